@@ -1,0 +1,60 @@
+package pdpp
+
+import "time"
+
+// Grant is one frozen consent: what one client may read of one source of one
+// subject (rs-contract §11.2). Nothing in it is resolved again at read time.
+type Grant struct {
+	ID                 GrantID
+	IssuedAt           time.Time
+	SubjectID          SubjectID
+	ClientID           ClientID
+	ClientName         string
+	SourceKind         string
+	SourceID           string
+	ConnectorKey       ConnectorKey
+	ManifestVersion    string
+	PurposeCode        string
+	PurposeDescription string
+	AccessMode         string // continuous or single_use
+	Streams            []GrantStream
+	ExpiresAt          time.Time // zero: until revoked
+}
+
+// GrantStream is the granted part of one stream.
+type GrantStream struct {
+	Name        string
+	Connections []ConnectionID // instance_ids on the wire
+	Fields      []string
+	Time        *TimeConstraint
+	Resources   []RecordID // nil: all
+}
+
+// TimeConstraint keeps records with Since <= t < Until visible (REC-28). A zero
+// bound is open; at least one is set.
+type TimeConstraint struct {
+	Field string
+	Since time.Time
+	Until time.Time
+}
+
+// GrantStatus is the life of a grant as stored; expiry is a matter of the clock.
+type GrantStatus string
+
+// The statuses (H-17).
+const (
+	GrantActive   GrantStatus = "active"
+	GrantConsumed GrantStatus = "consumed"
+	GrantExpired  GrantStatus = "expired"
+	GrantRevoked  GrantStatus = "revoked"
+)
+
+// TokenKind says what a token is bound to (C-16).
+type TokenKind string
+
+// The kinds.
+const (
+	TokenClient  TokenKind = "client"
+	TokenOwner   TokenKind = "owner"
+	TokenPackage TokenKind = "mcp_package"
+)

@@ -1,0 +1,32 @@
+package pdpp
+
+import "regexp"
+
+// Identifiers are distinct types so that one cannot be passed for another.
+type (
+	// SubjectID names the person whose data it is ("own_…").
+	SubjectID string
+	// ConnectionID names one configured account or device of a subject ("cin_…").
+	ConnectionID string
+	// ConnectorKey names a kind of source ("mail").
+	ConnectorKey string
+	// GrantID names one frozen consent ("grt_…").
+	GrantID string
+	// ClientID names an application that was given a grant ("cli_…").
+	ClientID string
+	// TokenID names a token without being one ("tok_…"). It may be logged.
+	TokenID string
+	// RecordID is the canonical key of a record within one binding (REC-2).
+	RecordID string
+)
+
+var (
+	connectionIDForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+	connectorKeyForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+)
+
+// Valid reports whether id has the form of a connection id (C-22).
+func (id ConnectionID) Valid() bool { return connectionIDForm.MatchString(string(id)) }
+
+// Valid reports whether k has the form of a connector key (C-22).
+func (k ConnectorKey) Valid() bool { return connectorKeyForm.MatchString(string(k)) }

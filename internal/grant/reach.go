@@ -1,0 +1,198 @@
+package grant
+
+import (
+	"slices"
+	"strings"
+
+	"pdpp"
+)
+
+// Reach is everything one caller can read of one subject.
+type Reach struct {
+	Owner    bool
+	Subject  pdpp.SubjectID
+	GrantID  pdpp.GrantID  // "" for an owner
+	ClientID pdpp.ClientID // "" for an owner
+
+	Rows []Row // grant order; for an owner by connector key, then manifest order
+
+	// Undeclared are granted streams that the current manifest no longer
+	// declares (C-28).
+	Undeclared []string
+
+	declares func(stream string) bool // by the grant's own source
+}
+
+// Row is one stream of one connector, with the connections it can be read on.
+type Row struct {
+	Manifest    *pdpp.Manifest
+	Stream      *pdpp.Stream
+	Access      *Access
+	Connections []pdpp.Connection // may be empty: granted, nothing connected
+}
+
+// Binding is one (connection, stream) pair the caller may read.
+type Binding struct {
+	Connection pdpp.Connection
+	Manifest   *pdpp.Manifest
+	Stream     *pdpp.Stream
+	Access     *Access
+}
+
+// ForClient computes the reach of a grant (C-24). Connections come from the
+// grant; the catalog only supplies labels.
+func ForClient(g *pdpp.Grant, c *pdpp.Catalog) *Reach {
+	r := &Reach{Subject: g.SubjectID, GrantID: g.ID, ClientID: g.ClientID}
+	m := c.Manifest(g.ConnectorKey)
+	r.declares = func(stream string) bool { return m != nil && m.Stream(stream) != nil }
+	for i := range g.Streams {
+		gs := &g.Streams[i]
+		var s *pdpp.Stream
+		if m != nil {
+			s = m.Stream(gs.Name)
+		}
+		if s == nil {
+			r.Undeclared = append(r.Undeclared, gs.Name)
+			continue
+		}
+		row := Row{Manifest: m, Stream: s, Access: clientAccess(s, gs)}
+		for _, id := range gs.Connections {
+			conn, ok := c.Connection(id)
+			if !ok {
+				conn = pdpp.Connection{ID: id, Connector: g.ConnectorKey}
+			}
+			row.Connections = append(row.Connections, conn)
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	return r
+}
+
+// ForOwner computes the reach of an owner: everything of the subject (G-5).
+func ForOwner(subject pdpp.SubjectID, c *pdpp.Catalog) *Reach {
+	r := &Reach{Owner: true, Subject: subject, declares: func(string) bool { return false }}
+	for _, m := range c.Manifests {
+		var conns []pdpp.Connection
+		for _, conn := range c.Connections {
+			if conn.Connector == m.ConnectorKey {
+				conns = append(conns, conn)
+			}
+		}
+		for _, s := range m.Streams {
+			r.Rows = append(r.Rows, Row{Manifest: m, Stream: s, Access: ownerAccess(s), Connections: conns})
+		}
+	}
+	return r
+}
+
+// Selector narrows a read to a connection or a connector (C-6). Zero values do
+// not narrow.
+type Selector struct {
+	Connection pdpp.ConnectionID
+	Connector  pdpp.ConnectorKey
+}
+
+// Select narrows the rows. A connection or connector outside the reach is an
+// error; streams that are not on the connection drop out silently (S-4).
+func (r *Reach) Select(sel Selector) ([]Row, error) {
+	rows := r.Rows
+	if sel.Connector != "" {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(row Row) bool {
+			return row.Manifest.ConnectorKey != sel.Connector
+		})
+		if len(rows) == 0 {
+			return nil, &pdpp.Error{
+				Code: pdpp.CodeNotFound, Param: "connector_id",
+				Message: "There is no connector " + quote(string(sel.Connector)) + " here. GET /v1/schema?view=compact lists the connectors.",
+			}
+		}
+	}
+	if sel.Connection == "" {
+		return rows, nil
+	}
+	var out []Row
+	for _, row := range rows {
+		for _, conn := range row.Connections {
+			if conn.ID == sel.Connection {
+				row.Connections = []pdpp.Connection{conn}
+				out = append(out, row)
+				break
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, connectionNotFound()
+	}
+	return out, nil
+}
+
+// Stream resolves a stream that a request names, then narrows it (C-23).
+func (r *Reach) Stream(name string, sel Selector) ([]Row, error) {
+	named := slices.DeleteFunc(slices.Clone(r.Rows), func(row Row) bool { return row.Stream.Name != name })
+	if len(named) == 0 {
+		return nil, r.noStream(name)
+	}
+	if _, err := r.Select(sel); err != nil {
+		return nil, err
+	}
+	narrowed := &Reach{Rows: named}
+	rows, err := narrowed.Select(sel)
+	if err != nil && pdpp.CodeOf(err) == pdpp.CodeNotFound {
+		// The connector is in reach, but not with this stream.
+		return nil, connectionNotFound()
+	}
+	return rows, err
+}
+
+func (r *Reach) noStream(name string) error {
+	if slices.Contains(r.Undeclared, name) {
+		return &pdpp.Error{
+			Code: pdpp.CodeStreamNotDeclared, Stream: name,
+			Message: "Stream " + quote(name) + " is granted, but its source no longer declares it.",
+		}
+	}
+	if r.Owner {
+		return &pdpp.Error{
+			Code: pdpp.CodeNotFound, Stream: name,
+			Message: "No source declares a stream " + quote(name) + ". GET /v1/streams lists the streams.",
+		}
+	}
+	return &pdpp.Error{
+		Code: pdpp.CodeStreamNotAllowed, Stream: name, NeedsBroaderGrant: r.declares(name),
+		Message:  "Stream " + quote(name) + " is not in this grant. GET /v1/streams lists what is.",
+		NextStep: "Ask the owner to approve this stream, or read one that is granted.",
+	}
+}
+
+func connectionNotFound() error {
+	return &pdpp.Error{
+		Code: pdpp.CodeConnectionNotFound, Param: "connection_id",
+		Message: "There is no such connection here. GET /v1/schema?view=compact lists the connections.",
+	}
+}
+
+// Bindings flattens rows into (connection, stream) pairs, in row order.
+func Bindings(rows []Row) []Binding {
+	var out []Binding
+	for _, row := range rows {
+		for _, conn := range row.Connections {
+			out = append(out, Binding{Connection: conn, Manifest: row.Manifest, Stream: row.Stream, Access: row.Access})
+		}
+	}
+	return out
+}
+
+// Ref names a binding in an ambiguity error (C-43).
+func (r *Reach) Ref(b Binding) pdpp.ConnectionRef {
+	return pdpp.ConnectionRef{
+		ConnectionID: b.Connection.ID, ConnectorKey: b.Manifest.ConnectorKey,
+		DisplayName: b.Connection.DisplayName(), GrantID: r.GrantID,
+	}
+}
+
+// SortBindings orders bindings by connection id, the order of C-25.
+func SortBindings(bs []Binding) {
+	slices.SortFunc(bs, func(a, b Binding) int {
+		return strings.Compare(string(a.Connection.ID), string(b.Connection.ID))
+	})
+}

@@ -1,0 +1,218 @@
+package pdpp
+
+import "encoding/json"
+
+// Kind is the type by which values of a field are compared (REC-7, REC-19).
+type Kind uint8
+
+// The comparison kinds. A field has a kind only when its schema has exactly one
+// non-null scalar type; KindNone means it cannot be filtered, sorted or grouped.
+const (
+	KindNone Kind = iota
+	KindString
+	KindInteger
+	KindNumber
+	KindBoolean
+	KindDate
+	KindDateTime
+)
+
+// IsTime reports whether values are compared as instants.
+func (k Kind) IsTime() bool { return k == KindDate || k == KindDateTime }
+
+// IsNumeric reports whether values are compared as exact decimals.
+func (k Kind) IsNumeric() bool { return k == KindInteger || k == KindNumber }
+
+// IsOrdered reports whether range operators and sorting may be declared (M-4).
+func (k Kind) IsOrdered() bool { return k.IsNumeric() || k.IsTime() }
+
+// Op is a filter operator.
+type Op string
+
+// The operators. Equality is written without one in a query string.
+const (
+	OpEq  Op = "eq"
+	OpGte Op = "gte"
+	OpGt  Op = "gt"
+	OpLte Op = "lte"
+	OpLt  Op = "lt"
+)
+
+// Role is a display role of a field (M-7). Values outside the known set are kept
+// and shown but promote nothing.
+type Role string
+
+// The known roles.
+const (
+	RolePrimaryTitle Role = "primary-title"
+	RolePrimaryText  Role = "primary-text"
+	RoleSecondary    Role = "secondary"
+	RoleEventTime    Role = "event-time"
+	RoleActor        Role = "actor"
+	RoleAmount       Role = "amount"
+	RoleMedia        Role = "media"
+)
+
+// BlobShape says whether and how a field refers to blobs (M-9).
+type BlobShape uint8
+
+// The shapes.
+const (
+	BlobNone BlobShape = iota
+	BlobOne
+	BlobList
+)
+
+// Manifest is a validated source declaration (rs-contract §11.1). It is
+// immutable once parsed.
+type Manifest struct {
+	ConnectorKey ConnectorKey
+	SourceID     string // the registry URI; shown only in manifests and grants
+	SourceKind   string // "connector"
+	Version      string // declaration_version
+	DisplayName  string // connector_display_name; "" when absent
+	Digest       string // hex SHA-256 of Raw
+	Raw          json.RawMessage
+	Streams      []*Stream // manifest order
+
+	byName map[string]*Stream
+}
+
+// Stream finds a declared stream by name; nil when the manifest has none.
+func (m *Manifest) Stream(name string) *Stream { return m.byName[name] }
+
+// Seal builds the look-up tables. The parser calls it once.
+func (m *Manifest) Seal() {
+	m.byName = make(map[string]*Stream, len(m.Streams))
+	for _, s := range m.Streams {
+		m.byName[s.Name] = s
+		s.byName = make(map[string]*Field, len(s.Fields))
+		for i, f := range s.Fields {
+			f.Index = i
+			s.byName[f.Name] = f
+		}
+	}
+}
+
+// Stream is one declared stream.
+type Stream struct {
+	Name             string
+	Label            string // display.label
+	Description      string
+	Semantics        string          // append_only or mutable_state
+	Schema           json.RawMessage // as declared
+	Fields           []*Field        // schema.properties in declared order
+	Required         []string        // schema.required
+	PrimaryKey       []string
+	CursorField      string // "" when none
+	ConsentTimeField string // "" when none
+	SelectFields     bool   // selection.fields
+	SelectResources  bool   // selection.resources
+	Views            []View
+	Relations        []Relation
+	RangeFilters     []RangeFilter // declared order
+	LexicalFields    []string
+	SemanticFields   []string
+	Aggregations     Aggregations
+
+	byName map[string]*Field
+}
+
+// Field finds a declared property by name; nil when there is none.
+func (s *Stream) Field(name string) *Field { return s.byName[name] }
+
+// RangeOps gives the declared range operators of a field, in declared order.
+func (s *Stream) RangeOps(field string) []Op {
+	for _, r := range s.RangeFilters {
+		if r.Field == field {
+			return r.Ops
+		}
+	}
+	return nil
+}
+
+// Relation finds a declared relationship by name.
+func (s *Stream) Relation(name string) (Relation, bool) {
+	for _, r := range s.Relations {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Relation{}, false
+}
+
+// View finds a declared view by id.
+func (s *Stream) View(id string) (View, bool) {
+	for _, v := range s.Views {
+		if v.ID == id {
+			return v, true
+		}
+	}
+	return View{}, false
+}
+
+// TimeField is the field a renderer may show as the record's time: the consent
+// time field, else the cursor field (REC-5).
+func (s *Stream) TimeField() string {
+	if s.ConsentTimeField != "" {
+		return s.ConsentTimeField
+	}
+	return s.CursorField
+}
+
+// Field is one declared top-level property.
+type Field struct {
+	Name   string
+	Index  int             // position in Stream.Fields
+	Types  []string        // JSON types in schema order, "null" included
+	Kind   Kind            // how values compare
+	Format string          // JSON Schema format
+	Role   Role            // x_pdpp_role
+	Type   string          // x_pdpp_type: presentation only
+	Blob   BlobShape       // a declared blob reference
+	Schema json.RawMessage // the property's schema as declared, compact
+}
+
+// View is a named projection.
+type View struct {
+	ID     string
+	Label  string
+	Fields []string
+}
+
+// Relation is a declared relationship. Expandable relations are those named in
+// query.expand; the limits are zero for has_one.
+type Relation struct {
+	Name         string
+	Stream       string // the related stream
+	ForeignKey   string // a field of the related stream that holds the parent's id
+	HasMany      bool
+	Expandable   bool
+	DefaultLimit int
+	MaxLimit     int
+}
+
+// Cardinality is the wire name of the relation's arity.
+func (r Relation) Cardinality() string {
+	if r.HasMany {
+		return "has_many"
+	}
+	return "has_one"
+}
+
+// RangeFilter declares range operators for one field.
+type RangeFilter struct {
+	Field string
+	Ops   []Op
+}
+
+// Aggregations are the declared aggregate capabilities.
+type Aggregations struct {
+	Count         bool
+	Sum           []string
+	Min           []string
+	Max           []string
+	GroupBy       []string
+	GroupByTime   []string
+	CountDistinct []string
+}
