@@ -1,0 +1,41 @@
+FUZZTIME ?= 20s
+TIMEOUT  ?= 10m
+TOOL     := go tool -modfile=tools/go.mod
+
+# The race detector needs cgo and a C compiler; the program itself needs neither.
+RACE := $(shell set -- $$(go env CC); [ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$1" >/dev/null && echo -race)
+
+# Packages in which goroutines share state.
+SHARED := $(addsuffix /...,$(wildcard ./internal/store ./internal/rs ./internal/httpx ./internal/ingest))
+
+.PHONY: help build run test race bench lint fmt fuzz
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/pdpp, a static binary
+	CGO_ENABLED=0 go build -trimpath -o bin/pdpp ./cmd/pdpp
+
+run: build ## build it and start the demo
+	bin/pdpp demo
+
+test: ## run all tests, with the race detector where there is a C compiler
+	@$(if $(RACE),,echo "no C compiler: testing without the race detector" &&) go test $(RACE) -timeout $(TIMEOUT) ./...
+
+race: ## repeat the tests of the concurrent packages under the race detector
+	go test -race -count=3 -timeout $(TIMEOUT) $(SHARED)
+
+bench: ## measure and print the performance report
+	go run ./internal/bench/report
+
+lint: ## vet, staticcheck, gofumpt
+	go vet ./...
+	$(TOOL) staticcheck ./...
+	@files=$$($(TOOL) gofumpt -l .) && [ -z "$$files" ] || { echo "not formatted, run make fmt:" $$files; exit 1; }
+
+fmt: ## format all Go files
+	$(TOOL) gofumpt -w .
+
+fuzz: ## run each fuzz target for FUZZTIME (20s)
+	@set -e; for pkg in $$(go list ./...); do names=$$(go test -list '^Fuzz' $$pkg); \
+	for f in $$(echo "$$names" | grep '^Fuzz' || true); do go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; done; done

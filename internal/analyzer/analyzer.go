@@ -1,0 +1,103 @@
+package analyzer
+
+// Limits of Q-4.
+const (
+	// MaxTermChars is the length at which a term is cut.
+	MaxTermChars = 64
+	// MaxFieldTerms is the number of distinct terms indexed per field. The
+	// indexer counts; this package only knows the number.
+	MaxFieldTerms = 20000
+)
+
+// Terms calls yield for every term of text in order, repeated terms included,
+// until yield returns false. The slice passed is only valid during the call.
+// Terms may be called from several goroutines, and from within yield.
+func Terms(text string, yield func(term []byte) bool) {
+	s := scratchPool.Get().(*scratch)
+	s.scan(text, yield)
+	s.release()
+}
+
+// Query gives the distinct terms of a query in order of first appearance.
+func Query(q string) []string {
+	var terms []string
+	seen := make(map[string]struct{})
+	Terms(q, func(term []byte) bool {
+		if _, ok := seen[string(term)]; !ok {
+			t := string(term)
+			seen[t] = struct{}{}
+			terms = append(terms, t)
+		}
+		return true
+	})
+	return terms
+}
+
+// scan finds the terms of text. ASCII words are folded on the spot; a word with
+// any other character is handed to segment as a whole.
+func (s *scratch) scan(text string, yield func([]byte) bool) {
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case byteClass[c] == separator:
+			i++
+		case isWord(byteClass[c]):
+			end, n, ok := s.asciiRun(text, i)
+			if !ok {
+				end, ok = s.segment(text, i, yield)
+			} else {
+				ok = yield(s.term[:n])
+			}
+			if !ok {
+				return
+			}
+			i = end
+		default:
+			if n := separatorLen(text[i:]); n > 0 {
+				i += n
+				continue
+			}
+			end, ok := s.segment(text, i, yield)
+			if !ok {
+				return
+			}
+			i = end
+		}
+	}
+}
+
+// asciiRun folds the run of ASCII letters and digits that starts at start into
+// the term buffer. It gives the end of the run and the length of its term; ok is
+// false when the word goes on with a character that is not ASCII.
+func (s *scratch) asciiRun(text string, start int) (end, n int, ok bool) {
+	i := start
+	stop := min(len(text), start+MaxTermChars)
+	for ; i < stop; i++ {
+		c := byteClass[text[i]]
+		if !isWord(c) {
+			break
+		}
+		s.term[i-start] = c
+	}
+	n = i - start
+	for i < len(text) && isWord(byteClass[text[i]]) {
+		i++
+	}
+	if i < len(text) && byteClass[text[i]] == nonASCII && separatorLen(text[i:]) == 0 {
+		return 0, 0, false
+	}
+	return i, n, true
+}
+
+// segment handles the stretch of text from start to the next certain separator.
+// Nothing in a stretch depends on what is outside: a mark after a separator has
+// nothing to sit on, whatever normalization does with the two. It gives the end
+// of the stretch, and false when yield wants no more.
+func (s *scratch) segment(text string, start int, yield func([]byte) bool) (end int, ok bool) {
+	for end = start; end < len(text); end++ {
+		c := byteClass[text[end]]
+		if c == separator || c == nonASCII && separatorLen(text[end:]) > 0 {
+			break
+		}
+	}
+	return end, s.words(s.normalize(text[start:end]), yield)
+}

@@ -1,0 +1,180 @@
+package archtest
+
+// pure packages decide and compute. They are given bytes, values and times, and
+// give back the same; that is what makes them testable by tables and fuzzing.
+var pure = []string{
+	"pdpp",
+	"pdpp/internal/analyzer",
+	"pdpp/internal/evidence",
+	"pdpp/internal/grant",
+	"pdpp/internal/handle",
+	"pdpp/internal/manifest",
+	"pdpp/internal/oauth",
+	"pdpp/internal/query",
+	"pdpp/internal/rawjson",
+	"pdpp/internal/schemadoc",
+	"pdpp/internal/sortkey",
+	"pdpp/internal/timebucket",
+}
+
+// edges know the outside world: commands, the network, the terminal.
+var edges = []string{
+	"pdpp/cmd/...",
+	"pdpp/internal/bench/...",
+	"pdpp/internal/cli/...",
+	"pdpp/internal/demo/...",
+	"pdpp/internal/hosted/...",
+	"pdpp/internal/httpx/...",
+	"pdpp/internal/oauth/oauthhttp/...",
+	"pdpp/internal/rs/...",
+}
+
+// programs are where a process starts and ends.
+var programs = []string{
+	"pdpp/cmd/...",
+	"pdpp/internal/cli/...",
+	"pdpp/internal/bench/report",
+}
+
+var everything = []string{"pdpp/..."}
+
+// Rules are the import directions of this repository.
+var Rules = []Rule{
+	{
+		Name:     "vocabulary",
+		Packages: []string{"pdpp"},
+		Only:     []string{"std"},
+		Because:  "the root package is the vocabulary that everything shares: whatever it imported, every package would depend on",
+	},
+	{
+		Name:     "pure",
+		Packages: pure,
+		Never: append([]string{
+			"net", "net/http/...", "database/sql/...", "os/...", "syscall/...", "log/...", "pdpp/internal/store/...",
+		}, edges...),
+		Deep:    true,
+		Because: "decisions about what a caller may see must not depend on I/O; a pure package is tested with values alone",
+	},
+	{
+		Name:     "store contract",
+		Packages: []string{"pdpp/internal/store"},
+		Only:     append([]string{"std"}, pure...),
+		Never:    []string{"net/http/...", "database/sql/..."},
+		Because:  "the store contract speaks of records and queries, so that a second engine can fulfil it",
+	},
+	{
+		Name:     "sql compiler",
+		Packages: []string{"pdpp/internal/store/sqlgen/..."},
+		Only:     append([]string{"std", "pdpp/internal/store", "pdpp/internal/store/sqlgen/..."}, pure...),
+		Never:    []string{"net/http/...", "database/sql/...", "os/..."},
+		Because:  "sqlgen turns a checked query into text and arguments; it runs nothing and knows no engine",
+	},
+	{
+		Name:     "engines below",
+		Packages: []string{"pdpp/internal/store/..."},
+		Never:    append([]string{"net/http/..."}, edges...),
+		Because:  "an engine answers the store contract; who asks, and over which protocol, is none of its business",
+	},
+	{
+		Name:     "engines apart",
+		Packages: []string{"pdpp/internal/store/sqlite/..."},
+		Tests:    true,
+		Never:    []string{"pdpp/internal/store/postgres/..."},
+		Because:  "what two engines share belongs in the contract, in sqlgen or in storetest",
+	},
+	{
+		Name:     "contract suite",
+		Packages: []string{"pdpp/internal/store/storetest/..."},
+		Tests:    true,
+		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/rs/..."},
+		Because:  "each engine runs the suite; a suite that knows one engine proves nothing about another",
+	},
+	{
+		Name:     "resource server",
+		Packages: []string{"pdpp/internal/rs/..."},
+		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/store/sqlgen/...", "pdpp/internal/cli/..."},
+		Because:  "handlers reach data through the store contract only, so that the grant is applied in storage (REC-30) whatever the engine",
+	},
+	{
+		Name:     "tools read like clients",
+		Packages: []string{"pdpp/internal/mcp/...", "pdpp/internal/pkgreader/..."},
+		Never:    []string{"pdpp/internal/store/...", "pdpp/internal/rs/..."},
+		Because:  "every read of a tool is a grant-enforced /v1 read through rsclient (HOSTED-5)",
+	},
+	{
+		Name:     "http edge",
+		Packages: []string{"pdpp/internal/httpx/..."},
+		Never:    []string{"pdpp/internal/store/...", "pdpp/internal/rs/...", "pdpp/internal/grant", "pdpp/internal/query"},
+		Because:  "middleware is shared by all routes and must not know tokens, grants or records",
+	},
+	{
+		Name:     "demo data",
+		Packages: []string{"pdpp/internal/demo/..."},
+		Never:    []string{"pdpp/internal/store/...", "pdpp/internal/rs/...", "pdpp/internal/httpx/...", "net/http/..."},
+		Because:  "the demo makes lines like any other source; what stores and serves them must not treat them differently",
+	},
+	{
+		Name:     "top",
+		Packages: everything,
+		Except:   []string{"pdpp/cmd/...", "pdpp/internal/cli/..."},
+		Never:    []string{"pdpp/internal/cli/...", "pdpp/cmd/..."},
+		Because:  "only the program knows everything; nothing below may know it back",
+	},
+	{
+		Name:     "sqlite home",
+		Packages: everything,
+		Except:   []string{"pdpp/internal/store/sqlite/..."},
+		Tests:    true,
+		Never:    []string{"modernc.org/..."},
+		Because:  "the engine has one home; its version and its C-like API concern one package",
+	},
+	{
+		Name:     "no database/sql",
+		Packages: everything,
+		Tests:    true,
+		Never:    []string{"database/sql/..."},
+		Because:  "the store talks to the engine itself (docs/decisions/0001): a second way in would bypass its connections and transactions",
+	},
+	{
+		Name:     "command line home",
+		Packages: everything,
+		Except:   []string{"pdpp/cmd/pdpp/...", "pdpp/internal/cli/..."},
+		Never:    []string{"github.com/alecthomas/kong/...", "golang.org/x/term/..."},
+		Because:  "arguments and terminals end at the command line; below it there are plain structs",
+	},
+	{
+		Name:     "test libraries",
+		Packages: everything,
+		Except:   []string{"pdpp/internal/bench/..."},
+		Never: []string{
+			"testing/...", "net/http/httptest", "github.com/google/go-cmp/...", "github.com/rogpeppe/go-internal/...",
+			"go.uber.org/goleak/...", "pgregory.net/rapid/...", "pdpp/internal/...test",
+		},
+		Because: "what tests need is not part of the program",
+	},
+	{
+		Name:     "no cgo",
+		Packages: everything,
+		Tests:    true,
+		Never:    []string{"C"},
+		Because:  "the binary is static and builds with the Go toolchain alone (H-1)",
+	},
+	{
+		Name:     "settings",
+		Packages: everything,
+		Except:   programs,
+		Never:    []string{"flag"},
+		NeverUse: []string{
+			"os.Getenv", "os.LookupEnv", "os.Environ", "os.ExpandEnv", "os.Setenv", "os.Args", "os.Exit", "os.User...Dir",
+			"syscall.Getenv", "log.Fatal...",
+		},
+		Because: "only the program reads its environment and ends the process; everything else is told, so that a test can tell it too",
+	},
+	{
+		Name:     "clock",
+		Packages: everything,
+		Except:   append([]string{"pdpp/internal/bench/...", "pdpp/internal/clock"}, programs...),
+		NeverUse: []string{"time.Now", "time.Since", "time.Until"},
+		Because:  "the clock is injected: expiry, cursors and retention are tested at chosen times, without sleeping",
+	},
+}

@@ -1,0 +1,75 @@
+package demo
+
+import (
+	"fmt"
+	"iter"
+	"time"
+)
+
+const (
+	hours = time.Hour
+	day   = 24 * time.Hour
+)
+
+// The owner's data begins and ends here, whatever the clock says.
+var (
+	firstDay = time.Date(2023, 1, 2, 0, 0, 0, 0, time.UTC)
+	lastDay  = time.Date(2026, 10, 18, 0, 0, 0, 0, time.UTC)
+)
+
+// moment reads "2006-01-02" or "2006-01-02 15:04" from an embedded text.
+func moment(s string) time.Time {
+	layout := "2006-01-02 15:04"
+	if len(s) == len("2006-01-02") {
+		layout = "2006-01-02"
+	}
+	t, err := time.Parse(layout, s)
+	if err != nil {
+		panic("demo: " + err.Error()) // embedded text: a typing error there
+	}
+	return t
+}
+
+func utc(t time.Time) string { return t.Format("2006-01-02T15:04:05Z") }
+
+func isoDay(t time.Time) string { return t.Format("2006-01-02") }
+
+func month(t time.Time) string { return t.Format("2006-01") }
+
+// hamburg writes an instant as a phone in Hamburg does, with its offset. The
+// summer time rule is spelled out so that no time zone database is needed.
+func hamburg(t time.Time) string {
+	offset := 1
+	if !t.Before(changeover(t.Year(), time.March)) && t.Before(changeover(t.Year(), time.October)) {
+		offset = 2
+	}
+	return t.Add(time.Duration(offset)*time.Hour).Format("2006-01-02T15:04:05") + fmt.Sprintf("+%02d:00", offset)
+}
+
+// changeover is 01:00 UTC on the last Sunday of a month.
+func changeover(year int, m time.Month) time.Time {
+	t := time.Date(year, m+1, 0, 1, 0, 0, 0, time.UTC)
+	return t.AddDate(0, 0, -int(t.Weekday()))
+}
+
+// days gives every midnight from first up to and including last.
+func days(first, last time.Time) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		for t := first; !t.After(last); t = t.AddDate(0, 0, 1) {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// months gives the first day of every month of the data.
+func months() iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		for t := time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC); t.Before(lastDay); t = t.AddDate(0, 1, 0) {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}

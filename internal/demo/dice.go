@@ -1,0 +1,144 @@
+package demo
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// dice is a named stream of chance. Every part of the data has its own, so that
+// a change in one part leaves the others as they were.
+type dice struct {
+	r *rand.Rand
+}
+
+func newDice(name string) *dice {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return &dice{rand.New(rand.NewPCG(h.Sum64(), 20230102))}
+}
+
+// between gives lo..hi, both included.
+func (d *dice) between(lo, hi int) int { return lo + d.r.IntN(hi-lo+1) }
+
+func (d *dice) chance(percent int) bool { return d.r.IntN(100) < percent }
+
+// at gives a moment of the day between two hours of the clock.
+func (d *dice) at(day time.Time, from, to int) time.Time {
+	return day.Add(time.Duration(d.between(from*3600, to*3600-1)) * time.Second)
+}
+
+// after gives a moment a few seconds later: when a collector saw the event.
+func (d *dice) after(t time.Time) time.Time { return t.Add(time.Duration(d.between(2, 90)) * time.Second) }
+
+func pick[T any](d *dice, xs []T) T { return xs[d.r.IntN(len(xs))] }
+
+// bag hands out items in random order and repeats one only when all were used.
+type bag struct {
+	d     *dice
+	items []string
+	left  []int
+}
+
+func newBag(d *dice, items []string) *bag { return &bag{d: d, items: items} }
+
+func (b *bag) next() string {
+	if len(b.left) == 0 {
+		b.left = b.d.r.Perm(len(b.items))
+	}
+	i := b.left[0]
+	b.left = b.left[1:]
+	return b.items[i]
+}
+
+// vars are the values of $names in a template.
+type vars map[string]string
+
+// spin fills a template: {a|b|c} is one of the alternatives, which may nest;
+// $name is a variable. Templates never contain these characters as text.
+func (d *dice) spin(text string, v vars) string {
+	s := spinner{dice: d, vars: v, in: text}
+	s.sequence(true)
+	return s.out.String()
+}
+
+type spinner struct {
+	dice *dice
+	vars vars
+	in   string
+	out  strings.Builder
+}
+
+// sequence copies text up to the end of the alternative, keeping it or not.
+func (s *spinner) sequence(keep bool) {
+	for s.in != "" && s.in[0] != '|' && s.in[0] != '}' {
+		switch s.in[0] {
+		case '{':
+			s.in = s.in[1:]
+			s.choice(keep)
+		case '$':
+			s.variable(keep)
+		default:
+			n := strings.IndexAny(s.in, "{}|$")
+			if n < 0 {
+				n = len(s.in)
+			}
+			if keep {
+				s.out.WriteString(s.in[:n])
+			}
+			s.in = s.in[n:]
+		}
+	}
+}
+
+func (s *spinner) choice(keep bool) {
+	chosen := s.dice.r.IntN(alternatives(s.in))
+	for i := 0; ; i++ {
+		s.sequence(keep && i == chosen)
+		if s.in == "" {
+			return
+		}
+		end := s.in[0] == '}'
+		s.in = s.in[1:]
+		if end {
+			return
+		}
+	}
+}
+
+func (s *spinner) variable(keep bool) {
+	n := 1
+	for n < len(s.in) && (s.in[n] == '_' || s.in[n] >= 'a' && s.in[n] <= 'z') {
+		n++
+	}
+	value, ok := s.vars[s.in[1:n]]
+	if !ok {
+		panic("demo: template has no value for " + s.in[:n])
+	}
+	if keep {
+		s.out.WriteString(value)
+	}
+	s.in = s.in[n:]
+}
+
+// alternatives counts the alternatives up to the closing brace.
+func alternatives(text string) int {
+	n, depth := 1, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth == 0 {
+				return n
+			}
+			depth--
+		case '|':
+			if depth == 0 {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,221 @@
+package evidence
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/rawjson"
+)
+
+// The kinds of binary values (EX-8).
+const (
+	KindBlobReference  = "blob_reference"
+	KindEmbeddedObject = "embedded_object"
+	KindBase64Text     = "base64_text"
+)
+
+// Binary is what is known of a binary value (EX-8). Empty strings and a negative
+// size mean unknown.
+type Binary struct {
+	Kind      string
+	MimeType  string // lower case, without parameters
+	SizeBytes int64
+	SHA256    string // 64 hexadecimal digits, lower case
+}
+
+// SizeGrade is the size in words: small, medium or large; "" when it is unknown.
+func (b Binary) SizeGrade() string {
+	switch {
+	case b.SizeBytes < 0:
+		return ""
+	case b.SizeBytes < 64<<10:
+		return "small"
+	case b.SizeBytes < 1<<20:
+		return "medium"
+	}
+	return "large"
+}
+
+// appendMembers appends the known facts as members of a JSON object, without the
+// braces: a card puts more members around them.
+func (b Binary) appendMembers(dst []byte) []byte {
+	dst = append(dst, `"kind":`...)
+	dst = rawjson.AppendString(dst, b.Kind)
+	if b.MimeType != "" {
+		dst = append(dst, `,"mime_type":`...)
+		dst = rawjson.AppendString(dst, b.MimeType)
+	}
+	if b.SizeBytes >= 0 {
+		dst = append(dst, `,"size_bytes":`...)
+		dst = strconv.AppendInt(dst, b.SizeBytes, 10)
+		dst = append(dst, `,"size_grade":`...)
+		dst = rawjson.AppendString(dst, b.SizeGrade())
+	}
+	if b.SHA256 != "" {
+		dst = append(dst, `,"sha256":`...)
+		dst = rawjson.AppendString(dst, b.SHA256)
+	}
+	return dst
+}
+
+// DetectBinary reports whether a compact JSON value is binary, and its facts
+// (EX-8). declared says that the manifest declares the field as a blob reference;
+// then an object with a blob_id is one, and so is an array of nothing else (M-9).
+// An object counts by its own members: one that merely contains a binary object
+// is not binary.
+func DetectBinary(value []byte, declared bool) (Binary, bool) {
+	switch rawjson.KindOf(value) {
+	case rawjson.KindString:
+		content, _ := rawjson.Content(value)
+		if len(content) < minBinaryChars {
+			return Binary{}, false
+		}
+		return DetectBinaryString(func(yield func([]byte) bool) { yield(content) })
+	case rawjson.KindObject:
+		return detectObject(value, declared)
+	case rawjson.KindArray:
+		if declared {
+			return detectList(rawjson.Elements(value))
+		}
+	}
+	return Binary{}, false
+}
+
+func detectObject(obj []byte, declared bool) (Binary, bool) {
+	f := gather(obj)
+	switch {
+	case declared && f.blobID:
+		f.Kind = KindBlobReference
+	case f.MimeType != "" && f.sized:
+		f.Kind = KindEmbeddedObject
+	default:
+		return Binary{}, false
+	}
+	return f.Binary, true
+}
+
+// detectList sums up an array of blob references: the type they share, and the
+// size of all. Nulls, which a nullable item allows, are passed over.
+func detectList(elements iter.Seq[[]byte]) (Binary, bool) {
+	var all Binary
+	n := 0
+	for e := range elements {
+		if rawjson.KindOf(e) == rawjson.KindNull {
+			continue
+		}
+		f := gather(e)
+		if !f.blobID {
+			return Binary{}, false
+		}
+		if n == 0 {
+			all = f.Binary
+		} else {
+			all = join(all, f.Binary)
+		}
+		n++
+	}
+	all.Kind = KindBlobReference
+	return all, n > 0
+}
+
+func join(a, b Binary) Binary {
+	if a.MimeType != b.MimeType {
+		a.MimeType = ""
+	}
+	if a.SizeBytes < 0 || b.SizeBytes < 0 || a.SizeBytes > math.MaxInt64-b.SizeBytes {
+		a.SizeBytes = -1
+	} else {
+		a.SizeBytes += b.SizeBytes
+	}
+	a.SHA256 = ""
+	return a
+}
+
+// facts are those of an object's members that bear on whether it is binary.
+type facts struct {
+	Binary
+	blobID bool // has a blob_id
+	sized  bool // has a size, a digest or a fetch_url
+}
+
+func gather(obj []byte) facts {
+	f := facts{Binary: Binary{SizeBytes: -1}}
+	for name, value := range rawjson.Members(obj) {
+		switch string(name) {
+		case "blob_id":
+			s, _ := rawjson.String(value)
+			f.blobID = s != ""
+		case "mime_type", "mimeType", "content_type":
+			if f.MimeType == "" {
+				f.MimeType = mimeType(value)
+			}
+		case "size_bytes", "size":
+			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 && f.SizeBytes < 0 {
+				f.SizeBytes, f.sized = n, true
+			}
+		case "sha256", "digest":
+			s, _ := rawjson.String(value)
+			f.sized = f.sized || s != ""
+			if f.SHA256 == "" {
+				f.SHA256 = sha256Hex(s)
+			}
+		case "fetch_url":
+			s, _ := rawjson.String(value)
+			f.sized = f.sized || s != ""
+		}
+	}
+	return f
+}
+
+// mimeType gives the MIME type in a JSON string; "" when it holds none. Members
+// called content_type often hold something else, such as "article".
+func mimeType(value []byte) string {
+	s, _ := rawjson.String(value)
+	return parseMimeType(s)
+}
+
+// parseMimeType gives type/subtype in lower case without parameters, as B-9 does;
+// "" when s is no MIME type (RFC 6838 §4.2).
+func parseMimeType(s string) string {
+	s, _, _ = strings.Cut(s, ";")
+	s = strings.TrimSpace(s)
+	kind, sub, _ := strings.Cut(s, "/")
+	if !isRestrictedName(kind) || !isRestrictedName(sub) {
+		return ""
+	}
+	return strings.ToLower(s)
+}
+
+func isRestrictedName(s string) bool {
+	if s == "" || len(s) > 127 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if !isAlnum(c) && (i == 0 || strings.IndexByte("!#$&-^_.+", c) < 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// sha256Hex gives a SHA-256 digest written in hexadecimal, with or without the
+// name of the algorithm before it; "" for any other digest.
+func sha256Hex(s string) string {
+	s = strings.ToLower(s)
+	for _, prefix := range []string{"sha256:", "sha256-", "sha-256:"} {
+		s = strings.TrimPrefix(s, prefix)
+	}
+	isHex := func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
+	if len(s) != 64 || slices.ContainsFunc([]byte(s), func(c byte) bool { return !isHex(c) }) {
+		return ""
+	}
+	return s
+}

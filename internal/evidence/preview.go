@@ -1,0 +1,94 @@
+package evidence
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"pdpp/internal/rawjson"
+)
+
+// Truncation is one entry of truncated_fields (REC-39).
+type Truncation struct {
+	TotalChars int
+	ShownChars int
+	AsJSON     bool    // the value was an object or array
+	Binary     *Binary // nil when the value is not binary
+}
+
+// AppendJSON appends t as it stands in truncated_fields.
+func (t Truncation) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"total_chars":`...)
+	dst = strconv.AppendInt(dst, int64(t.TotalChars), 10)
+	dst = append(dst, `,"shown_chars":`...)
+	dst = strconv.AppendInt(dst, int64(t.ShownChars), 10)
+	if t.AsJSON {
+		dst = append(dst, `,"as":"json"`...)
+	}
+	if t.Binary != nil {
+		dst = append(dst, `,"binary":{`...)
+		dst = t.Binary.appendMembers(dst)
+		dst = append(dst, '}')
+	}
+	return append(dst, '}')
+}
+
+// AppendPreview appends the preview of a compact top-level value with at most n
+// characters (REC-39). A string longer than that, or an object or array whose
+// JSON text is, becomes a string of its first n characters, exactly, without a
+// mark; "" when it is binary. Anything else is appended as it is, and the
+// truncation is nil. declaredBlob is as for DetectBinary. A stub is appended as
+// it is too: who resolves stubs knows the text behind them.
+func AppendPreview(dst, value []byte, n int, declaredBlob bool) ([]byte, *Truncation) {
+	t := measure(value, n)
+	if t == nil {
+		return append(dst, value...), nil
+	}
+	if b, ok := DetectBinary(value, declaredBlob); ok {
+		t.Binary = &b
+		return append(dst, `""`...), t
+	}
+	t.ShownChars = max(n, 0)
+	if t.AsJSON {
+		return rawjson.AppendString(dst, string(runePrefix(value, n))), t
+	}
+	content, _ := rawjson.Content(value)
+	dst = append(dst, '"')
+	dst = append(dst, rawjson.Prefix(content, n)...)
+	return append(dst, '"'), t
+}
+
+// measure gives the truncation of a value that is longer than n characters; nil
+// when it is not, or is never cut.
+func measure(value []byte, n int) *Truncation {
+	t := Truncation{}
+	switch rawjson.KindOf(value) {
+	case rawjson.KindString:
+		content, _ := rawjson.Content(value)
+		if len(content) <= n { // no character is shorter than a byte
+			return nil
+		}
+		t.TotalChars = rawjson.CharCount(content)
+	case rawjson.KindObject, rawjson.KindArray:
+		if len(value) <= n {
+			return nil
+		}
+		t.TotalChars = utf8.RuneCount(value)
+		t.AsJSON = true
+	default:
+		return nil
+	}
+	if t.TotalChars <= n {
+		return nil
+	}
+	return &t
+}
+
+// runePrefix gives the first n characters of UTF-8 text.
+func runePrefix(text []byte, n int) []byte {
+	i := 0
+	for ; n > 0 && i < len(text); n-- {
+		_, size := utf8.DecodeRune(text[i:])
+		i += size
+	}
+	return text[:i]
+}

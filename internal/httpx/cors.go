@@ -1,0 +1,139 @@
+package httpx
+
+import (
+	"net/http"
+	"slices"
+
+	"pdpp"
+)
+
+// The methods that a preflight allows (H-57).
+const (
+	MethodsREST = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" // /v1
+	MethodsPost = "POST, OPTIONS"                                // /mcp and the OAuth endpoints
+)
+
+var (
+	valueAny         = []string{"*"}
+	valueVaryOrigin  = []string{"Origin"}
+	valueReadMethods = []string{"GET, HEAD, OPTIONS"}
+	valueMaxAge      = []string{"600"}
+	valueHeaders     = []string{"Authorization, Content-Type, Accept, Prefer, Range, MCP-Protocol-Version, " +
+		"Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, Request-Id, PDPP-Version"}
+	valueExpose = []string{"WWW-Authenticate, Link, Request-Id, Retry-After, Preference-Applied, " +
+		"MCP-Protocol-Version, PDPP-Version"}
+)
+
+var errOrigin = &pdpp.Error{
+	Code:    pdpp.CodeOriginNotAllowed,
+	Message: "Web pages of this origin may not use this server. Its operator can allow them with --allowed-origins.",
+}
+
+// originVerdict is what H-55 says of a request.
+type originVerdict uint8
+
+const (
+	originAbsent originVerdict = iota
+	originAllowed
+	originRefused
+)
+
+// judge applies H-55. An opaque origin ("null") is nobody in particular and is
+// refused even where any origin is allowed.
+func (e *Edge) judge(r *http.Request) originVerdict {
+	sent := r.Header[keyOrigin]
+	if len(sent) == 0 {
+		return originAbsent
+	}
+	if len(sent) > 1 || sent[0] == "" || sent[0] == "null" {
+		return originRefused
+	}
+	// An origin that is not http(s), such as a browser extension's, parses to
+	// the zero Origin: only "*" matches it.
+	o, ok := parseOrigin(sent[0])
+	if ok && (o.browserLoopback() || o.text == e.Base(r)) {
+		return originAllowed
+	}
+	if slices.ContainsFunc(e.AllowedOrigins, func(p OriginPattern) bool { return p.matches(o) }) {
+		return originAllowed
+	}
+	return originRefused
+}
+
+// CORS serves browsers on /v1 and the OAuth POST endpoints (H-56 … H-58): an
+// allowed origin is echoed; from any other one the headers are withheld, and
+// only its preflight is refused. OPTIONS ends here.
+func (e *Edge) CORS(methods string) Middleware {
+	allow := []string{methods}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			v := e.judge(r)
+			addVary(w.Header(), valueVaryOrigin)
+			if r.Method == http.MethodOptions {
+				preflight(w, r, v, allow)
+				return
+			}
+			if v == originAllowed {
+				exposeTo(w.Header(), r.Header[keyOrigin])
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// StrictCORS is CORS for /mcp: a page of an origin that is not allowed gets no
+// answer but 403, whatever it asks (H-55).
+func (e *Edge) StrictCORS(methods string) Middleware {
+	lenient := e.CORS(methods)
+	return func(next http.Handler) http.Handler {
+		inner := lenient(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if e.judge(r) == originRefused {
+				addVary(w.Header(), valueVaryOrigin)
+				WriteError(w, r, errOrigin)
+				return
+			}
+			inner.ServeHTTP(w, r)
+		})
+	}
+}
+
+// PublicCORS opens documents that hold nothing private to every page:
+// /.well-known/* and /icon.svg (H-56).
+func PublicCORS(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodOptions {
+			w.Header()[keyAllowOrigin] = valueAny
+			allowRequest(w, valueReadMethods)
+			return
+		}
+		exposeTo(w.Header(), valueAny)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func preflight(w http.ResponseWriter, r *http.Request, v originVerdict, methods []string) {
+	switch v {
+	case originRefused:
+		WriteError(w, r, errOrigin)
+		return
+	case originAllowed:
+		w.Header()[keyAllowOrigin] = r.Header[keyOrigin]
+	}
+	allowRequest(w, methods)
+}
+
+func allowRequest(w http.ResponseWriter, methods []string) {
+	h := w.Header()
+	h[keyAllowMethods] = methods
+	h[keyAllowHeaders] = valueHeaders
+	h[keyMaxAge] = valueMaxAge
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// exposeTo lets a page read an actual response and its headers (H-58).
+// Credentials are never allowed: bearers travel in a header the page sets itself.
+func exposeTo(h http.Header, origin []string) {
+	h[keyAllowOrigin] = origin
+	h[keyExposeHeaders] = valueExpose
+}

@@ -1,0 +1,235 @@
+package httpx
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"pdpp"
+)
+
+// Edge knows where this instance is reached and whom it believes about that. It
+// is immutable once it serves.
+type Edge struct {
+	PublicURL      Origin         // R when fixed; the zero value derives R from the request
+	TrustedHosts   []HostPattern  // accepted besides the host of PublicURL
+	TrustedProxies []netip.Prefix // peers whose forwarded headers count
+	AllowedOrigins []OriginPattern
+}
+
+// The probes answer on any host and under any load (H-11, H-126).
+const (
+	healthPath = "/healthz"
+	readyPath  = "/readyz"
+)
+
+func isProbe(r *http.Request) bool {
+	return r.URL.Path == healthPath || r.URL.Path == readyPath
+}
+
+// Gate turns away requests for a host that is not ours, before cookies and
+// bearers are looked at (H-126). It is what stops DNS rebinding. Past the gate
+// the request knows its R.
+func (e *Edge) Gate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isProbe(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		scheme, host, err := e.effective(r)
+		if err == nil && !e.admits(r, scheme, host) {
+			err = errMisdirected
+		}
+		if err != nil {
+			WriteError(w, r, err)
+			return
+		}
+		if st := stateOf(r.Context()); st != nil {
+			st.mu.Lock()
+			st.base = e.origin(scheme, host)
+			st.mu.Unlock()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+var (
+	errMisdirected = &pdpp.Error{
+		Code:    pdpp.CodeMisdirected,
+		Message: "This server does not answer for that host name. Its operator can add it with --public-url or --trusted-hosts.",
+	}
+	errBadHost = &pdpp.Error{
+		Code:    pdpp.CodeInvalidRequest,
+		Message: "The host of the request is not of the form host or host:port.",
+	}
+	errBadProto = &pdpp.Error{
+		Code:    pdpp.CodeInvalidRequest,
+		Message: "The forwarded protocol of the request is neither http nor https.",
+	}
+)
+
+// admits is the rule of H-126.
+func (e *Edge) admits(r *http.Request, scheme string, h Host) bool {
+	if !e.PublicURL.IsZero() && h.name == e.PublicURL.host.name {
+		return true
+	}
+	if slices.ContainsFunc(e.TrustedHosts, func(p HostPattern) bool { return p.matches(h, scheme) }) {
+		return true
+	}
+	if h.loopback() {
+		return peerAddr(r).IsLoopback()
+	}
+	return h.addr.IsValid() && h.addr == localAddr(r)
+}
+
+// effective gives the scheme and host the client meant (H-121).
+func (e *Edge) effective(r *http.Request) (scheme string, h Host, err error) {
+	scheme, host := "http", r.Host
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	if e.trusts(peerAddr(r)) {
+		if v := rightmost(r.Header[keyForwardedHost]); v != "" {
+			host = v
+		}
+		if v := rightmost(r.Header[keyForwardedProto]); v != "" {
+			scheme = strings.ToLower(v)
+		}
+	}
+	if defaultPort(scheme) == "" {
+		return "", Host{}, errBadProto
+	}
+	h, ok := parseHost(host, scheme)
+	if !ok {
+		return "", Host{}, errBadHost
+	}
+	return scheme, h, nil
+}
+
+// origin renders R (H-122).
+func (e *Edge) origin(scheme string, h Host) string {
+	if !e.PublicURL.IsZero() {
+		return e.PublicURL.text
+	}
+	return scheme + "://" + h.String()
+}
+
+// Base gives R for a request (H-122), without a trailing slash. It is "" when R
+// is derived and the request has no usable host, which the gate does not let by.
+func (e *Edge) Base(r *http.Request) string {
+	if !e.PublicURL.IsZero() {
+		return e.PublicURL.text
+	}
+	if st := stateOf(r.Context()); st != nil {
+		st.mu.Lock()
+		base := st.base
+		st.mu.Unlock()
+		if base != "" {
+			return base
+		}
+	}
+	scheme, h, err := e.effective(r)
+	if err != nil {
+		return ""
+	}
+	return e.origin(scheme, h)
+}
+
+// ClientAddr gives the address of the client (H-120): the socket peer, or what
+// the nearest trusted proxies say. The zero Addr means it has none.
+func (e *Edge) ClientAddr(r *http.Request) netip.Addr {
+	addr := peerAddr(r)
+	lists := r.Header[keyForwardedFor]
+	for i := len(lists) - 1; i >= 0; i-- {
+		list, more := lists[i], true
+		for more {
+			if !e.trusts(addr) {
+				return addr
+			}
+			var entry string
+			list, entry, more = cutLast(list)
+			hop, ok := parseHop(entry)
+			if !ok {
+				return addr // nobody vouches for what stands left of garbage
+			}
+			addr = hop
+		}
+	}
+	return addr
+}
+
+// trusts reports whether forwarded headers of this peer count.
+func (e *Edge) trusts(addr netip.Addr) bool {
+	for _, p := range e.TrustedProxies {
+		if p.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// Challenge makes 401 and 403 answers below it carry a challenge (C-19, H-50)
+// that points to the metadata document of a resource: "" for /v1, else the path
+// of the resource, such as "/mcp".
+func (e *Edge) Challenge(resource string) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if st := stateOf(r.Context()); st != nil {
+				base := e.Base(r)
+				st.mu.Lock()
+				st.base, st.resource, st.challenged = base, resource, base != ""
+				st.mu.Unlock()
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// rightmost gives the last value of a list header, the one the nearest proxy
+// wrote.
+func rightmost(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	_, last, _ := cutLast(values[len(values)-1])
+	return last
+}
+
+// cutLast splits the last comma-separated entry off a list.
+func cutLast(list string) (rest, last string, more bool) {
+	if i := strings.LastIndexByte(list, ','); i >= 0 {
+		return list[:i], strings.TrimSpace(list[i+1:]), true
+	}
+	return "", strings.TrimSpace(list), false
+}
+
+// parseHop reads an X-Forwarded-For entry. Some proxies add the port.
+func parseHop(s string) (netip.Addr, bool) {
+	if addr, err := netip.ParseAddr(s); err == nil {
+		return addr.Unmap().WithZone(""), true
+	}
+	if ap, err := netip.ParseAddrPort(s); err == nil {
+		return ap.Addr().Unmap().WithZone(""), true
+	}
+	return netip.Addr{}, false
+}
+
+// peerAddr gives the address at the other end of the socket.
+func peerAddr(r *http.Request) netip.Addr {
+	ap, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ap.Addr().Unmap().WithZone("")
+}
+
+// localAddr gives the address at our end of the socket.
+func localAddr(r *http.Request) netip.Addr {
+	a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return a.AddrPort().Addr().Unmap().WithZone("")
+}

@@ -1,0 +1,183 @@
+package httpx
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"strconv"
+
+	"pdpp"
+)
+
+// statuses is the table of C-42. A code that is not here never reaches a client:
+// it is answered as an internal error.
+var statuses = map[pdpp.Code]int{
+	pdpp.CodeInvalidRequest:     http.StatusBadRequest,
+	pdpp.CodeInvalidArgument:    http.StatusBadRequest,
+	pdpp.CodeUnsupportedVersion: http.StatusBadRequest,
+	pdpp.CodeInvalidCursor:      http.StatusBadRequest,
+	pdpp.CodeInvalidSort:        http.StatusBadRequest,
+	pdpp.CodeInvalidExpand:      http.StatusBadRequest,
+	pdpp.CodeUnknownField:       http.StatusBadRequest,
+	"invalid_field_path":        http.StatusBadRequest,
+	"invalid_window":            http.StatusBadRequest,
+
+	pdpp.CodeAuthentication:   http.StatusUnauthorized,
+	pdpp.CodeInvalidToken:     http.StatusUnauthorized,
+	codeOwnerSessionRequired:  http.StatusUnauthorized,
+	pdpp.CodeStreamNotAllowed: http.StatusForbidden,
+
+	pdpp.CodeFieldNotGranted:   http.StatusForbidden,
+	pdpp.CodeInsufficientScope: http.StatusForbidden,
+	pdpp.CodeGrantRevoked:      http.StatusForbidden,
+	pdpp.CodeGrantExpired:      http.StatusForbidden,
+	pdpp.CodeGrantInvalid:      http.StatusForbidden,
+	pdpp.CodePermission:        http.StatusForbidden,
+	pdpp.CodeOriginNotAllowed:  http.StatusForbidden,
+
+	pdpp.CodeNotFound:           http.StatusNotFound,
+	pdpp.CodeConnectionNotFound: http.StatusNotFound,
+	pdpp.CodeStreamNotDeclared:  http.StatusNotFound,
+	"blob_not_found":            http.StatusNotFound,
+	"field_not_found":           http.StatusNotFound,
+	"query_not_found":           http.StatusNotFound,
+
+	pdpp.CodeMethodNotAllowed: http.StatusMethodNotAllowed,
+	"not_acceptable":          http.StatusNotAcceptable,
+
+	pdpp.CodeAmbiguousConnection:   http.StatusConflict,
+	pdpp.CodeAmbiguousSchemaDetail: http.StatusConflict,
+	"invalid_state":                http.StatusConflict,
+	"subscription_limit_reached":   http.StatusConflict,
+
+	pdpp.CodeCursorExpired:        http.StatusGone,
+	pdpp.CodeResourceLimit:        http.StatusRequestEntityTooLarge,
+	pdpp.CodeUnsupportedMediaType: http.StatusUnsupportedMediaType,
+	"range_not_satisfiable":       http.StatusRequestedRangeNotSatisfiable,
+	pdpp.CodeMisdirected:          http.StatusMisdirectedRequest,
+	"field_not_text":              http.StatusUnprocessableEntity,
+	pdpp.CodeRateLimited:          http.StatusTooManyRequests,
+
+	pdpp.CodeInternal:      http.StatusInternalServerError,
+	pdpp.CodeTimeout:       http.StatusServiceUnavailable,
+	pdpp.CodeUnavailable:   http.StatusServiceUnavailable,
+	pdpp.CodeOverloaded:    http.StatusServiceUnavailable,
+	pdpp.CodeIngestStorage: http.StatusServiceUnavailable,
+	"search_unavailable":   http.StatusServiceUnavailable,
+}
+
+// codeOwnerSessionRequired asks for a login, not for a bearer: no challenge.
+const codeOwnerSessionRequired pdpp.Code = "owner_session_required"
+
+// typeOf is C-41.
+func typeOf(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusNotFound:
+		return "not_found_error"
+	case http.StatusGone:
+		return "gone_error"
+	case http.StatusRequestEntityTooLarge:
+		return "request_entity_too_large_error"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case http.StatusConflict, http.StatusUnprocessableEntity,
+		http.StatusInternalServerError, http.StatusServiceUnavailable:
+		return "api_error"
+	}
+	return "invalid_request_error"
+}
+
+var (
+	errInternal = &pdpp.Error{Code: pdpp.CodeInternal, Message: "Something went wrong on this server."}
+	errTimeout  = &pdpp.Error{
+		Code: pdpp.CodeTimeout, RetryAfter: 1,
+		Message: "The request took too long and was ended. Ask for less at once, or try again.",
+	}
+	errCanceled = &pdpp.Error{Code: pdpp.CodeUnavailable, RetryAfter: 1, Message: "The request was ended before it was done."}
+)
+
+// resolve turns any error into one that may be shown, and its status.
+func resolve(ctx context.Context, err error) (*pdpp.Error, int) {
+	var e *pdpp.Error
+	if errors.As(err, &e) {
+		if status, ok := statuses[e.Code]; ok && status != http.StatusInternalServerError {
+			return e, status
+		}
+	}
+	e = foreign(ctx, err)
+	return e, statuses[e.Code]
+}
+
+// foreign finds the meaning of an error that has no code of ours. Drivers do
+// not always wrap the context's error, so the context is asked as well.
+func foreign(ctx context.Context, err error) *pdpp.Error {
+	var tooBig *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooBig):
+		return bodyTooLarge(tooBig.Limit)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
+		errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return errTimeout
+	case ctx.Err() != nil:
+		return errCanceled
+	}
+	return errInternal
+}
+
+func bodyTooLarge(limit int64) *pdpp.Error {
+	return pdpp.Errorf(pdpp.CodeResourceLimit, "The body is larger than the %d bytes this route accepts.", limit)
+}
+
+// WriteError answers with the error envelope (C-40), its status (C-42) and the
+// headers that go with it. It is the only place that turns an error into an
+// answer. Headers that the handler set for this answer, such as Allow or
+// Content-Range, are kept; those that describe another body are dropped.
+func WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	e, status := resolve(r.Context(), err)
+	h := w.Header()
+	dropRepresentation(h)
+	ch := challengeFor(r, e.Code, status)
+	ch.set(h, e, status)
+	setRetryAfter(h, e, status)
+	noStore := len(h[keyCacheControl]) == 1 && h[keyCacheControl][0] == cacheNoStore
+	SetJSON(h)
+	if noStore { // the form of /mcp (H-64)
+		h[keyCacheControl] = []string{cacheNoStore}
+	}
+	h[keyVersion] = valueVersion
+	id := RequestID(r.Context())
+	if id == "" {
+		id = newRequestID()
+	}
+	h[keyRequestID] = []string{id}
+
+	body := appendEnvelope(make([]byte, 0, 512), e, status, ch, id)
+	h[keyContentLength] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		w.Write(body) // a client that has gone cannot be told
+	}
+}
+
+// dropRepresentation removes what a handler said about a body it did not write.
+func dropRepresentation(h http.Header) {
+	for _, key := range [...]string{"Content-Disposition", "Content-Encoding", "Etag", "Last-Modified", "Accept-Ranges"} {
+		delete(h, key)
+	}
+}
+
+// setRetryAfter: always with 429 and 503 (C-42), else when the error states it.
+func setRetryAfter(h http.Header, e *pdpp.Error, status int) {
+	wait := e.RetryAfter
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		wait = max(1, wait)
+	}
+	if wait > 0 {
+		h[keyRetryAfter] = []string{strconv.Itoa(wait)}
+	}
+}

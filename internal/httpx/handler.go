@@ -1,0 +1,134 @@
+package httpx
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"pdpp"
+)
+
+// Handler is an HTTP handler that returns its error. The error is answered by
+// WriteError and, when it is this server's fault, logged once.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// ServeHTTP implements http.Handler.
+func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Pattern != "" {
+		SetRoute(r.Context(), r.Pattern)
+	}
+	rec := record(w)
+	defer func() {
+		if v := recover(); v != nil {
+			panicked(rec, r, v)
+		}
+	}()
+	if err := h(rec, r); err != nil {
+		fail(rec, r, err)
+	}
+}
+
+// Recover answers a panic of the middlewares and handlers below it with 500.
+// A Handler does so by itself.
+func Recover(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := record(w)
+		defer func() {
+			if v := recover(); v != nil {
+				panicked(rec, r, v)
+			}
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// NotFound is the answer to an unknown path (C-2).
+func NotFound(http.ResponseWriter, *http.Request) error {
+	return pdpp.Errorf(pdpp.CodeNotFound, "There is nothing at this path.")
+}
+
+// MethodNotAllowed answers a known path with another method (C-2). allow is the
+// value of the Allow header.
+func MethodNotAllowed(allow string) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		w.Header()[keyAllow] = []string{allow}
+		return pdpp.Errorf(pdpp.CodeMethodNotAllowed, "This path does not support the method. It supports: %s.", allow)
+	}
+}
+
+// fail logs and answers an error. When the answer has already begun, the
+// connection is cut: a body that ends early must not look whole.
+func fail(rec *recorder, r *http.Request, err error) {
+	logFailure(rec, r, err)
+	if rec.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	WriteError(rec, r, err)
+}
+
+// panicked logs where a panic came from, never what it said: its value may hold
+// data of the request.
+func panicked(rec *recorder, r *http.Request, v any) {
+	if v == http.ErrAbortHandler {
+		panic(v) // a handler's way to cut the connection
+	}
+	ctx := r.Context()
+	loggerOf(r).LogAttrs(ctx, slog.LevelError, "panic",
+		slog.String("request_id", RequestID(ctx)), slog.String("route", routeOf(r)),
+		slog.String("cause", describePanic(v)), slog.String("stack", string(debug.Stack())))
+	if rec.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	WriteError(rec, r, errInternal)
+}
+
+// describePanic gives the text of the runtime's own errors, which speak of
+// types and indexes, and only the type of any other value.
+func describePanic(v any) string {
+	if err, ok := v.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("value of type %T", v)
+}
+
+// logFailure logs what the operator should know about: our own failures, not
+// refusals, not clients that went away.
+func logFailure(rec *recorder, r *http.Request, err error) {
+	e, status := resolve(r.Context(), err)
+	if status < 500 || e == errCanceled || rec.failed || e.Code == pdpp.CodeOverloaded {
+		return
+	}
+	level := slog.LevelWarn
+	if status == http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	var op string
+	if own := (*pdpp.Error)(nil); errors.As(err, &own) {
+		op = own.Op
+	}
+	ctx := r.Context()
+	loggerOf(r).LogAttrs(ctx, level, "request failed",
+		slog.String("request_id", RequestID(ctx)), slog.String("route", routeOf(r)),
+		slog.String("code", string(e.Code)), slog.String("op", op),
+		slog.String("cause", redact(err.Error(), r)))
+}
+
+// redact takes out what a careless error text may have copied from the request
+// (H-160): the query string and the bearer.
+func redact(s string, r *http.Request) string {
+	secrets := []string{r.URL.RawQuery}
+	for _, v := range r.Header[keyAuthorization] {
+		_, token, _ := strings.Cut(v, " ")
+		secrets = append(secrets, v, strings.TrimSpace(token))
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			s = strings.ReplaceAll(s, secret, "[removed]")
+		}
+	}
+	return s
+}

@@ -1,0 +1,68 @@
+package httpx
+
+import (
+	"net/http"
+	"slices"
+)
+
+// Header names in the form net/http keys its maps by, so that entries can be
+// read and assigned without canonicalizing on every request.
+const (
+	keyAllow             = "Allow"
+	keyAllowHeaders      = "Access-Control-Allow-Headers"
+	keyAllowMethods      = "Access-Control-Allow-Methods"
+	keyAllowOrigin       = "Access-Control-Allow-Origin"
+	keyAuthorization     = "Authorization"
+	keyCacheControl      = "Cache-Control"
+	keyContentLength     = "Content-Length"
+	keyContentType       = "Content-Type"
+	keyExposeHeaders     = "Access-Control-Expose-Headers"
+	keyForwardedFor      = "X-Forwarded-For"
+	keyForwardedHost     = "X-Forwarded-Host"
+	keyForwardedProto    = "X-Forwarded-Proto"
+	keyLink              = "Link"
+	keyMaxAge            = "Access-Control-Max-Age"
+	keyNosniff           = "X-Content-Type-Options"
+	keyOrigin            = "Origin"
+	keyRequestID         = "Request-Id"
+	keyRetryAfter        = "Retry-After"
+	keyVary              = "Vary"
+	keyVersion           = "Pdpp-Version"
+	keyWWWAuthenticate   = "Www-Authenticate"
+	varyJSON             = "Authorization, Prefer"
+	cacheNoStore         = "no-store"
+	contentTypeJSON      = "application/json; charset=utf-8"
+	cachePrivateNoStore  = "private, no-store"
+	maxHeaderDescription = 200
+)
+
+// Shared header values. Each slice has no spare capacity, so a later Add copies
+// it instead of writing into it.
+var (
+	valueJSON    = []string{contentTypeJSON}
+	valuePrivate = []string{cachePrivateNoStore}
+	valueNosniff = []string{"nosniff"}
+	valueVary    = []string{varyJSON}
+	valueVersion = []string{PDPPVersion}
+)
+
+// SetJSON sets the headers of a JSON answer about private data (C-12). A Vary
+// that is already there is kept.
+func SetJSON(h http.Header) {
+	h[keyContentType] = valueJSON
+	h[keyCacheControl] = valuePrivate
+	h[keyNosniff] = valueNosniff
+	addVary(h, valueVary)
+}
+
+// addVary adds one shared Vary value, once.
+func addVary(h http.Header, v []string) {
+	have := h[keyVary]
+	if have == nil {
+		h[keyVary] = v
+		return
+	}
+	if !slices.Contains(have, v[0]) {
+		h[keyVary] = append(have, v[0])
+	}
+}

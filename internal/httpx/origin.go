@@ -1,0 +1,67 @@
+package httpx
+
+import "strings"
+
+// Origin is a scheme and a host in normal form: the R of this instance, or what
+// a browser sends. The zero value means "none".
+type Origin struct {
+	scheme string
+	host   Host
+	text   string
+}
+
+// String gives scheme://host[:port], without a trailing slash; "" for the zero
+// value.
+func (o Origin) String() string { return o.text }
+
+// IsZero reports that there is no origin.
+func (o Origin) IsZero() bool { return o.scheme == "" }
+
+// Loopback reports an origin on this machine.
+func (o Origin) Loopback() bool { return o.host.loopback() }
+
+// parseOrigin reads scheme://host[:port] with scheme http or https and nothing
+// after it.
+func parseOrigin(s string) (Origin, bool) {
+	scheme, rest, ok := strings.Cut(s, "://")
+	scheme = strings.ToLower(scheme)
+	if !ok || defaultPort(scheme) == "" {
+		return Origin{}, false
+	}
+	h, ok := parseHost(rest, scheme)
+	if !ok {
+		return Origin{}, false
+	}
+	return makeOrigin(scheme, h), true
+}
+
+func makeOrigin(scheme string, h Host) Origin {
+	return Origin{scheme: scheme, host: h, text: scheme + "://" + h.String()}
+}
+
+// OriginPattern is one entry of --allowed-origins.
+type OriginPattern struct {
+	origin Origin
+	below  bool // https://*.suffix
+	any    bool // *
+}
+
+func (p OriginPattern) matches(o Origin) bool {
+	switch {
+	case p.any:
+		return true
+	case p.below:
+		return o.scheme == p.origin.scheme && o.host.port == p.origin.host.port &&
+			isBelow(o.host.name, p.origin.host.name)
+	}
+	return o.text == p.origin.text
+}
+
+// browserLoopback is the narrower notion of H-55: three host names, any port.
+func (o Origin) browserLoopback() bool {
+	switch o.host.name {
+	case "localhost", "127.0.0.1", "[::1]":
+		return true
+	}
+	return false
+}

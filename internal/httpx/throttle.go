@@ -1,0 +1,83 @@
+package httpx
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// The throttle of H-68.
+const (
+	maxFailures   = 60
+	failureWindow = time.Minute
+	blockTime     = time.Minute
+	maxAddrKeys   = 1 << 16
+)
+
+// Throttle counts failed bearers per client address (H-68). It is asked only
+// after a bearer proved bad, so that a good one is served from any address:
+//
+//	if err := t.Blocked(addr); err != nil {
+//		return err // 429
+//	}
+//	t.Failed(addr)
+//	return … // 401
+//
+// It is safe for concurrent use.
+type Throttle struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	addrs table[netip.Addr, failures]
+}
+
+// failures of one address since a window began; blocked until a time once there
+// were too many.
+type failures struct {
+	count int
+	since time.Time
+	until time.Time
+}
+
+// NewThrottle makes an empty throttle.
+func NewThrottle(now func() time.Time) *Throttle {
+	return &Throttle{now: now, addrs: table[netip.Addr, failures]{
+		max:    maxAddrKeys,
+		idle:   (*failures).over,
+		pinned: func(*failures) bool { return false },
+	}}
+}
+
+// over reports that window and the block have passed.
+func (f *failures) over(now time.Time) bool {
+	return now.Sub(f.since) >= failureWindow && !now.Before(f.until)
+}
+
+// Failed counts one failure. The last one that is allowed starts the block.
+func (t *Throttle) Failed(addr netip.Addr) {
+	now := t.now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f, fresh := t.addrs.entry(addr, now)
+	if fresh || f.over(now) {
+		*f = failures{since: now}
+	}
+	if f.count++; f.count == maxFailures {
+		f.until = now.Add(blockTime)
+	}
+}
+
+// Blocked gives 429 with the seconds that are left while an address is blocked,
+// else nil.
+func (t *Throttle) Blocked(addr netip.Addr) error {
+	now := t.now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.addrs.find(addr)
+	if f == nil || !now.Before(f.until) {
+		return nil
+	}
+	left := f.until.Sub(now)
+	return tooMany("Too many bad tokens came from this address. Wait before trying another one.",
+		int((left+time.Second-1)/time.Second))
+}

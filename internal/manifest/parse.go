@@ -1,0 +1,161 @@
+package manifest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"pdpp"
+)
+
+// maxStreams bounds the streams of one manifest (M-10).
+const maxStreams = 200
+
+// Parse reads and validates a connector manifest. The result is sealed and
+// shares no memory with raw; parsing its Raw again gives an equal value.
+//
+// Every error is a *pdpp.Error with CodeInvalidInput. Its Message has one line
+// per problem, the first 20 of them, each with the JSON path and the rule.
+func Parse(raw []byte) (*pdpp.Manifest, error) {
+	compact, err := wellFormed(raw)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{}
+	m := p.manifest(value{raw: compact})
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(compact)
+	m.Raw = compact
+	m.Digest = hex.EncodeToString(sum[:])
+	return m, nil
+}
+
+// manifest reads a declaration, alone or inside its wrapper (M-1).
+func (p *parser) manifest(v value) *pdpp.Manifest {
+	m := &pdpp.Manifest{}
+	outer, ok := p.object(v, "M-1")
+	if !ok {
+		return m
+	}
+	decl, keys := outer, []value{outer.get("connector_key")}
+	if inner := outer.get("source_declaration"); !inner.absent() {
+		if decl, ok = p.object(inner, "M-1"); !ok {
+			return m
+		}
+		keys = append(keys, decl.get("connector_key"))
+	}
+	p.identity(m, decl)
+	m.ConnectorKey = p.connectorKey(m.SourceID, keys)
+	p.streams(m, decl.get("streams"))
+	// The relations are checked last: they may lead to a stream further down.
+	m.Seal()
+	p.checkRelations(m)
+	return m
+}
+
+func (p *parser) identity(m *pdpp.Manifest, decl object) {
+	m.Version = p.token(decl.get("declaration_version"))
+	if display, ok := p.optionalObject(decl.get("display"), "M-1"); ok {
+		m.DisplayName = p.text(display.get("name"), "M-1")
+	}
+	source, ok := p.object(decl.get("source"), "M-1")
+	if !ok {
+		return
+	}
+	m.SourceKind = p.oneOf(source.get("kind"), "M-1", "connector")
+	m.SourceID = p.token(source.get("id"))
+}
+
+// maxToken bounds the version and the source id, which every grant repeats (G-1).
+const maxToken = 2048
+
+// token reads a required string that other documents compare by bytes.
+func (p *parser) token(v value) string {
+	s := p.requiredText(v, "M-1")
+	if len(s) > maxToken {
+		p.add(v.at, "M-1", "has %d bytes; at most %d are allowed", len(s), maxToken)
+		return ""
+	}
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		p.add(v.at, "M-1", "must not contain control characters")
+		return ""
+	}
+	return s
+}
+
+// connectorKey finds the key: stated by the declaration or its wrapper, else the
+// last path segment of the source id (M-1, C-22).
+func (p *parser) connectorKey(sourceID string, stated []value) pdpp.ConnectorKey {
+	var key pdpp.ConnectorKey
+	for _, v := range stated {
+		if v.absent() {
+			continue
+		}
+		k := p.statedKey(v)
+		if k == "" {
+			return ""
+		}
+		if key != "" && k != key {
+			p.add(v.at, "M-1", "%s differs from %s, the connector_key of the wrapper", quote(string(k)), quote(string(key)))
+			return ""
+		}
+		key = k
+	}
+	if key != "" || sourceID == "" {
+		return key
+	}
+	key = pdpp.ConnectorKey(lastSegment(sourceID))
+	if !key.Valid() {
+		p.add(stated[0].at, "M-1", "is required, because source.id does not end in a path segment that is a connector key")
+	}
+	return key
+}
+
+// statedKey reads one connector_key; "" after noting a problem.
+func (p *parser) statedKey(v value) pdpp.ConnectorKey {
+	key := pdpp.ConnectorKey(p.requiredText(v, "M-1"))
+	if key != "" && !key.Valid() {
+		p.add(v.at, "C-22", "%s is not a connector key: 1 to 64 of a-z 0-9 _ -, starting with a letter or digit", quote(string(key)))
+		return ""
+	}
+	return key
+}
+
+// lastSegment gives the last path segment of a URI; a slash at the end does not
+// count. Escapes stay as they are, so they never make a valid key.
+func lastSegment(id string) string {
+	u, err := url.Parse(id)
+	if err != nil {
+		return ""
+	}
+	path := strings.TrimRight(u.EscapedPath(), "/")
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+func (p *parser) streams(m *pdpp.Manifest, v value) {
+	if v.absent() {
+		p.add(v.at, "M-1", "is required")
+		return
+	}
+	items := p.optionalList(v, "M-1")
+	if len(items) > maxStreams {
+		p.add(v.at, "M-10", "has %d streams; at most %d are allowed", len(items), maxStreams)
+		return
+	}
+	seen := map[string]bool{}
+	for _, item := range items {
+		s := p.stream(item)
+		if s == nil {
+			continue
+		}
+		if s.Name != "" && seen[s.Name] {
+			p.add(item.at.key("name"), "M-2", "there is already a stream %s", quote(s.Name))
+		}
+		seen[s.Name] = true
+		m.Streams = append(m.Streams, s)
+	}
+}

@@ -1,0 +1,79 @@
+package manifest
+
+import (
+	"slices"
+
+	"pdpp"
+)
+
+// query reads the declared capabilities of a stream.
+func (sp *streamParser) query() {
+	o, ok := sp.optionalObject(sp.decl.get("query"), "M-2")
+	if !ok {
+		return
+	}
+	sp.rangeFilters(o.get("range_filters"))
+	sp.expand(o.get("expand"))
+	if search, ok := sp.optionalObject(o.get("search"), "M-6"); ok {
+		sp.out.LexicalFields = texts(sp.fieldList(search.get("lexical_fields"), "M-6", searchField))
+		sp.out.SemanticFields = texts(sp.fieldList(search.get("semantic_fields"), "M-6", searchField))
+	}
+	if aggs, ok := sp.optionalObject(o.get("aggregations"), "M-5"); ok {
+		sp.aggregations(aggs)
+	}
+}
+
+var rangeOps = []string{string(pdpp.OpGte), string(pdpp.OpGt), string(pdpp.OpLte), string(pdpp.OpLt)}
+
+func (sp *streamParser) rangeFilters(v value) {
+	o, ok := sp.optionalObject(v, "M-4")
+	if !ok {
+		return
+	}
+	for _, field := range o.names {
+		at := o.get(field)
+		sp.checkField(at.at, field, orderedField)
+		if at.absent() {
+			sp.add(at.at, "M-4", "must list at least one of gte, gt, lte, lt")
+			continue
+		}
+		filter := pdpp.RangeFilter{Field: field}
+		for _, op := range sp.names(at, "M-4") {
+			if !slices.Contains(rangeOps, op.text) {
+				sp.add(op.at, "M-4", "%s is not one of gte, gt, lte, lt", quote(op.text))
+			}
+			filter.Ops = append(filter.Ops, pdpp.Op(op.text))
+		}
+		sp.out.RangeFilters = append(sp.out.RangeFilters, filter)
+	}
+}
+
+// aggregations reads the closed object of M-5.
+func (sp *streamParser) aggregations(o object) {
+	a := &sp.out.Aggregations
+	lists := map[string]struct {
+		into *[]string
+		want fieldRule
+	}{
+		"sum":            {&a.Sum, sumField},
+		"min":            {&a.Min, orderedField},
+		"max":            {&a.Max, orderedField},
+		"group_by":       {&a.GroupBy, scalarField},
+		"group_by_time":  {&a.GroupByTime, bucketField},
+		"count_distinct": {&a.CountDistinct, scalarField},
+	}
+	for _, key := range o.names {
+		v := o.get(key)
+		list, known := lists[key]
+		switch {
+		case key == "count":
+			if a.Count = string(v.raw) == "true"; !a.Count && !v.absent() {
+				sp.add(v.at, "M-5", "may only be true; leave it out otherwise")
+			}
+		case !known:
+			sp.add(v.at, "M-5", "is not an aggregation; known are count, sum, min, max, group_by, group_by_time, count_distinct")
+		default:
+			*list.into = texts(sp.fieldList(v, "M-5", list.want))
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package manifest
+
+import (
+	"pdpp"
+)
+
+const (
+	defaultExpand = 10  // M-8
+	defaultMax    = 50  // M-8
+	maxExpand     = 100 // M-8
+)
+
+// pendingRelation is a relation whose other end may not have been read yet.
+type pendingRelation struct {
+	at     *path
+	stream string
+	key    string
+}
+
+// relationships reads the declared relations; query.expand opens some of them.
+func (sp *streamParser) relationships() {
+	seen := map[string]bool{}
+	for _, item := range sp.optionalList(sp.decl.get("relationships"), "M-8") {
+		o, ok := sp.object(item, "M-8")
+		if !ok {
+			continue
+		}
+		rel := pdpp.Relation{
+			Name:       sp.uniqueName(o.get("name"), "relationship", seen),
+			Stream:     sp.requiredText(o.get("stream"), "M-8"),
+			ForeignKey: sp.requiredText(o.get("foreign_key"), "M-8"),
+			HasMany:    sp.oneOf(o.get("cardinality"), "M-8", "has_many", "has_one") == "has_many",
+		}
+		sp.rels[rel.Name] = len(sp.out.Relations)
+		sp.out.Relations = append(sp.out.Relations, rel)
+		sp.relations = append(sp.relations, pendingRelation{at: item.at, stream: rel.Stream, key: rel.ForeignKey})
+	}
+}
+
+// checkRelations enforces the far end of every relation (M-8).
+func (p *parser) checkRelations(m *pdpp.Manifest) {
+	for _, rel := range p.relations {
+		if rel.stream == "" {
+			continue
+		}
+		child := m.Stream(rel.stream)
+		if child == nil {
+			p.add(rel.at.key("stream"), "M-8", "there is no stream %s in this manifest", quote(rel.stream))
+			continue
+		}
+		if rel.key == "" || len(child.Fields) == 0 {
+			continue
+		}
+		f := child.Field(rel.key)
+		switch {
+		case f == nil:
+			p.add(rel.at.key("foreign_key"), "M-8", "field %s is not declared in schema.properties of the related stream %s",
+				quote(rel.key), quote(rel.stream))
+		case f.Kind == pdpp.KindNone:
+			p.add(rel.at.key("foreign_key"), "M-8", "field %s of the related stream %s must be of exactly one scalar type",
+				quote(rel.key), quote(rel.stream))
+		}
+	}
+}
+
+// expand reads query.expand (M-8).
+func (sp *streamParser) expand(v value) {
+	for _, item := range sp.optionalList(v, "M-8") {
+		o, ok := sp.object(item, "M-8")
+		if !ok {
+			continue
+		}
+		at := o.get("name")
+		rel := sp.requiredText(at, "M-8")
+		if rel == "" {
+			continue
+		}
+		i, ok := sp.rels[rel]
+		if !ok {
+			sp.add(at.at, "M-8", "there is no relationship %s in this stream", quote(rel))
+			continue
+		}
+		if sp.out.Relations[i].Expandable {
+			sp.add(at.at, "M-8", "relationship %s is listed twice", quote(rel))
+			continue
+		}
+		sp.out.Relations[i].Expandable = true
+		sp.limits(o, &sp.out.Relations[i])
+	}
+}
+
+// limits reads the limits of an expandable relation. A declared maximum below
+// the default of default_limit lowers it.
+func (sp *streamParser) limits(o object, rel *pdpp.Relation) {
+	def, limit := o.get("default_limit"), o.get("max_limit")
+	if !rel.HasMany {
+		for _, v := range []value{def, limit} {
+			if !v.absent() {
+				sp.add(v.at, "M-8", "a has_one relationship declares no limits")
+			}
+		}
+		return
+	}
+	ok := true
+	rel.MaxLimit = defaultMax
+	if !limit.absent() {
+		rel.MaxLimit, ok = sp.positive(limit, "M-8")
+	}
+	if rel.MaxLimit > maxExpand {
+		sp.add(limit.at, "M-8", "is %d; at most %d is allowed", rel.MaxLimit, maxExpand)
+		ok = false
+	}
+	rel.DefaultLimit = min(defaultExpand, rel.MaxLimit)
+	if def.absent() {
+		return
+	}
+	n, valid := sp.positive(def, "M-8")
+	if valid && ok && n > rel.MaxLimit {
+		sp.add(def.at, "M-8", "is %d, more than max_limit, which is %d", n, rel.MaxLimit)
+	}
+	rel.DefaultLimit = n
+}

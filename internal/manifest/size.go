@@ -1,0 +1,101 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"pdpp"
+)
+
+// maxRow is the greatest size of a full schema row (M-10). What detail=full adds
+// around the row, envelope and one connection, has the rest of the 200,000 bytes
+// of X-18.
+const maxRow = 195_000
+
+// The frames below are what the parts of a full row cost before any name, label
+// or schema is put in. Every optional key is there and every flag has its longer
+// value, so a frame is never smaller than what is sent.
+const (
+	// rowFrame is X-8 with X-11, and a connector key of the greatest length.
+	rowFrame = `{"object":"stream_metadata","name":,` +
+		`"connector_key":"0123456789012345678901234567890123456789012345678901234567890123",` +
+		`"label":,"description":,"semantics":"mutable_state","schema":,"primary_key":[],"cursor_field":,"consent_time_field":,` +
+		`"selection":{"fields":false,"resources":false},"views":[],"relationships":[],` +
+		`"query":{"range_filters":{},"expand":[],"search":{"lexical_fields":[],"semantic_fields":[]},` +
+		`"aggregations":{"count":true,"sum":[],"min":[],"max":[],"group_by":[],"group_by_time":[],"count_distinct":[]}},` +
+		`"query_capabilities":{"sort":{"fields":[],"default":"-","order":["asc","desc"]},"count":["none","estimated","exact"],` +
+		`"pagination":{"cursor":true,"default_limit":25,"max_limit":100},"changes_since":true,` +
+		`"projection":{"fields":true,"views":[]},"search_modes":["lexical","semantic","hybrid"],"expand":[],` +
+		`"aggregate":{"metrics":["count","count_distinct","max","min","sum"],"group_by":[],"group_by_time":[],` +
+		`"granularities":["minute","hour","day","week","month","quarter","year"],"max_limit":100}},` +
+		`"field_capabilities":{},"expand_capabilities":[]}`
+
+	// fieldFrame is one entry of X-9.
+	fieldFrame = `:{"type":,"role":,"schema":,"granted":true,"exact_filter":{"declared":false,"usable":false},` +
+		`"range_filter":{"declared":false,"usable":false,"operators":["gte","gt","lte","lt"]},` +
+		`"lexical_search":{"declared":false,"usable":false},"semantic_search":{"declared":false,"usable":false},` +
+		`"aggregation":{"count_distinct":{"declared":false,"usable":false},"group_by":{"declared":false,"usable":false},` +
+		`"group_by_time":{"declared":false,"usable":false},"max":{"declared":false,"usable":false},` +
+		`"min":{"declared":false,"usable":false},"sum":{"declared":false,"usable":false}}},`
+
+	viewFrame  = `{"id":,"label":,"fields":[]},` + `,`
+	rangeFrame = `:["gte","gt","lte","lt"],`
+
+	// relationFrame is one entry each of relationships, query.expand,
+	// expand_capabilities (X-10) and query_capabilities.expand.
+	relationFrame = `{"name":,"stream":,"foreign_key":,"cardinality":"has_many"},` +
+		`{"name":,"default_limit":100,"max_limit":100},` +
+		`{"name":,"stream":,"target_stream":,"cardinality":"has_many","foreign_key":,"child_parent_key_field":,` +
+		`"default_limit":100,"max_limit":100,"granted":false,"usable":false},` + `,`
+)
+
+// checkSize enforces M-10.
+func (sp *streamParser) checkSize() {
+	if n := rowBytes(sp.out); n > maxRow {
+		sp.add(sp.decl.at, "M-10", "the full schema row of this stream would have %d bytes; at most %d are allowed. "+
+			"Shorten its schema or split the stream", n, maxRow)
+	}
+}
+
+// rowBytes is an upper bound of the full row of a stream as its owner sees it
+// (X-8), without granted_connections. It adds up frames and parts: the schema
+// stands in the row once as declared and once more cut up by field.
+func rowBytes(s *pdpp.Stream) int {
+	n := len(rowFrame) + quoted(s.Name) + quoted(s.Label) + quoted(s.Description) + encoded(s.Schema) +
+		list(s.PrimaryKey) + 3*quoted(s.CursorField) + quoted(s.ConsentTimeField)
+	for _, f := range s.Fields {
+		n += len(fieldFrame) + quoted(f.Name) + quoted(f.Type) + quoted(string(f.Role)) + encoded(f.Schema)
+	}
+	for _, v := range s.Views {
+		n += len(viewFrame) + 2*quoted(v.ID) + quoted(v.Label) + list(v.Fields)
+	}
+	for _, r := range s.Relations {
+		n += len(relationFrame) + 4*quoted(r.Name) + 3*quoted(r.Stream) + 3*quoted(r.ForeignKey)
+	}
+	for _, r := range s.RangeFilters {
+		n += len(rangeFrame) + quoted(r.Field)
+	}
+	a := s.Aggregations
+	n += list(s.LexicalFields) + list(s.SemanticFields) + list(a.Sum) + list(a.Min) + list(a.Max) + list(a.CountDistinct)
+	return n + 2*list(a.GroupBy) + 2*list(a.GroupByTime)
+}
+
+// quoted is the size of s as a JSON string with everything escaped that a writer
+// may escape.
+func quoted(s string) int { return len(encodeString(s)) }
+
+// list is the size of the items of a list of strings, commas included.
+func list(items []string) int {
+	n := 0
+	for _, s := range items {
+		n += quoted(s) + 1
+	}
+	return n
+}
+
+// encoded is the size of a JSON value, escaped like quoted.
+func encoded(raw json.RawMessage) int {
+	var b bytes.Buffer
+	json.HTMLEscape(&b, raw)
+	return b.Len()
+}

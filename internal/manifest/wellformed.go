@@ -1,0 +1,117 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+)
+
+const (
+	maxInput = 8 << 20 // bytes
+	maxDepth = 64      // nested objects and lists
+)
+
+// wellFormed checks the form of the input before any meaning is read into it,
+// and gives it back without insignificant white space.
+func wellFormed(raw []byte) (json.RawMessage, error) {
+	var ps problems
+	if len(raw) > maxInput {
+		ps.add(nil, "", "has %d bytes; at most %d are allowed", len(raw), maxInput)
+		return nil, ps.err()
+	}
+	if !utf8.Valid(raw) {
+		ps.add(nil, "", "is not valid UTF-8")
+		return nil, ps.err()
+	}
+	var whole json.RawMessage
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		line, column := position(raw, err)
+		ps.add(nil, "", "is not valid JSON at line %d, column %d: %v", line, column, err)
+		return nil, ps.err()
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, whole); err != nil {
+		ps.add(nil, "", "cannot be compacted: %v", err)
+		return nil, ps.err()
+	}
+	w := walker{dec: newDecoder(compact.Bytes()), problems: &ps}
+	w.value(nil, 0)
+	return compact.Bytes(), ps.err()
+}
+
+// position finds where a syntax error is; input that ends early fails at its end.
+func position(raw []byte, err error) (line, column int) {
+	end := len(raw)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) && syntax.Offset > 0 && int(syntax.Offset) <= len(raw) {
+		end = int(syntax.Offset) - 1
+	}
+	before := raw[:end]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
+}
+
+// walker visits every value once to find keys given twice and nesting too deep.
+type walker struct {
+	dec      *json.Decoder
+	problems *problems
+}
+
+// value visits the next value; false means that the walk cannot go on.
+func (w *walker) value(at *path, depth int) bool {
+	tok, err := w.dec.Token()
+	if err != nil {
+		w.problems.add(at, "", "cannot be read: %v", err)
+		return false
+	}
+	delim, nested := tok.(json.Delim)
+	if !nested {
+		return true
+	}
+	if depth == maxDepth {
+		w.problems.add(at, "", "is nested too deeply; at most %d levels are allowed", maxDepth)
+		return false
+	}
+	if delim == '{' {
+		return w.members(at, depth+1)
+	}
+	return w.items(at, depth+1)
+}
+
+func (w *walker) members(at *path, depth int) bool {
+	seen := map[string]bool{}
+	for w.dec.More() {
+		tok, err := w.dec.Token()
+		name, ok := tok.(string)
+		if err != nil || !ok {
+			w.problems.add(at, "", "cannot be read as an object")
+			return false
+		}
+		if seen[name] {
+			w.problems.add(at.key(name), "", "the key %s is given twice", quote(name))
+		}
+		seen[name] = true
+		if !w.value(at.key(name), depth) {
+			return false
+		}
+	}
+	_, err := w.dec.Token()
+	return err == nil
+}
+
+func (w *walker) items(at *path, depth int) bool {
+	for i := 0; w.dec.More(); i++ {
+		if !w.value(at.item(i), depth) {
+			return false
+		}
+	}
+	_, err := w.dec.Token()
+	return err == nil
+}
+
+func newDecoder(raw []byte) *json.Decoder {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return dec
+}

@@ -1,0 +1,85 @@
+package query
+
+import (
+	"pdpp"
+	"pdpp/internal/sortkey"
+)
+
+// Source is one binding as a store reads it: where the records are, and which of
+// them the caller may see.
+type Source struct {
+	Connection pdpp.ConnectionID
+	Stream     *pdpp.Stream
+	Time       *pdpp.TimeConstraint // the grant's, REC-28
+	Resources  []pdpp.RecordID      // the grant's, REC-29; nil: all
+	Where      []Condition          // the request's
+}
+
+// Condition compares one field of a record. Key is the operand in the encoding
+// of package sortkey.
+type Condition struct {
+	Field *pdpp.Field
+	Op    pdpp.Op
+	Key   []byte
+}
+
+// Conditions are all conditions on a record's fields: the request's and the
+// grant's time constraint. A record without a value for a field meets none.
+func (s Source) Conditions() []Condition {
+	if s.Time == nil {
+		return s.Where
+	}
+	out := append([]Condition(nil), s.Where...)
+	f := s.Stream.Field(s.Time.Field)
+	if f == nil {
+		// The manifest dropped the field: no record has a time any more. An
+		// empty range says so without a special case in every store.
+		f = &pdpp.Field{Name: s.Time.Field, Index: -1, Kind: pdpp.KindDateTime}
+	}
+	if !s.Time.Since.IsZero() {
+		out = append(out, Condition{Field: f, Op: pdpp.OpGte, Key: sortkey.FromTime(s.Time.Since)})
+	}
+	if !s.Time.Until.IsZero() {
+		out = append(out, Condition{Field: f, Op: pdpp.OpLt, Key: sortkey.FromTime(s.Time.Until)})
+	}
+	return out
+}
+
+// OrderBy says which key sorts a list (REC-7, REC-9).
+type OrderBy uint8
+
+// The orders. All break ties by record id, then by connection id.
+const (
+	ByID      OrderBy = iota // the canonical id alone
+	ByCursor                 // the stream's cursor field, records without a value last
+	ByEmitted                // emitted_at
+)
+
+// Order is an order and its direction.
+type Order struct {
+	By   OrderBy
+	Desc bool
+}
+
+// Position is a place in an order: just after the record with this order key on
+// this connection. Key is opaque to everything but stores.
+type Position struct {
+	Key        []byte
+	Connection pdpp.ConnectionID
+}
+
+// List asks for records of one or several bindings in one order.
+type List struct {
+	Subject pdpp.SubjectID
+	Sources []Source
+	Order   Order
+	After   *Position // nil: from the start
+	Limit   int       // how many records will be taken at most
+}
+
+// Get asks for one record id in one or several bindings.
+type Get struct {
+	Subject pdpp.SubjectID
+	Sources []Source
+	ID      pdpp.RecordID
+}

@@ -1,0 +1,83 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// CharCount counts the characters (code points) of the inside of a JSON string.
+// An escape counts as what it decodes to; an escaped pair of surrogates is one.
+func CharCount(content []byte) int {
+	count := 0
+	for {
+		n := bytes.IndexByte(content, '\\')
+		if n < 0 {
+			return count + starts(content)
+		}
+		count += starts(content[:n]) + 1
+		content = content[n:]
+		content = content[min(escapeSize(content), len(content)):]
+	}
+}
+
+// starts counts the bytes that start a character: all but 10xxxxxx.
+func starts(b []byte) int {
+	count := len(b)
+	for ; len(b) >= 8; b = b[8:] {
+		x := binary.LittleEndian.Uint64(b)
+		count -= bits.OnesCount64(x &^ (x << 1) & highs)
+	}
+	for _, c := range b {
+		if !utf8.RuneStart(c) {
+			count--
+		}
+	}
+	return count
+}
+
+// escapeSize gives the length of the escape that b starts with: 2, 6, or 12 for a
+// pair of surrogates.
+func escapeSize(b []byte) int {
+	if len(b) < 2 || b[1] != 'u' {
+		return 2
+	}
+	_, n := unicodeEscape(b)
+	return n
+}
+
+// Prefix gives the longest prefix of the inside of a JSON string that has at most
+// n characters, counted as CharCount does. It never splits an escape, an escaped
+// pair of surrogates, or a UTF-8 sequence. The result aliases content.
+func Prefix(content []byte, n int) []byte {
+	if len(content) <= n {
+		return content
+	}
+	i := 0
+	for n > 0 && i < len(content) {
+		if n >= 8 && i+8 <= len(content) {
+			if special(binary.LittleEndian.Uint64(content[i:])) == 0 {
+				i += 8
+				n -= 8
+				continue
+			}
+		}
+		i += charSize(content[i:])
+		n--
+	}
+	i = min(i, len(content))
+	return content[:i:i]
+}
+
+// charSize gives the length of the character that b starts with.
+func charSize(b []byte) int {
+	switch {
+	case b[0] == '\\':
+		return escapeSize(b)
+	case b[0] < utf8.RuneSelf:
+		return 1
+	}
+	_, n := utf8.DecodeRune(b)
+	return n
+}

@@ -1,0 +1,13 @@
+// Package rawjson handles JSON as bytes. Record payloads are kept and emitted as
+// received (rs-contract C-33): numbers keep their digits, strings their escapes
+// and code points, objects the order of their keys. Nothing here builds a tree
+// and nothing goes through float64.
+//
+// Compact is the only gate for foreign bytes: it verifies everything (grammar,
+// UTF-8, nesting, unique keys) in one pass. All other functions take what Compact
+// accepted, and are fast because they trust it; given other bytes they return
+// something useless, but they neither panic nor run on.
+//
+// A stored object may have stubs in place of long values: a NUL byte, any bytes
+// but NUL, a NUL byte. NUL never occurs in JSON, so a stub is never mistaken.
+package rawjson

@@ -1,0 +1,174 @@
+package rawjson
+
+import (
+	"bytes"
+	"iter"
+)
+
+// Members iterates the members of a compact object in order. name is decoded, and
+// aliases obj when it has no escapes; value aliases obj and may be a stub. What is
+// no object has no members.
+func Members(obj []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) { members(obj, yield) }
+}
+
+func members(obj []byte, yield func(name, value []byte) bool) {
+	if len(obj) == 0 || obj[0] != '{' {
+		return
+	}
+	for i := 1; ; {
+		name, value, next := member(obj, i)
+		if next < 0 {
+			return
+		}
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = appendDecoded(make([]byte, 0, len(name)), name)
+		}
+		if !yield(name, value) {
+			return
+		}
+		i = next
+	}
+}
+
+// Elements iterates the elements of a compact array. What is no array has none.
+func Elements(arr []byte) iter.Seq[[]byte] {
+	return func(yield func(value []byte) bool) { elements(arr, yield) }
+}
+
+func elements(arr []byte, yield func(value []byte) bool) {
+	if len(arr) == 0 || arr[0] != '[' {
+		return
+	}
+	for i := 1; ; {
+		end := valueEnd(arr, i)
+		if end < 0 || !yield(arr[i:end:end]) {
+			return
+		}
+		i = end + 1
+	}
+}
+
+// Get finds the member of a compact object with the decoded name name. The value
+// aliases obj and may be a stub.
+func Get(obj []byte, name string) ([]byte, bool) {
+	if len(obj) == 0 || obj[0] != '{' {
+		return nil, false
+	}
+	for i := 1; ; {
+		raw, value, next := member(obj, i)
+		if next < 0 {
+			return nil, false
+		}
+		if isName(raw, name) {
+			return value, true
+		}
+		i = next
+	}
+}
+
+// isName compares a raw name with a decoded one. An escape is always longer than
+// what it stands for, so only longer raw names need decoding.
+func isName(raw []byte, name string) bool {
+	if len(raw) < len(name) {
+		return false
+	}
+	escaped := bytes.IndexByte(raw, '\\') >= 0
+	if !escaped || len(raw) == len(name) {
+		return !escaped && string(raw) == name
+	}
+	var buf [128]byte
+	return string(appendDecoded(buf[:0], raw)) == name
+}
+
+// member reads the member at i; next is the offset of the following one, or
+// negative when there is no member at i.
+func member(obj []byte, i int) (name, value []byte, next int) {
+	if i >= len(obj) || obj[i] != '"' {
+		return nil, nil, -1
+	}
+	end := stringEnd(obj, i+1)
+	if end < 0 {
+		return nil, nil, -1
+	}
+	start := end + 1 // after the colon
+	stop := valueEnd(obj, start)
+	if stop < 0 {
+		return nil, nil, -1
+	}
+	return obj[i+1 : end-1 : end-1], obj[start:stop:stop], stop + 1
+}
+
+// valueEnd gives the offset after the value at i, or -1 when there is none.
+func valueEnd(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		return stringEnd(b, i+1)
+	case '{', '[':
+		return nestedEnd(b, i)
+	case 0:
+		return stubEnd(b, i+1)
+	}
+	start := i
+	for i < len(b) && b[i] != ',' && b[i] != '}' && b[i] != ']' {
+		i++
+	}
+	if i == start {
+		return -1
+	}
+	return i
+}
+
+// stringEnd gives the offset after the string whose inside starts at start. A
+// quote ends it unless an odd number of backslashes stands before the quote.
+func stringEnd(b []byte, start int) int {
+	for i := start; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		i += n
+		slashes := 0
+		for j := i - 1; j >= start && b[j] == '\\'; j-- {
+			slashes++
+		}
+		i++
+		if slashes%2 == 0 {
+			return i
+		}
+	}
+}
+
+func stubEnd(b []byte, start int) int {
+	n := bytes.IndexByte(b[start:], 0)
+	if n < 0 {
+		return -1
+	}
+	return start + n + 1
+}
+
+// nestedEnd gives the offset after the array or object at i.
+func nestedEnd(b []byte, i int) int {
+	for depth := 0; i >= 0 && i < len(b); {
+		switch b[i] {
+		case '"':
+			i = stringEnd(b, i+1)
+		case 0:
+			i = stubEnd(b, i+1)
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			i++
+			if depth--; depth == 0 {
+				return i
+			}
+		default:
+			i++
+		}
+	}
+	return -1
+}

@@ -1,0 +1,127 @@
+package rawjson
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Eight bytes at a time: every lane of a word is tested at once.
+const (
+	lanes = 0x0101010101010101
+	highs = 0x80 * lanes
+)
+
+// special sets the high bit of each lane that is a quote, a backslash, a control
+// character or not ASCII. A borrow can also mark a plain lane, but only above a
+// lane that is rightly marked, so the lowest mark is always exact.
+func special(x uint64) uint64 {
+	quote := (x ^ '"'*lanes) - lanes
+	slash := (x ^ '\\'*lanes) - lanes
+	control := x - ' '*lanes
+	return (quote | slash | control | x) & highs
+}
+
+// plain gives the offset of the first special byte at or after i.
+func plain(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(b) && b[i] >= ' ' && b[i] < utf8.RuneSelf && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// str reads a string whose inside starts at i.
+func (p *parser) str(i int) (end int, escaped bool) {
+	src := p.src
+	for {
+		i = plain(src, i)
+		switch c := p.at(i); {
+		case c == '"':
+			return i + 1, escaped
+		case c == '\\':
+			n := escape(src, i)
+			if n == 0 {
+				return p.fail(ErrSyntax, i), false
+			}
+			i += n
+			escaped = true
+		case c < ' ': // a control character, or the end of the text
+			return p.fail(ErrSyntax, i), false
+		default:
+			if i = foreign(src, i); i < 0 {
+				return p.fail(ErrUTF8, ^i), false
+			}
+		}
+	}
+}
+
+// foreign steps over a run of characters outside ASCII; ^offset of the first bad
+// byte when the run is not UTF-8.
+func foreign(src []byte, i int) int {
+	for i < len(src) && src[i] >= utf8.RuneSelf {
+		_, n := utf8.DecodeRune(src[i:])
+		if n == 1 {
+			return ^i
+		}
+		i += n
+	}
+	return i
+}
+
+// escape gives the length of the escape at i: 2 or 6 bytes, 0 when there is none.
+func escape(b []byte, i int) int {
+	if i+1 >= len(b) {
+		return 0
+	}
+	switch b[i+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hex4(b, i+2); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+// number reads a number by the grammar of RFC 8259 §6.
+func (p *parser) number(i int) int {
+	if p.at(i) == '-' {
+		i++
+	}
+	if p.at(i) == '0' {
+		i++
+	} else if i = p.digits(i); i < 0 {
+		return i
+	}
+	if p.at(i) == '.' {
+		if i = p.digits(i + 1); i < 0 {
+			return i
+		}
+	}
+	if c := p.at(i); c != 'e' && c != 'E' {
+		return i
+	}
+	i++
+	if c := p.at(i); c == '+' || c == '-' {
+		i++
+	}
+	return p.digits(i)
+}
+
+// digits reads one digit or more.
+func (p *parser) digits(i int) int {
+	start := i
+	for i < len(p.src) && p.src[i]-'0' <= 9 {
+		i++
+	}
+	if i == start {
+		return p.fail(ErrSyntax, i)
+	}
+	return i
+}

@@ -1,0 +1,175 @@
+package rawjson
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// String decodes a JSON string value; false when value is none. Escapes of lone
+// surrogates become U+FFFD.
+func String(value []byte) (string, bool) {
+	in, ok := Content(value)
+	if !ok {
+		return "", false
+	}
+	if bytes.IndexByte(in, '\\') < 0 {
+		return string(in), true
+	}
+	var buf [256]byte
+	return string(appendDecoded(buf[:0], in)), true
+}
+
+// Text is String as bytes: they alias value when it has no escapes.
+func Text(value []byte) ([]byte, bool) {
+	in, ok := Content(value)
+	if ok && bytes.IndexByte(in, '\\') >= 0 {
+		in = appendDecoded(make([]byte, 0, len(in)), in)
+	}
+	return in, ok
+}
+
+// Content gives the inside of a JSON string value, still escaped.
+func Content(value []byte) ([]byte, bool) {
+	n := len(value)
+	if n < 2 || value[0] != '"' || value[n-1] != '"' {
+		return nil, false
+	}
+	return value[1 : n-1 : n-1], true
+}
+
+// AppendText appends the decoded form of the inside of a JSON string.
+func AppendText(dst, content []byte) []byte { return appendDecoded(dst, content) }
+
+func appendDecoded(dst, in []byte) []byte {
+	for {
+		n := bytes.IndexByte(in, '\\')
+		if n < 0 || n+1 >= len(in) {
+			return append(dst, in...)
+		}
+		dst = append(dst, in[:n]...)
+		in = in[n:]
+		if in[1] != 'u' {
+			dst = append(dst, short(in[1]))
+			in = in[2:]
+			continue
+		}
+		r, size := unicodeEscape(in)
+		dst = utf8.AppendRune(dst, r)
+		in = in[size:]
+	}
+}
+
+// short decodes the letter of a two-byte escape.
+func short(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// unicodeEscape decodes the \u escape that in starts with: a character of the
+// basic plane, a pair of surrogates (12 bytes), or U+FFFD for half a pair.
+func unicodeEscape(in []byte) (r rune, size int) {
+	r, ok := hex4(in, 2)
+	if !ok {
+		return utf8.RuneError, min(6, len(in))
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if len(in) >= 12 && in[6] == '\\' && in[7] == 'u' {
+		low, _ := hex4(in, 8)
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// hex4 reads four hexadecimal digits at i.
+func hex4(b []byte, i int) (rune, bool) {
+	if i+4 > len(b) {
+		return 0, false
+	}
+	var r rune
+	for _, c := range b[i : i+4] {
+		switch {
+		case c-'0' <= 9:
+			c -= '0'
+		case (c|0x20)-'a' <= 5:
+			c = (c | 0x20) - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// AppendString appends s as a JSON string. Only what must be escaped is: quotes,
+// backslashes, control characters. Bytes that are not UTF-8 become U+FFFD.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) && special(load(s, i)) == 0 {
+			i += 8
+			continue
+		}
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' || c == '"' || c == '\\' {
+				dst = append(dst, s[start:i]...)
+				dst = appendEscape(dst, c)
+				start = i + 1
+			}
+			i++
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(s[i:])
+		if n == 1 {
+			dst = append(dst, s[start:i]...)
+			dst = append(dst, "\uFFFD"...)
+			start = i + 1
+		}
+		i += n
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// load reads eight bytes; the compiler makes it one instruction.
+func load(s string, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	}
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}

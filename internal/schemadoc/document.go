@@ -1,0 +1,213 @@
+package schemadoc
+
+import (
+	"pdpp"
+	"pdpp/internal/grant"
+)
+
+// IndexBudget is the size in bytes beyond which an index names streams only
+// (X-13).
+const IndexBudget = 60_000
+
+// Request is what a document repeats of the request it answers.
+type Request struct {
+	Self       string            // the request target as received
+	Stream     string            // the stream the read was scoped to; "" when none
+	Connection pdpp.ConnectionID // the connection it was narrowed to; "" when none
+	Warnings   [][]byte          // C-32 objects as JSON, shown before the document's own
+}
+
+// AppendFull appends the exhaustive document (X-3, X-8).
+func AppendFull(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []byte {
+	b := buffer(dst)
+	b.raw(`{"object":"schema"`)
+	b.connectors(r, rows, func(c connector) {
+		b.open("streams", "[")
+		for _, row := range c.rows {
+			b.next()
+			b.raw("{")
+			b.fullRow(r, row, req)
+			b.raw("}")
+		}
+		b.raw("]")
+	})
+	b.links(req.Self)
+	b.meta(req.Warnings, skipped(r, req))
+	b.raw("}")
+	return b
+}
+
+// AppendIndex appends the compact index (X-13). A body beyond IndexBudget is
+// replaced by one whose rows are names; that one has no bound, since names and
+// connection ids are never dropped.
+func AppendIndex(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []byte {
+	warnings := skipped(r, req)
+	out := appendCompactDoc(dst, r, rows, compact{
+		scope: "index", req: req, warnings: warnings,
+		row: func(b *buffer, row grant.Row, shared connSet) { b.indexRow(r, row, shared) },
+	})
+	if len(out)-len(dst) <= IndexBudget {
+		return out
+	}
+	return appendCompactDoc(dst, r, rows, compact{
+		scope: "index", req: req, warnings: append(warnings, namesOnly()),
+		row: func(b *buffer, row grant.Row, shared connSet) { b.nameRow(row, shared) },
+	})
+}
+
+// AppendScoped appends the compact document of the rows of one stream (X-14).
+func AppendScoped(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []byte {
+	return appendCompactDoc(dst, r, rows, compact{
+		scope: "stream", req: req, warnings: skipped(r, req),
+		row: func(b *buffer, row grant.Row, shared connSet) { b.scopedRow(r, row, req, shared) },
+	})
+}
+
+// AppendStream appends the metadata of one stream as a flat object (S-5).
+func AppendStream(dst []byte, r *grant.Reach, row grant.Row, req Request) []byte {
+	b := buffer(dst)
+	b.raw("{")
+	b.fullRow(r, row, req)
+	b.links(req.Self)
+	b.meta(req.Warnings, nil) // one stream is named: C-28 has nothing to leave out
+	b.raw("}")
+	return b
+}
+
+// compact is what the two compact documents differ in.
+type compact struct {
+	scope    string
+	req      Request
+	warnings [][]byte
+	row      func(b *buffer, row grant.Row, shared connSet)
+}
+
+func appendCompactDoc(dst []byte, r *grant.Reach, rows []grant.Row, doc compact) []byte {
+	b := buffer(dst)
+	b.raw(`{"object":"schema","detail":"compact"`)
+	b.str("compact_scope", doc.scope)
+	b.connectors(r, rows, func(c connector) {
+		shared := sharedConnections(c.rows)
+		if len(shared) > 0 {
+			b.connections(shared)
+		}
+		b.open("streams", "[")
+		for _, row := range c.rows {
+			b.next()
+			b.raw("{")
+			doc.row(&b, row, setOf(shared))
+			b.raw("}")
+		}
+		b.raw("]")
+	})
+	b.open("links", "{")
+	b.str("self", doc.req.Self)
+	b.raw(`,"stream_template":"/v1/schema?view=compact&stream={stream}"`)
+	b.raw(`,"full_template":"/v1/schema?stream={stream}&connection_id={connection_id}&detail=full"}`)
+	b.meta(doc.req.Warnings, doc.warnings)
+	b.raw("}")
+	return b
+}
+
+// connectors appends bearer, counts and the connectors (X-3); streams fills in
+// the end of each.
+func (b *buffer) connectors(r *grant.Reach, rows []grant.Row, streams func(connector)) {
+	groups := groupRows(rows)
+	b.bearer(r)
+	b.int("connector_count", len(groups))
+	b.int("stream_count", len(rows))
+	b.open("connectors", "[")
+	for _, c := range groups {
+		b.next()
+		b.raw("{")
+		b.str("object", "connector")
+		b.str("connector_key", string(c.manifest.ConnectorKey))
+		b.str("connector_id", string(c.manifest.ConnectorKey))
+		b.optional("connector_display_name", c.manifest.DisplayName)
+		b.open("source", "{") // never the registry URI (C-22)
+		b.str("kind", "connector")
+		b.str("id", string(c.manifest.ConnectorKey))
+		b.raw("}")
+		b.int("stream_count", len(c.rows))
+		streams(c)
+		b.raw("}")
+	}
+	b.raw("]")
+}
+
+func (b *buffer) bearer(r *grant.Reach) {
+	if r.Owner {
+		b.raw(`,"bearer":{"token_kind":"owner","scope":"owner"}`)
+		return
+	}
+	b.raw(`,"bearer":{"token_kind":"client","scope":"grant"`)
+	b.str("grant_id", string(r.GrantID))
+	b.str("client_id", string(r.ClientID))
+	b.raw("}")
+}
+
+// connector is a run of rows of one connector.
+type connector struct {
+	manifest *pdpp.Manifest
+	rows     []grant.Row
+}
+
+// groupRows gathers rows by connector, in the order connectors first appear.
+func groupRows(rows []grant.Row) []connector {
+	var out []connector
+	at := make(map[pdpp.ConnectorKey]int)
+	for _, row := range rows {
+		i, seen := at[row.Manifest.ConnectorKey]
+		if !seen {
+			i = len(out)
+			at[row.Manifest.ConnectorKey] = i
+			out = append(out, connector{manifest: row.Manifest})
+		}
+		out[i].rows = append(out[i].rows, row)
+	}
+	return out
+}
+
+func (b *buffer) links(self string) {
+	b.open("links", "{")
+	b.str("self", self)
+	b.raw("}")
+}
+
+// meta appends the count that a schema does not have (C-31), and the warnings.
+func (b *buffer) meta(given, own [][]byte) {
+	b.raw(`,"meta":{"count":{"kind":"none"},"warnings":[`)
+	for _, w := range given {
+		b.next()
+		*b = append(*b, w...)
+	}
+	for _, w := range own {
+		b.next()
+		*b = append(*b, w...)
+	}
+	b.raw("]}")
+}
+
+// skipped warns of granted streams that are no longer declared (C-28). A read
+// scoped to another stream left nothing out.
+func skipped(r *grant.Reach, req Request) [][]byte {
+	if req.Stream != "" {
+		return nil
+	}
+	var out [][]byte
+	for _, name := range r.Undeclared {
+		b := buffer(`{"code":"source_skipped_not_applicable"`)
+		b.str("message", `Stream "`+name+`" is granted, but its source no longer declares it.`)
+		b.open("detail", "{")
+		b.str("stream", name)
+		b.raw("}}")
+		out = append(out, b)
+	}
+	return out
+}
+
+// namesOnly warns that an index was reduced to stay near its budget (X-13).
+func namesOnly() []byte {
+	return []byte(`{"code":"partial_results","message":"The index is too large for details; rows are names only. Add stream to see one.",` +
+		`"detail":{"rows":"names_only"}}`)
+}

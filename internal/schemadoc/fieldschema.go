@@ -1,0 +1,91 @@
+package schemadoc
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"pdpp"
+	"pdpp/internal/grant"
+)
+
+// schema appends a stream's JSON Schema: for an owner as declared, for a
+// client a closed object of the granted properties (X-8, S-6).
+func (b *buffer) schema(s *pdpp.Stream, o *offer) {
+	b.key("schema")
+	if o.access.All {
+		*b = appendCompact(*b, s.Schema)
+		return
+	}
+	b.raw(`{"type":"object","additionalProperties":false`)
+	list(b, "required", o.granted(s.Required))
+	b.open("properties", "{")
+	for _, f := range o.access.Fields {
+		b.json(f.Name, fieldSchema(f, o.access))
+	}
+	b.raw("}}")
+}
+
+// appendCompact appends declared JSON without insignificant white space.
+func appendCompact(dst []byte, value []byte) []byte {
+	buf := bytes.NewBuffer(dst)
+	if err := json.Compact(buf, value); err != nil {
+		// A manifest's schema was parsed before; it cannot fail to be JSON.
+		return append(dst, "{}"...)
+	}
+	return buf.Bytes()
+}
+
+// fieldSchema is the JSON Schema of one property. A client does not get the
+// rest of the stream's schema, so there a reference would lead nowhere and its
+// pointer may name a property that is not granted; such a schema is replaced by
+// what is known of the field.
+func fieldSchema(f *pdpp.Field, a *grant.Access) []byte {
+	if a.All || !hasReference(f.Schema) {
+		return f.Schema
+	}
+	b := buffer("{")
+	switch len(f.Types) {
+	case 0:
+	case 1:
+		b.str("type", f.Types[0])
+	default:
+		list(&b, "type", f.Types)
+	}
+	b.optional("format", f.Format)
+	b.optional("x_pdpp_type", f.Type)
+	b.optional("x_pdpp_role", string(f.Role))
+	b.raw("}")
+	return b
+}
+
+// hasReference reports whether a schema uses one of JSON Schema's reference
+// keywords. Most schemas are answered by the first test: a keyword that begins
+// with a dollar has to be written with it or with an escape.
+func hasReference(schema []byte) bool {
+	if !bytes.Contains(schema, []byte(`"$`)) && !bytes.Contains(schema, []byte(`"\u`)) {
+		return false
+	}
+	var v any
+	if json.Unmarshal(schema, &v) != nil {
+		return true
+	}
+	return refersAnywhere(v)
+}
+
+func refersAnywhere(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if refersAnywhere(e) {
+				return true
+			}
+		}
+	case map[string]any:
+		for k, e := range v {
+			if k == "$ref" || k == "$dynamicRef" || k == "$recursiveRef" || refersAnywhere(e) {
+				return true
+			}
+		}
+	}
+	return false
+}

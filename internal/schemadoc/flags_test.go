@@ -1,0 +1,82 @@
+package schemadoc_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pdpp"
+	"pdpp/internal/schemadoc"
+)
+
+func TestFlags(t *testing.T) {
+	everything := schemadoc.FieldCaps{
+		Type: "timestamp", JSONTypes: []string{"string", "null"}, Format: "date-time", Role: pdpp.RoleEventTime, Exact: true,
+		Range: []pdpp.Op{pdpp.OpGte, pdpp.OpGt, pdpp.OpLte, pdpp.OpLt}, Lexical: true, Semantic: true,
+		Aggregations: []string{"count_distinct", "group_by", "group_by_time", "max", "min", "sum"}, Blob: true,
+	}
+	for _, tc := range []struct {
+		caps schemadoc.FieldCaps
+		want string
+	}{
+		{schemadoc.FieldCaps{}, "declared"},
+		{schemadoc.FieldCaps{JSONTypes: []string{"string", "integer"}}, "t=string|integer"},
+		{schemadoc.FieldCaps{Type: "money"}, "t=money"},
+		{schemadoc.FieldCaps{Type: "money", JSONTypes: []string{"integer", "null"}}, "t=money,j=integer|null"},
+		{schemadoc.FieldCaps{JSONTypes: []string{"string"}, Format: "uri"}, "t=string,fmt=uri"},
+		{schemadoc.FieldCaps{Range: []pdpp.Op{pdpp.OpLt}}, "r=lt"},
+		{schemadoc.FieldCaps{Role: "a;b,c[d]e{f}g=h i\tj\u00a0k|l"}, "role=a_b_c_d_e_f_g_h_i_j_k|l"},
+		{schemadoc.FieldCaps{Type: "a b", Format: "x=y"}, "t=a_b,fmt=x_y"},
+		{everything, "t=timestamp,role=event-time,eq,r=gte|gt|lte|lt,lex,sem," +
+			"a=count_distinct|group_by|group_by_time|max|min|sum,j=string|null,fmt=date-time,blob"},
+	} {
+		if got := schemadoc.Flags(tc.caps); got != tc.want {
+			t.Errorf("Flags(%+v) = %q, want %q", tc.caps, got, tc.want)
+		}
+	}
+}
+
+// flagGrammar is X-15: tokens in order, values free of what separates them.
+var flagGrammar = regexp.MustCompile(`^(declared|` +
+	`(t=V(,|$))?(role=V(,|$))?(eq(,|$))?(lex(,|$))?(j=V(,|$))?(fmt=V(,|$))?)$`)
+
+func TestFlagsGrammar(t *testing.T) {
+	value := regexp.MustCompile(`=[^;,\[\]{}=\s]+`)
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab;,[]{}= \t\n|é")), 0, 6, -1)
+		caps := schemadoc.FieldCaps{
+			Type: text.Draw(rt, "type"), Role: pdpp.Role(text.Draw(rt, "role")), Format: text.Draw(rt, "format"),
+			JSONTypes: rapid.SliceOfN(rapid.SampledFrom([]string{"string", "null", "integer"}), 0, 2).Draw(rt, "types"),
+			Exact:     rapid.Bool().Draw(rt, "exact"), Lexical: rapid.Bool().Draw(rt, "lexical"),
+		}
+		got := schemadoc.Flags(caps)
+		if !flagGrammar.MatchString(value.ReplaceAllString(got, "=V")) || strings.HasSuffix(got, ",") {
+			rt.Fatalf("Flags(%+v) = %q, outside the grammar", caps, got)
+		}
+	})
+}
+
+func TestLegend(t *testing.T) {
+	const line = "t=type | role=display role | eq=exact filter | r=range filter operators | lex=lexical search | " +
+		"sem=semantic search | a=aggregations | j=JSON type | fmt=format | blob=file reference | g=false=not granted | " +
+		"=unusable:<why> declared but not usable | declared=readable only"
+	if got := schemadoc.LegendLine(); got != line {
+		t.Errorf("LegendLine() = %q, want that of MS-89", got)
+	}
+	var object map[string]string
+	if err := json.Unmarshal(schemadoc.AppendLegend(nil), &object); err != nil {
+		t.Fatal(err)
+	}
+	entries := schemadoc.Legend()
+	if len(object) != len(entries) {
+		t.Errorf("legend object has %d members, want %d", len(object), len(entries))
+	}
+	for _, e := range entries {
+		if e.Meaning == "" || object[e.Token] != e.Meaning {
+			t.Errorf("legend object[%q] = %q, want %q", e.Token, object[e.Token], e.Meaning)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+// Package store is the contract of the record store: what a store keeps, what it
+// answers, and what it promises. The executable form of the contract is package
+// storetest; every store passes it.
+//
+// Invariants:
+//
+//   - Every row belongs to one subject and every read names it; no read crosses
+//     subjects (C-21).
+//   - A View is one consistent snapshot. An Update is all or nothing, and when it
+//     has returned, a killed process loses none of it.
+//   - A record, its change number, its index entries and its search text are
+//     written by one Update (I-7).
+//   - Change numbers of a subject are consecutive from 1, in commit order, across
+//     all connections and streams. The change log holds facts, no content (R14).
+//   - Bodies come back byte for byte as Prepare made them: the record's JSON
+//     without insignificant white space. A value above LongValue bytes is kept
+//     apart, in pieces, and stands in the body as a stub.
+//   - Visibility (connection, time, resources) and filters are applied by the
+//     store, before limits; List visits in the exact order of REC-7.
+//   - Deleting or changing a record leaves nothing of its former content (REC-37).
+//   - Ids of bindings and fields are never reused or reassigned, so knowing one
+//     from an older snapshot is harmless.
+//   - The generation grows with every change of manifests and connections.
+package store

@@ -1,0 +1,210 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/sortkey"
+)
+
+// MaxIndexed is the length in bytes of the longest string that gets an index
+// entry. Operands are no longer than that (REC-18), so longer values match none.
+const MaxIndexed = 1024
+
+// ErrStale says that a document was prepared under an older declaration.
+var ErrStale = errors.New("the stream's declaration has changed; prepare the record again")
+
+// Input is one accepted line: an upsert with data, or a delete without.
+type Input struct {
+	Delete    bool
+	ID        pdpp.RecordID
+	Data      []byte // a compact JSON object (rawjson.Compact)
+	EmittedAt time.Time
+}
+
+// Document is a record made ready for a store: everything that can be computed
+// without it. Its slices alias the input where possible.
+type Document struct {
+	Delete      bool
+	ID          pdpp.RecordID
+	EmittedAt   time.Time
+	Layout      string // of the declaration it was made under
+	Body        []byte // the data with long values as stubs
+	Long        []Long
+	KeyInData   bool   // the key field is present (SlotKey)
+	Order       []byte // order key by cursor field
+	ConsentTime []byte // nil: none
+	Index       []Entry
+	Values      []Entry
+	Search      []byte // space-separated index terms; empty: nothing searchable
+}
+
+// Entry is a field's comparable value.
+type Entry struct {
+	Field int64 // the store's number of the field
+	Key   []byte
+}
+
+// Outcome is what became of a document.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Stored    Outcome = iota // inserted or replaced
+	Unchanged                // the same content was there; nothing happened
+	Deleted                  // a record was removed
+	Absent                   // a delete of nothing; nothing happened
+)
+
+// Order keys begin with one of these, so that records without a sort value come
+// after the others in one ascending sequence.
+const (
+	orderValued = 1
+	orderNone   = 2
+)
+
+// OrderKey is the order key of a record by cursor field: its encoded sort value,
+// nil when it has none, and its id.
+func OrderKey(sortValue []byte, id pdpp.RecordID) []byte {
+	key := make([]byte, 0, 1+len(sortValue)+len(id))
+	if sortValue == nil {
+		key = append(key, orderNone)
+	} else {
+		key = append(append(key, orderValued), sortValue...)
+	}
+	return append(key, id...)
+}
+
+// OrderSegments gives the lowest key of the valued and of the unvalued segment,
+// and an upper bound of both.
+func OrderSegments() (valued, none, end []byte) {
+	return []byte{orderValued}, []byte{orderNone}, []byte{orderNone + 1}
+}
+
+// Prepare makes a record ready for the store. It never fails on content: a value
+// of another type than declared simply has no index entry.
+func Prepare(b *Binding, in Input) Document {
+	doc := Document{Delete: in.Delete, ID: in.ID, EmittedAt: in.EmittedAt, Layout: b.Layout}
+	if in.Delete {
+		return doc
+	}
+	p := preparer{binding: b, doc: &doc}
+	p.run(in.Data)
+	return doc
+}
+
+// Entries gives the index entries of a stored body, to take them out again.
+func Entries(b *Binding, id pdpp.RecordID, body []byte) []Entry {
+	doc := Document{ID: id}
+	p := preparer{binding: b, doc: &doc, skipText: true}
+	p.run(body)
+	return doc.Index
+}
+
+type preparer struct {
+	binding  *Binding
+	doc      *Document
+	skipText bool
+	keys     []byte // backing of all entry keys
+	sort     []byte
+	terms    termWriter
+}
+
+func (p *preparer) run(data []byte) {
+	s := p.binding.Stream
+	p.keys = make([]byte, 0, 256)
+	long := false
+	for name, value := range rawjson.Members(data) {
+		long = long || len(value) > LongValue
+		if f := s.Field(string(name)); f != nil {
+			p.field(f, value)
+		}
+	}
+	p.doc.Order = OrderKey(p.sort, p.doc.ID)
+	p.doc.Search = p.terms.out
+	p.doc.Body = data
+	if long && !p.skipText {
+		p.cut(data)
+	}
+}
+
+func (p *preparer) field(f *pdpp.Field, value []byte) {
+	s := p.binding.Stream
+	if !p.skipText && slices.Contains(s.LexicalFields, f.Name) {
+		if text, ok := rawjson.String(value); ok {
+			p.terms.add(p.binding.FieldIDs[f.Index], text)
+		}
+	}
+	slot := SlotOf(s, f)
+	if slot == SlotNone || len(value) > 6*MaxIndexed+2 {
+		return
+	}
+	if slot == SlotKey {
+		p.doc.KeyInData = true
+		return
+	}
+	start := len(p.keys)
+	keys, ok := sortkey.AppendJSON(p.keys, f.Kind, value)
+	key := slices.Clip(keys[start:])
+	if !ok || len(key) > MaxIndexed {
+		return
+	}
+	p.keys = keys
+	if slot == SlotCursor {
+		p.sort = key
+	} else {
+		p.doc.Index = append(p.doc.Index, Entry{p.binding.FieldIDs[f.Index], key})
+		if HasValue(s, f) {
+			p.doc.Values = append(p.doc.Values, Entry{p.binding.FieldIDs[f.Index], key})
+		}
+	}
+	if f.Name == s.ConsentTimeField {
+		p.doc.ConsentTime = key
+	}
+}
+
+// cut takes the long values out of the body.
+func (p *preparer) cut(data []byte) {
+	body := append(make([]byte, 0, LongValue), '{')
+	for name, value := range rawjson.Members(data) {
+		if len(body) > 1 {
+			body = append(body, ',')
+		}
+		body = rawjson.AppendString(body, string(name))
+		body = append(body, ':')
+		if len(value) <= LongValue {
+			body = append(body, value...)
+			continue
+		}
+		l := cutLong(len(p.doc.Long), value)
+		p.doc.Long = append(p.doc.Long, l)
+		body = l.append(body, value)
+	}
+	p.doc.Body = append(body, '}')
+}
+
+// ChangedFields names the top-level fields in which two stored bodies differ, in
+// the order of their appearance, old names first.
+func ChangedFields(before, after []byte) []string {
+	var names []string
+	rest := make(map[string][]byte)
+	for name, value := range rawjson.Members(after) {
+		rest[string(name)] = value
+	}
+	for name, value := range rawjson.Members(before) {
+		now, ok := rest[string(name)]
+		delete(rest, string(name))
+		if !ok || string(now) != string(value) {
+			names = append(names, string(name))
+		}
+	}
+	for name := range rawjson.Members(after) {
+		if _, ok := rest[string(name)]; ok {
+			names = append(names, string(name))
+		}
+	}
+	return names
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"pdpp"
+)
+
+// TokenHash is how a token is known to the store.
+type TokenHash [sha256.Size]byte
+
+// HashToken hashes a bearer token.
+func HashToken(token string) TokenHash { return sha256.Sum256([]byte(token)) }
+
+// Rights reads tokens, grants and clients.
+type Rights interface {
+	// Token finds a token by its hash with all that decides about it, in one
+	// indexed read. CodeNotFound when there is none. It judges nothing.
+	Token(TokenHash) (Principal, error)
+	// Grants lists grants, newest first.
+	Grants(pdpp.SubjectID, GrantFilter) ([]Grant, error)
+	// Grant finds one grant; CodeNotFound when the subject has none such.
+	Grant(pdpp.SubjectID, pdpp.GrantID) (Grant, error)
+	// Tokens lists the tokens of a grant, or the owner's own when id is "".
+	Tokens(subject pdpp.SubjectID, id pdpp.GrantID) ([]Token, error)
+	// Client finds a client by id or by operator name; CodeNotFound if none.
+	Client(subject pdpp.SubjectID, idOrName string) (Client, error)
+}
+
+// RightsWriter creates and withdraws rights.
+type RightsWriter interface {
+	CreateClient(pdpp.SubjectID, Client) error
+	CreateGrant(Grant) error
+	// RevokeGrant withdraws a grant; already says that it was withdrawn
+	// before. CodeNotFound when the subject has none such.
+	RevokeGrant(subject pdpp.SubjectID, id pdpp.GrantID, now time.Time) (g Grant, already bool, err error)
+	CreateToken(Token, TokenHash) error
+	// RevokeToken ends a token; CodeNotFound when the subject has none such.
+	RevokeToken(subject pdpp.SubjectID, id pdpp.TokenID, now time.Time) (t Token, already bool, err error)
+	// TouchTokens notes when tokens and their grants were last used.
+	TouchTokens(used map[pdpp.TokenID]time.Time) error
+}
+
+// Principal is a presented token with everything that decides what it may do.
+type Principal struct {
+	Token      Token
+	Grant      *Grant // nil for an owner token
+	Generation int64  // of the snapshot
+}
+
+// Token is a bearer token as stored, without its value.
+type Token struct {
+	ID         pdpp.TokenID
+	Kind       pdpp.TokenKind
+	Subject    pdpp.SubjectID
+	Client     pdpp.ClientID // "" for an owner token
+	Grant      pdpp.GrantID  // "" for an owner token
+	Audience   []string      // rest, mcp, mcp-developer
+	Label      string
+	IssuedAt   time.Time
+	ExpiresAt  time.Time
+	RevokedAt  time.Time // zero: not revoked
+	LastUsedAt time.Time // zero: never
+}
+
+// Live reports whether the token itself is good at now.
+func (t Token) Live(now time.Time) bool { return t.RevokedAt.IsZero() && now.Before(t.ExpiresAt) }
+
+// Status is the token's status for operators.
+func (t Token) Status(now time.Time) string {
+	switch {
+	case !t.RevokedAt.IsZero():
+		return "revoked"
+	case !now.Before(t.ExpiresAt):
+		return "expired"
+	}
+	return "active"
+}
+
+// Grant is a grant as stored: the frozen document and its life.
+type Grant struct {
+	ID           pdpp.GrantID
+	Subject      pdpp.SubjectID
+	Client       Client
+	ConnectorKey pdpp.ConnectorKey
+	Document     []byte // the object of G-1
+	Revoked      bool
+	Consumed     bool
+	IssuedAt     time.Time
+	ExpiresAt    time.Time // zero: until revoked
+	RevokedAt    time.Time
+	LastUsedAt   time.Time
+}
+
+// Status is the grant's status at now.
+func (g Grant) Status(now time.Time) pdpp.GrantStatus {
+	switch {
+	case g.Revoked:
+		return pdpp.GrantRevoked
+	case !g.ExpiresAt.IsZero() && !now.Before(g.ExpiresAt):
+		return pdpp.GrantExpired
+	case g.Consumed:
+		return pdpp.GrantConsumed
+	}
+	return pdpp.GrantActive
+}
+
+// GrantFilter narrows a list of grants. Zero values do not narrow.
+type GrantFilter struct {
+	Client pdpp.ClientID
+}
+
+// Client is an application that grants are given to.
+type Client struct {
+	ID               pdpp.ClientID
+	Name             string
+	RegistrationMode string // operator
+	CreatedAt        time.Time
+}

@@ -1,0 +1,155 @@
+package sqlgen
+
+import (
+	"bytes"
+
+	"pdpp"
+	"pdpp/internal/query"
+	"pdpp/internal/store"
+)
+
+// span is what the conditions on one field come to: one value, or a half-open
+// range of encoded values. A nil bound is open.
+type span struct {
+	field  int64
+	eq     []byte
+	lo, hi []byte
+}
+
+// terms are a source's conditions, sorted by where they can be looked up.
+type terms struct {
+	order     span   // on the order key; eq unused
+	id        string // the record id, when hasID
+	hasID     bool
+	spans     []span // on indexed fields
+	resources []pdpp.RecordID
+	none      bool // no record can meet them
+}
+
+// analyze sorts the conditions of a source.
+func analyze(src query.Source, fieldID func(*pdpp.Field) int64) terms {
+	t := terms{resources: src.Resources}
+	byField := map[string]int{}
+	for _, c := range src.Conditions() {
+		switch slot := slotOf(src.Stream, c.Field); slot {
+		case store.SlotCursor:
+			t.order.narrowOrder(c)
+		case store.SlotKey:
+			t.none = t.none || t.hasID && t.id != string(c.Key)
+			t.id, t.hasID = string(c.Key), true
+		case store.SlotIndex:
+			i, ok := byField[c.Field.Name]
+			if !ok {
+				i = len(t.spans)
+				byField[c.Field.Name] = i
+				t.spans = append(t.spans, span{field: fieldID(c.Field)})
+			}
+			t.none = !t.spans[i].narrow(c) || t.none
+		case store.SlotNone:
+			t.none = true
+		}
+	}
+	return t
+}
+
+func slotOf(s *pdpp.Stream, f *pdpp.Field) store.Slot {
+	if f.Index < 0 { // no longer declared
+		return store.SlotNone
+	}
+	return store.SlotOf(s, f)
+}
+
+// narrow adds a condition on an indexed value; false when nothing can meet both.
+func (s *span) narrow(c query.Condition) bool {
+	next := append(bytes.Clone(c.Key), 0) // the least key above c.Key
+	switch c.Op {
+	case pdpp.OpEq:
+		if s.eq != nil && !bytes.Equal(s.eq, c.Key) {
+			return false
+		}
+		s.eq = c.Key
+	case pdpp.OpGte:
+		s.raise(c.Key)
+	case pdpp.OpGt:
+		s.raise(next)
+	case pdpp.OpLt:
+		s.lower(c.Key)
+	case pdpp.OpLte:
+		s.lower(next)
+	}
+	if s.eq == nil {
+		return true
+	}
+	return (s.lo == nil || bytes.Compare(s.eq, s.lo) >= 0) && (s.hi == nil || bytes.Compare(s.eq, s.hi) < 0)
+}
+
+// narrowOrder adds a condition on the cursor field. In an order key the value is
+// followed by the record id, so bounds are prefixes.
+func (s *span) narrowOrder(c query.Condition) {
+	valued, none, _ := store.OrderSegments()
+	s.raise(valued)
+	s.lower(none)
+	prefix := append(bytes.Clone(valued), c.Key...)
+	if c.Op == pdpp.OpEq || c.Op == pdpp.OpGte {
+		s.raise(prefix)
+	}
+	if c.Op == pdpp.OpGt {
+		s.raise(prefixEnd(prefix))
+	}
+	if c.Op == pdpp.OpLt {
+		s.lower(prefix)
+	}
+	if c.Op == pdpp.OpEq || c.Op == pdpp.OpLte {
+		s.lower(prefixEnd(prefix))
+	}
+}
+
+func (s *span) raise(lo []byte) {
+	if s.lo == nil || bytes.Compare(lo, s.lo) > 0 {
+		s.lo = lo
+	}
+}
+
+func (s *span) lower(hi []byte) {
+	if s.hi == nil || bytes.Compare(hi, s.hi) < 0 {
+		s.hi = hi
+	}
+}
+
+// prefixEnd is the least key above all keys that begin with p.
+func prefixEnd(p []byte) []byte {
+	end := bytes.Clone(p)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil // all bytes 0xff: no bound. An order key never begins so.
+}
+
+// where writes the span's bounds on a column.
+func (s span) where(b *builder, column string) {
+	if s.eq != nil {
+		b.add(" AND "+column+" = ?", s.eq)
+		return
+	}
+	if s.lo != nil {
+		b.add(" AND "+column+" >= ?", s.lo)
+	}
+	if s.hi != nil {
+		b.add(" AND "+column+" < ?", s.hi)
+	}
+}
+
+// exists tests the span for the record r by look-up: equality by the whole key of
+// the index, ranges by the value kept with the record.
+func (s span) exists(b *builder) {
+	if s.eq != nil {
+		b.add(` AND EXISTS (SELECT 1 FROM field_index x WHERE x.field = ? AND x.value = ?
+			AND x.order_key = r.order_key AND x.record = r.record)`, s.field, s.eq)
+		return
+	}
+	b.add(` AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = ?`, s.field)
+	s.where(b, "x.value")
+	b.add(")")
+}

@@ -1,0 +1,47 @@
+package sqlgen
+
+import (
+	"strings"
+
+	"pdpp"
+)
+
+// Dialect is what differs between the databases.
+type Dialect interface {
+	// Param is the n-th parameter, counted from 1.
+	Param(n int) string
+	// Using names the index to walk, after a table's alias; "" to leave it to
+	// the database.
+	Using(index string) string
+	// OneOf tests membership of column in the list given as one argument.
+	OneOf(column, param string) string
+	// List makes that argument.
+	List(ids []pdpp.RecordID) any
+}
+
+// Statement is SQL text with its arguments.
+type Statement struct {
+	SQL  string
+	Args []any
+}
+
+// builder joins text and arguments. Each ? in a text stands for the next of its
+// arguments.
+type builder struct {
+	d    Dialect
+	text strings.Builder
+	args []any
+}
+
+func (b *builder) add(text string, args ...any) {
+	for _, arg := range args {
+		before, after, _ := strings.Cut(text, "?")
+		b.args = append(b.args, arg)
+		b.text.WriteString(before)
+		b.text.WriteString(b.d.Param(len(b.args)))
+		text = after
+	}
+	b.text.WriteString(text)
+}
+
+func (b *builder) statement() Statement { return Statement{b.text.String(), b.args} }

@@ -1,0 +1,237 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/manifest"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+// Generation implements store.Accounts.
+func (t *tx) Generation() (int64, error) {
+	return queryInt(t.conn, `SELECT value FROM meta WHERE name = 'generation'`)
+}
+
+func (t *tx) bumpGeneration() error {
+	return t.conn.Exec(`UPDATE meta SET value = value + 1 WHERE name = 'generation'`)
+}
+
+// Subjects implements store.Accounts.
+func (t *tx) Subjects() ([]store.Subject, error) {
+	s, err := t.conn.Query(`SELECT subject_id, name, created_at FROM subjects ORDER BY name`)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var out []store.Subject
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return out, err
+		}
+		out = append(out, store.Subject{ID: pdpp.SubjectID(s.Text(0)), Name: s.Text(1), CreatedAt: fromMillis(s.Int(2))})
+	}
+}
+
+// CreateSubject implements store.AccountsWriter.
+func (t *tx) CreateSubject(name string, now time.Time) (store.Subject, error) {
+	sub := store.Subject{ID: pdpp.SubjectID(secret.ID("own_")), Name: name, CreatedAt: now}
+	err := t.conn.Exec(`INSERT INTO subjects (subject_id, name, created_at) VALUES (?, ?, ?)`,
+		string(sub.ID), name, millis(now))
+	return sub, err
+}
+
+// owner is the number of a subject.
+func (t *tx) owner(id pdpp.SubjectID) (int64, error) {
+	n, err := queryInt(t.conn, `SELECT subject FROM subjects WHERE subject_id = ?`, string(id))
+	if err == nil && n == 0 {
+		err = pdpp.Errorf(pdpp.CodeNotFound, "There is no such owner.")
+	}
+	return n, err
+}
+
+// Catalog implements store.Accounts.
+func (t *tx) Catalog(subject pdpp.SubjectID) (*pdpp.Catalog, error) {
+	owner, err := t.owner(subject)
+	if err != nil {
+		return nil, err
+	}
+	c := &pdpp.Catalog{}
+	if c.Generation, err = t.Generation(); err != nil {
+		return nil, err
+	}
+	if c.Manifests, err = t.manifests(owner); err != nil {
+		return nil, err
+	}
+	c.Connections, err = t.connections(owner)
+	return c, err
+}
+
+func (t *tx) manifests(owner int64) ([]*pdpp.Manifest, error) {
+	s, err := t.conn.Query(`SELECT body FROM manifests WHERE subject = ? ORDER BY connector_key`, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var out []*pdpp.Manifest
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return out, err
+		}
+		m, err := manifest.Parse(s.Bytes(0))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+}
+
+func (t *tx) connections(owner int64) ([]pdpp.Connection, error) {
+	s, err := t.conn.Query(`SELECT connection_id, connector_key, name, label, status, created_at
+		FROM connections WHERE subject = ? ORDER BY connection_id`, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var out []pdpp.Connection
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return out, err
+		}
+		out = append(out, pdpp.Connection{
+			ID: pdpp.ConnectionID(s.Text(0)), Connector: pdpp.ConnectorKey(s.Text(1)),
+			Name: s.Text(2), Label: s.Text(3), Status: s.Text(4), CreatedAt: fromMillis(s.Int(5)),
+		})
+	}
+}
+
+// PutManifest implements store.AccountsWriter.
+func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest, progress func(int)) error {
+	owner, err := t.owner(subject)
+	if err != nil {
+		return err
+	}
+	err = t.conn.Exec(`INSERT INTO manifests (subject, connector_key, body) VALUES (?, ?, ?)
+		ON CONFLICT DO UPDATE SET body = excluded.body WHERE body <> excluded.body`,
+		owner, string(m.ConnectorKey), []byte(m.Raw))
+	if err != nil || t.conn.Changes() == 0 {
+		return err
+	}
+	conns, err := t.connections(owner)
+	if err != nil {
+		return err
+	}
+	for _, c := range conns {
+		if c.Connector != m.ConnectorKey {
+			continue
+		}
+		if err := t.bind(subject, owner, c, m, progress); err != nil {
+			return err
+		}
+	}
+	return t.bumpGeneration()
+}
+
+// PutConnection implements store.AccountsWriter.
+func (t *tx) PutConnection(subject pdpp.SubjectID, c pdpp.Connection) error {
+	owner, err := t.owner(subject)
+	if err != nil {
+		return err
+	}
+	err = t.conn.Exec(`INSERT INTO connections (subject, connection_id, connector_key, name, label, status, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (subject, connection_id) DO UPDATE SET label = excluded.label, status = excluded.status`,
+		owner, string(c.ID), string(c.Connector), c.Name, c.Label, c.Status, millis(c.CreatedAt))
+	if err != nil {
+		return err
+	}
+	ms, err := t.manifests(owner)
+	if err != nil {
+		return err
+	}
+	for _, m := range ms {
+		if m.ConnectorKey != c.Connector {
+			continue
+		}
+		if err := t.bind(subject, owner, c, m, nil); err != nil {
+			return err
+		}
+	}
+	return t.bumpGeneration()
+}
+
+// Usage implements store.Accounts.
+func (t *tx) Usage(subject pdpp.SubjectID) ([]store.Usage, error) {
+	owner, err := t.owner(subject)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.conn.Query(`SELECT connection_id, stream, record_count, last_ingest
+		FROM bindings WHERE subject = ? ORDER BY connection_id, stream`, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var out []store.Usage
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return out, err
+		}
+		u := store.Usage{Connection: pdpp.ConnectionID(s.Text(0)), Stream: s.Text(1), Records: s.Int(2)}
+		if !s.IsNull(3) {
+			u.LastIngest = fromMillis(s.Int(3))
+		}
+		out = append(out, u)
+	}
+}
+
+// State implements store.Accounts.
+func (t *tx) State(subject pdpp.SubjectID, c pdpp.ConnectionID) (store.State, error) {
+	st := store.State{Values: map[string]json.RawMessage{}}
+	owner, err := t.owner(subject)
+	if err != nil {
+		return st, err
+	}
+	s, err := t.conn.Query(`SELECT stream, value, updated_at FROM states
+		WHERE subject = ? AND connection_id = ?`, owner, string(c))
+	if err != nil {
+		return st, err
+	}
+	defer s.Close()
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return st, err
+		}
+		st.Values[s.Text(0)] = json.RawMessage(s.Text(1))
+		if at := fromMillis(s.Int(2)); at.After(st.UpdatedAt) {
+			st.UpdatedAt = at
+		}
+	}
+}
+
+// PutState implements store.AccountsWriter.
+func (t *tx) PutState(subject pdpp.SubjectID, c pdpp.ConnectionID, values map[string]json.RawMessage, now time.Time) error {
+	owner, err := t.owner(subject)
+	if err != nil {
+		return err
+	}
+	for stream, value := range values {
+		err := t.conn.Exec(`INSERT INTO states (subject, connection_id, stream, value, updated_at) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+			owner, string(c), stream, []byte(value), millis(now))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func millis(t time.Time) int64      { return t.UnixMilli() }
+func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

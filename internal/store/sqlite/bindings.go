@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"sync"
+
+	"pdpp"
+	"pdpp/internal/store"
+)
+
+// numbers are the row numbers of a binding and its fields. They never change, so
+// they are kept across transactions once they were read from a snapshot.
+type numbers struct {
+	owner   int64
+	binding int64
+	fields  map[string]int64
+}
+
+type bindingKey struct {
+	subject    pdpp.SubjectID
+	connection pdpp.ConnectionID
+	stream     string
+}
+
+type bindingCache struct{ m sync.Map } // bindingKey -> *numbers
+
+// numbers looks up a binding; nil when it does not exist. A cached entry that
+// lacks a field the stream now declares is read again.
+func (t *tx) numbers(key bindingKey, s *pdpp.Stream) (*numbers, error) {
+	if cached, ok := t.db.bindings.m.Load(key); ok {
+		n := cached.(*numbers)
+		if len(n.fields) >= len(s.Fields) && n.covers(s) {
+			return n, nil
+		}
+	}
+	n, err := t.readNumbers(key)
+	if err == nil && n != nil && t.snapshot {
+		t.db.bindings.m.Store(key, n)
+	}
+	return n, err
+}
+
+func (n *numbers) covers(s *pdpp.Stream) bool {
+	for _, f := range s.Fields {
+		if n.fields[f.Name] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *tx) readNumbers(key bindingKey) (*numbers, error) {
+	s, err := t.conn.Query(`SELECT b.binding, b.subject FROM bindings b JOIN subjects s USING (subject)
+		WHERE s.subject_id = ? AND b.connection_id = ? AND b.stream = ?`,
+		string(key.subject), string(key.connection), key.stream)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	row, err := s.Step()
+	if err != nil || !row {
+		return nil, err
+	}
+	n := &numbers{binding: s.Int(0), owner: s.Int(1), fields: make(map[string]int64)}
+	f, err := t.conn.Query(`SELECT name, field FROM fields WHERE binding = ?`, n.binding)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for {
+		row, err := f.Step()
+		if err != nil || !row {
+			return n, err
+		}
+		n.fields[f.Text(0)] = f.Int(1)
+	}
+}
+
+// Binding implements store.Records.
+func (t *tx) Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stream) (*store.Binding, error) {
+	n, err := t.numbers(bindingKey{subject, c.ID, s.Name}, s)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		return nil, pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no such connection.")
+	}
+	b := &store.Binding{
+		Subject: subject, Connection: c, Stream: s, Layout: store.LayoutDigest(s),
+		ID: n.binding, Owner: n.owner, FieldIDs: make([]int64, len(s.Fields)),
+	}
+	for i, f := range s.Fields {
+		b.FieldIDs[i] = n.fields[f.Name]
+	}
+	return b, nil
+}
+
+// bind makes sure that every stream of the manifest has its binding and fields
+// for the connection, and that its records are indexed as declared.
+func (t *tx) bind(subject pdpp.SubjectID, owner int64, c pdpp.Connection, m *pdpp.Manifest, progress func(int)) error {
+	for _, s := range m.Streams {
+		layout := store.LayoutDigest(s)
+		err := t.conn.Exec(`INSERT INTO bindings (subject, connection_id, stream, layout) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, owner, string(c.ID), s.Name, layout)
+		if err != nil {
+			return err
+		}
+		id, err := queryInt(t.conn, `SELECT binding FROM bindings WHERE subject = ? AND connection_id = ? AND stream = ?`,
+			owner, string(c.ID), s.Name)
+		if err != nil {
+			return err
+		}
+		for _, f := range s.Fields {
+			err := t.conn.Exec(`INSERT INTO fields (subject, binding, name) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+				owner, id, f.Name)
+			if err != nil {
+				return err
+			}
+		}
+		stale, err := queryInt(t.conn, `SELECT layout <> ? FROM bindings WHERE binding = ?`, layout, id)
+		if err != nil {
+			return err
+		}
+		if stale == 0 {
+			continue
+		}
+		b, err := t.Binding(subject, c, s)
+		if err != nil {
+			return err
+		}
+		if err := t.reindex(b, progress); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"pdpp"
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite/engine"
+)
+
+// busyTimeout is how long a statement waits for another process's lock (H-2).
+const busyTimeout = 5000
+
+// DB is an open SQLite store.
+type DB struct {
+	path    string
+	write   chan *engine.Conn // holds the one writer when it is free
+	readers chan *engine.Conn
+
+	bindings bindingCache
+	closing  sync.Once
+}
+
+var _ store.Store = (*DB)(nil)
+
+// Open opens the store in the folder dir, creating both when absent, and brings
+// its schema up to date. A store made by a newer version of the program is
+// refused with CodeNotConfigured.
+func Open(ctx context.Context, dir string) (*DB, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The data folder cannot be created.", Err: err}
+	}
+	db := &DB{path: filepath.Join(dir, "pdpp.db"), write: make(chan *engine.Conn, 1)}
+	writer, err := openConn(db.path, writerPragmas)
+	if err != nil {
+		return nil, openError(err)
+	}
+	if err := os.Chmod(db.path, 0o600); err != nil {
+		writer.Close()
+		return nil, err
+	}
+	if err := migrate(writer); err != nil {
+		writer.Close()
+		return nil, err
+	}
+	db.write <- writer
+	n := max(4, 2*runtime.GOMAXPROCS(0))
+	db.readers = make(chan *engine.Conn, n)
+	for range n {
+		reader, err := openConn(db.path, readerPragmas)
+		if err != nil {
+			db.Close()
+			return nil, openError(err)
+		}
+		db.readers <- reader
+	}
+	return db, nil
+}
+
+// A commit is on the disk before it is acknowledged (synchronous FULL). The
+// writer's larger cache and rarer checkpoints keep bulk loads from rewriting the
+// same index pages again and again.
+var writerPragmas = []string{
+	`PRAGMA journal_mode = WAL`, `PRAGMA synchronous = FULL`, `PRAGMA cache_size = -48000`,
+	`PRAGMA wal_autocheckpoint = 8000`, `PRAGMA journal_size_limit = 67108864`, `PRAGMA secure_delete = ON`,
+}
+
+var readerPragmas = []string{`PRAGMA query_only = ON`, `PRAGMA cache_size = -8000`}
+
+func openConn(path string, pragmas []string) (*engine.Conn, error) {
+	c, err := engine.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	c.SetBusyTimeout(busyTimeout)
+	for _, p := range pragmas {
+		if err := c.Exec(p); err != nil {
+			c.Close()
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	return c, nil
+}
+
+func openError(err error) error {
+	switch {
+	case engine.IsNotADatabase(err):
+		return &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: "pdpp.db in the data folder is not a database of this program.", Err: err}
+	case engine.IsBusy(err):
+		return &pdpp.Error{Code: pdpp.CodeBusy, Message: "The store is locked by another process; try again.", Err: err}
+	}
+	return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The store cannot be opened.", Err: err}
+}
+
+// Describe implements store.Store.
+func (db *DB) Describe() string { return "SQLite in " + filepath.Dir(db.path) }
+
+// Close waits for views and updates under way and closes the files.
+func (db *DB) Close() error {
+	var err error
+	db.closing.Do(func() {
+		err = (<-db.write).Close()
+		for range cap(db.readers) {
+			select {
+			case c := <-db.readers:
+				err = errors.Join(err, c.Close())
+			default: // opening failed half way
+			}
+		}
+	})
+	return err
+}
+
+// View implements store.Store.
+func (db *DB) View(ctx context.Context, fn func(store.View) error) error {
+	conn, err := take(ctx, db.readers)
+	if err != nil {
+		return err
+	}
+	defer func() { db.readers <- conn }()
+	return db.run(ctx, conn, "BEGIN", func() error {
+		return fn(&tx{db: db, conn: conn, snapshot: true})
+	})
+}
+
+// Update implements store.Store.
+func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
+	conn, err := take(ctx, db.write)
+	if err != nil {
+		return err
+	}
+	defer func() { db.write <- conn }()
+	return db.run(ctx, conn, "BEGIN IMMEDIATE", func() error {
+		t := &tx{db: db, conn: conn}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return conn.Exec("COMMIT")
+	})
+}
+
+func take(ctx context.Context, pool chan *engine.Conn) (*engine.Conn, error) {
+	select {
+	case c := <-pool:
+		return c, nil
+	default:
+	}
+	select {
+	case c := <-pool:
+		return c, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// run brackets fn with a transaction. Whatever is still open afterwards is
+// rolled back: always for a view, and for an update that failed.
+func (db *DB) run(ctx context.Context, conn *engine.Conn, begin string, fn func() error) (err error) {
+	stop := interruptWhenDone(ctx, conn)
+	defer stop()
+	if err := conn.Exec(begin); err != nil {
+		return storageError(ctx, err)
+	}
+	defer func() {
+		if !conn.InTransaction() {
+			return
+		}
+		stop()
+		if rollback := conn.Exec("ROLLBACK"); err == nil {
+			err = rollback
+		}
+	}()
+	return storageError(ctx, fn())
+}
+
+// interruptWhenDone interrupts the connection when ctx ends, until the returned
+// function was called. That function returns only when no interrupt is pending,
+// so that none can hit the connection's next user.
+func interruptWhenDone(ctx context.Context, conn *engine.Conn) (stop func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	fired := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		conn.Interrupt()
+		close(fired)
+	})
+	var once sync.Once
+	return func() {
+		once.Do(func() {
+			if !cancel() {
+				<-fired
+			}
+		})
+	}
+}
+
+// storageError gives the engine's failures their meaning.
+func storageError(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case engine.IsInterrupt(err) && ctx.Err() != nil:
+		return ctx.Err()
+	case engine.IsBusy(err):
+		return &pdpp.Error{Code: pdpp.CodeBusy, Message: "The store is busy; try again.", RetryAfter: 1, Err: err}
+	case engine.IsFull(err):
+		return &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The disk is full; nothing was stored.", RetryAfter: 60, Err: err}
+	}
+	return err
+}
+
+// tx is one transaction: a View, or a Tx on the writer.
+type tx struct {
+	db       *DB
+	conn     *engine.Conn
+	snapshot bool // a view: what it reads is committed, so ids may be cached
+}

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"modernc.org/libc"
+	"modernc.org/libc/sys/types"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Conn is one connection to a database file.
+type Conn struct {
+	tls *libc.TLS
+	db  uintptr
+
+	idle map[string][]*Stmt // prepared and not in use, by SQL text
+
+	mu     sync.Mutex // guards closed against Interrupt
+	closed bool
+}
+
+// Open opens the database file at path, creating it when absent.
+func Open(path string) (*Conn, error) {
+	c := &Conn{tls: libc.NewTLS(), idle: make(map[string][]*Stmt)}
+	name, err := libc.CString(path)
+	if err != nil {
+		c.tls.Close()
+		return nil, err
+	}
+	defer libc.Xfree(c.tls, name)
+	pp := libc.Xmalloc(c.tls, types.Size_t(unsafe.Sizeof(uintptr(0))))
+	defer libc.Xfree(c.tls, pp)
+
+	// One goroutine uses a connection at a time, so the engine's own mutexes
+	// would only cost.
+	const flags = sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE | sqlite3.SQLITE_OPEN_NOMUTEX
+	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, pp, flags, 0)
+	c.db = pointerAt(pp)
+	if rc != sqlite3.SQLITE_OK {
+		err := c.fail(rc)
+		c.Close()
+		return nil, err
+	}
+	sqlite3.Xsqlite3_extended_result_codes(c.tls, c.db, 1)
+	return c, nil
+}
+
+// SetBusyTimeout makes the connection wait for locks of other connections.
+func (c *Conn) SetBusyTimeout(ms int) {
+	sqlite3.Xsqlite3_busy_timeout(c.tls, c.db, int32(ms))
+}
+
+// Close finalizes all idle statements and closes the connection.
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	for _, stmts := range c.idle {
+		for _, s := range stmts {
+			s.finalize()
+		}
+	}
+	c.idle = nil
+	rc := sqlite3.Xsqlite3_close_v2(c.tls, c.db)
+	c.tls.Close()
+	if rc != sqlite3.SQLITE_OK {
+		return &Error{Code: int(rc), Msg: "close"}
+	}
+	return nil
+}
+
+// Interrupt makes the running statement fail with CodeInterrupt. It may be
+// called from any goroutine, also after Close.
+func (c *Conn) Interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	tls := libc.NewTLS() // c.tls belongs to the goroutine that runs the statement
+	sqlite3.Xsqlite3_interrupt(tls, c.db)
+	tls.Close()
+}
+
+// Changes is the number of rows the last statement changed.
+func (c *Conn) Changes() int { return int(sqlite3.Xsqlite3_changes(c.tls, c.db)) }
+
+// InTransaction reports whether a transaction is open.
+func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
+
+// Exec runs one statement to its end and discards its rows.
+func (c *Conn) Exec(sql string, args ...any) error {
+	s, err := c.Query(sql, args...)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return err
+		}
+	}
+}
+
+// Script runs several statements separated by semicolons.
+func (c *Conn) Script(sql string) error {
+	text, err := libc.CString(sql)
+	if err != nil {
+		return err
+	}
+	defer libc.Xfree(c.tls, text)
+	rc := sqlite3.Xsqlite3_exec(c.tls, c.db, text, 0, 0, 0)
+	if rc != sqlite3.SQLITE_OK {
+		return c.fail(rc)
+	}
+	return nil
+}
+
+// Query prepares sql, or takes it from the cache, and binds args in order. The
+// caller steps through the rows and then closes the statement.
+func (c *Conn) Query(sql string, args ...any) (*Stmt, error) {
+	s, err := c.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	for i, arg := range args {
+		if err := s.Bind(i+1, arg); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Prepare gives a statement for sql, from the cache when an idle one is there.
+// Close returns it to the cache.
+func (c *Conn) Prepare(sql string) (*Stmt, error) {
+	if stmts := c.idle[sql]; len(stmts) > 0 {
+		s := stmts[len(stmts)-1]
+		c.idle[sql] = stmts[:len(stmts)-1]
+		s.busy = true
+		return s, nil
+	}
+	text, err := libc.CString(sql)
+	if err != nil {
+		return nil, err
+	}
+	defer libc.Xfree(c.tls, text)
+	pp := libc.Xmalloc(c.tls, types.Size_t(unsafe.Sizeof(uintptr(0))))
+	defer libc.Xfree(c.tls, pp)
+	rc := sqlite3.Xsqlite3_prepare_v3(c.tls, c.db, text, int32(len(sql)), sqlite3.SQLITE_PREPARE_PERSISTENT, pp, 0)
+	if rc != sqlite3.SQLITE_OK {
+		return nil, fmt.Errorf("prepare %.200q: %w", sql, c.fail(rc))
+	}
+	return &Stmt{conn: c, sql: sql, ptr: pointerAt(pp), busy: true}, nil
+}
+
+func (c *Conn) fail(rc int32) error {
+	msg := ""
+	if c.db != 0 {
+		msg = libc.GoString(sqlite3.Xsqlite3_errmsg(c.tls, c.db))
+	}
+	return &Error{Code: int(rc), Msg: msg}
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func open(t testing.TB) *Conn {
+	t.Helper()
+	c, err := Open(filepath.Join(t.TempDir(), "a.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestBindAndColumns(t *testing.T) {
+	c := open(t)
+	if err := c.Exec(`CREATE TABLE t (a INTEGER, b TEXT, c BLOB, d BLOB)`); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 3*bindBlock)
+	if err := c.Exec(`INSERT INTO t VALUES (?, ?, ?, ?)`, 7, long, []byte{0, 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Exec(`INSERT INTO t VALUES (?, ?, ?, ?)`, true, "", []byte{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Query(`SELECT a, b, c, d, c IS NULL FROM t ORDER BY rowid`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if row, err := s.Step(); !row || err != nil {
+		t.Fatal(row, err)
+	}
+	if s.Int(0) != 7 || s.Text(1) != long || string(s.Bytes(2)) != "\x00\x01" || !s.IsNull(3) {
+		t.Errorf("first row = %d, %d bytes, %q, null %v", s.Int(0), len(s.Text(1)), s.Bytes(2), s.IsNull(3))
+	}
+	if row, err := s.Step(); !row || err != nil {
+		t.Fatal(row, err)
+	}
+	if s.Int(0) != 1 || s.Text(1) != "" || s.IsNull(1) || s.Int(4) != 0 {
+		t.Errorf("second row = %d, %q, null text %v, null blob %d", s.Int(0), s.Text(1), s.IsNull(1), s.Int(4))
+	}
+}
+
+func TestNestedUseOfOneStatement(t *testing.T) {
+	c := open(t)
+	const sql = `SELECT value FROM json_each('[1,2,3]')`
+	outer, err := c.Query(sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for {
+		row, err := outer.Step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !row {
+			break
+		}
+		inner, err := c.Query(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := inner.Step(); err != nil {
+			t.Fatal(err)
+		}
+		sum += int(outer.Int(0) * 10 * inner.Int(0))
+		inner.Close()
+	}
+	outer.Close()
+	if sum != 60 {
+		t.Errorf("sum = %d, want 60", sum)
+	}
+	if n := len(c.idle[sql]); n != 2 {
+		t.Errorf("idle statements = %d, want 2", n)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	c := open(t)
+	s, err := c.Query(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT count(*) FROM n`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-t.Context().Done():
+				return
+			default:
+				c.Interrupt() // before the statement starts it has no effect, so repeat
+			}
+			c.mu.Lock()
+			closed := c.closed
+			c.mu.Unlock()
+			if closed {
+				return
+			}
+		}
+	}()
+	if _, err := s.Step(); !IsInterrupt(err) {
+		t.Errorf("Step = %v, want an interrupt", err)
+	}
+	s.Close()
+	c.Close()
+	<-done
+}
+
+func TestErrorsAreTyped(t *testing.T) {
+	c := open(t)
+	if err := c.Script(`CREATE TABLE t (a PRIMARY KEY); INSERT INTO t VALUES (1)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Exec(`INSERT INTO t VALUES (1)`); !IsConstraint(err) {
+		t.Errorf("second insert = %v, want a constraint error", err)
+	}
+	if _, err := c.Query(`SELECT nonsense FROM t`); err == nil {
+		t.Error("a wrong column must fail to prepare")
+	}
+}

@@ -1,0 +1,338 @@
+package sqlite
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite/engine"
+)
+
+// Statements of the write path, one per need.
+const (
+	findRecord   = `SELECT record, order_key, consent_time, body FROM records WHERE binding = ? AND id = ?`
+	insertRecord = `INSERT INTO records (record, subject, binding, id, emitted_at, key_in_data, order_key, consent_time, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	deleteRecord = `DELETE FROM records WHERE record = ?`
+	insertIndex  = `INSERT INTO field_index (subject, field, value, order_key, record) VALUES (?, ?, ?, ?, ?)`
+	deleteIndex  = `DELETE FROM field_index WHERE field = ? AND value = ? AND order_key = ? AND record = ?`
+	insertValue  = `INSERT INTO field_values (subject, record, field, value) VALUES (?, ?, ?, ?)`
+	deleteValues = `DELETE FROM field_values WHERE record = ?`
+	insertTerms  = `INSERT INTO search (rowid, terms) VALUES (?, ?)`
+	deleteTerms  = `DELETE FROM search WHERE rowid = ?`
+	insertPiece  = `INSERT INTO pieces (subject, record, ordinal, piece, start, raw) VALUES (?, ?, ?, ?, ?, ?)`
+	deletePieces = `DELETE FROM pieces WHERE record = ?`
+	insertChange = `INSERT INTO changes (subject, seq, binding, id, deleted, existed, fields, before_time, emitted_at, committed_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	topRecord = `SELECT max(record) FROM records WHERE record < ?`
+)
+
+// writer applies documents to one binding within a transaction.
+type writer struct {
+	t    *tx
+	b    *store.Binding
+	now  int64
+	seq  int64 // last change number taken
+	grow int64 // change of the record count
+
+	stmts map[string]*engine.Stmt
+
+	lastSlot   int64 // millisecond of the last record number
+	lastRecord int64
+}
+
+// Ingest implements store.RecordsWriter.
+func (t *tx) Ingest(b *store.Binding, docs []store.Document, now time.Time) ([]store.Outcome, error) {
+	w, err := t.newWriter(b, now)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	outcomes := make([]store.Outcome, len(docs))
+	for i := range docs {
+		if outcomes[i], err = w.apply(&docs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return outcomes, w.finish()
+}
+
+func (t *tx) newWriter(b *store.Binding, now time.Time) (*writer, error) {
+	current, err := queryInt(t.conn, `SELECT layout = ? FROM bindings WHERE subject = ? AND binding = ?`, b.Layout, b.Owner, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	if current == 0 {
+		return nil, store.ErrStale
+	}
+	seq, err := queryInt(t.conn, `SELECT change_seq FROM subjects WHERE subject = ?`, b.Owner)
+	return &writer{t: t, b: b, now: millis(now), seq: seq, stmts: map[string]*engine.Stmt{}}, err
+}
+
+// finish writes the counters.
+func (w *writer) finish() error {
+	if err := w.t.conn.Exec(`UPDATE subjects SET change_seq = ? WHERE subject = ?`, w.seq, w.b.Owner); err != nil {
+		return err
+	}
+	return w.t.conn.Exec(`UPDATE bindings SET record_count = record_count + ?, last_ingest = ? WHERE binding = ?`,
+		w.grow, w.now, w.b.ID)
+}
+
+func (w *writer) close() {
+	for _, s := range w.stmts {
+		s.Close()
+	}
+}
+
+// stmt gives the writer's own prepared statement for a text.
+func (w *writer) stmt(sql string) (*engine.Stmt, error) {
+	if s := w.stmts[sql]; s != nil {
+		return s, nil
+	}
+	s, err := w.t.conn.Prepare(sql)
+	if err == nil {
+		w.stmts[sql] = s
+	}
+	return s, err
+}
+
+// run executes a write.
+func (w *writer) run(sql string, args ...any) error {
+	s, err := w.stmt(sql)
+	if err != nil {
+		return err
+	}
+	for i, arg := range args {
+		if err := s.Bind(i+1, arg); err != nil {
+			return err
+		}
+	}
+	return s.Run()
+}
+
+// stored is what is there before a document is applied.
+type stored struct {
+	record int64
+	order  []byte
+	time   []byte
+	body   []byte
+}
+
+func (w *writer) find(id pdpp.RecordID) (*stored, error) {
+	s, err := w.stmt(findRecord)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Reset()
+	if err := s.BindInt(1, w.b.ID); err != nil {
+		return nil, err
+	}
+	if err := s.BindText(2, string(id)); err != nil {
+		return nil, err
+	}
+	row, err := s.Step()
+	if err != nil || !row {
+		return nil, err
+	}
+	return &stored{
+		record: s.Int(0), order: bytes.Clone(s.Bytes(1)),
+		time: bytes.Clone(s.Bytes(2)), body: bytes.Clone(s.Bytes(3)),
+	}, nil
+}
+
+func (w *writer) apply(d *store.Document) (store.Outcome, error) {
+	if !d.Delete && d.Layout != w.b.Layout {
+		return 0, store.ErrStale
+	}
+	old, err := w.find(d.ID)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case d.Delete && old == nil:
+		return store.Absent, nil
+	case d.Delete:
+		if err := w.remove(old, d.ID); err != nil {
+			return 0, err
+		}
+		w.grow--
+		return store.Deleted, w.change(d, old, nil)
+	case old != nil && bytes.Equal(old.body, d.Body):
+		return store.Unchanged, nil
+	}
+	var fields []string
+	if old == nil {
+		w.grow++
+	} else {
+		fields = store.ChangedFields(old.body, d.Body)
+		if err := w.remove(old, d.ID); err != nil {
+			return 0, err
+		}
+	}
+	if err := w.insert(d); err != nil {
+		return 0, err
+	}
+	return store.Stored, w.change(d, old, fields)
+}
+
+// change logs the fact that a record changed (REC-32).
+func (w *writer) change(d *store.Document, old *stored, fields []string) error {
+	w.seq++
+	names := "[]"
+	if len(fields) > 0 {
+		text, err := json.Marshal(fields)
+		if err != nil {
+			return err
+		}
+		names = string(text)
+	}
+	var before any
+	if old != nil && old.time != nil {
+		before = old.time
+	}
+	return w.run(insertChange, w.b.Owner, w.seq, w.b.ID, string(d.ID), d.Delete, old != nil, names, before,
+		millis(d.EmittedAt), w.now)
+}
+
+func (w *writer) insert(d *store.Document) error {
+	record, err := w.number(millis(d.EmittedAt))
+	if err != nil {
+		return err
+	}
+	var consent any
+	if d.ConsentTime != nil {
+		consent = d.ConsentTime
+	}
+	err = w.run(insertRecord, record, w.b.Owner, w.b.ID, string(d.ID), millis(d.EmittedAt), d.KeyInData, d.Order, consent, d.Body)
+	if err != nil {
+		return fmt.Errorf("insert record: %w", err)
+	}
+	for _, l := range d.Long {
+		for i, p := range l.Pieces {
+			if err := w.run(insertPiece, w.b.Owner, record, l.Ordinal, i, p.Start, p.Raw); err != nil {
+				return err
+			}
+		}
+	}
+	return w.index(record, d)
+}
+
+// index writes the entries by which a record is found.
+func (w *writer) index(record int64, d *store.Document) error {
+	for _, e := range d.Index {
+		if err := w.run(insertIndex, w.b.Owner, e.Field, e.Key, d.Order, record); err != nil {
+			return err
+		}
+	}
+	for _, e := range d.Values {
+		if err := w.run(insertValue, w.b.Owner, record, e.Field, e.Key); err != nil {
+			return err
+		}
+	}
+	if len(d.Search) == 0 {
+		return nil
+	}
+	return w.run(insertTerms, record, string(d.Search))
+}
+
+// remove deletes a record with everything that was made from it.
+func (w *writer) remove(old *stored, id pdpp.RecordID) error {
+	for _, e := range store.Entries(w.b, id, old.body) {
+		if err := w.run(deleteIndex, e.Field, e.Key, old.order, old.record); err != nil {
+			return err
+		}
+	}
+	for _, sql := range []string{deleteValues, deleteTerms, deletePieces, deleteRecord} {
+		if err := w.run(sql, old.record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Record numbers are the emitted_at in milliseconds and a counter within it.
+const counterBits = 20
+
+// number takes the next record number for an emitted_at. When a millisecond is
+// full, the number spills into the next one: only the order among such records
+// suffers.
+func (w *writer) number(ms int64) (int64, error) {
+	const farthest = 1<<42 - 1 // two centuries around 1970; the rest is clamped
+	ms = min(max(ms, -farthest), farthest)
+	if ms == w.lastSlot && w.lastRecord != 0 && (w.lastRecord+1)>>counterBits == ms {
+		w.lastRecord++
+		return w.lastRecord, nil
+	}
+	w.lastSlot = ms
+	for ; ; ms++ {
+		top, err := w.top((ms + 1) << counterBits)
+		if err != nil {
+			return 0, err
+		}
+		if w.lastRecord = max(ms<<counterBits, top+1); w.lastRecord>>counterBits == ms {
+			return w.lastRecord, nil
+		}
+	}
+}
+
+// top is the greatest record number below a limit.
+func (w *writer) top(limit int64) (int64, error) {
+	s, err := w.stmt(topRecord)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Reset()
+	if err := s.BindInt(1, limit); err != nil {
+		return 0, err
+	}
+	if _, err := s.Step(); err != nil {
+		return 0, err
+	}
+	if s.IsNull(0) {
+		return -1 << 62, nil
+	}
+	return s.Int(0), nil
+}
+
+// DeleteAll implements store.RecordsWriter.
+func (t *tx) DeleteAll(b *store.Binding, now time.Time) (int64, error) {
+	w, err := t.newWriter(b, now)
+	if err != nil {
+		return 0, err
+	}
+	defer w.close()
+	for {
+		ids, err := t.someIDs(b.ID, "", 1000)
+		if err != nil {
+			return 0, err
+		}
+		for _, id := range ids {
+			if _, err := w.apply(&store.Document{Delete: true, ID: id, EmittedAt: now}); err != nil {
+				return 0, err
+			}
+		}
+		if len(ids) == 0 {
+			return -w.grow, w.finish()
+		}
+	}
+}
+
+// someIDs reads up to n record ids of a binding after one.
+func (t *tx) someIDs(binding int64, after pdpp.RecordID, n int) ([]pdpp.RecordID, error) {
+	s, err := t.conn.Query(`SELECT id FROM records WHERE binding = ? AND id > ? ORDER BY id LIMIT ?`, binding, string(after), n)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var ids []pdpp.RecordID
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return ids, err
+		}
+		ids = append(ids, pdpp.RecordID(s.Text(0)))
+	}
+}

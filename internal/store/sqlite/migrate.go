@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"pdpp"
+	"pdpp/internal/store/sqlite/engine"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// SchemaVersion is the version of the store this program writes: the number of
+// its migrations.
+func SchemaVersion() int { return len(migrationFiles()) }
+
+func migrationFiles() []string {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	return names // fs.Glob sorts
+}
+
+// migrate brings the schema up to date in one transaction (H-5).
+func migrate(c *engine.Conn) (err error) {
+	if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
+		return openError(err)
+	}
+	defer func() {
+		if err != nil {
+			_ = c.Exec("ROLLBACK") // the first error is the one to report
+		}
+	}()
+	have, err := queryInt(c, "PRAGMA user_version")
+	if err != nil {
+		return openError(err)
+	}
+	names := migrationFiles()
+	if int(have) > len(names) {
+		return &pdpp.Error{
+			Code:    pdpp.CodeNotConfigured,
+			Message: fmt.Sprintf("The store has schema version %d, this program knows version %d. Use a newer pdpp.", have, len(names)),
+		}
+	}
+	for _, name := range names[have:] {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := c.Script(string(text)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := c.Script(fmt.Sprintf("PRAGMA user_version = %d", len(names))); err != nil {
+		return err
+	}
+	return c.Exec("COMMIT")
+}
+
+// queryInt reads the first column of the first row; 0 when there is none.
+func queryInt(c *engine.Conn, sql string, args ...any) (int64, error) {
+	s, err := c.Query(sql, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	if row, err := s.Step(); err != nil || !row {
+		return 0, err
+	}
+	return s.Int(0), nil
+}

@@ -1,0 +1,95 @@
+package sqlite
+
+import (
+	"time"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
+)
+
+// reindex brings all index entries of a binding's records to the layout of its
+// current declaration. Bodies, change numbers and record numbers stay.
+func (t *tx) reindex(b *store.Binding, progress func(int)) error {
+	err := t.conn.Exec(`DELETE FROM field_index WHERE field IN (SELECT field FROM fields WHERE binding = ?)`, b.ID)
+	if err != nil {
+		return err
+	}
+	if err := t.conn.Exec(`UPDATE bindings SET layout = ? WHERE binding = ?`, b.Layout, b.ID); err != nil {
+		return err
+	}
+	w, err := t.newWriter(b, time.Time{})
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	var last pdpp.RecordID
+	for done := 0; ; {
+		ids, err := t.someIDs(b.ID, last, 500)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			if err := w.reindexOne(id); err != nil {
+				return err
+			}
+		}
+		last = ids[len(ids)-1]
+		if done += len(ids); progress != nil {
+			progress(done)
+		}
+	}
+}
+
+func (w *writer) reindexOne(id pdpp.RecordID) error {
+	old, err := w.find(id)
+	if err != nil || old == nil {
+		return err
+	}
+	data, err := w.t.whole(store.Ref(old.record), old.body)
+	if err != nil {
+		return err
+	}
+	d := store.Prepare(w.b, store.Input{ID: id, Data: data})
+	for _, sql := range []string{deleteValues, deleteTerms} {
+		if err := w.run(sql, old.record); err != nil {
+			return err
+		}
+	}
+	var consent any
+	if d.ConsentTime != nil {
+		consent = d.ConsentTime
+	}
+	err = w.run(`UPDATE records SET order_key = ?, key_in_data = ?, consent_time = ? WHERE record = ?`,
+		d.Order, d.KeyInData, consent, old.record)
+	if err != nil {
+		return err
+	}
+	return w.index(old.record, &d)
+}
+
+// whole puts the long values back into a stored body.
+func (t *tx) whole(ref store.Ref, body []byte) ([]byte, error) {
+	out := append(make([]byte, 0, len(body)), '{')
+	for name, value := range rawjson.Members(body) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(rawjson.AppendString(out, string(name)), ':')
+		if rawjson.KindOf(value) != rawjson.KindStub {
+			out = append(out, value...)
+			continue
+		}
+		stub := store.ParseStub(value)
+		out = stub.Open(out)
+		err := t.Long(ref, stub, func(piece []byte) bool {
+			out = append(out, piece...)
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = stub.Open(out)
+	}
+	return append(out, '}'), nil
+}

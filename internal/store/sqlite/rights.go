@@ -1,0 +1,266 @@
+package sqlite
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite/engine"
+)
+
+const tokenColumns = `t.token_id, t.kind, s.subject_id, t.client_id, t.grant_id, t.audience, t.label,
+	t.issued_at, t.expires_at, t.revoked_at, t.last_used_at`
+
+const grantColumns = `g.grant_id, s.subject_id, g.connector_key, g.document, g.consumed, g.issued_at,
+	g.expires_at, g.revoked_at, g.last_used_at, c.client_id, c.name, c.registration_mode, c.created_at`
+
+const grantTables = ` FROM grants g JOIN subjects s ON s.subject = g.subject JOIN clients c ON c.client_id = g.client_id`
+
+// Token implements store.Rights. One read finds the token, its grant and client,
+// and the generation (H-44).
+func (t *tx) Token(hash store.TokenHash) (store.Principal, error) {
+	const sql = `SELECT ` + tokenColumns + `, (SELECT value FROM meta WHERE name = 'generation'), ` + grantColumns + `
+		FROM tokens t JOIN subjects s ON s.subject = t.subject
+		LEFT JOIN grants g ON g.grant_id = t.grant_id AND g.subject = t.subject
+		LEFT JOIN clients c ON c.client_id = g.client_id
+		WHERE t.hash = ?`
+	stmt, err := t.conn.Prepare(sql)
+	if err != nil {
+		return store.Principal{}, err
+	}
+	defer stmt.Close()
+	if err := stmt.BindBytes(1, hash[:]); err != nil {
+		return store.Principal{}, err
+	}
+	row, err := stmt.Step()
+	if err != nil {
+		return store.Principal{}, err
+	}
+	if !row {
+		return store.Principal{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no such token.")
+	}
+	p := store.Principal{Token: readToken(stmt, 0), Generation: stmt.Int(11)}
+	if !stmt.IsNull(12) {
+		g := readGrant(stmt, 12)
+		p.Grant = &g
+	}
+	return p, nil
+}
+
+func readToken(s *engine.Stmt, col int) store.Token {
+	return store.Token{
+		ID: pdpp.TokenID(s.Text(col)), Kind: pdpp.TokenKind(s.Text(col + 1)), Subject: pdpp.SubjectID(s.Text(col + 2)),
+		Client: pdpp.ClientID(s.Text(col + 3)), Grant: pdpp.GrantID(s.Text(col + 4)),
+		Audience: strings.Fields(s.Text(col + 5)), Label: s.Text(col + 6),
+		IssuedAt: fromMillis(s.Int(col + 7)), ExpiresAt: fromMillis(s.Int(col + 8)),
+		RevokedAt: optionalTime(s, col+9), LastUsedAt: optionalTime(s, col+10),
+	}
+}
+
+func readGrant(s *engine.Stmt, col int) store.Grant {
+	return store.Grant{
+		ID: pdpp.GrantID(s.Text(col)), Subject: pdpp.SubjectID(s.Text(col + 1)),
+		ConnectorKey: pdpp.ConnectorKey(s.Text(col + 2)), Document: bytes.Clone(s.Bytes(col + 3)),
+		Consumed: s.Int(col+4) != 0, IssuedAt: fromMillis(s.Int(col + 5)),
+		ExpiresAt: optionalTime(s, col+6), Revoked: !s.IsNull(col + 7), RevokedAt: optionalTime(s, col+7),
+		LastUsedAt: optionalTime(s, col+8), Client: readClient(s, col+9),
+	}
+}
+
+func readClient(s *engine.Stmt, col int) store.Client {
+	return store.Client{
+		ID: pdpp.ClientID(s.Text(col)), Name: s.Text(col + 1), RegistrationMode: s.Text(col + 2),
+		CreatedAt: fromMillis(s.Int(col + 3)),
+	}
+}
+
+func optionalTime(s *engine.Stmt, col int) time.Time {
+	if s.IsNull(col) {
+		return time.Time{}
+	}
+	return fromMillis(s.Int(col))
+}
+
+func nullableTime(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return millis(t)
+}
+
+// Grants implements store.Rights.
+func (t *tx) Grants(subject pdpp.SubjectID, f store.GrantFilter) ([]store.Grant, error) {
+	s, err := t.conn.Query(`SELECT `+grantColumns+grantTables+`
+		WHERE s.subject_id = ? AND (? = '' OR g.client_id = ?) ORDER BY g.issued_at DESC, g.grant_id`,
+		string(subject), string(f.Client), string(f.Client))
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var out []store.Grant
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return out, err
+		}
+		out = append(out, readGrant(s, 0))
+	}
+}
+
+// Grant implements store.Rights.
+func (t *tx) Grant(subject pdpp.SubjectID, id pdpp.GrantID) (store.Grant, error) {
+	s, err := t.conn.Query(`SELECT `+grantColumns+grantTables+` WHERE s.subject_id = ? AND g.grant_id = ?`,
+		string(subject), string(id))
+	if err != nil {
+		return store.Grant{}, err
+	}
+	defer s.Close()
+	row, err := s.Step()
+	if err != nil {
+		return store.Grant{}, err
+	}
+	if !row {
+		return store.Grant{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no grant %s.", id)
+	}
+	return readGrant(s, 0), nil
+}
+
+// Tokens implements store.Rights.
+func (t *tx) Tokens(subject pdpp.SubjectID, id pdpp.GrantID) ([]store.Token, error) {
+	s, err := t.conn.Query(`SELECT `+tokenColumns+` FROM tokens t JOIN subjects s ON s.subject = t.subject
+		WHERE s.subject_id = ? AND ifnull(t.grant_id, '') = ? AND (? <> '' OR t.kind = 'owner')
+		ORDER BY t.issued_at DESC, t.token_id`, string(subject), string(id), string(id))
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var out []store.Token
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return out, err
+		}
+		out = append(out, readToken(s, 0))
+	}
+}
+
+// Client implements store.Rights.
+func (t *tx) Client(subject pdpp.SubjectID, idOrName string) (store.Client, error) {
+	s, err := t.conn.Query(`SELECT c.client_id, c.name, c.registration_mode, c.created_at
+		FROM clients c JOIN subjects s ON s.subject = c.subject
+		WHERE s.subject_id = ? AND (c.client_id = ? OR c.registration_mode = 'operator' AND c.name = ?)
+		ORDER BY c.client_id <> ?`, string(subject), idOrName, idOrName, idOrName)
+	if err != nil {
+		return store.Client{}, err
+	}
+	defer s.Close()
+	row, err := s.Step()
+	if err != nil {
+		return store.Client{}, err
+	}
+	if !row {
+		return store.Client{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no client %q.", idOrName)
+	}
+	return readClient(s, 0), nil
+}
+
+// CreateClient implements store.RightsWriter.
+func (t *tx) CreateClient(subject pdpp.SubjectID, c store.Client) error {
+	owner, err := t.owner(subject)
+	if err != nil {
+		return err
+	}
+	return t.conn.Exec(`INSERT INTO clients (client_id, subject, name, registration_mode, created_at) VALUES (?, ?, ?, ?, ?)`,
+		string(c.ID), owner, c.Name, c.RegistrationMode, millis(c.CreatedAt))
+}
+
+// CreateGrant implements store.RightsWriter.
+func (t *tx) CreateGrant(g store.Grant) error {
+	owner, err := t.owner(g.Subject)
+	if err != nil {
+		return err
+	}
+	return t.conn.Exec(`INSERT INTO grants (grant_id, subject, client_id, connector_key, document, consumed, issued_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, string(g.ID), owner, string(g.Client.ID), string(g.ConnectorKey), g.Document,
+		g.Consumed, millis(g.IssuedAt), nullableTime(g.ExpiresAt))
+}
+
+// RevokeGrant implements store.RightsWriter.
+func (t *tx) RevokeGrant(subject pdpp.SubjectID, id pdpp.GrantID, now time.Time) (store.Grant, bool, error) {
+	before, err := t.Grant(subject, id)
+	if err != nil || before.Revoked {
+		return before, before.Revoked, err
+	}
+	err = t.conn.Exec(`UPDATE grants SET revoked_at = ? WHERE grant_id = ?`, millis(now), string(id))
+	if err != nil {
+		return before, false, err
+	}
+	after, err := t.Grant(subject, id)
+	return after, false, err
+}
+
+// CreateToken implements store.RightsWriter.
+func (t *tx) CreateToken(k store.Token, hash store.TokenHash) error {
+	owner, err := t.owner(k.Subject)
+	if err != nil {
+		return err
+	}
+	var client, grantID any
+	if k.Client != "" {
+		client = string(k.Client)
+	}
+	if k.Grant != "" {
+		grantID = string(k.Grant)
+	}
+	return t.conn.Exec(`INSERT INTO tokens (hash, token_id, subject, kind, client_id, grant_id, audience, label, issued_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, hash[:], string(k.ID), owner, string(k.Kind), client, grantID,
+		strings.Join(k.Audience, " "), k.Label, millis(k.IssuedAt), millis(k.ExpiresAt))
+}
+
+// RevokeToken implements store.RightsWriter.
+func (t *tx) RevokeToken(subject pdpp.SubjectID, id pdpp.TokenID, now time.Time) (store.Token, bool, error) {
+	k, err := t.token(subject, id)
+	if err != nil || !k.RevokedAt.IsZero() {
+		return k, err == nil, err
+	}
+	if err := t.conn.Exec(`UPDATE tokens SET revoked_at = ? WHERE token_id = ?`, millis(now), string(id)); err != nil {
+		return k, false, err
+	}
+	k, err = t.token(subject, id)
+	return k, false, err
+}
+
+func (t *tx) token(subject pdpp.SubjectID, id pdpp.TokenID) (store.Token, error) {
+	s, err := t.conn.Query(`SELECT `+tokenColumns+` FROM tokens t JOIN subjects s ON s.subject = t.subject
+		WHERE s.subject_id = ? AND t.token_id = ?`, string(subject), string(id))
+	if err != nil {
+		return store.Token{}, err
+	}
+	defer s.Close()
+	row, err := s.Step()
+	if err != nil {
+		return store.Token{}, err
+	}
+	if !row {
+		return store.Token{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no token %s.", id)
+	}
+	return readToken(s, 0), nil
+}
+
+// TouchTokens implements store.RightsWriter.
+func (t *tx) TouchTokens(used map[pdpp.TokenID]time.Time) error {
+	for id, at := range used {
+		err := t.conn.Exec(`UPDATE tokens SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE token_id = ?`, millis(at), string(id))
+		if err != nil {
+			return err
+		}
+		err = t.conn.Exec(`UPDATE grants SET last_used_at = max(ifnull(last_used_at, 0), ?)
+			WHERE grant_id = (SELECT grant_id FROM tokens WHERE token_id = ?)`, millis(at), string(id))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

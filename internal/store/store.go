@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/query"
+)
+
+// Store is an open store. It is safe for concurrent use.
+type Store interface {
+	// View calls fn with a consistent snapshot. The View ends with fn.
+	View(ctx context.Context, fn func(View) error) error
+	// Update calls fn with a transaction, commits it when fn returns nil, and
+	// leaves nothing of it otherwise. It waits for other writers, and fails
+	// with CodeBusy when it could not start in time.
+	Update(ctx context.Context, fn func(Tx) error) error
+	// Describe says in a few words where the data is.
+	Describe() string
+	Close() error
+}
+
+// View reads one snapshot. Everything it returns stays valid, except what is
+// said to belong to a callback.
+type View interface {
+	Accounts
+	Rights
+	Records
+}
+
+// Tx reads and writes inside one transaction; it sees its own writes.
+type Tx interface {
+	View
+	AccountsWriter
+	RightsWriter
+	RecordsWriter
+}
+
+// Accounts reads who there is and what is connected.
+type Accounts interface {
+	Generation() (int64, error)
+	Subjects() ([]Subject, error)
+	// Catalog gives the subject's manifests and connections.
+	Catalog(pdpp.SubjectID) (*pdpp.Catalog, error)
+	// Usage counts the records of every binding, for operators.
+	Usage(pdpp.SubjectID) ([]Usage, error)
+	// State gives what collectors left for a connection.
+	State(pdpp.SubjectID, pdpp.ConnectionID) (State, error)
+}
+
+// AccountsWriter changes who there is and what is connected.
+type AccountsWriter interface {
+	CreateSubject(name string, now time.Time) (Subject, error)
+	// PutManifest registers a manifest, or replaces the connector's former
+	// one, and brings all index entries of its records up to date. progress,
+	// when not nil, is told how many records were re-indexed so far.
+	PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest, progress func(done int)) error
+	// PutConnection adds a connection, or changes the label of an existing one.
+	PutConnection(subject pdpp.SubjectID, c pdpp.Connection) error
+	// PutState replaces the named streams' values.
+	PutState(subject pdpp.SubjectID, c pdpp.ConnectionID, values map[string]json.RawMessage, now time.Time) error
+}
+
+// Records reads records.
+type Records interface {
+	// List offers the visible records in order until there are no more or
+	// visit refuses one: more says that it did, so that one was left. The
+	// Record belongs to the call. visit may use the View.
+	List(q query.List, visit func(*Record) (taken bool, err error)) (more bool, err error)
+	// Get visits the visible records with q's id, at most one per source.
+	Get(q query.Get, visit func(*Record) error) error
+	// Count counts the visible records that meet the conditions.
+	Count(q query.List) (int64, error)
+	// LastEmitted is the greatest emitted_at of the visible records; false
+	// when there are none.
+	LastEmitted(subject pdpp.SubjectID, s query.Source) (time.Time, bool, error)
+	// Long calls piece with the pieces of a value that a body holds as a stub,
+	// in order, until piece returns false. The bytes belong to the call.
+	Long(ref Ref, stub Stub, piece func([]byte) bool) error
+	// Binding gives the numbers Prepare needs; CodeConnectionNotFound when
+	// there is no such connection.
+	Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stream) (*Binding, error)
+}
+
+// RecordsWriter changes records.
+type RecordsWriter interface {
+	// Ingest applies documents in order and tells what became of each. A
+	// document made under an older declaration of its stream fails with
+	// ErrStale; prepare again.
+	Ingest(b *Binding, docs []Document, now time.Time) ([]Outcome, error)
+	// DeleteAll deletes every record of a binding and says how many.
+	DeleteAll(b *Binding, now time.Time) (int64, error)
+}
+
+// Subject is an owner.
+type Subject struct {
+	ID        pdpp.SubjectID
+	Name      string
+	CreatedAt time.Time
+}
+
+// Usage is the size of one binding.
+type Usage struct {
+	Connection pdpp.ConnectionID
+	Stream     string
+	Records    int64
+	LastIngest time.Time // zero: never
+}
+
+// State is what collectors left for a connection, by stream.
+type State struct {
+	Values    map[string]json.RawMessage
+	UpdatedAt time.Time // zero: never
+}
+
+// Ref finds a record's long values again, within the snapshot it came from.
+type Ref int64
+
+// Record is one stored record.
+type Record struct {
+	Source    int // index into the query's sources
+	ID        []byte
+	EmittedAt time.Time
+	Body      []byte // compact JSON object, long values as stubs
+	Order     []byte // the record's place: Position.Key
+	Ref       Ref
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"unicode/utf8"
+
+	"pdpp/internal/rawjson"
+)
+
+// LongValue is the size in bytes above which a top-level value is kept in pieces
+// beside the body instead of in it.
+const LongValue = 16 << 10
+
+// pieceSize is the size at which pieces of a long value are cut. A window of a
+// few thousand characters touches one or two of them.
+const pieceSize = 16 << 10
+
+// Stub stands in a stored body for a long value. Its text form is framed by NUL
+// bytes, which JSON text never contains, and carries a digest of the value, so
+// that equal bodies mean equal records.
+type Stub struct {
+	Ordinal int  // the how-manieth long value of the record
+	Text    bool // a string: pieces are the raw inside of it; else JSON text
+	Chars   int  // characters of the string, or of the JSON text
+	Bytes   int  // length of all pieces together
+}
+
+// Piece is one part of a long value. It begins at a character boundary and never
+// inside an escape.
+type Piece struct {
+	Start int // characters before it
+	Raw   []byte
+}
+
+// Long is a long value taken out of a body.
+type Long struct {
+	Stub
+	Pieces []Piece
+}
+
+// cutLong splits a long compact value.
+func cutLong(ordinal int, value []byte) Long {
+	l := Long{Stub: Stub{Ordinal: ordinal}}
+	raw, next := value, jsonPiece
+	if rawjson.KindOf(value) == rawjson.KindString {
+		l.Text = true
+		raw, next = value[1:len(value)-1], textPiece
+	}
+	l.Bytes = len(raw)
+	for len(raw) > 0 {
+		n, chars := next(raw)
+		l.Pieces = append(l.Pieces, Piece{Start: l.Chars, Raw: raw[:n]})
+		l.Chars += chars
+		raw = raw[n:]
+	}
+	return l
+}
+
+// textPiece cuts the raw inside of a JSON string: at most pieceSize characters,
+// and never within an escape.
+func textPiece(raw []byte) (n, chars int) {
+	piece := rawjson.Prefix(raw, pieceSize)
+	return len(piece), rawjson.CharCount(piece)
+}
+
+// jsonPiece cuts JSON text on a character boundary.
+func jsonPiece(raw []byte) (n, chars int) {
+	n = min(pieceSize, len(raw))
+	for n < len(raw) && n > 0 && !utf8.RuneStart(raw[n]) {
+		n--
+	}
+	return n, utf8.RuneCount(raw[:n])
+}
+
+// append writes the stub of a value into a body.
+func (s Stub) append(dst, value []byte) []byte {
+	kind := byte('j')
+	if s.Text {
+		kind = 't'
+	}
+	sum := sha256.Sum256(value)
+	dst = append(dst, 0)
+	dst = strconv.AppendInt(dst, int64(s.Ordinal), 10)
+	dst = append(dst, ':', kind, ':')
+	dst = strconv.AppendInt(dst, int64(s.Chars), 10)
+	dst = append(dst, ':')
+	dst = strconv.AppendInt(dst, int64(s.Bytes), 10)
+	dst = append(dst, ':')
+	dst = hex.AppendEncode(dst, sum[:16])
+	return append(dst, 0)
+}
+
+// ParseStub reads a stub found in a stored body.
+func ParseStub(value []byte) Stub {
+	parts := bytes.SplitN(bytes.Trim(value, "\x00"), []byte{':'}, 5)
+	if len(parts) != 5 {
+		return Stub{}
+	}
+	number := func(b []byte) int {
+		n, _ := strconv.Atoi(string(b))
+		return n
+	}
+	return Stub{
+		Ordinal: number(parts[0]), Text: string(parts[1]) == "t",
+		Chars: number(parts[2]), Bytes: number(parts[3]),
+	}
+}
+
+// Open appends the quote that stands before and after the pieces of a string, and
+// nothing for other values.
+func (s Stub) Open(dst []byte) []byte {
+	if s.Text {
+		return append(dst, '"')
+	}
+	return dst
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"hash/maphash"
+	"strconv"
+
+	"pdpp/internal/analyzer"
+)
+
+// termWriter collects the distinct index terms of a record: each the number of
+// its field, a dot and the term, so that only granted fields are ever looked up
+// . Fields are numbered per binding, so the number says both.
+type termWriter struct {
+	out   []byte
+	slots []termSlot // open addressing, at most half full
+	round uint32     // slots of earlier fields are stale
+	count int
+}
+
+type termSlot struct {
+	round      uint32
+	start, end uint32
+}
+
+var termSeed = maphash.MakeSeed()
+
+// add appends the terms of one field.
+func (w *termWriter) add(field int64, text string) {
+	w.round++
+	w.count = 0
+	analyzer.Terms(text, func(term []byte) bool {
+		w.term(field, term)
+		return w.count < analyzer.MaxFieldTerms
+	})
+}
+
+func (w *termWriter) term(field int64, term []byte) {
+	if 2*(w.count+1) > len(w.slots) {
+		w.grow()
+	}
+	i := maphash.Bytes(termSeed, term) & uint64(len(w.slots)-1)
+	for ; w.slots[i].round == w.round; i = (i + 1) & uint64(len(w.slots)-1) {
+		if string(w.out[w.slots[i].start:w.slots[i].end]) == string(term) {
+			return
+		}
+	}
+	if len(w.out) > 0 {
+		w.out = append(w.out, ' ')
+	}
+	w.out = strconv.AppendInt(w.out, field, 36)
+	w.out = append(w.out, '.')
+	start := len(w.out)
+	w.out = append(w.out, term...)
+	w.slots[i] = termSlot{w.round, uint32(start), uint32(len(w.out))}
+	w.count++
+}
+
+func (w *termWriter) grow() {
+	old := w.slots
+	w.slots = make([]termSlot, max(128, 2*len(old)))
+	for _, s := range old {
+		if s.round != w.round {
+			continue
+		}
+		i := maphash.Bytes(termSeed, w.out[s.start:s.end]) & uint64(len(w.slots)-1)
+		for w.slots[i].round == w.round {
+			i = (i + 1) & uint64(len(w.slots)-1)
+		}
+		w.slots[i] = s
+	}
+}
