@@ -14,11 +14,19 @@ type Grant struct {
 	SourceID           string
 	ConnectorKey       ConnectorKey
 	ManifestVersion    string
+	ManifestDigest     string // "" when not recorded
 	PurposeCode        string
 	PurposeDescription string
 	AccessMode         string // continuous or single_use
 	Streams            []GrantStream
+	Retention          *Retention
 	ExpiresAt          time.Time // zero: until revoked
+}
+
+// Retention is the recipient's promise how long it keeps what it read.
+type Retention struct {
+	MaxDuration string // ISO 8601
+	OnExpiry    string
 }
 
 // GrantStream is the granted part of one stream.

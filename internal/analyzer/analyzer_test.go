@@ -150,3 +150,12 @@ func TestTermsASCIIDoesNotAllocate(t *testing.T) {
 		t.Errorf("Terms allocates %v times per call, want 0", n)
 	}
 }
+
+// TestTermsLongSegment has no separator in more text than is kept in the pool.
+func TestTermsLongSegment(t *testing.T) {
+	const n = maxPooled
+	got := terms(strings.Repeat("漢Ａ", n))
+	if len(got) != 2*n || got[0] != "漢" || got[2*n-1] != "a" {
+		t.Errorf("Terms gives %d terms from %q to %q, want %d from 漢 to a", len(got), got[0], got[len(got)-1], 2*n)
+	}
+}

@@ -106,14 +106,15 @@ func (p *probe) begin(c byte) bool {
 	}
 	p.head[p.headLen] = c
 	p.headLen++
-	if p.stage == atStart {
-		switch {
-		case c|0x20 != scheme[p.headLen-1] && c != ':' || c == ':' && p.headLen != len(scheme):
-			p.stage = inText
-			return p.payload.add(p.head[:p.headLen])
-		case p.headLen == len(scheme):
-			p.stage = inHead
-		}
+	if p.stage == inHead {
+		return true
+	}
+	if !strings.EqualFold(string(p.head[:p.headLen]), scheme[:p.headLen]) {
+		p.stage = inText
+		return p.payload.add(p.head[:p.headLen])
+	}
+	if p.headLen == len(scheme) {
+		p.stage = inHead
 	}
 	return true
 }

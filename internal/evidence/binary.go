@@ -73,7 +73,11 @@ func DetectBinary(value []byte, declared bool) (Binary, bool) {
 		if len(content) < minBinaryChars {
 			return Binary{}, false
 		}
-		return DetectBinaryString(func(yield func([]byte) bool) { yield(content) })
+		var p probe
+		if !p.feed(content) {
+			return Binary{}, false
+		}
+		return p.result()
 	case rawjson.KindObject:
 		return detectObject(value, declared)
 	case rawjson.KindArray:
@@ -153,7 +157,8 @@ func gather(obj []byte) facts {
 				f.MimeType = mimeType(value)
 			}
 		case "size_bytes", "size":
-			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 && f.SizeBytes < 0 {
+			n, err := strconv.ParseInt(string(value), 10, 64)
+			if err == nil && n >= 0 && (f.SizeBytes < 0 || len(name) > len("size")) {
 				f.SizeBytes, f.sized = n, true
 			}
 		case "sha256", "digest":

@@ -39,15 +39,17 @@ func (t Truncation) AppendJSON(dst []byte) []byte {
 // truncation is nil. declaredBlob is as for DetectBinary. A stub is appended as
 // it is too: who resolves stubs knows the text behind them.
 func AppendPreview(dst, value []byte, n int, declaredBlob bool) ([]byte, *Truncation) {
-	t := measure(value, n)
-	if t == nil {
+	n = max(n, 0)
+	total, ok := measure(value, n)
+	if !ok {
 		return append(dst, value...), nil
 	}
+	t := &Truncation{TotalChars: total, AsJSON: value[0] != '"'}
 	if b, ok := DetectBinary(value, declaredBlob); ok {
 		t.Binary = &b
 		return append(dst, `""`...), t
 	}
-	t.ShownChars = max(n, 0)
+	t.ShownChars = n
 	if t.AsJSON {
 		return rawjson.AppendString(dst, string(runePrefix(value, n))), t
 	}
@@ -57,30 +59,25 @@ func AppendPreview(dst, value []byte, n int, declaredBlob bool) ([]byte, *Trunca
 	return append(dst, '"'), t
 }
 
-// measure gives the truncation of a value that is longer than n characters; nil
-// when it is not, or is never cut.
-func measure(value []byte, n int) *Truncation {
-	t := Truncation{}
+// measure counts the characters of a value that is longer than n; false when it
+// is not, or is never cut.
+func measure(value []byte, n int) (total int, ok bool) {
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
 		content, _ := rawjson.Content(value)
 		if len(content) <= n { // no character is shorter than a byte
-			return nil
+			return 0, false
 		}
-		t.TotalChars = rawjson.CharCount(content)
+		total = rawjson.CharCount(content)
 	case rawjson.KindObject, rawjson.KindArray:
 		if len(value) <= n {
-			return nil
+			return 0, false
 		}
-		t.TotalChars = utf8.RuneCount(value)
-		t.AsJSON = true
+		total = utf8.RuneCount(value)
 	default:
-		return nil
+		return 0, false
 	}
-	if t.TotalChars <= n {
-		return nil
-	}
-	return &t
+	return total, total > n
 }
 
 // runePrefix gives the first n characters of UTF-8 text.

@@ -7,8 +7,8 @@ import (
 	"pdpp"
 )
 
-// field reads one property. It always gives a field, so that the places that
-// name it are not reported as well.
+// field reads one property. It always gives a field, so that a place that names
+// it is not told that it is undeclared.
 func (sp *streamParser) field(name string, v value) *pdpp.Field {
 	f := &pdpp.Field{Name: name, Schema: v.raw}
 	if v.isBool() {

@@ -182,7 +182,7 @@ func TestDeclaredOrder(t *testing.T) {
 	got := [][]string{fields, views, rels, ranges}
 	want := [][]string{
 		{"zone", "id", "sent_at", "read_at", "day", "sender", "blob_ref", "attachments", "maybe_file", "score", "starred",
-			"mixed", "anything", "choice", "odd.name with spaces"},
+			"mixed", "anything", "second", "first", "choice", "odd.name with spaces"},
 		{"z", "a"}, {"replies", "calm", "bulk", "closed"}, {"score", "day", "id"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -228,6 +228,8 @@ func TestFields(t *testing.T) {
 		{Name: "starred", Types: []string{"null", "boolean"}, Kind: pdpp.KindBoolean, Schema: json.RawMessage(`{"type":["null","boolean"]}`)},
 		{Name: "mixed", Types: []string{"string", "integer"}, Schema: json.RawMessage(`{"type":["string","integer"]}`)},
 		{Name: "anything", Schema: json.RawMessage(`true`)},
+		{Name: "second", Types: []string{"integer"}, Kind: pdpp.KindInteger, Schema: json.RawMessage(`{"type":"integer"}`)},
+		{Name: "first", Types: []string{"boolean"}, Kind: pdpp.KindBoolean, Schema: json.RawMessage(`{"type":"boolean"}`)},
 		{Name: "choice", Schema: json.RawMessage(`{"anyOf":[{"type":"string"},{"type":"integer"}]}`)},
 		{Name: "odd.name with spaces", Types: []string{"string"}, Kind: pdpp.KindString, Role: "house-special",
 			Schema: json.RawMessage(`{"type":"string","x_pdpp_role":"house-special","enum":[{"$ref":"https://data.example.test"}]}`)},

@@ -58,6 +58,11 @@ func TestRefused(t *testing.T) {
 			`connector_key: "-x" is not a connector key: 1 to 64 of a-z 0-9 _ -, starting with a letter or digit (C-22)`},
 		{`"streams": [`, `"source_declaration": [], "streams": [`, `source_declaration: must be an object (M-1)`},
 
+		{`"2026-02-01"`, `"` + strings.Repeat("v", 2049) + `"`, `declaration_version: has 2049 bytes; at most 2048 are allowed (M-1)`},
+		{`https://reg.acme.test/c/ledgerly`, `https://%zz`,
+			`connector_key: is required, because source.id does not end in a path segment that is a connector key (M-1)`},
+		{`"streams": [`, `"stream_list": [`, `streams: is required (M-1)`},
+
 		{`"name": "entries", `, ``, "streams[0].name: is required (M-2)\nstreams[1].relationships[0].stream: there is no stream \"entries\" in this manifest (M-8)"},
 		{`{"name": "receipts", "semantics"`, `7, {"name": "receipts", "semantics"`, `streams[1]: must be an object (M-2)`},
 		{`{"name": "receipts", "semantics"`, `{"name": "a..b", "semantics"`,
@@ -93,6 +98,10 @@ func TestRefused(t *testing.T) {
 		{tags, `"tags": {"items": {"$ref": "#/$defs/none"}}`, `streams[1].schema.properties.tags.items.$ref: "#/$defs/none" leads nowhere in this schema (M-2)`},
 		{tags, `"tags": {"$ref": "#/properties/id"}`,
 			`streams[1].schema.properties.tags: $ref "#/properties/id" is not followed; only #/$defs/… and #/definitions/… are (M-2)`},
+		{tags, `"tags": {"items": {"$ref": 7}}`, `streams[1].schema.properties.tags.items.$ref: must be a string (M-2)`},
+		{tags, `"tags": {"allOf": [{"$ref": "#/%zz"}]}`, `streams[1].schema.properties.tags.allOf[0].$ref: "#/%zz" leads nowhere in this schema (M-2)`},
+		{tags, `"tags": {"allOf": [true], "items": {"$ref": "#/properties/tags/allOf/1"}}`,
+			`streams[1].schema.properties.tags.items.$ref: "#/properties/tags/allOf/1" leads nowhere in this schema (M-2)`},
 		{tags + `}`, `"tags": {"$ref": "#/$defs/n"}}, "$defs": {"n": 4}`, `streams[1].schema.properties.tags: $ref "#/$defs/n" does not lead to a schema (M-2)`},
 		{tags + `}`, `"tags": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}`,
 			`streams[1].schema.properties.tags: $ref leads in a circle, or through more than 32 references (M-2)`},
@@ -109,6 +118,8 @@ func TestRefused(t *testing.T) {
 		{`"amount_minor": ["gte", "lte"]`, `"amount_minor": ["eq"]`, `streams[0].query.range_filters.amount_minor[0]: "eq" is not one of gte, gt, lte, lt (M-4)`},
 		{`"amount_minor": ["gte", "lte"]`, `"amount_minor": null`, `streams[0].query.range_filters.amount_minor: must list at least one of gte, gt, lte, lt (M-4)`},
 
+		{brief, `"brief"`, `streams[0].views[0]: must be an object (M-2)`},
+		{`[` + brief + `]`, brief, `streams[0].views: must be a list (M-2)`},
 		{brief, `{"label": "Brief", "fields": ["id"]}`, `streams[0].views[0].id: is required (M-2)`},
 		{brief, `{"id": "b[]", "fields": ["id"]}`, `streams[0].views[0].id: "b[]" is not a view name: 1 to 128 bytes without control characters and without [ ] , (M-3)`},
 		{brief, brief + `,` + brief, `streams[0].views[1].id: there is already a view "brief" (M-2)`},
@@ -142,12 +153,15 @@ func TestRefused(t *testing.T) {
 			"\n" + `streams[0].query.expand[0].default_limit: a has_one relationship declares no limits (M-8)` +
 			"\n" + `streams[0].query.expand[0].max_limit: a has_one relationship declares no limits (M-8)`},
 		{rel, rel + `,` + rel, `streams[0].relationships[1].name: there is already a relationship "receipts" (M-2)`},
+		{rel2, `"entry"`, `streams[1].relationships[0]: must be an object (M-8)`},
+		{rel2, strings.Replace(rel2, `"stream": "entries", `, ``, 1), `streams[1].relationships[0].stream: is required (M-8)`},
 		{rel2, strings.Replace(rel2, `"entries"`, `"lines"`, 1), `streams[1].relationships[0].stream: there is no stream "lines" in this manifest (M-8)`},
 		{rel, strings.Replace(rel, `"entry_id"`, `"posted_at"`, 1),
 			`streams[0].relationships[0].foreign_key: field "posted_at" is not declared in schema.properties of the related stream "receipts" (M-8)`},
 		{rel, strings.Replace(rel, `"entry_id"`, `"tags"`, 1),
 			`streams[0].relationships[0].foreign_key: field "tags" of the related stream "receipts" must be of exactly one scalar type (M-8)`},
 		{exp, `["receipts"]`, `streams[0].query.expand[0]: must be an object (M-8)`},
+		{exp, `[{"relation": "receipts"}]`, `streams[0].query.expand[0].name: is required (M-8)`},
 		{exp, `[{"name": "scans"}]`, `streams[0].query.expand[0].name: there is no relationship "scans" in this stream (M-8)`},
 		{exp, `[{"name": "receipts"}, {"name": "receipts"}]`, `streams[0].query.expand[1].name: relationship "receipts" is listed twice (M-8)`},
 		{exp, `[{"name": "receipts", "max_limit": 101}]`, `streams[0].query.expand[0].max_limit: is 101; at most 100 is allowed (M-8)`},
@@ -159,7 +173,7 @@ func TestRefused(t *testing.T) {
 
 		{memo, `"id": {"type": "string"}`, `streams[0].schema.properties.id: the key "id" is given twice`},
 		{`"protocol_version": "0.1.0"`, `"x": [{"a": 1, "\u0061": 2}]`, `x[0].a: the key "a" is given twice`},
-		{`"protocol_version": "0.1.0",`, `` + "\n \"x\" 1,", `manifest: is not valid JSON at line 2, column 6: invalid character '1' after object key`},
+		{`"protocol_version": "0.1.0",`, "\n \"x\" 1,", `manifest: is not valid JSON at line 2, column 6: invalid character '1' after object key`},
 	} {
 		t.Run(strings.SplitN(c.want, "\n", 2)[0], func(t *testing.T) {
 			if got := refusal(t, edit(t, c.old, c.new)); got != c.want {

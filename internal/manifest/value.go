@@ -69,7 +69,7 @@ func (v value) object() (o object, ok bool) {
 // does not.
 type object struct {
 	at      *path
-	raw     json.RawMessage // as written; nil for one that was put together
+	raw     json.RawMessage // as written; nil for one that overlay put together
 	names   []string
 	members map[string]json.RawMessage
 }
@@ -103,9 +103,6 @@ func (o object) overlay(over object, skip ...string) object {
 
 // encode writes the object compactly in its order.
 func (o object) encode() json.RawMessage {
-	if o.raw != nil {
-		return o.raw
-	}
 	out := []byte{'{'}
 	for i, name := range o.names {
 		if i > 0 {

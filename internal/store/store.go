@@ -46,6 +46,8 @@ type Accounts interface {
 	Catalog(pdpp.SubjectID) (*pdpp.Catalog, error)
 	// Usage counts the records of every binding, for operators.
 	Usage(pdpp.SubjectID) ([]Usage, error)
+	// Meta reads a named value of the instance; nil when there is none.
+	Meta(name string) ([]byte, error)
 	// State gives what collectors left for a connection.
 	State(pdpp.SubjectID, pdpp.ConnectionID) (State, error)
 }
@@ -59,6 +61,8 @@ type AccountsWriter interface {
 	PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest, progress func(done int)) error
 	// PutConnection adds a connection, or changes the label of an existing one.
 	PutConnection(subject pdpp.SubjectID, c pdpp.Connection) error
+	// PutMeta stores a named value of the instance.
+	PutMeta(name string, value []byte) error
 	// PutState replaces the named streams' values.
 	PutState(subject pdpp.SubjectID, c pdpp.ConnectionID, values map[string]json.RawMessage, now time.Time) error
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -17,6 +18,24 @@ func (t *tx) Generation() (int64, error) {
 
 func (t *tx) bumpGeneration() error {
 	return t.conn.Exec(`UPDATE meta SET value = value + 1 WHERE name = 'generation'`)
+}
+
+// Meta implements store.Accounts.
+func (t *tx) Meta(name string) ([]byte, error) {
+	s, err := t.conn.Query(`SELECT value FROM meta WHERE name = ?`, name)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if row, err := s.Step(); err != nil || !row {
+		return nil, err
+	}
+	return bytes.Clone(s.Bytes(0)), nil
+}
+
+// PutMeta implements store.AccountsWriter.
+func (t *tx) PutMeta(name string, value []byte) error {
+	return t.conn.Exec(`INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`, name, value)
 }
 
 // Subjects implements store.Accounts.
