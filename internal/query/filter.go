@@ -1,0 +1,124 @@
+package query
+
+import (
+	"errors"
+	"slices"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/sortkey"
+)
+
+// Bounds of filters (REC-18).
+const (
+	MaxFilterFields = 16
+	MaxOperand      = 1024
+)
+
+// Filter is one condition as it was written.
+type Filter struct {
+	Field   string
+	Op      pdpp.Op
+	Operand string
+}
+
+var rangeOps = []pdpp.Op{pdpp.OpGte, pdpp.OpGt, pdpp.OpLte, pdpp.OpLt}
+
+// Filters reads filter[field]=v and filter[field][op]=v. Only the form is checked
+// here; Where gives it meaning.
+func (p *Params) Filters() ([]Filter, error) {
+	q := p.find("filter")
+	if q == nil {
+		return nil, nil
+	}
+	if len(q.values) > 0 {
+		return nil, badFilter("", "A filter names a field: filter[field]=value or filter[field][gte]=value.")
+	}
+	var out []Filter
+	fields := map[string][]pdpp.Op{}
+	for _, m := range q.members {
+		f := Filter{Field: m.key, Op: pdpp.OpEq, Operand: m.value}
+		if m.sub != "" {
+			f.Op = pdpp.Op(m.sub)
+			if !slices.Contains(rangeOps, f.Op) {
+				return nil, badFilter(m.key, "A filter operator is one of gte, gt, lte, lt.")
+			}
+		}
+		if len(f.Operand) > MaxOperand {
+			return nil, badFilter(m.key, "A filter value is at most 1,024 bytes long.")
+		}
+		seen := fields[f.Field]
+		if slices.Contains(seen, f.Op) || len(seen) > 0 && (f.Op == pdpp.OpEq || slices.Contains(seen, pdpp.OpEq)) {
+			return nil, badFilter(m.key, "One field has either one equality or distinct range operators.")
+		}
+		fields[f.Field] = append(seen, f.Op)
+		out = append(out, f)
+	}
+	if len(fields) > MaxFilterFields {
+		return nil, badFilter("", "At most 16 fields can be filtered at once.")
+	}
+	return out, nil
+}
+
+// Where resolves filters for a stream: unknown names first, then names outside
+// the grant, then what is not declared (C-20).
+func Where(filters []Filter, a *grant.Access) ([]Condition, error) {
+	if err := checkNames(filters, a); err != nil {
+		return nil, err
+	}
+	var out []Condition
+	for _, f := range filters {
+		field := a.Stream.Field(f.Field)
+		if field.Kind == pdpp.KindNone {
+			return nil, badFilter(f.Field, "This field cannot be filtered: it has no single scalar type.")
+		}
+		if f.Op != pdpp.OpEq && !slices.Contains(a.Stream.RangeOps(f.Field), f.Op) {
+			return nil, badFilter(f.Field, "Operator "+string(f.Op)+" is not declared for this field. GET /v1/schema lists the operators.")
+		}
+		key, ok := sortkey.FromText(field.Kind, f.Operand)
+		if !ok {
+			return nil, badFilter(f.Field, "The value is not "+kindNames[field.Kind]+".")
+		}
+		out = append(out, Condition{Field: field, Op: f.Op, Key: key})
+	}
+	return out, nil
+}
+
+func checkNames(filters []Filter, a *grant.Access) error {
+	var denied error
+	for _, f := range filters {
+		_, err := a.Field(f.Field, "filter")
+		if pdpp.CodeOf(err) == pdpp.CodeUnknownField {
+			return err
+		}
+		if denied == nil {
+			denied = err
+		}
+	}
+	return denied
+}
+
+var kindNames = map[pdpp.Kind]string{
+	pdpp.KindString: "a string", pdpp.KindInteger: "an integer", pdpp.KindNumber: "a number",
+	pdpp.KindBoolean: "true or false", pdpp.KindDate: "a date or time", pdpp.KindDateTime: "a date or time",
+}
+
+func badFilter(field, message string) error {
+	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Param: "filter", Field: field, Message: message}
+}
+
+// Undeclared reports that an error says a stream lacks what the request uses, so
+// that a read over several connectors can leave that stream out (C-25).
+func Undeclared(err error) bool {
+	var e *pdpp.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code {
+	case pdpp.CodeUnknownField, pdpp.CodeInvalidSort, pdpp.CodeInvalidExpand:
+		return true
+	case pdpp.CodeInvalidRequest:
+		return e.Field != "" || e.Param == "view"
+	}
+	return false
+}

@@ -1,0 +1,67 @@
+package query
+
+import (
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/grant"
+)
+
+// Sort is the order as it was asked for.
+type Sort struct {
+	Field string // "": the default order
+	Desc  bool
+}
+
+// Sort reads sort and order (REC-8). Without either it is descending.
+func (p *Params) Sort() (Sort, error) {
+	order, err := p.OneOf("order", "desc", "asc")
+	if err != nil {
+		return Sort{}, err
+	}
+	field, err := p.One("sort")
+	if err != nil {
+		return Sort{}, err
+	}
+	if field == "" {
+		return Sort{Desc: order == "desc"}, nil
+	}
+	name, desc := strings.CutPrefix(field, "-")
+	if p.Has("order") && desc != (order == "desc") {
+		return Sort{}, &pdpp.Error{
+			Code: pdpp.CodeInvalidSort, Param: "sort",
+			Message: "sort and order disagree. Send sort=field or sort=-field alone.",
+		}
+	}
+	return Sort{Field: name, Desc: desc}, nil
+}
+
+// CheckSort checks that a stream can be sorted as asked: by its granted cursor
+// field and nothing else.
+func CheckSort(s Sort, a *grant.Access) error {
+	if s.Field == "" || s.Field == a.CursorField() {
+		return nil
+	}
+	if _, err := a.Field(s.Field, "sort"); pdpp.CodeOf(err) == pdpp.CodeFieldNotGranted {
+		return err
+	}
+	message := "Stream \"" + a.Stream.Name + "\" cannot be sorted by this field."
+	if c := a.CursorField(); c != "" {
+		message += " It can be sorted by \"" + c + "\"."
+	}
+	return &pdpp.Error{Code: pdpp.CodeInvalidSort, Param: "sort", Field: s.Field, Message: message}
+}
+
+// OrderOf gives the order of a list over rows (REC-7, REC-9): one connector by
+// its cursor field when that is granted, else by id; several by emitted_at unless
+// a sort field was named.
+func OrderOf(s Sort, rows []grant.Row) Order {
+	o := Order{By: ByCursor, Desc: s.Desc}
+	if len(rows) > 1 && s.Field == "" {
+		o.By = ByEmitted
+	}
+	if len(rows) == 1 && rows[0].Stream.CursorField != rows[0].Access.CursorField() {
+		o.By = ByID // the cursor field is not granted: its values must not show through the order
+	}
+	return o
+}

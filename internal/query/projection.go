@@ -1,0 +1,119 @@
+package query
+
+import (
+	"pdpp"
+	"pdpp/internal/grant"
+)
+
+// MaxFields bounds an explicit projection (REC-15).
+const MaxFields = 256
+
+// Projection is which fields of a record are shown. Names are in output order
+// when Ordered, else the record's own order holds.
+type Projection struct {
+	All     bool // every property of the record, undeclared ones included
+	Ordered bool
+	Names   []string
+
+	place map[string]int // name -> position in Names
+}
+
+// Selection is the projection as it was asked for.
+type Selection struct {
+	Fields []string
+	View   string
+}
+
+// Selection reads fields and view.
+func (p *Params) Selection() (Selection, error) {
+	var s Selection
+	var err error
+	if s.Fields, err = p.List("fields"); err != nil {
+		return s, err
+	}
+	if s.View, err = p.One("view"); err != nil {
+		return s, err
+	}
+	if s.View != "" && s.Fields != nil {
+		return s, pdpp.BadParam("view", "Send either view or fields, not both.")
+	}
+	if len(s.Fields) > MaxFields {
+		return s, pdpp.BadParam("fields", "At most %d fields can be named.", MaxFields)
+	}
+	return s, nil
+}
+
+// Project resolves a selection for a stream (REC-15 to REC-17).
+func Project(s Selection, a *grant.Access) (Projection, error) {
+	switch {
+	case s.View != "":
+		return projectView(s.View, a)
+	case s.Fields != nil:
+		if err := checkFields(s.Fields, a); err != nil {
+			return Projection{}, err
+		}
+		return newProjection(s.Fields, true), nil
+	case a.All:
+		return Projection{All: true}, nil
+	}
+	names := make([]string, len(a.Fields))
+	for i, f := range a.Fields {
+		names[i] = f.Name
+	}
+	return newProjection(names, false), nil
+}
+
+func projectView(id string, a *grant.Access) (Projection, error) {
+	v, ok := a.Stream.View(id)
+	if !ok {
+		return Projection{}, pdpp.BadParam("view", "Stream %q has no view %q. GET /v1/schema lists the views.", a.Stream.Name, id)
+	}
+	fields := a.ViewFields(v)
+	if len(fields) == 0 {
+		return Projection{}, &pdpp.Error{
+			Code: pdpp.CodeFieldNotGranted, Param: "view", NeedsBroaderGrant: true,
+			Message: "None of this view's fields is in this grant.",
+		}
+	}
+	return newProjection(fields, true), nil
+}
+
+func checkFields(names []string, a *grant.Access) error {
+	var denied error
+	for _, name := range names {
+		_, err := a.Field(name, "fields")
+		if pdpp.CodeOf(err) == pdpp.CodeUnknownField {
+			return err
+		}
+		if denied == nil {
+			denied = err
+		}
+	}
+	return denied
+}
+
+func newProjection(names []string, ordered bool) Projection {
+	p := Projection{Ordered: ordered, Names: names, place: make(map[string]int, len(names))}
+	for i, n := range names {
+		p.place[n] = i
+	}
+	return p
+}
+
+// Place is the position of a field in the projection.
+func (p Projection) Place(name []byte) (int, bool) {
+	if p.All {
+		return 0, true
+	}
+	i, ok := p.place[string(name)]
+	return i, ok
+}
+
+// Shows reports whether a declared field is in the projection.
+func (p Projection) Shows(name string) bool {
+	if p.All {
+		return true
+	}
+	_, ok := p.place[name]
+	return ok
+}
