@@ -3,13 +3,11 @@ package demo
 import (
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 )
 
-const (
-	hours = time.Hour
-	day   = 24 * time.Hour
-)
+const day = 24 * time.Hour
 
 // The owner's data begins and ends here, whatever the clock says.
 var (
@@ -72,4 +70,28 @@ func months() iter.Seq[time.Time] {
 			}
 		}
 	}
+}
+
+// Who lived next door, and what there was to complain about, changed with time;
+// the templates speak of the new flat unless told otherwise.
+var (
+	beforeMove = strings.NewReplacer(
+		"Aylin's father", "Frau Kruse downstairs", "Frau Demirs Vater", "Frau Kruse", "Aylin", "Frau Kruse",
+		"S. Haddad", "E. Kruse", "Samir", "Frau Kruse", "zum Oud hochkommen", "zum Skat herunterkommen",
+		"news of the deposit", "news of the bathroom window", "half of Ottensen", "half of Eimsbüttel",
+		"Kiste 48 = Kabel?", "Keller: Kabel?", "an der Ecke", "in der Osterstraße",
+		"das alte Fensterbrett aus der Osterstraße", "das alte Fensterbrett")
+	beforeFall = strings.NewReplacer("the wrist is fine", "I am eating enough")
+	afterMove  = strings.NewReplacer("Brandt", "the caretaker", "the landlord", "the caretaker")
+)
+
+// era makes a generated text true for its day. Written texts need none of it.
+func era(text string, at time.Time) string {
+	if at.Before(moment("2024-05-18")) {
+		text = beforeFall.Replace(text)
+	}
+	if at.Before(moment("2025-04-15")) {
+		return beforeMove.Replace(text)
+	}
+	return text
 }

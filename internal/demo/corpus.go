@@ -1,6 +1,9 @@
 package demo
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // block is a piece of hand-written text under a "=== a | b | c" line.
 type block struct {
@@ -30,10 +33,7 @@ func (c *corpus) read(text string) {
 		if strings.TrimSpace(head) == "" {
 			continue
 		}
-		fields := strings.Split(head, "|")
-		for i := range fields {
-			fields[i] = strings.TrimSpace(fields[i])
-		}
+		fields := cells(head)
 		c.blocks[fields[0]] = append(c.blocks[fields[0]], block{fields[1:], strings.Trim(body, "\n")})
 	}
 }
@@ -61,15 +61,48 @@ func (c *corpus) paragraphs(name string) []string {
 // lines gives the items of a block with one per line.
 func (c *corpus) lines(name string) []string { return strings.Split(c.one(name), "\n") }
 
-// table gives lines split at "|", cells trimmed.
+// table gives lines split into cells.
 func (c *corpus) table(name string) [][]string {
 	var out [][]string
 	for _, line := range c.lines(name) {
-		cells := strings.Split(line, "|")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		out = append(out, cells)
+		out = append(out, cells(line))
 	}
 	return out
+}
+
+// cells splits a line at "|", but not inside the braces of a template.
+func cells(line string) []string {
+	var out []string
+	depth, start := 0, 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '|':
+			if depth == 0 {
+				out = append(out, strings.TrimSpace(line[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	return append(out, strings.TrimSpace(line[start:]))
+}
+
+// number reads a cell; the texts are embedded, so a fault is a typing error.
+func number(cell string) int {
+	n, err := strconv.Atoi(cell)
+	if err != nil {
+		panic("demo: " + err.Error())
+	}
+	return n
+}
+
+// tidy removes the blank lines that an empty alternative leaves behind.
+func tidy(text string) string {
+	for strings.Contains(text, "\n\n\n") {
+		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")
+	}
+	return strings.Trim(text, "\n")
 }

@@ -30,26 +30,50 @@ func (d *dice) at(day time.Time, from, to int) time.Time {
 }
 
 // after gives a moment a few seconds later: when a collector saw the event.
-func (d *dice) after(t time.Time) time.Time { return t.Add(time.Duration(d.between(2, 90)) * time.Second) }
+func (d *dice) after(t time.Time) time.Time {
+	return t.Add(time.Duration(d.between(2, 90)) * time.Second)
+}
 
 func pick[T any](d *dice, xs []T) T { return xs[d.r.IntN(len(xs))] }
 
 // bag hands out items in random order and repeats one only when all were used.
+// An item that begins with "@2006-01-02 " is not handed out before that day.
 type bag struct {
 	d     *dice
-	items []string
+	items []item
 	left  []int
 }
 
-func newBag(d *dice, items []string) *bag { return &bag{d: d, items: items} }
+type item struct {
+	text  string
+	since time.Time
+}
 
-func (b *bag) next() string {
-	if len(b.left) == 0 {
-		b.left = b.d.r.Perm(len(b.items))
+func newBag(d *dice, texts []string) *bag {
+	b := &bag{d: d}
+	for _, t := range texts {
+		it := item{text: t}
+		if rest, ok := strings.CutPrefix(t, "@"); ok {
+			since, text, _ := strings.Cut(rest, " ")
+			it = item{text, moment(since)}
+		}
+		b.items = append(b.items, it)
 	}
-	i := b.left[0]
-	b.left = b.left[1:]
-	return b.items[i]
+	return b
+}
+
+// next draws an item that may be said at a moment.
+func (b *bag) next(at time.Time) string {
+	for {
+		if len(b.left) == 0 {
+			b.left = b.d.r.Perm(len(b.items))
+		}
+		it := b.items[b.left[0]]
+		b.left = b.left[1:]
+		if !at.Before(it.since) {
+			return it.text
+		}
+	}
 }
 
 // vars are the values of $names in a template.

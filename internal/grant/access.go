@@ -37,7 +37,10 @@ func clientAccess(s *pdpp.Stream, g *pdpp.GrantStream) *Access {
 		}
 	}
 	if g.Resources != nil {
-		a.Resources = slices.Sorted(slices.Values(g.Resources))
+		// Sorting a copy keeps an empty list from turning into nil, which
+		// would mean all.
+		a.Resources = append([]pdpp.RecordID{}, g.Resources...)
+		slices.Sort(a.Resources)
 	}
 	return a
 }

@@ -21,6 +21,11 @@ type Reach struct {
 	Undeclared []string
 
 	declares func(stream string) bool // by the grant's own source
+
+	// connector and gone are in the grant even when no row shows it: naming
+	// them leaves nothing to read, but is not naming something unknown.
+	connector pdpp.ConnectorKey
+	gone      []pdpp.ConnectionID // of undeclared streams
 }
 
 // Row is one stream of one connector, with the connections it can be read on.
@@ -42,7 +47,7 @@ type Binding struct {
 // ForClient computes the reach of a grant (C-24). Connections come from the
 // grant; the catalog only supplies labels.
 func ForClient(g *pdpp.Grant, c *pdpp.Catalog) *Reach {
-	r := &Reach{Subject: g.SubjectID, GrantID: g.ID, ClientID: g.ClientID}
+	r := &Reach{Subject: g.SubjectID, GrantID: g.ID, ClientID: g.ClientID, connector: g.ConnectorKey}
 	m := c.Manifest(g.ConnectorKey)
 	r.declares = func(stream string) bool { return m != nil && m.Stream(stream) != nil }
 	for i := range g.Streams {
@@ -53,6 +58,7 @@ func ForClient(g *pdpp.Grant, c *pdpp.Catalog) *Reach {
 		}
 		if s == nil {
 			r.Undeclared = append(r.Undeclared, gs.Name)
+			r.gone = append(r.gone, gs.Connections...)
 			continue
 		}
 		row := Row{Manifest: m, Stream: s, Access: clientAccess(s, gs)}
@@ -100,7 +106,7 @@ func (r *Reach) Select(sel Selector) ([]Row, error) {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(row Row) bool {
 			return row.Manifest.ConnectorKey != sel.Connector
 		})
-		if len(rows) == 0 {
+		if len(rows) == 0 && sel.Connector != r.connector {
 			return nil, &pdpp.Error{
 				Code: pdpp.CodeNotFound, Param: "connector_id",
 				Message: "There is no connector " + quote(string(sel.Connector)) + " here. GET /v1/schema?view=compact lists the connectors.",
@@ -120,8 +126,8 @@ func (r *Reach) Select(sel Selector) ([]Row, error) {
 			}
 		}
 	}
-	if len(out) == 0 {
-		return nil, connectionNotFound()
+	if len(out) == 0 && !slices.Contains(r.gone, sel.Connection) {
+		return nil, connectionNotFound("connection_id")
 	}
 	return out, nil
 }
@@ -139,7 +145,7 @@ func (r *Reach) Stream(name string, sel Selector) ([]Row, error) {
 	rows, err := narrowed.Select(sel)
 	if err != nil && pdpp.CodeOf(err) == pdpp.CodeNotFound {
 		// The connector is in reach, but not with this stream.
-		return nil, connectionNotFound()
+		return nil, connectionNotFound("connector_id")
 	}
 	return rows, err
 }
@@ -164,9 +170,9 @@ func (r *Reach) noStream(name string) error {
 	}
 }
 
-func connectionNotFound() error {
+func connectionNotFound(param string) error {
 	return &pdpp.Error{
-		Code: pdpp.CodeConnectionNotFound, Param: "connection_id",
+		Code: pdpp.CodeConnectionNotFound, Param: param,
 		Message: "There is no such connection here. GET /v1/schema?view=compact lists the connections.",
 	}
 }
@@ -190,9 +196,10 @@ func (r *Reach) Ref(b Binding) pdpp.ConnectionRef {
 	}
 }
 
-// SortBindings orders bindings by connection id, the order of C-25.
+// SortBindings orders bindings by connection id, the order of C-25. Bindings of
+// one connection keep their order.
 func SortBindings(bs []Binding) {
-	slices.SortFunc(bs, func(a, b Binding) int {
+	slices.SortStableFunc(bs, func(a, b Binding) int {
 		return strings.Compare(string(a.Connection.ID), string(b.Connection.ID))
 	})
 }

@@ -1,6 +1,7 @@
 package httpx
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/netip"
@@ -122,19 +123,26 @@ func (e *Edge) Base(r *http.Request) string {
 	if !e.PublicURL.IsZero() {
 		return e.PublicURL.text
 	}
-	if st := stateOf(r.Context()); st != nil {
-		st.mu.Lock()
-		base := st.base
-		st.mu.Unlock()
-		if base != "" {
-			return base
-		}
+	if base := Base(r.Context()); base != "" {
+		return base
 	}
 	scheme, h, err := e.effective(r)
 	if err != nil {
 		return ""
 	}
 	return e.origin(scheme, h)
+}
+
+// Base gives R of the request that ctx belongs to, for code that has no request
+// at hand; "" before the gate.
+func Base(ctx context.Context) string {
+	st := stateOf(ctx)
+	if st == nil {
+		return ""
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.base
 }
 
 // ClientAddr gives the address of the client (H-120): the socket peer, or what

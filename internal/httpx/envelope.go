@@ -42,7 +42,7 @@ func appendEnvelope(b []byte, e *pdpp.Error, status int, ch challenge, id string
 	}
 	b = appendOptional(b, "next_step", next)
 	b = appendMember(b, "request_id", id)
-	return append(b, "}}\n"...)
+	return append(b, "}}"...)
 }
 
 // appendAvailable writes the choices of an ambiguity and their count; what was

@@ -143,6 +143,6 @@ func writeProbe(w http.ResponseWriter, r *http.Request, status int, text string)
 	h[keyNosniff] = valueNosniff
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		w.Write([]byte(`{"status":"` + text + `"}` + "\n"))
+		w.Write([]byte(`{"status":"` + text + `"}`))
 	}
 }

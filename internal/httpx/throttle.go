@@ -48,7 +48,7 @@ func NewThrottle(now func() time.Time) *Throttle {
 	}}
 }
 
-// over reports that window and the block have passed.
+// over reports that the window and the block have passed.
 func (f *failures) over(now time.Time) bool {
 	return now.Sub(f.since) >= failureWindow && !now.Before(f.until)
 }

@@ -109,9 +109,9 @@ func ParseStub(value []byte) Stub {
 	}
 }
 
-// Open appends the quote that stands before and after the pieces of a string, and
+// Quote appends the quote that stands before and after the pieces of a string, and
 // nothing for other values.
-func (s Stub) Open(dst []byte) []byte {
+func (s Stub) Quote(dst []byte) []byte {
 	if s.Text {
 		return append(dst, '"')
 	}

@@ -81,7 +81,7 @@ func (t *tx) whole(ref store.Ref, body []byte) ([]byte, error) {
 			continue
 		}
 		stub := store.ParseStub(value)
-		out = stub.Open(out)
+		out = stub.Quote(out)
 		err := t.Long(ref, stub, func(piece []byte) bool {
 			out = append(out, piece...)
 			return true
@@ -89,7 +89,7 @@ func (t *tx) whole(ref store.Ref, body []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = stub.Open(out)
+		out = stub.Quote(out)
 	}
 	return append(out, '}'), nil
 }

@@ -1,0 +1,129 @@
+package demo
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"iter"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+// file is an attachment: its name says its kind, its lines are what it says.
+type file struct {
+	name  string
+	lines []string
+	scale int // of a picture; 0 means 1
+}
+
+var mimeTypes = map[string]string{
+	".pdf": "application/pdf", ".png": "image/png", ".csv": "text/csv", ".txt": "text/plain",
+	".ics": "text/calendar", ".wav": "audio/wav",
+}
+
+func (f file) mimeType() string { return mimeTypes[path.Ext(f.name)] }
+
+// content makes the bytes; equal files have equal bytes.
+func (f file) content() []byte {
+	switch path.Ext(f.name) {
+	case ".pdf":
+		return encodePDF(f.lines)
+	case ".png":
+		return encodePNG(f.name, 64*max(f.scale, 1), 48*max(f.scale, 1))
+	case ".wav":
+		return encodeWAV(f.name)
+	case ".ics":
+		return []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//elbhoehe.example//DE\r\nBEGIN:VEVENT\r\nUID:termin-20240606@klinikum-elbhoehe.example\r\nDTSTAMP:20240521T080500Z\r\nDTSTART:20240606T072000Z\r\nSUMMARY:Handsprechstunde, Haus C\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+	case ".csv":
+		return []byte("zimmer;name;stimme;schnarcht\n101;Mara Lindqvist;Alt;nein\n101;Ilse Bruhns;Alt;nein\n102;Birte Claasen;Alt;manchmal\n103;Holger Timm;Bass;ja\n")
+	}
+	return []byte(f.name + "\n\n" + strings.Join(f.lines, "\n") + "\n")
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+func attachment(l *letter, n int, f file, emitted time.Time) record {
+	content := f.content()
+	sum := digest(content)
+	var ref object
+	ref.str("blob_id", "blob_sha256_"+sum)
+	ref.str("mime_type", f.mimeType())
+	ref.integer("size_bytes", int64(len(content)))
+	ref.str("sha256", sum)
+
+	id := "att-" + l.id + "-" + string(rune('1'+n))
+	var o object
+	o.str("id", id)
+	o.str("message_id", l.id)
+	o.str("filename", f.name)
+	o.str("mime_type", f.mimeType())
+	o.integer("size_bytes", int64(len(content)))
+	o.str("added_at", utc(l.at))
+	if path.Ext(f.name) == ".png" { // only pictures have a caption at all
+		o.strOrNull("caption", caption(l))
+	}
+	o.raw("blob_ref", string(ref.bytes()))
+	return record{"attachments", quoted(id), o.bytes(), emitted}
+}
+
+func caption(l *letter) string {
+	if l.at.Day()%3 == 0 {
+		return ""
+	}
+	return l.subject + " (" + l.at.Format("January 2006") + ")"
+}
+
+type blob struct {
+	content  []byte
+	mimeType string
+}
+
+// blobIndex finds blobs by id. It is derived from constants alone and never
+// changes, so it is made once, when somebody first asks.
+var blobIndex = sync.OnceValue(func() map[string]blob {
+	index := make(map[string]blob)
+	w := newWorld()
+	for _, box := range []string{"personal", "work"} {
+		for _, l := range w.letters(box) {
+			for _, f := range l.files {
+				content := f.content()
+				index["blob_sha256_"+digest(content)] = blob{content, f.mimeType()}
+			}
+		}
+	}
+	return index
+})
+
+// Blob gives the bytes that a blob reference of the data names. The content is
+// shared: callers must not change it.
+func Blob(blobID string) (content []byte, mimeType string, ok bool) {
+	b, ok := blobIndex()[blobID]
+	return b.content, b.mimeType, ok
+}
+
+// Blobs lists the blobs that records of one connection refer to, in the order
+// of their first mention: what has to be uploaded for it (B-9).
+func Blobs(connector, connection string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if connector != "mail" || connection != "personal" && connection != "work" {
+			return
+		}
+		seen := make(map[string]bool)
+		for _, l := range newWorld().letters(connection) {
+			for _, f := range l.files {
+				id := "blob_sha256_" + digest(f.content())
+				if seen[id] {
+					continue
+				}
+				seen[id] = true
+				if !yield(id) {
+					return
+				}
+			}
+		}
+	}
+}

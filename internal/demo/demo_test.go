@@ -1,0 +1,241 @@
+package demo
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+	"pdpp/internal/manifest"
+)
+
+// recordedHash is the digest of all lines. It changes only when the data does:
+// then read the difference, and record the new value.
+const recordedHash = "?"
+
+// parsed is one line, decoded without losing digits.
+type parsed struct {
+	Type      string
+	Stream    string
+	Key       any
+	Data      map[string]any
+	EmittedAt string `json:"emitted_at"`
+
+	connector, connection string
+	raw                   []byte
+}
+
+// id is the canonical id of the record (REC-2).
+func (p parsed) id(t *testing.T) string {
+	t.Helper()
+	switch k := p.Key.(type) {
+	case string:
+		return k
+	case json.Number:
+		return k.String()
+	}
+	b, err := json.Marshal(p.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (p parsed) place() string { return p.connector + "/" + p.connection + "/" + p.Stream }
+
+func manifestOf(t *testing.T, s Source) *pdpp.Manifest {
+	t.Helper()
+	m, err := manifest.Parse(s.Manifest)
+	if err != nil {
+		t.Fatalf("manifest.Parse: %v", err)
+	}
+	return m
+}
+
+func everything(t *testing.T) []parsed {
+	t.Helper()
+	var out []parsed
+	for _, s := range Sources() {
+		key := string(manifestOf(t, s).ConnectorKey)
+		for _, c := range s.Connections {
+			for line := range Lines(key, c.Name) {
+				p := parsed{connector: key, connection: c.Name, raw: line}
+				dec := json.NewDecoder(bytes.NewReader(line))
+				dec.UseNumber()
+				if err := dec.Decode(&p); err != nil {
+					t.Fatalf("%s/%s: %v in %.200s", key, c.Name, err, line)
+				}
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+func hashAll(t *testing.T) string {
+	t.Helper()
+	h := sha256.New()
+	for _, s := range Sources() {
+		key := string(manifestOf(t, s).ConnectorKey)
+		for _, c := range s.Connections {
+			for line := range Lines(key, c.Name) {
+				h.Write(append(line, '\n'))
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func TestSameBytesEveryTime(t *testing.T) {
+	first, second := hashAll(t), hashAll(t)
+	if first != second {
+		t.Errorf("two runs gave %s and %s", first, second)
+	}
+	if first != recordedHash {
+		t.Errorf("hash of all lines = %s, recorded %s", first, recordedHash)
+	}
+}
+
+func TestSources(t *testing.T) {
+	got := map[string][]Connection{}
+	for _, s := range Sources() {
+		m := manifestOf(t, s)
+		if m.DisplayName == "" {
+			t.Errorf("%s has no display name", m.ConnectorKey)
+		}
+		got[string(m.ConnectorKey)] = s.Connections
+	}
+	want := map[string][]Connection{
+		"mail":   {{"personal", "Personal mail"}, {"work", "Studio mail"}},
+		"chat":   {{"phone", "Phone"}},
+		"bank":   {{"giro", "Joint account"}, {"savings", "Savings"}},
+		"notes":  {{"notebook", "Notebook"}},
+		"health": {{"watch", "Watch"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Sources (-want +got):\n%s", diff)
+	}
+}
+
+func TestRolesInUse(t *testing.T) {
+	seen := map[pdpp.Role]bool{}
+	for _, s := range Sources() {
+		for _, stream := range manifestOf(t, s).Streams {
+			for _, f := range stream.Fields {
+				seen[f.Role] = true
+			}
+		}
+	}
+	for _, r := range []pdpp.Role{
+		pdpp.RolePrimaryTitle, pdpp.RolePrimaryText, pdpp.RoleSecondary, pdpp.RoleEventTime,
+		pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleMedia,
+	} {
+		if !seen[r] {
+			t.Errorf("no field has role %s", r)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	got := map[string]int{}
+	total := 0
+	for _, p := range everything(t) {
+		got[p.place()]++
+		total++
+	}
+	want := map[string]int{}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("records per stream (-want +got):\n%s", diff)
+	}
+	if total < 5000 {
+		t.Errorf("%d records in all, want at least 5000", total)
+	}
+}
+
+func TestNothingElsewhere(t *testing.T) {
+	for _, at := range [][2]string{{"mail", "giro"}, {"", ""}, {"bank", "personal"}, {"fax", "phone"}} {
+		for line := range Lines(at[0], at[1]) {
+			t.Fatalf("Lines(%q, %q) gave %.80s", at[0], at[1], line)
+		}
+	}
+}
+
+// A reader that stops early must not be called again.
+func TestLinesStop(t *testing.T) {
+	n := 0
+	for range Lines("notes", "notebook") {
+		if n++; n == 3 {
+			break
+		}
+	}
+	if n != 3 {
+		t.Errorf("read %d lines, want 3", n)
+	}
+}
+
+func TestOrderAndDates(t *testing.T) {
+	first, end := moment("2023-01-01"), moment("2026-11-01")
+	last := map[string]time.Time{}
+	for _, p := range everything(t) {
+		at, ok := pdpp.ParseTime(p.EmittedAt)
+		if !ok || at.Before(first) || !at.Before(end) {
+			t.Fatalf("emitted_at %q of %s", p.EmittedAt, p.place())
+		}
+		c := p.connector + "/" + p.connection
+		if at.Before(last[c]) {
+			t.Fatalf("%s: %s comes after %s", c, p.EmittedAt, last[c])
+		}
+		last[c] = at
+		for _, name := range []string{"sent_at", "added_at", "started_at", "booked_at", "as_of", "created_at", "updated_at", "day", "woke_at", "measured_at"} {
+			v, has := p.Data[name].(string)
+			if !has {
+				continue
+			}
+			event, ok := pdpp.ParseTime(v)
+			if !ok || event.Before(first) || !event.Before(end) {
+				t.Errorf("%s %s = %q", p.place(), name, v)
+			}
+		}
+	}
+}
+
+func TestEmittedSoonAfterTheEvent(t *testing.T) {
+	for _, p := range everything(t) {
+		v, has := p.Data["sent_at"].(string)
+		if !has {
+			continue
+		}
+		event, _ := pdpp.ParseTime(v)
+		emitted, _ := pdpp.ParseTime(p.EmittedAt)
+		if d := emitted.Sub(event); d <= 0 || d > 2*time.Minute {
+			t.Errorf("%s: sent %s, emitted %s", p.place(), v, p.EmittedAt)
+		}
+	}
+}
+
+func TestTextsStaySmall(t *testing.T) {
+	total := 0
+	for _, name := range textFiles {
+		total += len(readFile(name))
+	}
+	if total > 120<<10 {
+		t.Errorf("embedded texts are %d bytes", total)
+	}
+}
+
+func TestNoTemplateLeaks(t *testing.T) {
+	for _, p := range everything(t) {
+		for name, v := range p.Data {
+			s, ok := v.(string)
+			if ok && (strings.Contains(s, "%!") || strings.Contains(s, "$")) {
+				t.Errorf("%s %s = %.200q", p.place(), name, s)
+			}
+		}
+	}
+}

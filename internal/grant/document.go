@@ -1,0 +1,327 @@
+package grant
+
+import (
+	"regexp"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+)
+
+// documentVersion is the only version of the grant object there is (G-1).
+const documentVersion = "0.1.0"
+
+// Access modes (H-149).
+const (
+	Continuous = "continuous"
+	SingleUse  = "single_use"
+)
+
+// maxResources bounds the records that one stream of a grant may name (G-2).
+const maxResources = 1000
+
+// Document renders the closed object of G-1. It keeps times that the server
+// makes to the millisecond (C-33), and bounds exactly.
+func Document(g *pdpp.Grant) []byte {
+	w := writer{make([]byte, 0, 1024)}
+	w.open()
+	w.text("version", documentVersion)
+	w.text("grant_id", string(g.ID))
+	w.text("issued_at", pdpp.FormatTime(g.IssuedAt))
+	w.key("subject")
+	w.open()
+	w.text("id", string(g.SubjectID))
+	w.close()
+	w.parties(g)
+	w.text("purpose_code", g.PurposeCode)
+	w.textIfAny("purpose_description", g.PurposeDescription)
+	w.text("access_mode", g.AccessMode)
+	w.streams(g.Streams)
+	w.retention(g.Retention)
+	w.key("expires_at")
+	if g.ExpiresAt.IsZero() {
+		w.buf = append(w.buf, "null"...)
+	} else {
+		w.buf = rawjson.AppendString(w.buf, pdpp.FormatTime(g.ExpiresAt))
+	}
+	w.close()
+	return w.buf
+}
+
+// parties writes who reads, and from what.
+func (w *writer) parties(g *pdpp.Grant) {
+	w.key("client")
+	w.open()
+	w.text("client_id", string(g.ClientID))
+	if g.ClientName != "" {
+		w.key("client_display")
+		w.open()
+		w.text("name", g.ClientName)
+		w.close()
+	}
+	w.close()
+	w.key("source")
+	w.open()
+	w.text("kind", g.SourceKind)
+	w.text("id", g.SourceID)
+	w.close()
+	w.key("source_declaration")
+	w.open()
+	w.text("version", g.ManifestVersion)
+	w.textIfAny("digest", g.ManifestDigest)
+	w.close()
+}
+
+// ParseDocument reads back what Document rendered; connector is the connector
+// key that the grant was stored with. An unknown key, an unknown version or a
+// malformed constraint is CodeGrantInvalid (G-4): a grant is understood in full
+// or not used. What was wrong is for the logs; the caller learns only that the
+// grant is unusable.
+func ParseDocument(doc []byte, connector pdpp.ConnectorKey) (*pdpp.Grant, error) {
+	g, err := parseDocument(doc)
+	if err != nil {
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeGrantInvalid, Op: "grant.ParseDocument", Err: err,
+			Message:  "This grant cannot be interpreted, so nothing can be read with it.",
+			NextStep: "Ask the owner to revoke it and to make a new one.",
+		}
+	}
+	g.ConnectorKey = connector
+	return g, nil
+}
+
+func parseDocument(doc []byte) (*pdpp.Grant, error) {
+	n, err := read(doc)
+	if err != nil {
+		return nil, err
+	}
+	o, err := n.object("version", "grant_id", "issued_at", "subject", "client", "source", "source_declaration",
+		"purpose_code", "purpose_description", "access_mode", "streams", "retention", "expires_at")
+	if err != nil {
+		return nil, err
+	}
+	// The version comes first: nothing else of another version can be trusted.
+	if _, err := o.oneOf("version", documentVersion); err != nil {
+		return nil, err
+	}
+	g := &pdpp.Grant{}
+	for _, part := range []func(object, *pdpp.Grant) error{
+		readIdentity, readClient, readSource, readPurpose, readStreams, readRetention, readExpiry,
+	} {
+		if err := part(o, g); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+func readIdentity(o object, g *pdpp.Grant) error {
+	id, err := o.needText("grant_id")
+	if err != nil {
+		return err
+	}
+	g.ID = pdpp.GrantID(id)
+	issued, err := o.need("issued_at")
+	if err != nil {
+		return err
+	}
+	if g.IssuedAt, err = issued.time(); err != nil {
+		return err
+	}
+	subject, err := o.needObject("subject", "id")
+	if err != nil {
+		return err
+	}
+	id, err = subject.needText("id")
+	g.SubjectID = pdpp.SubjectID(id)
+	return err
+}
+
+func readClient(o object, g *pdpp.Grant) error {
+	client, err := o.needObject("client", "client_id", "client_display")
+	if err != nil {
+		return err
+	}
+	id, err := client.needText("client_id")
+	if err != nil {
+		return err
+	}
+	g.ClientID = pdpp.ClientID(id)
+	if !client.has("client_display") {
+		return nil
+	}
+	display, err := client.needObject("client_display", "name")
+	if err != nil {
+		return err
+	}
+	g.ClientName, err = display.needText("name")
+	return err
+}
+
+func readSource(o object, g *pdpp.Grant) error {
+	source, err := o.needObject("source", "kind", "id")
+	if err != nil {
+		return err
+	}
+	if g.SourceKind, err = source.oneOf("kind", "connector"); err != nil {
+		return err
+	}
+	if g.SourceID, err = source.needText("id"); err != nil {
+		return err
+	}
+	// The digest is that of H-148; grants made elsewhere may lack it.
+	decl, err := o.needObject("source_declaration", "version", "digest")
+	if err != nil {
+		return err
+	}
+	if g.ManifestVersion, err = decl.needText("version"); err != nil {
+		return err
+	}
+	g.ManifestDigest, err = decl.mayText("digest")
+	return err
+}
+
+func readPurpose(o object, g *pdpp.Grant) (err error) {
+	if g.PurposeCode, err = o.needText("purpose_code"); err != nil {
+		return err
+	}
+	if g.PurposeDescription, err = o.mayText("purpose_description"); err != nil {
+		return err
+	}
+	g.AccessMode, err = o.oneOf("access_mode", Continuous, SingleUse)
+	return err
+}
+
+// isoDuration is the form of an ISO 8601 duration, but for one without any part.
+var isoDuration = regexp.MustCompile(`^P(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?)$`)
+
+// readRetention reads the recipient's promise; a spec has it in the same form.
+func readRetention(o object, g *pdpp.Grant) error {
+	if !o.has("retention") {
+		return nil
+	}
+	r, err := o.needObject("retention", "max_duration", "on_expiry")
+	if err != nil {
+		return err
+	}
+	g.Retention = &pdpp.Retention{}
+	if g.Retention.MaxDuration, err = r.mayText("max_duration"); err != nil {
+		return err
+	}
+	if g.Retention.OnExpiry, err = r.mayText("on_expiry"); err != nil {
+		return err
+	}
+	if *g.Retention == (pdpp.Retention{}) {
+		return r.fault("needs max_duration, on_expiry, or both")
+	}
+	d := g.Retention.MaxDuration
+	if d != "" && (!isoDuration.MatchString(d) || strings.HasSuffix(d, "P") || strings.HasSuffix(d, "T")) {
+		n, _ := r.get("max_duration")
+		return n.fault("%s is no ISO 8601 duration; write it like P30D", show(d))
+	}
+	return nil
+}
+
+// readExpiry reads the end: null, like no key, means until revoked (G-3).
+func readExpiry(o object, g *pdpp.Grant) (err error) {
+	if n, ok := o.get("expires_at"); ok && rawjson.KindOf(n.raw) == rawjson.KindNull {
+		return nil
+	}
+	g.ExpiresAt, err = o.mayTime("expires_at")
+	return err
+}
+
+var streamForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+
+// concrete reports whether s can be the name of one stream (M-3), and so is no
+// wildcard.
+func concrete(s string) bool { return streamForm.MatchString(s) && !strings.Contains(s, "..") }
+
+func readStreams(o object, g *pdpp.Grant) error {
+	n, err := o.need("streams")
+	if err != nil {
+		return err
+	}
+	items, err := n.items()
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, item := range items {
+		s, err := readStream(item)
+		if err != nil {
+			return err
+		}
+		if seen[s.Name] {
+			return item.fault("stream %s is listed twice", show(s.Name))
+		}
+		seen[s.Name] = true
+		g.Streams = append(g.Streams, s)
+	}
+	return nil
+}
+
+// readStream reads one granted stream (G-2).
+func readStream(n node) (s pdpp.GrantStream, err error) {
+	o, err := n.object("name", "instance_ids", "fields", "time_constraint", "resources")
+	if err != nil {
+		return s, err
+	}
+	if s.Name, err = o.needText("name"); err != nil {
+		return s, err
+	}
+	if !concrete(s.Name) {
+		return s, o.fault("%s is no name of a stream", show(s.Name))
+	}
+	ids, err := o.need("instance_ids")
+	if err != nil {
+		return s, err
+	}
+	if s.Connections, err = texts(ids, pdpp.ConnectionID.Valid); err != nil {
+		return s, err
+	}
+	fields, err := o.need("fields")
+	if err != nil {
+		return s, err
+	}
+	if s.Fields, err = texts(fields, func(string) bool { return true }); err != nil {
+		return s, err
+	}
+	if s.Time, err = readConstraint(o); err != nil {
+		return s, err
+	}
+	s.Resources, err = readResources(o)
+	return s, err
+}
+
+func readConstraint(o object) (*pdpp.TimeConstraint, error) {
+	if !o.has("time_constraint") {
+		return nil, nil
+	}
+	c, err := o.needObject("time_constraint", "field", "since", "until")
+	if err != nil {
+		return nil, err
+	}
+	field, err := c.needText("field")
+	if err != nil {
+		return nil, err
+	}
+	since, until, err := c.bounds()
+	if err != nil {
+		return nil, err
+	}
+	return &pdpp.TimeConstraint{Field: field, Since: since, Until: until}, nil
+}
+
+// readResources reads the records that alone are granted; nil means all.
+func readResources(o object) ([]pdpp.RecordID, error) {
+	n, ok := o.get("resources")
+	if !ok {
+		return nil, nil
+	}
+	out, err := texts(n, pdpp.RecordID.Valid)
+	if len(out) > maxResources {
+		return nil, n.fault("has more than %d records; choose by time instead", maxResources)
+	}
+	return out, err
+}

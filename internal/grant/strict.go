@@ -1,0 +1,321 @@
+package grant
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+)
+
+// fault is the first thing wrong with a text: where it is, and what to do.
+type fault struct {
+	at   string // JSON path; "" is the text as a whole
+	what string
+}
+
+func (f *fault) Error() string {
+	if f.at == "" {
+		return f.what
+	}
+	return f.at + ": " + f.what
+}
+
+// node is one value of a checked JSON text, and its place. Nothing is optional
+// about a node: null is refused like any other wrong type, because for a
+// constraint "null" could be read as "no constraint" (G-4).
+type node struct {
+	at   string
+	item int // position in the list at, from 1; 0 when not in a list
+	raw  []byte
+}
+
+// path is put together only when something needs it: a grant lists thousands of
+// fields, and is read with every request.
+func (n node) path() string {
+	if n.item == 0 {
+		return n.at
+	}
+	return n.at + "[" + strconv.Itoa(n.item-1) + "]"
+}
+
+func (n node) fault(format string, args ...any) error {
+	return &fault{at: n.path(), what: fmt.Sprintf(format, args...)}
+}
+
+// read checks a text as a whole: grammar, UTF-8, depth, unique keys.
+func read(text []byte) (node, error) {
+	compact, err := rawjson.Compact(nil, text)
+	switch {
+	case errors.Is(err, rawjson.ErrDuplicateKey):
+		return node{}, &fault{at: duplicate(text), what: "the key is given twice; keep one"}
+	case err != nil:
+		return node{}, &fault{what: "is no valid JSON: " + strings.TrimPrefix(err.Error(), "rawjson: ")}
+	}
+	return node{raw: compact}, nil
+}
+
+// duplicate finds the path of the first key that is given twice.
+func duplicate(text []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	at, _ := findDuplicate(dec, "")
+	return at
+}
+
+// findDuplicate reads one value. It stops at a key given twice, or where the
+// text cannot be read any further; Compact has bounded the depth.
+func findDuplicate(dec *json.Decoder, at string) (string, bool) {
+	tok, err := dec.Token()
+	if err != nil {
+		return at, true
+	}
+	open, nested := tok.(json.Delim)
+	if !nested {
+		return "", false
+	}
+	seen := map[string]bool{}
+	for i := 0; dec.More(); i++ {
+		inner := at + "[" + strconv.Itoa(i) + "]"
+		if open == '{' {
+			tok, err := dec.Token()
+			key, ok := tok.(string)
+			if err != nil || !ok {
+				return at, true
+			}
+			inner = join(at, key)
+			if seen[key] {
+				return inner, true
+			}
+			seen[key] = true
+		}
+		if found, stop := findDuplicate(dec, inner); stop {
+			return found, true
+		}
+	}
+	_, err = dec.Token()
+	return at, err != nil
+}
+
+// join writes the path of a member. A key that would be unreadable is quoted.
+func join(at, key string) string {
+	plain := key != "" && len(key) <= maxShown && !strings.ContainsFunc(key, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	switch {
+	case !plain:
+		return at + "[" + show(key) + "]"
+	case at == "":
+		return key
+	}
+	return at + "." + key
+}
+
+// maxShown bounds how much of a foreign value a message repeats, and maxNames
+// how many names it suggests.
+const (
+	maxShown = 128
+	maxNames = 20
+)
+
+// show quotes a foreign value so that it stays within its line.
+func show[S ~string](s S) string {
+	if len(s) > maxShown {
+		return strconv.Quote(strings.ToValidUTF8(string(s[:maxShown]), "") + "…")
+	}
+	return strconv.Quote(string(s))
+}
+
+// list writes names one may choose from.
+func list[S ~string](names []S) string {
+	var b strings.Builder
+	for i, name := range names {
+		if i == maxNames {
+			fmt.Fprintf(&b, " and %d more", len(names)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(name))
+	}
+	if b.Len() == 0 {
+		return "none"
+	}
+	return b.String()
+}
+
+// object is a node whose keys are all known.
+type object struct{ node }
+
+// object reads a closed object.
+func (n node) object(known ...string) (object, error) {
+	if rawjson.KindOf(n.raw) != rawjson.KindObject {
+		return object{}, n.fault("must be an object")
+	}
+	for key := range rawjson.Members(n.raw) {
+		if !slices.Contains(known, string(key)) {
+			return object{}, &fault{at: join(n.path(), string(key)), what: "is not known here; known keys are " + list(known)}
+		}
+	}
+	return object{n}, nil
+}
+
+// get finds a member.
+func (o object) get(key string) (node, bool) {
+	raw, ok := rawjson.Get(o.raw, key)
+	return node{at: join(o.path(), key), raw: raw}, ok
+}
+
+// has reports whether the key is given.
+func (o object) has(key string) bool {
+	_, ok := rawjson.Get(o.raw, key)
+	return ok
+}
+
+// need finds a member that must be there.
+func (o object) need(key string) (node, error) {
+	n, ok := o.get(key)
+	if !ok {
+		return n, n.fault("is required")
+	}
+	return n, nil
+}
+
+// needObject reads a closed object that must be there.
+func (o object) needObject(key string, known ...string) (object, error) {
+	n, err := o.need(key)
+	if err != nil {
+		return object{}, err
+	}
+	return n.object(known...)
+}
+
+// text reads a string of at least one byte.
+func (n node) text() (string, error) {
+	s, ok := rawjson.String(n.raw)
+	if !ok {
+		return "", n.fault("must be a string")
+	}
+	if s == "" {
+		return "", n.fault("must not be empty")
+	}
+	return s, nil
+}
+
+// needText reads a string member that must be there.
+func (o object) needText(key string) (string, error) {
+	n, err := o.need(key)
+	if err != nil {
+		return "", err
+	}
+	return n.text()
+}
+
+// mayText reads a string member, "" when it is not given.
+func (o object) mayText(key string) (string, error) {
+	if !o.has(key) {
+		return "", nil
+	}
+	return o.needText(key)
+}
+
+// items reads a list of at least one value.
+func (n node) items() ([]node, error) {
+	if rawjson.KindOf(n.raw) != rawjson.KindArray {
+		return nil, n.fault("must be a list")
+	}
+	at := n.path()
+	var out []node
+	for raw := range rawjson.Elements(n.raw) {
+		out = append(out, node{at: at, item: len(out) + 1, raw: raw})
+	}
+	if len(out) == 0 {
+		return nil, n.fault("must not be empty")
+	}
+	return out, nil
+}
+
+// texts reads a list of distinct strings that check accepts.
+func texts[S ~string](n node, check func(S) bool) ([]S, error) {
+	items, err := n.items()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]S, 0, len(items))
+	seen := make(map[S]bool, len(items))
+	for _, item := range items {
+		text, err := item.text()
+		if err != nil {
+			return nil, err
+		}
+		s := S(text)
+		if !check(s) {
+			return nil, item.fault("%s does not have the form of such an id or name", show(s))
+		}
+		if seen[s] {
+			return nil, item.fault("%s is listed twice", show(s))
+		}
+		seen[s] = true
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// time reads an absolute time (C-34). The first instant of year 1 is refused: as
+// a bound it would be the zero time, which means open, and so would years that
+// the wire form cannot carry be another time when read back.
+func (n node) time() (time.Time, error) {
+	s, err := n.text()
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, ok := pdpp.ParseTime(s)
+	t = t.UTC()
+	if !ok || t.IsZero() || t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}, n.fault("%s is no absolute time; write it like 2026-01-31T00:00:00Z", show(s))
+	}
+	return t, nil
+}
+
+// mayTime reads a time member, the zero time when it is not given.
+func (o object) mayTime(key string) (time.Time, error) {
+	n, ok := o.get(key)
+	if !ok {
+		return time.Time{}, nil
+	}
+	return n.time()
+}
+
+// bounds reads since and until: at least one, and in order (G-2).
+func (o object) bounds() (since, until time.Time, err error) {
+	if since, err = o.mayTime("since"); err != nil {
+		return since, until, err
+	}
+	if until, err = o.mayTime("until"); err != nil {
+		return since, until, err
+	}
+	if since.IsZero() && until.IsZero() {
+		return since, until, o.fault("needs since, until, or both")
+	}
+	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
+		return since, until, o.fault("since must be before until")
+	}
+	return since, until, nil
+}
+
+// oneOf reads a string member from a closed set.
+func (o object) oneOf(key string, allowed ...string) (string, error) {
+	s, err := o.needText(key)
+	if err == nil && !slices.Contains(allowed, s) {
+		n, _ := o.get(key)
+		err = n.fault("%s is not one of %s", show(s), list(allowed))
+	}
+	return s, err
+}

@@ -1,0 +1,90 @@
+package httpx
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pdpp"
+)
+
+func TestRequestID(t *testing.T) {
+	srv := serve(t, Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, RequestID(r.Context()))
+	}), WithRequestID))
+	minted := regexp.MustCompile(`^req_[0-9a-f]{32}$`)
+	long := strings.Repeat("a", 128)
+	tests := []struct {
+		name string
+		sent []string
+		want string // "" for a new one
+	}{
+		{"none", nil, ""},
+		{"own", []string{"Ab9_.:-"}, "Ab9_.:-"},
+		{"longest", []string{long}, long},
+		{"too long", []string{long + "a"}, ""},
+		{"empty", []string{""}, ""},
+		{"space", []string{"a b"}, ""},
+		{"quote", []string{`a"b`}, ""},
+		{"not ascii", []string{"é"}, ""},
+		{"two", []string{"a", "b"}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := send(t, srv, request{header: http.Header{"Request-Id": tt.sent}})
+			id := got.header.Get("Request-Id")
+			if id != got.body {
+				t.Errorf("header has %q, context has %q", id, got.body)
+			}
+			if tt.want != "" && id != tt.want {
+				t.Errorf("Request-Id = %q, want %q", id, tt.want)
+			}
+			if tt.want == "" && !minted.MatchString(id) {
+				t.Errorf("Request-Id = %q, want a new one", id)
+			}
+		})
+	}
+}
+
+func TestRequestIDsDiffer(t *testing.T) {
+	if a, b := newRequestID(), newRequestID(); a == b {
+		t.Errorf("two ids are equal: %q", a)
+	}
+}
+
+// H-63: reads that a tool makes inside the process carry the id of its request,
+// and do not write into that request's state.
+func TestRequestIDInProcess(t *testing.T) {
+	var outerToken pdpp.TokenID
+	inner := Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		SetTokenID(r.Context(), "tok_inner")
+		io.WriteString(w, RequestID(r.Context())+" "+Base(r.Context()))
+	}), WithRequestID)
+	outer := Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		SetTokenID(r.Context(), "tok_outer")
+		rec := httptest.NewRecorder()
+		inner.ServeHTTP(rec, httptest.NewRequestWithContext(r.Context(), "GET", "/v1/schema", nil))
+		outerToken = stateOf(r.Context()).token
+		io.WriteString(w, rec.Body.String())
+	}), WithRequestID, (&Edge{}).Gate)
+	srv := serve(t, outer)
+	got := send(t, srv, request{header: headers("Request-Id", "abc")})
+	if want := "abc " + srv.URL; got.body != want {
+		t.Errorf("inside: %q, want %q", got.body, want)
+	}
+	if outerToken != "tok_outer" {
+		t.Errorf("token of the outer request = %q", outerToken)
+	}
+}
+
+func TestStateSettersWithoutState(t *testing.T) {
+	ctx := t.Context()
+	SetTokenID(ctx, "tok_1")
+	SetRoute(ctx, "/x")
+	if id, base := RequestID(ctx), Base(ctx); id != "" || base != "" {
+		t.Errorf("RequestID, Base = %q, %q, want empty", id, base)
+	}
+}

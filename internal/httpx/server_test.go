@@ -1,0 +1,378 @@
+package httpx
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp"
+)
+
+func newTLSServer(t *testing.T, h http.Handler) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewUnstartedServer(h)
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	return ln
+}
+
+// run starts Run and gives a way to stop it and the channel of its result.
+func run(t *testing.T, ln net.Listener, h http.Handler, grace time.Duration) (context.CancelFunc, <-chan error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	done := make(chan error, 1)
+	go func() { done <- Run(ctx, ln, NewServer(h), grace) }()
+	return stop, done
+}
+
+func TestRunFinishesOpenRequests(t *testing.T) {
+	ln := listen(t)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	stop, done := run(t, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-leave
+		if r.Context().Err() != nil {
+			t.Error("the stop canceled an open request")
+		}
+		io.WriteString(w, "finished")
+	}), Grace)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer := make(chan string, 1)
+	go func() {
+		res, err := client.Get("http://" + ln.Addr().String())
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer res.Body.Close()
+		body, _ := io.ReadAll(res.Body)
+		answer <- string(body)
+	}()
+	<-entered
+	stop()
+	for { // until it accepts no more
+		c, err := net.Dial("tcp", ln.Addr().String())
+		if err != nil {
+			break
+		}
+		c.Close()
+	}
+	close(leave)
+	if got := <-answer; got != "finished" {
+		t.Errorf("answer = %q", got)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("Run = %v, want nil", err)
+	}
+}
+
+func TestRunCutsAfterGrace(t *testing.T) {
+	ln := listen(t)
+	entered := make(chan struct{})
+	stop, done := run(t, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-r.Context().Done()
+	}), 10*time.Millisecond)
+	c, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	<-entered
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("Run = %v, want nil", err)
+	}
+	if _, err := c.Read(make([]byte, 1)); err == nil {
+		t.Error("the connection is still open")
+	}
+}
+
+func TestRunReportsListenerFailure(t *testing.T) {
+	ln := listen(t)
+	ln.Close()
+	_, done := run(t, ln, ok, Grace)
+	if err := <-done; err == nil {
+		t.Error("Run on a closed listener = nil")
+	}
+}
+
+func TestRunServesTLS(t *testing.T) {
+	like := newTLSServer(t, ok) // for its certificate
+	ln := listen(t)
+	srv := NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
+	srv.TLSConfig = like.TLS.Clone()
+	srv.TLSConfig.NextProtos = nil
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- Run(ctx, ln, srv, Grace) }()
+	client := like.Client()
+	res, err := client.Get("https://" + ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(res.Body)
+	res.Body.Close()
+	if string(body) != "HTTP/2.0" { // H-64
+		t.Errorf("protocol = %q", body)
+	}
+	client.CloseIdleConnections()
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("Run = %v", err)
+	}
+}
+
+func TestServerLimits(t *testing.T) {
+	srv := NewServer(ok)
+	if srv.ReadHeaderTimeout != 10*time.Second || srv.IdleTimeout != 120*time.Second || srv.MaxHeaderBytes != 32<<10 {
+		t.Errorf("limits: %v %v %d", srv.ReadHeaderTimeout, srv.IdleTimeout, srv.MaxHeaderBytes)
+	}
+	// These would end long requests that are doing well.
+	if srv.ReadTimeout != 0 || srv.WriteTimeout != 0 {
+		t.Errorf("whole-request limits: %v %v", srv.ReadTimeout, srv.WriteTimeout)
+	}
+}
+
+func TestServerHeaderSize(t *testing.T) {
+	ln := listen(t)
+	stop, done := run(t, ln, ok, Grace)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for size, want := range map[int]int{31 << 10: 200, 40 << 10: 431} {
+		req, _ := http.NewRequest("GET", "http://"+ln.Addr().String(), nil)
+		req.Header.Set("X-Long", strings.Repeat("a", size))
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%d bytes: status %d, want %d", size, res.StatusCode, want)
+		}
+	}
+	stop()
+	<-done
+}
+
+// A client that reads nothing is cut; the handler learns of it.
+func TestStalledClientIsCut(t *testing.T) {
+	result := make(chan error, 1)
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chunk := make([]byte, 1<<20)
+		for {
+			if _, err := w.Write(chunk); err != nil {
+				result <- err
+				return
+			}
+		}
+	})
+	srv := serve(t, deadlines(h, time.Minute, 50*time.Millisecond))
+	c, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	var timeout net.Error
+	if err := <-result; !errors.As(err, &timeout) || !timeout.Timeout() {
+		t.Errorf("write error = %v, want a timeout", err)
+	}
+}
+
+// A handler that works longer than the stall time between writes is not cut:
+// the time counts only while something waits to be written.
+func TestSlowHandlerIsNotCut(t *testing.T) {
+	const stall = 30 * time.Millisecond
+	h := deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for range 3 {
+			io.WriteString(w, "part ")
+			http.NewResponseController(w).Flush()
+			select {
+			case <-time.After(2 * stall):
+			case <-r.Context().Done():
+				t.Error("the request was canceled")
+			}
+		}
+		io.WriteString(w, "end")
+	}), time.Minute, stall)
+	for name, srv := range map[string]*httptest.Server{"HTTP/1": serve(t, h), "HTTP/2": newTLSServer(t, h)} {
+		for range 2 { // the second one on the same connection
+			if got := send(t, srv, request{}); got.body != "part part part end" {
+				t.Errorf("%s: body = %q", name, got.body)
+			}
+		}
+	}
+}
+
+func TestLargeAnswerIsWhole(t *testing.T) {
+	want := strings.Repeat("0123456789abcdef", 40_000)
+	h := deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n, err := w.Write([]byte(want)); n != len(want) || err != nil {
+			t.Errorf("Write = %d, %v", n, err)
+		}
+	}), time.Minute, time.Minute)
+	if got := send(t, serve(t, h), request{}); got.body != want {
+		t.Errorf("%d bytes arrived, want %d", len(got.body), len(want))
+	}
+}
+
+func TestSlowBodyIsRefused(t *testing.T) {
+	h := deadlines(Handler(func(w http.ResponseWriter, r *http.Request) error {
+		_, err := io.ReadAll(r.Body)
+		return err
+	}), 30*time.Millisecond, time.Minute)
+	srv := serve(t, h)
+	c, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc")
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(res.Body)
+	res.Body.Close()
+	if res.StatusCode != 503 || !strings.Contains(string(body), `"code":"timeout"`) {
+		t.Errorf("answer %d %s", res.StatusCode, body)
+	}
+}
+
+// The limit of a body does not end the work that follows it.
+func TestBodyDeadlineEndsWithBody(t *testing.T) {
+	const limit = 30 * time.Millisecond
+	h := deadlines(Handler(func(w http.ResponseWriter, r *http.Request) error {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(3 * limit):
+		case <-r.Context().Done():
+			return r.Context().Err()
+		}
+		_, err := io.WriteString(w, "done")
+		return err
+	}), limit, time.Minute)
+	for name, srv := range map[string]*httptest.Server{"HTTP/1": serve(t, h), "HTTP/2": newTLSServer(t, h)} {
+		for range 2 {
+			if got := send(t, srv, request{method: "POST", body: strings.NewReader("abc")}); got.body != "done" {
+				t.Errorf("%s: answer %d %q", name, got.status, got.body)
+			}
+		}
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	srv := serve(t, Chain(Handler(func(w http.ResponseWriter, r *http.Request) error {
+		<-r.Context().Done()
+		return errors.New("interrupted")
+	}), WithRequestID, Timeout(10*time.Millisecond)))
+	got := send(t, srv, request{})
+	if got.status != 503 || errorOf(t, got)["code"] != "timeout" || got.header.Get("Retry-After") == "" {
+		t.Errorf("answer %d %s", got.status, got.body)
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	srv := serve(t, Chain(Handler(func(w http.ResponseWriter, r *http.Request) error {
+		_, err := io.Copy(w, r.Body)
+		return err
+	}), WithRequestID, Recover, BodyLimit(8)))
+	unsized := func(s string) io.Reader { return io.MultiReader(strings.NewReader(s)) }
+	for _, tt := range []struct {
+		body io.Reader
+		want int
+	}{
+		{nil, 200}, {strings.NewReader("12345678"), 200}, {strings.NewReader("123456789"), 413},
+		{unsized("12345678"), 200},
+	} {
+		got := send(t, srv, request{method: "POST", body: tt.body})
+		if got.status != tt.want {
+			t.Errorf("status %d, want %d", got.status, tt.want)
+		}
+		if tt.want == 413 && !strings.Contains(got.body, "8 bytes") {
+			t.Errorf("the limit is not named: %s", got.body)
+		}
+	}
+	srv = serve(t, Chain(Handler(func(w http.ResponseWriter, r *http.Request) error {
+		_, err := io.ReadAll(r.Body)
+		return err
+	}), WithRequestID, BodyLimit(8)))
+	if got := send(t, srv, request{method: "POST", body: unsized("123456789")}); got.status != 413 || errorOf(t, got)["code"] != "resource_limit" {
+		t.Errorf("without a stated size: %d %s", got.status, got.body)
+	}
+}
+
+func TestProbes(t *testing.T) {
+	var storeErr error
+	mux := http.NewServeMux()
+	mux.Handle("/healthz", Health())
+	mux.Handle("/readyz", Ready(func(ctx context.Context) error {
+		if _, limited := ctx.Deadline(); !limited {
+			t.Error("the check may hang")
+		}
+		return storeErr
+	}))
+	h, log := logged(mux)
+	srv := serve(t, h)
+	check := func(path string, status int, body string) {
+		t.Helper()
+		if got := send(t, srv, request{path: path}); got.status != status || got.body != body {
+			t.Errorf("%s: %d %q, want %d %q", path, got.status, got.body, status, body)
+		}
+	}
+	check("/healthz", 200, `{"status":"ok"}`)
+	check("/readyz", 200, `{"status":"ok"}`)
+	storeErr = pdpp.Errorf(pdpp.CodeInternal, "store of /var/lib is gone")
+	check("/healthz", 200, `{"status":"ok"}`)
+	check("/readyz", 503, `{"status":"unavailable"}`)
+	if got := send(t, srv, request{method: "HEAD", path: "/readyz"}); got.status != 503 || got.body != "" {
+		t.Errorf("HEAD: %d %q", got.status, got.body)
+	}
+	srv.Close()
+	if !strings.Contains(log.String(), "is gone") {
+		t.Errorf("the log does not say why: %s", log)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	srv := serve(t, Chain(Handler(func(w http.ResponseWriter, r *http.Request) error {
+		return pdpp.Errorf(pdpp.CodeAuthentication, "no")
+	}), WithRequestID, Version))
+	for _, tt := range []struct {
+		sent []string
+		want int
+	}{
+		{nil, 401}, {[]string{"2026-04-06"}, 401}, {[]string{"2025-01-01"}, 400}, {[]string{""}, 400}, {[]string{"2026-04-06", "x"}, 400},
+	} {
+		got := send(t, srv, request{header: http.Header{"Pdpp-Version": tt.sent}})
+		if got.status != tt.want || got.header.Get("PDPP-Version") != "2026-04-06" {
+			t.Errorf("%q: %d %v", tt.sent, got.status, got.header)
+		}
+		if tt.want == 400 && errorOf(t, got)["code"] != "unsupported_version" {
+			t.Errorf("%q: %s", tt.sent, got.body)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
+)
+
+// The limits of one call (I-3), besides MaxLine.
+const (
+	MaxBatchBytes = 50 << 20
+	MaxBatchLines = 10_000
+)
+
+// BatchResult is the outcome of one call (I-5). The counts balance; accepted
+// lines include those that changed nothing.
+type BatchResult struct {
+	Stream     string
+	Attempted  int
+	Accepted   int
+	Rejections []BatchRejection // ascending by Index
+}
+
+// BatchRejection is a refused line. Index counts the lines that are not blank,
+// from 0.
+type BatchRejection struct {
+	Index int
+	Rejection
+}
+
+// AppendJSON appends the object of I-5.
+func (r *BatchResult) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"stream":`...)
+	dst = rawjson.AppendString(dst, r.Stream)
+	dst = append(dst, `,"records_attempted":`...)
+	dst = strconv.AppendInt(dst, int64(r.Attempted), 10)
+	dst = append(dst, `,"records_accepted":`...)
+	dst = strconv.AppendInt(dst, int64(r.Accepted), 10)
+	dst = append(dst, `,"records_rejected":`...)
+	dst = strconv.AppendInt(dst, int64(len(r.Rejections)), 10)
+	dst = append(dst, `,"rejections":[`...)
+	for i, bad := range r.Rejections {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"input_index":`...)
+		dst = strconv.AppendInt(dst, int64(bad.Index), 10)
+		dst = append(dst, `,"code":`...)
+		dst = rawjson.AppendString(dst, string(bad.Code))
+		dst = append(dst, '}')
+	}
+	return append(dst, "]}"...)
+}
+
+// Batch takes the lines of one call into a binding (I-1 … I-8): all accepted ones
+// in one transaction, or none.
+//
+// A body above the limits is CodeResourceLimit, one that cannot be read
+// CodeInvalidRequest, a storage failure CodeIngestStorage; nothing is stored
+// then. Errors of the context come back as they are. When the declaration of the
+// stream was replaced meanwhile, the lines are stored under the new one;
+// CodeNotFound when it is gone.
+func Batch(ctx context.Context, st store.Store, b *store.Binding, body io.Reader, now time.Time) (BatchResult, error) {
+	res, inputs, err := parseBatch(ctx, b, body, now)
+	if err != nil || len(inputs) == 0 {
+		return res, err
+	}
+	for try := 1; ; try++ {
+		err = storeBatch(ctx, st, b, inputs, now)
+		if !errors.Is(err, store.ErrStale) || try == staleTries {
+			break
+		}
+		if b, err = freshBinding(ctx, st, b); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		return BatchResult{}, batchFailure(err)
+	}
+	return res, nil
+}
+
+func parseBatch(ctx context.Context, b *store.Binding, body io.Reader, now time.Time) (BatchResult, []store.Input, error) {
+	res := BatchResult{Stream: b.Stream.Name}
+	var inputs []store.Input
+	var a arena
+	lines := NewLines(io.LimitReader(body, MaxBatchBytes+1))
+	for lines.Next() {
+		if err := limit(lines, res.Attempted); err != nil {
+			return BatchResult{}, nil, err
+		}
+		in, bad := parseRecord(&a, lines.Line(), b.Stream, now)
+		if bad != nil {
+			res.Rejections = append(res.Rejections, BatchRejection{res.Attempted, *bad})
+		} else {
+			inputs = append(inputs, in)
+		}
+		res.Attempted++
+	}
+	if err := lines.Err(); err != nil {
+		return BatchResult{}, nil, bodyFailure(ctx, err)
+	}
+	if lines.Bytes() > MaxBatchBytes { // in blank lines
+		return BatchResult{}, nil, limit(lines, 0)
+	}
+	res.Accepted = len(inputs)
+	return res, inputs, nil
+}
+
+// limit checks the current line against I-3; before is the number of lines in
+// front of it.
+func limit(lines *Lines, before int) error {
+	switch {
+	case lines.Bytes() > MaxBatchBytes:
+		return pdpp.Errorf(pdpp.CodeResourceLimit, "The body is larger than 50 MiB; send it in several calls.")
+	case before == MaxBatchLines:
+		return pdpp.Errorf(pdpp.CodeResourceLimit, "The body has more than 10,000 lines; send it in several calls.")
+	case lines.TooLong():
+		return pdpp.Errorf(pdpp.CodeResourceLimit, "Line %d is longer than 16 MiB.", lines.Number())
+	}
+	return nil
+}
+
+func bodyFailure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if isContext(err) {
+		return err
+	}
+	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body could not be read to its end.", Op: "ingest.Batch", Err: err}
+}
+
+func storeBatch(ctx context.Context, st store.Store, b *store.Binding, inputs []store.Input, now time.Time) error {
+	docs := make([]store.Document, len(inputs))
+	for i, in := range inputs {
+		docs[i] = store.Prepare(b, in)
+	}
+	return st.Update(ctx, func(tx store.Tx) error {
+		_, err := tx.Ingest(b, docs, now)
+		return err
+	})
+}
+
+// freshBinding is the binding under the declaration that replaced b's.
+func freshBinding(ctx context.Context, st store.Store, b *store.Binding) (*store.Binding, error) {
+	m, err := registered(ctx, st, b.Subject, b.Connection.Connector)
+	if err != nil {
+		return nil, err
+	}
+	s := m.Stream(b.Stream.Name)
+	if err := samePrimaryKey(b.Stream, s); err != nil {
+		return nil, err
+	}
+	err = st.View(ctx, func(v store.View) error {
+		b, err = v.Binding(b.Subject, b.Connection, s)
+		return err
+	})
+	return b, err
+}
+
+// batchFailure gives a failure its code (I-7). What the store says about the
+// request itself, and the end of the context, are no storage failures.
+func batchFailure(err error) error {
+	switch code := pdpp.CodeOf(err); {
+	case isContext(err), code == pdpp.CodeNotFound, code == pdpp.CodeConnectionNotFound:
+		return err
+	}
+	return &pdpp.Error{
+		Code: pdpp.CodeIngestStorage, Message: "The records could not be stored; nothing was. Send the same call again.",
+		RetryAfter: 1, Op: "ingest.Batch", Err: err,
+	}
+}

@@ -1,0 +1,247 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"pdpp"
+	"pdpp/internal/store"
+)
+
+// A batch is committed when it has that many records or bytes (H-21).
+const (
+	commitRecords = 1000
+	commitBytes   = 8 << 20
+)
+
+// staleTries is how often a batch is prepared anew because the manifest was
+// replaced under it.
+const staleTries = 5
+
+// batch is what the next commit will write.
+type batch struct {
+	tally  Summary // all but the outcome of the groups
+	groups []*group
+	count  int
+	bytes  int
+}
+
+// group is the records of one stream in a batch, in the order of the input. A
+// key belongs to one stream, so the order per key is kept.
+type group struct {
+	stream string
+	inputs []store.Input
+	docs   []store.Document
+}
+
+func newBatch() *batch { return &batch{tally: newSummary()} }
+
+// full tells whether a record of that size belongs to the next batch.
+func (b *batch) full(size int) bool {
+	return b.count >= commitRecords || b.count > 0 && b.bytes+size > commitBytes
+}
+
+func (b *batch) add(file string, it *item) {
+	b.tally.Lines++
+	switch it.kind {
+	case stateItem:
+		b.tally.State[it.stream] = it.cursor
+	case skippedItem:
+		b.tally.SkippedMessages++
+	case rejectedItem:
+		b.tally.reject(it.stream, LineRejection{File: file, Line: it.line, Code: it.bad.Code, Message: it.bad.Message})
+	case recordItem:
+		b.count++
+		b.bytes += it.size
+		g := b.group(it.stream)
+		g.inputs = append(g.inputs, it.input)
+		g.docs = append(g.docs, it.doc)
+	}
+}
+
+func (b *batch) group(stream string) *group {
+	for _, g := range b.groups {
+		if g.stream == stream {
+			return g
+		}
+	}
+	g := &group{stream: stream}
+	b.groups = append(b.groups, g)
+	return g
+}
+
+// countPlanned counts the records of a dry run.
+func (b *batch) countPlanned() {
+	for _, g := range b.groups {
+		var c Counts
+		for _, in := range g.inputs {
+			if in.Delete {
+				c.Deleted++
+			} else {
+				c.Accepted++
+			}
+		}
+		b.tally.count(g.stream, c)
+	}
+}
+
+func (b *batch) countOutcomes(outcomes [][]store.Outcome) {
+	for i, g := range b.groups {
+		var c Counts
+		for _, o := range outcomes[i] {
+			switch o {
+			case store.Stored:
+				c.Accepted++
+			case store.Deleted:
+				c.Deleted++
+			case store.Unchanged, store.Absent:
+				c.Unchanged++
+			}
+		}
+		b.tally.count(g.stream, c)
+	}
+}
+
+// commit writes the pending batch in one transaction and counts it.
+func (r *run) commit(ctx context.Context) error {
+	b := r.pending
+	switch {
+	case r.dry:
+		b.countPlanned()
+	case len(b.groups) > 0 || len(b.tally.State) > 0:
+		outcomes, err := r.write(ctx, b)
+		if err != nil {
+			return err
+		}
+		b.countOutcomes(outcomes)
+	}
+	r.summary.merge(&b.tally)
+	r.pending = newBatch()
+	return nil
+}
+
+func (r *run) write(ctx context.Context, b *batch) ([][]store.Outcome, error) {
+	for try := 1; ; try++ {
+		outcomes, err := r.writeOnce(ctx, b)
+		if !errors.Is(err, store.ErrStale) || try == staleTries {
+			return outcomes, err
+		}
+		if err := r.rebind(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *run) writeOnce(ctx context.Context, b *batch) ([][]store.Outcome, error) {
+	t := r.targets.Load()
+	for _, g := range b.groups {
+		if err := g.prepare(t.bindings[g.stream]); err != nil {
+			return nil, err
+		}
+	}
+	now := r.Clock()
+	var outcomes [][]store.Outcome
+	err := r.Store.Update(ctx, func(tx store.Tx) error {
+		outcomes = nil
+		for _, g := range b.groups {
+			out, err := tx.Ingest(t.bindings[g.stream], g.docs, now)
+			if err != nil {
+				return err
+			}
+			outcomes = append(outcomes, out)
+		}
+		if len(b.tally.State) == 0 {
+			return nil
+		}
+		return tx.PutState(r.subject, r.conn.ID, b.tally.State, now)
+	})
+	return outcomes, err
+}
+
+// prepare brings documents that were made under an older declaration up to date.
+func (g *group) prepare(b *store.Binding) error {
+	if b == nil {
+		return undeclared(g.stream)
+	}
+	for i := range g.docs {
+		if g.docs[i].Layout != b.Layout {
+			g.docs[i] = store.Prepare(b, g.inputs[i])
+		}
+	}
+	return nil
+}
+
+// targets are where the records of a connection go. They are replaced as a whole
+// when the manifest is.
+type targets struct {
+	manifest *pdpp.Manifest
+	bindings map[string]*store.Binding
+}
+
+// bind finds the bindings of the streams that lines may name.
+func (r *run) bind(ctx context.Context, m *pdpp.Manifest) error {
+	t := &targets{manifest: m, bindings: make(map[string]*store.Binding, len(m.Streams))}
+	err := r.Store.View(ctx, func(v store.View) error {
+		for _, s := range m.Streams {
+			if r.stream != "" && s.Name != r.stream {
+				continue
+			}
+			b, err := v.Binding(r.subject, r.conn, s)
+			if err != nil {
+				return err
+			}
+			t.bindings[s.Name] = b
+		}
+		return nil
+	})
+	if err == nil {
+		r.targets.Store(t)
+	}
+	return err
+}
+
+// rebind goes over to the manifest that replaced the run's. Lines that were
+// checked against another primary key cannot be kept, so a changed one ends the
+// run. A stream that is gone ends it only when records of it are pending.
+func (r *run) rebind(ctx context.Context) error {
+	m, err := registered(ctx, r.Store, r.subject, r.conn.Connector)
+	if err != nil {
+		return err
+	}
+	for _, old := range r.targets.Load().manifest.Streams {
+		if m.Stream(old.Name) == nil && r.stream == "" || r.stream != "" && old.Name != r.stream {
+			continue
+		}
+		if err := samePrimaryKey(old, m.Stream(old.Name)); err != nil {
+			return err
+		}
+	}
+	return r.bind(ctx, m)
+}
+
+// registered reads the manifest of a connector from the store.
+func registered(ctx context.Context, st store.Store, subject pdpp.SubjectID, key pdpp.ConnectorKey) (*pdpp.Manifest, error) {
+	var m *pdpp.Manifest
+	err := st.View(ctx, func(v store.View) error {
+		catalog, err := v.Catalog(subject)
+		if err != nil {
+			return err
+		}
+		if m = catalog.Manifest(key); m == nil {
+			return pdpp.Errorf(pdpp.CodeNotFound, "The connector has no registered manifest.")
+		}
+		return nil
+	})
+	return m, err
+}
+
+func samePrimaryKey(old, now *pdpp.Stream) error {
+	switch {
+	case now == nil:
+		return pdpp.Errorf(pdpp.CodeNotFound, "The stream %q is no longer declared.", old.Name)
+	case !slices.Equal(old.PrimaryKey, now.PrimaryKey):
+		return pdpp.Errorf(pdpp.CodeInvalidInput, "The primary key of %q was changed while records came in; start again.", old.Name)
+	}
+	return nil
+}

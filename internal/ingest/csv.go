@@ -1,0 +1,186 @@
+package ingest
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pdpp"
+)
+
+// csvColumn is a column of a file that goes into a field.
+type csvColumn struct {
+	index int
+	name  string
+	field *pdpp.Field
+}
+
+// csvRows reads the rows of a CSV file.
+type csvRows struct {
+	r     *csv.Reader
+	limit *allowance
+	line  int64 // of the last row
+	over  bool
+}
+
+// openCSV reads the header.
+func (im *importer) openCSV(name string, text io.Reader) (format, error) {
+	limit := &allowance{r: text}
+	rows := &csvRows{r: csv.NewReader(limit), limit: limit, line: 1}
+	rows.limit.renew()
+	header, err := rows.r.Read()
+	switch {
+	case errors.Is(err, io.EOF):
+		return format{rows, nil}, nil // an empty file has no rows
+	case isParseError(err), errors.Is(err, errLongRow):
+		return format{}, pdpp.Errorf(pdpp.CodeInvalidInput, "The first line of %s is no CSV header.", name)
+	case err != nil:
+		return format{}, readFailure(name, err)
+	}
+	columns, err := im.columns(name, header)
+	if err != nil {
+		return format{}, err
+	}
+	decode := func(_ *arena, u unit, now time.Time) item { return im.decodeCells(columns, u.cells, now) }
+	return format{rows, decode}, nil
+}
+
+// columns decides where each column goes, in the order of the file.
+func (im *importer) columns(name string, header []string) ([]csvColumn, error) {
+	at := make(map[string]int, len(header))
+	for i, h := range header {
+		h = strings.TrimSpace(h)
+		if _, twice := at[h]; twice {
+			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "%s has two columns with the name %q.", name, h)
+		}
+		at[h], header[i] = i, h
+	}
+	for _, field := range im.needed() {
+		if _, ok := at[im.column(field)]; !ok {
+			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "%s has no column %q for the field %q.", name, im.column(field), field)
+		}
+	}
+	var columns []csvColumn
+	var ignored []string
+	for i, h := range header {
+		before := len(columns)
+		for _, f := range im.stream.Fields {
+			if im.column(f.Name) == h {
+				columns = append(columns, csvColumn{i, h, f})
+			}
+		}
+		if len(columns) == before {
+			ignored = append(ignored, strconv.Quote(h))
+		}
+	}
+	if len(ignored) > 0 {
+		im.warn(name + ": columns that are no declared fields were left out: " + strings.Join(ignored, ", "))
+	}
+	return columns, nil
+}
+
+// needed are the fields that must have a column.
+func (im *importer) needed() []string {
+	fields := append([]string(nil), im.stream.PrimaryKey...)
+	for _, f := range im.stream.Fields {
+		if _, mapped := im.opts.Map[f.Name]; mapped {
+			fields = append(fields, f.Name)
+		}
+	}
+	return fields
+}
+
+func (im *importer) decodeCells(columns []csvColumn, cells []string, now time.Time) item {
+	var row object
+	for _, c := range columns {
+		cell := cells[c.index]
+		if !utf8.ValidString(cell) {
+			return im.refuse(&Rejection{InvalidUTF8, "The column " + strconv.Quote(c.name) + " is not valid UTF-8."})
+		}
+		value, use, ok := fromCell(c.field, cell)
+		if !ok {
+			return im.refuse(unconverted(c.name, c.field))
+		}
+		if use {
+			row.add(c.field.Name, value)
+		}
+	}
+	return im.item(row.bytes(), now)
+}
+
+// unconverted names the column and what it should hold, not what it holds.
+func unconverted(column string, f *pdpp.Field) *Rejection {
+	want := strings.Join(f.Types, " or ")
+	if f.Kind.IsTime() {
+		want = f.Format
+	}
+	return badRecord("The column " + strconv.Quote(column) + " does not hold a value of the declared type: " + want + ".")
+}
+
+// next reads a row. A row that is no CSV is refused and the next one is tried;
+// after one that is too long there is no telling where the next begins.
+func (s *csvRows) next() (unit, error) {
+	if s.over {
+		return unit{}, io.EOF
+	}
+	s.limit.renew()
+	cells, err := s.r.Read()
+	u := unit{cells: cells}
+	var parse *csv.ParseError
+	switch {
+	case err == nil:
+	case errors.Is(err, csv.ErrFieldCount):
+		u = unit{bad: badRecord("The row has more or fewer cells than the header.")}
+	case errors.Is(err, errLongRow):
+		s.over = true
+		u = unit{bad: badRecord("The row is longer than 16 MiB; the rest of the file was not read.")}
+	case errors.As(err, &parse):
+		u = unit{bad: badRecord("The row is not valid CSV: a quote is out of place.")}
+	default:
+		return unit{}, err
+	}
+	s.line = s.lineOf(parse, cells)
+	u.line = s.line
+	return u, nil
+}
+
+// lineOf is the line at which the row just read begins, as well as it is known.
+func (s *csvRows) lineOf(parse *csv.ParseError, cells []string) int64 {
+	switch {
+	case parse != nil:
+		return int64(parse.StartLine)
+	case len(cells) > 0:
+		line, _ := s.r.FieldPos(0)
+		return int64(line)
+	}
+	return s.line + 1
+}
+
+func isParseError(err error) bool {
+	var parse *csv.ParseError
+	return errors.As(err, &parse)
+}
+
+var errLongRow = errors.New("row too long")
+
+// allowance bounds what may be read for one row: a quote that is never closed
+// would otherwise take the rest of the file into memory.
+type allowance struct {
+	r    io.Reader
+	left int
+}
+
+func (a *allowance) renew() { a.left = MaxLine + readSize }
+
+func (a *allowance) Read(p []byte) (int, error) {
+	if a.left <= 0 {
+		return 0, errLongRow
+	}
+	n, err := a.r.Read(p[:min(len(p), a.left)])
+	a.left -= n
+	return n, err
+}

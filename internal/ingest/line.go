@@ -1,0 +1,190 @@
+package ingest
+
+import (
+	"time"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
+)
+
+// maxCursor bounds the value of a STATE as I-10 bounds stored state.
+const maxCursor = 1 << 20
+
+// ParseRecord reads one bare line, {"key","data","emitted_at"?,"op"?} (I-4), of
+// the stream s. now is the emitted_at of a line without one. The input shares no
+// memory with line. Members the form does not have are ignored.
+//
+// emitted_at and op may be null, which is the same as leaving them out. The data
+// of a delete is not kept; it may be an object, null or missing.
+func ParseRecord(line []byte, s *pdpp.Stream, now time.Time) (store.Input, *Rejection) {
+	return parseRecord(new(arena), line, s, now)
+}
+
+func parseRecord(a *arena, line []byte, s *pdpp.Stream, now time.Time) (store.Input, *Rejection) {
+	obj, bad := a.object(line)
+	if bad != nil {
+		return store.Input{}, bad
+	}
+	p := split(obj)
+	return p.record(s, now)
+}
+
+// MessageKind is what a message of H-21 is.
+type MessageKind uint8
+
+// The kinds.
+const (
+	RecordMessage MessageKind = iota
+	StateMessage
+	OtherMessage // of a type that is skipped
+)
+
+// Message is one line of a collector's output (H-21).
+type Message struct {
+	Kind   MessageKind
+	Stream *pdpp.Stream // nil for OtherMessage
+	Input  store.Input  // of a RecordMessage
+	Cursor []byte       // of a StateMessage: compact JSON, opaque
+}
+
+// ParseMessage reads one line in the envelope of H-21: {"type":"RECORD",…},
+// {"type":"STATE",…}, or a message of another type. With a rejection, the Stream
+// of the message is set when it is known.
+func ParseMessage(line []byte, m *pdpp.Manifest, now time.Time) (Message, *Rejection) {
+	return parseMessage(new(arena), line, m, now)
+}
+
+func parseMessage(a *arena, line []byte, m *pdpp.Manifest, now time.Time) (Message, *Rejection) {
+	obj, bad := a.object(line)
+	if bad != nil {
+		return Message{}, bad
+	}
+	p := split(obj)
+	kind, ok := rawjson.Text(p.kind)
+	if !ok {
+		return Message{}, badRecord("The message has no type.")
+	}
+	msg := Message{Kind: OtherMessage}
+	switch string(kind) {
+	case "RECORD":
+		msg.Kind = RecordMessage
+	case "STATE":
+		msg.Kind = StateMessage
+	default:
+		return msg, nil
+	}
+	name, ok := rawjson.Text(p.stream)
+	if !ok {
+		return msg, badRecord("The message names no stream.")
+	}
+	if msg.Stream = m.Stream(string(name)); msg.Stream == nil {
+		return msg, badRecord("The manifest does not declare the stream of the message.")
+	}
+	if msg.Kind == StateMessage {
+		msg.Cursor, bad = p.state()
+	} else {
+		msg.Input, bad = p.record(msg.Stream, now)
+	}
+	return msg, bad
+}
+
+// parts are the members of a line that mean something, as raw JSON.
+type parts struct {
+	kind, stream, key, data, emittedAt, op, cursor []byte
+}
+
+func split(obj []byte) parts {
+	var p parts
+	for name, value := range rawjson.Members(obj) {
+		switch string(name) {
+		case "type":
+			p.kind = value
+		case "stream":
+			p.stream = value
+		case "key":
+			p.key = value
+		case "data":
+			p.data = value
+		case "emitted_at":
+			p.emittedAt = value
+		case "op":
+			p.op = value
+		case "cursor":
+			p.cursor = value
+		}
+	}
+	return p
+}
+
+// missing tells whether an optional member is left out or null.
+func missing(value []byte) bool { return len(value) == 0 || value[0] == 'n' }
+
+func (p *parts) record(s *pdpp.Stream, now time.Time) (store.Input, *Rejection) {
+	in := store.Input{EmittedAt: now}
+	var bad *Rejection
+	if in.Delete, bad = p.isDelete(); bad != nil {
+		return in, bad
+	}
+	if bad := p.checkData(in.Delete); bad != nil {
+		return in, bad
+	}
+	if !missing(p.emittedAt) {
+		var ok bool
+		if in.EmittedAt, ok = emittedAt(p.emittedAt); !ok {
+			return in, badRecord("emitted_at is not a time.")
+		}
+	}
+	if in.ID, bad = identity(s, p.key, p.data); bad != nil {
+		return in, bad
+	}
+	if !in.Delete {
+		in.Data = p.data
+	}
+	return in, nil
+}
+
+func (p *parts) isDelete() (bool, *Rejection) {
+	if missing(p.op) {
+		return false, nil
+	}
+	op, _ := rawjson.Text(p.op)
+	switch string(op) {
+	case "upsert":
+		return false, nil
+	case "delete":
+		return true, nil
+	}
+	return false, badRecord("op is neither upsert nor delete.")
+}
+
+func (p *parts) checkData(isDelete bool) *Rejection {
+	switch kind := rawjson.KindOf(p.data); {
+	case kind == rawjson.KindObject, isDelete && missing(p.data):
+		return nil
+	case kind == rawjson.KindNone:
+		return badRecord("The record has no data.")
+	}
+	return badRecord("data is not an object.")
+}
+
+// emittedAt reads a time (C-34). Offsets can carry a time out of the years that
+// four digits can write; such a time could not be answered again (C-33).
+func emittedAt(value []byte) (time.Time, bool) {
+	text, ok := rawjson.Text(value)
+	if !ok {
+		return time.Time{}, false
+	}
+	t, ok := pdpp.ParseTime(string(text))
+	return t, ok && t.Year() >= 0 && t.Year() <= 9999
+}
+
+func (p *parts) state() ([]byte, *Rejection) {
+	switch {
+	case len(p.cursor) == 0:
+		return nil, badRecord("The STATE has no cursor.")
+	case len(p.cursor) > maxCursor:
+		return nil, badRecord("The cursor is longer than 1 MiB.")
+	}
+	return p.cursor, nil
+}

@@ -1,0 +1,184 @@
+package ingest
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
+)
+
+// Format is how rows are written (H-23).
+type Format string
+
+// The formats. FormatAuto goes by the name of the file and, where that says
+// nothing, by its first character.
+const (
+	FormatAuto  Format = "auto"
+	FormatCSV   Format = "csv"
+	FormatJSON  Format = "json" // an array of objects
+	FormatJSONL Format = "jsonl"
+)
+
+// ImportOptions are the choices of `pdpp import` (H-23).
+type ImportOptions struct {
+	Stream      string
+	Format      Format            // "": FormatAuto
+	Map         map[string]string // field -> column, where the names differ
+	EmittedAt   time.Time         // zero: now
+	StopOnError bool
+	DryRun      bool
+}
+
+// Import takes plain rows into a stream: CSV with a header, a JSON array of
+// objects, or lines with one object each. The key comes from the primary key's
+// fields; values are converted to the declared types. It commits, counts and
+// fails like Run.
+//
+// CSV columns that are no declared fields are left out, with a warning that names
+// them; unknown properties of JSON rows are kept. A CSV file without a column for
+// each field of the primary key or of Map is refused as a whole
+// (CodeInvalidInput).
+func (r *Runner) Import(ctx context.Context, subject pdpp.SubjectID, conn pdpp.Connection, m *pdpp.Manifest,
+	opts ImportOptions, files []File) (Summary, error) {
+	run := r.newRun(subject, conn, m)
+	run.stream, run.stopOnError, run.dry = opts.Stream, opts.StopOnError, opts.DryRun
+	s := m.Stream(opts.Stream)
+	if s == nil {
+		return run.summary, undeclared(opts.Stream)
+	}
+	im := &importer{run: run, opts: opts, stream: s}
+	if err := im.checkOptions(); err != nil {
+		return run.summary, err
+	}
+	summary, err := run.do(ctx, files, im.open)
+	summary.Warnings = im.warnings
+	return summary, err
+}
+
+// importer turns rows into records.
+type importer struct {
+	run    *run
+	opts   ImportOptions
+	stream *pdpp.Stream
+
+	mu       sync.Mutex
+	warnings []string
+}
+
+func (im *importer) checkOptions() error {
+	switch im.opts.Format {
+	case "", FormatAuto, FormatCSV, FormatJSON, FormatJSONL:
+	default:
+		return pdpp.Errorf(pdpp.CodeUsage, "The format is auto, csv, json or jsonl.")
+	}
+	for field := range im.opts.Map {
+		if im.stream.Field(field) == nil {
+			return pdpp.Errorf(pdpp.CodeUsage, "The stream %q declares no field %q.", im.stream.Name, field)
+		}
+	}
+	return nil
+}
+
+// column is where the value of a field comes from.
+func (im *importer) column(field string) string {
+	if column, ok := im.opts.Map[field]; ok {
+		return column
+	}
+	return field
+}
+
+func (im *importer) warn(text string) {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	if !slices.Contains(im.warnings, text) {
+		im.warnings = append(im.warnings, text)
+	}
+}
+
+func (im *importer) open(name string, text io.Reader) (format, error) {
+	r := bufio.NewReaderSize(text, readSize)
+	if bom, _ := r.Peek(len(byteOrderMark)); string(bom) == string(byteOrderMark) {
+		_, _ = r.Discard(len(bom)) // peeked, so it is there
+	}
+	switch im.formatOf(name, r) {
+	case FormatJSON:
+		return format{&elements{r: r, line: 1}, im.decodeJSON}, nil
+	case FormatJSONL:
+		return format{&lineSource{NewLines(r)}, im.decodeJSON}, nil
+	}
+	return im.openCSV(name, r)
+}
+
+func (im *importer) formatOf(name string, r *bufio.Reader) Format {
+	if im.opts.Format != "" && im.opts.Format != FormatAuto {
+		return im.opts.Format
+	}
+	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ".gz"))) {
+	case ".csv":
+		return FormatCSV
+	case ".jsonl", ".ndjson":
+		return FormatJSONL
+	}
+	switch firstChar(r) {
+	case '[':
+		return FormatJSON
+	case '{':
+		return FormatJSONL
+	}
+	return FormatCSV
+}
+
+// firstChar looks for the first character that is no white space, not far.
+func firstChar(r *bufio.Reader) byte {
+	for n := 1; n <= 4096; n++ {
+		head, err := r.Peek(n)
+		if err != nil {
+			break
+		}
+		if c := head[n-1]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c
+		}
+	}
+	return 0
+}
+
+// item makes the record of a converted row.
+func (im *importer) item(data []byte, now time.Time) item {
+	in := store.Input{Data: data, EmittedAt: now}
+	if !im.opts.EmittedAt.IsZero() {
+		in.EmittedAt = im.opts.EmittedAt
+	}
+	var bad *Rejection
+	in.ID, bad = rowIdentity(im.stream, data)
+	return im.run.recordItem(im.run.targets.Load(), im.stream.Name, in, bad)
+}
+
+func (im *importer) refuse(bad *Rejection) item {
+	return item{kind: rejectedItem, stream: im.stream.Name, bad: bad}
+}
+
+// rowIdentity takes the key of a row from its fields (H-23).
+func rowIdentity(s *pdpp.Stream, data []byte) (pdpp.RecordID, *Rejection) {
+	parts := make([]string, len(s.PrimaryKey))
+	for i, field := range s.PrimaryKey {
+		value, ok := rawjson.Get(data, field)
+		if !ok || missing(value) {
+			return "", badIdentity("The row has no value for the key field " + strconv.Quote(field) + ".")
+		}
+		part, bad := appendPart(nil, value)
+		if bad != nil {
+			return "", bad
+		}
+		parts[i] = string(part)
+	}
+	return checked(canonical(parts))
+}

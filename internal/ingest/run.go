@@ -1,0 +1,225 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/store"
+)
+
+// Runner takes files into a store, for operator commands.
+type Runner struct {
+	Store store.Store // not used by a dry run
+	Clock func() time.Time
+	// Progress, when not nil, is told how far a run is, often, and from the
+	// goroutine that called it.
+	Progress func(Progress)
+}
+
+// Progress is how far a run is. Bytes are those of the files as they are on disk.
+type Progress struct {
+	File     string
+	Bytes    int64
+	Total    int64 // 0 when unknown
+	Records  int64 // all that are committed, rejected ones included
+	Rejected int64
+}
+
+// Options are the choices of `pdpp ingest` (H-20).
+type Options struct {
+	Stream      string // lines are bare records of this stream; "": messages (H-21)
+	StopOnError bool   // stop at the first rejection, after committing what precedes it
+	DryRun      bool   // check everything, store nothing
+}
+
+// Run takes files of lines into a connection. m is the connector's registered
+// manifest; when it is replaced meanwhile, the run goes on under the new one.
+//
+// Rejected lines are in the summary and no error. The error is for what ended
+// the run early: a file that cannot be read, a storage failure, the context. What
+// was committed until then stays and is in the summary; running the same files
+// again is harmless (I-8).
+func (r *Runner) Run(ctx context.Context, subject pdpp.SubjectID, conn pdpp.Connection, m *pdpp.Manifest,
+	opts Options, files []File) (Summary, error) {
+	run := r.newRun(subject, conn, m)
+	run.stream, run.stopOnError, run.dry = opts.Stream, opts.StopOnError, opts.DryRun
+	return run.do(ctx, files, func(_ string, text io.Reader) (format, error) {
+		decode := run.decodeMessage
+		if opts.Stream != "" {
+			decode = run.decodeRecord
+		}
+		return format{&lineSource{NewLines(text)}, decode}, nil
+	})
+}
+
+// run is one call of Run or Import.
+type run struct {
+	*Runner
+	subject     pdpp.SubjectID
+	conn        pdpp.Connection
+	manifest    *pdpp.Manifest
+	stream      string // the only stream; "": the lines say
+	stopOnError bool
+	dry         bool
+
+	targets atomic.Pointer[targets]
+	summary Summary
+	pending *batch
+	total   int64
+	last    Progress
+}
+
+func (r *Runner) newRun(subject pdpp.SubjectID, conn pdpp.Connection, m *pdpp.Manifest) *run {
+	run := &run{Runner: r, subject: subject, conn: conn, manifest: m, summary: newSummary(), pending: newBatch()}
+	run.summary.ConnectionID, run.summary.ConnectorKey = conn.ID, conn.Connector
+	return run
+}
+
+// errStop ends a run at a rejection.
+var errStop = errors.New("stopped at a rejection")
+
+func (r *run) do(ctx context.Context, files []File, open func(string, io.Reader) (format, error)) (Summary, error) {
+	start := r.Clock()
+	err := r.ready(ctx, files)
+	if err == nil {
+		p := &pipeline{files: files, open: open, clock: r.Clock}
+		err = p.run(ctx, func(c *chunk) error { return r.take(ctx, c) })
+	}
+	if err == nil {
+		err = r.commit(ctx)
+	}
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	if err == nil {
+		r.report()
+	}
+	r.summary.DurationMS = r.Clock().Sub(start).Milliseconds()
+	return r.summary, err
+}
+
+// ready finds what must be there before anything is stored.
+func (r *run) ready(ctx context.Context, files []File) error {
+	if r.stream != "" && r.manifest.Stream(r.stream) == nil {
+		return undeclared(r.stream)
+	}
+	for _, f := range files {
+		n, err := f.sizeOf()
+		if err != nil {
+			return err
+		}
+		r.total += n
+	}
+	if r.dry {
+		r.targets.Store(&targets{manifest: r.manifest})
+		return nil
+	}
+	return r.bind(ctx, r.manifest)
+}
+
+func undeclared(stream string) error {
+	e := pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest declares no stream %q.", stream)
+	e.Stream = stream
+	return e
+}
+
+// take adds the items of a chunk to the pending batch and commits it when it is
+// full. A batch is cut only in front of a record, so that a STATE shares the
+// transaction of the records before it (H-21).
+func (r *run) take(ctx context.Context, c *chunk) error {
+	for i := range c.items {
+		it := &c.items[i]
+		if it.kind == recordItem && r.pending.full(it.size) {
+			if err := r.commit(ctx); err != nil {
+				return err
+			}
+		}
+		if it.kind == rejectedItem && it.stream == "" {
+			it.stream = r.stream // refused before it was decoded
+		}
+		r.pending.add(c.file, it)
+		if it.kind == rejectedItem && r.stopOnError {
+			if err := r.commit(ctx); err != nil {
+				return err
+			}
+			return errStop
+		}
+	}
+	r.last.File, r.last.Bytes = c.file, c.done+c.offset
+	r.report()
+	if c.err != nil && !isContext(c.err) {
+		return r.commit(ctx)
+	}
+	return nil
+}
+
+func isContext(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+func (r *run) report() {
+	if r.Progress == nil {
+		return
+	}
+	r.last.Total = r.total
+	r.last.Records, r.last.Rejected = r.summary.Records.Total(), r.summary.Records.Rejected
+	r.Progress(r.last)
+}
+
+// lineSource gives lines as units.
+type lineSource struct{ *Lines }
+
+func (s *lineSource) next() (unit, error) {
+	if !s.Next() {
+		if err := s.Err(); err != nil {
+			return unit{}, err
+		}
+		return unit{}, io.EOF
+	}
+	u := unit{line: s.Number(), text: s.Line()}
+	if s.TooLong() {
+		u.bad = tooLong()
+	}
+	return u, nil
+}
+
+func (r *run) decodeRecord(a *arena, u unit, now time.Time) item {
+	t := r.targets.Load()
+	in, bad := parseRecord(a, u.text, t.manifest.Stream(r.stream), now)
+	return r.recordItem(t, r.stream, in, bad)
+}
+
+func (r *run) decodeMessage(a *arena, u unit, now time.Time) item {
+	t := r.targets.Load()
+	msg, bad := parseMessage(a, u.text, t.manifest, now)
+	stream := ""
+	if msg.Stream != nil {
+		stream = msg.Stream.Name
+	}
+	switch {
+	case bad != nil && msg.Kind == StateMessage:
+		return item{kind: rejectedItem, bad: bad} // no record of the stream
+	case msg.Kind == StateMessage:
+		return item{kind: stateItem, stream: stream, cursor: msg.Cursor}
+	case msg.Kind == OtherMessage:
+		return item{kind: skippedItem}
+	}
+	return r.recordItem(t, stream, msg.Input, bad)
+}
+
+// recordItem makes a record ready for the store, as far as that can be done
+// outside of it.
+func (r *run) recordItem(t *targets, stream string, in store.Input, bad *Rejection) item {
+	if bad != nil {
+		return item{kind: rejectedItem, stream: stream, bad: bad}
+	}
+	it := item{kind: recordItem, stream: stream, input: in}
+	if !r.dry {
+		it.doc = store.Prepare(t.bindings[stream], in)
+	}
+	return it
+}

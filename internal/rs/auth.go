@@ -1,0 +1,211 @@
+package rs
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/httpx"
+	"pdpp/internal/store"
+)
+
+const maxToken = 512 // H-43
+
+// bearer reads the Authorization header (C-14, H-43).
+func bearer(r *http.Request) (string, error) {
+	headers := r.Header["Authorization"]
+	if len(headers) > 1 {
+		return "", pdpp.Errorf(pdpp.CodeInvalidRequest, "There is more than one Authorization header.")
+	}
+	if len(headers) == 0 {
+		return "", noBearer()
+	}
+	scheme, token, _ := strings.Cut(headers[0], " ")
+	if !strings.EqualFold(scheme, "bearer") {
+		return "", noBearer()
+	}
+	token = strings.TrimSpace(token)
+	if token == "" {
+		return "", noBearer()
+	}
+	return token, nil
+}
+
+func noBearer() error {
+	return pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required: Authorization: Bearer <token>.")
+}
+
+// badToken is the one answer to everything that is wrong with a token (C-17).
+func badToken() error {
+	return pdpp.Errorf(pdpp.CodeInvalidToken, "This token is unknown, expired or revoked.")
+}
+
+func validToken(s string) bool {
+	if len(s) > maxToken {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("._~+/=-", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// authenticate finds out who asks and judges token and grant, in the order of
+// C-20. A bad bearer counts against the address it came from (H-68).
+func (s *Server) authenticate(v store.View, r *http.Request, token string, now time.Time) (store.Principal, error) {
+	p, err := s.lookUp(v, token, now)
+	if err != nil {
+		if pdpp.CodeOf(err) == pdpp.CodeInvalidToken {
+			addr := s.Edge.ClientAddr(r)
+			if blocked := s.throttle.Blocked(addr); blocked != nil {
+				return p, blocked
+			}
+			s.throttle.Failed(addr)
+		}
+		return p, err
+	}
+	httpx.SetTokenID(r.Context(), p.Token.ID)
+	switch p.Token.Kind {
+	case pdpp.TokenOwner:
+		return p, nil
+	case pdpp.TokenClient:
+		return p, s.checkGrant(p, now)
+	case pdpp.TokenPackage:
+		return p, pdpp.Errorf(pdpp.CodePermission, "A package token is served at /mcp only.")
+	}
+	return p, badToken()
+}
+
+func (s *Server) lookUp(v store.View, token string, now time.Time) (store.Principal, error) {
+	if !validToken(token) {
+		return store.Principal{}, badToken()
+	}
+	p, err := v.Token(store.HashToken(token))
+	switch {
+	case pdpp.CodeOf(err) == pdpp.CodeNotFound:
+		return p, badToken()
+	case err != nil:
+		return p, &pdpp.Error{
+			Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "token look-up", Err: err,
+			Message: "The token could not be checked; try again.",
+		}
+	case !p.Token.Live(now):
+		return p, badToken()
+	}
+	return p, nil
+}
+
+// checkGrant judges the grant behind a live client token (C-18) and its audience
+// (H-52): every audience opens the read routes, and there are no others yet.
+func (s *Server) checkGrant(p store.Principal, now time.Time) error {
+	if p.Grant == nil {
+		return pdpp.Errorf(pdpp.CodeGrantInvalid, "The grant of this token cannot be interpreted.")
+	}
+	switch p.Grant.Status(now) {
+	case pdpp.GrantRevoked:
+		return pdpp.Errorf(pdpp.CodeGrantRevoked, "The owner has withdrawn this grant.")
+	case pdpp.GrantExpired:
+		return pdpp.Errorf(pdpp.CodeGrantExpired, "This grant has expired. Ask the owner for a new one.")
+	}
+	known := func(a string) bool { return a == "rest" || a == "mcp" || a == "mcp-developer" }
+	if !slices.ContainsFunc(p.Token.Audience, known) {
+		return pdpp.Errorf(pdpp.CodeInsufficientScope, "This token was not issued for this resource.")
+	}
+	return nil
+}
+
+// reach gives what a principal can read, computed once per grant and generation.
+func (s *Server) reach(v store.View, p store.Principal) (*grant.Reach, error) {
+	key := "owner " + string(p.Token.Subject)
+	if p.Grant != nil {
+		key = string(p.Grant.ID)
+	}
+	if r := s.reaches.get(key, p.Generation); r != nil {
+		return r, nil
+	}
+	catalog, err := v.Catalog(p.Token.Subject)
+	if err != nil {
+		return nil, err
+	}
+	if p.Grant == nil {
+		r := grant.ForOwner(p.Token.Subject, catalog)
+		s.reaches.put(key, catalog.Generation, r)
+		return r, nil
+	}
+	g, err := grant.ParseDocument(p.Grant.Document, p.Grant.ConnectorKey)
+	if err != nil {
+		return nil, err
+	}
+	r := grant.ForClient(g, catalog)
+	s.reaches.put(key, catalog.Generation, r)
+	return r, nil
+}
+
+// reachCache keeps computed reaches. An entry counts only for the generation it
+// was computed at, so a changed manifest or label is seen by the next request.
+type reachCache struct {
+	mu      sync.Mutex
+	entries map[string]cachedReach
+}
+
+type cachedReach struct {
+	generation int64
+	reach      *grant.Reach
+}
+
+const maxReaches = 1024
+
+func (c *reachCache) get(key string, generation int64) *grant.Reach {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.entries[key]; ok && e.generation == generation {
+		return e.reach
+	}
+	return nil
+}
+
+func (c *reachCache) put(key string, generation int64, r *grant.Reach) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries == nil || len(c.entries) >= maxReaches {
+		c.entries = make(map[string]cachedReach)
+	}
+	c.entries[key] = cachedReach{generation, r}
+}
+
+// usedTokens collects when tokens were used, to be written down now and then: a
+// write per read would make reads as slow as writes.
+type usedTokens struct {
+	mu   sync.Mutex
+	last map[pdpp.TokenID]time.Time
+}
+
+func (u *usedTokens) note(id pdpp.TokenID, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.last == nil {
+		u.last = make(map[pdpp.TokenID]time.Time)
+	}
+	u.last[id] = now
+}
+
+func (s *Server) flushUsed(ctx context.Context) error {
+	s.used.mu.Lock()
+	used := s.used.last
+	s.used.last = nil
+	s.used.mu.Unlock()
+	if len(used) == 0 {
+		return nil
+	}
+	return s.Store.Update(ctx, func(tx store.Tx) error { return tx.TouchTokens(used) })
+}

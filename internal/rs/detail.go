@@ -1,0 +1,62 @@
+package rs
+
+import (
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/query"
+	"pdpp/internal/store"
+)
+
+// getRecord answers GET /v1/streams/{stream}/records/{id} (REC-13, REC-14).
+func getRecord(q *request) error {
+	rows, err := q.reach.Stream(q.vars["stream"], q.sel)
+	if err != nil {
+		return err
+	}
+	var w wish
+	if w.selection, err = q.params.Selection(); err != nil {
+		return err
+	}
+	if w.expand, err = q.params.Expand(); err != nil {
+		return err
+	}
+	plan, err := q.plan(rows, w)
+	if err != nil {
+		return err
+	}
+	q.prefs = query.ParsePrefer(q.http.Header["Prefer"], false)
+	var holders []grant.Row
+	get := query.Get{Subject: q.reach.Subject, Sources: plan.sources, ID: pdpp.RecordID(q.vars["id"])}
+	err = q.view.Get(get, func(r *store.Record) error {
+		shape := plan.shapes[r.Source]
+		holder := shape.row
+		holder.Connections = connectionOf(shape)
+		if holders = append(holders, holder); len(holders) > 1 {
+			return nil
+		}
+		if err := q.record(shape, r, q.prefs.FieldPreview); err != nil {
+			return err
+		}
+		q.body = q.body[:len(q.body)-1] // reopen the object for links and meta
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(holders) == 0:
+		return pdpp.Errorf(pdpp.CodeNotFound, "There is no such record.")
+	case len(holders) > 1:
+		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections have a record with this id.", holders, "")
+	}
+	q.closeObject(appendPresentation(plan))
+	return nil
+}
+
+func connectionOf(s *shape) []pdpp.Connection {
+	for _, c := range s.row.Connections {
+		if c.ID == s.connection {
+			return []pdpp.Connection{c}
+		}
+	}
+	return nil
+}

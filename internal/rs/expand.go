@@ -1,0 +1,102 @@
+package rs
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/sortkey"
+	"pdpp/internal/store"
+)
+
+// expand appends ,"expanded":{…} for a parent record (REC-26).
+func (q *request) expand(s *shape, parent *store.Record, preview int) error {
+	id := string(parent.ID)
+	q.body = appendText(q.body, `,"expanded":{`)
+	for i, e := range s.expansions {
+		if i > 0 {
+			q.body = append(q.body, ',')
+		}
+		q.body = rawjson.AppendString(q.body, e.Name)
+		q.body = append(q.body, ':')
+		if err := q.relation(s, e, id, preview); err != nil {
+			return err
+		}
+	}
+	q.body = append(q.body, '}')
+	return nil
+}
+
+func (q *request) relation(s *shape, e query.Expansion, id string, preview int) error {
+	list, child, ok, err := q.children(s, e, id)
+	if err != nil {
+		return err
+	}
+	start := len(q.body)
+	if e.HasMany {
+		q.body = appendText(q.body, `{"object":"list","data":[`)
+	}
+	more, taken := false, 0
+	if ok {
+		more, err = q.view.List(list, func(r *store.Record) (bool, error) {
+			if taken == e.Limit {
+				return false, nil
+			}
+			if taken++; taken > 1 {
+				q.body = append(q.body, ',')
+			}
+			return true, q.record(child, r, preview)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !e.HasMany {
+		if len(q.body) == start {
+			q.body = appendText(q.body, "null")
+		}
+		return nil
+	}
+	q.body = appendText(q.body, `],"has_more":`)
+	q.body = strconv.AppendBool(q.body, more)
+	q.body = appendMember(q.body, "url", childrenURL(e, id, s.connection))
+	q.body = append(q.body, '}')
+	return nil
+}
+
+// children is the read of a parent's children; ok is false when there can be
+// none: the related stream is not granted on the parent's connection, or the id
+// cannot be a value of the foreign key.
+func (q *request) children(s *shape, e query.Expansion, id string) (list query.List, child *shape, ok bool, err error) {
+	i := slices.IndexFunc(e.Child.Connections, func(c pdpp.Connection) bool { return c.ID == s.connection })
+	if i < 0 {
+		q.warnings.skippedRelation(e.Relation, s.connection)
+		return list, nil, false, nil
+	}
+	projection, err := query.Project(query.Selection{}, e.Child.Access)
+	if err != nil {
+		return list, nil, false, err
+	}
+	key := e.Child.Stream.Field(e.ForeignKey)
+	operand, ok := sortkey.FromText(key.Kind, id)
+	list = query.List{
+		Subject: q.reach.Subject, Limit: e.Limit,
+		Order: query.OrderOf(query.Sort{Desc: true}, []grant.Row{e.Child}),
+		Sources: []query.Source{{
+			Connection: s.connection, Stream: e.Child.Stream,
+			Time: e.Child.Access.Time, Resources: e.Child.Access.Resources,
+			Where: []query.Condition{{Field: key, Op: pdpp.OpEq, Key: operand}},
+		}},
+	}
+	return list, newShape(e.Child, projection, nil).on(e.Child.Connections[i]), ok, nil
+}
+
+// childrenURL is a runnable read of all children.
+func childrenURL(e query.Expansion, id string, conn pdpp.ConnectionID) string {
+	return "/v1/streams/" + url.PathEscape(e.Stream) + "/records?filter[" + url.QueryEscape(e.ForeignKey) + "]=" +
+		url.QueryEscape(id) + "&connection_id=" + url.QueryEscape(string(conn))
+}

@@ -1,0 +1,109 @@
+package rs
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+)
+
+// Everything this package sends is appended to one buffer: constant text, quoted
+// strings, and stored JSON as it is.
+
+func appendText(dst []byte, s string) []byte { return append(dst, s...) }
+
+func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
+
+func appendTime(dst []byte, t time.Time) []byte {
+	dst = append(dst, '"')
+	dst = t.UTC().AppendFormat(dst, pdpp.TimestampFormat)
+	return append(dst, '"')
+}
+
+// appendMember appends ,"name":"value"; nothing when the value is empty.
+func appendMember(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	dst = append(dst, ',', '"')
+	dst = append(dst, name...)
+	dst = append(dst, '"', ':')
+	return rawjson.AppendString(dst, value)
+}
+
+// count is meta.count (C-31); kind "none" has no value.
+type count struct {
+	kind  string
+	value int64
+}
+
+var notCounted = count{kind: "none"}
+
+// appendMeta appends "meta":{…} with a presentation when there is one.
+func appendMeta(dst []byte, c count, w warnings, presentation []byte) []byte {
+	dst = appendText(dst, `"meta":{"count":{"kind":"`)
+	dst = appendText(dst, c.kind)
+	dst = append(dst, '"')
+	if c.kind != "none" {
+		dst = appendText(dst, `,"value":`)
+		dst = strconv.AppendInt(dst, c.value, 10)
+	}
+	dst = appendText(dst, `},"warnings":`)
+	dst = w.append(dst)
+	if presentation != nil {
+		dst = appendText(dst, `,"presentation":`)
+		dst = append(dst, presentation...)
+	}
+	return append(dst, '}')
+}
+
+// page is how a list ends (C-29).
+type page struct {
+	hasMore bool
+	cursor  string // "" when there is no next page
+	count   count
+}
+
+// closeList appends what follows the data of a list.
+func (q *request) closeList(p page, presentation []byte) {
+	b := appendText(q.body, `],"has_more":`)
+	b = strconv.AppendBool(b, p.hasMore)
+	b = appendMember(b, "next_cursor", p.cursor)
+	b = appendMember(b, "url", q.path())
+	b = appendText(b, `,"links":{"self":`)
+	b = rawjson.AppendString(b, q.target())
+	b = appendText(b, `,"next":`)
+	if p.cursor == "" {
+		b = appendText(b, "null")
+	} else {
+		b = rawjson.AppendString(b, q.path()+"?"+withCursor(q.http.URL.RawQuery, p.cursor))
+	}
+	b = appendText(b, "},")
+	b = appendMeta(b, p.count, q.warnings, presentation)
+	q.body = appendText(b, "}\n")
+}
+
+// withCursor is a query string with its cursor replaced.
+func withCursor(raw, cursor string) string {
+	var kept []string
+	for part := range strings.SplitSeq(raw, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		if decoded, err := url.QueryUnescape(name); part == "" || err == nil && (decoded == "cursor" || decoded == "cursor[]") {
+			continue
+		}
+		kept = append(kept, part)
+	}
+	return strings.Join(append(kept, "cursor="+cursor), "&")
+}
+
+// closeObject appends links and meta to a flat object that is still open (C-30).
+func (q *request) closeObject(presentation []byte) {
+	b := appendText(q.body, `,"links":{"self":`)
+	b = rawjson.AppendString(b, q.target())
+	b = appendText(b, "},")
+	b = appendMeta(b, notCounted, q.warnings, presentation)
+	q.body = appendText(b, "}\n")
+}

@@ -1,0 +1,238 @@
+package rs
+
+import (
+	"bytes"
+	"net/url"
+
+	"pdpp"
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
+)
+
+// record appends one record (REC-1). preview is the number of characters at which
+// top-level values are cut; 0 shows them whole.
+func (q *request) record(s *shape, r *store.Record, preview int) error {
+	b := appendText(q.body, `{"object":"record","id":`)
+	b = rawjson.AppendString(b, string(r.ID))
+	b = append(b, s.middle...)
+	w := dataWriter{request: q, shape: s, record: r, preview: preview}
+	b, err := w.data(b)
+	if err != nil {
+		return err
+	}
+	if len(w.cut) > 0 {
+		b = appendText(b, `,"truncated_fields":{`)
+		b = append(b, w.cut...)
+		b = append(b, '}')
+	}
+	q.body = b
+	if len(s.expansions) > 0 {
+		if err := q.expand(s, r, preview); err != nil {
+			return err
+		}
+	}
+	b = appendText(q.body, `,"emitted_at":`)
+	b = appendTime(b, r.EmittedAt)
+	b = append(b, s.tail...)
+	q.body = append(b, '}')
+	return nil
+}
+
+// dataWriter writes a record's projected data by splicing stored bytes.
+type dataWriter struct {
+	*request
+	shape   *shape
+	record  *store.Record
+	preview int
+
+	cut []byte // members of truncated_fields
+}
+
+func (w *dataWriter) data(dst []byte) ([]byte, error) {
+	p := w.shape.projection
+	if p.All && w.preview == 0 && !w.shape.hasBlobs && bytes.IndexByte(w.record.Body, 0) < 0 {
+		return append(dst, w.record.Body...), nil // nothing to change: the stored bytes are the answer
+	}
+	if p.Ordered {
+		return w.ordered(dst)
+	}
+	dst = append(dst, '{')
+	first := true
+	for name, value := range rawjson.Members(w.record.Body) {
+		if _, ok := p.Place(name); !ok {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		var err error
+		if dst, err = w.member(dst, string(name), value); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// ordered writes the members in the order of the projection.
+func (w *dataWriter) ordered(dst []byte) ([]byte, error) {
+	p := w.shape.projection
+	values := make([][]byte, len(p.Names))
+	for name, value := range rawjson.Members(w.record.Body) {
+		if i, ok := p.Place(name); ok {
+			values[i] = value
+		}
+	}
+	dst = append(dst, '{')
+	first := true
+	for i, value := range values {
+		if value == nil {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		var err error
+		if dst, err = w.member(dst, p.Names[i], value); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func (w *dataWriter) member(dst []byte, name string, value []byte) ([]byte, error) {
+	dst = rawjson.AppendString(dst, name)
+	dst = append(dst, ':')
+	shape := pdpp.BlobNone
+	if f := w.shape.row.Stream.Field(name); f != nil {
+		shape = f.Blob
+	}
+	isStub := rawjson.KindOf(value) == rawjson.KindStub
+	if isStub && shape == pdpp.BlobNone {
+		return w.long(dst, name, store.ParseStub(value))
+	}
+	if isStub {
+		// A list of blob references can be long; each gets its URL.
+		whole, err := w.appendLong(nil, store.ParseStub(value))
+		if err != nil {
+			return dst, err
+		}
+		value = whole
+	}
+	if shape != pdpp.BlobNone {
+		value = withFetchURLs(value, w.shape.connection)
+	}
+	if w.preview == 0 {
+		return append(dst, value...), nil
+	}
+	dst, cut := evidence.AppendPreview(dst, value, w.preview, shape != pdpp.BlobNone)
+	w.truncated(name, cut)
+	return dst, nil
+}
+
+// long writes a value that is kept in pieces, or the beginning of it.
+func (w *dataWriter) long(dst []byte, name string, stub store.Stub) ([]byte, error) {
+	if w.preview == 0 || stub.Chars <= w.preview {
+		return w.appendLong(dst, stub)
+	}
+	if !stub.Text {
+		whole, err := w.appendLong(nil, stub)
+		if err != nil {
+			return dst, err
+		}
+		dst, cut := evidence.AppendPreview(dst, whole, w.preview, false)
+		w.truncated(name, cut)
+		return dst, nil
+	}
+	var failed error
+	pieces := func(yield func([]byte) bool) {
+		failed = w.view.Long(w.record.Ref, stub, yield)
+	}
+	binary, isBinary := evidence.DetectBinaryString(pieces)
+	cut := &evidence.Truncation{TotalChars: stub.Chars}
+	dst = append(dst, '"')
+	if isBinary {
+		cut.Binary = &binary
+	} else {
+		left := w.preview
+		for piece := range pieces {
+			part := rawjson.Prefix(piece, left)
+			dst = append(dst, part...)
+			if left -= rawjson.CharCount(part); left <= 0 {
+				break
+			}
+		}
+		cut.ShownChars = w.preview
+	}
+	w.truncated(name, cut)
+	return append(dst, '"'), failed
+}
+
+func (w *dataWriter) appendLong(dst []byte, stub store.Stub) ([]byte, error) {
+	dst = stub.Quote(dst)
+	err := w.view.Long(w.record.Ref, stub, func(piece []byte) bool {
+		dst = append(dst, piece...)
+		return true
+	})
+	return stub.Quote(dst), err
+}
+
+func (w *dataWriter) truncated(name string, t *evidence.Truncation) {
+	if t == nil {
+		return
+	}
+	if len(w.cut) > 0 {
+		w.cut = append(w.cut, ',')
+	}
+	w.cut = rawjson.AppendString(w.cut, name)
+	w.cut = append(w.cut, ':')
+	w.cut = t.AppendJSON(w.cut)
+}
+
+// withFetchURLs gives each blob reference of a value the URL to read it by
+// (REC-4). A stored fetch_url is replaced: it could lead anywhere.
+func withFetchURLs(value []byte, conn pdpp.ConnectionID) []byte {
+	switch rawjson.KindOf(value) {
+	case rawjson.KindObject:
+		return withFetchURL(value, conn)
+	case rawjson.KindArray:
+		out := []byte{'['}
+		for item := range rawjson.Elements(value) {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			if rawjson.KindOf(item) == rawjson.KindObject {
+				item = withFetchURL(item, conn)
+			}
+			out = append(out, item...)
+		}
+		return append(out, ']')
+	}
+	return value
+}
+
+func withFetchURL(object []byte, conn pdpp.ConnectionID) []byte {
+	raw, ok := rawjson.Get(object, "blob_id")
+	if !ok {
+		return object
+	}
+	id, ok := rawjson.String(raw)
+	if !ok || id == "" {
+		return object
+	}
+	out := []byte{'{'}
+	for name, value := range rawjson.Members(object) {
+		if string(name) == "fetch_url" {
+			continue
+		}
+		out = rawjson.AppendString(out, string(name))
+		out = append(out, ':')
+		out = append(out, value...)
+		out = append(out, ',')
+	}
+	out = appendText(out, `"fetch_url":`)
+	out = rawjson.AppendString(out, "/v1/blobs/"+url.PathEscape(id)+"?connection_id="+url.QueryEscape(string(conn)))
+	return append(out, '}')
+}

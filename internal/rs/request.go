@@ -1,0 +1,134 @@
+package rs
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/httpx"
+	"pdpp/internal/query"
+	"pdpp/internal/store"
+)
+
+// request is one authenticated read.
+type request struct {
+	server *Server
+	http   *http.Request
+	view   store.View
+	reach  *grant.Reach
+	params *query.Params
+	sel    grant.Selector
+	vars   vars
+	now    time.Time
+	prefs  query.Preferences
+
+	warnings warnings
+	body     []byte // the answer
+}
+
+// read makes the handler of a read route: everything up to the meaning of the
+// parameters happens here, in the order of C-20.
+func (s *Server) read(answer func(*request) error, params ...string) handler {
+	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
+		token, err := bearer(r)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
+		defer cancel()
+		req := &request{server: s, http: r, vars: vars, now: s.Clock()}
+		buf := buffers.Get().(*[]byte)
+		defer func() {
+			if cap(req.body) <= maxKeptBuffer {
+				*buf = req.body
+			}
+			buffers.Put(buf)
+		}()
+		req.body = (*buf)[:0]
+		err = s.Store.View(ctx, func(v store.View) error {
+			release, err := req.open(v, token, params)
+			if err != nil {
+				return err
+			}
+			defer release()
+			return answer(req)
+		})
+		if err != nil {
+			return storageError(err)
+		}
+		return req.send(w)
+	}
+}
+
+// open authenticates the request and parses its query string.
+func (q *request) open(v store.View, token string, params []string) (release func(), err error) {
+	s := q.server
+	p, err := s.authenticate(v, q.http, token, q.now)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.limiter.Acquire(p.Token.ID); err != nil {
+		return nil, err
+	}
+	release = func() { s.limiter.Release(p.Token.ID) }
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
+	s.used.note(p.Token.ID, q.now)
+	q.view = v
+	if q.reach, err = s.reach(v, p); err != nil {
+		return nil, err
+	}
+	if q.params, err = query.Parse(q.http.URL.RawQuery, params...); err != nil {
+		return nil, err
+	}
+	q.sel, err = q.params.Selector()
+	return release, err
+}
+
+// Buffers of answers are reused; a rare huge one is left to the collector.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxKeptBuffer = 256 << 10
+
+func (q *request) send(w http.ResponseWriter) error {
+	h := w.Header()
+	httpx.SetJSON(h)
+	if applied := q.prefs.Applied(); applied != "" {
+		h["Preference-Applied"] = []string{applied}
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(q.body))}
+	if q.http.Method == http.MethodHead {
+		return nil
+	}
+	_, err := w.Write(q.body)
+	return err
+}
+
+// target is the request target as received (C-29).
+func (q *request) target() string {
+	if q.http.RequestURI != "" {
+		return q.http.RequestURI
+	}
+	return q.http.URL.RequestURI()
+}
+
+// path is the escaped path of the request.
+func (q *request) path() string { return q.http.URL.EscapedPath() }
+
+// storageError turns a store that is busy into a 503 for the caller.
+func storageError(err error) error {
+	if pdpp.CodeOf(err) == pdpp.CodeBusy {
+		return &pdpp.Error{
+			Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "store", Err: err,
+			Message: "The store is busy; try again.",
+		}
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package rs
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+)
+
+// methods are the handlers of one path.
+type methods map[string]handler
+
+// handler answers a request whose path matched; vars are the decoded segments.
+type handler func(w http.ResponseWriter, r *http.Request, vars vars) error
+
+type vars map[string]string
+
+type route struct {
+	pattern string
+	methods methods
+}
+
+// route dispatches on the escaped path (C-3): segments are decoded once, nothing
+// is cleaned, and a trailing slash makes another path.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
+	path := r.URL.EscapedPath()
+	for _, rt := range s.routes {
+		raw, ok := match(rt.pattern, path)
+		if !ok {
+			continue
+		}
+		httpx.SetRoute(r.Context(), rt.pattern)
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		h, ok := rt.methods[method]
+		if !ok {
+			return httpx.MethodNotAllowed(rt.methods.allow())(w, r)
+		}
+		vars, err := decode(raw)
+		if err != nil {
+			return err
+		}
+		return h(w, r, vars)
+	}
+	return httpx.NotFound(w, r)
+}
+
+// match compares a path with a pattern segment by segment and gives the raw
+// values of the pattern's variables.
+func match(pattern, path string) (vars, bool) {
+	var out vars
+	for {
+		p, patternRest, patternMore := strings.Cut(pattern, "/")
+		v, pathRest, pathMore := strings.Cut(path, "/")
+		if name, ok := strings.CutPrefix(p, "{"); ok && v != "" {
+			if out == nil {
+				out = vars{}
+			}
+			out[strings.TrimSuffix(name, "}")] = v
+		} else if p != v {
+			return nil, false
+		}
+		if patternMore != pathMore {
+			return nil, false
+		}
+		if !patternMore {
+			return out, true
+		}
+		pattern, path = patternRest, pathRest
+	}
+}
+
+// decode percent-decodes each variable once (C-3).
+func decode(raw vars) (vars, error) {
+	for name, v := range raw {
+		s, err := url.PathUnescape(v)
+		if err != nil || !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
+			return nil, pdpp.Errorf(pdpp.CodeInvalidRequest, "A segment of the path is not valid UTF-8 or contains NUL.")
+		}
+		raw[name] = s
+	}
+	return raw, nil
+}
+
+func (m methods) allow() string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+		if name == http.MethodGet {
+			names = append(names, http.MethodHead)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,123 @@
+package rs
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/query"
+	"pdpp/internal/store"
+)
+
+// readTimeout cancels a read (C-35); writeTimeout a whole ingest call (H-66).
+const (
+	readTimeout  = 30 * time.Second
+	writeTimeout = 60 * time.Second
+)
+
+// Config is what a resource server is made of.
+type Config struct {
+	Store        store.Store
+	InstanceKey  []byte // cursors are authenticated with a key derived from it
+	Edge         *httpx.Edge
+	Rate         httpx.Rate // per token; 0 lifts the per-token limits
+	ProviderName string
+	Log          *slog.Logger
+	Clock        func() time.Time
+}
+
+// Server serves /v1 and the discovery documents. It is safe for concurrent use.
+type Server struct {
+	Config
+	cursors  *query.Sealer
+	reaches  reachCache
+	limiter  *httpx.Limiter
+	throttle *httpx.Throttle
+	used     usedTokens
+	routes   []route
+}
+
+// New makes a server.
+func New(cfg Config) (*Server, error) {
+	cursors, err := query.NewSealer(cfg.InstanceKey)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		Config: cfg, cursors: cursors,
+		limiter: httpx.NewLimiter(cfg.Rate, cfg.Clock), throttle: httpx.NewThrottle(cfg.Clock),
+	}
+	s.routes = s.table()
+	return s, nil
+}
+
+// table is every path this server answers, with its methods.
+func (s *Server) table() []route {
+	return []route{
+		{"/", methods{"GET": s.discoveryIndex()}},
+		{"/.well-known/oauth-protected-resource", methods{"GET": s.protectedResource()}},
+		{"/v1/streams", methods{"GET": s.read(listStreams)}},
+		{"/v1/streams/{stream}", methods{"GET": s.read(streamMetadata)}},
+		{"/v1/schema", methods{"GET": s.read(schema, "view", "detail", "stream")}},
+		{"/v1/streams/{stream}/records", methods{
+			"GET":    s.read(listRecords, "limit", "cursor", "order", "sort", "count", "fields", "view", "filter", "expand", "expand_limit"),
+			"DELETE": s.write(deleteRecords),
+		}},
+		{"/v1/streams/{stream}/records/{id}", methods{
+			"GET":    s.read(getRecord, "fields", "view", "expand", "expand_limit"),
+			"DELETE": s.write(deleteRecord),
+		}},
+		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords)}},
+		{"/v1/state/{connector}", methods{"GET": s.write(getState), "PUT": s.write(putState)}},
+	}
+}
+
+// Handler is the whole server behind the edge, in the order of H-41.
+func (s *Server) Handler() http.Handler {
+	probes := http.NewServeMux()
+	probes.Handle("GET /healthz", httpx.Health())
+	probes.Handle("GET /readyz", httpx.Ready(s.ready))
+	routes := httpx.Handler(s.route)
+	v1 := httpx.Chain(routes, s.Edge.CORS(httpx.MethodsREST), httpx.Version, s.Edge.Challenge(""))
+	public := httpx.Chain(routes, httpx.PublicCORS)
+	top := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
+			probes.ServeHTTP(w, r)
+		case isPublic(r.URL.Path):
+			public.ServeHTTP(w, r)
+		default:
+			v1.ServeHTTP(w, r)
+		}
+	})
+	return httpx.Chain(top, httpx.WithRequestID, httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
+		httpx.InFlight(httpx.MaxInFlight), s.Edge.Gate)
+}
+
+// ready reports whether the store answers.
+func (s *Server) ready(ctx context.Context) error {
+	return s.Store.View(ctx, func(v store.View) error {
+		_, err := v.Generation()
+		return err
+	})
+}
+
+// Run does the server's work in the background until ctx ends: it notes when
+// tokens were last used.
+func (s *Server) Run(ctx context.Context) error {
+	tick := time.NewTicker(30 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return s.flushUsed(context.WithoutCancel(ctx))
+		case <-tick.C:
+			if err := s.flushUsed(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Warn("noting token use failed", "code", string(pdpp.CodeOf(err)))
+			}
+		}
+	}
+}

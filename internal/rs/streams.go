@@ -1,0 +1,99 @@
+package rs
+
+import (
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/schemadoc"
+)
+
+// listStreams answers GET /v1/streams: one entry per binding (S-2 to S-4).
+func listStreams(q *request) error {
+	rows, err := q.reach.Select(q.sel)
+	if err != nil {
+		return err
+	}
+	for _, name := range q.reach.Undeclared {
+		q.warnings.skippedStream(name)
+	}
+	q.body = appendText(q.body, `{"object":"list","data":[`)
+	for i, b := range grant.Bindings(rows) {
+		if i > 0 {
+			q.body = append(q.body, ',')
+		}
+		if err := q.appendStream(b); err != nil {
+			return err
+		}
+	}
+	q.closeList(page{count: notCounted}, nil)
+	return nil
+}
+
+func (q *request) appendStream(b grant.Binding) error {
+	src := sourceOf(b)
+	n, err := q.view.Count(query.List{Subject: q.reach.Subject, Sources: []query.Source{src}})
+	if err != nil {
+		return err
+	}
+	last, found, err := q.view.LastEmitted(q.reach.Subject, src)
+	if err != nil {
+		return err
+	}
+	out := appendText(q.body, `{"object":"stream","name":`)
+	out = rawjson.AppendString(out, b.Stream.Name)
+	out = appendMember(out, "label", b.Stream.Label)
+	out = appendText(out, `,"record_count":`)
+	out = appendInt(out, int(n))
+	out = appendText(out, `,"last_updated":`)
+	if found {
+		out = appendTime(out, last)
+	} else {
+		out = appendText(out, "null")
+	}
+	key := string(b.Manifest.ConnectorKey)
+	out = appendMember(out, "connection_id", string(b.Connection.ID))
+	out = appendMember(out, "connector_key", key)
+	out = appendMember(out, "connector_id", key)
+	out = appendMember(out, "display_name", b.Connection.DisplayName())
+	out = appendText(out, `,"source":{"kind":"connector","id":`)
+	out = rawjson.AppendString(out, key)
+	q.body = appendText(out, "}}")
+	return nil
+}
+
+// streamMetadata answers GET /v1/streams/{stream} (S-5 to S-8).
+func streamMetadata(q *request) error {
+	rows, err := q.reach.Stream(q.vars["stream"], q.sel)
+	if err != nil {
+		return err
+	}
+	if len(rows) > 1 {
+		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connectors have this stream.", rows, "")
+	}
+	q.body = schemadoc.AppendStream(q.body, q.reach, rows[0], q.schemaRequest())
+	q.body = append(q.body, '\n')
+	return nil
+}
+
+// ambiguous is the error of a read that several connections would answer (C-43).
+func (q *request) ambiguous(code pdpp.Code, message string, rows []grant.Row, stream string) error {
+	e := &pdpp.Error{
+		Code: code, Param: "connection_id", RetryWith: "connection_id",
+		Message: message + " Repeat the request with one of the connection_id values listed.",
+	}
+	for _, b := range grant.Bindings(rows) {
+		ref := q.reach.Ref(b)
+		ref.Stream = stream
+		e.Available = append(e.Available, ref)
+	}
+	return e
+}
+
+// sourceOf is a binding as the store reads it, with the grant's bounds.
+func sourceOf(b grant.Binding) query.Source {
+	return query.Source{
+		Connection: b.Connection.ID, Stream: b.Stream,
+		Time: b.Access.Time, Resources: b.Access.Resources,
+	}
+}

@@ -1,0 +1,86 @@
+package rs
+
+import (
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
+)
+
+// warnings are rendered objects of C-32, each once.
+type warnings [][]byte
+
+func (w *warnings) add(warning []byte) {
+	for _, have := range *w {
+		if string(have) == string(warning) {
+			return
+		}
+	}
+	*w = append(*w, warning)
+}
+
+// limitClamped says that limit was reduced (C-9).
+func (w *warnings) limitClamped(l query.Limit) {
+	if l.Requested == 0 {
+		return
+	}
+	b := appendText(nil, `{"code":"limit_clamped","param":"limit","message":"limit reduced to `)
+	b = appendInt(b, query.MaxLimit)
+	b = appendText(b, `","detail":{"requested_limit":`)
+	b = appendInt(b, l.Requested)
+	b = appendText(b, `,"max_limit":`)
+	b = appendInt(b, query.MaxLimit)
+	w.add(appendText(b, "}}"))
+}
+
+// pageLimited says that a page ended by its size (REC-40).
+func (w *warnings) pageLimited(pageBytes, returned, limit int, preferred bool) {
+	b := appendText(nil, `{"code":"page_bytes_limited",`)
+	if preferred {
+		b = appendText(b, `"param":"Prefer",`)
+	}
+	b = appendText(b, `"message":"The page ended early to stay within its size; go on with the cursor.","detail":{"page_bytes":`)
+	b = appendInt(b, pageBytes)
+	b = appendText(b, `,"returned":`)
+	b = appendInt(b, returned)
+	b = appendText(b, `,"limit":`)
+	b = appendInt(b, limit)
+	w.add(appendText(b, "}}"))
+}
+
+// skippedBinding says that a source cannot take part in this request (C-25).
+func (w *warnings) skippedBinding(key pdpp.ConnectorKey, id pdpp.ConnectionID) {
+	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"This source does not declare what the request uses and was left out.","detail":{"connector_key":`)
+	b = rawjson.AppendString(b, string(key))
+	b = appendText(b, `,"connection_id":`)
+	b = rawjson.AppendString(b, string(id))
+	w.add(appendText(b, "}}"))
+}
+
+// skippedRelation says that a relation is not granted on a parent's connection
+// (REC-26).
+func (w *warnings) skippedRelation(rel grant.Relation, id pdpp.ConnectionID) {
+	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"The related stream is not granted on this connection; the relation is empty.","detail":{"stream":`)
+	b = rawjson.AppendString(b, rel.Stream)
+	b = appendText(b, `,"connection_id":`)
+	b = rawjson.AppendString(b, string(id))
+	w.add(appendText(b, "}}"))
+}
+
+// skippedStream says that a granted stream is no longer declared (C-28).
+func (w *warnings) skippedStream(name string) {
+	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"The source no longer declares this granted stream.","detail":{"stream":`)
+	b = rawjson.AppendString(b, name)
+	w.add(appendText(b, "}}"))
+}
+
+func (w warnings) append(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i, one := range w {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, one...)
+	}
+	return append(dst, ']')
+}

@@ -1,0 +1,41 @@
+package storetest
+
+import (
+	"testing"
+
+	"pdpp/internal/store"
+)
+
+// Opener gives a fresh, empty store that is closed with the test.
+type Opener func(t *testing.T) store.Store
+
+// Run holds a store to the contract.
+func Run(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, group := range []struct {
+		name  string
+		tests []test
+	}{
+		{"accounts", accountTests},
+		{"rights", rightTests},
+		{"ingest", ingestTests},
+		{"bytes", byteTests},
+		{"long", longTests},
+		{"order", orderTests},
+		{"filter", filterTests},
+		{"visibility", visibilityTests},
+		{"reindex", reindexTests},
+		{"transaction", transactionTests},
+		{"property", propertyTests},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, c := range group.tests {
+				t.Run(c.name, func(t *testing.T) { c.run(t, open) })
+			}
+		})
+	}
+}
+
+type test struct {
+	name string
+	run  func(t *testing.T, open Opener)
+}
