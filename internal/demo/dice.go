@@ -3,6 +3,7 @@ package demo
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -74,6 +75,17 @@ func (b *bag) next(at time.Time) string {
 			return it.text
 		}
 	}
+}
+
+// some draws n different items. At least n must be possible at the moment.
+func (b *bag) some(n int, at time.Time) []string {
+	var out []string
+	for len(out) < n {
+		if text := b.next(at); !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // vars are the values of $names in a template.

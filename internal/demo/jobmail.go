@@ -46,6 +46,7 @@ func (w *world) jobThread(d *dice, j job) []*letter {
 	done, bill := w.jobLetter(d, "job.deliver", v), w.jobLetter(d, "job.invoice", v)
 	done.from, done.to, done.at = studio, client, d.at(j.due, 8, 18)
 	bill.from, bill.to, bill.at = studio, client, done.at.Add(35*time.Minute)
+	done.files = []file{{name: "translation_" + slug(j.title) + ".txt", lines: []string{j.title, done.body}}}
 	bill.files = []file{{name: "Rechnung_" + j.number + ".pdf", lines: strings.Split(bill.body, "\n")}}
 	out = append(out, done, bill)
 
@@ -88,12 +89,26 @@ func slug(title string) string {
 	return strings.Trim(b.String(), "_")
 }
 
+// novelDay is a day on the novel: it was contracted in April 2023, delivered in
+// September 2025, and the chapters were translated in their order.
+func novelDay(d *dice, at time.Time) string {
+	start, end := moment("2023-05-01"), moment("2025-09-29")
+	switch {
+	case at.Before(start):
+		return "Akquise, Probeseiten"
+	case at.After(end):
+		return d.spin("Das Salzarchiv, {Fahnen|Umbruch|Vorschautext}", nil)
+	}
+	chapter := 1 + 41*int(at.Sub(start)/day)/int(end.Sub(start)/day)
+	return d.spin("Das Salzarchiv, Kapitel $n, {vormittags|bis mittags|einen einzigen Satz}", vars{"n": fmt.Sprint(chapter)})
+}
+
 // timesheet is the record of a year for the tax adviser.
 func (w *world) timesheet(year int) string {
 	d := newDice(fmt.Sprint("timesheet ", year))
 	var b strings.Builder
 	fmt.Fprintf(&b, "Liebe Frau Vogt,\n\nhier wie gewünscht der Tätigkeitsnachweis für %d, Tag für Tag. Alles, was nach Arbeit aussieht, war Arbeit; was nach Spaziergang aussieht, war die letzte Zeile von Kapitel neun.\n\n", year)
-	did := []string{"{Rohfassung|erste Fassung}, {Abschnitt|Seite} %d", "{Rückfragen|Termini} mit %s geklärt", "{zweite Lesung auf Papier|Korrektur} zu »%s«", "{Das Salzarchiv|The Salt Archive}, Kapitel %d, {vormittags|bis mittags|einen einzigen Satz}", "{Buchhaltung|Ablage|Porto und Umschläge}"}
+	did := []string{"{Rohfassung|erste Fassung}, {Abschnitt|Seite} %d", "{Rückfragen|Termini} mit %s geklärt", "{zweite Lesung auf Papier|Korrektur} zu »%s«", "{Buchhaltung|Ablage|Porto und Umschläge}"}
 	places := []string{"Arbeitszimmer", "Küchentisch", "Bücherhalle", "im Zug", "Arbeitszimmer, abends"}
 	minutes := 0
 	for at := range days(time.Date(year, 1, 2, 0, 0, 0, 0, time.UTC), time.Date(year, 12, 30, 0, 0, 0, 0, time.UTC)) {
@@ -107,6 +122,9 @@ func (w *world) timesheet(year int) string {
 			}
 		}
 		what := d.spin(pick(d, did), nil)
+		if d.chance(30) {
+			what = novelDay(d, at)
+		}
 		switch {
 		case strings.Contains(what, "%d"):
 			what = fmt.Sprintf(what, d.between(1, 42))

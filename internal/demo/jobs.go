@@ -78,7 +78,11 @@ func (j job) vars(w *world) vars {
 		"title": j.title, "pair": j.pair, "number": j.number, "amount": euros(j.cents),
 		"words": fmt.Sprint(j.words), "due": j.due.Format("Monday, 2 January"),
 		"client": client.org, "hello": hello[j.client], "sign": client.name + "\n" + client.org,
-		"greet": "Dear " + client.name + ",",
+	}
+	first, _, _ := strings.Cut(client.name, " ")
+	v["greet"] = "Dear " + first + ","
+	if j.client == "tanabe" {
+		v["greet"], v["sign"] = "Dear Mr Tanabe,", first+"\n"+client.org
 	}
 	if v["hello"] == "" {
 		v["hello"] = "Dear Mara,"

@@ -106,9 +106,11 @@ func (w *world) minutes(year int) string {
 	b.WriteString("ANLAGE 1: Probentagebuch\n\n")
 	pieces, remark := w.corpus.table("pieces"), w.corpus.one("rehearsal")
 	for at := time.Date(year-1, 1, 10, 0, 0, 0, 0, time.UTC); at.Year() < year; at = at.AddDate(0, 0, 7) {
-		first, second, third := pick(d, pieces), pick(d, pieces), pick(d, pieces)
+		order := d.r.Perm(len(pieces))
+		first, second, third := pieces[order[0]], pieces[order[1]], pieces[order[2]]
+		voices := [4]int{d.between(9, 14), d.between(9, 14), d.between(2, 5), d.between(7, 11)}
 		fmt.Fprintf(&b, "%s, 19:30 Uhr, %d Anwesende (S %d, A %d, T %d, B %d)\n\t%s (%s): %s\n\t%s (%s): %s\n\t%s (%s): %s\n\t%s\n", isoDay(at),
-			d.between(27, 44), d.between(9, 14), d.between(9, 14), d.between(2, 5), d.between(7, 11),
+			voices[0]+voices[1]+voices[2]+voices[3], voices[0], voices[1], voices[2], voices[3],
 			first[0], first[1], d.spin(first[2], nil), second[0], second[1], d.spin(second[2], nil), third[0], third[1], d.spin(third[2], nil), d.spin(remark, nil))
 	}
 	b.WriteString("\nANLAGE 2: Kekse\n\nDie Liste der Kekse wird aus Gründen des Datenschutzes nur mündlich verlesen.\n\nFür das Protokoll: Birte Claasen")

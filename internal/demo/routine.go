@@ -53,6 +53,9 @@ func (w *world) correspondence(r routine) []*letter {
 	}
 	var out []*letter
 	for at := moment(r.first); !at.After(last); at = at.AddDate(0, 0, d.between(r.every[0], r.every[1])) {
+		if r.from == "yuki" && away(at) {
+			continue // they were in one kitchen
+		}
 		v := vars{"n": fmt.Sprint(len(out)%42 + 1)}
 		l := &letter{
 			from: w.people.get(r.from), to: w.people.get(r.to), at: d.at(at, 6, 21),
@@ -60,8 +63,8 @@ func (w *world) correspondence(r routine) []*letter {
 			labels: strings.Split(r.labels, ","),
 		}
 		var text []string
-		for range d.between(r.paragraphs[0], r.paragraphs[1]) {
-			text = append(text, era(d.spin(paragraphs.next(at), v), at))
+		for _, p := range paragraphs.some(d.between(r.paragraphs[0], r.paragraphs[1]), at) {
+			text = append(text, era(d.spin(p, v), at))
 		}
 		l.body = w.envelope(d, r.from, strings.Join(text, "\n\n"))
 		l.files = w.enclosure(d, l)

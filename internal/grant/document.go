@@ -321,7 +321,7 @@ func readResources(o object) ([]pdpp.RecordID, error) {
 	}
 	out, err := texts(n, pdpp.RecordID.Valid)
 	if len(out) > maxResources {
-		return nil, n.fault("has more than %d records; choose by time instead", maxResources)
+		return nil, n.fault("has more than %d records", maxResources)
 	}
 	return out, err
 }

@@ -31,18 +31,22 @@ func (f *fault) Error() string {
 // about a node: null is refused like any other wrong type, because for a
 // constraint "null" could be read as "no constraint" (G-4).
 type node struct {
-	at   string
-	item int // position in the list at, from 1; 0 when not in a list
+	at   string // path of the object or list it is in; "" for the root
+	key  string // in an object
+	item int    // in a list, from 1
 	raw  []byte
 }
 
 // path is put together only when something needs it: a grant lists thousands of
 // fields, and is read with every request.
 func (n node) path() string {
-	if n.item == 0 {
-		return n.at
+	switch {
+	case n.item > 0:
+		return n.at + "[" + strconv.Itoa(n.item-1) + "]"
+	case n.key != "":
+		return join(n.at, n.key)
 	}
-	return n.at + "[" + strconv.Itoa(n.item-1) + "]"
+	return n.at
 }
 
 func (n node) fault(format string, args ...any) error {
@@ -152,30 +156,41 @@ func list[S ~string](names []S) string {
 }
 
 // object is a node whose keys are all known.
-type object struct{ node }
+type object struct {
+	node
+	self    string // path
+	members []node
+}
 
 // object reads a closed object.
 func (n node) object(known ...string) (object, error) {
 	if rawjson.KindOf(n.raw) != rawjson.KindObject {
 		return object{}, n.fault("must be an object")
 	}
-	for key := range rawjson.Members(n.raw) {
-		if !slices.Contains(known, string(key)) {
-			return object{}, &fault{at: join(n.path(), string(key)), what: "is not known here; known keys are " + list(known)}
+	o := object{node: n, self: n.path(), members: make([]node, 0, len(known))}
+	for key, raw := range rawjson.Members(n.raw) {
+		i := slices.IndexFunc(known, func(k string) bool { return k == string(key) })
+		if i < 0 {
+			return object{}, &fault{at: join(o.self, string(key)), what: "is not known here; known keys are " + list(known)}
 		}
+		o.members = append(o.members, node{at: o.self, key: known[i], raw: raw})
 	}
-	return object{n}, nil
+	return o, nil
 }
 
 // get finds a member.
 func (o object) get(key string) (node, bool) {
-	raw, ok := rawjson.Get(o.raw, key)
-	return node{at: join(o.path(), key), raw: raw}, ok
+	for _, m := range o.members {
+		if m.key == key {
+			return m, true
+		}
+	}
+	return node{at: o.self, key: key}, false
 }
 
 // has reports whether the key is given.
 func (o object) has(key string) bool {
-	_, ok := rawjson.Get(o.raw, key)
+	_, ok := o.get(key)
 	return ok
 }
 
@@ -268,9 +283,9 @@ func texts[S ~string](n node, check func(S) bool) ([]S, error) {
 	return out, nil
 }
 
-// time reads an absolute time (C-34). The first instant of year 1 is refused: as
-// a bound it would be the zero time, which means open, and so would years that
-// the wire form cannot carry be another time when read back.
+// time reads an absolute time (C-34) of the years 2 to 9999. Year 1 begins with
+// the zero time, which as a bound means open; a year of more digits, or one
+// before year 1, would not come back from its written form.
 func (n node) time() (time.Time, error) {
 	s, err := n.text()
 	if err != nil {
@@ -278,7 +293,7 @@ func (n node) time() (time.Time, error) {
 	}
 	t, ok := pdpp.ParseTime(s)
 	t = t.UTC()
-	if !ok || t.IsZero() || t.Year() < 1 || t.Year() > 9999 {
+	if !ok || t.Year() < 2 || t.Year() > 9999 {
 		return time.Time{}, n.fault("%s is no absolute time; write it like 2026-01-31T00:00:00Z", show(s))
 	}
 	return t, nil

@@ -26,6 +26,7 @@ func appendDecimal(dst, number []byte) ([]byte, bool) {
 	if len(significant) > pdpp.MaxRecordID || point > pdpp.MaxRecordID || -point > pdpp.MaxRecordID {
 		return dst, false
 	}
+	start := len(dst)
 	if negative {
 		dst = append(dst, '-')
 	}
@@ -42,7 +43,7 @@ func appendDecimal(dst, number []byte) ([]byte, bool) {
 		dst = append(dst, '.')
 		dst = append(dst, significant[point:]...)
 	}
-	return dst, true
+	return dst, len(dst)-start <= pdpp.MaxRecordID
 }
 
 // decompose gives the digits of an unsigned number without zeros at either end,

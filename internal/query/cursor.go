@@ -100,7 +100,7 @@ func invalidCursor() error {
 // verify decodes a cursor and checks its tag.
 func (s *Sealer) verify(prefix, cursor string) ([]byte, bool) {
 	text, ok := strings.CutPrefix(cursor, prefix)
-	if !ok || len(cursor) > maxCursor {
+	if !ok || len(cursor) > maxCursor || strings.ContainsAny(text, "\r\n") { // which base64 would skip
 		return nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)

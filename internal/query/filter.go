@@ -122,3 +122,31 @@ func Undeclared(err error) bool {
 	}
 	return false
 }
+
+// First picks the error that answers a request whose parameters gave rise to
+// several: an unknown name, then a name outside the grant, then what is not
+// declared (C-20); among equals the first. It is nil when there is none.
+func First(errs ...error) error {
+	var first error
+	for _, err := range errs {
+		if err != nil && (first == nil || rank(err) < rank(first)) {
+			first = err
+		}
+	}
+	return first
+}
+
+func rank(err error) int {
+	var e *pdpp.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	switch {
+	case e.Code == pdpp.CodeUnknownField, e.Code == pdpp.CodeInvalidExpand && e.Param == "expand",
+		e.Code == pdpp.CodeInvalidRequest && e.Param == "view":
+		return 1
+	case e.Code == pdpp.CodeFieldNotGranted, e.Code == pdpp.CodeInsufficientScope:
+		return 2
+	}
+	return 3
+}

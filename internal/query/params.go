@@ -109,12 +109,22 @@ func brackets(name string) (top string, keys []string, err error) {
 		rest = after[1:]
 	}
 	if len(keys) > 2 {
-		return "", nil, pdpp.BadParam(top, "Parameter %q is nested deeper than two brackets.", name)
+		return "", nil, badBrackets(top, keys, "is nested deeper than two brackets.", name)
 	}
 	if len(keys) == 2 && (keys[0] == "" || keys[1] == "") {
-		return "", nil, pdpp.BadParam(top, "Parameter %q has an empty bracket.", name)
+		return "", nil, badBrackets(top, keys, "has an empty bracket.", name)
 	}
 	return top, keys, nil
+}
+
+// badBrackets refuses a form of brackets; about a filter it names the field
+// (REC-21).
+func badBrackets(top string, keys []string, what, name string) error {
+	e := pdpp.BadParam(top, "Parameter %q %s", name, what)
+	if top == "filter" {
+		e.Field = keys[0]
+	}
+	return e
 }
 
 func (p *Params) checkNames(allowed []string) error {
@@ -240,9 +250,11 @@ func (p *Params) without(skip ...string) []string {
 		for _, v := range q.values {
 			out = append(out, q.name+"\x00\x00\x00"+v)
 		}
+		members := len(out)
 		for _, m := range q.members {
 			out = append(out, q.name+"\x00"+m.key+"\x00"+m.sub+"\x00"+m.value)
 		}
+		slices.Sort(out[members:]) // their order means nothing
 	}
 	slices.SortStableFunc(out, func(a, b string) int {
 		na, _, _ := strings.Cut(a, "\x00")

@@ -2,6 +2,7 @@ package rs
 
 import (
 	"net/http"
+	"strconv"
 
 	"pdpp/internal/httpx"
 	"pdpp/internal/rawjson"
@@ -48,6 +49,7 @@ func sendPublic(w http.ResponseWriter, r *http.Request, body []byte) error {
 	httpx.SetJSON(h)
 	h["Cache-Control"] = []string{"public, max-age=60"}
 	h["Vary"] = []string{"Host"}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))} // on HEAD too (C-1)
 	if r.Method == http.MethodHead {
 		return nil
 	}

@@ -21,10 +21,11 @@ import (
 // ownerRequest is an authenticated request on an owner route (rs-contract §12).
 type ownerRequest struct {
 	request
-	ctx     context.Context
-	w       http.ResponseWriter
-	catalog *pdpp.Catalog
-	conn    pdpp.Connection
+	ctx      context.Context
+	w        http.ResponseWriter
+	manifest *pdpp.Manifest
+	conn     pdpp.Connection
+	binding  *store.Binding // nil on routes without a stream
 }
 
 // write makes the handler of an owner route: an owner token and a connection of
@@ -41,8 +42,7 @@ func (s *Server) write(answer func(*ownerRequest) error) handler {
 		q.request = request{server: s, http: r, vars: vars, now: s.Clock()}
 		var release func()
 		err = s.Store.View(ctx, func(v store.View) error {
-			release, err = q.open(v, token, nil)
-			if err != nil {
+			if release, err = q.admit(v, token); err != nil {
 				return err
 			}
 			return q.openOwner(v)
@@ -57,52 +57,47 @@ func (s *Server) write(answer func(*ownerRequest) error) handler {
 	}
 }
 
-// openOwner checks the token kind and finds the connection (I-1, I-2).
+// openOwner checks the token kind and finds the binding of the path's stream, or
+// the connection alone on routes without one (I-1, I-2). What is out of reach is
+// answered as on the read routes (C-23).
 func (q *ownerRequest) openOwner(v store.View) error {
 	if !q.reach.Owner {
 		return pdpp.Errorf(pdpp.CodePermission, "This route is for owner tokens.")
 	}
+	if err := q.parse(); err != nil {
+		return err
+	}
+	rows, err := q.rows()
+	if err != nil {
+		return err
+	}
 	if q.sel.Connection == "" {
 		return pdpp.BadParam("connection_id", "connection_id is required here.")
 	}
-	var err error
-	if q.catalog, err = v.Catalog(q.reach.Subject); err != nil {
-		return err
+	q.manifest, q.conn = rows[0].Manifest, rows[0].Connections[0]
+	if _, ok := q.vars["stream"]; ok {
+		q.binding, err = v.Binding(q.reach.Subject, q.conn, rows[0].Stream)
 	}
-	conn, ok := q.catalog.Connection(q.sel.Connection)
-	if !ok || q.sel.Connector != "" && q.sel.Connector != conn.Connector {
-		return pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no such connection.")
-	}
-	q.conn = conn
-	return nil
+	return err
 }
 
-// binding finds the stream of the path on the request's connection.
-func (q *ownerRequest) binding() (b *store.Binding, err error) {
-	if _, err := q.reach.Stream(q.vars["stream"], grant.Selector{}); err != nil {
+// rows are what the path and the selectors name.
+func (q *ownerRequest) rows() ([]grant.Row, error) {
+	if stream, ok := q.vars["stream"]; ok {
+		return q.reach.Stream(stream, q.sel)
+	}
+	if _, err := q.reach.Select(q.sel); err != nil {
 		return nil, err
 	}
-	m := q.catalog.Manifest(q.conn.Connector)
-	if m == nil || m.Stream(q.vars["stream"]) == nil {
-		return nil, pdpp.Errorf(pdpp.CodeNotFound, "The source of this connection declares no such stream.")
-	}
-	err = q.server.Store.View(q.ctx, func(v store.View) error {
-		b, err = v.Binding(q.reach.Subject, q.conn, m.Stream(q.vars["stream"]))
-		return err
-	})
-	return b, err
+	return q.reach.Select(grant.Selector{Connection: q.sel.Connection, Connector: pdpp.ConnectorKey(q.vars["connector"])})
 }
 
 // ingestRecords answers POST /v1/ingest/{stream} (I-1 to I-8).
 func ingestRecords(q *ownerRequest) error {
-	b, err := q.binding()
-	if err != nil {
-		return err
-	}
 	if t, _, _ := mime.ParseMediaType(q.http.Header.Get("Content-Type")); t != "application/x-ndjson" {
 		return pdpp.Errorf(pdpp.CodeUnsupportedMediaType, "Send records as application/x-ndjson.")
 	}
-	result, err := ingest.Batch(q.ctx, q.server.Store, b, q.http.Body, q.now)
+	result, err := ingest.Batch(q.ctx, q.server.Store, q.binding, q.http.Body, q.now)
 	if err != nil {
 		return staleError(err)
 	}
@@ -111,13 +106,9 @@ func ingestRecords(q *ownerRequest) error {
 
 // deleteRecord answers DELETE …/records/{id} (I-9).
 func deleteRecord(q *ownerRequest) error {
-	b, err := q.binding()
-	if err != nil {
-		return err
-	}
 	doc := store.Document{Delete: true, ID: pdpp.RecordID(q.vars["id"]), EmittedAt: q.now}
-	err = q.server.Store.Update(q.ctx, func(tx store.Tx) error {
-		_, err := tx.Ingest(b, []store.Document{doc}, q.now)
+	err := q.server.Store.Update(q.ctx, func(tx store.Tx) error {
+		_, err := tx.Ingest(q.binding, []store.Document{doc}, q.now)
 		return err
 	})
 	return q.sendEmpty(staleError(err))
@@ -125,12 +116,8 @@ func deleteRecord(q *ownerRequest) error {
 
 // deleteRecords answers DELETE …/records (I-9).
 func deleteRecords(q *ownerRequest) error {
-	b, err := q.binding()
-	if err != nil {
-		return err
-	}
-	err = q.server.Store.Update(q.ctx, func(tx store.Tx) error {
-		_, err := tx.DeleteAll(b, q.now)
+	err := q.server.Store.Update(q.ctx, func(tx store.Tx) error {
+		_, err := tx.DeleteAll(q.binding, q.now)
 		return err
 	})
 	return q.sendEmpty(staleError(err))
@@ -151,9 +138,6 @@ const maxState = 1 << 20 // I-10
 
 // getState answers GET /v1/state/{connector} (I-10).
 func getState(q *ownerRequest) error {
-	if err := q.checkConnector(); err != nil {
-		return err
-	}
 	var st store.State
 	err := q.server.Store.View(q.ctx, func(v store.View) (err error) {
 		st, err = v.State(q.reach.Subject, q.conn.ID)
@@ -167,16 +151,12 @@ func getState(q *ownerRequest) error {
 
 // putState answers PUT /v1/state/{connector}.
 func putState(q *ownerRequest) error {
-	if err := q.checkConnector(); err != nil {
-		return err
-	}
 	values, err := q.readState()
 	if err != nil {
 		return err
 	}
-	m := q.catalog.Manifest(q.conn.Connector)
 	for stream := range values {
-		if m == nil || m.Stream(stream) == nil {
+		if q.manifest.Stream(stream) == nil {
 			return &pdpp.Error{Code: pdpp.CodeNotFound, Stream: stream, Message: "The source declares no such stream."}
 		}
 	}
@@ -192,13 +172,6 @@ func putState(q *ownerRequest) error {
 		return err
 	}
 	return q.sendState(st)
-}
-
-func (q *ownerRequest) checkConnector() error {
-	if string(q.conn.Connector) != q.vars["connector"] {
-		return pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no such connection.")
-	}
-	return nil
 }
 
 func (q *ownerRequest) readState() (map[string]json.RawMessage, error) {

@@ -2,6 +2,7 @@ package rs
 
 import (
 	"slices"
+	"strings"
 
 	"pdpp"
 	"pdpp/internal/grant"
@@ -41,17 +42,15 @@ type shape struct {
 // is left, the request fails as for the first binding alone (C-25).
 func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
 	p := &plan{}
-	failures := map[pdpp.ConnectionID]error{}
+	var failed []failure
+	rows = connected(rows)
 	for _, row := range rows {
 		shape, where, err := q.shapeRow(row, w)
 		if err != nil && (len(rows) == 1 || !query.Undeclared(err)) {
 			return nil, err
 		}
 		if err != nil {
-			for _, c := range row.Connections {
-				q.warnings.skippedBinding(row.Manifest.ConnectorKey, c.ID)
-				failures[c.ID] = err
-			}
+			failed = append(failed, failure{row, err})
 			continue
 		}
 		p.rows = append(p.rows, row)
@@ -62,30 +61,59 @@ func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
 			p.shapes = append(p.shapes, shape.on(b.Connection))
 		}
 	}
-	if len(p.rows) == 0 && len(failures) > 0 {
-		ids := make([]pdpp.ConnectionID, 0, len(failures))
-		for id := range failures {
-			ids = append(ids, id)
+	if len(p.rows) == 0 && len(failed) > 0 {
+		return nil, slices.MinFunc(failed, byConnection).err
+	}
+	for _, f := range failed {
+		for _, c := range f.row.Connections {
+			q.warnings.skippedBinding(f.row.Manifest.ConnectorKey, c.ID)
 		}
-		return nil, failures[slices.Min(ids)]
 	}
 	return p, nil
 }
 
+// connected leaves out rows without a binding: they take no part in a read, and
+// must not decide its order or its errors. When no row has one, all stay.
+func connected(rows []grant.Row) []grant.Row {
+	var out []grant.Row
+	for _, row := range rows {
+		if len(row.Connections) > 0 {
+			out = append(out, row)
+		}
+	}
+	if out == nil {
+		return rows
+	}
+	return out
+}
+
+// failure is why a row cannot take part in a read.
+type failure struct {
+	row grant.Row
+	err error
+}
+
+// byConnection orders failures by the first of their connections.
+func byConnection(a, b failure) int {
+	return strings.Compare(firstConnection(a.row), firstConnection(b.row))
+}
+
+func firstConnection(row grant.Row) string {
+	first := ""
+	for _, c := range row.Connections {
+		if id := string(c.ID); first == "" || id < first {
+			first = id
+		}
+	}
+	return first
+}
+
 func (q *request) shapeRow(row grant.Row, w wish) (*shape, []query.Condition, error) {
-	projection, err := query.Project(w.selection, row.Access)
-	if err != nil {
-		return nil, nil, err
-	}
-	where, err := query.Where(w.filters, row.Access)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := query.CheckSort(w.sort, row.Access); err != nil {
-		return nil, nil, err
-	}
-	expansions, err := query.Expansions(w.expand, q.reach, row)
-	if err != nil {
+	projection, badFields := query.Project(w.selection, row.Access)
+	where, badFilter := query.Where(w.filters, row.Access)
+	badSort := query.CheckSort(w.sort, row.Access)
+	expansions, badExpand := query.Expansions(w.expand, q.reach, row)
+	if err := query.First(badFields, badFilter, badSort, badExpand); err != nil {
 		return nil, nil, err
 	}
 	return newShape(row, projection, expansions), where, nil

@@ -1,6 +1,8 @@
 package rs
 
 import (
+	"slices"
+
 	"pdpp"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
@@ -13,25 +15,49 @@ var roles = []pdpp.Role{
 	pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleMedia,
 }
 
+// presented is one stream of an answer. It has several projections when records
+// of the stream are also children of others.
+type presented struct {
+	row         grant.Row
+	projections []query.Projection
+}
+
+func (p *presented) shows(field string) bool {
+	return slices.ContainsFunc(p.projections, func(q query.Projection) bool { return q.Shows(field) })
+}
+
 // appendPresentation is meta.presentation (REC-5): what was declared about the
 // fields of this answer, per connector and stream, children included.
 func appendPresentation(p *plan) []byte {
 	out := []byte{'{'}
-	seen := map[string]bool{}
-	add := func(row grant.Row, projection query.Projection) {
-		key := string(row.Manifest.ConnectorKey) + "/" + row.Stream.Name
-		if seen[key] {
-			return
-		}
-		seen[key] = true
-		if len(out) > 1 {
+	for i, s := range presentedStreams(p) {
+		if i > 0 {
 			out = append(out, ',')
 		}
-		out = rawjson.AppendString(out, key)
+		out = rawjson.AppendString(out, string(s.row.Manifest.ConnectorKey)+"/"+s.row.Stream.Name)
 		out = append(out, ':')
-		out = appendStreamPresentation(out, row.Stream, projection)
+		out = appendStreamPresentation(out, s)
 	}
+	return append(out, '}')
+}
+
+// presentedStreams lists the streams of an answer in the order they appear.
+func presentedStreams(p *plan) []*presented {
+	var out []*presented
+	add := func(row grant.Row, projection query.Projection) {
+		i := slices.IndexFunc(out, func(s *presented) bool { return s.row.Stream == row.Stream })
+		if i < 0 {
+			i = len(out)
+			out = append(out, &presented{row: row})
+		}
+		out[i].projections = append(out[i].projections, projection)
+	}
+	var last *pdpp.Stream // the connections of a row share everything shown here
 	for _, s := range p.shapes {
+		if s.row.Stream == last {
+			continue
+		}
+		last = s.row.Stream
 		add(s.row, s.projection)
 		for _, e := range s.expansions {
 			if projection, err := query.Project(query.Selection{}, e.Child.Access); err == nil {
@@ -39,19 +65,20 @@ func appendPresentation(p *plan) []byte {
 			}
 		}
 	}
-	return append(out, '}')
+	return out
 }
 
-func appendStreamPresentation(dst []byte, s *pdpp.Stream, p query.Projection) []byte {
+func appendStreamPresentation(dst []byte, p *presented) []byte {
 	start := len(dst)
+	s := p.row.Stream
 	dst = appendMember(dst, "label", s.Label)
-	if t := s.TimeField(); t != "" && p.Shows(t) {
+	if t := s.TimeField(); t != "" && p.shows(t) {
 		dst = appendMember(dst, "time_field", t)
 	}
 	dst = appendText(dst, `,"roles":{`)
 	first := true
 	for _, role := range roles {
-		names := fieldsWithRole(s, role, p)
+		names := p.fieldsWithRole(role)
 		if len(names) == 0 {
 			continue
 		}
@@ -74,10 +101,10 @@ func appendStreamPresentation(dst []byte, s *pdpp.Stream, p query.Projection) []
 	return dst
 }
 
-func fieldsWithRole(s *pdpp.Stream, role pdpp.Role, p query.Projection) []string {
+func (p *presented) fieldsWithRole(role pdpp.Role) []string {
 	var names []string
-	for _, f := range s.Fields {
-		if f.Role == role && p.Shows(f.Name) {
+	for _, f := range p.row.Stream.Fields {
+		if f.Role == role && p.shows(f.Name) {
 			names = append(names, f.Name)
 		}
 	}

@@ -50,11 +50,14 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 		}()
 		req.body = (*buf)[:0]
 		err = s.Store.View(ctx, func(v store.View) error {
-			release, err := req.open(v, token, params)
+			release, err := req.admit(v, token)
 			if err != nil {
 				return err
 			}
 			defer release()
+			if err := req.parse(params...); err != nil {
+				return err
+			}
 			return answer(req)
 		})
 		if err != nil {
@@ -64,8 +67,9 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 	}
 }
 
-// open authenticates the request and parses its query string.
-func (q *request) open(v store.View, token string, params []string) (release func(), err error) {
+// admit finds out who asks and what they can reach. After a nil error the caller
+// calls release once.
+func (q *request) admit(v store.View, token string) (release func(), err error) {
 	s := q.server
 	p, err := s.authenticate(v, q.http, token, q.now)
 	if err != nil {
@@ -74,22 +78,23 @@ func (q *request) open(v store.View, token string, params []string) (release fun
 	if err := s.limiter.Acquire(p.Token.ID); err != nil {
 		return nil, err
 	}
-	release = func() { s.limiter.Release(p.Token.ID) }
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
 	s.used.note(p.Token.ID, q.now)
 	q.view = v
 	if q.reach, err = s.reach(v, p); err != nil {
+		s.limiter.Release(p.Token.ID)
 		return nil, err
 	}
+	return func() { s.limiter.Release(p.Token.ID) }, nil
+}
+
+// parse reads the query string, which may have the named parameters and the
+// source selectors.
+func (q *request) parse(params ...string) (err error) {
 	if q.params, err = query.Parse(q.http.URL.RawQuery, params...); err != nil {
-		return nil, err
+		return err
 	}
 	q.sel, err = q.params.Selector()
-	return release, err
+	return err
 }
 
 // Buffers of answers are reused; a rare huge one is left to the collector.

@@ -34,7 +34,7 @@ type Document struct {
 	Layout      string // of the declaration it was made under
 	Body        []byte // the data with long values as stubs
 	Long        []Long
-	KeyInData   bool   // the key field is present (SlotKey)
+	KeyInData   bool   // the key field is present, as a string (SlotKey)
 	Order       []byte // order key by cursor field
 	ConsentTime []byte // nil: none
 	Index       []Entry
@@ -104,6 +104,22 @@ func Entries(b *Binding, id pdpp.RecordID, body []byte) []Entry {
 	return doc.Index
 }
 
+// Terms gives the search terms that Prepare made of the fields with the given
+// numbers, to take them out again. data has its long values in place.
+func Terms(fields map[string]int64, data []byte) []byte {
+	var terms termWriter
+	for name, value := range rawjson.Members(data) {
+		number, ok := fields[string(name)]
+		if !ok {
+			continue
+		}
+		if text, ok := rawjson.String(value); ok {
+			terms.add(number, text)
+		}
+	}
+	return terms.out
+}
+
 type preparer struct {
 	binding  *Binding
 	doc      *Document
@@ -143,7 +159,7 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 		return
 	}
 	if slot == SlotKey {
-		p.doc.KeyInData = true
+		p.doc.KeyInData = rawjson.KindOf(value) == rawjson.KindString
 		return
 	}
 	start := len(p.keys)
@@ -166,24 +182,33 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 	}
 }
 
-// cut takes the long values out of the body.
+// cut takes the long values out of the body. Everything else is copied as it is,
+// names with their escapes included (C-33).
 func (p *preparer) cut(data []byte) {
-	body := append(make([]byte, 0, LongValue), '{')
-	for name, value := range rawjson.Members(data) {
-		if len(body) > 1 {
-			body = append(body, ',')
-		}
-		body = rawjson.AppendString(body, string(name))
-		body = append(body, ':')
+	body := make([]byte, 0, LongValue)
+	done, end := 0, 0 // copied so far; end of the last value
+	for _, value := range rawjson.Members(data) {
+		start := afterName(data, end+1) + 1
+		end = start + len(value)
 		if len(value) <= LongValue {
-			body = append(body, value...)
 			continue
 		}
 		l := cutLong(len(p.doc.Long), value)
 		p.doc.Long = append(p.doc.Long, l)
-		body = l.append(body, value)
+		body = l.append(append(body, data[done:start]...), value)
+		done = end
 	}
-	p.doc.Body = append(body, '}')
+	p.doc.Body = append(body, data[done:]...)
+}
+
+// afterName gives the offset after the name whose opening quote is at i.
+func afterName(data []byte, i int) int {
+	for i++; data[i] != '"'; i++ {
+		if data[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
 }
 
 // ChangedFields names the top-level fields in which two stored bodies differ, in

@@ -36,12 +36,13 @@ func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 
 // HasValue tells whether a field's value is also kept by record, so that it can
 // be looked up for a record found otherwise: for fields with a declared range or
-// aggregation, and for the time a grant may be narrowed by.
+// aggregation, and for every time, since a grant may be narrowed by it (REC-28),
+// also by one that is not the consent time any more.
 func HasValue(s *pdpp.Stream, f *pdpp.Field) bool {
 	if SlotOf(s, f) != SlotIndex {
 		return false
 	}
-	if f.Name == s.ConsentTimeField || s.RangeOps(f.Name) != nil {
+	if f.Kind.IsTime() || s.RangeOps(f.Name) != nil {
 		return true
 	}
 	a := s.Aggregations

@@ -28,7 +28,7 @@ type terms struct {
 
 // analyze sorts the conditions of a source.
 func analyze(src query.Source, fieldID func(*pdpp.Field) int64) terms {
-	t := terms{resources: src.Resources}
+	t := terms{resources: src.Resources, none: !hasTimes(src)}
 	byField := map[string]int{}
 	for _, c := range src.Conditions() {
 		switch slot := slotOf(src.Stream, c.Field); slot {
@@ -50,6 +50,17 @@ func analyze(src query.Source, fieldID func(*pdpp.Field) int64) terms {
 		}
 	}
 	return t
+}
+
+// hasTimes reports that the field of the grant's time constraint, if there is
+// one, still holds times. A field declared otherwise gives no record a time: a
+// new manifest never widens a grant (M-11).
+func hasTimes(src query.Source) bool {
+	if src.Time == nil {
+		return true
+	}
+	f := src.Stream.Field(src.Time.Field)
+	return f != nil && f.Kind.IsTime()
 }
 
 func slotOf(s *pdpp.Stream, f *pdpp.Field) store.Slot {

@@ -91,6 +91,13 @@ func (q *Query) probe(s span) Statement {
 // Segment is a part of an order that one statement reads.
 type Segment struct{ lo, hi []byte }
 
+// follows reports that the whole segment comes after a position of another one:
+// records without a value follow those with one in both directions.
+func (s Segment) follows(after *query.Position) bool {
+	_, none, _ := store.OrderSegments()
+	return bytes.Equal(s.lo, none) && bytes.Compare(after.Key, none) < 0
+}
+
 // Segments splits what follows a position into parts to be read one after the
 // other. By cursor field descending, the records without a value would come
 // first; they are read last.
@@ -142,6 +149,7 @@ func (q *Query) Get(id pdpp.RecordID) Statement {
 	b := builder{d: q.d}
 	b.add(`SELECT r.record, r.id, r.emitted_at, r.body, r.order_key FROM records r WHERE r.subject = ? AND r.binding = ? AND r.id = ?`,
 		q.src.Subject, q.src.Binding, string(id))
+	q.terms.order.where(&b, "r.order_key")
 	q.residual(&b)
 	return b.statement()
 }
@@ -185,7 +193,7 @@ func (q *Query) where(b *builder, o query.Order, seg Segment, after *query.Posit
 		bounds.lower(q.terms.order.hi)
 	}
 	if o.By == query.ByCursor {
-		q.afterKey(&bounds, o, after)
+		q.afterKey(&bounds, o, seg, after)
 	} else {
 		q.afterRow(b, o, after)
 	}
@@ -193,9 +201,8 @@ func (q *Query) where(b *builder, o query.Order, seg Segment, after *query.Posit
 	q.residual(b)
 }
 
-// residual writes the conditions that the driver does not cover. The bounds on
-// the order key are written by where, except for Get, where they are repeated
-// here: they cost nothing on a single row.
+// residual writes the conditions that neither the driver nor the bounds on the
+// order key cover.
 func (q *Query) residual(b *builder) {
 	t := q.terms
 	if t.hasID {
@@ -205,7 +212,6 @@ func (q *Query) residual(b *builder) {
 		b.add(` AND ` + q.d.OneOf("r.id", q.d.Param(len(b.args)+1)))
 		b.args = append(b.args, q.d.List(t.resources))
 	}
-	t.order.where(b, "r.order_key")
 	for i, s := range t.spans {
 		if i != q.driver {
 			s.exists(b)
@@ -215,8 +221,8 @@ func (q *Query) residual(b *builder) {
 
 // afterKey narrows the bounds of the order key to what follows the position.
 // Among equal keys the connection decides.
-func (q *Query) afterKey(bounds *span, o query.Order, after *query.Position) {
-	if after == nil {
+func (q *Query) afterKey(bounds *span, o query.Order, seg Segment, after *query.Position) {
+	if after == nil || seg.follows(after) {
 		return
 	}
 	next := append(append([]byte(nil), after.Key...), 0)

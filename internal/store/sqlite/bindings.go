@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"encoding/json"
 	"sync"
 
 	"pdpp"
@@ -60,18 +61,25 @@ func (t *tx) readNumbers(key bindingKey) (*numbers, error) {
 	if err != nil || !row {
 		return nil, err
 	}
-	n := &numbers{binding: s.Int(0), owner: s.Int(1), fields: make(map[string]int64)}
-	f, err := t.conn.Query(`SELECT name, field FROM fields WHERE binding = ?`, n.binding)
+	n := &numbers{binding: s.Int(0), owner: s.Int(1)}
+	n.fields, err = t.fieldNumbers(`SELECT name, field FROM fields WHERE binding = ?`, n.binding)
+	return n, err
+}
+
+// fieldNumbers reads names and numbers of fields of a binding.
+func (t *tx) fieldNumbers(sql string, binding int64) (map[string]int64, error) {
+	s, err := t.conn.Query(sql, binding)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer s.Close()
+	fields := make(map[string]int64)
 	for {
-		row, err := f.Step()
+		row, err := s.Step()
 		if err != nil || !row {
-			return n, err
+			return fields, err
 		}
-		n.fields[f.Text(0)] = f.Int(1)
+		fields[s.Text(0)] = s.Int(1)
 	}
 }
 
@@ -99,37 +107,55 @@ func (t *tx) Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stream) 
 func (t *tx) bind(subject pdpp.SubjectID, owner int64, c pdpp.Connection, m *pdpp.Manifest, progress func(int)) error {
 	for _, s := range m.Streams {
 		layout := store.LayoutDigest(s)
-		err := t.conn.Exec(`INSERT INTO bindings (subject, connection_id, stream, layout) VALUES (?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, owner, string(c.ID), s.Name, layout)
+		id, err := t.addBinding(owner, c.ID, s, layout)
 		if err != nil {
 			return err
-		}
-		id, err := queryInt(t.conn, `SELECT binding FROM bindings WHERE subject = ? AND connection_id = ? AND stream = ?`,
-			owner, string(c.ID), s.Name)
-		if err != nil {
-			return err
-		}
-		for _, f := range s.Fields {
-			err := t.conn.Exec(`INSERT INTO fields (subject, binding, name) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
-				owner, id, f.Name)
-			if err != nil {
-				return err
-			}
 		}
 		stale, err := queryInt(t.conn, `SELECT layout <> ? FROM bindings WHERE binding = ?`, layout, id)
 		if err != nil {
 			return err
 		}
-		if stale == 0 {
-			continue
+		if stale != 0 {
+			b, err := t.Binding(subject, c, s)
+			if err != nil {
+				return err
+			}
+			if err := t.reindex(b, progress); err != nil {
+				return err
+			}
 		}
-		b, err := t.Binding(subject, c, s)
+		// Only now: reindex had to know which terms were there before.
+		names, err := json.Marshal(append([]string{}, s.LexicalFields...)) // never null
 		if err != nil {
 			return err
 		}
-		if err := t.reindex(b, progress); err != nil {
+		err = t.conn.Exec(`UPDATE fields SET lexical = name IN (SELECT value FROM json_each(?)) WHERE binding = ?`, string(names), id)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addBinding adds what is missing of a binding and its fields, and gives its
+// number.
+func (t *tx) addBinding(owner int64, c pdpp.ConnectionID, s *pdpp.Stream, layout string) (int64, error) {
+	err := t.conn.Exec(`INSERT INTO bindings (subject, connection_id, stream, layout) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, owner, string(c), s.Name, layout)
+	if err != nil {
+		return 0, err
+	}
+	id, err := queryInt(t.conn, `SELECT binding FROM bindings WHERE subject = ? AND connection_id = ? AND stream = ?`,
+		owner, string(c), s.Name)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range s.Fields {
+		err := t.conn.Exec(`INSERT INTO fields (subject, binding, name) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+			owner, id, f.Name)
+		if err != nil {
+			return 0, err
+		}
+	}
+	return id, nil
 }

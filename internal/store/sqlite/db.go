@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type DB struct {
 	path    string
 	write   chan *engine.Conn // holds the one writer when it is free
 	readers chan *engine.Conn
+	opened  int // readers there are
 
 	bindings bindingCache
 	closing  sync.Once
@@ -59,6 +61,7 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 			return nil, openError(err)
 		}
 		db.readers <- reader
+		db.opened++
 	}
 	return db, nil
 }
@@ -106,13 +109,11 @@ func (db *DB) Close() error {
 	var err error
 	db.closing.Do(func() {
 		err = (<-db.write).Close()
-		for range cap(db.readers) {
-			select {
-			case c := <-db.readers:
-				err = errors.Join(err, c.Close())
-			default: // opening failed half way
-			}
+		close(db.write)
+		for range db.opened {
+			err = errors.Join(err, (<-db.readers).Close())
 		}
+		close(db.readers)
 	})
 	return err
 }
@@ -138,7 +139,7 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 	defer func() { db.write <- conn }()
 	return db.run(ctx, conn, "BEGIN IMMEDIATE", func() error {
 		t := &tx{db: db, conn: conn}
-		if err := fn(t); err != nil {
+		if err := cmp.Or(fn(t), ctx.Err()); err != nil {
 			return err
 		}
 		return conn.Exec("COMMIT")
@@ -146,18 +147,21 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 func take(ctx context.Context, pool chan *engine.Conn) (*engine.Conn, error) {
-	select {
-	case c := <-pool:
-		return c, nil
-	default:
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	select {
-	case c := <-pool:
+	case c, open := <-pool:
+		if !open {
+			return nil, errClosed
+		}
 		return c, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
+
+var errClosed = errors.New("the store is closed")
 
 // run brackets fn with a transaction. Whatever is still open afterwards is
 // rolled back: always for a view, and for an update that failed.
@@ -196,6 +200,7 @@ func interruptWhenDone(ctx context.Context, conn *engine.Conn) (stop func()) {
 		once.Do(func() {
 			if !cancel() {
 				<-fired
+				conn.Resume()
 			}
 		})
 	}

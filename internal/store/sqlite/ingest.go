@@ -22,7 +22,7 @@ const (
 	insertValue  = `INSERT INTO field_values (subject, record, field, value) VALUES (?, ?, ?, ?)`
 	deleteValues = `DELETE FROM field_values WHERE record = ?`
 	insertTerms  = `INSERT INTO search (rowid, terms) VALUES (?, ?)`
-	deleteTerms  = `DELETE FROM search WHERE rowid = ?`
+	deleteTerms  = `INSERT INTO search (search, rowid, terms) VALUES ('delete', ?, ?)`
 	insertPiece  = `INSERT INTO pieces (subject, record, ordinal, piece, start, raw) VALUES (?, ?, ?, ?, ?, ?)`
 	deletePieces = `DELETE FROM pieces WHERE record = ?`
 	insertChange = `INSERT INTO changes (subject, seq, binding, id, deleted, existed, fields, before_time, emitted_at, committed_at)
@@ -39,6 +39,8 @@ type writer struct {
 	grow int64 // change of the record count
 
 	stmts map[string]*engine.Stmt
+
+	lexical map[string]int64 // the fields whose terms are in the search index
 
 	lastSlot   int64 // millisecond of the last record number
 	lastRecord int64
@@ -69,7 +71,11 @@ func (t *tx) newWriter(b *store.Binding, now time.Time) (*writer, error) {
 		return nil, store.ErrStale
 	}
 	seq, err := queryInt(t.conn, `SELECT change_seq FROM subjects WHERE subject = ?`, b.Owner)
-	return &writer{t: t, b: b, now: millis(now), seq: seq, stmts: map[string]*engine.Stmt{}}, err
+	if err != nil {
+		return nil, err
+	}
+	lexical, err := t.fieldNumbers(`SELECT name, field FROM fields WHERE binding = ? AND lexical`, b.ID)
+	return &writer{t: t, b: b, now: millis(now), seq: seq, stmts: map[string]*engine.Stmt{}, lexical: lexical}, err
 }
 
 // finish writes the counters.
@@ -245,12 +251,31 @@ func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 			return err
 		}
 	}
-	for _, sql := range []string{deleteValues, deleteTerms, deletePieces, deleteRecord} {
+	if len(w.lexical) > 0 {
+		data, err := w.t.whole(store.Ref(old.record), old.body)
+		if err != nil {
+			return err
+		}
+		if err := w.forget(old.record, data); err != nil {
+			return err
+		}
+	}
+	for _, sql := range []string{deleteValues, deletePieces, deleteRecord} {
 		if err := w.run(sql, old.record); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// forget takes a record's terms out of the search index, which has to be told
+// what they are.
+func (w *writer) forget(record int64, data []byte) error {
+	terms := store.Terms(w.lexical, data)
+	if len(terms) == 0 {
+		return nil
+	}
+	return w.run(deleteTerms, record, string(terms))
 }
 
 // Record numbers are the emitted_at in milliseconds and a counter within it.

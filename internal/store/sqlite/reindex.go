@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"time"
 
 	"pdpp"
@@ -51,10 +52,11 @@ func (w *writer) reindexOne(id pdpp.RecordID) error {
 		return err
 	}
 	d := store.Prepare(w.b, store.Input{ID: id, Data: data})
-	for _, sql := range []string{deleteValues, deleteTerms} {
-		if err := w.run(sql, old.record); err != nil {
-			return err
-		}
+	if err := w.forget(old.record, data); err != nil {
+		return err
+	}
+	if err := w.run(deleteValues, old.record); err != nil {
+		return err
 	}
 	var consent any
 	if d.ConsentTime != nil {
@@ -68,20 +70,19 @@ func (w *writer) reindexOne(id pdpp.RecordID) error {
 	return w.index(old.record, &d)
 }
 
-// whole puts the long values back into a stored body.
+// whole puts the long values back into a stored body. Stubs are framed by bytes
+// that JSON text never holds, so each is found as it is.
 func (t *tx) whole(ref store.Ref, body []byte) ([]byte, error) {
-	out := append(make([]byte, 0, len(body)), '{')
-	for name, value := range rawjson.Members(body) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(rawjson.AppendString(out, string(name)), ':')
+	var out []byte
+	rest := body
+	for _, value := range rawjson.Members(body) {
 		if rawjson.KindOf(value) != rawjson.KindStub {
-			out = append(out, value...)
 			continue
 		}
+		before, after, _ := bytes.Cut(rest, value)
+		rest = after
 		stub := store.ParseStub(value)
-		out = stub.Quote(out)
+		out = stub.Quote(append(out, before...))
 		err := t.Long(ref, stub, func(piece []byte) bool {
 			out = append(out, piece...)
 			return true
@@ -91,5 +92,5 @@ func (t *tx) whole(ref store.Ref, body []byte) ([]byte, error) {
 		}
 		out = stub.Quote(out)
 	}
-	return append(out, '}'), nil
+	return append(out, rest...), nil
 }

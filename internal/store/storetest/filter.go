@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"pdpp"
 	"pdpp/internal/query"
@@ -64,13 +65,11 @@ func runFilters(t *testing.T, w *world, cases []filterCase) {
 	t.Helper()
 	for _, c := range cases {
 		got := w.found(w.from(connA, "entries"), c.conds...)
-		if diff := cmp.Diff(strings.Fields(c.want), got, cmpEmpty); diff != "" {
+		if diff := cmp.Diff(strings.Fields(c.want), got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.conds, diff)
 		}
 	}
 }
-
-var cmpEmpty = cmp.Transformer("nil is empty", func(s []string) string { return strings.Join(s, " ") })
 
 func one(field string, op pdpp.Op, operand string) []cond { return []cond{{field, op, operand}} }
 

@@ -57,7 +57,7 @@ func whole(v store.View, r *store.Record) (string, error) {
 		before, after, _ := bytes.Cut(rest, value)
 		rest = after
 		stub := store.ParseStub(value)
-		out = stub.Open(append(out, before...))
+		out = stub.Quote(append(out, before...))
 		err := v.Long(r.Ref, stub, func(piece []byte) bool {
 			out = append(out, piece...)
 			return true
@@ -65,7 +65,7 @@ func whole(v store.View, r *store.Record) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		out = stub.Open(out)
+		out = stub.Quote(out)
 	}
 	return string(append(out, rest...)), nil
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"modernc.org/libc"
@@ -19,6 +20,8 @@ type Conn struct {
 
 	mu     sync.Mutex // guards closed against Interrupt
 	closed bool
+
+	interrupted atomic.Bool // by Interrupt, until Resume
 }
 
 // Open opens the database file at path, creating it when absent.
@@ -74,18 +77,23 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Interrupt makes the running statement fail with CodeInterrupt. It may be
-// called from any goroutine, also after Close.
+// Interrupt makes the running statement, and every one until Resume, fail with an
+// error that IsInterrupt knows. It may be called from any goroutine, also after
+// Close.
 func (c *Conn) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return
 	}
-	tls := libc.NewTLS() // c.tls belongs to the goroutine that runs the statement
+	c.interrupted.Store(true) // the engine itself forgets it when nothing runs
+	tls := libc.NewTLS()      // c.tls belongs to the goroutine that runs the statement
 	sqlite3.Xsqlite3_interrupt(tls, c.db)
 	tls.Close()
 }
+
+// Resume ends the effect of Interrupt.
+func (c *Conn) Resume() { c.interrupted.Store(false) }
 
 // Changes is the number of rows the last statement changed.
 func (c *Conn) Changes() int { return int(sqlite3.Xsqlite3_changes(c.tls, c.db)) }

@@ -52,6 +52,7 @@ CREATE TABLE fields (
   subject INTEGER NOT NULL REFERENCES subjects,
   binding INTEGER NOT NULL REFERENCES bindings,
   name    TEXT NOT NULL,
+  lexical INTEGER NOT NULL DEFAULT 0, -- its terms are in the search index
   UNIQUE (binding, name)
 );
 
@@ -118,10 +119,13 @@ CREATE TABLE changes (
   PRIMARY KEY (subject, seq)
 ) WITHOUT ROWID;
 
+-- secure-delete: entries are taken out of the index at once (REC-37), instead of
+-- being marked as deleted and merged away some day.
 CREATE VIRTUAL TABLE search USING fts5 (
-  terms, content = '', contentless_delete = 1, detail = none,
-  tokenize = "ascii tokenchars '.'"
+  terms, content = '', detail = none, tokenize = "ascii tokenchars '.'"
 );
+
+INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
 
 CREATE TABLE states (
   subject       INTEGER NOT NULL REFERENCES subjects,

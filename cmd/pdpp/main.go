@@ -1,0 +1,48 @@
+// Command pdpp is a personal data server and the tools that go with it.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"pdpp/internal/cli"
+)
+
+const exitInterrupted = 130
+
+func main() {
+	ctx, stop := interruptible()
+	code := cli.Main(ctx, cli.Env{
+		Program: os.Args[0],
+		Args:    os.Args[1:],
+		Stdin:   os.Stdin,
+		Stdout:  os.Stdout,
+		Stderr:  os.Stderr,
+		Getenv:  os.Getenv,
+		Now:     time.Now,
+	})
+	stop()
+	os.Exit(code)
+}
+
+// interruptible gives a context that ends with the first SIGINT or SIGTERM, for
+// an end in good order. The second one ends the process at once (H-11).
+func interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-signals:
+		case <-ctx.Done():
+			return
+		}
+		cancel()
+		<-signals
+		os.Exit(exitInterrupted)
+	}()
+	return ctx, cancel
+}

@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+)
+
+// client is one keep-alive connection that costs as little as possible, so that
+// what is measured is the server. It understands answers with a Content-Length
+// only.
+type client struct {
+	conn net.Conn
+	r    *bufio.Reader
+	body []byte // of the last answer
+}
+
+func dial(addr string) (*client, error) {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &client{conn: conn, r: bufio.NewReaderSize(conn, 64<<10)}, nil
+}
+
+func (c *client) close() { _ = c.conn.Close() } // nothing is lost
+
+// do sends a request and reads the whole answer; anything but 200 is an error.
+func (c *client) do(request []byte) error {
+	if _, err := c.conn.Write(request); err != nil {
+		return err
+	}
+	status, length, err := c.header()
+	if err != nil {
+		return err
+	}
+	if cap(c.body) < length {
+		c.body = make([]byte, length)
+	}
+	c.body = c.body[:length]
+	if _, err := io.ReadFull(c.r, c.body); err != nil {
+		return err
+	}
+	if status != "200" {
+		return fmt.Errorf("the server answered %s: %.300s", status, c.body)
+	}
+	return nil
+}
+
+var contentLength = []byte("Content-Length:")
+
+func (c *client) header() (status string, length int, err error) {
+	line, err := c.r.ReadSlice('\n')
+	if err != nil {
+		return "", 0, err
+	}
+	if len(line) < len("HTTP/1.1 200") {
+		return "", 0, fmt.Errorf("not a status line: %q", line)
+	}
+	status, length = string(line[9:12]), -1
+	for {
+		line, err := c.r.ReadSlice('\n')
+		if err != nil {
+			return "", 0, err
+		}
+		if len(line) <= len("\r\n") {
+			break
+		}
+		if text, ok := bytes.CutPrefix(line, contentLength); ok {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(text))); err != nil {
+				return "", 0, err
+			}
+		}
+	}
+	if length < 0 {
+		return "", 0, errors.New("the answer has no Content-Length")
+	}
+	return status, length, nil
+}
+
+// timed is do with the time it took.
+func (c *client) timed(request []byte) (time.Duration, error) {
+	start := time.Now()
+	err := c.do(request)
+	return time.Since(start), err
+}

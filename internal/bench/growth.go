@@ -1,0 +1,111 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Target of a read: a server, and the store behind it.
+type Served struct {
+	Addr    string
+	Dir     string
+	Records int
+}
+
+// Growth compares the latency of pages of a large store with that of a small
+// one: one request at a time, the two taking turns.
+func (s *Suite) Growth(ctx context.Context, small, large Served) ([]Row, error) {
+	const most = 1.5
+	kinds := []struct {
+		what   string
+		ask    func(*asker) []byte
+		target *Target
+	}{
+		{"first page", (*asker).first, AtMost(most)},
+		{"deep page", (*asker).deep, AtMost(most)},
+		{"page of a category", (*asker).filtered, AtMost(most)},
+		{"page of a rare category", (*asker).rare, AtMost(most)},
+		{"page of a category and range", (*asker).ranged, nil},
+	}
+	pair, err := s.dialPair(ctx, small, large)
+	if err != nil {
+		return nil, err
+	}
+	defer pair.close()
+	var rows []Row
+	for _, k := range kinds {
+		s.Progress("latency of a %s", k.what)
+		smallMS, largeMS, err := pair.latencies(ctx, s.Samples, k.ask)
+		if err != nil {
+			return nil, err
+		}
+		what := fmt.Sprintf("%s, %s / %s records", k.what, count(large.Records), count(small.Records))
+		rows = append(rows, compare(what, "ms", largeMS, smallMS, k.target))
+	}
+	return rows, nil
+}
+
+// pair is a connection to each of two servers; the small one is the first.
+type pair struct {
+	asks    [2]*asker
+	clients [2]*client
+}
+
+func (s *Suite) dialPair(ctx context.Context, small, large Served) (p pair, err error) {
+	for i, t := range []Served{small, large} {
+		if p.asks[i], err = newAsker(ctx, s.Corpus, t.Dir, t.Records); err != nil {
+			p.close()
+			return p, err
+		}
+		if p.clients[i], err = dial(t.Addr); err != nil {
+			p.close()
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func (p *pair) close() {
+	for _, c := range p.clients {
+		if c != nil {
+			c.close()
+		}
+	}
+}
+
+// latencies are medians in milliseconds, after a warm-up of a quarter as many
+// requests.
+func (p *pair) latencies(ctx context.Context, samples int, ask func(*asker) []byte) (small, large float64, err error) {
+	var ms [2][]float64
+	for i := -samples / 4; i < samples; i++ {
+		for j := range p.clients {
+			side := (i + j) & 1 // neither is always the first
+			took, err := p.clients[side].timed(ask(p.asks[side]))
+			if err := errors.Join(err, ctx.Err()); err != nil {
+				return 0, 0, err
+			}
+			if i >= 0 {
+				ms[side] = append(ms[side], float64(took)/float64(time.Millisecond))
+			}
+		}
+	}
+	return median(ms[0]), median(ms[1]), nil
+}
+
+// Exercise reads any records and pages of a store over all connections for a
+// round each, as a server in use is read.
+func (s *Suite) Exercise(ctx context.Context, t Served) error {
+	a, err := newAsker(ctx, s.Corpus, t.Dir, t.Records)
+	if err != nil {
+		return err
+	}
+	for _, ask := range []func() []byte{a.detail, a.page, a.filteredPage} {
+		s.Progress("reads of the store of %s records", count(t.Records))
+		if _, err := load(ctx, t.Addr, many(manyPages, ask), s.Round); err != nil {
+			return err
+		}
+	}
+	return nil
+}

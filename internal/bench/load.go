@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// connections is the number of keep-alive connections of a load.
+const connections = 16
+
+// load sends requests of a set at random over all connections for a while and
+// gives the number answered per second.
+func load(ctx context.Context, addr string, requests [][]byte, d time.Duration) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	var counts [connections]int
+	var g errgroup.Group
+	start := time.Now()
+	for i := range connections {
+		g.Go(func() error {
+			c, err := dial(addr)
+			if err != nil {
+				return err
+			}
+			defer c.close()
+			rng := dice{state: uint64(i)}
+			for ctx.Err() == nil {
+				if err := c.do(requests[rng.below(len(requests))]); err != nil {
+					return err
+				}
+				counts[i]++
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	took := time.Since(start)
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return perSecond(total, took), err
+}
+
+// fetch gives the bodies of the first n requests.
+func fetch(addr string, requests [][]byte, n int) ([][]byte, error) {
+	c, err := dial(addr)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	var bodies [][]byte
+	for _, r := range requests[:min(n, len(requests))] {
+		if err := c.do(r); err != nil {
+			return nil, err
+		}
+		bodies = append(bodies, append([]byte(nil), c.body...))
+	}
+	return bodies, nil
+}

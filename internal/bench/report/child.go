@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"pdpp/internal/bench"
+)
+
+// serveFlag makes this program a server: a process of its own, whose memory is
+// its own too.
+const serveFlag = "serve-store"
+
+// serveChild serves until its standard input ends, as it does when the parent is
+// gone for whatever reason. It writes its address as the only line.
+func serveChild(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, in) // any end will do
+		cancel()
+	}()
+	return bench.Serve(ctx, dir, func(addr string) { fmt.Fprintln(out, addr) })
+}
+
+// child is a server process.
+type child struct {
+	addr string
+	cmd  *exec.Cmd
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+// withChild runs a server of the store in dir while fn works with it.
+func withChild(ctx context.Context, dir string, fn func(*child) error) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, self, "-"+serveFlag, dir)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		err = fmt.Errorf("the server did not start: %w", err)
+	} else {
+		err = fn(&child{addr: strings.TrimSpace(addr), cmd: cmd})
+	}
+	return errors.Join(err, in.Close(), cmd.Wait())
+}

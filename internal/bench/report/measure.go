@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"pdpp/internal/bench"
+)
+
+// smallStore is the size of the store that the large one is compared with.
+const smallStore = 20_000
+
+// measurement is one run of the report.
+type measurement struct {
+	options
+	suite  *bench.Suite
+	report *bench.Report
+
+	small, large string // folders of the stores, "" until they are built
+}
+
+func newMeasurement(o options, dir string, p *progress) *measurement {
+	s := &bench.Suite{
+		Dir: dir, Corpus: bench.NewCorpus(), Small: min(smallStore, o.records/2), Large: o.records,
+		Rounds: o.rounds, Round: o.round, Samples: 400, Profiles: o.profiles, Progress: p.say,
+	}
+	return &measurement{options: o, suite: s, report: bench.NewReport()}
+}
+
+func (m *measurement) wants(step string) bool { return m.only == "" || m.only == step }
+
+func (m *measurement) add(rows ...bench.Row) { m.report.Rows = append(m.report.Rows, rows...) }
+
+func (m *measurement) all(ctx context.Context) error {
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}} {
+		if !m.wants(step.name) || step.name == "memory" && m.only == "" {
+			continue // growth leaves a server to measure behind
+		}
+		if err := step.do(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ingest compares at the small size and, in a full run, at five times that.
+func (m *measurement) ingest(ctx context.Context) error {
+	sizes := []int{m.suite.Small}
+	if !m.quick && m.records >= 5*m.suite.Small {
+		sizes = append(sizes, 5*m.suite.Small)
+	}
+	for i, n := range sizes {
+		row, err := m.suite.Ingest(ctx, n, max(1, m.rounds-2*i))
+		if err != nil {
+			return err
+		}
+		m.add(row)
+	}
+	return nil
+}
+
+// http measures the small store and, unless it is asked for alone, the large one.
+func (m *measurement) http(ctx context.Context) error {
+	small, err := m.store(ctx, &m.small, m.suite.Small)
+	if err != nil {
+		return err
+	}
+	rows, err := m.suite.Reads(ctx, small, m.suite.Small)
+	m.add(rows...)
+	if err != nil || m.only != "" {
+		return err
+	}
+	large, err := m.store(ctx, &m.large, m.suite.Large)
+	if err != nil {
+		return err
+	}
+	rows, err = m.suite.Reads(ctx, large, m.suite.Large)
+	m.add(rows...)
+	return err
+}
+
+// growth compares the stores behind servers of their own, and in a full run then
+// looks at the memory of the one with the large store.
+func (m *measurement) growth(ctx context.Context) error {
+	small, err := m.store(ctx, &m.small, m.suite.Small)
+	if err != nil {
+		return err
+	}
+	large, err := m.store(ctx, &m.large, m.suite.Large)
+	if err != nil {
+		return err
+	}
+	return withChild(ctx, small, func(a *child) error {
+		return withChild(ctx, large, func(b *child) error {
+			rows, err := m.suite.Growth(ctx,
+				bench.Served{Addr: a.addr, Dir: small, Records: m.suite.Small},
+				bench.Served{Addr: b.addr, Dir: large, Records: m.suite.Large})
+			m.add(rows...)
+			if err != nil || m.only != "" {
+				return err
+			}
+			return m.resident(ctx, b, large)
+		})
+	})
+}
+
+func (m *measurement) memory(ctx context.Context) error {
+	large, err := m.store(ctx, &m.large, m.suite.Large)
+	if err != nil {
+		return err
+	}
+	return withChild(ctx, large, func(c *child) error { return m.resident(ctx, c, large) })
+}
+
+func (m *measurement) resident(ctx context.Context, c *child, dir string) error {
+	err := m.suite.Exercise(ctx, bench.Served{Addr: c.addr, Dir: dir, Records: m.suite.Large})
+	if err != nil {
+		return err
+	}
+	rows, err := bench.Memory(c.pid(), m.suite.Large)
+	m.add(rows...)
+	return errors.Join(err, ctx.Err())
+}
+
+// store builds a store once.
+func (m *measurement) store(ctx context.Context, dir *string, n int) (string, error) {
+	if *dir != "" {
+		return *dir, nil
+	}
+	built, row, err := m.suite.Build(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	m.add(row)
+	*dir = built
+	return built, nil
+}

@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"pdpp/internal/httpx"
+	"pdpp/internal/rs"
+	"pdpp/internal/store/sqlite"
+)
+
+// instanceKey is known, so that cursors to any place can be made.
+var instanceKey = []byte("a key that protects nothing at all")
+
+// Serve serves the store in dir as `pdpp serve` does, without a rate limit, until
+// ctx is done. It calls ready with its address when it listens.
+func Serve(ctx context.Context, dir string, ready func(addr string)) (err error) {
+	db, err := sqlite.Open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	srv, err := rs.New(rs.Config{
+		Store: db, InstanceKey: instanceKey, Edge: &httpx.Edge{}, ProviderName: "bench",
+		Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), Clock: time.Now,
+	})
+	if err != nil {
+		return err
+	}
+	ln, err := listen()
+	if err != nil {
+		return err
+	}
+	ready(ln.Addr().String())
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return srv.Run(ctx) })
+	g.Go(func() error { return httpx.Run(ctx, ln, httpx.NewServer(srv.Handler()), time.Second) })
+	return g.Wait()
+}
+
+// serveBare serves the handler that is compared with, as bare as net/http allows.
+func serveBare(ctx context.Context, h http.Handler, ready func(addr string)) error {
+	ln, err := listen()
+	if err != nil {
+		return err
+	}
+	ready(ln.Addr().String())
+	return httpx.Run(ctx, ln, &http.Server{Handler: h}, time.Second)
+}
+
+func listen() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
+
+// serving runs a server in the background while fn works with its address, and
+// ends it before it returns.
+func serving(ctx context.Context, serve func(ctx context.Context, ready func(string)) error, fn func(addr string) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	addr, done := make(chan string, 1), make(chan error, 1)
+	go func() { done <- serve(ctx, func(a string) { addr <- a }) }()
+	select {
+	case err := <-done:
+		return err
+	case a := <-addr:
+		err := fn(a)
+		cancel()
+		return errors.Join(err, <-done)
+	}
+}
+
+// canned answers every request with the next of some bodies.
+type canned struct {
+	bodies  [][]byte
+	lengths [][]string
+	next    atomic.Uint64
+}
+
+func newCanned(bodies [][]byte) *canned {
+	c := &canned{bodies: bodies}
+	for _, b := range bodies {
+		c.lengths = append(c.lengths, []string{strconv.Itoa(len(b))})
+	}
+	return c
+}
+
+var cannedType = []string{"application/json; charset=utf-8"}
+
+// ServeHTTP implements http.Handler.
+func (c *canned) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	i := int(c.next.Add(1) % uint64(len(c.bodies)))
+	h := w.Header()
+	h["Content-Type"], h["Content-Length"] = cannedType, c.lengths[i]
+	_, _ = w.Write(c.bodies[i]) // the client counts what arrives
+}

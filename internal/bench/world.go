@@ -1,0 +1,119 @@
+package bench
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/ingest"
+	"pdpp/internal/manifest"
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite"
+)
+
+//go:embed mail.json
+var mailManifest []byte
+
+// The fixed names of a store that is measured.
+const (
+	stream    = "messages"
+	grantID   = pdpp.GrantID("grt_bench")
+	ownerName = "bench"
+	token     = "pdpp_bench_0123456789abcdef0123456789abcdef"
+)
+
+var connection = pdpp.Connection{
+	ID: "cin_bench", Connector: "mail", Name: "bench", Label: "Bench mailbox", Status: "active", CreatedAt: firstEmitted,
+}
+
+// grantedFields are most fields, but not all, so that answers are projected.
+var grantedFields = []string{"id", "from", "subject", "body", "sent_at", "category", "amount", "is_read"}
+
+// World is a store with one mailbox, and a client that was granted most of it.
+type World struct {
+	Store    store.Store
+	Subject  pdpp.SubjectID
+	Manifest *pdpp.Manifest
+}
+
+// NewWorld makes a store without records in the folder dir.
+func NewWorld(ctx context.Context, dir string) (*World, error) {
+	m, err := manifest.Parse(mailManifest)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sqlite.Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{Store: db, Manifest: m}
+	if err := db.Update(ctx, w.found); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return w, nil
+}
+
+// Close closes the store.
+func (w *World) Close() error { return w.Store.Close() }
+
+func (w *World) found(tx store.Tx) error {
+	owner, err := tx.CreateSubject(ownerName, firstEmitted)
+	if err != nil {
+		return err
+	}
+	w.Subject = owner.ID
+	if err := tx.PutManifest(owner.ID, w.Manifest, nil); err != nil {
+		return err
+	}
+	if err := tx.PutConnection(owner.ID, connection); err != nil {
+		return err
+	}
+	return w.admit(tx)
+}
+
+// admit gives a client its grant and token.
+func (w *World) admit(tx store.Tx) error {
+	client := store.Client{ID: "cli_bench", Name: "Bench", RegistrationMode: "operator", CreatedAt: firstEmitted}
+	if err := tx.CreateClient(w.Subject, client); err != nil {
+		return err
+	}
+	document := grant.Document(&pdpp.Grant{
+		ID: grantID, IssuedAt: firstEmitted, SubjectID: w.Subject, ClientID: client.ID, ClientName: client.Name,
+		SourceKind: w.Manifest.SourceKind, SourceID: w.Manifest.SourceID, ConnectorKey: w.Manifest.ConnectorKey,
+		ManifestVersion: w.Manifest.Version, PurposeCode: "https://pdpp.dev/purpose/analytics", AccessMode: grant.Continuous,
+		Streams: []pdpp.GrantStream{{Name: stream, Connections: []pdpp.ConnectionID{connection.ID}, Fields: grantedFields}},
+	})
+	err := tx.CreateGrant(store.Grant{
+		ID: grantID, Subject: w.Subject, Client: client, ConnectorKey: w.Manifest.ConnectorKey,
+		Document: document, IssuedAt: firstEmitted,
+	})
+	if err != nil {
+		return err
+	}
+	return tx.CreateToken(store.Token{
+		ID: "tok_bench", Kind: pdpp.TokenClient, Subject: w.Subject, Client: client.ID, Grant: grantID,
+		Audience: []string{"rest"}, Label: "bench", IssuedAt: firstEmitted, ExpiresAt: firstEmitted.AddDate(100, 0, 0),
+	}, store.HashToken(token))
+}
+
+// Ingest takes n records from NDJSON as `pdpp ingest` does, and fails unless all
+// are accepted. progress, when not nil, is told how many are stored.
+func (w *World) Ingest(ctx context.Context, lines io.Reader, n int, progress func(done int)) (time.Duration, error) {
+	r := ingest.Runner{Store: w.Store, Clock: time.Now}
+	if progress != nil {
+		r.Progress = func(p ingest.Progress) { progress(int(p.Records)) }
+	}
+	files := []ingest.File{{Name: "mail.ndjson", Reader: lines}}
+	start := time.Now()
+	sum, err := r.Run(ctx, w.Subject, connection, w.Manifest, ingest.Options{Stream: stream}, files)
+	took := time.Since(start)
+	if err == nil && sum.Records != (ingest.Counts{Accepted: int64(n)}) {
+		err = fmt.Errorf("of %d records, ingest counted %+v", n, sum.Records)
+	}
+	return took, err
+}

@@ -1,0 +1,52 @@
+package cli
+
+// globals are the flags every command has: they say which store (H-7).
+type globals struct {
+	Data  string `placeholder:"DIR" help:"Data folder (default: the platform's, $PDPP_DATA_DIR)."`
+	Owner string `placeholder:"NAME" help:"Owner, when the store has several."`
+	Quiet bool   `help:"No colours and no progress."`
+}
+
+// commands is the whole command line.
+type commands struct {
+	globals
+
+	Serve       serveCommand        `cmd:"" help:"Serve the data of this folder."`
+	Demo        demoCommand         `cmd:"" help:"Try everything with invented data."`
+	Ingest      ingestCommand       `cmd:"" help:"Take in records from JSON lines."`
+	Import      importCommand       `cmd:"" help:"Take in plain rows: CSV or JSON."`
+	Connections connectionsCommands `cmd:"" help:"Accounts and devices that data comes from."`
+	Grants      grantsCommands      `cmd:"" help:"Who may read what."`
+	Owner       ownerCommands       `cmd:"" help:"Owners and their own tokens."`
+	Version     versionCommand      `cmd:"" help:"Say which version this is."`
+}
+
+type connectionsCommands struct {
+	List   connectionsList   `cmd:"" help:"List connections with their sizes."`
+	Add    connectionsAdd    `cmd:"" help:"Register a source and connect it."`
+	Rename connectionsRename `cmd:"" help:"Change the label of a connection."`
+}
+
+type grantsCommands struct {
+	Create grantsCreate `cmd:"" help:"Give a client a grant, and a token for it."`
+	List   grantsList   `cmd:"" help:"List grants."`
+	Show   grantsShow   `cmd:"" help:"Show one grant."`
+	Revoke grantsRevoke `cmd:"" help:"Withdraw a grant, effective at once."`
+}
+
+type ownerCommands struct {
+	List   ownerList     `cmd:"" help:"List owners."`
+	Create ownerCreate   `cmd:"" help:"Add an owner."`
+	Token  tokenCommands `cmd:"" help:"Tokens that may read and write everything of an owner."`
+}
+
+type tokenCommands struct {
+	Create tokenCreate `cmd:"" help:"Make an owner token."`
+	List   tokenList   `cmd:"" help:"List owner tokens, without their values."`
+	Revoke tokenRevoke `cmd:"" help:"End an owner token at once."`
+}
+
+// jsonFlag is the --json of commands that have an answer (H-8).
+type jsonFlag struct {
+	JSON bool `help:"Answer with one JSON object."`
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/instance"
+)
+
+// demoCommand is `pdpp demo`: invented data, a server, and what to try.
+type demoCommand struct {
+	Listen string `placeholder:"ADDR" help:"Address to listen on (default: 127.0.0.1:7663, or the next free port)."`
+	Reset  bool   `help:"Build the invented data anew."`
+}
+
+const (
+	demoHost = "127.0.0.1"
+	demoPort = 7663
+	// demoTries is how many ports are tried when none was asked for.
+	demoTries = 20
+	// demoMark is a file that says: everything in this folder is invented.
+	demoMark = "DEMO"
+)
+
+// Run implements the command.
+func (c *demoCommand) Run(ctx context.Context, a *app) error {
+	if err := a.noOwner("demo"); err != nil {
+		return err
+	}
+	dir, err := c.folder(a)
+	if err != nil {
+		return err
+	}
+	svc := &service{edge: &httpx.Edge{}, rate: httpx.DefaultRate, providerName: "Mara's data (demo)", clock: a.Now}
+	svc.log = newLogger(a.Stderr, "text", slog.LevelWarn.String())
+	if err := c.prepare(dir); err != nil {
+		return err
+	}
+	return a.openInstance(ctx, dir, "", func(in opened) error {
+		svc.opened = in
+		d, err := a.buildDemo(ctx, in.store)
+		if err != nil {
+			return err
+		}
+		ln, err := c.listener(ctx, a, svc.edge)
+		if err != nil {
+			return err
+		}
+		t := tour{
+			url: "http://" + ln.Addr().String(), dir: dir, program: program(a.Program),
+			demo: d, color: a.color && isTerminal(a.Stdout),
+		}
+		if err := a.print(t.text()); err != nil {
+			return errors.Join(err, ln.Close())
+		}
+		return svc.run(ctx, ln)
+	})
+}
+
+// folder is the demo's own folder. PDPP_DATA_DIR is not asked: it names the
+// owner's real data.
+func (c *demoCommand) folder(a *app) (string, error) {
+	dir, err := a.Data, error(nil)
+	if dir == "" {
+		dir, err = platformFolder(runtime.GOOS, a.Getenv, "pdpp-demo")
+	}
+	if err == nil {
+		dir, err = filepath.Abs(dir) // the printed commands work from anywhere
+	}
+	return dir, err
+}
+
+// prepare marks a new folder as the demo's, and refuses one with other data.
+func (c *demoCommand) prepare(dir string) error {
+	mark := filepath.Join(dir, demoMark)
+	if _, err := os.Stat(mark); err != nil {
+		if instance.Exists(dir) {
+			return &pdpp.Error{
+				Code: pdpp.CodeNotConfigured, Message: dir + " holds other data; the demo does not touch it.",
+				Hint: "Choose another folder with --data, or leave --data out.",
+			}
+		}
+		if err := instance.Prepare(dir); err != nil {
+			return err
+		}
+		if err := os.WriteFile(mark, []byte("Everything in this folder is invented. It can be deleted.\n"), 0o600); err != nil {
+			return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: dir + " cannot be written.", Err: err}
+		}
+	}
+	if c.Reset {
+		return resetDemo(dir)
+	}
+	return nil
+}
+
+// resetDemo deletes the invented data, unless it is being served.
+func resetDemo(dir string) error {
+	lock, err := instance.Acquire(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	for _, name := range []string{instance.StoreFile, instance.StoreFile + "-wal", instance.StoreFile + "-shm", "instance.key"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The demo data cannot be deleted.", Err: err}
+		}
+	}
+	return nil
+}
+
+// listener listens where it was asked to, else on the first free port.
+func (c *demoCommand) listener(ctx context.Context, a *app, edge *httpx.Edge) (net.Listener, error) {
+	if c.Listen != "" {
+		if err := httpx.CheckSettings(httpx.Settings{Listen: c.Listen, Edge: edge}); err != nil {
+			return nil, err
+		}
+		return listen(ctx, c.Listen)
+	}
+	for port := demoPort; ; port++ {
+		addr := net.JoinHostPort(demoHost, strconv.Itoa(port))
+		ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+		if err == nil {
+			if port > demoPort {
+				a.note("pdpp: port %d is taken; using %d", demoPort, port)
+			}
+			return ln, nil
+		}
+		if !isTaken(err) || port == demoPort+demoTries {
+			return listen(ctx, addr)
+		}
+	}
+}
+
+// program is how to call this program in a shell: by its name where that finds
+// it, else by its place.
+func program(called string) string {
+	if found, err := exec.LookPath("pdpp"); err == nil {
+		self, err := os.Executable()
+		if err == nil && sameFile(found, self) {
+			return "pdpp"
+		}
+	}
+	if abs, err := exec.LookPath(called); err == nil {
+		if abs, err = filepath.Abs(abs); err == nil {
+			return abs
+		}
+	}
+	return called
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}

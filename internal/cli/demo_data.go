@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/demo"
+	"pdpp/internal/ingest"
+	"pdpp/internal/manifest"
+	"pdpp/internal/store"
+)
+
+const (
+	demoBuilt    = "demo_built" // set when all data is in
+	demoClient   = "Demo assistant"
+	demoLabel    = "Demo"
+	demoTokenTTL = 30 * day
+)
+
+// demoState is what a tour of the demo needs to know.
+type demoState struct {
+	records    int64
+	grant      pdpp.GrantID
+	token      string
+	ownerToken string
+	notes      pdpp.ConnectionID // where the tour adds a record
+	letter     string            // id of a letter with attachments, inside the grant
+}
+
+// buildDemo makes sure that the demo is complete: data, grant, fresh tokens.
+func (a *app) buildDemo(ctx context.Context, st store.Store) (*demoState, error) {
+	owner, err := a.findOwner(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	s := session{st, owner}
+	var built []byte
+	err = st.View(ctx, func(v store.View) (err error) {
+		built, err = v.Meta(demoBuilt)
+		return err
+	})
+	if err == nil && built == nil {
+		err = a.loadDemo(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &demoState{letter: pickLetter()}
+	if err := d.count(ctx, s); err != nil {
+		return nil, err
+	}
+	return d, d.authorize(ctx, s, a.Now())
+}
+
+// demoPart is the data of one connection.
+type demoPart struct {
+	source source
+	lines  []byte
+}
+
+func demoParts() ([]demoPart, int64, error) {
+	var parts []demoPart
+	var total int64
+	for _, src := range demo.Sources() {
+		m, err := manifest.Parse(src.Manifest)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, c := range src.Connections {
+			var lines bytes.Buffer
+			for line := range demo.Lines(string(m.ConnectorKey), c.Name) {
+				lines.Write(line)
+				lines.WriteByte('\n')
+			}
+			total += int64(lines.Len())
+			parts = append(parts, demoPart{source{manifest: m, connection: c.Name, label: c.Label}, lines.Bytes()})
+		}
+	}
+	return parts, total, nil
+}
+
+// loadDemo takes the invented data in, the way any other data comes in. It can be
+// interrupted: what is there already is unchanged the next time.
+func (a *app) loadDemo(ctx context.Context, s session) error {
+	if !a.color {
+		a.note("pdpp: building the demo data")
+	}
+	parts, total, err := demoParts()
+	if err != nil {
+		return err
+	}
+	b := a.newBar()
+	defer b.clear()
+	var done, records int64
+	for _, p := range parts {
+		t, err := a.register(ctx, s, p.source)
+		if err != nil {
+			return err
+		}
+		runner := &ingest.Runner{Store: s.store, Clock: a.Now, Progress: func(now ingest.Progress) {
+			b.show(step{name: "building the demo data", done: done + now.Bytes, total: total, records: records + now.Records})
+		}}
+		file := ingest.File{Name: t.connection.Label, Reader: bytes.NewReader(p.lines)}
+		summary, err := runner.Run(ctx, s.owner.ID, t.connection, t.manifest, ingest.Options{}, []ingest.File{file})
+		if err != nil {
+			return err
+		}
+		if n := summary.Records.Rejected; n > 0 {
+			return pdpp.Errorf(pdpp.CodeInternal, "%d records of the demo were rejected.", n)
+		}
+		done += int64(len(p.lines))
+		records += summary.Records.Total()
+	}
+	return s.store.Update(ctx, func(tx store.Tx) error { return tx.PutMeta(demoBuilt, []byte("1")) })
+}
+
+// count counts the records and finds the notebook.
+func (d *demoState) count(ctx context.Context, s session) error {
+	rows, err := listConnections(ctx, s)
+	for _, r := range rows {
+		d.records += r.Records
+		if r.Connector == "notes" {
+			d.notes = r.ID
+		}
+	}
+	return err
+}
+
+// authorize gives the demo's client a grant and makes the tokens of this start.
+// Those of earlier starts end, so that they do not pile up.
+func (d *demoState) authorize(ctx context.Context, s session, now time.Time) error {
+	err := s.store.Update(ctx, func(tx store.Tx) error {
+		if err := endEarlier(tx, s.owner.ID, now); err != nil {
+			return err
+		}
+		var err error
+		_, d.ownerToken, err = makeOwnerToken(tx, s.owner.ID, demoLabel, now, demoTokenTTL)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	issue := &grantIssue{client: demoClient, spec: demo.GrantSpec(), audience: []string{"rest", "mcp"}, ttl: demoTokenTTL}
+	made, err := issue.make(ctx, s, now)
+	if err != nil {
+		return err
+	}
+	d.grant, d.token = made.grant.ID, made.value
+	return nil
+}
+
+func endEarlier(tx store.Tx, owner pdpp.SubjectID, now time.Time) error {
+	client, err := tx.Client(owner, demoClient)
+	if pdpp.CodeOf(err) == pdpp.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	grants, err := tx.Grants(owner, store.GrantFilter{Client: client.ID})
+	if err != nil {
+		return err
+	}
+	for _, g := range grants {
+		if _, _, err := tx.RevokeGrant(owner, g.ID, now); err != nil {
+			return err
+		}
+	}
+	tokens, err := tx.Tokens(owner, "")
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		if t.Label != demoLabel {
+			continue
+		}
+		if _, _, err := tx.RevokeToken(owner, t.ID, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pickLetter finds the newest private letter with attachments.
+func pickLetter() string {
+	for _, line := range slices.Backward(slices.Collect(demo.Lines("mail", "personal"))) {
+		var m struct {
+			Stream string
+			Key    string
+			Data   struct {
+				Attachments int `json:"attachment_count"`
+			}
+		}
+		if json.Unmarshal(line, &m) == nil && m.Stream == "messages" && m.Data.Attachments > 0 {
+			return m.Key
+		}
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"net/url"
+	"strings"
+)
+
+// tour is what the demo prints: where it is, what to paste, what to try.
+type tour struct {
+	url, dir, program string
+	demo              *demoState
+	color             bool
+}
+
+// stop is one thing to try: what it shows, the command, and a part of the answer.
+type stop struct{ title, command, answer string }
+
+func (t tour) text() string {
+	var b strings.Builder
+	b.WriteString("\n" + t.bold("The demo is running.") + "\n\n")
+	b.WriteString("Mara Lindqvist does not exist; her " + count(t.demo.records, "record", "records") + " are invented.\n")
+	b.WriteString("A client named \"" + demoClient + "\" may read her mail since 2025, but not all of it.\n\n")
+	b.WriteString(table(
+		[]string{"  server", t.url},
+		[]string{"  streams", t.url + "/v1/streams"},
+		[]string{"  data", t.dir},
+	))
+	b.WriteString("\nPaste these three lines into another terminal:\n\n")
+	b.WriteString("    export URL=" + t.url + "\n")
+	b.WriteString("    export TOKEN=" + t.demo.token + "\n")
+	b.WriteString("    export OWNER_TOKEN=" + t.demo.ownerToken + "\n")
+	b.WriteString("\nThen try, in this order. The arrow shows a part of the answer.\n")
+	for _, s := range t.stops() {
+		b.WriteString("\n" + t.bold(s.title) + "\n    " + s.command + "\n    → " + s.answer + "\n")
+	}
+	b.WriteString("\nCtrl-C stops the demo. Start it with --reset to begin anew.\n")
+	return b.String()
+}
+
+func (t tour) bold(s string) string {
+	if !t.color {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+const (
+	asClient = `curl -sg -H "Authorization: Bearer $TOKEN" `
+	asOwner  = `curl -sg -H "Authorization: Bearer $OWNER_TOKEN" `
+)
+
+func (t tour) stops() []stop {
+	letter := url.PathEscape(t.demo.letter)
+	list := `"$URL/v1/streams/messages/records?filter[folder]=inbox&filter[sent_at][gte]=2026-01-01&sort=-sent_at&fields=id,subject,sent_at&limit=3"`
+	own := quote(t.program) + " --data " + quote(t.dir)
+	return append([]stop{
+		{"Is it alive?", `curl -s "$URL/healthz"`, `{"status":"ok"}`},
+		{"Streams of this client, with what it can see of them", asClient + `"$URL/v1/streams"`, `"name":"messages"`},
+		{"The schema in short", asClient + `"$URL/v1/schema?view=compact"`, `"attachments"`},
+		{"The schema of one stream: fields and what can be asked of them", asClient + `"$URL/v1/streams/messages"`, `"object":"stream_metadata"`},
+		{"Records: a filter, an order, some fields, a limit", asClient + list, `"has_more":true`},
+		{
+			"The next page: links.next of the answer",
+			"NEXT=$(" + asClient + list + ` | sed -n 's/.*"next":"\([^"]*\)".*/\1/p'); ` + asClient + `"$URL$NEXT"`, `"object":"record"`,
+		},
+		{"How many there are", asClient + `"$URL/v1/streams/messages/records?filter[folder]=inbox&count=exact&limit=1&fields=id"`, `"kind":"exact"`},
+		{"One record by its id", asClient + `"$URL/v1/streams/messages/records/` + letter + `"`, `"id":"` + t.demo.letter + `"`},
+		{"The same one with its attachments", asClient + `"$URL/v1/streams/messages/records/` + letter + `?expand=attachments"`, `"expanded":`},
+		{"Long texts cut to 64 characters", asClient + `-H "Prefer: pdpp-field-preview=64" "$URL/v1/streams/messages/records?limit=2"`, `"truncated_fields":`},
+		{"An id that two of her accounts have: say which one you mean", asClient + `"$URL/v1/streams/contacts/records/con-mara"`, `"code":"ambiguous_connection"`},
+		{"Refused: a field outside the grant", asClient + `"$URL/v1/streams/messages/records?fields=from_address"`, `"code":"field_not_granted"`},
+		{"Refused: a stream of another source", asClient + `"$URL/v1/streams/transactions/records"`, `"code":"grant_stream_not_allowed"`},
+	}, t.ownStops(own)...)
+}
+
+// ownStops are what only the owner can do.
+func (t tour) ownStops(own string) []stop {
+	where := `/v1/ingest/notes?connection_id=` + string(t.demo.notes) + `"`
+	note := `{"key":"note-demo","data":{"id":"note-demo","title":"Written by curl","text":"Hello"}}`
+	return []stop{
+		{"The owner reads everything, also a record with an awkward id", asOwner + `"$URL/v1/streams/conversations/records/..%2Ffamily%2Fmalm%C3%B6"`, `"title":"Familjen"`},
+		{"The owner adds a record", asOwner + `-H "Content-Type: application/x-ndjson" --data-binary '` + note + `' "$URL` + where, `"records_accepted":1`},
+		{"And reads it back", asOwner + `"$URL/v1/streams/notes/records/note-demo"`, `"title":"Written by curl"`},
+		{"The owner looks at the grants", own + " grants list", string(t.demo.grant)},
+		{"And takes this one back", own + " grants revoke " + string(t.demo.grant), "Revoked grant"},
+		{"From now on the client reads nothing", asClient + `"$URL/v1/streams"`, `"code":"grant_revoked"`},
+	}
+}
+
+// quote makes s one word for a shell.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@,%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

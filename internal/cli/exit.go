@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"pdpp"
+)
+
+// The exit codes of hosted-auth.md 1.2.
+const (
+	exitFailure     = 1
+	exitUsage       = 64
+	exitRefused     = 65
+	exitMissing     = 66
+	exitCreate      = 73
+	exitBusy        = 75
+	exitPermission  = 77
+	exitConfig      = 78
+	exitInterrupted = 130
+)
+
+// exits gives the exit code of an error code; those not listed are failures.
+var exits = map[pdpp.Code]int{
+	pdpp.CodeUsage:              exitUsage,
+	pdpp.CodeInvalidInput:       exitRefused,
+	pdpp.CodeNotFound:           exitRefused, // an unknown id (H-18)
+	pdpp.CodeConnectionNotFound: exitRefused,
+	pdpp.CodeStreamNotDeclared:  exitRefused,
+	pdpp.CodeInputMissing:       exitMissing,
+	pdpp.CodeCannotCreate:       exitCreate,
+	pdpp.CodeUnavailable:        exitCreate, // the disk is full
+	pdpp.CodeIngestStorage:      exitCreate,
+	pdpp.CodeBusy:               exitBusy,
+	pdpp.CodePermission:         exitPermission,
+	pdpp.CodeNotConfigured:      exitConfig,
+}
+
+// errReported ends a command with code 65 after its answer has said why.
+var errReported = errors.New("records were rejected")
+
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errReported):
+		return exitRefused
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	if code, ok := exits[pdpp.CodeOf(err)]; ok {
+		return code
+	}
+	return exitFailure
+}
+
+// fail is the one place that shows an error: a line, or an object on standard
+// output (H-8). What was underneath is for the operator's eyes only and goes to
+// standard error in both cases.
+func fail(env Env, err error, asJSON bool) int {
+	code := exitCode(err)
+	if err == nil || errors.Is(err, errReported) {
+		return code
+	}
+	shown, cause := describe(err)
+	if asJSON {
+		b, _ := json.Marshal(map[string]problem{"error": shown}) // strings only
+		fmt.Fprintf(env.Stdout, "%s\n", b)
+	} else {
+		fmt.Fprintf(env.Stderr, "pdpp: %s\n", shown.Message)
+		if shown.Hint != "" {
+			fmt.Fprintf(env.Stderr, "      %s\n", shown.Hint)
+		}
+	}
+	if cause != nil {
+		fmt.Fprintf(env.Stderr, "      cause: %v\n", cause)
+	}
+	return code
+}
+
+// problem is the error object of H-8.
+type problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func describe(err error) (shown problem, cause error) {
+	var e *pdpp.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return problem{Code: "interrupted", Message: "Interrupted."}, nil
+	case errors.As(err, &e):
+		return problem{Code: string(e.Code), Message: e.Message, Hint: e.Hint}, e.Err
+	}
+	return problem{Code: string(pdpp.CodeInternal), Message: "An unexpected failure."}, err
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+// grantsCreate is `pdpp grants create` (H-15).
+type grantsCreate struct {
+	Client   string   `required:"" placeholder:"NAME" help:"Who gets it: a name (a new one makes a client) or a cli_… id."`
+	Spec     string   `required:"" placeholder:"FILE" help:"What is granted, as JSON; - is standard input."`
+	Audience []string `placeholder:"LIST" help:"What the token opens: rest, mcp, mcp-developer (default: rest,mcp)."`
+	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Life of the token, at most 365d and never past the grant."`
+	NoToken  bool     `help:"Make no token."`
+	jsonFlag
+}
+
+// grantAnswer is the object of H-15. The token's four keys are absent without a
+// token.
+type grantAnswer struct {
+	GrantID        pdpp.GrantID      `json:"grant_id"`
+	ClientID       pdpp.ClientID     `json:"client_id"`
+	SubjectID      pdpp.SubjectID    `json:"subject_id"`
+	Status         pdpp.GrantStatus  `json:"status"`
+	IssuedAt       string            `json:"issued_at"`
+	GrantExpiresAt *string           `json:"grant_expires_at"`
+	AccessToken    string            `json:"access_token,omitempty"`
+	TokenType      string            `json:"token_type,omitempty"`
+	ExpiresAt      string            `json:"expires_at,omitempty"`
+	Audience       []string          `json:"audience,omitempty"`
+	Details        []json.RawMessage `json:"authorization_details"`
+}
+
+// specLimit bounds what is read of a spec; how much of it is too much is said by
+// package grant (H-146).
+const specLimit = 1 << 20
+
+// Run implements the command.
+func (c *grantsCreate) Run(ctx context.Context, a *app) error {
+	issue, err := c.issue()
+	if err != nil {
+		return err
+	}
+	if c.Spec == "-" {
+		issue.spec, err = readAll("standard input", a.Stdin, specLimit)
+	} else {
+		issue.spec, err = readFile(c.Spec, specLimit)
+	}
+	if err != nil {
+		return err
+	}
+	return a.withOwner(ctx, func(s session) error {
+		made, err := issue.make(ctx, s, a.Now())
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return a.printJSON(made.answer())
+		}
+		return a.print(made.text())
+	})
+}
+
+func (c *grantsCreate) issue() (*grantIssue, error) {
+	if c.NoToken && (c.TokenTTL != "" || len(c.Audience) > 0) {
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "--no-token cannot stand with --token-ttl or --audience.")
+	}
+	if strings.TrimSpace(c.Client) == "" || len(c.Client) > 100 || c.Client != plain(c.Client) {
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "--client does not accept %q: write a name of at most 100 bytes.", c.Client)
+	}
+	ttl, err := lifetime("--token-ttl", c.TokenTTL, 30*day)
+	if err != nil {
+		return nil, err
+	}
+	audience, err := parseAudience(c.Audience)
+	return &grantIssue{client: c.Client, audience: audience, ttl: ttl, noToken: c.NoToken}, err
+}
+
+// parseAudience reads --audience (H-127); duplicates are dropped.
+func parseAudience(list []string) ([]string, error) {
+	if len(list) == 0 {
+		return []string{"rest", "mcp"}, nil
+	}
+	var out []string
+	for _, s := range list {
+		s = strings.TrimSpace(s)
+		if !slices.Contains([]string{"rest", "mcp", "mcp-developer"}, s) {
+			return nil, pdpp.Errorf(pdpp.CodeUsage, "--audience does not accept %q: choose from rest, mcp, mcp-developer.", s)
+		}
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// grantIssue is a grant that is to be made.
+type grantIssue struct {
+	client   string
+	spec     []byte
+	audience []string
+	ttl      time.Duration
+	noToken  bool
+}
+
+// madeGrant is a grant that was made. value is the token itself, "" for none.
+type madeGrant struct {
+	grant  *pdpp.Grant
+	stored store.Grant
+	token  store.Token
+	value  string
+	now    time.Time
+}
+
+// make freezes the spec and stores grant, client and token in one transaction,
+// so that nothing can change between what was resolved and what is granted.
+func (i *grantIssue) make(ctx context.Context, s session, now time.Time) (*madeGrant, error) {
+	m := &madeGrant{now: now}
+	err := s.store.Update(ctx, func(tx store.Tx) error {
+		client, err := findClient(tx, s.owner.ID, i.client, now)
+		if err != nil {
+			return err
+		}
+		catalog, err := tx.Catalog(s.owner.ID)
+		if err != nil {
+			return err
+		}
+		m.grant, err = grant.Freeze(i.spec, catalog, grant.Issue{
+			ID: pdpp.GrantID(secret.ID("grt_")), Subject: s.owner.ID, ClientID: client.ID, ClientName: client.Name, Now: now,
+		})
+		if err != nil {
+			return err
+		}
+		m.stored = store.Grant{
+			ID: m.grant.ID, Subject: s.owner.ID, Client: client, ConnectorKey: m.grant.ConnectorKey,
+			Document: grant.Document(m.grant), IssuedAt: m.grant.IssuedAt, ExpiresAt: m.grant.ExpiresAt,
+			// The token uses it up (H-149).
+			Consumed: m.grant.AccessMode == grant.SingleUse && !i.noToken,
+		}
+		if err := tx.CreateGrant(m.stored); err != nil || i.noToken {
+			return err
+		}
+		m.token, m.value = i.token(m.stored, now)
+		return tx.CreateToken(m.token, store.HashToken(m.value))
+	})
+	return m, err
+}
+
+// token makes the token of a grant; it never outlives the grant (H-160).
+func (i *grantIssue) token(g store.Grant, now time.Time) (store.Token, string) {
+	end := now.Add(i.ttl)
+	if !g.ExpiresAt.IsZero() && g.ExpiresAt.Before(end) {
+		end = g.ExpiresAt
+	}
+	return store.Token{
+		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenClient, Subject: g.Subject, Client: g.Client.ID, Grant: g.ID,
+		Audience: i.audience, IssuedAt: now, ExpiresAt: end,
+	}, secret.Token("pdpp_at_")
+}
+
+// findClient finds a client by id or operator name; a new name makes a client.
+func findClient(tx store.Tx, owner pdpp.SubjectID, nameOrID string, now time.Time) (store.Client, error) {
+	client, err := tx.Client(owner, nameOrID)
+	if pdpp.CodeOf(err) != pdpp.CodeNotFound || strings.HasPrefix(nameOrID, "cli_") {
+		return client, err
+	}
+	client = store.Client{ID: pdpp.ClientID(secret.ID("cli_")), Name: nameOrID, RegistrationMode: "operator", CreatedAt: now}
+	return client, tx.CreateClient(owner, client)
+}
+
+func (m *madeGrant) answer() grantAnswer {
+	g := m.grant
+	out := grantAnswer{
+		GrantID: g.ID, ClientID: g.ClientID, SubjectID: g.SubjectID, Status: m.stored.Status(m.now),
+		IssuedAt: pdpp.FormatTime(g.IssuedAt), GrantExpiresAt: timeOrNull(g.ExpiresAt),
+		Details: []json.RawMessage{grant.AppendDetail(nil, g)},
+	}
+	if m.value != "" {
+		out.AccessToken, out.TokenType = m.value, "Bearer"
+		out.ExpiresAt, out.Audience = pdpp.FormatTime(m.token.ExpiresAt), m.token.Audience
+	}
+	return out
+}
+
+func (m *madeGrant) text() string {
+	g := m.grant
+	rows := [][]string{
+		{"grant", string(g.ID)},
+		{"client", g.ClientName + " (" + string(g.ClientID) + ")"},
+		{"source", string(g.ConnectorKey)},
+		{"status", string(m.stored.Status(m.now))},
+		{"ends", when(g.ExpiresAt, "when revoked")},
+	}
+	for _, s := range g.Streams {
+		rows = append(rows, []string{"stream", streamText(s)})
+	}
+	if m.value != "" {
+		rows = append(rows, []string{"token", m.value},
+			[]string{"token ends", when(m.token.ExpiresAt, "")},
+			[]string{"token opens", strings.Join(m.token.Audience, ", ")})
+	}
+	text := table(rows...)
+	if m.value != "" {
+		text += "\nThe token is shown only now.\n"
+	}
+	return text
+}
+
+// streamText says in one line what is granted of a stream.
+func streamText(s pdpp.GrantStream) string {
+	parts := []string{s.Name + ": " + strings.Join(s.Fields, ", ")}
+	if s.Time != nil {
+		if !s.Time.Since.IsZero() {
+			parts = append(parts, "since "+when(s.Time.Since, ""))
+		}
+		if !s.Time.Until.IsZero() {
+			parts = append(parts, "until "+when(s.Time.Until, ""))
+		}
+	}
+	if s.Resources != nil {
+		parts = append(parts, count(int64(len(s.Resources)), "chosen record", "chosen records"))
+	}
+	return strings.Join(parts, "; ")
+}

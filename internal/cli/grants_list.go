@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/store"
+)
+
+// grantsList is `pdpp grants list` (H-17).
+type grantsList struct {
+	Client string `placeholder:"NAME" help:"Only grants of this client (name or id)."`
+	Status string `enum:"active,all" default:"active" help:"active (those that can be read with), or all."`
+	jsonFlag
+}
+
+// grantRow is one grant of H-17. Absent values are null.
+type grantRow struct {
+	GrantID     pdpp.GrantID      `json:"grant_id"`
+	PackageID   *string           `json:"package_id"`
+	Client      clientRow         `json:"client"`
+	Source      sourceRow         `json:"source"`
+	Connections []grantConnection `json:"connections"`
+	Streams     []string          `json:"streams"`
+	AccessMode  *string           `json:"access_mode"`
+	Status      pdpp.GrantStatus  `json:"status"`
+	IssuedAt    string            `json:"issued_at"`
+	ExpiresAt   *string           `json:"expires_at"`
+	LastUsedAt  *string           `json:"last_used_at"`
+}
+
+type clientRow struct {
+	ID   pdpp.ClientID `json:"client_id"`
+	Name string        `json:"name"`
+	Mode string        `json:"registration_mode"`
+}
+
+type sourceRow struct {
+	Kind      *string           `json:"kind"`
+	ID        *string           `json:"id"`
+	Connector pdpp.ConnectorKey `json:"connector_key"`
+}
+
+type grantConnection struct {
+	ID          pdpp.ConnectionID `json:"connection_id"`
+	DisplayName string            `json:"display_name,omitempty"`
+}
+
+// Run implements the command.
+func (c *grantsList) Run(ctx context.Context, a *app) error {
+	return a.withOwner(ctx, func(s session) error {
+		var grants []store.Grant
+		var catalog *pdpp.Catalog
+		err := s.store.View(ctx, func(v store.View) (err error) {
+			if catalog, err = v.Catalog(s.owner.ID); err != nil {
+				return err
+			}
+			grants, err = c.find(v, s.owner.ID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		now := a.Now()
+		if c.Status == "active" {
+			grants = slices.DeleteFunc(grants, func(g store.Grant) bool { return !usable(g, now) })
+		}
+		if c.JSON {
+			rows := []grantRow{}
+			for _, g := range grants {
+				rows = append(rows, rowOfGrant(g, catalog, now))
+			}
+			return a.printJSON(map[string]any{"grants": rows})
+		}
+		return a.print(grantsText(grants, now))
+	})
+}
+
+func (c *grantsList) find(v store.View, owner pdpp.SubjectID) ([]store.Grant, error) {
+	var filter store.GrantFilter
+	if c.Client != "" {
+		client, err := v.Client(owner, c.Client)
+		if err != nil {
+			return nil, err
+		}
+		filter.Client = client.ID
+	}
+	return v.Grants(owner, filter)
+}
+
+// usable reports whether something can be read with a grant. A consumed one can
+// give no further token, but the one it gave still reads (H-149).
+func usable(g store.Grant, now time.Time) bool {
+	status := g.Status(now)
+	return status == pdpp.GrantActive || status == pdpp.GrantConsumed
+}
+
+func rowOfGrant(g store.Grant, c *pdpp.Catalog, now time.Time) grantRow {
+	row := grantRow{
+		GrantID: g.ID, Client: clientRow{g.Client.ID, g.Client.Name, g.Client.RegistrationMode},
+		Source: sourceRow{Connector: g.ConnectorKey}, Connections: []grantConnection{}, Streams: []string{},
+		Status: g.Status(now), IssuedAt: pdpp.FormatTime(g.IssuedAt),
+		ExpiresAt: timeOrNull(g.ExpiresAt), LastUsedAt: timeOrNull(g.LastUsedAt),
+	}
+	// A grant that cannot be interpreted reads nothing; it is listed, so that it
+	// can be revoked.
+	doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
+	if err != nil {
+		return row
+	}
+	row.Source.Kind, row.Source.ID, row.AccessMode = orNull(doc.SourceKind), orNull(doc.SourceID), orNull(doc.AccessMode)
+	var seen []pdpp.ConnectionID
+	for _, s := range doc.Streams {
+		row.Streams = append(row.Streams, s.Name)
+		for _, id := range s.Connections {
+			if slices.Contains(seen, id) {
+				continue
+			}
+			seen = append(seen, id)
+			conn, _ := c.Connection(id)
+			row.Connections = append(row.Connections, grantConnection{id, conn.DisplayName()})
+		}
+	}
+	return row
+}
+
+func grantsText(grants []store.Grant, now time.Time) string {
+	if len(grants) == 0 {
+		return "There are no grants to show.\n"
+	}
+	rows := [][]string{{"GRANT", "CLIENT", "SOURCE", "STREAMS", "STATUS", "ISSUED", "ENDS", "LAST USED"}}
+	for _, g := range grants {
+		streams := "cannot be interpreted"
+		if doc, err := grant.ParseDocument(g.Document, g.ConnectorKey); err == nil {
+			var names []string
+			for _, s := range doc.Streams {
+				names = append(names, s.Name)
+			}
+			streams = strings.Join(names, ", ")
+		}
+		rows = append(rows, []string{
+			string(g.ID), g.Client.Name, string(g.ConnectorKey), streams, string(g.Status(now)),
+			when(g.IssuedAt, ""), when(g.ExpiresAt, "when revoked"), when(g.LastUsedAt, "never"),
+		})
+	}
+	return table(rows...)
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/ingest"
+)
+
+// load is what `pdpp ingest` and `pdpp import` share.
+type load struct {
+	source source
+	stream string // "": the lines say
+	files  []string
+	dry    bool
+	json   bool
+	run    func(ctx context.Context, r *ingest.Runner, s session, t target, files []ingest.File) (ingest.Summary, error)
+}
+
+// do takes the files in and reports (H-20 to H-23). Everything that can be known
+// to be wrong is refused before the first change.
+func (l load) do(ctx context.Context, a *app) error {
+	files, err := a.inputs(l.files)
+	if err != nil {
+		return err
+	}
+	if l.dry {
+		t, err := a.peek(ctx, l.source)
+		if err == nil {
+			err = l.checkStream(t.manifest)
+		}
+		if err != nil {
+			return err
+		}
+		return l.take(ctx, a, session{}, t, files)
+	}
+	if l.source.manifest != nil {
+		if err := l.checkStream(l.source.manifest); err != nil {
+			return err
+		}
+	}
+	return a.withOwner(ctx, func(s session) error {
+		t, err := a.register(ctx, s, l.source)
+		if err != nil {
+			return err
+		}
+		return l.take(ctx, a, s, t, files)
+	})
+}
+
+func (l load) checkStream(m *pdpp.Manifest) error {
+	if l.stream == "" || m.Stream(l.stream) != nil {
+		return nil
+	}
+	var names []string
+	for _, s := range m.Streams {
+		names = append(names, s.Name)
+	}
+	return pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest declares no stream %q; it has: %s.", l.stream, strings.Join(names, ", "))
+}
+
+// inputs checks that the files are there, before anything is stored.
+func (a *app) inputs(paths []string) ([]ingest.File, error) {
+	var out []ingest.File
+	for i, path := range paths {
+		if path == "-" {
+			if slices.Contains(paths[:i], "-") {
+				return nil, pdpp.Errorf(pdpp.CodeUsage, "Standard input (-) can be read only once.")
+			}
+			out = append(out, ingest.File{Name: "-", Reader: a.Stdin})
+			continue
+		}
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() {
+			var f *os.File
+			if f, err = os.Open(path); err == nil {
+				err = f.Close()
+			}
+		}
+		if err != nil {
+			return nil, missing(path, err)
+		}
+		if info.IsDir() {
+			return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is a folder.", path)
+		}
+		out = append(out, ingest.File{Name: path})
+	}
+	return out, nil
+}
+
+func (l load) take(ctx context.Context, a *app, s session, t target, files []ingest.File) error {
+	b := a.newBar()
+	runner := &ingest.Runner{Store: s.store, Clock: a.Now, Progress: func(p ingest.Progress) {
+		b.show(step{name: p.File, done: p.Bytes, total: p.Total, records: p.Records, wrong: p.Rejected})
+	}}
+	summary, err := l.run(ctx, runner, s, t, files)
+	b.clear()
+	summary.CreatedConnection = t.isNew && !l.dry
+	for _, w := range summary.Warnings {
+		a.note("pdpp: warning: %s", w)
+	}
+	if err != nil {
+		if summary.Records.Total() > 0 {
+			a.note("%s", strings.TrimSuffix(summaryText(summary, t, l.dry), "\n"))
+		}
+		return err
+	}
+	if l.json {
+		err = a.printJSON(summary)
+	} else {
+		a.noteRejections(summary)
+		err = a.print(summaryText(summary, t, l.dry))
+	}
+	if err == nil && summary.Records.Rejected > 0 {
+		return errReported
+	}
+	return err
+}
+
+func (a *app) noteRejections(s ingest.Summary) {
+	for _, r := range s.Rejections {
+		a.note("%s:%d: %s: %s", plain(r.File), r.Line, r.Code, r.Message)
+	}
+	if more := s.Records.Rejected - int64(len(s.Rejections)); s.RejectionsTruncated && more > 0 {
+		a.note("… and %s more", thousands(more))
+	}
+}
+
+// summaryText is H-22 for people.
+func summaryText(s ingest.Summary, t target, dry bool) string {
+	var b strings.Builder
+	switch {
+	case dry:
+		b.WriteString("Dry run: nothing was stored.\n")
+	case s.CreatedConnection:
+		fmt.Fprintf(&b, "Created connection %s (%s, %s).\n", t.connection.Name, s.ConnectorKey, s.ConnectionID)
+	default:
+		fmt.Fprintf(&b, "Connection %s (%s, %s).\n", t.connection.Name, s.ConnectorKey, s.ConnectionID)
+	}
+	rows := [][]string{{"STREAM", "ACCEPTED", "UNCHANGED", "DELETED", "REJECTED"}}
+	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
+		rows = append(rows, countRow(name, *s.Streams[name]))
+	}
+	rows = append(rows, countRow("total", s.Records))
+	b.WriteString(table(rows...))
+	fmt.Fprintf(&b, "%s", count(s.Lines, "line", "lines"))
+	if s.SkippedMessages > 0 {
+		fmt.Fprintf(&b, ", %s skipped", count(s.SkippedMessages, "message", "messages"))
+	}
+	if len(s.State) > 0 {
+		fmt.Fprintf(&b, ", state of %s", strings.Join(slices.Sorted(maps.Keys(s.State)), ", "))
+	}
+	fmt.Fprintf(&b, ", %d ms\n", s.DurationMS)
+	return b.String()
+}
+
+func countRow(name string, c ingest.Counts) []string {
+	return []string{name, thousands(c.Accepted), thousands(c.Unchanged), thousands(c.Deleted), thousands(c.Rejected)}
+}

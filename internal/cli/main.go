@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"pdpp"
+)
+
+// Env is what the process is given.
+type Env struct {
+	Program string   // how this program was called
+	Args    []string // without the program
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Getenv  func(string) string
+	Now     func() time.Time
+}
+
+// app is one run of the program.
+type app struct {
+	Env
+	*globals
+	color bool // bars and colours may be shown (H-8)
+}
+
+// Main runs one command and gives the exit code (H-6). When ctx ends, a server
+// stops in good order and everything else is interrupted.
+func Main(ctx context.Context, env Env) (code int) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case helpShown:
+			code = 0
+		default:
+			// The value may hold data; the stack names only places.
+			fmt.Fprintf(env.Stderr, "pdpp: unexpected failure (%T)\n%s", v, debug.Stack())
+			code = exitFailure
+		}
+	}()
+	root := new(commands)
+	parser, err := newParser(root, env)
+	if err != nil {
+		return fail(env, err, false)
+	}
+	chosen, err := parser.Parse(env.Args)
+	if err != nil {
+		return failUsage(parser, env, err)
+	}
+	a := &app{Env: env, globals: &root.globals}
+	a.color = isTerminal(env.Stderr) && env.Getenv("NO_COLOR") == "" && !root.Quiet
+	chosen.BindTo(ctx, (*context.Context)(nil))
+	err = chosen.Run(a)
+	if pdpp.CodeOf(err) == pdpp.CodeUsage {
+		return failUsage(parser, env, err)
+	}
+	return fail(env, err, jsonWanted(chosen))
+}
+
+// helpShown is how the parser leaves after --help: it believes to have ended the
+// process.
+type helpShown struct{}
+
+func newParser(root *commands, env Env) (*kong.Kong, error) {
+	return kong.New(root,
+		kong.Name("pdpp"),
+		kong.Description("A personal data server: your records, read by others only under grants you can take back."),
+		kong.Writers(env.Stdout, env.Stderr),
+		kong.Exit(func(int) { panic(helpShown{}) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Resolvers(fromEnvironment(env.Getenv)),
+		kong.ValueFormatter(showVariable),
+	)
+}
+
+// failUsage reports a wrong command line: one line and the usage (H-6).
+func failUsage(parser *kong.Kong, env Env, err error) int {
+	var parse *kong.ParseError
+	var context *kong.Context
+	if errors.As(err, &parse) {
+		context = parse.Context
+		err = pdpp.Errorf(pdpp.CodeUsage, "%s.", parse.Error())
+	}
+	code := fail(env, err, slices.Contains(env.Args, "--json"))
+	if context == nil {
+		// Parsing went well; doing it again finds the command to explain.
+		context, _ = kong.Trace(parser, env.Args)
+	}
+	parser.Stdout = env.Stderr
+	_ = context.PrintUsage(true)
+	return code
+}
+
+// jsonWanted reports whether the command was asked for JSON.
+func jsonWanted(chosen *kong.Context) bool {
+	for _, f := range chosen.Flags() {
+		if f.Name == "json" {
+			return f.Target.Bool()
+		}
+	}
+	return false
+}

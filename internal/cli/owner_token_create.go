@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+// tokenCreate is `pdpp owner token create` (H-24).
+type tokenCreate struct {
+	Label string `placeholder:"TEXT" help:"What it is for."`
+	TTL   string `name:"ttl" placeholder:"90d" help:"Life of the token, at most 365d."`
+	jsonFlag
+}
+
+// tokenAnswer is the object of H-24.
+type tokenAnswer struct {
+	ID          pdpp.TokenID   `json:"token_id"`
+	AccessToken string         `json:"access_token"`
+	TokenType   string         `json:"token_type"`
+	SubjectID   pdpp.SubjectID `json:"subject_id"`
+	Label       *string        `json:"label"`
+	ExpiresAt   string         `json:"expires_at"`
+}
+
+// Run implements the command.
+func (c *tokenCreate) Run(ctx context.Context, a *app) error {
+	ttl, err := lifetime("--ttl", c.TTL, 90*day)
+	if err != nil {
+		return err
+	}
+	return a.withOwner(ctx, func(s session) error {
+		var t store.Token
+		var value string
+		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
+			t, value, err = makeOwnerToken(tx, s.owner.ID, c.Label, a.Now(), ttl)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return a.printJSON(tokenAnswer{t.ID, value, "Bearer", t.Subject, orNull(t.Label), pdpp.FormatTime(t.ExpiresAt)})
+		}
+		return a.print(table(
+			[]string{"token id", string(t.ID)}, []string{"owner", s.owner.Name}, []string{"label", t.Label},
+			[]string{"token", value}, []string{"ends", when(t.ExpiresAt, "")},
+		) + "\nThe token is shown only now. It reads and writes everything of this owner.\n")
+	})
+}
+
+func makeOwnerToken(tx store.Tx, owner pdpp.SubjectID, label string, now time.Time, ttl time.Duration) (store.Token, string, error) {
+	value := secret.Token("pdpp_ot_")
+	t := store.Token{
+		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenOwner, Subject: owner, Audience: []string{"rest"},
+		Label: label, IssuedAt: now, ExpiresAt: now.Add(ttl),
+	}
+	return t, value, tx.CreateToken(t, store.HashToken(value))
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/rs"
+)
+
+// service is a server about to run.
+type service struct {
+	opened
+	edge         *httpx.Edge
+	rate         httpx.Rate
+	providerName string
+	log          *slog.Logger
+	clock        func() time.Time
+	cert         *certificate // nil: no TLS
+}
+
+func (s *service) scheme() string {
+	if s.cert != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// run serves on ln until ctx ends. What runs in the background ends after the
+// last request, so that its traces are kept too.
+func (s *service) run(ctx context.Context, ln net.Listener) error {
+	server, err := rs.New(rs.Config{
+		Store: s.store, InstanceKey: s.key, Edge: s.edge, Rate: s.rate,
+		ProviderName: s.providerName, Log: s.log, Clock: s.clock,
+	})
+	if err != nil {
+		_ = ln.Close()
+		return err
+	}
+	front := httpx.NewServer(server.Handler())
+	front.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)
+	if s.cert != nil {
+		front.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.cert.get}
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
+	group.Go(func() error {
+		defer stop()
+		return httpx.Run(groupCtx, ln, front, httpx.Grace)
+	})
+	group.Go(func() error {
+		if err := server.Run(behind); err != nil {
+			s.log.Warn("noting token use failed", "code", string(pdpp.CodeOf(err)))
+		}
+		return nil
+	})
+	if s.cert != nil {
+		group.Go(func() error { return s.reload(behind) })
+	}
+	err = group.Wait()
+	if err == nil {
+		s.log.Info("stopped")
+	}
+	return err
+}
+
+// reload reads the certificate again on every SIGHUP. A bad one changes nothing.
+func (s *service) reload(ctx context.Context) error {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hangups:
+			if err := s.cert.load(); err != nil {
+				s.log.Error("the certificate was not read again; the former one stays", "cause", err.Error())
+			} else {
+				s.log.Info("read the certificate again")
+			}
+		}
+	}
+}
+
+func newLogger(w io.Writer, format, level string) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: levelOf(level)}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+// facts tells one line per fact (H-11): plain ones for people, log entries where
+// a program reads along.
+func facts(log *slog.Logger, format string, w io.Writer, facts [][2]string) {
+	for _, f := range facts {
+		if format == "json" {
+			log.Info(f[0], "value", f[1])
+		} else {
+			fmt.Fprintf(w, "pdpp: %s: %s\n", f[0], f[1])
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/instance"
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite"
+)
+
+// defaultOwner is the owner a store gets on first use (H-7).
+const defaultOwner = "owner"
+
+// session is an open store and the owner the command is about.
+type session struct {
+	store store.Store
+	owner store.Subject
+}
+
+// withStore opens the store of the data folder, up to date (H-5), for the time
+// of fn.
+func (a *app) withStore(ctx context.Context, fn func(store.Store) error) error {
+	dir, err := a.dataFolder()
+	if err != nil {
+		return err
+	}
+	if err := instance.Prepare(dir); err != nil {
+		return err
+	}
+	st, err := sqlite.Open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(st), st.Close())
+}
+
+// withOwner is withStore for commands about one owner.
+func (a *app) withOwner(ctx context.Context, fn func(session) error) error {
+	return a.withStore(ctx, func(st store.Store) error {
+		owner, err := a.findOwner(ctx, st)
+		if err != nil {
+			return err
+		}
+		return fn(session{st, owner})
+	})
+}
+
+// findOwner finds the owner that --owner names, or the only one; a store without
+// owners gets one (H-7).
+func (a *app) findOwner(ctx context.Context, st store.Store) (store.Subject, error) {
+	var owners []store.Subject
+	err := st.View(ctx, func(v store.View) (err error) {
+		owners, err = v.Subjects()
+		return err
+	})
+	if err == nil && len(owners) == 0 {
+		err = st.Update(ctx, func(tx store.Tx) error {
+			owners, err = tx.Subjects()
+			if err != nil || len(owners) > 0 {
+				return err // another process was faster
+			}
+			first, err := tx.CreateSubject(defaultOwner, a.Now())
+			owners = []store.Subject{first}
+			return err
+		})
+	}
+	if err != nil {
+		return store.Subject{}, err
+	}
+	return chooseOwner(owners, a.Owner)
+}
+
+func chooseOwner(owners []store.Subject, name string) (store.Subject, error) {
+	if name == "" && len(owners) == 1 {
+		return owners[0], nil
+	}
+	var names []string
+	for _, o := range owners {
+		if o.Name == name {
+			return o, nil
+		}
+		names = append(names, o.Name)
+	}
+	known := strings.Join(names, ", ")
+	if name == "" {
+		return store.Subject{}, pdpp.Errorf(pdpp.CodeUsage, "This store has several owners; choose one with --owner: %s.", known)
+	}
+	return store.Subject{}, pdpp.Errorf(pdpp.CodeUsage, "There is no owner %q; there is: %s.", name, known)
+}
+
+// noOwner refuses --owner where it would mean nothing (H-6).
+func (a *app) noOwner(command string) error {
+	if a.Owner == "" {
+		return nil
+	}
+	return pdpp.Errorf(pdpp.CodeUsage, "--owner means nothing to %s.", command)
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"pdpp"
+)
+
+// fromEnvironment gives flags that were not on the command line the value of
+// their variable, which a flag names in the tag "var". An empty variable counts
+// as unset.
+func fromEnvironment(getenv func(string) string) kong.Resolver {
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
+		name := f.Tag.Get("var")
+		if name == "" {
+			return nil, nil
+		}
+		if value := getenv(name); value != "" {
+			return value, nil
+		}
+		return nil, nil
+	})
+}
+
+// showVariable adds the variable of a flag to its help.
+func showVariable(v *kong.Value) string {
+	if name := v.Tag.Get("var"); name != "" {
+		return strings.TrimSuffix(v.Help, ".") + " ($" + name + ")."
+	}
+	return v.Help
+}
+
+// dataFolder is the folder of H-7: --data, PDPP_DATA_DIR, the platform's.
+func (a *app) dataFolder() (string, error) {
+	if a.Data != "" {
+		return a.Data, nil
+	}
+	if dir := a.Getenv("PDPP_DATA_DIR"); dir != "" {
+		return dir, nil
+	}
+	return platformFolder(runtime.GOOS, a.Getenv, "pdpp")
+}
+
+// platformFolder is where a platform keeps the data of a user's programs.
+func platformFolder(goos string, getenv func(string) string, name string) (string, error) {
+	var base string
+	switch goos {
+	case "windows":
+		base = getenv("LocalAppData")
+	case "darwin", "ios":
+		base = under(getenv("HOME"), "Library", "Application Support")
+	default:
+		// A relative XDG folder is to be ignored.
+		if base = getenv("XDG_DATA_HOME"); !filepath.IsAbs(base) {
+			base = under(getenv("HOME"), ".local", "share")
+		}
+	}
+	if base == "" {
+		return "", &pdpp.Error{
+			Code: pdpp.CodeNotConfigured, Message: "There is no data folder: the home folder is not known.",
+			Hint: "Name a folder with --data DIR.",
+		}
+	}
+	return filepath.Join(base, name), nil
+}
+
+func under(home string, parts ...string) string {
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{home}, parts...)...)
+}
+
+const day = 24 * time.Hour
+
+// maxTTL is the longest life of a token that an operator makes (H-15, H-24).
+const maxTTL = 365 * day
+
+// lifetime reads the duration of a flag (H-10) of at most maxTTL; fallback when
+// it is empty. The number is checked as written: a product may wrap around.
+func lifetime(flag, s string, fallback time.Duration) (time.Duration, error) {
+	if s == "" {
+		return fallback, nil
+	}
+	d, ok := pdpp.ParseDuration(s)
+	if !ok {
+		return 0, pdpp.Errorf(pdpp.CodeUsage, "%s does not accept %q: write it like 90s, 15m, 12h or 30d.", flag, s)
+	}
+	count, err := strconv.ParseInt(s[:len(s)-1], 10, 64)
+	unit, _ := pdpp.ParseDuration("1" + s[len(s)-1:])
+	if err != nil || count > int64(maxTTL/unit) {
+		return 0, pdpp.Errorf(pdpp.CodeUsage, "%s does not accept %q: a token lives at most 365d.", flag, s)
+	}
+	return d, nil
+}

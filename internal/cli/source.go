@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/instance"
+	"pdpp/internal/manifest"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+// source is where data goes: a connection and its manifest, as a command names
+// them (H-20).
+type source struct {
+	manifest   *pdpp.Manifest // nil until known
+	connection string         // a name or an id
+	label      string
+	fresh      bool // the connection must not exist yet
+}
+
+// target is a source that was found.
+type target struct {
+	connection pdpp.Connection
+	manifest   *pdpp.Manifest
+	isNew      bool // the connection is to be created
+	relabel    bool
+}
+
+var connectionName = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
+
+const idPrefix = "cin_"
+
+// readManifest reads a manifest file; nil when path is "".
+func readManifest(path string) (*pdpp.Manifest, error) {
+	if path == "" {
+		return nil, nil
+	}
+	raw, err := readFile(path, 4<<20)
+	if err != nil {
+		return nil, err
+	}
+	m, err := manifest.Parse(raw)
+	var e *pdpp.Error
+	if errors.As(err, &e) {
+		e.Message = path + " is no usable manifest:\n" + e.Message
+	}
+	return m, err
+}
+
+// readFile reads a small input file.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, missing(path, err)
+	}
+	defer f.Close()
+	return readAll(path, f, limit)
+}
+
+func readAll(name string, r io.Reader, limit int64) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, missing(name, err)
+	}
+	if int64(len(raw)) > limit {
+		return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "%s has more than %s bytes.", name, thousands(limit))
+	}
+	return raw, nil
+}
+
+func missing(path string, err error) error {
+	what := " cannot be read."
+	if errors.Is(err, fs.ErrNotExist) {
+		what = " does not exist."
+	}
+	return &pdpp.Error{Code: pdpp.CodeInputMissing, Message: path + what, Err: err}
+}
+
+// find finds the source in a catalog, or plans the connection to create. It
+// changes nothing.
+func (s source) find(c *pdpp.Catalog) (target, error) {
+	conn, err := s.existing(c)
+	if err != nil {
+		return target{}, err
+	}
+	t := target{manifest: s.manifest}
+	if conn != nil {
+		t.connection = *conn
+		t.relabel = s.label != "" && s.label != conn.Label
+	} else {
+		t.isNew = true
+		t.connection = pdpp.Connection{
+			ID: pdpp.ConnectionID(secret.ConnectionID()), Connector: s.manifest.ConnectorKey, Name: s.connection, Status: "active",
+		}
+	}
+	if s.label != "" {
+		t.connection.Label = s.label
+	}
+	if t.manifest == nil {
+		t.manifest = c.Manifest(t.connection.Connector)
+	}
+	if t.manifest == nil {
+		return target{}, pdpp.Errorf(pdpp.CodeUsage, "The source of this connection is not registered; give --manifest.")
+	}
+	return t, nil
+}
+
+// existing finds the connection that is named; nil when it is to be created.
+func (s source) existing(c *pdpp.Catalog) (*pdpp.Connection, error) {
+	if strings.HasPrefix(s.connection, idPrefix) {
+		conn, ok := c.Connection(pdpp.ConnectionID(s.connection))
+		if !ok {
+			return nil, pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no connection %s.", s.connection)
+		}
+		if s.manifest != nil && s.manifest.ConnectorKey != conn.Connector {
+			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Connection %s is one of %q; the manifest is for %q.",
+				conn.ID, conn.Connector, s.manifest.ConnectorKey)
+		}
+		return &conn, nil
+	}
+	var found []pdpp.Connection
+	for _, conn := range c.Connections {
+		if conn.Name == s.connection && (s.manifest == nil || conn.Connector == s.manifest.ConnectorKey) {
+			found = append(found, conn)
+		}
+	}
+	switch {
+	case len(found) > 0 && s.fresh:
+		return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "There is already a connection %q of %q: %s.", s.connection, found[0].Connector, found[0].ID)
+	case len(found) == 1:
+		return &found[0], nil
+	case len(found) > 1:
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "Several connections are named %q; name one by its id, or give --manifest.", s.connection)
+	case s.manifest == nil:
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "There is no connection %q; give --manifest to create it.", s.connection)
+	case !connectionName.MatchString(s.connection):
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "%q cannot name a connection: use 1 to 64 of a-z, 0-9, dot, dash and underscore.", s.connection)
+	}
+	return nil, nil
+}
+
+// register stores the manifest and the connection of a source in one step.
+func (a *app) register(ctx context.Context, s session, src source) (t target, err error) {
+	b := a.newBar()
+	defer b.clear()
+	err = s.store.Update(ctx, func(tx store.Tx) error {
+		c, err := tx.Catalog(s.owner.ID)
+		if err != nil {
+			return err
+		}
+		if t, err = src.find(c); err != nil {
+			return err
+		}
+		if src.manifest != nil {
+			err = tx.PutManifest(s.owner.ID, src.manifest, func(done int) {
+				b.show(step{name: "indexing anew", records: int64(done)})
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if t.isNew {
+			t.connection.CreatedAt = a.Now()
+		}
+		if t.isNew || t.relabel {
+			return tx.PutConnection(s.owner.ID, t.connection)
+		}
+		return nil
+	})
+	return t, err
+}
+
+// peek finds a source without storing anything, not even an empty store (a dry
+// run).
+func (a *app) peek(ctx context.Context, src source) (t target, err error) {
+	dir, err := a.dataFolder()
+	if err != nil {
+		return t, err
+	}
+	if !instance.Exists(dir) {
+		return src.find(&pdpp.Catalog{})
+	}
+	err = a.withStore(ctx, func(st store.Store) error {
+		return st.View(ctx, func(v store.View) error {
+			c := &pdpp.Catalog{}
+			owners, err := v.Subjects()
+			if err != nil {
+				return err
+			}
+			if len(owners) > 0 {
+				owner, err := chooseOwner(owners, a.Owner)
+				if err != nil {
+					return err
+				}
+				if c, err = v.Catalog(owner.ID); err != nil {
+					return err
+				}
+			}
+			t, err = src.find(c)
+			return err
+		})
+	})
+	return t, err
+}

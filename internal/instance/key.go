@@ -1,0 +1,158 @@
+package instance
+
+import (
+	"bytes"
+	"context"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"pdpp"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+const (
+	keyFile = "instance.key"
+	keySize = 32
+	metaKey = "instance_key" // the fingerprint of the key, in the store
+)
+
+// Key gives the instance key of a store (H-4). It is read from file, or, when
+// file is "", from instance.key in dir, which is made on first use. A key that
+// is not the store's is CodeNotConfigured; a named file that cannot be read is
+// CodeInputMissing.
+func Key(ctx context.Context, st store.Store, dir, file string) ([]byte, error) {
+	known, err := knownFingerprint(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	key, err := readOrMake(dir, file, known != nil)
+	if err != nil {
+		return nil, err
+	}
+	return key, claim(ctx, st, key)
+}
+
+func knownFingerprint(ctx context.Context, st store.Store) (known []byte, err error) {
+	err = st.View(ctx, func(v store.View) error {
+		known, err = v.Meta(metaKey)
+		return err
+	})
+	return known, err
+}
+
+// readOrMake reads the key. It makes one only for a store that never had one.
+func readOrMake(dir, file string, hadKey bool) ([]byte, error) {
+	path := file
+	if path == "" {
+		path = filepath.Join(dir, keyFile)
+	}
+	key, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && file == "" && !hadKey:
+		return makeKey(path)
+	case errors.Is(err, fs.ErrNotExist) && file == "":
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeNotConfigured, Message: "The instance key " + path + " is missing.",
+			Hint: "Put the file back from a backup, or name it with --instance-key-file.",
+		}
+	case err != nil:
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeInputMissing, Op: "instance.Key", Err: err,
+			Message: "The instance key " + path + " cannot be read.",
+		}
+	case len(key) != keySize:
+		return nil, pdpp.Errorf(pdpp.CodeNotConfigured, "The instance key %s has %d bytes; a key has %d.", path, len(key), keySize)
+	}
+	return key, nil
+}
+
+// makeKey puts a new key at path. The key is complete and on the disk before it
+// gets its name, and the name is taken by linking, which fails when another
+// process was faster: then its key is the one.
+func makeKey(path string) ([]byte, error) {
+	fail := func(err error) ([]byte, error) {
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeCannotCreate, Op: "instance.makeKey", Err: err,
+			Message: "The instance key " + path + " cannot be written.",
+		}
+	}
+	key := secret.Key(keySize)
+	temp := path + "." + secret.ID("new_")
+	if err := writeNew(temp, key); err != nil {
+		return fail(errors.Join(err, os.Remove(temp)))
+	}
+	err := os.Link(temp, path)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		_ = os.Remove(temp)
+		return readOrMake("", path, true)
+	case err != nil: // a file system without links; only a race is less guarded
+		err = os.Rename(temp, path)
+	default:
+		err = os.Remove(temp)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return key, syncFolder(filepath.Dir(path))
+}
+
+func writeNew(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Fingerprint names a key without telling it. It is derived apart from every
+// other use of the key.
+func Fingerprint(key []byte) (string, error) {
+	derived, err := hkdf.Key(sha256.New, key, nil, "pdpp instance key fingerprint", keySize)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(derived)
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+// claim ties the key to the store, or checks that it is the one.
+func claim(ctx context.Context, st store.Store, key []byte) error {
+	mark, err := Fingerprint(key)
+	if err != nil {
+		return err
+	}
+	known, err := knownFingerprint(ctx, st)
+	if err != nil {
+		return err
+	}
+	if known == nil {
+		err = st.Update(ctx, func(tx store.Tx) error {
+			if known, err = tx.Meta(metaKey); err != nil || known != nil {
+				return err
+			}
+			known = []byte(mark)
+			return tx.PutMeta(metaKey, known)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(known, []byte(mark)) {
+		return &pdpp.Error{
+			Code: pdpp.CodeNotConfigured, Message: "The instance key is not the one this store was used with.",
+			Hint: "Use the instance.key that belongs to this store.",
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package instance
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"pdpp"
+)
+
+const lockFile = "serve.lock"
+
+// errLocked says that another process holds the lock.
+var errLocked = errors.New("locked by another process")
+
+// Lock is the right to be the server of a data folder.
+type Lock struct{ file *os.File }
+
+// Acquire takes the lock of a data folder at once, or fails with CodeBusy. It
+// ends with Release or with the process, however that ends; the file stays and
+// means nothing by itself. Operator commands do not take it (H-3).
+func Acquire(dir string) (*Lock, error) {
+	path := filepath.Join(dir, lockFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
+	if err != nil {
+		return nil, cannotCreate(dir, err)
+	}
+	if err := lock(f); err != nil {
+		holder := readHolder(f)
+		_ = f.Close()
+		if !errors.Is(err, errLocked) {
+			return nil, cannotCreate(dir, err)
+		}
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeBusy, Message: "Another server" + holder + " uses the data folder " + dir + ".",
+			Hint: "Stop that one first, or choose another folder with --data.",
+		}
+	}
+	// Who holds it is for the message above only; a failure costs nothing else.
+	_ = f.Truncate(0)
+	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return &Lock{f}, nil
+}
+
+// Release gives the lock back.
+func (l *Lock) Release() error { return l.file.Close() }
+
+func readHolder(f *os.File) string {
+	b, err := io.ReadAll(io.LimitReader(f, 32))
+	pid, bad := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || bad != nil {
+		return ""
+	}
+	return " (process " + strconv.Itoa(pid) + ")"
+}

@@ -1,0 +1,544 @@
+package rs_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+// fixedID makes answers comparable byte by byte.
+const fixedID = "Request-Id: req_fixed"
+
+// another starts a second server on a world's store and clock, changed by edit.
+func another(w *resttest.World, edit func(*rs.Config)) *resttest.World {
+	w.T.Helper()
+	cfg := w.Server.Config
+	cfg.Clock = w.Now
+	edit(&cfg)
+	s, err := rs.New(cfg)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	srv := httptest.NewServer(s.Handler())
+	w.T.Cleanup(srv.Close)
+	out := w.As(w.Subject)
+	out.Server, out.URL = s, srv.URL
+	return out
+}
+
+// mint stores a token as it is given; what is left out is that of a live one.
+func mint(w *resttest.World, tok store.Token) (value string, id pdpp.TokenID) {
+	w.T.Helper()
+	value, tok.ID = secret.Token("pdpp_at_"), pdpp.TokenID(secret.ID("tok_"))
+	tok.Subject, tok.IssuedAt = w.Subject, w.Now()
+	if tok.ExpiresAt.IsZero() {
+		tok.ExpiresAt = w.Now().Add(time.Hour)
+	}
+	w.Update(func(tx store.Tx) error { return tx.CreateToken(tok, store.HashToken(value)) })
+	return value, tok.ID
+}
+
+// mintFor is a client token of an existing grant.
+func mintFor(w *resttest.World, g pdpp.GrantID, tok store.Token) (value string, id pdpp.TokenID) {
+	w.T.Helper()
+	w.Update(func(tx store.Tx) error {
+		found, err := tx.Grant(w.Subject, g)
+		tok.Client = found.Client.ID
+		return err
+	})
+	tok.Grant = g
+	if tok.Kind == "" {
+		tok.Kind = pdpp.TokenClient
+	}
+	return mint(w, tok)
+}
+
+func revokeGrant(w *resttest.World, g pdpp.GrantID) {
+	w.T.Helper()
+	w.Update(func(tx store.Tx) error {
+		_, _, err := tx.RevokeGrant(w.Subject, g, w.Now())
+		return err
+	})
+}
+
+// badGrant is a token whose grant has a document that nobody can interpret.
+func badGrant(w *resttest.World) string {
+	w.T.Helper()
+	id := pdpp.GrantID(secret.ID("grt_"))
+	client := store.Client{ID: pdpp.ClientID(secret.ID("cli_")), Name: string(id), RegistrationMode: "operator", CreatedAt: w.Now()}
+	w.Update(func(tx store.Tx) error {
+		if err := tx.CreateClient(w.Subject, client); err != nil {
+			return err
+		}
+		return tx.CreateGrant(store.Grant{
+			ID: id, Subject: w.Subject, Client: client, ConnectorKey: "ledgerly", IssuedAt: w.Now(),
+			Document: []byte(`{"version":"9.9.9","streams":"all"}`),
+		})
+	})
+	tok, _ := mintFor(w, id, store.Token{Audience: []string{"rest"}})
+	return tok
+}
+
+// expect fails unless an answer is the error with that status and code.
+func expect(t *testing.T, a resttest.Answer, status int, code pdpp.Code) {
+	t.Helper()
+	if a.Status != status || a.Code() != string(code) {
+		t.Errorf("answer %d %s, want %d %s: %s", a.Status, a.Code(), status, code, a.Body)
+	}
+}
+
+func TestBearer(t *testing.T) { // C-14, C-17, H-43, H-45, H-46
+	w := ledger(t)
+	good, g := w.Grant(ledgerGrant)
+	short, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}, ExpiresAt: w.Now().Add(time.Minute)})
+	ended, endedID := mintFor(w, g, store.Token{Audience: []string{"rest"}})
+	w.Update(func(tx store.Tx) error {
+		_, _, err := tx.RevokeToken(w.Subject, endedID, w.Now())
+		return err
+	})
+	w.Advance(time.Minute)
+	robot, _ := mint(w, store.Token{Kind: "robot", Audience: []string{"rest"}})
+	for _, tc := range []struct {
+		name    string
+		headers []string
+		status  int
+		code    pdpp.Code
+	}{
+		{"good", []string{"Bearer " + good}, 200, ""},
+		{"scheme in another case", []string{"bEaReR " + good}, 200, ""},
+		{"spaces around", []string{"Bearer   " + good}, 200, ""},
+		{"none", nil, 401, pdpp.CodeAuthentication},
+		{"other scheme", []string{"Basic " + good}, 401, pdpp.CodeAuthentication},
+		{"scheme alone", []string{"Bearer"}, 401, pdpp.CodeAuthentication},
+		{"scheme and space", []string{"Bearer "}, 401, pdpp.CodeAuthentication},
+		{"token alone", []string{good}, 401, pdpp.CodeAuthentication},
+		{"two headers", []string{"Bearer " + good, "Bearer " + good}, 400, pdpp.CodeInvalidRequest},
+		{"two tokens", []string{"Bearer " + good + " " + good}, 401, pdpp.CodeInvalidToken},
+		{"two in a list", []string{"Bearer " + good + ",Bearer " + good}, 401, pdpp.CodeInvalidToken},
+		{"malformed", []string{"Bearer \"" + good + "\""}, 401, pdpp.CodeInvalidToken},
+		{"too long", []string{"Bearer " + strings.Repeat("a", 513)}, 401, pdpp.CodeInvalidToken},
+		{"unknown", []string{"Bearer pdpp_at_unknown"}, 401, pdpp.CodeInvalidToken},
+		{"one character off", []string{"Bearer " + good[:len(good)-1]}, 401, pdpp.CodeInvalidToken},
+		{"expired", []string{"Bearer " + short}, 401, pdpp.CodeInvalidToken},
+		{"revoked", []string{"Bearer " + ended}, 401, pdpp.CodeInvalidToken},
+		{"unknown kind", []string{"Bearer " + robot}, 401, pdpp.CodeInvalidToken},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			headers := []string{fixedID}
+			for _, h := range tc.headers {
+				headers = append(headers, "Authorization: "+h)
+			}
+			for _, target := range []string{"/v1/streams", "/v1/schema", "/v1/streams/entries/records", "/v1/state/ledgerly?connection_id=cin_a1"} {
+				if tc.status == 200 && strings.HasPrefix(target, "/v1/state") {
+					continue // an owner route
+				}
+				expect(t, w.Get("", target, headers...), tc.status, tc.code)
+			}
+		})
+	}
+}
+
+// One message for everything that is wrong with a token (C-17): a caller cannot
+// tell a token that once was good from one that never existed.
+func TestBadTokensLookAlike(t *testing.T) {
+	w := ledger(t)
+	_, g := w.Grant(ledgerGrant)
+	short, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}, ExpiresAt: w.Now().Add(time.Minute)})
+	ended, id := mintFor(w, g, store.Token{Audience: []string{"rest"}})
+	w.Update(func(tx store.Tx) error {
+		_, _, err := tx.RevokeToken(w.Subject, id, w.Now())
+		return err
+	})
+	robot, _ := mint(w, store.Token{Kind: "robot"})
+	w.Advance(2 * time.Minute)
+	want := w.Get("pdpp_at_unknown", "/v1/streams", fixedID)
+	for name, tok := range map[string]string{"expired": short, "revoked": ended, "unknown kind": robot, "malformed": "a b", "long": strings.Repeat("x", 600)} {
+		sameAnswer(t, name, w.Get(tok, "/v1/streams", fixedID), want)
+	}
+}
+
+// sameAnswer compares two answers to the same Request-Id byte by byte.
+func sameAnswer(t *testing.T, name string, got, want resttest.Answer) {
+	t.Helper()
+	got.Header.Del("Date")
+	want.Header.Del("Date")
+	if got.Status != want.Status {
+		t.Errorf("%s: status %d, want %d", name, got.Status, want.Status)
+	}
+	if diff := cmp.Diff(string(want.Body), string(got.Body)); diff != "" {
+		t.Errorf("%s: bodies differ (-want +got):\n%s", name, diff)
+	}
+	if diff := cmp.Diff(want.Header, got.Header); diff != "" {
+		t.Errorf("%s: headers differ (-want +got):\n%s", name, diff)
+	}
+}
+
+// A token outside the Authorization header is never read (C-14).
+func TestTokensInQueryAndBodyAreIgnored(t *testing.T) {
+	w := ledger(t)
+	tok, owner := first(w.Grant(ledgerGrant)), w.OwnerToken()
+	expect(t, w.Get("", "/v1/streams?access_token="+tok), 401, pdpp.CodeAuthentication)
+	a := w.Do("POST", "", "/v1/ingest/entries?connection_id=cin_a1", "access_token="+owner, "Content-Type: application/x-www-form-urlencoded")
+	expect(t, a, 401, pdpp.CodeAuthentication)
+}
+
+func first[A, B any](a A, _ B) A { return a }
+
+func TestGrantStatus(t *testing.T) { // C-18, H-49: seen by the very next request
+	w := ledger(t)
+	tok, g := w.Grant(ledgerGrant)
+	w.Get(tok, "/v1/streams").OK()
+	revokeGrant(w, g)
+	for _, target := range []string{"/v1/streams", "/v1/streams/entries/records/ent_31", "/v1/schema?view=compact"} {
+		expect(t, w.Get(tok, target), 403, pdpp.CodeGrantRevoked)
+	}
+
+	limited, _ := w.Grant(strings.Replace(ledgerGrant, `{"source"`, `{"expires_at":"2026-05-01T09:00:00Z","source"`, 1))
+	w.Get(limited, "/v1/streams").OK()
+	w.Advance(time.Hour - time.Millisecond)
+	w.Get(limited, "/v1/streams").OK()
+	w.Advance(time.Millisecond)
+	expect(t, w.Get(limited, "/v1/streams"), 403, pdpp.CodeGrantExpired)
+
+	expect(t, w.Get(badGrant(w), "/v1/streams"), 403, pdpp.CodeGrantInvalid)
+	bare, _ := mint(w, store.Token{Kind: pdpp.TokenClient, Audience: []string{"rest"}})
+	expect(t, w.Get(bare, "/v1/streams"), 403, pdpp.CodeGrantInvalid)
+
+	// The token's own end comes before the state of its grant (H-49).
+	w.Advance(31 * 24 * time.Hour)
+	expect(t, w.Get(tok, "/v1/streams"), 401, pdpp.CodeInvalidToken)
+}
+
+func TestKindAndAudience(t *testing.T) { // C-16, H-52
+	w := ledger(t)
+	_, g := w.Grant(ledgerGrant)
+	pack, _ := mint(w, store.Token{Kind: pdpp.TokenPackage, Audience: []string{"mcp", "rest"}})
+	expect(t, w.Get(pack, "/v1/streams"), 403, pdpp.CodePermission)
+	for audience, want := range map[string]int{"rest": 200, "mcp": 200, "mcp-developer": 200, "other": 403, "": 403, "mcp rest": 200} {
+		tok, _ := mintFor(w, g, store.Token{Audience: strings.Fields(audience)})
+		a := w.Get(tok, "/v1/streams")
+		if a.Status != want {
+			t.Errorf("audience %q: status %d, want %d", audience, a.Status, want)
+		}
+		if want == 403 && a.Code() != string(pdpp.CodeInsufficientScope) {
+			t.Errorf("audience %q: code %s", audience, a.Code())
+		}
+	}
+}
+
+func TestOwnerRoutesAreForOwners(t *testing.T) { // C-16
+	w := ledger(t)
+	tok := first(w.Grant(ledgerGrant))
+	for _, r := range []string{
+		"POST /v1/ingest/entries?connection_id=cin_a1", "DELETE /v1/streams/entries/records?connection_id=cin_a1",
+		"DELETE /v1/streams/entries/records/ent_31?connection_id=cin_a1", "GET /v1/state/ledgerly?connection_id=cin_a1",
+		"PUT /v1/state/ledgerly?connection_id=cin_a1", "DELETE /v1/streams/other/records?nope=1", "GET /v1/state/unknown",
+	} {
+		method, target, _ := strings.Cut(r, " ")
+		a := w.Do(method, tok, target, "{}", "Content-Type: application/x-ndjson")
+		expect(t, a, 403, pdpp.CodePermission)
+	}
+	if ids := w.Get(tok, "/v1/streams/entries/records").IDs(); len(ids) != 3 {
+		t.Errorf("records after refused writes: %v", ids)
+	}
+}
+
+var authParam = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
+
+func challengeOf(a resttest.Answer) map[string]string {
+	out := map[string]string{}
+	value, ok := strings.CutPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ")
+	if !ok {
+		return nil
+	}
+	for _, m := range authParam.FindAllStringSubmatch(value, -1) {
+		out[m[1]] = m[2]
+	}
+	return out
+}
+
+func TestChallenges(t *testing.T) { // C-19, H-50, H-51, R3
+	w := ledger(t)
+	tok, g := w.Grant(ledgerGrant)
+	revoked, rg := w.Grant(ledgerGrant)
+	revokeGrant(w, rg)
+	other, _ := mintFor(w, g, store.Token{Audience: []string{"elsewhere"}})
+	public, err := httpx.ParsePublicURL("https://vault.acme.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed := another(w, func(c *rs.Config) { c.Edge = &httpx.Edge{PublicURL: public} })
+	for _, tc := range []struct {
+		token, target string
+		status        int
+		err           string // the auth-param
+	}{
+		{"", "/v1/streams", 401, ""},
+		{"pdpp_at_unknown", "/v1/streams", 401, "invalid_token"},
+		{revoked, "/v1/streams", 403, "insufficient_scope"},
+		{badGrant(w), "/v1/streams", 403, "insufficient_scope"},
+		{other, "/v1/streams", 403, "insufficient_scope"},
+		{tok, "/v1/streams/other/records", 403, "insufficient_scope"},
+		{tok, "/v1/streams/entries/records?fields=note", 403, "insufficient_scope"},
+		{tok, "/v1/state/ledgerly?connection_id=cin_a1", 403, "insufficient_scope"},
+	} {
+		for base, world := range map[string]*resttest.World{w.URL: w, "https://vault.acme.test": fixed} {
+			a := world.Get(tc.token, tc.target)
+			checkChallenge(t, a, tc.status, tc.err, base)
+			head := world.Do("HEAD", tc.token, tc.target, "")
+			if diff := cmp.Diff(challengeOf(a), challengeOf(head)); diff != "" || head.Status != a.Status || len(head.Body) > 0 {
+				t.Errorf("HEAD %s: status %d, %d bytes, challenge differs:\n%s", tc.target, head.Status, len(head.Body), diff)
+			}
+		}
+	}
+	for _, a := range []resttest.Answer{w.Get(tok, "/v1/streams"), w.Get("", "/v1/nope"), w.Get(tok, "/v1/streams?nope=1")} {
+		if h := a.Header.Get("WWW-Authenticate"); h != "" {
+			t.Errorf("status %d with a challenge: %s", a.Status, h)
+		}
+	}
+}
+
+func checkChallenge(t *testing.T, a resttest.Answer, status int, wantErr, base string) {
+	t.Helper()
+	ch := challengeOf(a)
+	if a.Status != status || ch == nil {
+		t.Fatalf("status %d, challenge %v, want %d with one: %s", a.Status, ch, status, a.Body)
+	}
+	metadata := base + "/.well-known/oauth-protected-resource"
+	if ch["error"] != wantErr || ch["scope"] != "pdpp:read" || ch["resource_metadata"] != metadata {
+		t.Errorf("challenge %v, want error %q and metadata %s", ch, wantErr, metadata)
+	}
+	if (ch["error_description"] != "") != (wantErr != "") {
+		t.Errorf("challenge %v: a description goes with an error", ch)
+	}
+	inBody, _ := a.At("error.resource_metadata").(string)
+	next, _ := a.At("error.next_step").(string)
+	if status == 401 && (inBody != metadata || next == "") {
+		t.Errorf("body of a 401 does not repeat the challenge: %s", a.Body)
+	}
+	if status == 403 && inBody != "" {
+		t.Errorf("body of a 403 names resource_metadata: %s", a.Body)
+	}
+}
+
+// The first failing check answers (C-20). Each request has two faults or more.
+func TestOrderOfChecks(t *testing.T) {
+	w := ledger(t)
+	w.Manifest(testManifest(t, "testdata/cabinet.json"))
+	w.Connect("cabinet", "cin_c1", "")
+	tok := first(w.Grant(ledgerGrant))
+	only := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo"],"instance_ids":["cin_a1"]}]}`))
+	revoked, g := w.Grant(ledgerGrant)
+	revokeGrant(w, g)
+	pack, _ := mint(w, store.Token{Kind: pdpp.TokenPackage})
+	owner := w.OwnerToken()
+	const other = "Pdpp-Version: 1999-01-01"
+	for _, tc := range []struct {
+		name, token, request string
+		status               int
+		code                 pdpp.Code
+		param                string
+		headers              []string
+	}{
+		{"version before route", "", "GET /v1/nope", 400, "unsupported_version", "", []string{other}},
+		{"version before bearer", "", "GET /v1/streams", 400, "unsupported_version", "", []string{other}},
+		{"route before bearer", "", "GET /v1/nope?x=1", 404, "not_found", "", nil},
+		{"method before bearer", "", "PATCH /v1/streams?x=1", 405, "method_not_allowed", "", nil},
+		{"bearer before parameters", "", "GET /v1/streams?x=1", 401, "authentication_error", "", nil},
+		{"bearer before grammar", "", "GET /v1/streams?x=%zz", 401, "authentication_error", "", nil},
+		{"token before parameters", "nope", "GET /v1/streams?x=1", 401, "invalid_token", "", nil},
+		{"grant before parameters", revoked, "GET /v1/streams?x=1", 403, "grant_revoked", "", nil},
+		{"grant before stream", revoked, "GET /v1/streams/other/records", 403, "grant_revoked", "", nil},
+		{"grant before kind", revoked, "DELETE /v1/streams/entries/records?x=1", 403, "grant_revoked", "", nil},
+		{"kind before parameters", pack, "GET /v1/streams?x=1", 403, "permission_error", "", nil},
+		{"kind before grammar", tok, "PUT /v1/state/ledgerly?x=%zz", 403, "permission_error", "", nil},
+		{"kind before unknown parameter", tok, "POST /v1/ingest/entries?x=1", 403, "permission_error", "", nil},
+		{"kind before connection", tok, "DELETE /v1/streams/entries/records?connection_id=cin_zz", 403, "permission_error", "", nil},
+		{"grammar before unknown parameter", tok, "GET /v1/streams?x=1&filter[a][b][c]=1", 400, "invalid_request", "filter", nil},
+		{"unknown parameter before stream", tok, "GET /v1/streams/other/records?x=1", 400, "invalid_request", "x", nil},
+		{"unknown parameter before connection", tok, "GET /v1/streams?connection_id=cin_zz&x=1", 400, "invalid_request", "x", nil},
+		{"stream before connection", tok, "GET /v1/streams/other/records?connection_id=cin_zz", 403, "grant_stream_not_allowed", "", nil},
+		{"stream before connector", tok, "GET /v1/streams/other?connector_id=zz", 403, "grant_stream_not_allowed", "", nil},
+		{"stream before connection, owner", owner, "GET /v1/streams/other/records?connection_id=cin_zz", 404, "not_found", "", nil},
+		{"stream before limit", tok, "GET /v1/streams/other/records?limit=0", 403, "grant_stream_not_allowed", "", nil},
+		{"connection before limit", tok, "GET /v1/streams/entries/records?connection_id=cin_zz&limit=0", 404, "connection_not_found", "connection_id", nil},
+		{"connection before field", tok, "GET /v1/streams/entries/records?connection_id=cin_zz&fields=nope", 404, "connection_not_found", "connection_id", nil},
+		{"unknown before ungranted", tok, "GET /v1/streams/entries/records?fields=note,nope", 400, "unknown_field", "fields", nil},
+		{"unknown filter before ungranted field", tok, "GET /v1/streams/entries/records?fields=note&filter[nope]=1", 400, "unknown_field", "filter", nil},
+		{"unknown relation before ungranted field", tok, "GET /v1/streams/entries/records?fields=note&expand=nope", 400, "invalid_expand", "expand", nil},
+		{"ungranted before undeclared", tok, "GET /v1/streams/entries/records?filter[memo][gte]=a&filter[note]=b", 403, "field_not_granted", "filter", nil},
+		{"ungranted field before undeclared operator", only, "GET /v1/streams/entries/records?filter[memo][gte]=a&sort=posted_at", 403, "field_not_granted", "sort", nil},
+		{"ungranted relation before undeclared operator", only, "GET /v1/streams/entries/records?filter[memo][gte]=a&expand=receipts", 403, "insufficient_scope", "expand", nil},
+		{"field before cursor", tok, "GET /v1/streams/entries/records?fields=note&cursor=x", 403, "field_not_granted", "fields", nil},
+		{"undeclared before cursor", tok, "GET /v1/streams/entries/records?filter[memo][gte]=a&cursor=x", 400, "invalid_request", "filter", nil},
+		{"cursor before data", tok, "GET /v1/streams/entries/records?cursor=x", 400, "invalid_cursor", "cursor", nil},
+		{"field before record", tok, "GET /v1/streams/entries/records/none?fields=note", 403, "field_not_granted", "fields", nil},
+		{"write: unknown parameter before stream", owner, "POST /v1/ingest/nope?x=1", 400, "invalid_request", "x", nil},
+		{"write: stream before connection", owner, "POST /v1/ingest/nope?connection_id=cin_zz", 404, "not_found", "", nil},
+		{"write: connection before body", owner, "POST /v1/ingest/entries?connection_id=cin_zz", 404, "connection_not_found", "connection_id", nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			method, target, _ := strings.Cut(tc.request, " ")
+			a := w.Do(method, tc.token, target, "", tc.headers...)
+			expect(t, a, tc.status, tc.code)
+			if p, _ := a.At("error.param").(string); p != tc.param {
+				t.Errorf("param %q, want %q: %s", p, tc.param, a.Body)
+			}
+		})
+	}
+}
+
+func TestRateLimit(t *testing.T) { // H-67
+	w := ledger(t)
+	tok, g := w.Grant(ledgerGrant)
+	sibling, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}})
+	limited := another(w, func(c *rs.Config) { c.Rate = 60 })
+	for i := range 60 {
+		if a := limited.Get(tok, "/v1/streams"); a.Status != 200 {
+			t.Fatalf("request %d: %d %s", i, a.Status, a.Body)
+		}
+	}
+	a := limited.Get(tok, "/v1/streams?nope=1")
+	expect(t, a, 429, pdpp.CodeRateLimited)
+	if a.Header.Get("Retry-After") != "1" || a.At("error.type") != "rate_limit_error" {
+		t.Errorf("Retry-After %q: %s", a.Header.Get("Retry-After"), a.Body)
+	}
+	limited.Get(sibling, "/v1/streams").OK() // each token has its own
+	w.Advance(time.Second)
+	limited.Get(tok, "/v1/streams").OK()
+	expect(t, limited.Get(tok, "/v1/streams"), 429, pdpp.CodeRateLimited)
+}
+
+// heldBody is a body that says when the server begins to read it, and ends when
+// it is let go.
+type heldBody struct {
+	once    sync.Once
+	entered chan<- struct{}
+	letGo   <-chan struct{}
+}
+
+func (b *heldBody) Read([]byte) (int, error) {
+	b.once.Do(func() { b.entered <- struct{}{} })
+	<-b.letGo
+	return 0, io.EOF
+}
+
+func TestRequestsAtOnce(t *testing.T) { // H-67: 8 per token
+	w := ledger(t)
+	owner, spare := w.OwnerToken(), w.OwnerToken()
+	limited := another(w, func(c *rs.Config) { c.Rate = 600 })
+	entered, letGo := make(chan struct{}), make(chan struct{})
+	// With Expect, the body is asked for only once the request was admitted.
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
+	defer client.CloseIdleConnections()
+	post := func() int {
+		req, err := http.NewRequestWithContext(t.Context(), "POST", limited.URL+"/v1/ingest/entries?connection_id=cin_a1", &heldBody{entered: entered, letGo: letGo})
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		req.Header = http.Header{"Authorization": {"Bearer " + owner}, "Content-Type": {"application/x-ndjson"}, "Expect": {"100-continue"}}
+		res, err := client.Do(req)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		defer res.Body.Close()
+		return res.StatusCode
+	}
+	var open sync.WaitGroup
+	statuses := make([]int, 8)
+	for i := range statuses {
+		open.Go(func() { statuses[i] = post() })
+	}
+	for range statuses {
+		<-entered
+	}
+	a := limited.Get(owner, "/v1/streams")
+	expect(t, a, 429, pdpp.CodeRateLimited)
+	if a.Header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After %q, want 1", a.Header.Get("Retry-After"))
+	}
+	limited.Get(spare, "/v1/streams").OK()
+	close(letGo)
+	open.Wait()
+	if diff := cmp.Diff([]int{200, 200, 200, 200, 200, 200, 200, 200}, statuses); diff != "" {
+		t.Errorf("eight at once (-want +got):\n%s", diff)
+	}
+	limited.Get(owner, "/v1/streams").OK()
+}
+
+// A request that was refused gives its place back, and only its own.
+func TestRefusedRequestsAreReleasedOnce(t *testing.T) {
+	w := ledger(t)
+	owner := w.OwnerToken()
+	limited := another(w, func(c *rs.Config) { c.Rate = 600 })
+	for range 12 {
+		expect(t, limited.Get(owner, "/v1/streams?nope=1"), 400, pdpp.CodeInvalidRequest)
+		expect(t, limited.Do("POST", owner, "/v1/ingest/entries?connection_id=a&connector_instance_id=b", ""), 400, pdpp.CodeInvalidArgument)
+		expect(t, limited.Do("POST", owner, "/v1/ingest/entries", ""), 400, pdpp.CodeInvalidRequest)
+	}
+	limited.Get(owner, "/v1/streams").OK()
+}
+
+func TestFailedBearerThrottle(t *testing.T) { // H-68
+	w := ledger(t)
+	tok := first(w.Grant(ledgerGrant))
+	for range 70 {
+		expect(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication) // no bearer does not count
+	}
+	for i := range 60 {
+		expect(t, w.Get(fmt.Sprintf("pdpp_at_guess_%d", i), "/v1/streams"), 401, pdpp.CodeInvalidToken)
+	}
+	a := w.Get("pdpp_at_guess_more", "/v1/streams")
+	expect(t, a, 429, pdpp.CodeRateLimited)
+	if a.Header.Get("Retry-After") != "60" {
+		t.Errorf("Retry-After %q, want 60", a.Header.Get("Retry-After"))
+	}
+	w.Get(tok, "/v1/streams").OK() // a good token is served all the same
+	expect(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication)
+	w.Advance(time.Minute)
+	expect(t, w.Get("pdpp_at_guess_more", "/v1/streams"), 401, pdpp.CodeInvalidToken)
+}
+
+func TestLastUse(t *testing.T) { // H-17: written down by Run
+	w := ledger(t)
+	_, g := w.Grant(ledgerGrant)
+	tok, id := mintFor(w, g, store.Token{Audience: []string{"rest"}})
+	idle, idleID := mintFor(w, g, store.Token{Audience: []string{"other"}})
+	w.Advance(90 * time.Second)
+	w.Get(tok, "/v1/streams").OK()
+	expect(t, w.Get(idle, "/v1/streams"), 403, pdpp.CodeInsufficientScope)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Server.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	used := map[pdpp.TokenID]time.Time{}
+	w.Update(func(tx store.Tx) error {
+		tokens, err := tx.Tokens(w.Subject, g)
+		for _, tok := range tokens {
+			used[tok.ID] = tok.LastUsedAt
+		}
+		return err
+	})
+	if !used[id].Equal(w.Now()) || !used[idleID].IsZero() {
+		t.Errorf("last use %v, want %v for the used token and none for the refused one", used, w.Now())
+	}
+}

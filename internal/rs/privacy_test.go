@@ -1,0 +1,477 @@
+package rs_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pdpp"
+	"pdpp/internal/rs/resttest"
+)
+
+// populate writes a universe into a world as two new owners and gives the world
+// of the one who grants. keep is which fields of a stream there are; only says
+// which records.
+func (u *universe) populate(w *resttest.World, keep func(*modelStream) []string, only func(*modelRecord) bool) *resttest.World {
+	w.T.Helper()
+	owners := fmt.Sprint(w.Now().UnixNano())
+	w.Advance(time.Nanosecond) // a name for the next owners, at the same millisecond
+	mine, theirs := w.As(w.Owner("mine "+owners)), w.As(w.Owner("theirs "+owners))
+	manifest := u.manifestJSON(keep)
+	mine.Manifest(manifest)
+	theirs.Manifest(manifest)
+	for _, c := range u.mine {
+		mine.Connect("src", c, labelOf(c))
+	}
+	theirs.Connect("src", u.mine[0], "Label of the others")
+	theirs.Connect("src", theirConn, labelOf(theirConn))
+	type target struct {
+		theirs       bool
+		conn, stream string
+	}
+	lines := map[target][]string{}
+	for _, r := range u.records {
+		if !only(r) {
+			continue
+		}
+		names := append(slices.Clone(keep(r.stream)), "undeclared")
+		if keep(r.stream) == nil {
+			continue
+		}
+		to := target{r.theirs, r.conn, r.stream.name}
+		lines[to] = append(lines[to], r.line(names))
+		if r.deleted {
+			lines[to] = append(lines[to], fmt.Sprintf(`{"key":%q,"op":"delete","emitted_at":%q}`, r.id, pdpp.FormatTime(r.emitted)))
+		}
+	}
+	for to, batch := range lines {
+		if to.theirs {
+			theirs.Ingest(to.conn, to.stream, batch...)
+		} else {
+			mine.Ingest(to.conn, to.stream, batch...)
+		}
+	}
+	return mine
+}
+
+func allFields(s *modelStream) []string {
+	var names []string
+	for _, f := range s.fields {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+func everyRecord(*modelRecord) bool { return true }
+
+// call is one drawn read, with what the model needs to know about it.
+type call struct {
+	method, target string
+	headers        []string
+
+	stream  string // of a record list, else ""
+	filters map[string]string
+	plain   bool // nothing in it that the model does not follow
+}
+
+func drawCall(t *rapid.T, u *universe, cursors []string) call {
+	c := call{method: "GET", headers: []string{fixedID}, filters: map[string]string{}, plain: true}
+	if rapid.IntRange(0, 9).Draw(t, "HEAD") == 0 {
+		c.method = "HEAD"
+	}
+	names := []string{"strm_none"}
+	for _, s := range u.streams {
+		names = append(names, s.name)
+	}
+	name := rapid.SampledFrom(names).Draw(t, "stream")
+	q := url.Values{}
+	u.drawSelectors(t, &c, q)
+	switch rapid.IntRange(0, 9).Draw(t, "route") {
+	case 0:
+		c.target = "/v1/streams"
+	case 1:
+		c.target = "/v1/streams/" + name
+	case 2:
+		c.target = "/v1/schema"
+		u.drawSchema(t, name, q)
+	case 3, 4:
+		r := rapid.SampledFrom(append(u.records, &modelRecord{id: "none"})).Draw(t, "record")
+		if r.stream != nil {
+			name = r.stream.name
+		}
+		c.target = "/v1/streams/" + name + "/records/" + r.id
+		u.drawShape(t, &c, name, q)
+	default:
+		c.target, c.stream = "/v1/streams/"+name+"/records", name
+		u.drawShape(t, &c, name, q)
+		u.drawList(t, &c, name, q, cursors)
+	}
+	if rapid.IntRange(0, 19).Draw(t, "unknown parameter") == 0 {
+		q.Set("nope", "1")
+	}
+	if len(q) > 0 {
+		c.target += "?" + q.Encode()
+	}
+	return c
+}
+
+func (u *universe) drawSelectors(t *rapid.T, c *call, q url.Values) {
+	if rapid.IntRange(0, 3).Draw(t, "select connection") == 0 {
+		q.Set("connection_id", rapid.SampledFrom(append([]string{"cin_none", theirConn}, u.mine...)).Draw(t, "connection"))
+		c.plain = false
+	}
+	if rapid.IntRange(0, 9).Draw(t, "select connector") == 0 {
+		q.Set("connector_id", rapid.SampledFrom([]string{"src", "none"}).Draw(t, "connector"))
+	}
+}
+
+func (u *universe) drawSchema(t *rapid.T, name string, q url.Values) {
+	switch rapid.IntRange(0, 4).Draw(t, "schema") {
+	case 0:
+		q.Set("view", "compact")
+	case 1:
+		q.Set("view", "compact")
+		q.Set("stream", name)
+	case 2:
+		q.Set("stream", name)
+		q.Set("detail", "full")
+	case 3:
+		q.Set("stream", name)
+	}
+}
+
+// drawShape draws what list and detail share.
+func (u *universe) drawShape(t *rapid.T, c *call, name string, q url.Values) {
+	s := u.stream(name)
+	switch rapid.IntRange(0, 5).Draw(t, "projection") {
+	case 0:
+		q["fields"] = rapid.SliceOfNDistinct(rapid.SampledFrom(append(allFields(s), "undeclared")), 1, 3, rapid.ID).Draw(t, "fields")
+	case 1:
+		q.Set("view", s.viewID())
+	}
+	if rapid.IntRange(0, 3).Draw(t, "expand") == 0 {
+		q.Set("expand", rapid.SampledFrom(u.streams).Draw(t, "relation").relation())
+	}
+	if rapid.IntRange(0, 3).Draw(t, "preview") == 0 {
+		c.headers = append(c.headers, "Prefer: pdpp-field-preview=64, pdpp-page-bytes=4096")
+		c.plain = false
+	}
+}
+
+func (u *universe) drawList(t *rapid.T, c *call, name string, q url.Values, cursors []string) {
+	s := u.stream(name)
+	if rapid.Bool().Draw(t, "limit") {
+		q.Set("limit", fmt.Sprint(rapid.IntRange(1, 4).Draw(t, "n")))
+	}
+	if rapid.Bool().Draw(t, "count") {
+		q.Set("count", "exact")
+	}
+	switch rapid.IntRange(0, 5).Draw(t, "order") {
+	case 0:
+		q.Set("order", "asc")
+	case 1:
+		q.Set("sort", rapid.SampledFrom(allFields(s)).Draw(t, "sort"))
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "filters") {
+		f := rapid.SampledFrom(s.fields).Draw(t, "filter field")
+		op := rapid.SampledFrom([]string{"", "", "[gte]", "[lt]"}).Draw(t, "operator")
+		operand := u.drawOperand(t, s, f)
+		if _, twice := c.filters[f.name]; !twice {
+			q.Set("filter["+f.name+"]"+op, operand)
+			c.filters[f.name] = op + operand
+		}
+	}
+	if len(cursors) > 0 && rapid.IntRange(0, 4).Draw(t, "cursor") == 0 {
+		q.Set("cursor", rapid.SampledFrom(cursors).Draw(t, "which"))
+		c.plain = false
+	}
+}
+
+func (u *universe) stream(name string) *modelStream {
+	for _, s := range u.streams {
+		if s.name == name {
+			return s
+		}
+	}
+	return &modelStream{name: name, fields: []modelField{{"id", "string"}}}
+}
+
+// drawOperand is the value of some record, visible or not.
+func (u *universe) drawOperand(t *rapid.T, s *modelStream, f modelField) string {
+	operands := []string{"none"}
+	for _, r := range u.records {
+		raw := r.values[f.name]
+		if r.stream != s || len(raw) > 100 {
+			continue
+		}
+		if text := ""; json.Unmarshal([]byte(raw), &text) == nil && raw != "null" {
+			operands = append(operands, text)
+		} else if f.kind == "integer" && raw != "" && raw[0] == '7' {
+			operands = append(operands, raw)
+		}
+	}
+	return rapid.SampledFrom(operands).Draw(t, "operand")
+}
+
+// meets is a filter of the model: REC-19 and REC-20 for the kinds it uses.
+func (r *modelRecord) meets(filters map[string]string) bool {
+	for name, filter := range filters {
+		raw, kind := r.values[name], r.stream.kind(name)
+		op, operand := "", filter
+		if strings.HasPrefix(filter, "[") {
+			op, operand, _ = strings.Cut(filter[1:], "]")
+		}
+		order, ok := compareValues(kind, raw, operand)
+		if !ok || op == "" && order != 0 || op == "gte" && order < 0 || op == "lt" && order >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func compareValues(kind, raw, operand string) (int, bool) {
+	var text string
+	isText := json.Unmarshal([]byte(raw), &text) == nil && raw != "null"
+	switch kind {
+	case "string":
+		return strings.Compare(text, operand), isText
+	case "date-time":
+		a, ok1 := timeValue(raw)
+		b, err := time.Parse(time.RFC3339Nano, operand)
+		return a.Compare(b), ok1 && err == nil
+	case "integer":
+		a, err1 := strconv.Atoi(raw)
+		b, err2 := strconv.Atoi(operand)
+		return a - b, err1 == nil && err2 == nil
+	}
+	return 0, false
+}
+
+var cursorForm = regexp.MustCompile(`pc1\.[A-Za-z0-9_-]+`)
+
+// exposed is everything a caller can read out of an answer: head, body, and the
+// decoded payload of its cursors.
+func exposed(a resttest.Answer) string {
+	var b strings.Builder
+	for name, values := range a.Header {
+		b.WriteString(name + ": " + strings.Join(values, ", ") + "\n")
+	}
+	b.Write(a.Body)
+	for _, c := range cursorForm.FindAllString(string(a.Body), -1) {
+		raw, _ := base64.RawURLEncoding.DecodeString(c[len("pc1."):])
+		b.Write(raw)
+	}
+	return b.String()
+}
+
+// Whatever a client asks, nothing outside its grant is in any byte of any answer
+// or in the log, and what is inside is what a naive reading of the grant says
+// (REC-27 to REC-30, R12).
+func TestNothingOutsideTheGrantIsTold(t *testing.T) {
+	w := resttest.New(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		u := drawUniverse(rt)
+		mine := u.populate(w, allFields, everyRecord)
+		tok, _ := mine.Grant(u.spec())
+		logged := len(w.Log.String())
+		hidden := u.hidden()
+		u.checkCounts(rt, mine.Get(tok, "/v1/streams"))
+		var cursors []string
+		for range 25 {
+			c := drawCall(rt, u, cursors)
+			a := mine.Do(c.method, tok, c.target, "", c.headers...)
+			u.checkLeaks(rt, c, a, hidden)
+			if a.Status == 200 && c.method == "GET" {
+				u.checkRecords(rt, c, a)
+			}
+			cursors = append(cursors, cursorForm.FindAllString(string(a.Body), 1)...)
+			if a.Status >= 500 {
+				rt.Fatalf("%s %s: %d %s", c.method, c.target, a.Status, a.Body)
+			}
+		}
+		log := w.Log.String()[logged:]
+		for _, m := range u.markers() {
+			if strings.Contains(log, m) {
+				rt.Fatalf("the log holds %q:\n%s", m, log)
+			}
+		}
+	})
+}
+
+func (u *universe) checkLeaks(t *rapid.T, c call, a resttest.Answer, hidden []string) {
+	text := exposed(a)
+	asked, _ := url.QueryUnescape(c.target)
+	relation := a.Status == 403 && c.method == "GET" && a.Code() == string(pdpp.CodeInsufficientScope)
+	for _, m := range hidden {
+		// Naming something is no secret, and REC-25 names where a relation leads.
+		if strings.Contains(asked, m) || relation && strings.Contains(asked, "rel_"+strings.TrimPrefix(m, "ref_")) {
+			continue
+		}
+		if strings.Contains(text, m) {
+			t.Fatalf("%s %s tells %q, which is outside the grant %s:\n%s", c.method, c.target, m, u.spec(), text)
+		}
+	}
+}
+
+// checkCounts compares GET /v1/streams with the model (S-2, S-3).
+func (u *universe) checkCounts(t *rapid.T, a resttest.Answer) {
+	type row struct {
+		Name         string  `json:"name"`
+		ConnectionID string  `json:"connection_id"`
+		DisplayName  string  `json:"display_name"`
+		Count        int     `json:"record_count"`
+		Updated      *string `json:"last_updated"`
+	}
+	var got struct{ Data []row }
+	if err := json.Unmarshal(a.OK().Body, &got); err != nil {
+		t.Fatal(err)
+	}
+	var want []row
+	for _, g := range u.grants {
+		for _, conn := range g.conns {
+			r := row{Name: g.stream.name, ConnectionID: conn, DisplayName: labelOf(conn)}
+			for _, rec := range u.visible(g) {
+				if rec.conn != conn {
+					continue
+				}
+				r.Count++
+				if s := pdpp.FormatTime(rec.emitted); r.Updated == nil || s > *r.Updated {
+					r.Updated = &s
+				}
+			}
+			want = append(want, r)
+		}
+	}
+	if diff := cmp.Diff(want, got.Data); diff != "" {
+		t.Fatalf("GET /v1/streams under %s (-want +got):\n%s", u.spec(), diff)
+	}
+}
+
+type wireRecord struct {
+	ID         string                     `json:"id"`
+	Stream     string                     `json:"stream"`
+	Connection string                     `json:"connection_id"`
+	Data       map[string]json.RawMessage `json:"data"`
+	Expanded   map[string]wireList        `json:"expanded"`
+}
+
+type wireList struct {
+	Data    []wireRecord `json:"data"`
+	HasMore bool         `json:"has_more"`
+	Meta    struct {
+		Count struct {
+			Kind  string
+			Value int
+		}
+	}
+}
+
+// checkRecords holds the records of an answer against the model: each is visible
+// and holds granted values only; a plain list holds all of them.
+func (u *universe) checkRecords(t *rapid.T, c call, a resttest.Answer) {
+	if !strings.Contains(c.target, "/records") {
+		return
+	}
+	var list wireList
+	var one wireRecord
+	if c.stream == "" {
+		if err := json.Unmarshal(a.Body, &one); err != nil {
+			t.Fatal(err)
+		}
+		list.Data = []wireRecord{one}
+	} else if err := json.Unmarshal(a.Body, &list); err != nil {
+		t.Fatal(err)
+	}
+	u.checkVisible(t, list.Data, strings.Contains(strings.Join(c.headers, ""), "Prefer"))
+	if c.stream == "" || !c.plain {
+		return
+	}
+	n := 0
+	for _, r := range u.visible(u.grantOf(c.stream)) {
+		if r.meets(c.filters) {
+			n++
+		}
+	}
+	if list.Meta.Count.Kind == "exact" && list.Meta.Count.Value != n {
+		t.Fatalf("%s counts %d, want %d under %s", c.target, list.Meta.Count.Value, n, u.spec())
+	}
+	if complete := !list.HasMore; complete && len(list.Data) != n || !complete && len(list.Data) >= n {
+		t.Fatalf("%s shows %d records of %d, has_more %t", c.target, len(list.Data), n, list.HasMore)
+	}
+}
+
+func (u *universe) checkVisible(t *rapid.T, records []wireRecord, cut bool) {
+	for _, r := range records {
+		g := u.grantOf(r.Stream)
+		i := slices.IndexFunc(u.records, func(m *modelRecord) bool {
+			return g.sees(m) && m.id == r.ID && m.conn == r.Connection
+		})
+		if i < 0 {
+			t.Fatalf("record %s of %s on %s is not visible under %s", r.ID, r.Stream, r.Connection, u.spec())
+		}
+		for name, value := range r.Data {
+			if !slices.Contains(g.fields, name) || !cut && string(value) != u.records[i].values[name] {
+				t.Fatalf("record %s shows %s=%s under %s", r.ID, name, value, u.spec())
+			}
+		}
+		for _, list := range r.Expanded {
+			u.checkVisible(t, list.Data, cut)
+		}
+	}
+}
+
+// The answers are the same bytes whether or not anything ungranted exists: other
+// records, connections, streams, fields of records, and declared fields (S-6).
+func TestUngrantedDataChangesNothing(t *testing.T) {
+	full, lean := resttest.New(t), resttest.New(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		u := drawUniverse(rt)
+		granted := func(s *modelStream) []string {
+			g := u.grantOf(s.name)
+			if g == nil {
+				return nil
+			}
+			if !g.since.IsZero() && !slices.Contains(g.fields, s.consent()) {
+				return append(slices.Clone(g.fields), s.consent())
+			}
+			return g.fields
+		}
+		visible := func(r *modelRecord) bool { return u.grantOf(r.stream.name).sees(r) }
+		a, b := u.populate(full, allFields, everyRecord), u.populate(lean, granted, visible)
+		tokA, idA := a.Grant(u.spec())
+		tokB, idB := b.Grant(u.spec())
+		for range 12 {
+			c := drawCall(rt, u, nil)
+			got := a.Do(c.method, tokA, c.target, "", c.headers...)
+			want := b.Do(c.method, tokB, c.target, "", c.headers...)
+			if got.Status == 403 || want.Status == 403 || strings.Contains(c.target, "strm_") && want.Status == 400 {
+				continue // it named something ungranted, which C-23 tells apart from undeclared
+			}
+			if diff := cmp.Diff(neutral(want, idB), neutral(got, idA)); diff != "" || got.Status != want.Status {
+				rt.Fatalf("%s %s: %d and %d under %s (-lean +full):\n%s", c.method, c.target, want.Status, got.Status, u.spec(), diff)
+			}
+		}
+	})
+}
+
+var clientForm = regexp.MustCompile(`cli_[0-9a-f]+`)
+
+// neutral is an answer without what differs by itself: ids of grant and client,
+// and cursors, which are bound to the grant.
+func neutral(a resttest.Answer, id pdpp.GrantID) string {
+	a.Header.Del("Date")
+	a.Header.Del("Content-Length")
+	body := strings.ReplaceAll(string(a.Body), string(id), "grt_x")
+	body = clientForm.ReplaceAllString(body, "cli_x")
+	return fmt.Sprintf("%v\n%s", a.Header, cursorForm.ReplaceAllString(body, "pc1.x"))
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+)
+
+func sealed(s *pdpp.Stream) *pdpp.Stream {
+	(&pdpp.Manifest{Streams: []*pdpp.Stream{s}}).Seal()
+	return s
+}
+
+func entries() *pdpp.Stream {
+	return sealed(&pdpp.Stream{
+		Name: "entries", Label: "Entries", PrimaryKey: []string{"id"}, CursorField: "at", ConsentTimeField: "due",
+		Fields: []*pdpp.Field{
+			{Name: "id", Kind: pdpp.KindString}, {Name: "at", Kind: pdpp.KindDateTime}, {Name: "due", Kind: pdpp.KindDate},
+			{Name: "memo", Kind: pdpp.KindString}, {Name: "amount", Kind: pdpp.KindNumber}, {Name: "seen", Kind: pdpp.KindDateTime},
+			{Name: "group", Kind: pdpp.KindString}, {Name: "tags"},
+		},
+		RangeFilters:  []pdpp.RangeFilter{{Field: "amount", Ops: []pdpp.Op{pdpp.OpGte}}},
+		Aggregations:  pdpp.Aggregations{Count: true, GroupBy: []string{"group"}},
+		LexicalFields: []string{"memo"},
+	})
+}
+
+func bound(s *pdpp.Stream) *Binding {
+	b := &Binding{Stream: s, Layout: LayoutDigest(s)}
+	for i := range s.Fields {
+		b.FieldIDs = append(b.FieldIDs, int64(100+i))
+	}
+	return b
+}
+
+func TestChangedFields(t *testing.T) {
+	for _, c := range []struct {
+		before, after string
+		want          []string
+	}{
+		{`{}`, `{}`, nil},
+		{`{"a":1,"b":2}`, `{"b":2,"a":1}`, nil},
+		{`{"a":1,"b":2,"c":3}`, `{"d":4,"c":3.0,"a":1}`, []string{"b", "c", "d"}},
+		{`{}`, `{"b":null,"a":1}`, []string{"b", "a"}},
+		{`{"b":null,"a":1}`, `{}`, []string{"b", "a"}},
+		{`{"\u0061":1}`, `{"a":1}`, nil}, // the same name, otherwise written
+		{"{\"a\":\x000:t:5:5:aa\x00}", "{\"a\":\x000:t:5:5:ab\x00}", []string{"a"}},
+	} {
+		got := ChangedFields([]byte(c.before), []byte(c.after))
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("ChangedFields(%s, %s) (-want +got):\n%s", c.before, c.after, diff)
+		}
+	}
+}
+
+func TestSlots(t *testing.T) {
+	s := entries()
+	for name, want := range map[string]struct {
+		slot  Slot
+		value bool
+	}{
+		"id": {SlotKey, false}, "at": {SlotCursor, false}, "due": {SlotIndex, true}, "memo": {SlotIndex, false},
+		"amount": {SlotIndex, true}, "seen": {SlotIndex, true}, "group": {SlotIndex, true}, "tags": {SlotNone, false},
+	} {
+		f := s.Field(name)
+		if slot, value := SlotOf(s, f), HasValue(s, f); slot != want.slot || value != want.value {
+			t.Errorf("%s: slot %d, value %v, want %d, %v", name, slot, value, want.slot, want.value)
+		}
+	}
+	s.PrimaryKey = []string{"id", "memo"}
+	if slot := SlotOf(s, s.Field("id")); slot != SlotIndex {
+		t.Errorf("a part of a compound key has slot %d, want an index", slot)
+	}
+	s.PrimaryKey, s.CursorField = []string{"amount"}, ""
+	if slot := SlotOf(s, s.Field("amount")); slot != SlotIndex {
+		t.Errorf("a key that is no string has slot %d, want an index", slot)
+	}
+}
+
+// TestLayoutDigest: it changes with what decides about index entries, and with
+// nothing else.
+func TestLayoutDigest(t *testing.T) {
+	base := LayoutDigest(entries())
+	for _, c := range []struct {
+		name   string
+		change func(*pdpp.Stream)
+		same   bool
+	}{
+		{"nothing", func(*pdpp.Stream) {}, true},
+		{"label", func(s *pdpp.Stream) { s.Label, s.Description = "Other", "Text" }, true},
+		{"views", func(s *pdpp.Stream) { s.Views = []pdpp.View{{ID: "v", Fields: []string{"id"}}} }, true},
+		{"role", func(s *pdpp.Stream) { s.Field("memo").Role = pdpp.RolePrimaryTitle }, true},
+		{"another operator", func(s *pdpp.Stream) { s.RangeFilters[0].Ops = []pdpp.Op{pdpp.OpLt} }, true},
+		{"new range filter", func(s *pdpp.Stream) {
+			s.Field("memo").Kind = pdpp.KindString
+			s.RangeFilters = append(s.RangeFilters, pdpp.RangeFilter{Field: "memo", Ops: []pdpp.Op{pdpp.OpLt}})
+		}, false},
+		{"new aggregation", func(s *pdpp.Stream) { s.Aggregations.CountDistinct = []string{"memo"} }, false},
+		{"cursor field", func(s *pdpp.Stream) { s.CursorField = "seen" }, false},
+		{"consent time", func(s *pdpp.Stream) { s.ConsentTimeField = "seen" }, false},
+		{"key", func(s *pdpp.Stream) { s.PrimaryKey = []string{"id", "memo"} }, false},
+		{"type", func(s *pdpp.Stream) { s.Field("amount").Kind = pdpp.KindInteger }, false},
+		{"lexical field", func(s *pdpp.Stream) { s.LexicalFields = append(s.LexicalFields, "group") }, false},
+		{"field", func(s *pdpp.Stream) { s.Fields = append(s.Fields, &pdpp.Field{Name: "new", Kind: pdpp.KindString}) }, false},
+	} {
+		s := entries()
+		c.change(s)
+		if same := LayoutDigest(s) == base; same != c.same {
+			t.Errorf("%s: the digest is the same: %v, want %v", c.name, same, c.same)
+		}
+	}
+}
+
+// TestPrepare holds what is made of one record.
+func TestPrepare(t *testing.T) {
+	b := bound(entries())
+	data := `{"memo":"Big Words","amount":12.50,"due":"2026-01-02","at":"2026-01-01","id":"a","tags":["x"],"other":1}`
+	doc := Prepare(b, Input{ID: "a", Data: []byte(data)})
+	if string(doc.Body) != data || doc.Layout != b.Layout || !doc.KeyInData || len(doc.Long) != 0 {
+		t.Errorf("Prepare = %+v", doc)
+	}
+	var fields []int64
+	for _, e := range doc.Index {
+		fields = append(fields, e.Field)
+	}
+	if diff := cmp.Diff([]int64{103, 104, 102}, fields); diff != "" {
+		t.Errorf("indexed fields (-want +got):\n%s", diff)
+	}
+	if len(doc.Values) != 2 || doc.ConsentTime == nil || !bytes.HasSuffix(doc.Order, []byte("a")) || doc.Order[0] != orderValued {
+		t.Errorf("values %v, consent time %v, order %q", doc.Values, doc.ConsentTime, doc.Order)
+	}
+	if string(doc.Search) != "2v.big 2v.words" { // 103 in base 36
+		t.Errorf("Search = %q", doc.Search)
+	}
+	if diff := cmp.Diff(doc.Index, Entries(b, "a", doc.Body)); diff != "" {
+		t.Errorf("Entries of the body (-prepared +entries):\n%s", diff)
+	}
+	if got := Terms(map[string]int64{"memo": 103}, []byte(data)); string(got) != string(doc.Search) {
+		t.Errorf("Terms = %q, want %q", got, doc.Search)
+	}
+	empty := Prepare(b, Input{ID: "a", Data: []byte(`{"id":null,"memo":5,"at":"x"}`)})
+	if empty.KeyInData || len(empty.Index) != 0 || empty.ConsentTime != nil || string(empty.Order) != "\x02a" || len(empty.Search) != 0 {
+		t.Errorf("Prepare of mistyped values = %+v", empty)
+	}
+}
+
+// TestPrepareLong: a body with stubs has the entries of the whole, and keeps
+// names as they were written.
+func TestPrepareLong(t *testing.T) {
+	b := bound(entries())
+	digits := strings.Repeat("7", LongValue+1)
+	long := `"` + strings.Repeat("x ", LongValue) + `"`
+	data := `{"\u0061\":` + digits + `":` + digits + `,"memo":` + long + `,"amount":3,"` + digits + `":1,"z\\":` + long + `}`
+	doc := Prepare(b, Input{ID: "a", Data: []byte(data)})
+	if len(doc.Long) != 3 {
+		t.Fatalf("%d long values, want 3", len(doc.Long))
+	}
+	body := doc.Body
+	for i, l := range doc.Long {
+		var value []byte
+		for _, p := range l.Pieces {
+			value = append(value, p.Raw...)
+		}
+		value = l.Quote(append(l.Quote(nil), value...))
+		if l.Ordinal != i {
+			t.Errorf("long value %d has the ordinal %d", i, l.Ordinal)
+		}
+		body = bytes.Replace(body, l.append(nil, value), value, 1)
+	}
+	if string(body) != data {
+		t.Errorf("the body with its values in place differs from the data")
+	}
+	if diff := cmp.Diff(doc.Index, Entries(b, "a", doc.Body)); diff != "" || len(doc.Index) != 1 {
+		t.Errorf("%d entries, of the stored body (-prepared +entries):\n%s", len(doc.Index), diff)
+	}
+	if memo, ok := rawjson.Get(doc.Body, "memo"); !ok || rawjson.KindOf(memo) != rawjson.KindStub {
+		t.Errorf("memo is stored as %.60q", memo)
+	}
+}
+
+func TestOrderKey(t *testing.T) {
+	valued, none, end := OrderSegments()
+	with, without := OrderKey([]byte("v"), "id"), OrderKey(nil, "id")
+	inOrder := [][]byte{valued, with, none, without, end}
+	for i := 1; i < len(inOrder); i++ {
+		if bytes.Compare(inOrder[i-1], inOrder[i]) >= 0 {
+			t.Errorf("%q does not come before %q", inOrder[i-1], inOrder[i])
+		}
+	}
+}

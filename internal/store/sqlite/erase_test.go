@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite/engine"
+)
+
+// searchable counts the records that hold a term.
+func searchable(t *testing.T, c *engine.Conn, field, term string) int {
+	t.Helper()
+	number := rows(t, c, 1, `SELECT field FROM fields WHERE name = ?`, field)
+	id, err := base36(number[0][0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(rows(t, c, 1, `SELECT rowid FROM search WHERE search MATCH ?`, `"`+id+`.`+term+`"`))
+}
+
+// TestNothingIsLeft: deleting everything leaves no row made from a record, in no
+// table.
+func TestNothingIsLeft(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("many words ", store.LongValue)
+	w.mustIngest(t,
+		w.put("a", `{"id":"a","memo":"`+long+`","note":"`+long+`","amount":1,"due":"2026-01-01","posted_at":"2026-01-02"}`),
+		w.put("b", `{"id":"b","memo":"first","amount":2}`), w.put("c", `{"memo":null}`))
+	w.mustIngest(t, w.put("b", `{"memo":"`+long+`","amount":3,"due":"2026-02-02"}`), w.put("c", `{"memo":"third"}`))
+	w.mustIngest(t, w.put("b", `{"memo":"second"}`))
+	w.consistent(t)
+	err := w.db.Update(t.Context(), func(tx store.Tx) error {
+		n, err := tx.DeleteAll(w.binding, epoch)
+		if n != 3 {
+			t.Errorf("DeleteAll = %d, want 3", n)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.consistent(t)
+	w.raw(t, func(c *engine.Conn) {
+		for _, table := range []string{"records", "field_index", "field_values", "pieces", "search", "search_docsize"} {
+			if n := rows(t, c, 1, `SELECT count(*) FROM `+table); n[0][0] != "0" {
+				t.Errorf("table %s still has %s rows", table, n[0][0])
+			}
+		}
+	})
+}
+
+// TestSearchFollowsContent: terms come and go with the record, also when a record
+// number is used again.
+func TestSearchFollowsContent(t *testing.T) {
+	w := newWorld(t)
+	check := func(when string, want map[string]int) {
+		t.Helper()
+		w.raw(t, func(c *engine.Conn) {
+			for key, n := range want {
+				field, term, _ := strings.Cut(key, ".")
+				if got := searchable(t, c, field, term); got != n {
+					t.Errorf("%s: %d records hold %s, want %d", when, got, key, n)
+				}
+			}
+		})
+		w.consistent(t)
+	}
+	w.mustIngest(t, w.put("a", `{"memo":"Alpha beta","note":"gamma"}`), w.put("b", `{"memo":"beta beta"}`))
+	check("stored", map[string]int{"memo.alpha": 1, "memo.beta": 2, "memo.gamma": 0, "note.gamma": 1, "note.beta": 0})
+	w.mustIngest(t, w.put("a", `{"memo":"delta","note":5}`))
+	check("updated", map[string]int{"memo.alpha": 0, "memo.beta": 1, "memo.delta": 1, "note.gamma": 0})
+	w.mustIngest(t, w.drop("a"), w.put("c", `{"memo":"beta delta"}`), w.drop("b"), w.put("b", `{}`))
+	check("deleted", map[string]int{"memo.beta": 1, "memo.delta": 1})
+}
+
+// TestErased: a deleted or changed record leaves no trace in the file (REC-37).
+func TestErased(t *testing.T) {
+	w := newWorld(t)
+	secrets := []string{"xylophonist", "quizzicality", "zyzzyvatine", "kinnikinnick"}
+	long := strings.Repeat("filler ", store.LongValue/4)
+	for i := range 200 {
+		id := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
+		w.mustIngest(t, w.put(id, `{"memo":"ordinary `+id+`","note":"words"}`))
+	}
+	w.mustIngest(t,
+		w.put("one", `{"memo":"`+secrets[0]+`","note":"`+long+secrets[1]+`"}`),
+		w.put("two", `{"memo":"`+secrets[2]+`","other":"`+secrets[3]+`","amount":5}`))
+	if left := w.inFile(t, secrets); len(left) != len(secrets) {
+		t.Fatalf("only %v of the words are in the file before; the test sees nothing", left)
+	}
+	w.mustIngest(t, w.drop("one"), w.put("two", `{"memo":"harmless"}`))
+	if left := w.inFile(t, secrets); len(left) != 0 {
+		t.Errorf("erased words are still in the file: %v", left)
+	}
+	w.consistent(t)
+}
+
+// inFile gives the words that the database file holds after a checkpoint.
+func (w *world) inFile(t *testing.T, words []string) (found []string) {
+	t.Helper()
+	w.raw(t, func(c *engine.Conn) {
+		if err := c.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var all []byte
+	for _, name := range []string{w.db.path, w.db.path + "-wal"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	for _, word := range words {
+		if bytes.Contains(all, []byte(word)) {
+			found = append(found, word)
+		}
+	}
+	return found
+}
