@@ -33,7 +33,7 @@ type demoState struct {
 
 // buildDemo makes sure that the demo is complete: data, grant, fresh tokens.
 func (a *app) buildDemo(ctx context.Context, st store.Store) (*demoState, error) {
-	owner, err := a.findOwner(ctx, st)
+	owner, err := a.findOwner(ctx, st, defaultOwner)
 	if err != nil {
 		return nil, err
 	}

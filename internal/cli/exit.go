@@ -66,8 +66,9 @@ func fail(env Env, err error, asJSON bool) int {
 	}
 	shown, cause := describe(err)
 	if asJSON {
-		b, _ := json.Marshal(map[string]problem{"error": shown}) // strings only
-		fmt.Fprintf(env.Stdout, "%s\n", b)
+		enc := json.NewEncoder(env.Stdout)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(map[string]problem{"error": shown}) // there is no one left to tell
 	} else {
 		fmt.Fprintf(env.Stderr, "pdpp: %s\n", shown.Message)
 		if shown.Hint != "" {

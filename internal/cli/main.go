@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -87,15 +88,17 @@ func failUsage(parser *kong.Kong, env Env, err error) int {
 	var context *kong.Context
 	if errors.As(err, &parse) {
 		context = parse.Context
-		err = pdpp.Errorf(pdpp.CodeUsage, "%s.", parse.Error())
+		err = pdpp.Errorf(pdpp.CodeUsage, "%s.", strings.TrimRight(parse.Error(), "., "))
 	}
 	code := fail(env, err, slices.Contains(env.Args, "--json"))
 	if context == nil {
 		// Parsing went well; doing it again finds the command to explain.
 		context, _ = kong.Trace(parser, env.Args)
 	}
-	parser.Stdout = env.Stderr
-	_ = context.PrintUsage(true)
+	if context != nil {
+		parser.Stdout = env.Stderr
+		_ = context.PrintUsage(true)
+	}
 	return code
 }
 

@@ -58,7 +58,7 @@ func (c *serveCommand) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		svc.opened = in
-		facts(svc.log, c.LogFormat, a.Stderr, [][2]string{
+		facts(a.Stderr, c.LogFormat, [][2]string{
 			{"listening", svc.scheme() + "://" + ln.Addr().String()},
 			{"public origin", orDerived(svc.edge.PublicURL)},
 			{"storage", in.store.Describe()},
@@ -110,7 +110,7 @@ func (c *serveCommand) ownerState(ctx context.Context, a *app, st store.Store) (
 	if len(owners) > 1 && a.Owner == "" {
 		return count(int64(len(owners)), "owner", "owners"), nil
 	}
-	owner, err := a.findOwner(ctx, st)
+	owner, err := a.findOwner(ctx, st, a.Owner)
 	if err != nil {
 		return "", err
 	}

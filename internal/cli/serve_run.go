@@ -102,9 +102,10 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// facts tells one line per fact (H-11): plain ones for people, log entries where
-// a program reads along.
-func facts(log *slog.Logger, format string, w io.Writer, facts [][2]string) {
+// facts tells one line per fact (H-11), whatever the level of the log: plain ones
+// for people, log entries where a program reads along.
+func facts(w io.Writer, format string, facts [][2]string) {
+	log := newLogger(w, format, "info")
 	for _, f := range facts {
 		if format == "json" {
 			log.Info(f[0], "value", f[1])

@@ -40,7 +40,7 @@ func (a *app) withStore(ctx context.Context, fn func(store.Store) error) error {
 // withOwner is withStore for commands about one owner.
 func (a *app) withOwner(ctx context.Context, fn func(session) error) error {
 	return a.withStore(ctx, func(st store.Store) error {
-		owner, err := a.findOwner(ctx, st)
+		owner, err := a.findOwner(ctx, st, a.Owner)
 		if err != nil {
 			return err
 		}
@@ -48,9 +48,9 @@ func (a *app) withOwner(ctx context.Context, fn func(session) error) error {
 	})
 }
 
-// findOwner finds the owner that --owner names, or the only one; a store without
-// owners gets one (H-7).
-func (a *app) findOwner(ctx context.Context, st store.Store) (store.Subject, error) {
+// findOwner finds the owner of that name, or the only one when name is ""; a store
+// without owners gets one (H-7).
+func (a *app) findOwner(ctx context.Context, st store.Store, name string) (store.Subject, error) {
 	var owners []store.Subject
 	err := st.View(ctx, func(v store.View) (err error) {
 		owners, err = v.Subjects()
@@ -70,7 +70,7 @@ func (a *app) findOwner(ctx context.Context, st store.Store) (store.Subject, err
 	if err != nil {
 		return store.Subject{}, err
 	}
-	return chooseOwner(owners, a.Owner)
+	return chooseOwner(owners, name)
 }
 
 func chooseOwner(owners []store.Subject, name string) (store.Subject, error) {

@@ -542,3 +542,7 @@ func TestLastUse(t *testing.T) { // H-17: written down by Run
 		t.Errorf("last use %v, want %v for the used token and none for the refused one", used, w.Now())
 	}
 }
+
+func noEdit(*rs.Config) {}
+
+func newKey(c *rs.Config) { c.InstanceKey = []byte(strings.Repeat("n", 32)) }

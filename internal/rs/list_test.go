@@ -188,7 +188,7 @@ func TestPresentation(t *testing.T) {
 	tok, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["title","at","price","scan","day"]},{"name":"notes","fields":["item_id"]}]}`)
 	for _, test := range []struct{ rule, query, want string }{
 		{"granted fields", "", `{"cabinet/items":{"label":"Filed things","time_field":"day","roles":{"primary-title":["title"],"event-time":["at"],"amount":["price"],"media":["scan"]}}}`},
-		{"projected fields", "fields=title,at", `{"cabinet/items":{"label":"Filed things","roles":{"primary-title":["title"],"event-time":["at"]}}}`},
+		{"projected fields, the time is the cursor field then", "fields=title,at", `{"cabinet/items":{"label":"Filed things","time_field":"at","roles":{"primary-title":["title"],"event-time":["at"]}}}`},
 		{"a view", "view=money", `{"cabinet/items":{"label":"Filed things","roles":{"amount":["price"]}}}`},
 		{"children", "fields=id&expand=notes", `{"cabinet/items":{"label":"Filed things","roles":{}},"cabinet/notes":{"roles":{}}}`},
 	} {

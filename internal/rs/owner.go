@@ -41,7 +41,7 @@ func (s *Server) write(answer func(*ownerRequest) error) handler {
 		q := &ownerRequest{ctx: ctx, w: w}
 		q.request = request{server: s, http: r, vars: vars, now: s.Clock()}
 		var release func()
-		err = s.Store.View(ctx, func(v store.View) error {
+		err = s.view(ctx, func(v store.View) error {
 			if release, err = q.admit(v, token); err != nil {
 				return err
 			}
@@ -139,7 +139,7 @@ const maxState = 1 << 20 // I-10
 // getState answers GET /v1/state/{connector} (I-10).
 func getState(q *ownerRequest) error {
 	var st store.State
-	err := q.server.Store.View(q.ctx, func(v store.View) (err error) {
+	err := q.server.view(q.ctx, func(v store.View) (err error) {
 		st, err = v.State(q.reach.Subject, q.conn.ID)
 		return err
 	})

@@ -72,9 +72,7 @@ func appendStreamPresentation(dst []byte, p *presented) []byte {
 	start := len(dst)
 	s := p.row.Stream
 	dst = appendMember(dst, "label", s.Label)
-	if t := s.TimeField(); t != "" && p.shows(t) {
-		dst = appendMember(dst, "time_field", t)
-	}
+	dst = appendMember(dst, "time_field", p.timeField())
 	dst = appendText(dst, `,"roles":{`)
 	first := true
 	for _, role := range roles {
@@ -99,6 +97,17 @@ func appendStreamPresentation(dst []byte, p *presented) []byte {
 	dst = appendText(dst, "}}")
 	dst[start] = '{' // the first member's comma
 	return dst
+}
+
+// timeField is the first projected one of the two fields that tell a record's
+// time; "" when neither is (REC-5).
+func (p *presented) timeField() string {
+	for _, name := range []string{p.row.Stream.ConsentTimeField, p.row.Stream.CursorField} {
+		if name != "" && p.shows(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 func (p *presented) fieldsWithRole(role pdpp.Role) []string {

@@ -48,13 +48,13 @@ func TestFieldPreview(t *testing.T) {
 		sameJSON(t, a.At("truncated_fields"), `{"body":{"total_chars":40000,"shown_chars":64},
 			"author":{"total_chars":64284,"shown_chars":0,"binary":{"kind":"base64_text","size_bytes":48213,"size_grade":"small"}},
 			"mixed":{"total_chars":400,"shown_chars":0,"binary":{"kind":"base64_text","size_bytes":300,"size_grade":"small"}},
-			"meta":{"total_chars":115,"shown_chars":64,"as":"json"}}`)
+			"meta":{"total_chars":116,"shown_chars":64,"as":"json"}}`)
 		if got := a.Header.Get("Preference-Applied"); got != "pdpp-field-preview=64" {
 			t.Errorf("Preference-Applied = %q", got)
 		}
 	})
 	t.Run("REC-39 list and detail alike", func(t *testing.T) {
-		for _, n := range []int{64, 115, 300, 16_384, 40_000, 65_536} {
+		for _, n := range []int{64, 116, 300, 16_384, 40_000, 65_536} {
 			list := w.Get(tok, "/v1/streams/items/records?filter[id]=cut", prefer(n))
 			one := w.Get(tok, detail+"cut", prefer(n))
 			if diff := cmp.Diff(rawMember(t, list, "data", "0", "data"), rawMember(t, one, "data")); diff != "" {
@@ -258,7 +258,7 @@ func TestLargeFirstRecord(t *testing.T) {
 		d := w.Get(tok, list+"/large?fields=id&expand=notes", "Prefer: pdpp-field-preview=100").OK()
 		sameJSON(t, d.At("expanded.notes.data.0.truncated_fields"), `{"text":{"total_chars":3000,"shown_chars":100}}`)
 		a = w.Get(tok, list+"?filter[id]=large&fields=id&expand=notes&expand_limit[notes]=4", "Prefer: pdpp-page-bytes=4096, pdpp-field-preview=3000").OK()
-		sameJSON(t, a.At("data.0.expanded.notes.data.0.truncated_fields"), `{"text":{"total_chars":3000,"shown_chars":750}}`)
+		sameJSON(t, a.At("data.0.expanded.notes.data.0.truncated_fields"), `{"text":{"total_chars":3000,"shown_chars":375}}`)
 	})
 	t.Run("REC-41 filters and order never see a preview", func(t *testing.T) {
 		w.Ingest("cin_c1", "items", item("f1", `"title":`+quoted(longText(900))))
@@ -286,6 +286,7 @@ func TestDefaultPageSize(t *testing.T) {
 func TestPreviewProperty(t *testing.T) {
 	w := cabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
+	owner := w.OwnerToken()
 	atoms := []string{"a", "é", "😀", `\n`, `\u00e9`, `\ud83d\ude00`, `\"`, `\\`, " ", "~"}
 	rapid.Check(t, func(rt *rapid.T) {
 		unit := strings.Join(rapid.SliceOfN(rapid.SampledFrom(atoms), 1, 12).Draw(rt, "unit"), "")
@@ -295,6 +296,13 @@ func TestPreviewProperty(t *testing.T) {
 		var whole string
 		if err := json.Unmarshal([]byte(raw), &whole); err != nil {
 			rt.Fatal(err)
+		}
+		for _, path := range []string{"/v1/streams/items/records/p", "/v1/streams/items/records/p?fields=body"} {
+			for _, token := range []string{tok, owner} {
+				if rawMember(t, w.Get(token, path), "data", "body") != raw {
+					rt.Fatalf("C-33 %s: the value is not as it was received", path)
+				}
+			}
 		}
 		a := w.Get(tok, "/v1/streams/items/records/p?fields=body", fmt.Sprintf("Prefer: pdpp-field-preview=%d", n)).OK()
 		chars := []rune(whole)

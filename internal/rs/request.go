@@ -49,7 +49,7 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 			buffers.Put(buf)
 		}()
 		req.body = (*buf)[:0]
-		err = s.Store.View(ctx, func(v store.View) error {
+		err = s.view(ctx, func(v store.View) error {
 			release, err := req.admit(v, token)
 			if err != nil {
 				return err
@@ -126,6 +126,23 @@ func (q *request) target() string {
 
 // path is the escaped path of the request.
 func (q *request) path() string { return q.http.URL.EscapedPath() }
+
+// view calls fn with a snapshot of the store. A store that cannot give one cannot
+// tell who asks either: that is 503, never 401 (C-17).
+func (s *Server) view(ctx context.Context, fn func(store.View) error) error {
+	began := false
+	err := s.Store.View(ctx, func(v store.View) error {
+		began = true
+		return fn(v)
+	})
+	if err != nil && !began && ctx.Err() == nil {
+		return &pdpp.Error{
+			Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "view", Err: err,
+			Message: "The store cannot be read at the moment; try again.",
+		}
+	}
+	return err
+}
 
 // storageError turns a store that is busy into a 503 for the caller.
 func storageError(err error) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"pdpp/internal/bench"
 )
@@ -27,7 +28,12 @@ func newMeasurement(o options, dir string, p *progress) *measurement {
 	return &measurement{options: o, suite: s, report: bench.NewReport()}
 }
 
-func (m *measurement) wants(step string) bool { return m.only == "" || m.only == step }
+func (m *measurement) wants(step string) bool {
+	return len(m.only) == 0 || slices.Contains(m.only, step)
+}
+
+// needsLarge tells whether the large store is built anyway.
+func (m *measurement) needsLarge() bool { return m.wants("growth") || m.wants("memory") }
 
 func (m *measurement) add(rows ...bench.Row) { m.report.Rows = append(m.report.Rows, rows...) }
 
@@ -36,8 +42,8 @@ func (m *measurement) all(ctx context.Context) error {
 		name string
 		do   func(context.Context) error
 	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}} {
-		if !m.wants(step.name) || step.name == "memory" && m.only == "" {
-			continue // growth leaves a server to measure behind
+		if !m.wants(step.name) || step.name == "memory" && m.wants("growth") {
+			continue // the memory is that of the server whose growth was measured
 		}
 		if err := step.do(ctx); err != nil {
 			return err
@@ -62,7 +68,7 @@ func (m *measurement) ingest(ctx context.Context) error {
 	return nil
 }
 
-// http measures the small store and, unless it is asked for alone, the large one.
+// http measures the small store and, when there is one, the large one.
 func (m *measurement) http(ctx context.Context) error {
 	small, err := m.store(ctx, &m.small, m.suite.Small)
 	if err != nil {
@@ -70,7 +76,7 @@ func (m *measurement) http(ctx context.Context) error {
 	}
 	rows, err := m.suite.Reads(ctx, small, m.suite.Small)
 	m.add(rows...)
-	if err != nil || m.only != "" {
+	if err != nil || !m.needsLarge() {
 		return err
 	}
 	large, err := m.store(ctx, &m.large, m.suite.Large)
@@ -82,8 +88,8 @@ func (m *measurement) http(ctx context.Context) error {
 	return err
 }
 
-// growth compares the stores behind servers of their own, and in a full run then
-// looks at the memory of the one with the large store.
+// growth compares the stores behind servers of their own, and then looks at the
+// memory of the one with the large store.
 func (m *measurement) growth(ctx context.Context) error {
 	small, err := m.store(ctx, &m.small, m.suite.Small)
 	if err != nil {
@@ -99,7 +105,7 @@ func (m *measurement) growth(ctx context.Context) error {
 				bench.Served{Addr: a.addr, Dir: small, Records: m.suite.Small},
 				bench.Served{Addr: b.addr, Dir: large, Records: m.suite.Large})
 			m.add(rows...)
-			if err != nil || m.only != "" {
+			if err != nil || !m.wants("memory") {
 				return err
 			}
 			return m.resident(ctx, b, large)

@@ -34,5 +34,6 @@ func openDB(t *testing.T, dir string) *DB {
 }
 
 func TestContract(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T) store.Store { return openDB(t, t.TempDir()) })
 }

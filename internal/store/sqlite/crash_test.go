@@ -69,6 +69,7 @@ func (w *world) batches(ctx context.Context) int {
 // TestKilled: after SIGKILL at any moment, every acknowledged batch is there and
 // no batch is there in part.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	func() {
 		db, err := Open(t.Context(), dir)

@@ -114,7 +114,7 @@ func testPaging(t *testing.T, open Opener) {
 			if len(want) != 12 {
 				t.Errorf("order %+v lists %d records, want 12", q.Order, len(want))
 			}
-			for size := 1; size <= 13; size++ {
+			for _, size := range []int{1, 2, 3, 5, 6, 11, 12, 13} {
 				if diff := cmp.Diff(want, places(w.pages(q, size))); diff != "" {
 					t.Errorf("order %+v, pages of %d (-want +got):\n%s", q.Order, size, diff)
 				}
@@ -130,7 +130,7 @@ func testHasMore(t *testing.T, open Opener) {
 		w.ingest(connA, put(fmt.Sprint(i), `{}`, i))
 		w.ingest(connB, put(fmt.Sprint(i), `{}`, i))
 	}
-	for limit := 1; limit <= 12; limit++ {
+	for _, limit := range []int{1, 2, 9, 10, 11} {
 		for take := 0; take <= limit; take++ {
 			w.view(func(v store.View) error {
 				q := query.List{Subject: w.subject, Sources: w.both(), Order: query.Order{By: query.ByCursor}, Limit: limit}

@@ -158,10 +158,10 @@ func testProgress(t *testing.T, open Opener) {
 		in = append(in, put(fmt.Sprintf("r%04d", i), `{"extra":"x"}`, i))
 	}
 	w.ingest(connA, in...)
-	m := declare(t, "ledger", entries().with("extra string"))
+	w.manifest = declare(t, "ledger", entries().with("extra string"))
 	last := 0
 	w.update(func(tx store.Tx) error {
-		return tx.PutManifest(w.subject, m, func(done int) {
+		return tx.PutManifest(w.subject, w.manifest, func(done int) {
 			if done <= last {
 				t.Errorf("progress went from %d to %d", last, done)
 			}

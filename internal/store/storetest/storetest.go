@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"property", propertyTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
 			for _, c := range group.tests {
 				t.Run(c.name, func(t *testing.T) { c.run(t, open) })
 			}

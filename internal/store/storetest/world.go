@@ -28,8 +28,9 @@ func at(n int) time.Time { return start.Add(time.Duration(n) * time.Second) }
 // world is one subject of a store.
 type world struct {
 	tb
-	store   store.Store
-	subject pdpp.SubjectID
+	store    store.Store
+	subject  pdpp.SubjectID
+	manifest *pdpp.Manifest // of the connector ledger
 }
 
 // connA and connB are the connections of every world.
@@ -50,23 +51,31 @@ func subjectIn(t tb, s store.Store, name string, decls ...decl) *world {
 	if decls == nil {
 		decls = []decl{entries()}
 	}
-	w := &world{tb: t, store: s}
+	w := &world{tb: t, store: s, manifest: declare(t, "ledger", decls...)}
 	w.update(func(tx store.Tx) error {
 		sub, err := tx.CreateSubject(name, at(0))
+		if err != nil {
+			return err
+		}
 		w.subject = sub.ID
-		return err
+		if err := tx.PutManifest(w.subject, w.manifest, nil); err != nil {
+			return err
+		}
+		for _, id := range []pdpp.ConnectionID{connA, connB} {
+			c := pdpp.Connection{ID: id, Connector: "ledger", Name: string(id), Status: "active", CreatedAt: at(0)}
+			if err := tx.PutConnection(w.subject, c); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	w.declare(decls...)
-	for _, id := range []pdpp.ConnectionID{connA, connB} {
-		w.connect(pdpp.Connection{ID: id, Connector: "ledger", Name: string(id), Status: "active", CreatedAt: at(0)})
-	}
 	return w
 }
 
 func (w *world) declare(decls ...decl) {
 	w.Helper()
-	m := declare(w, "ledger", decls...)
-	w.update(func(tx store.Tx) error { return tx.PutManifest(w.subject, m, nil) })
+	w.manifest = declare(w, "ledger", decls...)
+	w.update(func(tx store.Tx) error { return tx.PutManifest(w.subject, w.manifest, nil) })
 }
 
 func (w *world) connect(c pdpp.Connection) {
@@ -101,11 +110,11 @@ func (w *world) catalog() *pdpp.Catalog {
 // stream is the current declaration of a stream.
 func (w *world) stream(name string) *pdpp.Stream {
 	w.Helper()
-	m := w.catalog().Manifest("ledger")
-	if m == nil || m.Stream(name) == nil {
-		w.Fatalf("the catalog has no stream %s", name)
+	s := w.manifest.Stream(name)
+	if s == nil {
+		w.Fatalf("there is no stream %s", name)
 	}
-	return m.Stream(name)
+	return s
 }
 
 func (w *world) binding(c pdpp.ConnectionID, stream string) *store.Binding {

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// process is the program in a process of its own.
+type process struct {
+	cmd            *exec.Cmd
+	stdout, stderr *watched
+	done           chan error
+}
+
+// watched is output that can be waited for.
+type watched struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command("pdpp", args...), stdout: new(watched), stderr: new(watched), done: make(chan error, 1)}
+	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { p.done <- p.cmd.Wait() }()
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	return p
+}
+
+// await waits until output matches, and gives the first group.
+func (p *process) await(t *testing.T, w *watched, pattern string) string {
+	t.Helper()
+	re := regexp.MustCompile(pattern)
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if m := re.FindStringSubmatch(w.String()); m != nil {
+			return m[len(m)-1]
+		}
+	}
+	t.Fatalf("no %q in\n%s\n%s", pattern, p.stdout, p.stderr)
+	return ""
+}
+
+// exit waits for the end and gives the exit code.
+func (p *process) exit(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		t.Fatalf("the process does not end:\n%s\n%s", p.stdout, p.stderr)
+		return 0
+	}
+}
+
+func run(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("pdpp", args...).Output()
+	if err != nil {
+		t.Fatalf("pdpp %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func needSignals(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals to send here")
+	}
+}
+
+const listening = `listening: (https?://\S+)`
+
+// The first signal lets open requests finish, the second one does not (H-11).
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	needSignals(t)
+	dir := t.TempDir()
+	shared := filepath.Join("testdata", "shared")
+	out := run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"),
+		"--connection", "giro", "--json", filepath.Join(shared, "entries.jsonl"))
+	id := regexp.MustCompile(`cin_[a-z2-7]+`).FindString(out)
+	token := regexp.MustCompile(`pdpp_ot_[\w-]+`).FindString(run(t, "--data", dir, "owner", "token", "create"))
+
+	p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0")
+	url := p.await(t, p.stderr, listening)
+	addr := strings.TrimPrefix(url, "http://")
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /v1/ingest/entries?connection_id=%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/x-ndjson\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n", id, addr, token)
+	// The server asks for the body when it waits for it.
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("the server answers %q, %v", line, err)
+	}
+
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	awaitClosed(t, addr)
+	select {
+	case <-p.done:
+		t.Fatalf("it did not wait for the open request:\n%s", p.stderr)
+	default:
+	}
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	if code := p.exit(t); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+}
+
+// awaitClosed waits until nobody listens on addr.
+func awaitClosed(t *testing.T, addr string) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return
+		}
+		conn.Close()
+	}
+	t.Fatalf("%s still accepts", addr)
+}
+
+func TestTerminateIsAGoodEnd(t *testing.T) {
+	needSignals(t)
+	p := start(t, "--data", t.TempDir(), "serve", "--listen", "127.0.0.1:0")
+	p.await(t, p.stderr, listening)
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	if code := p.exit(t); code != 0 {
+		t.Errorf("exit code %d, want 0:\n%s", code, p.stderr)
+	}
+}
+
+// A command that waits for its input can be interrupted.
+func TestInterruptedIngest(t *testing.T) {
+	needSignals(t)
+	dir := t.TempDir()
+	p := &process{stdout: new(watched), stderr: new(watched), done: make(chan error, 1)}
+	p.cmd = exec.Command("pdpp", "--data", dir, "ingest", "--connection", "giro",
+		"--manifest", filepath.Join("testdata", "shared", "manifest.json"), "-")
+	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { p.done <- p.cmd.Wait() }()
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	// It has its signal handler when the connection is there.
+	for end := time.Now().Add(patience); !strings.Contains(run(t, "--data", dir, "connections", "list"), "giro"); {
+		if time.Now().After(end) {
+			t.Fatal("no connection")
+		}
+	}
+	p.cmd.Process.Signal(os.Interrupt)
+	if code := p.exit(t); code != 130 {
+		t.Errorf("exit code %d, want 130:\n%s", code, p.stderr)
+	}
+	if !strings.Contains(p.stderr.String(), "Interrupted") {
+		t.Errorf("stderr = %q", p.stderr)
+	}
+}
+
+// A new certificate is served after SIGHUP; a bad one changes nothing.
+func TestCertificateIsReadAgain(t *testing.T) {
+	needSignals(t)
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	writeCertificate(t, cert, key, 1)
+	p := start(t, "--data", filepath.Join(dir, "data"), "serve", "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key)
+	url := p.await(t, p.stderr, listening)
+	if !strings.HasPrefix(url, "https://") {
+		t.Fatalf("it listens on %s", url)
+	}
+	addr := strings.TrimPrefix(url, "https://")
+	if got := serial(t, addr); got != 1 {
+		t.Fatalf("serial %d, want 1", got)
+	}
+	writeCertificate(t, cert, key, 2)
+	p.cmd.Process.Signal(syscall.SIGHUP)
+	p.await(t, p.stderr, "read the certificate again")
+	if got := serial(t, addr); got != 2 {
+		t.Errorf("after SIGHUP serial %d, want 2", got)
+	}
+	if err := os.WriteFile(cert, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Process.Signal(syscall.SIGHUP)
+	p.await(t, p.stderr, "the former one stays")
+	if got := serial(t, addr); got != 2 {
+		t.Errorf("after a bad file serial %d, want 2", got)
+	}
+}
+
+func serial(t *testing.T, addr string) int64 {
+	t.Helper()
+	conn, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
+}
+
+func writeCertificate(t *testing.T, certFile, keyFile string, serial int64) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: fmt.Sprint("test ", serial)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

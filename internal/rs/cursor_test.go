@@ -1,0 +1,168 @@
+package rs_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+	"pdpp/internal/rs/resttest"
+)
+
+// shelf is a ledger with ten more entries, and a token that sees them.
+func shelf(t *testing.T) (*resttest.World, string) {
+	t.Helper()
+	w := ledger(t)
+	for i := range 10 {
+		id := fmt.Sprintf("ent_x%d", i)
+		w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":%q,"data":{"id":%q,"memo":"Tea","posted_at":"2026-02-%02dT00:00:00Z"}}`, id, id, i+1))
+	}
+	return w, first(w.Grant(ledgerGrant))
+}
+
+func nextCursor(t *testing.T, a resttest.Answer) string {
+	t.Helper()
+	c, _ := a.OK().At("next_cursor").(string)
+	if !strings.HasPrefix(c, "pc1.") || len(c) > 2048 {
+		t.Fatalf("next_cursor %q", c)
+	}
+	return c
+}
+
+const shelfPath = "/v1/streams/entries/records"
+
+func TestForgedCursors(t *testing.T) { // C-37, C-39
+	w, tok := shelf(t)
+	good := nextCursor(t, w.Get(tok, shelfPath+"?limit=2"))
+	w.Get(tok, shelfPath+"?limit=2&cursor="+good).OK()
+	try := func(name, cursor string) {
+		t.Helper()
+		a := w.Get(tok, shelfPath+"?limit=2&cursor="+url.QueryEscape(cursor))
+		expect(t, a, 400, pdpp.CodeInvalidCursor)
+		if a.At("error.param") != "cursor" || a.Status == 200 {
+			t.Errorf("%s: %s", name, a.Body)
+		}
+	}
+	for i := range good {
+		flipped := []byte(good)
+		if flipped[i] = 'A'; good[i] == 'A' {
+			flipped[i] = 'B'
+		}
+		try(fmt.Sprintf("character %d changed", i), string(flipped))
+	}
+	for i := 1; i < len(good); i += 7 {
+		try(fmt.Sprintf("cut at %d", i), good[:i])
+	}
+	for _, prefix := range []string{"cc1.", "cs1.", "sl1.", "ss1.", "ps1.", "pc2.", ""} {
+		try("prefix "+prefix, prefix+good[4:])
+	}
+	try("longer", good+"AAAA")
+	try("line break", good+"\n")
+	try("padded", good+"=")
+	try("too long", "pc1."+strings.Repeat("A", 2045))
+	try("text", "!!")
+	expect(t, w.Get(tok, shelfPath+"?cursor="), 400, pdpp.CodeInvalidRequest)
+}
+
+func TestForeignCursors(t *testing.T) { // C-38: bound to who, where and what
+	w, tok := shelf(t)
+	other := first(w.Grant(ledgerGrant))
+	owner := w.OwnerToken()
+	neighbour := w.As(w.Owner("neighbour"))
+	neighbour.Manifest(testManifest(t, "../manifest/testdata/ledgerly.json"))
+	neighbour.Connect("ledgerly", "cin_a1", "")
+	const query = "?filter[memo]=Tea&order=asc&limit=2"
+	good := nextCursor(t, w.Get(tok, shelfPath+query))
+	for _, tc := range []struct{ name, token, target string }{
+		{"other grant", other, shelfPath + query},
+		{"owner", owner, shelfPath + query},
+		{"other owner", neighbour.OwnerToken(), shelfPath + query},
+		{"other path", tok, "/v1/streams/receipts/records?order=asc&limit=2"},
+		{"same path, written differently", tok, "/v1/streams/%65ntries/records" + query},
+		{"no filter", tok, shelfPath + "?order=asc&limit=2"},
+		{"other filter", tok, shelfPath + "?filter[memo]=Rent&order=asc"},
+		{"one more filter", tok, shelfPath + query + "&filter[id]=ent_x1"},
+		{"other order", tok, shelfPath + "?filter[memo]=Tea&order=desc"},
+		{"a sort", tok, shelfPath + query + "&sort=posted_at"},
+		{"fields", tok, shelfPath + query + "&fields=id"},
+		{"view", tok, shelfPath + query + "&view=brief"},
+		{"expand", tok, shelfPath + query + "&expand=receipts"},
+		{"connection", tok, shelfPath + query + "&connection_id=cin_a1"},
+		{"connector", tok, shelfPath + query + "&connector_id=ledgerly"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			expect(t, w.Get(tc.token, tc.target+"&cursor="+good), 400, pdpp.CodeInvalidCursor)
+		})
+	}
+	// The other way round: an owner's cursor is not a client's.
+	expect(t, w.Get(tok, shelfPath+query+"&cursor="+nextCursor(t, w.Get(owner, shelfPath+query))), 400, pdpp.CodeInvalidCursor)
+}
+
+func TestCursorsTravel(t *testing.T) { // C-38: what may differ
+	w, tok := shelf(t)
+	const query = "?filter[memo]=Tea&filter[posted_at][gte]=2026-02-02&order=asc&limit=2"
+	a := w.Get(tok, shelfPath+query)
+	good := nextCursor(t, a)
+	if diff := cmp.Diff([]string{"ent_x1", "ent_x2"}, a.IDs()); diff != "" {
+		t.Fatal(diff)
+	}
+	for _, tc := range []struct {
+		name, target string
+		prefer       string
+		want         []string
+	}{
+		{"same", query, "", []string{"ent_x3", "ent_x4"}},
+		{"other limit", strings.Replace(query, "limit=2", "limit=3", 1), "", []string{"ent_x3", "ent_x4", "ent_x5"}},
+		{"no limit", strings.Replace(query, "&limit=2", "", 1), "", []string{"ent_x3", "ent_x4", "ent_x5", "ent_x6", "ent_x7", "ent_x8", "ent_x9"}},
+		{"a count", query + "&count=exact", "", []string{"ent_x3", "ent_x4"}},
+		{"order of parameters", "?limit=2&order=asc&filter[posted_at][gte]=2026-02-02&filter[memo]=Tea", "", []string{"ent_x3", "ent_x4"}},
+		{"escapes", "?filter%5Bmemo%5D=%54ea&filter[posted_at][gte]=2026-02-02&order=asc&limit=2", "", []string{"ent_x3", "ent_x4"}},
+		{"preferences", query, "pdpp-field-preview=64, pdpp-page-bytes=4096", []string{"ent_x3", "ent_x4"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := w.Get(tok, shelfPath+tc.target+"&cursor="+good, "Prefer: "+tc.prefer)
+			if diff := cmp.Diff(tc.want, a.IDs()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	// The same grant's other token may go on.
+	if n := w.Get(tok, shelfPath+query+"&count=exact&cursor="+good).At("meta.count.value"); fmt.Sprint(n) != "9" {
+		t.Errorf("count with a cursor is %v, want that of the whole set, 9", n)
+	}
+}
+
+func TestStaleCursors(t *testing.T) { // C-39
+	w, tok := shelf(t)
+	good := nextCursor(t, w.Get(tok, shelfPath+"?limit=2"))
+	w.Advance(24 * time.Hour)
+	w.Get(tok, shelfPath+"?limit=2&cursor="+good).OK()
+	w.Advance(time.Millisecond)
+	a := w.Get(tok, shelfPath+"?limit=2&cursor="+good)
+	expect(t, a, 410, pdpp.CodeCursorExpired)
+	if a.At("error.type") != "gone_error" || a.At("error.param") != "cursor" {
+		t.Errorf("%s", a.Body)
+	}
+	// Of another request it is invalid, however old.
+	expect(t, w.Get(tok, shelfPath+"?order=asc&cursor="+good), 400, pdpp.CodeInvalidCursor)
+}
+
+// A cursor outlives a restart and the record it stands at, not the instance key.
+func TestCursorAfterChanges(t *testing.T) {
+	w, tok := shelf(t)
+	a := w.Get(tok, shelfPath+"?limit=2&order=asc")
+	good := nextCursor(t, a)
+	at := a.IDs()[1]
+	w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":%q,"op":"delete"}`, at))
+	if ids := w.Get(tok, shelfPath+"?limit=2&order=asc&cursor="+good).IDs(); len(ids) != 2 || ids[0] != "ent_x2" {
+		t.Errorf("after the record was deleted: %v", ids)
+	}
+	same := another(w, noEdit)
+	same.Get(tok, shelfPath+"?limit=2&order=asc&cursor="+good).OK()
+	rekeyed := another(w, newKey)
+	expect(t, rekeyed.Get(tok, shelfPath+"?limit=2&order=asc&cursor="+good), 400, pdpp.CodeInvalidCursor)
+}

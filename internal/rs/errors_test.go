@@ -1,0 +1,323 @@
+package rs_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
+)
+
+// anError is how to get an answer with one code of C-42.
+type anError struct {
+	code   pdpp.Code
+	status int
+	typ    string
+	keys   string // of the envelope besides type, code, message and request_id
+	ask    func() resttest.Answer
+}
+
+// troubled is a world in which everything goes wrong when asked to.
+type troubled struct {
+	*resttest.World
+	token, owner      string
+	revoked, expired  string
+	bad, pack, undone string
+	sick              *resttest.World
+	broken            *brokenStore
+}
+
+func newTroubled(t *testing.T) *troubled {
+	w := ledger(t)
+	x := &troubled{World: w, owner: w.OwnerToken(), bad: badGrant(w)}
+	x.token = first(w.Grant(ledgerGrant))
+	revoked, id := w.Grant(ledgerGrant)
+	revokeGrant(w, id)
+	x.revoked = revoked
+	x.expired = first(w.Grant(strings.Replace(ledgerGrant, `{"source"`, `{"expires_at":"2026-05-01T08:00:01Z","source"`, 1)))
+	x.pack, _ = mint(w, store.Token{Kind: pdpp.TokenPackage})
+	w.Manifest(strings.Replace(testManifest(t, "testdata/cabinet.json"), `"ticks"`, `"tocks"`, 1))
+	w.Connect("cabinet", "cin_c1", "")
+	x.undone = first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"tocks"},{"name":"items"}]}`))
+	w.Manifest(testManifest(t, "testdata/cabinet.json"))
+	x.sick, x.broken = breakable(w)
+	return x
+}
+
+func (x *troubled) get(token, target string, headers ...string) func() resttest.Answer {
+	return func() resttest.Answer { return x.Get(token, target, headers...) }
+}
+
+func (x *troubled) do(method, target, body string, headers ...string) func() resttest.Answer {
+	return func() resttest.Answer { return x.Do(method, x.owner, target, body, headers...) }
+}
+
+// errorTable has one row per code, in the order of C-42.
+func errorTable(x *troubled) []anError {
+	const (
+		invalid, denied, missing = "invalid_request_error", "permission_error", "not_found_error"
+		list                     = "/v1/streams/entries/records"
+	)
+	tok := x.token
+	return []anError{
+		{"invalid_request", 400, invalid, "param", x.get(tok, list+"?nope=1")},
+		{"invalid_argument", 400, invalid, "param", x.get(tok, list+"?connection_id=a&connector_instance_id=b")},
+		{"unsupported_version", 400, invalid, "", x.get(tok, list, "PDPP-Version: 2020-01-01")},
+		{"invalid_cursor", 400, invalid, "param", x.get(tok, list+"?cursor=pc1.x")},
+		{"invalid_sort", 400, invalid, "field param", x.get(tok, list+"?sort=memo")},
+		{"invalid_expand", 400, invalid, "param stream", x.get(tok, list+"?expand=nope")},
+		{"unknown_field", 400, invalid, "field param", x.get(tok, list+"?fields=nope")},
+		{"authentication_error", 401, "authentication_error", "next_step resource_metadata", x.get("", list)},
+		{"invalid_token", 401, "authentication_error", "next_step resource_metadata", x.get("nope", list)},
+		{"grant_stream_not_allowed", 403, denied, "next_step stream", x.get(tok, "/v1/streams/nope/records")},
+		{"field_not_granted", 403, denied, "field needs_broader_grant next_step param", x.get(tok, list+"?fields=note")},
+		{"insufficient_scope", 403, denied, "needs_broader_grant next_step param stream", func() resttest.Answer {
+			narrow := first(x.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"}]}`))
+			return x.Get(narrow, list+"?expand=receipts")
+		}},
+		{"grant_revoked", 403, denied, "", x.get(x.revoked, list)},
+		{"grant_expired", 403, denied, "", func() resttest.Answer {
+			x.Advance(time.Second)
+			return x.Get(x.expired, list)
+		}},
+		{"grant_invalid", 403, denied, "next_step", x.get(x.bad, list)},
+		{"permission_error", 403, denied, "", x.get(x.pack, list)},
+		{"not_found", 404, missing, "", x.get(tok, list+"/nope")},
+		{"connection_not_found", 404, missing, "param", x.get(tok, list+"?connection_id=nope")},
+		{"stream_not_declared", 404, missing, "stream", x.get(x.undone, "/v1/streams/tocks/records")},
+		{"method_not_allowed", 405, invalid, "", x.do("PATCH", list, "")},
+		{"ambiguous_connection", 409, "api_error", "available_connection_count available_connections param retry_with", func() resttest.Answer {
+			x.Ingest("cin_b2", "entries", `{"key":"ent_31","data":{"id":"ent_31"}}`)
+			return x.Get(tok, list+"/ent_31")
+		}},
+		{"ambiguous_schema_detail", 409, "api_error", "available_connection_count available_connections param retry_with", x.get(tok, "/v1/schema?stream=entries&detail=full")},
+		{"cursor_expired", 410, "gone_error", "param", func() resttest.Answer {
+			cursor, _ := x.Get(tok, list+"?limit=1").At("next_cursor").(string)
+			x.Advance(25 * time.Hour)
+			return x.Get(tok, list+"?cursor="+cursor)
+		}},
+		{"resource_limit", 413, "request_entity_too_large_error", "", x.do("PUT", statePath, strings.Repeat(" ", 1<<20+1))},
+		{"rate_limit_exceeded", 429, "rate_limit_error", "", func() resttest.Answer {
+			slow := another(x.World, func(c *rs.Config) { c.Rate = 1 })
+			slow.Get(tok, list).OK()
+			return slow.Get(tok, list)
+		}},
+		{"api_error", 500, "api_error", "", func() resttest.Answer {
+			x.broken.list.Store(true)
+			defer x.broken.list.Store(false)
+			return x.sick.Get(tok, list)
+		}},
+		{"temporarily_unavailable", 503, "api_error", "", func() resttest.Answer {
+			x.broken.begin.Store(true)
+			defer x.broken.begin.Store(false)
+			return x.sick.Get(tok, list)
+		}},
+		{"ingest_batch_storage_error", 503, "api_error", "", func() resttest.Answer {
+			x.broken.commit.Store(true)
+			defer x.broken.commit.Store(false)
+			return x.sick.Do("POST", x.owner, ingestPath, `{"key":"n","data":{"memo":"April rent"}}`, ndjson)
+		}},
+		{"unsupported_media_type", 415, invalid, "", x.do("POST", ingestPath, "")},
+		{"misdirected_request", 421, invalid, "", func() resttest.Answer { return misdirected(x.World) }},
+	}
+}
+
+// misdirected asks for a host name that is not the server's (H-126).
+func misdirected(w *resttest.World) resttest.Answer {
+	w.T.Helper()
+	req := httptest.NewRequestWithContext(w.T.Context(), "GET", "http://evil.example/v1/streams", nil)
+	rec := httptest.NewRecorder()
+	w.Server.Handler().ServeHTTP(rec, req)
+	return resttest.Answer{T: w.T, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+}
+
+// Codes of C-42 that nothing here can answer with yet, or that have a test of
+// their own.
+var otherCodes = map[string]string{
+	"timeout":                    "TestTimeout",
+	"overloaded":                 "package httpx",
+	"invalid_field_path":         "field window",
+	"invalid_window":             "field window",
+	"field_not_found":            "field window",
+	"query_not_found":            "field window",
+	"field_not_text":             "field window",
+	"blob_not_found":             "blobs",
+	"range_not_satisfiable":      "blobs",
+	"invalid_state":              "event subscriptions",
+	"subscription_limit_reached": "event subscriptions",
+	"search_unavailable":         "search",
+}
+
+func TestErrors(t *testing.T) { // C-40 to C-42
+	x := newTroubled(t)
+	for _, row := range errorTable(x) {
+		t.Run(string(row.code), func(t *testing.T) {
+			a := row.ask()
+			expect(t, a, row.status, row.code)
+			envelope, _ := a.At("error").(map[string]any)
+			var keys []string
+			for key := range envelope {
+				if !slices.Contains([]string{"type", "code", "message", "request_id"}, key) {
+					keys = append(keys, key)
+				}
+			}
+			slices.Sort(keys)
+			if diff := cmp.Diff(row.keys, strings.Join(keys, " ")); diff != "" {
+				t.Errorf("envelope keys (-want +got):\n%s%s", diff, a.Body)
+			}
+			if top, _ := a.JSON().(map[string]any); len(top) != 1 || envelope["type"] != row.typ || envelope["message"] == "" {
+				t.Errorf("envelope: %s", a.Body)
+			}
+			if envelope["request_id"] != a.Header.Get("Request-Id") || a.Header.Get("PDPP-Version") != "2026-04-06" {
+				t.Errorf("head %v, body %s", a.Header, a.Body)
+			}
+			if wait := a.Header.Get("Retry-After"); (wait != "") != (row.status == 429 || row.status == 503) {
+				t.Errorf("Retry-After %q with status %d", wait, row.status)
+			}
+			checkQuiet(t, a)
+		})
+	}
+	for _, value := range []string{"April rent", "125000", "ent_31"} {
+		if log := withoutCauses(x.Log.String()); strings.Contains(log, value) {
+			t.Errorf("the log holds %q:\n%s", value, log)
+		}
+	}
+}
+
+var causes = regexp.MustCompile(`cause="[^"]*"`)
+
+// withoutCauses takes out the text of errDisk, which is there for this test.
+func withoutCauses(log string) string { return causes.ReplaceAllString(log, "") }
+
+// checkQuiet looks for what no error may say: values of records, causes, and the
+// deprecated name of a connection (C-7).
+func checkQuiet(t *testing.T, a resttest.Answer) {
+	t.Helper()
+	forbidden := []string{"April rent", "March rent", "125000", "2026-04-30", "disk", "sqlite", "SELECT", ".go:", "goroutine"}
+	if a.Code() != string(pdpp.CodeInvalidArgument) {
+		forbidden = append(forbidden, "connector_instance_id")
+	}
+	for _, text := range forbidden {
+		if strings.Contains(string(a.Body), text) || strings.Contains(a.Header.Get("WWW-Authenticate"), text) {
+			t.Errorf("the answer says %q: %s", text, a.Body)
+		}
+	}
+}
+
+// Every code of the contract's table has a row above or a reason not to.
+func TestErrorTableIsComplete(t *testing.T) {
+	spec, err := os.ReadFile("../../docs/spec/rs-contract.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(spec), "- **C-42** Codes.")
+	table, _, _ = strings.Cut(table, "- **C-43**")
+	rows := map[string]bool{}
+	for _, row := range errorTable(newTroubled(t)) {
+		rows[string(row.code)] = true
+	}
+	n := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || !strings.Contains(cells[2], "`") {
+			continue
+		}
+		for _, code := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cells[2], -1) {
+			n++
+			if !rows[code[1]] && otherCodes[code[1]] == "" {
+				t.Errorf("no row for %s", code[1])
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("found %d codes in the table of C-42", n)
+	}
+}
+
+func TestNeedsBroaderGrant(t *testing.T) { // C-44
+	w := ledger(t)
+	w.Manifest(testManifest(t, "testdata/cabinet.json"))
+	w.Connect("cabinet", "cin_c1", "")
+	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id"],"instance_ids":["cin_a1"]}]}`))
+	for target, want := range map[string]any{
+		"/v1/streams/receipts/records":                        true, // the grant's own source has it
+		"/v1/schema?stream=receipts":                          true,
+		"/v1/streams/items/records":                           nil, // another source of the owner has it
+		"/v1/streams/nope/records":                            nil,
+		"/v1/streams/entries/records?fields=memo":             true,
+		"/v1/streams/entries/records?filter[memo]=x":          true,
+		"/v1/streams/entries/records?sort=posted_at":          true,
+		"/v1/streams/entries/records?expand=receipts":         true,
+		"/v1/streams/entries/records?fields=nope":             nil,
+		"/v1/streams/entries/records/ent_29":                  nil,
+		"/v1/streams/entries/records?connection_id=cin_b2":    nil,
+		"/v1/streams/entries/records?connector_id=cabinet":    nil,
+		"/v1/streams/entries/records/ent_31?fields=id,note,x": nil,
+	} {
+		a := w.Get(tok, target)
+		if got := a.At("error.needs_broader_grant"); got != want || a.Status < 400 {
+			t.Errorf("%s: %d needs_broader_grant %v, want %v", target, a.Status, got, want)
+		}
+	}
+}
+
+// stuckStore never answers; only the end of the context gets it going again.
+type stuckStore struct{ store.Store }
+
+func (stuckStore) View(ctx context.Context, _ func(store.View) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestTimeout(t *testing.T) { // C-35: 30 s for a read
+	synctest.Test(t, func(t *testing.T) {
+		s, err := rs.New(rs.Config{Store: stuckStore{}, InstanceKey: []byte("k"), Edge: &httpx.Edge{}, Log: slog.New(slog.DiscardHandler), Clock: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/v1/streams", nil)
+		req.RemoteAddr = "127.0.0.1:1"
+		req.Header.Set("Authorization", "Bearer x")
+		rec := httptest.NewRecorder()
+		start := time.Now()
+		s.Handler().ServeHTTP(rec, req)
+		a := resttest.Answer{T: t, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+		expect(t, a, http.StatusServiceUnavailable, pdpp.CodeTimeout)
+		if took := time.Since(start); took != 30*time.Second || a.Header.Get("Retry-After") == "" {
+			t.Errorf("answered after %v, head %v", took, a.Header)
+		}
+	})
+}
+
+// A store that cannot say who asks is no reason to say that nobody does (C-17).
+func TestLookUpFailure(t *testing.T) {
+	w := ledger(t)
+	tok := first(w.Grant(ledgerGrant))
+	sick, b := breakable(w)
+	b.begin.Store(true)
+	for _, token := range []string{tok, "pdpp_at_unknown", w.OwnerToken()} {
+		for _, r := range []string{"GET /v1/streams", "GET " + statePath, "DELETE /v1/streams/entries/records?connection_id=cin_a1"} {
+			method, target, _ := strings.Cut(r, " ")
+			a := sick.Do(method, token, target, "")
+			expect(t, a, 503, pdpp.CodeUnavailable)
+			if a.Header.Get("Retry-After") == "" || a.Header.Get("WWW-Authenticate") != "" {
+				t.Errorf("%s: head %v", r, a.Header)
+			}
+		}
+	}
+	expect(t, sick.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication)
+}

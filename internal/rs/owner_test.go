@@ -1,0 +1,342 @@
+package rs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
+)
+
+const (
+	ndjson     = "Content-Type: application/x-ndjson"
+	ingestPath = "/v1/ingest/entries?connection_id=cin_a1"
+	allEntries = "/v1/streams/entries/records?limit=100"
+	statePath  = "/v1/state/ledgerly?connection_id=cin_a1"
+)
+
+func post(w *resttest.World, tok string, lines ...string) resttest.Answer {
+	w.T.Helper()
+	return w.Do("POST", tok, ingestPath, strings.Join(lines, "\n"), ndjson)
+}
+
+// unchanged fails unless the ledger's three entries are all there is.
+func unchanged(t *testing.T, w *resttest.World, tok string) {
+	t.Helper()
+	if diff := cmp.Diff([]string{"ent_31", "ent_29", "ent_30"}, w.Get(tok, allEntries).IDs()); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+func TestIngestRequests(t *testing.T) { // I-1, I-2, I-3
+	w := ledger(t)
+	w.Manifest(testManifest(t, "testdata/cabinet.json"))
+	w.Connect("cabinet", "cin_c1", "")
+	owner := w.OwnerToken()
+	const line = `{"key":"new","data":{"id":"new"}}`
+	for _, tc := range []struct {
+		name, target, contentType string
+		status                    int
+		code                      pdpp.Code
+		param                     any
+	}{
+		{"no content type", ingestPath, "", 415, pdpp.CodeUnsupportedMediaType, nil},
+		{"JSON", ingestPath, "application/json", 415, pdpp.CodeUnsupportedMediaType, nil},
+		{"malformed type", ingestPath, "application/x-ndjson/x", 415, pdpp.CodeUnsupportedMediaType, nil},
+		{"no connection", "/v1/ingest/entries", "application/x-ndjson", 400, pdpp.CodeInvalidRequest, "connection_id"},
+		{"two connections", ingestPath + "&connection_id=cin_b2", "application/x-ndjson", 400, pdpp.CodeInvalidRequest, "connection_id"},
+		{"conflicting alias", ingestPath + "&connector_instance_id=cin_b2", "application/x-ndjson", 400, pdpp.CodeInvalidArgument, "connector_instance_id"},
+		{"unknown connection", "/v1/ingest/entries?connection_id=cin_zz", "application/x-ndjson", 404, pdpp.CodeConnectionNotFound, "connection_id"},
+		{"undeclared stream", "/v1/ingest/nope?connection_id=cin_a1", "application/x-ndjson", 404, pdpp.CodeNotFound, nil},
+		{"stream of another connector", "/v1/ingest/entries?connection_id=cin_c1", "application/x-ndjson", 404, pdpp.CodeConnectionNotFound, "connection_id"},
+		{"unknown connector", ingestPath + "&connector_id=nope", "application/x-ndjson", 404, pdpp.CodeNotFound, "connector_id"},
+		{"a parameter of lists", ingestPath + "&limit=1", "application/x-ndjson", 400, pdpp.CodeInvalidRequest, "limit"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := w.Do("POST", owner, tc.target, line, "Content-Type: "+tc.contentType)
+			expect(t, a, tc.status, tc.code)
+			if got := a.At("error.param"); got != tc.param {
+				t.Errorf("param %v, want %v", got, tc.param)
+			}
+			unchanged(t, w, owner)
+		})
+	}
+	for _, typ := range []string{"application/x-ndjson; charset=utf-8", "Application/X-NDJSON"} {
+		w.Do("POST", owner, "/v1/ingest/entries?connector_instance_id=cin_a1&connector_id=ledgerly", line, "Content-Type: "+typ).OK()
+	}
+}
+
+func TestIngestLimits(t *testing.T) { // I-3: 413, and nothing is stored
+	w := ledger(t)
+	owner := w.OwnerToken()
+	small := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "{\"key\":\"n%d\",\"op\":\"delete\"}\n", i)
+		}
+		return b.String()
+	}
+	const good = `{"key":"new","data":{"id":"new","posted_at":"2026-01-01"}}` + "\n"
+	long := func(n int) string { return `{"key":"long","data":{"note":"` + strings.Repeat("x", n) + `"}}` + "\n" }
+	for name, body := range map[string]string{
+		"10,001 lines":      good + small(10_000),
+		"a line":            good + long(16<<20),
+		"50 MiB":            good + strings.Repeat(long(1<<20), 51),
+		"50 MiB of nothing": good + strings.Repeat("\n", 50<<20),
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := w.Do("POST", owner, ingestPath, body, ndjson)
+			expect(t, a, 413, pdpp.CodeResourceLimit)
+			if a.At("error.type") != "request_entity_too_large_error" {
+				t.Errorf("%s", a.Body)
+			}
+			unchanged(t, w, owner)
+		})
+	}
+	a := w.Do("POST", owner, ingestPath, small(9_999)+"\n\n"+good, ndjson).OK()
+	if got := string(a.Body); got != `{"stream":"entries","records_attempted":10000,"records_accepted":10000,"records_rejected":0,"rejections":[]}`+"\n" {
+		t.Errorf("10,000 lines: %s", got)
+	}
+}
+
+func TestIngestLines(t *testing.T) { // I-4, I-5, I-6
+	w := ledger(t)
+	owner := w.OwnerToken()
+	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
+	a := post(w, owner,
+		`{"key":"ok_1","data":{"id":"ok_1","memo":"One","posted_at":"2026-01-01"},"emitted_at":"2026-04-01T00:00:00Z"}`,
+		``,
+		`not JSON`,
+		"{\"key\":\"u\xff\",\"data\":{}}",
+		`{"key":"a\u0000b","data":{}}`,
+		`{"key":"dup","data":{"memo":1,"memo":2}}`,
+		`{"key":"deep","data":{"memo":`+deep+`}}`,
+		`{"key":"nodata"}`,
+		`{"key":"list","data":[]}`,
+		`{"key":"other","data":{"id":"different"}}`,
+		`{"data":{"id":"nokey"}}`,
+		`{"key":"..","data":{}}`,
+		`{"key":"`+strings.Repeat("k", 513)+`","data":{}}`,
+		`{"key":"op","op":"replace","data":{}}`,
+		`{"key":"when","data":{},"emitted_at":"soon"}`,
+		`{"key":["ok_2"],"data":{"memo":"Two"},"unknown":true}`,
+		`{"key":3,"data":{"id":"3"}}`).OK()
+	want := `{"stream":"entries","records_attempted":16,"records_accepted":3,"records_rejected":13,"rejections":[` +
+		`{"input_index":1,"code":"malformed_ndjson"},{"input_index":2,"code":"invalid_utf8"},{"input_index":3,"code":"invalid_record_identity"},` +
+		`{"input_index":4,"code":"malformed_ndjson"},{"input_index":5,"code":"malformed_ndjson"},{"input_index":6,"code":"invalid_record"},` +
+		`{"input_index":7,"code":"invalid_record"},{"input_index":8,"code":"invalid_record_identity"},{"input_index":9,"code":"invalid_record_identity"},` +
+		`{"input_index":10,"code":"invalid_record_identity"},{"input_index":11,"code":"invalid_record_identity"},{"input_index":12,"code":"invalid_record"},` +
+		`{"input_index":13,"code":"invalid_record"}]}` + "\n"
+	if diff := cmp.Diff(want, string(a.Body)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, id := range []string{"ok_1", "ok_2", "3"} {
+		w.Get(owner, "/v1/streams/entries/records/"+id).OK()
+	}
+	expect(t, w.Get(owner, "/v1/streams/entries/records/dup"), 404, pdpp.CodeNotFound)
+	if got := w.Get(owner, "/v1/streams/entries/records/ok_1").At("emitted_at"); got != "2026-04-01T00:00:00.000Z" {
+		t.Errorf("emitted_at %v", got)
+	}
+	for _, body := range []string{"", "\n\n"} {
+		if got := post(w, owner, body).OK().At("records_attempted"); fmt.Sprint(got) != "0" {
+			t.Errorf("an empty call attempted %v", got)
+		}
+	}
+}
+
+func TestIngestUnchanged(t *testing.T) { // I-8
+	w := ledger(t)
+	owner := w.OwnerToken()
+	before := w.Get(owner, "/v1/streams/entries/records/ent_31", fixedID).OK()
+	streams := w.Get(owner, "/v1/streams", fixedID).OK()
+	w.Advance(time.Hour)
+	a := post(w, owner,
+		`{"key":"ent_31", "data": { "id" : "ent_31", "memo":"April rent","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}, "emitted_at":"2027-01-01T00:00:00Z"}`,
+		`{"key":"never_there","op":"delete"}`).OK()
+	if fmt.Sprint(a.At("records_accepted")) != "2" {
+		t.Errorf("%s", a.Body)
+	}
+	sameAnswer(t, "record", w.Get(owner, "/v1/streams/entries/records/ent_31", fixedID), before)
+	sameAnswer(t, "streams", w.Get(owner, "/v1/streams", fixedID), streams)
+
+	post(w, owner, `{"key":"ent_31","data":{"id":"ent_31","memo":"Changed"}}`).OK()
+	got := w.Get(owner, "/v1/streams/entries/records/ent_31").OK()
+	if got.At("emitted_at") != "2026-05-01T09:00:00.000Z" || got.At("data.memo") != "Changed" || got.At("data.amount_minor") != nil {
+		t.Errorf("after a change: %s", got.Body)
+	}
+}
+
+func TestDeletes(t *testing.T) { // I-9
+	w := ledger(t)
+	owner := w.OwnerToken()
+	post(w, owner, `{"key":"a/b c","data":{"id":"a/b c"}}`).OK()
+	remove := func(target string, want int) {
+		t.Helper()
+		a := w.Do("DELETE", owner, target, "")
+		if a.Status != want || want == 204 && (len(a.Body) > 0 || a.Header.Get("Content-Type") != "") {
+			t.Errorf("DELETE %s: %d %q, want %d", target, a.Status, a.Body, want)
+		}
+	}
+	one := "/v1/streams/entries/records/"
+	remove(one+"a%2Fb%20c?connection_id=cin_a1", 204)
+	remove(one+"ent_31?connection_id=cin_b2", 204) // nothing there
+	remove(one+"never_there?connection_id=cin_a1", 204)
+	unchanged(t, w, owner)
+	remove(one+"ent_31", 400)
+	remove(one+"ent_31?connection_id=cin_zz", 404)
+	remove("/v1/streams/nope/records/ent_31?connection_id=cin_a1", 404)
+	remove("/v1/streams/entries/records", 400)
+	unchanged(t, w, owner)
+
+	remove(one+"ent_31?connection_id=cin_a1", 204)
+	expect(t, w.Get(owner, one+"ent_31"), 404, pdpp.CodeNotFound)
+	remove(one+"ent_31?connection_id=cin_a1", 204)
+	remove("/v1/streams/entries/records?connection_id=cin_a1", 204)
+	remove("/v1/streams/entries/records?connection_id=cin_a1", 204)
+	if ids := w.Get(owner, allEntries).IDs(); len(ids) != 1 || ids[0] != "ent_29" {
+		t.Errorf("after deleting all of one binding: %v", ids)
+	}
+	w.Get(owner, "/v1/streams/receipts/records/rc_9").OK()
+	counts := w.Get(owner, "/v1/streams?connection_id=cin_a1").OK()
+	if fmt.Sprint(counts.At("data.0.record_count")) != "0" || counts.At("data.0.last_updated") != nil {
+		t.Errorf("streams after deleting: %s", counts.Body)
+	}
+}
+
+func TestState(t *testing.T) { // I-10
+	w := ledger(t)
+	w.Manifest(testManifest(t, "testdata/cabinet.json"))
+	w.Connect("cabinet", "cin_c1", "")
+	owner := w.OwnerToken()
+	put := func(body string) resttest.Answer { return w.Do("PUT", owner, statePath, body) }
+	same := func(a resttest.Answer, state string) {
+		t.Helper()
+		want := `{"object":"stream_state","connector_key":"ledgerly","connection_id":"cin_a1","state":` + state + "}\n"
+		if diff := cmp.Diff(want, string(a.OK().Body)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	same(w.Get(owner, statePath), `{},"updated_at":null`)
+	first := `{"entries":{"after":"2026-05-01","n":1.50}},"updated_at":"2026-05-01T08:00:00.000Z"`
+	same(put(`{"state": {"entries": {"after": "2026-05-01", "n": 1.50}}}`), first)
+	same(w.Get(owner, statePath), first)
+	w.Advance(time.Minute)
+	same(put(`{"state":{"receipts":null}}`), `{"entries":{"after":"2026-05-01","n":1.50},"receipts":null},"updated_at":"2026-05-01T08:01:00.000Z"`)
+	latest := `{"entries":"b","receipts":null},"updated_at":"2026-05-01T08:01:00.000Z"`
+	same(put(`{"state":{"entries":"b"}}`), latest)
+
+	for _, tc := range []struct {
+		name, body string
+		status     int
+		code       pdpp.Code
+	}{
+		{"undeclared stream", `{"state":{"entries":"c","nope":1}}`, 404, pdpp.CodeNotFound},
+		{"no state", `{}`, 400, pdpp.CodeInvalidRequest},
+		{"list", `{"state":[]}`, 400, pdpp.CodeInvalidRequest},
+		{"no object", `"state"`, 400, pdpp.CodeInvalidRequest},
+		{"no JSON", `{"state":`, 400, pdpp.CodeInvalidRequest},
+		{"empty", ``, 400, pdpp.CodeInvalidRequest},
+		{"duplicate", `{"state":{"entries":1,"entries":2}}`, 400, pdpp.CodeInvalidRequest},
+		{"invalid UTF-8", "{\"state\":{\"entries\":\"\xff\"}}", 400, pdpp.CodeInvalidRequest},
+		{"too large", `{"state":{"entries":"` + strings.Repeat("x", 1<<20) + `"}}`, 413, pdpp.CodeResourceLimit},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			expect(t, put(tc.body), tc.status, tc.code)
+			same(w.Get(owner, statePath), latest)
+		})
+	}
+	big := `{"state":{"entries":"` + strings.Repeat("x", 1<<20-len(`{"state":{"entries":""}}`)) + `"}}`
+	put(big).OK()
+	for target, want := range map[string]pdpp.Code{
+		"/v1/state/ledgerly":                        pdpp.CodeInvalidRequest,
+		"/v1/state/ledgerly?connection_id=cin_zz":   pdpp.CodeConnectionNotFound,
+		"/v1/state/ledgerly?connection_id=cin_c1":   pdpp.CodeConnectionNotFound,
+		"/v1/state/cabinet?connection_id=cin_a1":    pdpp.CodeConnectionNotFound,
+		"/v1/state/nope?connection_id=cin_a1":       pdpp.CodeNotFound,
+		statePath + "&stream=entries":               pdpp.CodeInvalidRequest,
+		"/v1/state/ledgerly/x?connection_id=cin_a1": pdpp.CodeNotFound,
+	} {
+		if got := w.Get(owner, target).Code(); got != string(want) {
+			t.Errorf("GET %s: %s, want %s", target, got, want)
+		}
+	}
+}
+
+// brokenStore fails as it is told to.
+type brokenStore struct {
+	store.Store
+	commit atomic.Bool // updates fail after all their work
+	begin  atomic.Bool // views do not begin
+	list   atomic.Bool // reads of records fail
+}
+
+var errDisk = errors.New("disk error near April rent")
+
+func (b *brokenStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return b.Store.Update(ctx, func(tx store.Tx) error {
+		if err := fn(tx); err != nil || !b.commit.Load() {
+			return err
+		}
+		return errDisk
+	})
+}
+
+func (b *brokenStore) View(ctx context.Context, fn func(store.View) error) error {
+	if b.begin.Load() {
+		return errDisk
+	}
+	return b.Store.View(ctx, func(v store.View) error {
+		if b.list.Load() {
+			v = brokenView{v}
+		}
+		return fn(v)
+	})
+}
+
+type brokenView struct{ store.View }
+
+func (brokenView) Catalog(pdpp.SubjectID) (*pdpp.Catalog, error) { return nil, errDisk }
+
+func breakable(w *resttest.World) (*resttest.World, *brokenStore) {
+	b := &brokenStore{Store: w.Store}
+	return another(w, func(c *rs.Config) { c.Store = b }), b
+}
+
+func TestIngestStorageFailure(t *testing.T) { // I-7
+	w := ledger(t)
+	owner := w.OwnerToken()
+	sick, b := breakable(w)
+	lines := []string{`{"key":"n1","data":{"id":"n1","memo":"one"}}`, `{"key":"ent_30","op":"delete"}`, `{"key":"ent_31","data":{"id":"ent_31"}}`}
+	b.commit.Store(true)
+	a := post(sick, owner, lines...)
+	expect(t, a, 503, pdpp.CodeIngestStorage)
+	if a.Header.Get("Retry-After") == "" || a.At("error.type") != "api_error" || strings.Contains(string(a.Body), "disk") {
+		t.Errorf("Retry-After %q: %s", a.Header.Get("Retry-After"), a.Body)
+	}
+	unchanged(t, w, owner)
+	if memo := w.Get(owner, "/v1/streams/entries/records/ent_31").At("data.memo"); memo != "April rent" {
+		t.Errorf("memo %v after a failed call", memo)
+	}
+	for _, r := range []string{"DELETE /v1/streams/entries/records?connection_id=cin_a1", "DELETE /v1/streams/entries/records/ent_31?connection_id=cin_a1", "PUT " + statePath} {
+		method, target, _ := strings.Cut(r, " ")
+		if a := sick.Do(method, owner, target, `{"state":{"entries":1}}`); a.Status < 500 || strings.Contains(string(a.Body), "disk") {
+			t.Errorf("%s on a failing disk: %d %s", r, a.Status, a.Body)
+		}
+	}
+	unchanged(t, w, owner)
+	b.commit.Store(false)
+	post(sick, owner, lines...).OK() // a retry is harmless
+	post(sick, owner, lines...).OK()
+	if ids := w.Get(owner, allEntries).IDs(); len(ids) != 3 {
+		t.Errorf("records after the retry: %v", ids)
+	}
+}
