@@ -1,6 +1,9 @@
 package pdpp
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Kind is the type by which values of a field are compared (REC-7, REC-19).
 type Kind uint8
@@ -215,4 +218,14 @@ type Aggregations struct {
 	GroupBy       []string
 	GroupByTime   []string
 	CountDistinct []string
+}
+
+// Uses reports whether any aggregation is declared for a field.
+func (a Aggregations) Uses(field string) bool {
+	for _, fields := range [][]string{a.Sum, a.Min, a.Max, a.GroupBy, a.GroupByTime, a.CountDistinct} {
+		if slices.Contains(fields, field) {
+			return true
+		}
+	}
+	return false
 }

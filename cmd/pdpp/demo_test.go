@@ -36,20 +36,39 @@ func readTour(t *testing.T, text string) (exports []string, steps []shellStep) {
 	return exports, steps
 }
 
-// Every command that the demo prints works when it is pasted, and answers what
-// the demo says it does.
-func TestDemoCommandsWorkAsPrinted(t *testing.T) {
+// The demo in one go, since building its data takes its time: every command that
+// it prints works when it is pasted; a second demo on the folder is refused; the
+// next start keeps the data and ends the former tokens; --reset builds anew.
+func TestDemo(t *testing.T) {
+	needSignals(t)
+	dir := filepath.Join(t.TempDir(), "it's a folder") // needs quoting
+	p := start(t, "--data", dir, "demo", "--listen", "127.0.0.1:0")
+	p.await(t, p.stdout, tourEnd)
+	first := p.stdout.String()
+	if strings.Contains(first, "\x1b") {
+		t.Error("there are colours in a text that no terminal shows")
+	}
+	t.Run("commands", func(t *testing.T) { tryCommands(t, first) })
+	if strings.Contains(p.stderr.String(), "pdpp_") {
+		t.Errorf("a token is in the log:\n%s", p.stderr)
+	}
+	busy := start(t, "--data", dir, "demo", "--listen", "127.0.0.1:0")
+	if code := busy.exit(t); code != 75 {
+		t.Errorf("a second demo on one folder ends with %d, want 75:\n%s", code, busy.stderr)
+	}
+	interrupt(t, p, 0)
+	t.Run("again", func(t *testing.T) { startAgain(t, dir, first) })
+
+	p = start(t, "--data", dir, "demo", "--reset", "--listen", "127.0.0.1:0")
+	p.await(t, p.stderr, "building the demo data")
+	interrupt(t, p, 130)
+}
+
+func tryCommands(t *testing.T, text string) {
 	for _, tool := range []string{"sh", "curl", "sed"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("there is no %s", tool)
 		}
-	}
-	dir := filepath.Join(t.TempDir(), "it's a folder") // needs quoting
-	p := start(t, "--data", dir, "demo", "--listen", "127.0.0.1:0")
-	p.await(t, p.stdout, tourEnd)
-	text := p.stdout.String()
-	if strings.Contains(text, "\x1b") {
-		t.Error("there are colours in a text that no terminal shows")
 	}
 	exports, steps := readTour(t, text)
 	for _, s := range steps {
@@ -61,50 +80,22 @@ func TestDemoCommandsWorkAsPrinted(t *testing.T) {
 			t.Errorf("%s\nanswers %.2000s\nwithout %s", s.command, out, s.answer)
 		}
 	}
-	if strings.Contains(p.stderr.String(), "pdpp_") {
-		t.Errorf("a token is in the log:\n%s", p.stderr)
-	}
-	stop(t, p)
 }
 
-func stop(t *testing.T, p *process) {
-	t.Helper()
-	needSignals(t)
-	p.cmd.Process.Signal(os.Interrupt)
-	if code := p.exit(t); code != 0 {
-		t.Errorf("exit code %d, want 0:\n%s", code, p.stderr)
-	}
-}
-
-// A second start keeps the data, ends the former tokens, and steps aside when
-// its port is taken.
-func TestDemoStartsAgain(t *testing.T) {
-	needSignals(t)
-	token := regexp.MustCompile(`export TOKEN=(\S+)`)
-	dir := t.TempDir()
-	p := start(t, "--data", dir, "demo", "--listen", "127.0.0.1:0")
-	p.await(t, p.stdout, tourEnd)
-	first := token.FindStringSubmatch(p.stdout.String())[1]
-	busy := start(t, "--data", dir, "demo", "--listen", "127.0.0.1:0")
-	if code := busy.exit(t); code != 75 {
-		t.Errorf("a second demo on one folder ends with %d, want 75:\n%s", code, busy.stderr)
-	}
-	stop(t, p)
-
+// startAgain starts the demo on a folder that is built, while its port is taken.
+func startAgain(t *testing.T, dir, first string) {
 	// Whether or not somebody else has the port already, it is taken now.
 	if ln, err := net.Listen("tcp", "127.0.0.1:7663"); err == nil {
 		defer ln.Close()
 	}
-	p = start(t, "--data", dir, "demo")
+	p := start(t, "--data", dir, "demo")
 	p.await(t, p.stdout, tourEnd)
-	if !strings.Contains(p.stderr.String(), "port 7663 is taken; using 76") {
-		t.Errorf("stderr = %q", p.stderr)
+	if log := p.stderr.String(); !strings.Contains(log, "port 7663 is taken; using 76") || strings.Contains(log, "building") {
+		t.Errorf("stderr = %q", log)
 	}
-	if strings.Contains(p.stderr.String(), "building") {
-		t.Error("the data was built twice")
-	}
-	if second := token.FindStringSubmatch(p.stdout.String())[1]; second == first {
-		t.Error("the token is the same")
+	token := regexp.MustCompile(`pdpp_(at|ot)_\S+`)
+	if now := token.FindString(p.stdout.String()); now == "" || strings.Contains(first, now) {
+		t.Errorf("the token is %q, as before", now)
 	}
 	if n := strings.Count(run(t, "--data", dir, "grants", "list"), "grt_"); n != 1 {
 		t.Errorf("%d grants are active, want 1", n)
@@ -112,11 +103,13 @@ func TestDemoStartsAgain(t *testing.T) {
 	if n := strings.Count(run(t, "--data", dir, "owner", "token", "list"), " active "); n != 1 {
 		t.Errorf("%d owner tokens are active, want 1", n)
 	}
-	stop(t, p)
-	p = start(t, "--data", dir, "demo", "--reset", "--listen", "127.0.0.1:0")
-	p.await(t, p.stdout, tourEnd)
-	if !strings.Contains(p.stderr.String(), "building") {
-		t.Error("--reset did not build the data anew")
+	interrupt(t, p, 0)
+}
+
+func interrupt(t *testing.T, p *process, want int) {
+	t.Helper()
+	p.cmd.Process.Signal(os.Interrupt)
+	if code := p.exit(t); code != want {
+		t.Errorf("exit code %d, want %d:\n%s", code, want, p.stderr)
 	}
-	stop(t, p)
 }

@@ -69,7 +69,8 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], port)
 }
 
-const patience = 20 * time.Second
+// patience bounds every wait; a loaded machine with the race detector is slow.
+const patience = 3 * time.Minute
 
 // waithttp URL: the URL answers.
 func waitHTTP(ts *testscript.TestScript, _ bool, args []string) {

@@ -31,8 +31,8 @@ func (s Source) Conditions() []Condition {
 	}
 	out := append([]Condition(nil), s.Where...)
 	f := s.Stream.Field(s.Time.Field)
-	if f == nil {
-		// The manifest dropped the field: no record has a time any more. An
+	if f == nil || !f.Kind.IsTime() {
+		// The manifest dropped or retyped the field: no record has a time. An
 		// empty range says so without a special case in every store.
 		f = &pdpp.Field{Name: s.Time.Field, Index: -1, Kind: pdpp.KindDateTime}
 	}

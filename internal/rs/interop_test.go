@@ -83,6 +83,7 @@ var comparisons = map[string]comparison{
 func interopWorld(t *testing.T) (*resttest.World, string) {
 	t.Helper()
 	w := ledger(t)
+	w.Ingest("cin_a1", "entries", `{"key":"ent_28","data":{"id":"ent_28","memo":"Tea","posted_at":"2026-01-01"}}`)
 	return w, first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[
 		{"name":"entries","fields":["id","memo","amount_minor","posted_at","scan"]},{"name":"receipts"}]}`))
 }

@@ -303,20 +303,33 @@ func (u *universe) manifestJSON(keep func(*modelStream) []string) string {
 func (s *modelStream) declare(names []string, related bool) string {
 	properties := map[string]any{}
 	ranges, all := map[string][]string{}, map[string]any{}
+	var times, sums, texts []string
 	for _, name := range names {
-		switch kind := s.kind(name); kind {
+		property := map[string]any{"type": []string{s.kind(name), "null"}}
+		properties[name] = property
+		switch s.kind(name) {
 		case "date-time":
-			properties[name] = map[string]any{"type": []string{"string", "null"}, "format": "date-time"}
+			property["type"], property["format"] = []string{"string", "null"}, "date-time"
 			ranges[name] = []string{"gte", "lt"}
+			times = append(times, name)
 		case "integer":
-			properties[name] = map[string]any{"type": []string{"integer", "null"}}
+			property["x_pdpp_role"] = "amount"
 			ranges[name] = []string{"gte", "lt"}
-		default:
-			properties[name] = map[string]any{"type": []string{kind, "null"}}
+			sums = append(sums, name)
+		case "string":
+			property["x_pdpp_role"] = "secondary"
+			texts = append(texts, name)
 		}
 	}
 	has := func(name string) bool { return slices.Contains(names, name) }
-	query := map[string]any{"range_filters": ranges}
+	aggregations := map[string]any{"count": true, "group_by": texts, "count_distinct": texts}
+	if sums != nil {
+		aggregations["sum"] = sums
+	}
+	if times != nil {
+		aggregations["group_by_time"] = times
+	}
+	query := map[string]any{"range_filters": ranges, "search": map[string]any{"lexical_fields": texts}, "aggregations": aggregations}
 	for k, v := range map[string]any{
 		"name": s.name, "semantics": "mutable_state", "primary_key": []string{"id"}, "query": query,
 		"schema":    map[string]any{"type": "object", "properties": properties, "required": []string{"id"}},

@@ -14,6 +14,10 @@ import (
 // entry. Operands are no longer than that (REC-18), so longer values match none.
 const MaxIndexed = 1024
 
+// maxIndexedJSON is the length of the longest JSON form of such a string: every
+// byte escaped, and two quotes.
+const maxIndexedJSON = 6*MaxIndexed + 2
+
 // ErrStale says that a document was prepared under an older declaration.
 var ErrStale = errors.New("the stream's declaration has changed; prepare the record again")
 
@@ -38,8 +42,7 @@ type Document struct {
 	Order       []byte // order key by cursor field
 	ConsentTime []byte // nil: none
 	Index       []Entry
-	Values      []Entry
-	Search      []byte // space-separated index terms; empty: nothing searchable
+	Search      []byte // space-separated terms; empty: none
 }
 
 // Entry is a field's comparable value.
@@ -104,17 +107,27 @@ func Entries(b *Binding, id pdpp.RecordID, body []byte) []Entry {
 	return doc.Index
 }
 
-// Terms gives the search terms that Prepare made of the fields with the given
-// numbers, to take them out again. data has its long values in place.
-func Terms(fields map[string]int64, data []byte) []byte {
+// Termed is how a field stands in the search text of its records.
+type Termed struct {
+	Number  int64
+	Lexical bool      // by its words
+	Token   pdpp.Kind // by a token of its value (SlotToken); KindNone: not
+}
+
+// Terms gives the search text that Prepare made when fields were declared so, to
+// take it out again. data has its long values in place.
+func Terms(fields map[string]Termed, data []byte) []byte {
 	var terms termWriter
 	for name, value := range rawjson.Members(data) {
-		number, ok := fields[string(name)]
-		if !ok {
+		f := fields[string(name)]
+		if text, ok := rawjson.String(value); ok && f.Lexical {
+			terms.add(f.Number, text)
+		}
+		if f.Token == pdpp.KindNone || len(value) > maxIndexedJSON {
 			continue
 		}
-		if text, ok := rawjson.String(value); ok {
-			terms.add(number, text)
+		if key, ok := sortkey.FromJSON(f.Token, value); ok && len(key) <= MaxIndexed {
+			terms.token(ValueToken(f.Number, key))
 		}
 	}
 	return terms.out
@@ -155,7 +168,7 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 		}
 	}
 	slot := SlotOf(s, f)
-	if slot == SlotNone || len(value) > 6*MaxIndexed+2 {
+	if slot == SlotNone || len(value) > maxIndexedJSON {
 		return
 	}
 	if slot == SlotKey {
@@ -169,12 +182,14 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 		return
 	}
 	p.keys = keys
-	if slot == SlotCursor {
+	switch slot {
+	case SlotCursor:
 		p.sort = key
-	} else {
+	case SlotIndex:
 		p.doc.Index = append(p.doc.Index, Entry{p.binding.FieldIDs[f.Index], key})
-		if HasValue(s, f) {
-			p.doc.Values = append(p.doc.Values, Entry{p.binding.FieldIDs[f.Index], key})
+	case SlotToken:
+		if !p.skipText {
+			p.terms.token(ValueToken(p.binding.FieldIDs[f.Index], key))
 		}
 	}
 	if f.Name == s.ConsentTimeField {

@@ -60,21 +60,17 @@ func TestChangedFields(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	s := entries()
-	for name, want := range map[string]struct {
-		slot  Slot
-		value bool
-	}{
-		"id": {SlotKey, false}, "at": {SlotCursor, false}, "due": {SlotIndex, true}, "memo": {SlotIndex, false},
-		"amount": {SlotIndex, true}, "seen": {SlotIndex, true}, "group": {SlotIndex, true}, "tags": {SlotNone, false},
+	for name, want := range map[string]Slot{
+		"id": SlotKey, "at": SlotCursor, "due": SlotIndex, "memo": SlotToken,
+		"amount": SlotIndex, "seen": SlotIndex, "group": SlotIndex, "tags": SlotNone,
 	} {
-		f := s.Field(name)
-		if slot, value := SlotOf(s, f), HasValue(s, f); slot != want.slot || value != want.value {
-			t.Errorf("%s: slot %d, value %v, want %d, %v", name, slot, value, want.slot, want.value)
+		if got := SlotOf(s, s.Field(name)); got != want {
+			t.Errorf("%s: slot %d, want %d", name, got, want)
 		}
 	}
 	s.PrimaryKey = []string{"id", "memo"}
-	if slot := SlotOf(s, s.Field("id")); slot != SlotIndex {
-		t.Errorf("a part of a compound key has slot %d, want an index", slot)
+	if slot := SlotOf(s, s.Field("id")); slot != SlotToken {
+		t.Errorf("a part of a compound key has slot %d, want a token", slot)
 	}
 	s.PrimaryKey, s.CursorField = []string{"amount"}, ""
 	if slot := SlotOf(s, s.Field("amount")); slot != SlotIndex {
@@ -128,19 +124,19 @@ func TestPrepare(t *testing.T) {
 	for _, e := range doc.Index {
 		fields = append(fields, e.Field)
 	}
-	if diff := cmp.Diff([]int64{103, 104, 102}, fields); diff != "" {
+	if diff := cmp.Diff([]int64{104, 102}, fields); diff != "" {
 		t.Errorf("indexed fields (-want +got):\n%s", diff)
 	}
-	if len(doc.Values) != 2 || doc.ConsentTime == nil || !bytes.HasSuffix(doc.Order, []byte("a")) || doc.Order[0] != orderValued {
-		t.Errorf("values %v, consent time %v, order %q", doc.Values, doc.ConsentTime, doc.Order)
+	if doc.ConsentTime == nil || !bytes.HasSuffix(doc.Order, []byte("a")) || doc.Order[0] != orderValued {
+		t.Errorf("consent time %v, order %q", doc.ConsentTime, doc.Order)
 	}
-	if string(doc.Search) != "2v.big 2v.words" { // 103 in base 36
+	if want := "2v.big 2v.words " + ValueToken(103, []byte("Big Words")); string(doc.Search) != want { // 103 in base 36
 		t.Errorf("Search = %q", doc.Search)
 	}
 	if diff := cmp.Diff(doc.Index, Entries(b, "a", doc.Body)); diff != "" {
 		t.Errorf("Entries of the body (-prepared +entries):\n%s", diff)
 	}
-	if got := Terms(map[string]int64{"memo": 103}, []byte(data)); string(got) != string(doc.Search) {
+	if got := Terms(map[string]Termed{"memo": {103, true, pdpp.KindString}}, []byte(data)); string(got) != string(doc.Search) {
 		t.Errorf("Terms = %q, want %q", got, doc.Search)
 	}
 	empty := Prepare(b, Input{ID: "a", Data: []byte(`{"id":null,"memo":5,"at":"x"}`)})

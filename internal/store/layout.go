@@ -17,11 +17,15 @@ const (
 	SlotNone   Slot = iota // the field has no comparable kind
 	SlotCursor             // in the record's order key
 	SlotKey                // the record's id
-	SlotIndex              // an index entry
+	SlotIndex              // index entries, and the value by record: declared fields
+	SlotToken              // a term of the search text: equality alone
 )
 
-// SlotOf tells where the values of a field are indexed. Every field that can be
-// compared has one: equality is available on all of them (REC-19).
+// SlotOf tells where the values of a field are found. Every field that can be
+// compared has a place: equality is available on all of them (REC-19). Entries of
+// their own have the fields with a declared range or aggregation, and all times,
+// since a grant may be narrowed by one (REC-28); for the others one term in the search text, which
+// costs next to nothing to write, leads to the few records that share a value.
 func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 	switch {
 	case f.Kind == pdpp.KindNone:
@@ -30,28 +34,10 @@ func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 		return SlotCursor
 	case len(s.PrimaryKey) == 1 && s.PrimaryKey[0] == f.Name && f.Kind == pdpp.KindString:
 		return SlotKey
+	case f.Kind.IsTime() || s.RangeOps(f.Name) != nil || s.Aggregations.Uses(f.Name):
+		return SlotIndex
 	}
-	return SlotIndex
-}
-
-// HasValue tells whether a field's value is also kept by record, so that it can
-// be looked up for a record found otherwise: for fields with a declared range or
-// aggregation, and for every time, since a grant may be narrowed by it (REC-28),
-// also by one that is not the consent time any more.
-func HasValue(s *pdpp.Stream, f *pdpp.Field) bool {
-	if SlotOf(s, f) != SlotIndex {
-		return false
-	}
-	if f.Kind.IsTime() || s.RangeOps(f.Name) != nil {
-		return true
-	}
-	a := s.Aggregations
-	for _, fields := range [][]string{a.Sum, a.Min, a.Max, a.GroupBy, a.GroupByTime, a.CountDistinct} {
-		if slices.Contains(fields, f.Name) {
-			return true
-		}
-	}
-	return false
+	return SlotToken
 }
 
 // LayoutDigest identifies how the records of a stream are indexed. When it
@@ -60,7 +46,7 @@ func LayoutDigest(s *pdpp.Stream) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "1|%q|%q|%q|", s.PrimaryKey, s.CursorField, s.ConsentTimeField)
 	for _, f := range s.Fields {
-		fmt.Fprintf(h, "%q:%d:%d:%t:%t|", f.Name, f.Kind, SlotOf(s, f), HasValue(s, f), slices.Contains(s.LexicalFields, f.Name))
+		fmt.Fprintf(h, "%q:%d:%d:%t|", f.Name, f.Kind, SlotOf(s, f), slices.Contains(s.LexicalFields, f.Name))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
 	"hash/maphash"
 	"strconv"
 
@@ -32,6 +34,23 @@ func (w *termWriter) add(field int64, text string) {
 		w.term(field, term)
 		return w.count < analyzer.MaxFieldTerms
 	})
+}
+
+// token appends a term that is no word.
+func (w *termWriter) token(t string) {
+	if len(w.out) > 0 {
+		w.out = append(w.out, ' ')
+	}
+	w.out = append(w.out, t...)
+}
+
+// ValueToken is the term that records with a value in a field share. Two dots set
+// it apart from words; the digest is long enough to stand for the value.
+func ValueToken(field int64, key []byte) string {
+	sum := sha256.Sum256(key)
+	t := strconv.AppendInt(make([]byte, 0, 40), field, 36)
+	t = append(t, '.', '.')
+	return string(base32.HexEncoding.WithPadding(base32.NoPadding).AppendEncode(t, sum[:10]))
 }
 
 func (w *termWriter) term(field int64, term []byte) {

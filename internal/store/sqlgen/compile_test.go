@@ -17,10 +17,11 @@ import (
 // not assume one form.
 type numbered struct{}
 
-func (numbered) Param(n int) string                { return fmt.Sprint("$", n) }
-func (numbered) Using(index string) string         { return " /*" + index + "*/" }
-func (numbered) OneOf(column, param string) string { return column + " = ANY(" + param + ")" }
-func (numbered) List(ids []pdpp.RecordID) any      { return fmt.Sprint(ids) }
+func (numbered) Param(n int) string                   { return fmt.Sprint("$", n) }
+func (numbered) Using(index string) string            { return " /*" + index + "*/" }
+func (numbered) OneOf(column, param string) string    { return column + " = ANY(" + param + ")" }
+func (numbered) Tokens() (from, where, record string) { return "terms i", "i.term = ?", "i.record" }
+func (numbered) List(ids []pdpp.RecordID) any         { return fmt.Sprint(ids) }
 
 func stream() *pdpp.Stream {
 	s := &pdpp.Stream{
@@ -28,7 +29,9 @@ func stream() *pdpp.Stream {
 		Fields: []*pdpp.Field{
 			{Name: "id", Kind: pdpp.KindString}, {Name: "at", Kind: pdpp.KindInteger},
 			{Name: "memo", Kind: pdpp.KindString}, {Name: "amount", Kind: pdpp.KindInteger}, {Name: "tags"},
+			{Name: "place", Kind: pdpp.KindString},
 		},
+		Aggregations: pdpp.Aggregations{GroupBy: []string{"memo"}},
 		RangeFilters: []pdpp.RangeFilter{{Field: "amount", Ops: []pdpp.Op{pdpp.OpGte}}},
 	}
 	m := &pdpp.Manifest{Streams: []*pdpp.Stream{s}}
@@ -75,7 +78,7 @@ const many = Gather + 1
 func TestListText(t *testing.T) {
 	const columns = "SELECT r.record, r.id, r.emitted_at, r.body, r.order_key FROM "
 	at := &query.Position{Key: []byte("\x01k"), Connection: "b"}
-	memo, amount := is("memo", pdpp.OpEq, "x"), is("amount", pdpp.OpGte, "5")
+	memo, amount, place := is("memo", pdpp.OpEq, "x"), is("amount", pdpp.OpGte, "5"), is("place", pdpp.OpEq, "x")
 	cursor := query.Order{By: query.ByCursor, Desc: true}
 	for _, c := range []struct {
 		name   string
@@ -108,7 +111,7 @@ func TestListText(t *testing.T) {
 		{"few of many", source(memo, amount), cursor, nil, []int64{many, 3},
 			columns + "(SELECT r.record AS n FROM field_index i JOIN records r ON r.record = i.record" +
 				" WHERE i.subject = $1 AND i.field = $2 AND i.value >= $3 AND i.order_key >= $4 AND i.order_key < $5" +
-				" AND EXISTS (SELECT 1 FROM field_index x WHERE x.field = $6 AND x.value = $7 AND x.order_key = r.order_key AND x.record = r.record)" +
+				" AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = $6 AND x.value = $7)" +
 				" ORDER BY r.order_key DESC LIMIT $8) k JOIN records r ON r.record = k.n ORDER BY r.order_key DESC",
 			[]any{int64(1), int64(13), []byte("5"), []byte{1}, []byte{2}, int64(12), []byte("x"), 26}},
 		{"many of both", source(memo, amount), cursor, nil, []int64{many, many},
@@ -117,9 +120,17 @@ func TestListText(t *testing.T) {
 				" AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = $6 AND x.value >= $7)" +
 				" ORDER BY i.order_key DESC LIMIT $8",
 			[]any{int64(1), int64(12), []byte("x"), []byte{1}, []byte{2}, int64(13), []byte("5"), 26}},
+		{"few with a token", source(place), cursor, nil, []int64{3},
+			columns + "(SELECT r.record AS n FROM terms i JOIN records r ON r.record = i.record WHERE i.term = $1 AND r.subject = $2" +
+				" AND r.order_key >= $3 AND r.order_key < $4 ORDER BY r.order_key DESC LIMIT $5) k JOIN records r ON r.record = k.n ORDER BY r.order_key DESC",
+			[]any{store.ValueToken(15, []byte("x")), int64(1), []byte{1}, []byte{2}, 26}},
+		{"many with a token", source(place), cursor, nil, []int64{many}, // each is looked at, so there is no limit
+			columns + "records r /*records_by_order*/ WHERE r.subject = $1 AND r.binding = $2" +
+				" AND r.order_key >= $3 AND r.order_key < $4 ORDER BY r.order_key DESC",
+			[]any{int64(1), int64(2), []byte{1}, []byte{2}}},
 		{"many, by id", source(memo), query.Order{By: query.ByID}, nil, []int64{many},
 			columns + "records r /*records_by_id*/ WHERE r.subject = $1 AND r.binding = $2" +
-				" AND EXISTS (SELECT 1 FROM field_index x WHERE x.field = $3 AND x.value = $4 AND x.order_key = r.order_key AND x.record = r.record)" +
+				" AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = $3 AND x.value = $4)" +
 				" ORDER BY r.id LIMIT $5",
 			[]any{int64(1), int64(2), int64(12), []byte("x"), 26}},
 	} {
@@ -249,5 +260,22 @@ func TestPrefixEnd(t *testing.T) {
 	}
 	if got := prefixEnd([]byte("\xff\xff")); got != nil {
 		t.Errorf("prefixEnd without an end = %q", got)
+	}
+}
+
+// TestVerify: what the statements leave open is decided by the record itself.
+func TestVerify(t *testing.T) {
+	src := source(is("place", pdpp.OpEq, "x"))
+	few, walk := compile(t, src, query.ByCursor, 1), compile(t, src, query.ByCursor, many)
+	if few.Partial() || !walk.Partial() {
+		t.Errorf("Partial = %v for gathered, %v for walked records", few.Partial(), walk.Partial())
+	}
+	for body, want := range map[string]bool{`{"place":"x"}`: true, `{"place":"y"}`: false, `{"place":5}`: false, `{}`: false} {
+		if got := walk.Verify([]byte(body)); got != want {
+			t.Errorf("Verify(%s) = %v", body, got)
+		}
+		if !few.Verify([]byte(body)) {
+			t.Errorf("a gathered record is tested again")
+		}
 	}
 }

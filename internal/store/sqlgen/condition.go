@@ -11,7 +11,9 @@ import (
 // span is what the conditions on one field come to: one value, or a half-open
 // range of encoded values. A nil bound is open.
 type span struct {
-	field  int64
+	field  *pdpp.Field
+	number int64 // of the field
+	token  bool  // equality, found by its term (SlotToken)
 	eq     []byte
 	lo, hi []byte
 }
@@ -37,12 +39,12 @@ func analyze(src query.Source, fieldID func(*pdpp.Field) int64) terms {
 		case store.SlotKey:
 			t.none = t.none || t.hasID && t.id != string(c.Key)
 			t.id, t.hasID = string(c.Key), true
-		case store.SlotIndex:
+		case store.SlotIndex, store.SlotToken:
 			i, ok := byField[c.Field.Name]
 			if !ok {
 				i = len(t.spans)
 				byField[c.Field.Name] = i
-				t.spans = append(t.spans, span{field: fieldID(c.Field)})
+				t.spans = append(t.spans, span{field: c.Field, number: fieldID(c.Field), token: slot == store.SlotToken})
 			}
 			t.none = !t.spans[i].narrow(c) || t.none
 		case store.SlotNone:
@@ -152,15 +154,9 @@ func (s span) where(b *builder, column string) {
 	}
 }
 
-// exists tests the span for the record r by look-up: equality by the whole key of
-// the index, ranges by the value kept with the record.
+// exists tests the span for the record r by the value kept with the record.
 func (s span) exists(b *builder) {
-	if s.eq != nil {
-		b.add(` AND EXISTS (SELECT 1 FROM field_index x WHERE x.field = ? AND x.value = ?
-			AND x.order_key = r.order_key AND x.record = r.record)`, s.field, s.eq)
-		return
-	}
-	b.add(` AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = ?`, s.field)
+	b.add(` AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = ?`, s.number)
 	s.where(b, "x.value")
 	b.add(")")
 }

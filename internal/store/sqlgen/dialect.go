@@ -15,7 +15,10 @@ type Dialect interface {
 	Using(index string) string
 	// OneOf tests membership of column in the list given as one argument.
 	OneOf(column, param string) string
-	// List makes that argument.
+	// Tokens is the table of terms under the alias i, the condition that a row
+	// has the term given as one argument, and the column with its record.
+	Tokens() (from, where, record string)
+	// List makes the argument of OneOf.
 	List(ids []pdpp.RecordID) any
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"pdpp"
 	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/sortkey"
 	"pdpp/internal/store"
 )
 
@@ -51,7 +53,7 @@ func Compile(d Dialect, src Source, by query.OrderBy, probe func(Statement) (int
 	case t.resources != nil:
 		q.driver, q.sorted = byResources, false
 		return q, nil
-	case len(t.spans) == 1 && t.spans[0].eq != nil && by == query.ByCursor:
+	case len(t.spans) == 1 && t.spans[0].walkable(by):
 		q.driver = 0
 		return q, nil
 	}
@@ -69,7 +71,7 @@ func Compile(d Dialect, src Source, by query.OrderBy, probe func(Statement) (int
 		return q, nil
 	}
 	for i, s := range t.spans {
-		if s.eq != nil && by == query.ByCursor {
+		if s.walkable(by) {
 			q.driver, q.sorted = i, true
 			break
 		}
@@ -77,12 +79,51 @@ func Compile(d Dialect, src Source, by query.OrderBy, probe func(Statement) (int
 	return q, nil
 }
 
+// walkable reports that the span's index entries are in the wanted order.
+func (s span) walkable(by query.OrderBy) bool {
+	return s.eq != nil && !s.token && by == query.ByCursor
+}
+
+// Verify tests the conditions that the statements leave to the caller: equality
+// on fields without index entries, for records found another way.
+func (q *Query) Verify(body []byte) bool {
+	for i, s := range q.terms.spans {
+		if !s.token || i == q.driver {
+			continue
+		}
+		value, ok := rawjson.Get(body, s.field.Name)
+		if !ok {
+			return false
+		}
+		key, ok := sortkey.FromJSON(s.field.Kind, value)
+		if !ok || !bytes.Equal(key, s.eq) {
+			return false
+		}
+	}
+	return true
+}
+
+// Partial reports that Verify has something to test.
+func (q *Query) Partial() bool {
+	for i, s := range q.terms.spans {
+		if s.token && i != q.driver {
+			return true
+		}
+	}
+	return false
+}
+
 // Empty reports that no record can match.
 func (q *Query) Empty() bool { return q.terms.none }
 
 func (q *Query) probe(s span) Statement {
 	b := builder{d: q.d}
-	b.add(`SELECT count(*) FROM (SELECT 1 FROM field_index i WHERE i.subject = ? AND i.field = ?`, q.src.Subject, s.field)
+	if s.token {
+		from, where, _ := q.d.Tokens()
+		b.add(`SELECT count(*) FROM (SELECT 1 FROM `+from+` WHERE `+where+` LIMIT ?) n`, store.ValueToken(s.number, s.eq), Gather+1)
+		return b.statement()
+	}
+	b.add(`SELECT count(*) FROM (SELECT 1 FROM field_index i WHERE i.subject = ? AND i.field = ?`, q.src.Subject, s.number)
 	s.where(&b, "i.value")
 	b.add(` LIMIT ?) n`, Gather+1)
 	return b.statement()
@@ -122,7 +163,7 @@ func (q *Query) List(o query.Order, seg Segment, after *query.Position, limit in
 		q.from(&b, o.By)
 		q.where(&b, o, seg, after)
 		q.orderBy(&b, o)
-		b.add(` LIMIT ?`, limit)
+		q.limit(&b, limit)
 		return b.statement()
 	}
 	// Sort record numbers, not bodies.
@@ -130,9 +171,17 @@ func (q *Query) List(o query.Order, seg Segment, after *query.Position, limit in
 	q.from(&b, o.By)
 	q.where(&b, o, seg, after)
 	q.orderBy(&b, o)
-	b.add(` LIMIT ?) k JOIN records r ON r.record = k.n`, limit)
+	q.limit(&b, limit)
+	b.add(`) k JOIN records r ON r.record = k.n`)
 	q.orderBy(&b, o)
 	return b.statement()
+}
+
+// limit bounds the rows, unless some of them may fail Verify.
+func (q *Query) limit(b *builder, limit int) {
+	if !q.Partial() {
+		b.add(` LIMIT ?`, limit)
+	}
 }
 
 // Count counts the matching records.
@@ -165,6 +214,9 @@ var orderIndex = map[query.OrderBy]string{
 
 func (q *Query) from(b *builder, by query.OrderBy) {
 	switch {
+	case q.driver >= 0 && q.terms.spans[q.driver].token:
+		from, _, record := q.d.Tokens()
+		b.add(from + ` JOIN records r ON r.record = ` + record)
 	case q.driver >= 0:
 		b.add(`field_index i JOIN records r ON r.record = i.record`)
 	case q.driver == byResources || q.terms.hasID:
@@ -177,13 +229,18 @@ func (q *Query) from(b *builder, by query.OrderBy) {
 func (q *Query) where(b *builder, o query.Order, seg Segment, after *query.Position) {
 	// The walked table's own copy of the order key keeps the scan in its index.
 	orderKey := "r.order_key"
-	if q.driver >= 0 {
+	switch {
+	case q.driver < 0:
+		b.add(` WHERE r.subject = ? AND r.binding = ?`, q.src.Subject, q.src.Binding)
+	case q.terms.spans[q.driver].token:
+		s := q.terms.spans[q.driver]
+		_, where, _ := q.d.Tokens()
+		b.add(` WHERE `+where+` AND r.subject = ?`, store.ValueToken(s.number, s.eq), q.src.Subject)
+	default:
 		orderKey = "i.order_key"
 		s := q.terms.spans[q.driver]
-		b.add(` WHERE i.subject = ? AND i.field = ?`, q.src.Subject, s.field)
+		b.add(` WHERE i.subject = ? AND i.field = ?`, q.src.Subject, s.number)
 		s.where(b, "i.value")
-	} else {
-		b.add(` WHERE r.subject = ? AND r.binding = ?`, q.src.Subject, q.src.Binding)
 	}
 	bounds := span{lo: seg.lo, hi: seg.hi}
 	if q.terms.order.lo != nil {
@@ -213,7 +270,7 @@ func (q *Query) residual(b *builder) {
 		b.args = append(b.args, q.d.List(t.resources))
 	}
 	for i, s := range t.spans {
-		if i != q.driver {
+		if i != q.driver && !s.token {
 			s.exists(b)
 		}
 	}

@@ -1,7 +1,7 @@
 package sqlite
 
 import (
-	"encoding/json"
+	"slices"
 	"sync"
 
 	"pdpp"
@@ -62,13 +62,13 @@ func (t *tx) readNumbers(key bindingKey) (*numbers, error) {
 		return nil, err
 	}
 	n := &numbers{binding: s.Int(0), owner: s.Int(1)}
-	n.fields, err = t.fieldNumbers(`SELECT name, field FROM fields WHERE binding = ?`, n.binding)
+	n.fields, err = t.fieldNumbers(n.binding)
 	return n, err
 }
 
-// fieldNumbers reads names and numbers of fields of a binding.
-func (t *tx) fieldNumbers(sql string, binding int64) (map[string]int64, error) {
-	s, err := t.conn.Query(sql, binding)
+// fieldNumbers reads the numbers of a binding's fields by name.
+func (t *tx) fieldNumbers(binding int64) (map[string]int64, error) {
+	s, err := t.conn.Query(`SELECT name, field FROM fields WHERE binding = ?`, binding)
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +124,42 @@ func (t *tx) bind(subject pdpp.SubjectID, owner int64, c pdpp.Connection, m *pdp
 				return err
 			}
 		}
-		// Only now: reindex had to know which terms were there before.
-		names, err := json.Marshal(append([]string{}, s.LexicalFields...)) // never null
-		if err != nil {
+		if err := t.noteTerms(id, s); err != nil { // only now: reindex had to know what was there before
 			return err
 		}
-		err = t.conn.Exec(`UPDATE fields SET lexical = name IN (SELECT value FROM json_each(?)) WHERE binding = ?`, string(names), id)
+	}
+	return nil
+}
+
+// termed reads how the fields of a binding stand in the search text.
+func (t *tx) termed(binding int64) (map[string]store.Termed, error) {
+	s, err := t.conn.Query(`SELECT name, field, lexical, token FROM fields WHERE binding = ? AND (lexical OR token)`, binding)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	fields := make(map[string]store.Termed)
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return fields, err
+		}
+		fields[s.Text(0)] = store.Termed{Number: s.Int(1), Lexical: s.Int(2) != 0, Token: pdpp.Kind(s.Int(3))}
+	}
+}
+
+// noteTerms writes down how the fields of a stream stand in the search text.
+func (t *tx) noteTerms(binding int64, s *pdpp.Stream) error {
+	if err := t.conn.Exec(`UPDATE fields SET lexical = 0, token = 0 WHERE binding = ?`, binding); err != nil {
+		return err
+	}
+	for _, f := range s.Fields {
+		var token pdpp.Kind
+		if store.SlotOf(s, f) == store.SlotToken {
+			token = f.Kind
+		}
+		err := t.conn.Exec(`UPDATE fields SET lexical = ?, token = ? WHERE binding = ? AND name = ?`,
+			slices.Contains(s.LexicalFields, f.Name), int64(token), binding, f.Name)
 		if err != nil {
 			return err
 		}

@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"pdpp"
@@ -38,9 +40,11 @@ type writer struct {
 	seq  int64 // last change number taken
 	grow int64 // change of the record count
 
-	stmts map[string]*engine.Stmt
+	stmts  map[string]*engine.Stmt
+	termed map[string]store.Termed // how fields stand in the search text
 
-	lexical map[string]int64 // the fields whose terms are in the search index
+	pending []indexEntry       // not yet written
+	fresh   map[int64]struct{} // the records they belong to
 
 	lastSlot   int64 // millisecond of the last record number
 	lastRecord int64
@@ -74,12 +78,41 @@ func (t *tx) newWriter(b *store.Binding, now time.Time) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	lexical, err := t.fieldNumbers(`SELECT name, field FROM fields WHERE binding = ? AND lexical`, b.ID)
-	return &writer{t: t, b: b, now: millis(now), seq: seq, stmts: map[string]*engine.Stmt{}, lexical: lexical}, err
+	termed, err := t.termed(b.ID)
+	return &writer{
+		t: t, b: b, now: millis(now), seq: seq, termed: termed,
+		stmts: map[string]*engine.Stmt{}, fresh: map[int64]struct{}{},
+	}, err
+}
+
+// indexEntry is a row of field_index.
+type indexEntry struct {
+	store.Entry
+	order  []byte
+	record int64
+}
+
+// flush writes the pending index entries in the order of the index, so that each
+// of its pages is visited once.
+func (w *writer) flush() error {
+	slices.SortFunc(w.pending, func(a, b indexEntry) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), bytes.Compare(a.Key, b.Key), bytes.Compare(a.order, b.order))
+	})
+	for _, e := range w.pending {
+		if err := w.run(insertIndex, w.b.Owner, e.Field, e.Key, e.order, e.record); err != nil {
+			return err
+		}
+	}
+	w.pending = w.pending[:0]
+	clear(w.fresh)
+	return nil
 }
 
 // finish writes the counters.
 func (w *writer) finish() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
 	if err := w.t.conn.Exec(`UPDATE subjects SET change_seq = ? WHERE subject = ?`, w.seq, w.b.Owner); err != nil {
 		return err
 	}
@@ -229,11 +262,8 @@ func (w *writer) insert(d *store.Document) error {
 // index writes the entries by which a record is found.
 func (w *writer) index(record int64, d *store.Document) error {
 	for _, e := range d.Index {
-		if err := w.run(insertIndex, w.b.Owner, e.Field, e.Key, d.Order, record); err != nil {
-			return err
-		}
-	}
-	for _, e := range d.Values {
+		w.pending = append(w.pending, indexEntry{e, d.Order, record})
+		w.fresh[record] = struct{}{}
 		if err := w.run(insertValue, w.b.Owner, record, e.Field, e.Key); err != nil {
 			return err
 		}
@@ -246,12 +276,17 @@ func (w *writer) index(record int64, d *store.Document) error {
 
 // remove deletes a record with everything that was made from it.
 func (w *writer) remove(old *stored, id pdpp.RecordID) error {
+	if _, ok := w.fresh[old.record]; ok {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
 	for _, e := range store.Entries(w.b, id, old.body) {
 		if err := w.run(deleteIndex, e.Field, e.Key, old.order, old.record); err != nil {
 			return err
 		}
 	}
-	if len(w.lexical) > 0 {
+	if len(w.termed) > 0 {
 		data, err := w.t.whole(store.Ref(old.record), old.body)
 		if err != nil {
 			return err
@@ -271,7 +306,7 @@ func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 // forget takes a record's terms out of the search index, which has to be told
 // what they are.
 func (w *writer) forget(record int64, data []byte) error {
-	terms := store.Terms(w.lexical, data)
+	terms := store.Terms(w.termed, data)
 	if len(terms) == 0 {
 		return nil
 	}

@@ -22,6 +22,10 @@ func (dialect) OneOf(column, param string) string {
 	return column + " IN (SELECT value FROM json_each(" + param + "))"
 }
 
+func (dialect) Tokens() (from, where, record string) {
+	return "search i", "i.search MATCH '\"' || ? || '\"'", "i.rowid"
+}
+
 func (dialect) List(ids []pdpp.RecordID) any {
 	text, err := json.Marshal(ids)
 	if err != nil {
@@ -82,11 +86,13 @@ func (w *walker) next() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if row {
-			w.read()
+		if !row {
+			w.close()
+			continue
+		}
+		if w.read(); w.q.Verify(w.cur.Body) {
 			return true, nil
 		}
-		w.close()
 	}
 }
 
@@ -197,12 +203,19 @@ func (t *tx) walkers(q query.List) ([]*walker, error) {
 		if compiled.Empty() {
 			continue
 		}
-		out = append(out, &walker{
-			t: t, q: compiled, order: q.Order, after: q.After, limit: q.Limit + 1, source: i, conn: src.Connection,
-			segments: sqlgen.Segments(q.Order, src.Stream, q.After),
-		})
+		w := t.walk(compiled, s, q)
+		w.source = i
+		out = append(out, w)
 	}
 	return out, nil
+}
+
+// walk makes the walker of a compiled source.
+func (t *tx) walk(compiled *sqlgen.Query, s sqlgen.Source, q query.List) *walker {
+	return &walker{
+		t: t, q: compiled, order: q.Order, after: q.After, limit: q.Limit + 1, conn: s.Connection,
+		segments: sqlgen.Segments(q.Order, s.Stream, q.After),
+	}
 }
 
 // Get implements store.Records.
@@ -219,14 +232,15 @@ func (t *tx) Get(q query.Get, visit func(*store.Record) error) error {
 		if compiled.Empty() {
 			continue
 		}
-		if err := t.getOne(compiled.Get(q.ID), i, visit); err != nil {
+		if err := t.getOne(compiled, q.ID, i, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tx) getOne(s sqlgen.Statement, source int, visit func(*store.Record) error) error {
+func (t *tx) getOne(q *sqlgen.Query, id pdpp.RecordID, source int, visit func(*store.Record) error) error {
+	s := q.Get(id)
 	stmt, err := t.conn.Query(s.SQL, s.Args...)
 	if err != nil {
 		return err
@@ -239,6 +253,9 @@ func (t *tx) getOne(s sqlgen.Statement, source int, visit func(*store.Record) er
 	var r store.Record
 	readRecord(&r, stmt, source)
 	r.Order = stmt.Bytes(4)
+	if !q.Verify(r.Body) {
+		return nil
+	}
 	return visit(&r)
 }
 
@@ -270,8 +287,25 @@ func (t *tx) count(s sqlgen.Source) (int64, error) {
 	if err != nil || compiled.Empty() {
 		return 0, err
 	}
-	c := compiled.Count()
-	return queryInt(t.conn, c.SQL, c.Args...)
+	return t.countWith(compiled, s)
+}
+
+// countWith counts in the index where that says everything, and else looks at
+// the records.
+func (t *tx) countWith(q *sqlgen.Query, s sqlgen.Source) (n int64, err error) {
+	if !q.Partial() {
+		c := q.Count()
+		return queryInt(t.conn, c.SQL, c.Args...)
+	}
+	w := t.walk(q, s, query.List{Order: query.Order{By: query.ByCursor}})
+	defer w.close()
+	for {
+		ok, err := w.next()
+		if err != nil || !ok {
+			return n, err
+		}
+		n++
+	}
 }
 
 // LastEmitted implements store.Records.

@@ -35,6 +35,9 @@ func (t *tx) reindex(b *store.Binding, progress func(int)) error {
 				return err
 			}
 		}
+		if err := w.flush(); err != nil {
+			return err
+		}
 		last = ids[len(ids)-1]
 		if done += len(ids); progress != nil {
 			progress(done)

@@ -23,7 +23,7 @@ const declaration = `{"protocol_version":"0.1.0","declaration_version":"1",
 			"amount":{"type":["number","null"]},"parent":{"type":["string","null"]},
 			"posted_at":{"type":["string","null"],"format":"date-time"},"due":{"type":["string","null"],"format":"date"}}},
 		"query":{"range_filters":{"posted_at":["gte","gt","lte","lt"],"amount":["gte","lt"]},
-			"search":{"lexical_fields":["memo","note"]}}}]}`
+			"search":{"lexical_fields":["memo","note"]},"aggregations":{"count":true,"group_by":["memo"]}}}]}`
 
 // world is a store with one subject, one connection and the stream entries.
 type world struct {

@@ -52,7 +52,8 @@ CREATE TABLE fields (
   subject INTEGER NOT NULL REFERENCES subjects,
   binding INTEGER NOT NULL REFERENCES bindings,
   name    TEXT NOT NULL,
-  lexical INTEGER NOT NULL DEFAULT 0, -- its terms are in the search index
+  lexical INTEGER NOT NULL DEFAULT 0, -- its words are in the search index
+  token   INTEGER NOT NULL DEFAULT 0, -- its values are, as tokens of this kind
   UNIQUE (binding, name)
 );
 
@@ -120,12 +121,15 @@ CREATE TABLE changes (
 ) WITHOUT ROWID;
 
 -- secure-delete: entries are taken out of the index at once (REC-37), instead of
--- being marked as deleted and merged away some day.
+-- being marked as deleted and merged away some day. A batch of records fills the
+-- hash once, and merging a little later makes bulk loads cheaper.
 CREATE VIRTUAL TABLE search USING fts5 (
   terms, content = '', detail = none, tokenize = "ascii tokenchars '.'"
 );
 
 INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
+INSERT INTO search (search, rank) VALUES ('hashsize', 16777216);
+INSERT INTO search (search, rank) VALUES ('automerge', 8);
 
 CREATE TABLE states (
   subject       INTEGER NOT NULL REFERENCES subjects,
