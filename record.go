@@ -34,6 +34,10 @@ func ParseTime(s string) (time.Time, bool) {
 		t, err := time.Parse("2006-01-02", s)
 		return t, err == nil
 	}
+	// Package time is lenient about digits and separators; RFC 3339 is not.
+	if len(s) < len("2006-01-02T15:04:05") || s[13] != ':' || s[16] != ':' || strings.Contains(s, ",") || !validOffset(s) {
+		return time.Time{}, false
+	}
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t.UTC(), true
 	}
@@ -43,16 +47,29 @@ func ParseTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// validOffset reports that a numeric offset at the end of s, if there is one, is
+// within a day.
+func validOffset(s string) bool {
+	tail := s[len(s)-len("+00:00"):]
+	if tail[0] != '+' && tail[0] != '-' {
+		return true
+	}
+	return tail[1:3] <= "23" && tail[4:6] <= "59"
+}
+
 // ParseDuration reads an operator's duration: 90s, 15m, 12h, 30d (H-10).
 func ParseDuration(s string) (time.Duration, bool) {
 	if len(s) < 2 {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(s[:len(s)-1], 10, 32)
-	if err != nil || n <= 0 {
-		return 0, false
-	}
 	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}
 	unit, ok := units[s[len(s)-1]]
-	return time.Duration(n) * unit, ok
+	n, err := strconv.ParseInt(s[:len(s)-1], 10, 64)
+	if !ok || err != nil || n <= 0 || n > int64(maxDuration/unit) {
+		return 0, false
+	}
+	return time.Duration(n) * unit, true
 }
+
+// maxDuration is longer than anything an operator means.
+const maxDuration = 200 * 365 * 24 * time.Hour

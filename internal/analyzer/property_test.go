@@ -176,8 +176,10 @@ func checkTerms(t *testing.T, got []string) {
 }
 
 func FuzzTerms(f *testing.F) {
-	for _, s := range []string{"April rent", "Müller Straße", "ﾊﾟン", "น้ำ", "1️⃣", "한\u11a8", "ab\xffc",
-		"क" + strings.Repeat("\u093c\u0301", 40), "\u0344\u0345", "ﷺ"} {
+	for _, s := range []string{
+		"April rent", "Müller Straße", "ﾊﾟン", "น้ำ", "1️⃣", "한\u11a8", "ab\xffc",
+		"क" + strings.Repeat("\u093c\u0301", 40), "\u0344\u0345", "ﷺ",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkTerms(t, terms(text)) })

@@ -109,7 +109,7 @@ func TestWhatRulesAllow(t *testing.T) {
 		importing("pdpp/cmd/pdpp", "pdpp/internal/cli"),
 		using("pdpp/cmd/pdpp", "os.Exit"),
 		using("pdpp/internal/cli", "time.Now"),
-		using("pdpp/internal/clock", "time.Now"),
+		using("pdpp/internal/httpx", "time.Now"),
 	}
 	for _, v := range Check(Rules, allowed) {
 		t.Error(v)

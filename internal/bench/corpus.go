@@ -42,6 +42,7 @@ const (
 	sentEvery    = 7 * time.Minute // records arrive in the order they were sent
 	emittedEvery = 2 * time.Millisecond
 	threadLength = 5
+	senders      = 2000
 )
 
 // ID is the id of the n-th record: as random as the ids of real mail.
@@ -99,13 +100,14 @@ func category(d *dice) string {
 	return Categories[d.below(len(Categories))]
 }
 
-// appendAddress draws one of some thousand senders.
+// appendAddress draws a sender, some far more often than others.
 func (c *Corpus) appendAddress(dst []byte, d *dice) []byte {
-	dst = append(dst, c.words.words[c.words.wheel[d.below(len(c.words.wheel))]%2000]...)
+	dst = append(dst, c.words.words[c.words.wheel[d.below(len(c.words.wheel))]%senders]...)
 	return append(dst, "@mail.example"...)
 }
 
-// appendText appends words as the inside of a JSON string; paragraphs breaks it up.
+// appendText appends words as the inside of a JSON string; paragraphs breaks them
+// up as a letter does.
 func (c *Corpus) appendText(dst []byte, d *dice, words int, paragraphs bool) []byte {
 	for i := range words {
 		switch {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Target of a read: a server, and the store behind it.
+// Served is a server that is read, and the store behind it.
 type Served struct {
 	Addr    string
 	Dir     string

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -32,5 +33,5 @@ func resident(status string) (int, error) {
 			return strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
 		}
 	}
-	return 0, fmt.Errorf("no VmRSS in the status of the process")
+	return 0, errors.New("no VmRSS in the status of the process")
 }

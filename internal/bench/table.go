@@ -26,7 +26,7 @@ type Target struct {
 	Bound float64 `json:"bound"`
 }
 
-// AtLeast and AtMost make targets.
+// AtLeast is a lower bound.
 func AtLeast(bound float64) *Target { return &Target{Bound: bound} }
 
 // AtMost is an upper bound.

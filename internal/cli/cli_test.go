@@ -177,7 +177,8 @@ func TestSourceFind(t *testing.T) {
 	c := &pdpp.Catalog{
 		Manifests: []*pdpp.Manifest{chat, mail},
 		Connections: []pdpp.Connection{
-			{ID: "cin_1", Connector: "mail", Name: "home"}, {ID: "cin_2", Connector: "chat", Name: "home"},
+			{ID: "cin_1", Connector: "mail", Name: "home"},
+			{ID: "cin_2", Connector: "chat", Name: "home"},
 			{ID: "cin_3", Connector: "mail", Name: "work", Label: "Work"},
 		},
 	}

@@ -112,8 +112,11 @@ func (w *world) notices() []*letter {
 		every [2]int
 		label string
 	}{
-		{"strom", [2]int{30, 31}, "flat"}, {"paket", [2]int{9, 21}, "parcels"}, {"bib", [2]int{22, 40}, "books"},
-		{"muehle", [2]int{28, 50}, "bread"}, {"bahn", [2]int{30, 60}, "travel"},
+		{"strom", [2]int{30, 31}, "flat"},
+		{"paket", [2]int{9, 21}, "parcels"},
+		{"bib", [2]int{22, 40}, "books"},
+		{"muehle", [2]int{28, 50}, "bread"},
+		{"bahn", [2]int{30, 60}, "travel"},
 	}
 	german := []string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"}
 	var out []*letter

@@ -164,8 +164,10 @@ func pieces(t *rapid.T, content []byte) [][]byte {
 
 func TestPiecesAreJudgedLikeTheWhole(t *testing.T) {
 	std := base64.StdEncoding.EncodeToString(octets(500))
-	part := rapid.SampledFrom([]string{"data:", "data:a/b;base64,", "da", std, std[:77], `\n`, `\u002b`, `\/`, "=",
-		"==", "-", ",", "é", `\ud83d\ude00`, "Aa0", "%41"})
+	part := rapid.SampledFrom([]string{
+		"data:", "data:a/b;base64,", "da", std, std[:77], `\n`, `\u002b`, `\/`, "=",
+		"==", "-", ",", "é", `\ud83d\ude00`, "Aa0", "%41",
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		content := []byte(strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), ""))
 		whole, isBinary := DetectBinary(slices.Concat([]byte{'"'}, content, []byte{'"'}), false)

@@ -28,7 +28,8 @@ func TestDetectBinaryObject(t *testing.T) {
 	}{
 		"declared blob": {blob, true, &Binary{KindBlobReference, "image/png", 48213, hash}},
 		"undeclared blob is still an object with type and size": {
-			blob, false, &Binary{KindEmbeddedObject, "image/png", 48213, hash}},
+			blob, false, &Binary{KindEmbeddedObject, "image/png", 48213, hash},
+		},
 		"declared, id alone":         {`{"blob_id":"b"}`, true, &Binary{KindBlobReference, "", -1, ""}},
 		"undeclared, id alone":       {`{"blob_id":"b"}`, false, nil},
 		"declared, without id":       {`{"name":"x"}`, true, nil},

@@ -23,12 +23,18 @@ func TestAppendPreview(t *testing.T) {
 		declared                bool
 	}{
 		// The example of REC-39.
-		"note": {`"` + note + strings.Repeat("n", 9120-64) + `"`, `"` + note + `"`,
-			`{"total_chars":9120,"shown_chars":64}`, false},
-		"lines": {items, `"[{\"qty\":1,\"item\":\"Desk lamp, brass\",\"price\":\"49.90\"},{\"qty\":2,\"i"`,
-			`{"total_chars":40210,"shown_chars":64,"as":"json"}`, false},
-		"scan_b64": {`"` + scan + `"`, `""`,
-			`{"total_chars":64284,"shown_chars":0,"binary":{"kind":"base64_text","size_bytes":48213,"size_grade":"small"}}`, false},
+		"note": {
+			`"` + note + strings.Repeat("n", 9120-64) + `"`, `"` + note + `"`,
+			`{"total_chars":9120,"shown_chars":64}`, false,
+		},
+		"lines": {
+			items, `"[{\"qty\":1,\"item\":\"Desk lamp, brass\",\"price\":\"49.90\"},{\"qty\":2,\"i"`,
+			`{"total_chars":40210,"shown_chars":64,"as":"json"}`, false,
+		},
+		"scan_b64": {
+			`"` + scan + `"`, `""`,
+			`{"total_chars":64284,"shown_chars":0,"binary":{"kind":"base64_text","size_bytes":48213,"size_grade":"small"}}`, false,
+		},
 
 		"exactly n":          {`"` + note + `"`, `"` + note + `"`, "", false},
 		"n characters":       {`"` + strings.Repeat("ü", 64) + `"`, `"` + strings.Repeat("ü", 64) + `"`, "", false},
@@ -42,12 +48,18 @@ func TestAppendPreview(t *testing.T) {
 		"long number":        {strings.Repeat("9", 100), strings.Repeat("9", 100), "", false},
 		"null":               {"null", "null", "", false},
 		"small binary stays": {`{"blob_id":"b1","mime_type":"image/png"}`, `{"blob_id":"b1","mime_type":"image/png"}`, "", true},
-		"declared blobs": {blobs, `""`,
-			`{"total_chars":121,"shown_chars":0,"as":"json","binary":{"kind":"blob_reference","mime_type":"image/png","size_bytes":140000,"size_grade":"medium"}}`, true},
-		"blobs not declared": {blobs, `"[{\"blob_id\":\"b1\",\"mime_type\":\"image/png\",\"size_bytes\":70000},{\"b"`,
-			`{"total_chars":121,"shown_chars":64,"as":"json"}`, false},
-		"embedded object": {`{"content_type":"a/b","sha256":"` + hash + `"}`, `""`,
-			`{"total_chars":98,"shown_chars":0,"as":"json","binary":{"kind":"embedded_object","mime_type":"a/b","sha256":"` + hash + `"}}`, false},
+		"declared blobs": {
+			blobs, `""`,
+			`{"total_chars":121,"shown_chars":0,"as":"json","binary":{"kind":"blob_reference","mime_type":"image/png","size_bytes":140000,"size_grade":"medium"}}`, true,
+		},
+		"blobs not declared": {
+			blobs, `"[{\"blob_id\":\"b1\",\"mime_type\":\"image/png\",\"size_bytes\":70000},{\"b"`,
+			`{"total_chars":121,"shown_chars":64,"as":"json"}`, false,
+		},
+		"embedded object": {
+			`{"content_type":"a/b","sha256":"` + hash + `"}`, `""`,
+			`{"total_chars":98,"shown_chars":0,"as":"json","binary":{"kind":"embedded_object","mime_type":"a/b","sha256":"` + hash + `"}}`, false,
+		},
 		"stub": {"\x00" + strings.Repeat("s", 100) + "\x00", "\x00" + strings.Repeat("s", 100) + "\x00", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +106,8 @@ func fullText(value []byte) (text string, cuttable bool) {
 func checkPreview(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, value []byte, n int) {
+}, value []byte, n int,
+) {
 	t.Helper()
 	got, cut := AppendPreview(nil, value, n, true)
 	text, cuttable := fullText(value)
@@ -126,8 +139,10 @@ func checkPreview(t interface {
 
 // stringValue draws a JSON string with every way to write a character.
 func stringValue() *rapid.Generator[string] {
-	parts := rapid.SampledFrom([]string{"a", "é", "漢", "😀", `\n`, `\"`, `\\`, `\/`, `\u00e9`, `\u6f22`, `\uD83D\uDE00`,
-		`\u0000`, "plain text of some length", "Ab3/", `u0041`})
+	parts := rapid.SampledFrom([]string{
+		"a", "é", "漢", "😀", `\n`, `\"`, `\\`, `\/`, `\u00e9`, `\u6f22`, `\uD83D\uDE00`,
+		`\u0000`, "plain text of some length", "Ab3/", `u0041`,
+	})
 	return rapid.Map(rapid.SliceOfN(parts, 0, 60), func(p []string) string { return `"` + strings.Join(p, "") + `"` })
 }
 

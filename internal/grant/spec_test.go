@@ -39,11 +39,15 @@ func TestFreeze(t *testing.T) {
 		Retention: &pdpp.Retention{MaxDuration: "P30D", OnExpiry: "delete"},
 		ExpiresAt: issued.Add(90 * 24 * time.Hour),
 		Streams: []pdpp.GrantStream{
-			{Name: "messages", Connections: []pdpp.ConnectionID{"cin_home", "cin_work"},
+			{
+				Name: "messages", Connections: []pdpp.ConnectionID{"cin_home", "cin_work"},
 				Fields: []string{"box", "subject", "sent_at", "id"},
-				Time: &pdpp.TimeConstraint{Field: "sent_at", Since: time.Date(2024, 12, 31, 23, 0, 0, 123456789, time.UTC),
-					Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-				Resources: []pdpp.RecordID{"m2", "m1"}},
+				Time: &pdpp.TimeConstraint{
+					Field: "sent_at", Since: time.Date(2024, 12, 31, 23, 0, 0, 123456789, time.UTC),
+					Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+				},
+				Resources: []pdpp.RecordID{"m2", "m1"},
+			},
 			{Name: "contacts", Connections: []pdpp.ConnectionID{"cin_home", "cin_twin", "cin_work"}, Fields: []string{"id", "name"}},
 		},
 	}
@@ -79,16 +83,31 @@ func TestFreezeStream(t *testing.T) {
 		conns       []pdpp.ConnectionID
 		fields      []string
 	}{
-		{"view", `{"name":"messages","view":"brief","instance_ids":["cin_home"]}`,
-			[]pdpp.ConnectionID{"cin_home"}, []string{"box", "subject", "sent_at", "id"}},
-		{"primary key alone", `{"name":"messages","fields":["id"],"connections":["cin_home"]}`,
-			[]pdpp.ConnectionID{"cin_home"}, []string{"box", "id"}},
-		{"all fields where none can be chosen", `{"name":"contacts","fields":["name"],"connections":["home"]}`,
-			[]pdpp.ConnectionID{"cin_home"}, []string{"id", "name"}},
-		{"view where no fields can be chosen", `{"name":"contacts","view":"ids","connections":["home"]}`,
-			[]pdpp.ConnectionID{"cin_home"}, []string{"id"}},
-		{"by label", `{"name":"contacts","connections":["Work","Home mail"]}`,
-			[]pdpp.ConnectionID{"cin_work", "cin_home"}, []string{"id", "name"}},
+		{
+			"view", `{"name":"messages","view":"brief","instance_ids":["cin_home"]}`,
+			[]pdpp.ConnectionID{"cin_home"},
+			[]string{"box", "subject", "sent_at", "id"},
+		},
+		{
+			"primary key alone", `{"name":"messages","fields":["id"],"connections":["cin_home"]}`,
+			[]pdpp.ConnectionID{"cin_home"},
+			[]string{"box", "id"},
+		},
+		{
+			"all fields where none can be chosen", `{"name":"contacts","fields":["name"],"connections":["home"]}`,
+			[]pdpp.ConnectionID{"cin_home"},
+			[]string{"id", "name"},
+		},
+		{
+			"view where no fields can be chosen", `{"name":"contacts","view":"ids","connections":["home"]}`,
+			[]pdpp.ConnectionID{"cin_home"},
+			[]string{"id"},
+		},
+		{
+			"by label", `{"name":"contacts","connections":["Work","Home mail"]}`,
+			[]pdpp.ConnectionID{"cin_work", "cin_home"},
+			[]string{"id", "name"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -162,8 +181,10 @@ var refusals = []struct{ name, spec, path, says string }{
 	{"odd key", with(`"a b":1`), `["a b"]`, "not known here"},
 	{"key twice", with(`"source":{"connector_key":"mail"}`), "source", "twice"},
 	{"key twice, escaped", one(`{"name":"contacts","n\u0061me":"contacts"}`), "streams[0].name", "twice"},
-	{"key twice, deep", one(`{"name":"contacts"},{"name":"messages","time_range":{"since":"2025-01-01","since":"2026-01-01"}}`),
-		"streams[1].time_range.since", "twice"},
+	{
+		"key twice, deep", one(`{"name":"contacts"},{"name":"messages","time_range":{"since":"2025-01-01","since":"2026-01-01"}}`),
+		"streams[1].time_range.since", "twice",
+	},
 	{"type", with(`"type":"https://pdpp.dev/other"`), "type", DetailType},
 	{"mode", with(`"access_mode":"forever"`), "access_mode", "single_use"},
 	{"null", with(`"purpose_code":null`), "purpose_code", "string"},
@@ -211,8 +232,10 @@ var refusals = []struct{ name, spec, path, says string }{
 	{"bounds equal", one(`{"name":"messages","time_range":{"since":"2025-01-01","until":"2025-01-01T00:00:00Z"}}`), "streams[0].time_range", "before"},
 	{"relative time", one(`{"name":"messages","time_range":{"since":"30d"}}`), "streams[0].time_range.since", "absolute"},
 	{"null bound", one(`{"name":"messages","time_range":{"since":"2025-01-01","until":null}}`), "streams[0].time_range.until", "string"},
-	{"bound that would be open", one(`{"name":"messages","time_range":{"since":"2025-01-01","until":"0001-01-01T00:00:00Z"}}`),
-		"streams[0].time_range.until", "absolute"},
+	{
+		"bound that would be open", one(`{"name":"messages","time_range":{"since":"2025-01-01","until":"0001-01-01T00:00:00Z"}}`),
+		"streams[0].time_range.until", "absolute",
+	},
 	{"bound before all years", one(`{"name":"messages","time_range":{"since":"0001-01-01T00:00:00+05:00"}}`), "streams[0].time_range.since", "absolute"},
 	{"bound after all years", one(`{"name":"messages","time_range":{"until":"9999-12-31T23:00:00-05:00"}}`), "streams[0].time_range.until", "absolute"},
 	{"time key", one(`{"name":"messages","time_range":{"from":"2025-01-01"}}`), "streams[0].time_range.from", "not known"},

@@ -139,10 +139,14 @@ func TestEnvelopeBytes(t *testing.T) {
 		err  *pdpp.Error
 		want string
 	}{
-		{"least", &pdpp.Error{Code: pdpp.CodeNotFound, Message: "No."},
-			`{"error":{"type":"not_found_error","code":"not_found","message":"No.","request_id":"abc"}}`},
-		{"no message", &pdpp.Error{Code: pdpp.CodeNotFound},
-			`{"error":{"type":"not_found_error","code":"not_found","message":"Not Found.","request_id":"abc"}}`},
+		{
+			"least", &pdpp.Error{Code: pdpp.CodeNotFound, Message: "No."},
+			`{"error":{"type":"not_found_error","code":"not_found","message":"No.","request_id":"abc"}}`,
+		},
+		{
+			"no message", &pdpp.Error{Code: pdpp.CodeNotFound},
+			`{"error":{"type":"not_found_error","code":"not_found","message":"Not Found.","request_id":"abc"}}`,
+		},
 		{"all", &pdpp.Error{
 			Code: pdpp.CodeAmbiguousConnection, Message: "Several.", Param: "p", Field: "f", Stream: "s", NeedsBroaderGrant: true,
 			RetryWith: "connection_id", NextStep: "Choose <one>.", Available: few, Op: "secret op", Err: errors.New("secret cause"), Hint: "secret hint",
@@ -208,14 +212,22 @@ func TestChallenges(t *testing.T) {
 		want     string
 		meta     string // in the body
 	}{
-		{"no bearer at /v1", "", pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."),
-			`Bearer resource_metadata="` + meta + `", scope="pdpp:read"`, meta},
-		{"no bearer at /mcp", "/mcp", pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."),
-			`Bearer resource_metadata="` + meta + `/mcp", scope="pdpp:read"`, meta + "/mcp"},
-		{"bad token", "/mcp/developer", pdpp.Errorf(pdpp.CodeInvalidToken, "The token is not valid."),
-			`Bearer error="invalid_token", error_description="The token is not valid.", resource_metadata="` + meta + `/mcp/developer", scope="pdpp:read"`, meta + "/mcp/developer"},
-		{"refused", "", pdpp.Errorf(pdpp.CodeFieldNotGranted, "Field \"a\\b\u00e9\r\nX: y\" is not in this grant."),
-			`Bearer error="insufficient_scope", error_description="Field 'a?b???X: y' is not in this grant.", resource_metadata="` + meta + `", scope="pdpp:read"`, ""},
+		{
+			"no bearer at /v1", "", pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."),
+			`Bearer resource_metadata="` + meta + `", scope="pdpp:read"`, meta,
+		},
+		{
+			"no bearer at /mcp", "/mcp", pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."),
+			`Bearer resource_metadata="` + meta + `/mcp", scope="pdpp:read"`, meta + "/mcp",
+		},
+		{
+			"bad token", "/mcp/developer", pdpp.Errorf(pdpp.CodeInvalidToken, "The token is not valid."),
+			`Bearer error="invalid_token", error_description="The token is not valid.", resource_metadata="` + meta + `/mcp/developer", scope="pdpp:read"`, meta + "/mcp/developer",
+		},
+		{
+			"refused", "", pdpp.Errorf(pdpp.CodeFieldNotGranted, "Field \"a\\b\u00e9\r\nX: y\" is not in this grant."),
+			`Bearer error="insufficient_scope", error_description="Field 'a?b???X: y' is not in this grant.", resource_metadata="` + meta + `", scope="pdpp:read"`, "",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

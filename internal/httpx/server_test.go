@@ -305,7 +305,9 @@ func TestBodyLimit(t *testing.T) {
 		body io.Reader
 		want int
 	}{
-		{nil, 200}, {strings.NewReader("12345678"), 200}, {strings.NewReader("123456789"), 413},
+		{nil, 200},
+		{strings.NewReader("12345678"), 200},
+		{strings.NewReader("123456789"), 413},
 		{unsized("12345678"), 200},
 	} {
 		got := send(t, srv, request{method: "POST", body: tt.body})

@@ -21,10 +21,14 @@ func TestParseRecord(t *testing.T) {
 		want         store.Input
 	}{
 		{"entries", `{"key":"a","data":{}}`, store.Input{ID: "a", Data: []byte(`{}`), EmittedAt: noon}},
-		{"entries", ` { "key" : "a" , "data" : { "id" : "a", "amount": 12.00 } , "emitted_at":"2026-05-01T10:00:00+02:00", "op":"upsert","x":1}`,
-			store.Input{ID: "a", Data: []byte(`{"id":"a","amount":12.00}`), EmittedAt: at}},
-		{"entries", `{"key":"a","data":{"\u0069d":"\u0061"},"op":null,"emitted_at":null}`,
-			store.Input{ID: "a", Data: []byte(`{"\u0069d":"\u0061"}`), EmittedAt: noon}},
+		{
+			"entries", ` { "key" : "a" , "data" : { "id" : "a", "amount": 12.00 } , "emitted_at":"2026-05-01T10:00:00+02:00", "op":"upsert","x":1}`,
+			store.Input{ID: "a", Data: []byte(`{"id":"a","amount":12.00}`), EmittedAt: at},
+		},
+		{
+			"entries", `{"key":"a","data":{"\u0069d":"\u0061"},"op":null,"emitted_at":null}`,
+			store.Input{ID: "a", Data: []byte(`{"\u0069d":"\u0061"}`), EmittedAt: noon},
+		},
 		{"entries", `{"key":["a"],"data":{}}`, store.Input{ID: "a", Data: []byte(`{}`), EmittedAt: noon}},
 		{"entries", `{"key":"\ud83d\ude00","data":{}}`, store.Input{ID: "😀", Data: []byte(`{}`), EmittedAt: noon}},
 		{"entries", `{"key":"12","data":{"id":12}}`, store.Input{ID: "12", Data: []byte(`{"id":12}`), EmittedAt: noon}},
@@ -33,13 +37,19 @@ func TestParseRecord(t *testing.T) {
 		{"entries", `{"key":"a","op":"delete"}`, store.Input{Delete: true, ID: "a", EmittedAt: noon}},
 		{"entries", `{"key":"a","op":"delete","data":null,"emitted_at":"2026-05-01T08:00:00"}`, store.Input{Delete: true, ID: "a", EmittedAt: at}},
 		{"entries", `{"key":"a","op":"delete","data":{"id":"a"}}`, store.Input{Delete: true, ID: "a", EmittedAt: noon}},
-		{"items", `{"key":12345678901234567890,"data":{"n":12345678901234567890}}`,
-			store.Input{ID: "12345678901234567890", Data: []byte(`{"n":12345678901234567890}`), EmittedAt: noon}},
+		{
+			"items", `{"key":12345678901234567890,"data":{"n":12345678901234567890}}`,
+			store.Input{ID: "12345678901234567890", Data: []byte(`{"n":12345678901234567890}`), EmittedAt: noon},
+		},
 		{"items", `{"key":1.50e1,"data":{"n":15}}`, store.Input{ID: "15", Data: []byte(`{"n":15}`), EmittedAt: noon}},
-		{"months", `{"key":["acc_1","2026-04"],"data":{"account":"acc_1"}}`,
-			store.Input{ID: `["acc_1","2026-04"]`, Data: []byte(`{"account":"acc_1"}`), EmittedAt: noon}},
-		{"months", `{"key":[ 7, "a\u0022" ],"data":{"account":"7","month":"a\""}}`,
-			store.Input{ID: `["7","a\""]`, Data: []byte(`{"account":"7","month":"a\""}`), EmittedAt: noon}},
+		{
+			"months", `{"key":["acc_1","2026-04"],"data":{"account":"acc_1"}}`,
+			store.Input{ID: `["acc_1","2026-04"]`, Data: []byte(`{"account":"acc_1"}`), EmittedAt: noon},
+		},
+		{
+			"months", `{"key":[ 7, "a\u0022" ],"data":{"account":"7","month":"a\""}}`,
+			store.Input{ID: `["7","a\""]`, Data: []byte(`{"account":"7","month":"a\""}`), EmittedAt: noon},
+		},
 	}
 	m := parse(t, ledger)
 	for _, tt := range tests {

@@ -48,7 +48,8 @@ type ImportOptions struct {
 // each field of the primary key or of Map is refused as a whole
 // (CodeInvalidInput).
 func (r *Runner) Import(ctx context.Context, subject pdpp.SubjectID, conn pdpp.Connection, m *pdpp.Manifest,
-	opts ImportOptions, files []File) (Summary, error) {
+	opts ImportOptions, files []File,
+) (Summary, error) {
 	run := r.newRun(subject, conn, m)
 	run.stream, run.stopOnError, run.dry = opts.Stream, opts.StopOnError, opts.DryRun
 	s := m.Stream(opts.Stream)

@@ -44,7 +44,8 @@ type Options struct {
 // was committed until then stays and is in the summary; running the same files
 // again is harmless (I-8).
 func (r *Runner) Run(ctx context.Context, subject pdpp.SubjectID, conn pdpp.Connection, m *pdpp.Manifest,
-	opts Options, files []File) (Summary, error) {
+	opts Options, files []File,
+) (Summary, error) {
 	run := r.newRun(subject, conn, m)
 	run.stream, run.stopOnError, run.dry = opts.Stream, opts.StopOnError, opts.DryRun
 	return run.do(ctx, files, func(_ string, text io.Reader) (format, error) {

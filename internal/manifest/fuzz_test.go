@@ -37,8 +37,14 @@ func TestMutatedExamples(t *testing.T) {
 		}
 		docs = append(docs, doc)
 	}
-	spare := []any{nil, true, false, 0.0, 7.0, "", "id", "memo", "object", "#/$defs/file", []any{}, []any{"id"}, map[string]any{},
-		map[string]any{"type": "string"}, map[string]any{"$ref": "#/$defs/instant"}}
+	spare := []any{
+		nil, true, false, 0.0, 7.0, "", "id", "memo", "object", "#/$defs/file",
+		[]any{},
+		[]any{"id"},
+		map[string]any{},
+		map[string]any{"type": "string"},
+		map[string]any{"$ref": "#/$defs/instant"},
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		doc := rapid.SampledFrom(docs).Draw(rt, "example")
 		for range rapid.IntRange(1, 3).Draw(rt, "edits") {

@@ -62,24 +62,36 @@ func entries() *pdpp.Stream {
 		Name: "entries", Label: "Your ledger", Description: "Ledger lines", Semantics: "append_only",
 		Fields: []*pdpp.Field{
 			{Name: "id", Index: 0, Types: []string{"string"}, Kind: pdpp.KindString, Schema: json.RawMessage(`{"type":"string"}`)},
-			{Name: "memo", Index: 1, Types: []string{"string", "null"}, Kind: pdpp.KindString, Role: pdpp.RolePrimaryTitle,
-				Schema: json.RawMessage(`{"type":["string","null"],"x_pdpp_role":"primary-title"}`)},
-			{Name: "note", Index: 2, Types: []string{"string", "null"}, Kind: pdpp.KindString, Role: pdpp.RolePrimaryText,
-				Schema: json.RawMessage(`{"type":["string","null"],"x_pdpp_role":"primary-text"}`)},
-			{Name: "amount_minor", Index: 3, Types: []string{"integer"}, Kind: pdpp.KindInteger, Role: pdpp.RoleAmount, Type: "money",
-				Schema: json.RawMessage(`{"type":"integer","x_pdpp_type":"money","x_pdpp_role":"amount"}`)},
-			{Name: "posted_at", Index: 4, Types: []string{"string"}, Kind: pdpp.KindDateTime, Format: "date-time",
+			{
+				Name: "memo", Index: 1, Types: []string{"string", "null"}, Kind: pdpp.KindString, Role: pdpp.RolePrimaryTitle,
+				Schema: json.RawMessage(`{"type":["string","null"],"x_pdpp_role":"primary-title"}`),
+			},
+			{
+				Name: "note", Index: 2, Types: []string{"string", "null"}, Kind: pdpp.KindString, Role: pdpp.RolePrimaryText,
+				Schema: json.RawMessage(`{"type":["string","null"],"x_pdpp_role":"primary-text"}`),
+			},
+			{
+				Name: "amount_minor", Index: 3, Types: []string{"integer"}, Kind: pdpp.KindInteger, Role: pdpp.RoleAmount, Type: "money",
+				Schema: json.RawMessage(`{"type":"integer","x_pdpp_type":"money","x_pdpp_role":"amount"}`),
+			},
+			{
+				Name: "posted_at", Index: 4, Types: []string{"string"}, Kind: pdpp.KindDateTime, Format: "date-time",
 				Role: pdpp.RoleEventTime, Type: "timestamp",
-				Schema: json.RawMessage(`{"type":"string","format":"date-time","x_pdpp_type":"timestamp","x_pdpp_role":"event-time"}`)},
-			{Name: "scan", Index: 5, Types: []string{"object", "null"}, Role: pdpp.RoleMedia, Blob: pdpp.BlobOne,
+				Schema: json.RawMessage(`{"type":"string","format":"date-time","x_pdpp_type":"timestamp","x_pdpp_role":"event-time"}`),
+			},
+			{
+				Name: "scan", Index: 5, Types: []string{"object", "null"}, Role: pdpp.RoleMedia, Blob: pdpp.BlobOne,
 				Schema: json.RawMessage(`{"type":["object","null"],"required":["blob_id"],"x_pdpp_role":"media","properties":{"blob_id":{"type":"string"},` +
-					`"mime_type":{"type":"string"},"size_bytes":{"type":"integer"},"sha256":{"type":"string"}}}`)},
+					`"mime_type":{"type":"string"},"size_bytes":{"type":"integer"},"sha256":{"type":"string"}}}`),
+			},
 		},
 		Required: []string{"id", "posted_at"}, PrimaryKey: []string{"id"},
 		CursorField: "posted_at", ConsentTimeField: "posted_at", SelectFields: true,
 		Views: []pdpp.View{{ID: "brief", Label: "Brief", Fields: []string{"id", "memo"}}},
-		Relations: []pdpp.Relation{{Name: "receipts", Stream: "receipts", ForeignKey: "entry_id", HasMany: true,
-			Expandable: true, DefaultLimit: 10, MaxLimit: 50}},
+		Relations: []pdpp.Relation{{
+			Name: "receipts", Stream: "receipts", ForeignKey: "entry_id", HasMany: true,
+			Expandable: true, DefaultLimit: 10, MaxLimit: 50,
+		}},
 		RangeFilters: []pdpp.RangeFilter{
 			{Field: "posted_at", Ops: []pdpp.Op{pdpp.OpGte, pdpp.OpLt}},
 			{Field: "amount_minor", Ops: []pdpp.Op{pdpp.OpGte, pdpp.OpLte}},
@@ -181,9 +193,13 @@ func TestDeclaredOrder(t *testing.T) {
 	}
 	got := [][]string{fields, views, rels, ranges}
 	want := [][]string{
-		{"zone", "id", "sent_at", "read_at", "day", "sender", "blob_ref", "attachments", "maybe_file", "score", "starred",
-			"mixed", "anything", "second", "first", "choice", "odd.name with spaces"},
-		{"z", "a"}, {"replies", "calm", "bulk", "closed"}, {"score", "day", "id"},
+		{
+			"zone", "id", "sent_at", "read_at", "day", "sender", "blob_ref", "attachments", "maybe_file", "score", "starred",
+			"mixed", "anything", "second", "first", "choice", "odd.name with spaces",
+		},
+		{"z", "a"},
+		{"replies", "calm", "bulk", "closed"},
+		{"score", "day", "id"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
@@ -211,19 +227,31 @@ func TestFields(t *testing.T) {
 	s := mustParse(t, readExample(t, "postbox.json")).Stream("messages")
 	const file = `{"type":"object","required":["blob_id"],"properties":{"blob_id":{"$ref":"#/$defs/a~1b"}}}`
 	for _, want := range []*pdpp.Field{
-		{Name: "sent_at", Types: []string{"string"}, Kind: pdpp.KindDateTime, Format: "date-time", Role: pdpp.RoleEventTime,
-			Schema: json.RawMessage(`{"type":"string","format":"date-time","x_pdpp_role":"event-time","description":"When it left"}`)},
-		{Name: "read_at", Types: []string{"string", "null"}, Kind: pdpp.KindDateTime, Format: "date-time",
-			Schema: json.RawMessage(`{"anyOf":[{"$ref":"#/$defs/instant"},{"type":"null"}],"default":null}`)},
-		{Name: "day", Types: []string{"null", "string"}, Kind: pdpp.KindDate, Format: "date",
-			Schema: json.RawMessage(`{"oneOf":[{"type":"null"},{"type":"string","format":"date"}]}`)},
-		{Name: "sender", Types: []string{"object"},
-			Schema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"},"name":{"type":"string"}}}`)},
+		{
+			Name: "sent_at", Types: []string{"string"}, Kind: pdpp.KindDateTime, Format: "date-time", Role: pdpp.RoleEventTime,
+			Schema: json.RawMessage(`{"type":"string","format":"date-time","x_pdpp_role":"event-time","description":"When it left"}`),
+		},
+		{
+			Name: "read_at", Types: []string{"string", "null"}, Kind: pdpp.KindDateTime, Format: "date-time",
+			Schema: json.RawMessage(`{"anyOf":[{"$ref":"#/$defs/instant"},{"type":"null"}],"default":null}`),
+		},
+		{
+			Name: "day", Types: []string{"null", "string"}, Kind: pdpp.KindDate, Format: "date",
+			Schema: json.RawMessage(`{"oneOf":[{"type":"null"},{"type":"string","format":"date"}]}`),
+		},
+		{
+			Name: "sender", Types: []string{"object"},
+			Schema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"},"name":{"type":"string"}}}`),
+		},
 		{Name: "blob_ref", Types: []string{"object"}, Blob: pdpp.BlobOne, Schema: json.RawMessage(file)},
-		{Name: "attachments", Types: []string{"array", "null"}, Blob: pdpp.BlobList,
-			Schema: json.RawMessage(`{"type":["array","null"],"items":{"$ref":"#/$defs/file"}}`)},
-		{Name: "maybe_file", Types: []string{"object", "null"}, Blob: pdpp.BlobOne,
-			Schema: json.RawMessage(`{"anyOf":[{"$ref":"#/$defs/file"},{"type":"null"}]}`)},
+		{
+			Name: "attachments", Types: []string{"array", "null"}, Blob: pdpp.BlobList,
+			Schema: json.RawMessage(`{"type":["array","null"],"items":{"$ref":"#/$defs/file"}}`),
+		},
+		{
+			Name: "maybe_file", Types: []string{"object", "null"}, Blob: pdpp.BlobOne,
+			Schema: json.RawMessage(`{"anyOf":[{"$ref":"#/$defs/file"},{"type":"null"}]}`),
+		},
 		{Name: "score", Types: []string{"number"}, Kind: pdpp.KindNumber, Schema: json.RawMessage(`{"type":"number"}`)},
 		{Name: "starred", Types: []string{"null", "boolean"}, Kind: pdpp.KindBoolean, Schema: json.RawMessage(`{"type":["null","boolean"]}`)},
 		{Name: "mixed", Types: []string{"string", "integer"}, Schema: json.RawMessage(`{"type":["string","integer"]}`)},
@@ -231,8 +259,10 @@ func TestFields(t *testing.T) {
 		{Name: "second", Types: []string{"integer"}, Kind: pdpp.KindInteger, Schema: json.RawMessage(`{"type":"integer"}`)},
 		{Name: "first", Types: []string{"boolean"}, Kind: pdpp.KindBoolean, Schema: json.RawMessage(`{"type":"boolean"}`)},
 		{Name: "choice", Schema: json.RawMessage(`{"anyOf":[{"type":"string"},{"type":"integer"}]}`)},
-		{Name: "odd.name with spaces", Types: []string{"string"}, Kind: pdpp.KindString, Role: "house-special",
-			Schema: json.RawMessage(`{"type":"string","x_pdpp_role":"house-special","enum":[{"$ref":"https://data.example.test"}]}`)},
+		{
+			Name: "odd.name with spaces", Types: []string{"string"}, Kind: pdpp.KindString, Role: "house-special",
+			Schema: json.RawMessage(`{"type":"string","x_pdpp_role":"house-special","enum":[{"$ref":"https://data.example.test"}]}`),
+		},
 	} {
 		if diff := cmp.Diff(want, s.Field(want.Name), cmpopts.IgnoreFields(pdpp.Field{}, "Index")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", want.Name, diff)

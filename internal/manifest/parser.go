@@ -168,17 +168,27 @@ type fieldRule struct {
 var (
 	anyField = fieldRule{ok: func(*pdpp.Field) bool { return true }}
 
-	orderedField = fieldRule{"M-4", "an integer, a number, or a string with format date or date-time",
-		func(f *pdpp.Field) bool { return f.Kind.IsOrdered() }}
-	timeField = fieldRule{"M-4", "a string with format date or date-time",
-		func(f *pdpp.Field) bool { return f.Kind.IsTime() }}
+	orderedField = fieldRule{
+		"M-4", "an integer, a number, or a string with format date or date-time",
+		func(f *pdpp.Field) bool { return f.Kind.IsOrdered() },
+	}
+	timeField = fieldRule{
+		"M-4", "a string with format date or date-time",
+		func(f *pdpp.Field) bool { return f.Kind.IsTime() },
+	}
 
 	bucketField = fieldRule{"M-5", timeField.want, timeField.ok}
-	sumField    = fieldRule{"M-5", "an integer or a number",
-		func(f *pdpp.Field) bool { return f.Kind.IsNumeric() }}
-	scalarField = fieldRule{"M-5", "of exactly one scalar type",
-		func(f *pdpp.Field) bool { return f.Kind != pdpp.KindNone }}
+	sumField    = fieldRule{
+		"M-5", "an integer or a number",
+		func(f *pdpp.Field) bool { return f.Kind.IsNumeric() },
+	}
+	scalarField = fieldRule{
+		"M-5", "of exactly one scalar type",
+		func(f *pdpp.Field) bool { return f.Kind != pdpp.KindNone },
+	}
 
-	searchField = fieldRule{"M-6", "a string",
-		func(f *pdpp.Field) bool { return f.Kind == pdpp.KindString || f.Kind.IsTime() }}
+	searchField = fieldRule{
+		"M-6", "a string",
+		func(f *pdpp.Field) bool { return f.Kind == pdpp.KindString || f.Kind.IsTime() },
+	}
 )

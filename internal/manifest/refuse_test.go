@@ -54,23 +54,31 @@ func TestRefused(t *testing.T) {
 		{`{"kind": "connector", "id"`, `{"kind": "provider", "id"`, `source.kind: "provider" is not one of connector (M-1)`},
 		{`"id": "https://reg.acme.test/c/ledgerly"`, `"uri": "x"`, `source.id: is required (M-1)`},
 		{`c/ledgerly"`, `c/Ledgerly"`, `connector_key: is required, because source.id does not end in a path segment that is a connector key (M-1)`},
-		{`"display": {"name"`, `"connector_key": "-x", "display": {"name"`,
-			`connector_key: "-x" is not a connector key: 1 to 64 of a-z 0-9 _ -, starting with a letter or digit (C-22)`},
+		{
+			`"display": {"name"`, `"connector_key": "-x", "display": {"name"`,
+			`connector_key: "-x" is not a connector key: 1 to 64 of a-z 0-9 _ -, starting with a letter or digit (C-22)`,
+		},
 		{`"streams": [`, `"source_declaration": [], "streams": [`, `source_declaration: must be an object (M-1)`},
 
 		{`"2026-02-01"`, `"` + strings.Repeat("v", 2049) + `"`, `declaration_version: has 2049 bytes; at most 2048 are allowed (M-1)`},
-		{`https://reg.acme.test/c/ledgerly`, `https://%zz`,
-			`connector_key: is required, because source.id does not end in a path segment that is a connector key (M-1)`},
+		{
+			`https://reg.acme.test/c/ledgerly`, `https://%zz`,
+			`connector_key: is required, because source.id does not end in a path segment that is a connector key (M-1)`,
+		},
 		{`"streams": [`, `"stream_list": [`, `streams: is required (M-1)`},
 
 		{`"name": "entries", `, ``, "streams[0].name: is required (M-2)\nstreams[1].relationships[0].stream: there is no stream \"entries\" in this manifest (M-8)"},
 		{`{"name": "receipts", "semantics"`, `7, {"name": "receipts", "semantics"`, `streams[1]: must be an object (M-2)`},
-		{`{"name": "receipts", "semantics"`, `{"name": "a..b", "semantics"`,
+		{
+			`{"name": "receipts", "semantics"`, `{"name": "a..b", "semantics"`,
 			`streams[1].name: "a..b" is not a stream name: 1 to 128 letters, digits, _ . - that do not start with . or - and do not contain .. (M-3)` +
-				"\n" + `streams[0].relationships[0].stream: there is no stream "receipts" in this manifest (M-8)`},
-		{`{"name": "receipts", "semantics"`, `{"name": "entries", "semantics"`,
+				"\n" + `streams[0].relationships[0].stream: there is no stream "receipts" in this manifest (M-8)`,
+		},
+		{
+			`{"name": "receipts", "semantics"`, `{"name": "entries", "semantics"`,
 			`streams[1].name: there is already a stream "entries" (M-2)` + "\n" +
-				`streams[0].relationships[0].stream: there is no stream "receipts" in this manifest (M-8)`},
+				`streams[0].relationships[0].stream: there is no stream "receipts" in this manifest (M-8)`,
+		},
 		{`"append_only"`, `"log"`, `streams[0].semantics: "log" is not one of append_only, mutable_state (M-2)`},
 		{`"description": "Ledger lines"`, `"description": 1`, `streams[0].description: must be a string (M-1)`},
 		{`{"label": "Your ledger"}`, `{"label": []}`, `streams[0].display.label: must be a string (M-1)`},
@@ -93,28 +101,44 @@ func TestRefused(t *testing.T) {
 		{tags, `"ta,gs": {}`, `streams[1].schema.properties["ta,gs"]: "ta,gs" is not a property name: 1 to 128 bytes without control characters and without [ ] , (M-3)`},
 		{tags, `"t\u0007": {}`, `streams[1].schema.properties["t\a"]: "t\a" is not a property name: 1 to 128 bytes without control characters and without [ ] , (M-3)`},
 		{tags, `"": {}`, `streams[1].schema.properties[""]: "" is not a property name: 1 to 128 bytes without control characters and without [ ] , (M-3)`},
-		{tags, `"tags": {"items": {"$ref": "https://x.example.test/s"}}`,
-			`streams[1].schema.properties.tags.items.$ref: "https://x.example.test/s" is not local; a $ref must start with # (M-2)`},
+		{
+			tags, `"tags": {"items": {"$ref": "https://x.example.test/s"}}`,
+			`streams[1].schema.properties.tags.items.$ref: "https://x.example.test/s" is not local; a $ref must start with # (M-2)`,
+		},
 		{tags, `"tags": {"items": {"$ref": "#/$defs/none"}}`, `streams[1].schema.properties.tags.items.$ref: "#/$defs/none" leads nowhere in this schema (M-2)`},
-		{tags, `"tags": {"$ref": "#/properties/id"}`,
-			`streams[1].schema.properties.tags: $ref "#/properties/id" is not followed; only #/$defs/… and #/definitions/… are (M-2)`},
+		{
+			tags, `"tags": {"$ref": "#/properties/id"}`,
+			`streams[1].schema.properties.tags: $ref "#/properties/id" is not followed; only #/$defs/… and #/definitions/… are (M-2)`,
+		},
 		{tags, `"tags": {"items": {"$ref": 7}}`, `streams[1].schema.properties.tags.items.$ref: must be a string (M-2)`},
 		{tags, `"tags": {"allOf": [{"$ref": "#/%zz"}]}`, `streams[1].schema.properties.tags.allOf[0].$ref: "#/%zz" leads nowhere in this schema (M-2)`},
-		{tags, `"tags": {"allOf": [true], "items": {"$ref": "#/properties/tags/allOf/1"}}`,
-			`streams[1].schema.properties.tags.items.$ref: "#/properties/tags/allOf/1" leads nowhere in this schema (M-2)`},
+		{
+			tags, `"tags": {"allOf": [true], "items": {"$ref": "#/properties/tags/allOf/1"}}`,
+			`streams[1].schema.properties.tags.items.$ref: "#/properties/tags/allOf/1" leads nowhere in this schema (M-2)`,
+		},
 		{tags + `}`, `"tags": {"$ref": "#/$defs/n"}}, "$defs": {"n": 4}`, `streams[1].schema.properties.tags: $ref "#/$defs/n" does not lead to a schema (M-2)`},
-		{tags + `}`, `"tags": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}`,
-			`streams[1].schema.properties.tags: $ref leads in a circle, or through more than 32 references (M-2)`},
+		{
+			tags + `}`, `"tags": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}`,
+			`streams[1].schema.properties.tags: $ref leads in a circle, or through more than 32 references (M-2)`,
+		},
 
-		{`"cursor_field": "posted_at"`, `"cursor_field": "memo"`,
-			`streams[0].cursor_field: field "memo" must be an integer, a number, or a string with format date or date-time (M-4)`},
-		{`"consent_time_field": "posted_at"`, `"consent_time_field": "amount_minor"`,
-			`streams[0].consent_time_field: field "amount_minor" must be a string with format date or date-time (M-4)`},
-		{`"consent_time_field": "posted_at"`, `"consent_time_field": "when"`,
-			`streams[0].consent_time_field: field "when" is not declared in schema.properties (M-2)`},
+		{
+			`"cursor_field": "posted_at"`, `"cursor_field": "memo"`,
+			`streams[0].cursor_field: field "memo" must be an integer, a number, or a string with format date or date-time (M-4)`,
+		},
+		{
+			`"consent_time_field": "posted_at"`, `"consent_time_field": "amount_minor"`,
+			`streams[0].consent_time_field: field "amount_minor" must be a string with format date or date-time (M-4)`,
+		},
+		{
+			`"consent_time_field": "posted_at"`, `"consent_time_field": "when"`,
+			`streams[0].consent_time_field: field "when" is not declared in schema.properties (M-2)`,
+		},
 		{`"amount_minor": ["gte", "lte"]`, `"amount": ["gte"]`, `streams[0].query.range_filters.amount: field "amount" is not declared in schema.properties (M-2)`},
-		{`"amount_minor": ["gte", "lte"]`, `"memo": ["gte"]`,
-			`streams[0].query.range_filters.memo: field "memo" must be an integer, a number, or a string with format date or date-time (M-4)`},
+		{
+			`"amount_minor": ["gte", "lte"]`, `"memo": ["gte"]`,
+			`streams[0].query.range_filters.memo: field "memo" must be an integer, a number, or a string with format date or date-time (M-4)`,
+		},
 		{`"amount_minor": ["gte", "lte"]`, `"amount_minor": ["eq"]`, `streams[0].query.range_filters.amount_minor[0]: "eq" is not one of gte, gt, lte, lt (M-4)`},
 		{`"amount_minor": ["gte", "lte"]`, `"amount_minor": null`, `streams[0].query.range_filters.amount_minor: must list at least one of gte, gt, lte, lt (M-4)`},
 
@@ -127,26 +151,38 @@ func TestRefused(t *testing.T) {
 		{brief, `{"id": "brief"}`, `streams[0].views[0].fields: is required (M-2)`},
 
 		{aggs, `"aggregations": {"count": false,`, `streams[0].query.aggregations.count: may only be true; leave it out otherwise (M-5)`},
-		{aggs, `"aggregations": {"median": [],`,
-			`streams[0].query.aggregations.median: is not an aggregation; known are count, sum, min, max, group_by, group_by_time, count_distinct (M-5)`},
+		{
+			aggs, `"aggregations": {"median": [],`,
+			`streams[0].query.aggregations.median: is not an aggregation; known are count, sum, min, max, group_by, group_by_time, count_distinct (M-5)`,
+		},
 		{`"sum": ["amount_minor"]`, `"sum": ["memo"]`, `streams[0].query.aggregations.sum[0]: field "memo" must be an integer or a number (M-5)`},
 		{`"sum": ["amount_minor"]`, `"sum": []`, `streams[0].query.aggregations.sum: must be a list with at least one name (M-5)`},
 		{`"sum": ["amount_minor"]`, `"sum": ["amount_minor", "amount_minor"]`, `streams[0].query.aggregations.sum[1]: "amount_minor" is listed twice (M-5)`},
-		{`"min": ["posted_at"]`, `"min": ["memo"]`,
-			`streams[0].query.aggregations.min[0]: field "memo" must be an integer, a number, or a string with format date or date-time (M-4)`},
+		{
+			`"min": ["posted_at"]`, `"min": ["memo"]`,
+			`streams[0].query.aggregations.min[0]: field "memo" must be an integer, a number, or a string with format date or date-time (M-4)`,
+		},
 		{`"group_by": ["memo"]`, `"group_by": ["scan"]`, `streams[0].query.aggregations.group_by[0]: field "scan" must be of exactly one scalar type (M-5)`},
-		{`"group_by_time": ["posted_at"]`, `"group_by_time": ["amount_minor"]`,
-			`streams[0].query.aggregations.group_by_time[0]: field "amount_minor" must be a string with format date or date-time (M-5)`},
-		{`"count_distinct": ["memo"]`, `"count_distinct": ["scan"]`,
-			`streams[0].query.aggregations.count_distinct[0]: field "scan" must be of exactly one scalar type (M-5)`},
+		{
+			`"group_by_time": ["posted_at"]`, `"group_by_time": ["amount_minor"]`,
+			`streams[0].query.aggregations.group_by_time[0]: field "amount_minor" must be a string with format date or date-time (M-5)`,
+		},
+		{
+			`"count_distinct": ["memo"]`, `"count_distinct": ["scan"]`,
+			`streams[0].query.aggregations.count_distinct[0]: field "scan" must be of exactly one scalar type (M-5)`,
+		},
 
 		{`"lexical_fields": ["memo", "note"]`, `"lexical_fields": []`, `streams[0].query.search.lexical_fields: must be a list with at least one name (M-6)`},
-		{`"lexical_fields": ["memo", "note"]`, `"lexical_fields": ["amount_minor"]`,
-			`streams[0].query.search.lexical_fields[0]: field "amount_minor" must be a string (M-6)`},
+		{
+			`"lexical_fields": ["memo", "note"]`, `"lexical_fields": ["amount_minor"]`,
+			`streams[0].query.search.lexical_fields[0]: field "amount_minor" must be a string (M-6)`,
+		},
 		{`"semantic_fields": ["note"]`, `"semantic_fields": ["scan"]`, `streams[0].query.search.semantic_fields[0]: field "scan" must be a string (M-6)`},
 
-		{`"primary-text"`, `"primary-title"`,
-			`streams[0].schema.properties.note.x_pdpp_role: role "primary-title" is already on field "memo"; one field per stream may have it (M-7)`},
+		{
+			`"primary-text"`, `"primary-title"`,
+			`streams[0].schema.properties.note.x_pdpp_role: role "primary-title" is already on field "memo"; one field per stream may have it (M-7)`,
+		},
 		{`"x_pdpp_type": "money"`, `"x_pdpp_type": 1`, `streams[0].schema.properties.amount_minor.x_pdpp_type: must be a string (M-7)`},
 
 		{rel, strings.Replace(rel, `"has_many"`, `"many"`, 1), `streams[0].relationships[0].cardinality: "many" is not one of has_many, has_one (M-8)` +
@@ -156,10 +192,14 @@ func TestRefused(t *testing.T) {
 		{rel2, `"entry"`, `streams[1].relationships[0]: must be an object (M-8)`},
 		{rel2, strings.Replace(rel2, `"stream": "entries", `, ``, 1), `streams[1].relationships[0].stream: is required (M-8)`},
 		{rel2, strings.Replace(rel2, `"entries"`, `"lines"`, 1), `streams[1].relationships[0].stream: there is no stream "lines" in this manifest (M-8)`},
-		{rel, strings.Replace(rel, `"entry_id"`, `"posted_at"`, 1),
-			`streams[0].relationships[0].foreign_key: field "posted_at" is not declared in schema.properties of the related stream "receipts" (M-8)`},
-		{rel, strings.Replace(rel, `"entry_id"`, `"tags"`, 1),
-			`streams[0].relationships[0].foreign_key: field "tags" of the related stream "receipts" must be of exactly one scalar type (M-8)`},
+		{
+			rel, strings.Replace(rel, `"entry_id"`, `"posted_at"`, 1),
+			`streams[0].relationships[0].foreign_key: field "posted_at" is not declared in schema.properties of the related stream "receipts" (M-8)`,
+		},
+		{
+			rel, strings.Replace(rel, `"entry_id"`, `"tags"`, 1),
+			`streams[0].relationships[0].foreign_key: field "tags" of the related stream "receipts" must be of exactly one scalar type (M-8)`,
+		},
 		{exp, `["receipts"]`, `streams[0].query.expand[0]: must be an object (M-8)`},
 		{exp, `[{"relation": "receipts"}]`, `streams[0].query.expand[0].name: is required (M-8)`},
 		{exp, `[{"name": "scans"}]`, `streams[0].query.expand[0].name: there is no relationship "scans" in this stream (M-8)`},
@@ -168,8 +208,10 @@ func TestRefused(t *testing.T) {
 		{exp, `[{"name": "receipts", "max_limit": 0}]`, `streams[0].query.expand[0].max_limit: must be a whole number of at least 1 (M-8)`},
 		{exp, `[{"name": "receipts", "default_limit": 60}]`, `streams[0].query.expand[0].default_limit: is 60, more than max_limit, which is 50 (M-8)`},
 		{exp, `[{"name": "receipts", "default_limit": 1.5}]`, `streams[0].query.expand[0].default_limit: must be a whole number of at least 1 (M-8)`},
-		{`"cardinality": "has_one"}]`, `"cardinality": "has_one"}], "query": {"expand": [{"name": "entry", "max_limit": 1}]}`,
-			`streams[1].query.expand[0].max_limit: a has_one relationship declares no limits (M-8)`},
+		{
+			`"cardinality": "has_one"}]`, `"cardinality": "has_one"}], "query": {"expand": [{"name": "entry", "max_limit": 1}]}`,
+			`streams[1].query.expand[0].max_limit: a has_one relationship declares no limits (M-8)`,
+		},
 
 		{memo, `"id": {"type": "string"}`, `streams[0].schema.properties.id: the key "id" is given twice`},
 		{`"protocol_version": "0.1.0"`, `"x": [{"a": 1, "\u0061": 2}]`, `x[0].a: the key "a" is given twice`},

@@ -103,8 +103,10 @@ func child(v value, step string) value {
 // The places of a JSON Schema that hold schemas. Elsewhere, in enum or default
 // for example, a key "$ref" is data.
 var (
-	schemaKeys = []string{"additionalItems", "additionalProperties", "allOf", "anyOf", "contains", "contentSchema", "else", "if",
-		"items", "not", "oneOf", "prefixItems", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"}
+	schemaKeys = []string{
+		"additionalItems", "additionalProperties", "allOf", "anyOf", "contains", "contentSchema", "else", "if",
+		"items", "not", "oneOf", "prefixItems", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+	}
 	schemaMapKeys = []string{"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )
 

@@ -51,8 +51,10 @@ func capability(s *pdpp.Stream, f *pdpp.Field) dict {
 		"type": f.Type, "role": f.Role, "schema": f.Schema, "granted": true,
 		"exact_filter": flag(f.Kind != pdpp.KindNone), "range_filter": ranges,
 		"lexical_search": in(s.LexicalFields), "semantic_search": in(s.SemanticFields),
-		"aggregation": dict{"count_distinct": in(a.CountDistinct), "group_by": in(a.GroupBy), "group_by_time": in(a.GroupByTime),
-			"max": in(a.Max), "min": in(a.Min), "sum": in(a.Sum)},
+		"aggregation": dict{
+			"count_distinct": in(a.CountDistinct), "group_by": in(a.GroupBy), "group_by_time": in(a.GroupByTime),
+			"max": in(a.Max), "min": in(a.Min), "sum": in(a.Sum),
+		},
 	}
 }
 
@@ -65,9 +67,11 @@ func addRelations(row dict, s *pdpp.Stream) {
 	for _, r := range s.Relations {
 		rels = append(rels, dict{"name": r.Name, "stream": r.Stream, "foreign_key": r.ForeignKey, "cardinality": r.Cardinality()})
 		expand = append(expand, dict{"name": r.Name, "default_limit": r.DefaultLimit, "max_limit": r.MaxLimit})
-		caps = append(caps, dict{"name": r.Name, "stream": r.Stream, "target_stream": r.Stream, "cardinality": r.Cardinality(),
+		caps = append(caps, dict{
+			"name": r.Name, "stream": r.Stream, "target_stream": r.Stream, "cardinality": r.Cardinality(),
 			"foreign_key": r.ForeignKey, "child_parent_key_field": r.ForeignKey,
-			"default_limit": r.DefaultLimit, "max_limit": r.MaxLimit, "granted": true, "usable": true})
+			"default_limit": r.DefaultLimit, "max_limit": r.MaxLimit, "granted": true, "usable": true,
+		})
 		names = append(names, r.Name)
 	}
 	row["views"], row["relationships"], row["expand_capabilities"] = views, rels, caps
@@ -84,17 +88,21 @@ func addQuery(row dict, s *pdpp.Stream) {
 	query := row["query"].(dict)
 	query["range_filters"] = ranges
 	query["search"] = dict{"lexical_fields": s.LexicalFields, "semantic_fields": s.SemanticFields}
-	query["aggregations"] = dict{"count": true, "sum": a.Sum, "min": a.Min, "max": a.Max, "group_by": a.GroupBy,
-		"group_by_time": a.GroupByTime, "count_distinct": a.CountDistinct}
+	query["aggregations"] = dict{
+		"count": true, "sum": a.Sum, "min": a.Min, "max": a.Max, "group_by": a.GroupBy,
+		"group_by_time": a.GroupByTime, "count_distinct": a.CountDistinct,
+	}
 	caps := row["query_capabilities"].(dict)
 	caps["sort"] = dict{"fields": []string{s.CursorField}, "default": "-" + s.CursorField, "order": []string{"asc", "desc"}}
 	caps["count"] = []string{"none", "estimated", "exact"}
 	caps["pagination"] = dict{"cursor": true, "default_limit": 25, "max_limit": 100}
 	caps["changes_since"] = true
 	caps["search_modes"] = []string{"lexical", "semantic", "hybrid"}
-	caps["aggregate"] = dict{"metrics": []string{"count", "count_distinct", "max", "min", "sum"}, "group_by": a.GroupBy,
+	caps["aggregate"] = dict{
+		"metrics": []string{"count", "count_distinct", "max", "min", "sum"}, "group_by": a.GroupBy,
 		"group_by_time": a.GroupByTime, "max_limit": 100,
-		"granularities": []string{"minute", "hour", "day", "week", "month", "quarter", "year"}}
+		"granularities": []string{"minute", "hour", "day", "week", "month", "quarter", "year"},
+	}
 }
 
 // drawStream makes a stream of any shape; only sizes matter here.
@@ -114,14 +122,18 @@ func drawStream(t *rapid.T) *pdpp.Stream {
 	s.Schema = s.Fields[0].Schema
 	s.PrimaryKey, s.CursorField, s.ConsentTimeField = some("key"), names[0], names[0]
 	s.LexicalFields, s.SemanticFields = some("lexical"), some("semantic")
-	s.Aggregations = pdpp.Aggregations{Count: true, Sum: some("sum"), Min: some("min"), Max: some("max"),
-		GroupBy: some("group"), GroupByTime: some("time"), CountDistinct: some("distinct")}
+	s.Aggregations = pdpp.Aggregations{
+		Count: true, Sum: some("sum"), Min: some("min"), Max: some("max"),
+		GroupBy: some("group"), GroupByTime: some("time"), CountDistinct: some("distinct"),
+	}
 	for _, n := range some("ranges") {
 		s.RangeFilters = append(s.RangeFilters, pdpp.RangeFilter{Field: n, Ops: []pdpp.Op{pdpp.OpGte, pdpp.OpGt, pdpp.OpLte, pdpp.OpLt}})
 	}
 	for _, n := range some("relations") {
-		s.Relations = append(s.Relations, pdpp.Relation{Name: n, Stream: text.Draw(t, "related"), ForeignKey: text.Draw(t, "foreign"),
-			HasMany: true, Expandable: true, DefaultLimit: 100, MaxLimit: 100})
+		s.Relations = append(s.Relations, pdpp.Relation{
+			Name: n, Stream: text.Draw(t, "related"), ForeignKey: text.Draw(t, "foreign"),
+			HasMany: true, Expandable: true, DefaultLimit: 100, MaxLimit: 100,
+		})
 	}
 	for _, n := range some("views") {
 		s.Views = append(s.Views, pdpp.View{ID: n, Label: text.Draw(t, "view"), Fields: some("view fields")})

@@ -33,7 +33,8 @@ func TestParse(t *testing.T) { // C-4
 			{name: "expand_limit", members: []member{{key: "r", value: "3"}}}, {name: "limit", values: []string{"1=2"}},
 		}},
 		{"connection_id=c&connector_id=k&connector_instance_id=i", []param{
-			{name: "connection_id", values: []string{"c"}}, {name: "connector_id", values: []string{"k"}},
+			{name: "connection_id", values: []string{"c"}},
+			{name: "connector_id", values: []string{"k"}},
 			{name: "connector_instance_id", values: []string{"i"}},
 		}},
 	} {

@@ -86,25 +86,26 @@ type call struct {
 
 func drawCall(t *rapid.T, u *universe, cursors []string) call {
 	c := call{method: "GET", headers: []string{fixedID}, filters: map[string]string{}, plain: true}
-	if rapid.IntRange(0, 9).Draw(t, "HEAD") == 0 {
+	if rare(t, 4, "HEAD") {
 		c.method = "HEAD"
 	}
-	names := []string{"strm_none"}
+	var names []string
 	for _, s := range u.streams {
 		names = append(names, s.name)
 	}
+	names = append(names, "strm_none")
 	name := rapid.SampledFrom(names).Draw(t, "stream")
 	q := url.Values{}
 	u.drawSelectors(t, &c, q)
 	switch rapid.IntRange(0, 9).Draw(t, "route") {
-	case 0:
+	case 9:
 		c.target = "/v1/streams"
-	case 1:
+	case 8:
 		c.target = "/v1/streams/" + name
-	case 2:
+	case 7:
 		c.target = "/v1/schema"
 		u.drawSchema(t, name, q)
-	case 3, 4:
+	case 5, 6:
 		r := rapid.SampledFrom(append(u.records, &modelRecord{id: "none"})).Draw(t, "record")
 		if r.stream != nil {
 			name = r.stream.name
@@ -116,7 +117,7 @@ func drawCall(t *rapid.T, u *universe, cursors []string) call {
 		u.drawShape(t, &c, name, q)
 		u.drawList(t, &c, name, q, cursors)
 	}
-	if rapid.IntRange(0, 19).Draw(t, "unknown parameter") == 0 {
+	if rare(t, 4, "unknown parameter") {
 		q.Set("nope", "1")
 	}
 	if len(q) > 0 {
@@ -126,11 +127,11 @@ func drawCall(t *rapid.T, u *universe, cursors []string) call {
 }
 
 func (u *universe) drawSelectors(t *rapid.T, c *call, q url.Values) {
-	if rapid.IntRange(0, 3).Draw(t, "select connection") == 0 {
-		q.Set("connection_id", rapid.SampledFrom(append([]string{"cin_none", theirConn}, u.mine...)).Draw(t, "connection"))
+	if rare(t, 2, "select connection") {
+		q.Set("connection_id", rapid.SampledFrom(append(slices.Clone(u.mine), theirConn, "cin_none")).Draw(t, "connection"))
 		c.plain = false
 	}
-	if rapid.IntRange(0, 9).Draw(t, "select connector") == 0 {
+	if rare(t, 3, "select connector") {
 		q.Set("connector_id", rapid.SampledFrom([]string{"src", "none"}).Draw(t, "connector"))
 	}
 }
@@ -153,16 +154,18 @@ func (u *universe) drawSchema(t *rapid.T, name string, q url.Values) {
 // drawShape draws what list and detail share.
 func (u *universe) drawShape(t *rapid.T, c *call, name string, q url.Values) {
 	s := u.stream(name)
-	switch rapid.IntRange(0, 5).Draw(t, "projection") {
-	case 0:
+	switch {
+	case rare(t, 3, "fields"):
 		q["fields"] = rapid.SliceOfNDistinct(rapid.SampledFrom(append(allFields(s), "undeclared")), 1, 3, rapid.ID).Draw(t, "fields")
-	case 1:
+	case rare(t, 3, "view"):
 		q.Set("view", s.viewID())
 	}
-	if rapid.IntRange(0, 3).Draw(t, "expand") == 0 {
+	if s.child != nil && rapid.Bool().Draw(t, "expand") {
+		q.Set("expand", s.child.relation())
+	} else if rare(t, 4, "expand something") {
 		q.Set("expand", rapid.SampledFrom(u.streams).Draw(t, "relation").relation())
 	}
-	if rapid.IntRange(0, 3).Draw(t, "preview") == 0 {
+	if rare(t, 3, "preview") {
 		c.headers = append(c.headers, "Prefer: pdpp-field-preview=64, pdpp-page-bytes=4096")
 		c.plain = false
 	}
@@ -176,13 +179,13 @@ func (u *universe) drawList(t *rapid.T, c *call, name string, q url.Values, curs
 	if rapid.Bool().Draw(t, "count") {
 		q.Set("count", "exact")
 	}
-	switch rapid.IntRange(0, 5).Draw(t, "order") {
-	case 0:
+	switch {
+	case rare(t, 2, "ascending"):
 		q.Set("order", "asc")
-	case 1:
+	case rare(t, 3, "sort"):
 		q.Set("sort", rapid.SampledFrom(allFields(s)).Draw(t, "sort"))
 	}
-	for range rapid.IntRange(0, 2).Draw(t, "filters") {
+	for rare(t, 2, "filter") && len(c.filters) < 2 {
 		f := rapid.SampledFrom(s.fields).Draw(t, "filter field")
 		op := rapid.SampledFrom([]string{"", "", "[gte]", "[lt]"}).Draw(t, "operator")
 		operand := u.drawOperand(t, s, f)
@@ -191,7 +194,7 @@ func (u *universe) drawList(t *rapid.T, c *call, name string, q url.Values, curs
 			c.filters[f.name] = op + operand
 		}
 	}
-	if len(cursors) > 0 && rapid.IntRange(0, 4).Draw(t, "cursor") == 0 {
+	if len(cursors) > 0 && rare(t, 2, "cursor") {
 		q.Set("cursor", rapid.SampledFrom(cursors).Draw(t, "which"))
 		c.plain = false
 	}
@@ -318,7 +321,7 @@ func (u *universe) checkLeaks(t *rapid.T, c call, a resttest.Answer, hidden []st
 			continue
 		}
 		if strings.Contains(text, m) {
-			t.Fatalf("%s %s tells %q, which is outside the grant %s:\n%s", c.method, c.target, m, u.spec(), text)
+			t.Fatalf("%s %s tells %q, which is outside the grant %s:\n%q", c.method, c.target, m, u.spec(), text)
 		}
 	}
 }

@@ -123,16 +123,27 @@ func drawStream(t *rapid.T, letter string) *modelStream {
 	return s
 }
 
+// rare draws true once in 2^n times. Ranges would not do: rapid prefers small
+// numbers.
+func rare(t *rapid.T, n int, label string) bool {
+	for range n {
+		if !rapid.Bool().Draw(t, label) {
+			return false
+		}
+	}
+	return true
+}
+
 func (u *universe) next() int { u.serial++; return u.serial }
 
 func (u *universe) drawRecords(t *rapid.T, s *modelStream, conn string, theirs bool) {
-	for i := range rapid.IntRange(0, 4).Draw(t, "records") {
+	for i := range rapid.IntRange(1, 6).Draw(t, "records") {
 		r := &modelRecord{
 			theirs: theirs, conn: conn, stream: s, id: fmt.Sprintf("idm%04dq", u.next()), values: map[string]string{},
 			emitted: time.Date(2026, 3, 1, 0, 0, 0, u.next()*int(time.Millisecond), time.UTC),
-			deleted: rapid.IntRange(0, 5).Draw(t, "deleted") == 0,
+			deleted: rare(t, 3, "deleted"),
 		}
-		if rapid.IntRange(0, 3).Draw(t, "shared id") == 0 {
+		if rare(t, 2, "shared id") {
 			r.id = fmt.Sprintf("shared%d", i) // the same on every connection
 		}
 		for _, f := range s.fields {
@@ -147,26 +158,39 @@ func (u *universe) drawRecords(t *rapid.T, s *modelStream, conn string, theirs b
 	}
 }
 
+// parents are the records that r may belong to: of its connection when it has a
+// parent stream, else any.
+func (u *universe) parents(r *modelRecord) []*modelRecord {
+	var out []*modelRecord
+	for _, p := range u.records {
+		if p.stream.child == r.stream && p.conn == r.conn && p.theirs == r.theirs {
+			out = append(out, p)
+		}
+	}
+	if out == nil {
+		return u.records
+	}
+	return out
+}
+
 // drawValue is a value's raw JSON; "" when the record has none.
 func (u *universe) drawValue(t *rapid.T, r *modelRecord, f modelField) string {
 	n := u.next()
 	if f.name == "id" {
 		return fmt.Sprintf("%q", r.id)
 	}
-	if f.name == r.stream.ref() && len(u.records) > 0 {
-		return fmt.Sprintf("%q", rapid.SampledFrom(u.records).Draw(t, "parent").id)
+	if parents := u.parents(r); f.name == r.stream.ref() && len(parents) > 0 {
+		return fmt.Sprintf("%q", rapid.SampledFrom(parents).Draw(t, "parent").id)
 	}
-	switch rapid.IntRange(0, 11).Draw(t, "oddity") {
-	case 0:
+	switch {
+	case rare(t, 4, "absent"):
 		return ""
-	case 1:
+	case rare(t, 4, "null"):
 		return "null"
-	case 2:
-		return fmt.Sprintf(`["vmk%04dq"]`, n) // of another type
-	case 3:
-		if f.kind == "string" { // long enough to be kept in pieces
-			return fmt.Sprintf(`"%svmk%04dq"`, strings.Repeat("x", 20_000), n)
-		}
+	case rare(t, 4, "of another type"):
+		return fmt.Sprintf(`["vmk%04dq"]`, n)
+	case rare(t, 4, "long") && f.kind == "string": // kept in pieces
+		return fmt.Sprintf(`"%svmk%04dq"`, strings.Repeat("x", 20_000), n)
 	}
 	switch f.kind {
 	case "integer":
@@ -182,7 +206,7 @@ func (u *universe) drawValue(t *rapid.T, r *modelRecord, f modelField) string {
 
 func (u *universe) drawGrants(t *rapid.T) {
 	for i, s := range u.streams {
-		if i > 0 && rapid.IntRange(0, 2).Draw(t, "left out") == 0 {
+		if i > 0 && rare(t, 2, "left out") {
 			continue
 		}
 		g := &modelGrant{stream: s, fields: []string{"id"}}
@@ -199,14 +223,14 @@ func (u *universe) drawGrants(t *rapid.T) {
 		if len(g.conns) == 0 {
 			g.conns = u.mine[:1]
 		}
-		if rapid.IntRange(0, 2).Draw(t, "in time") == 0 {
+		if rare(t, 2, "in time") {
 			g.since = time.Date(2026, 1, rapid.IntRange(1, 14).Draw(t, "since"), 0, 0, 0, 0, time.UTC)
 			g.until = g.since.AddDate(0, 0, rapid.IntRange(1, 14).Draw(t, "days"))
 		}
-		if s.resources && rapid.IntRange(0, 2).Draw(t, "by id") == 0 {
+		if s.resources && rare(t, 1, "by id") {
 			g.resources = []string{"shared0", "never_there"}
 			for _, r := range u.records {
-				if r.stream == s && rapid.IntRange(0, 2).Draw(t, "chosen") == 0 && !slices.Contains(g.resources, r.id) {
+				if r.stream == s && rapid.Bool().Draw(t, "chosen") && !slices.Contains(g.resources, r.id) {
 					g.resources = append(g.resources, r.id)
 				}
 			}

@@ -134,8 +134,10 @@ func TestSchemaBodies(t *testing.T) {
 	t.Run("X-3 two connectors, rows in the order of S-2", func(t *testing.T) {
 		two := twoSources(t)
 		a := two.Get(two.OwnerToken(), "/v1/schema?view=compact").OK()
-		sameJSON(t, []any{a.At("connector_count"), a.At("stream_count"), a.At("connectors.0.connector_key"), a.At("connectors.0.streams.0.name"),
-			a.At("connectors.0.streams.1.name"), a.At("connectors.1.connector_key"), a.At("connectors.1.streams.0.name")},
+		sameJSON(t, []any{
+			a.At("connector_count"), a.At("stream_count"), a.At("connectors.0.connector_key"), a.At("connectors.0.streams.0.name"),
+			a.At("connectors.0.streams.1.name"), a.At("connectors.1.connector_key"), a.At("connectors.1.streams.0.name"),
+		},
 			`[2,3,"alpha","events","guests","beta","events"]`)
 		sameJSON(t, two.Get(two.OwnerToken(), "/v1/schema?view=compact&stream=events").OK().At("stream_count"), "2")
 		a = two.Get(two.OwnerToken(), "/v1/schema?connector_id=beta").OK()

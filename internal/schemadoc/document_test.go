@@ -79,8 +79,10 @@ func TestSamples(t *testing.T) {
 		got  string
 		want string
 	}{
-		{"X-3 bearer", at(t, index, "bearer"),
-			`{"token_kind": "client", "scope": "grant", "grant_id": "grt_5c", "client_id": "cli_tally"}`},
+		{
+			"X-3 bearer", at(t, index, "bearer"),
+			`{"token_kind": "client", "scope": "grant", "grant_id": "grt_5c", "client_id": "cli_tally"}`,
+		},
 		{"X-9 field capability", at(t, full, "field_capabilities", "posted_at"), `
 {"type": "timestamp", "role": "event-time", "schema": {"type": "string", "format": "date-time"},
   "granted": true, "exact_filter": {"declared": true, "usable": true},
@@ -105,12 +107,18 @@ func TestSamples(t *testing.T) {
  "aggregate": {"metrics": ["count", "max", "min"], "group_by": [], "group_by_time": ["posted_at"],
    "granularities": ["minute", "hour", "day", "week", "month", "quarter", "year"], "max_limit": 100}}`},
 		{"X-8 time constraint", at(t, full, "time_constraint"), `{"field": "posted_at", "since": "2025-01-01T00:00:00Z"}`},
-		{"X-13 shared connections", at(t, index, "connectors", 0, "granted_connections"),
-			`[{"connection_id": "cin_a1", "display_name": "Joint account"}, {"connection_id": "cin_b2"}]`},
-		{"X-13 row", at(t, index, "connectors", 0, "streams", 0),
-			`{"name": "entries", "label": "Your ledger", "field_count": 3, "search_modes": ["lexical"], "aggregate": true}`},
-		{"X-13 deviating row", at(t, index, "connectors", 0, "streams", 1),
-			`{"name": "receipts", "field_count": 1, "search_modes": [], "aggregate": false, "granted_connections": [{"connection_id": "cin_b2"}]}`},
+		{
+			"X-13 shared connections", at(t, index, "connectors", 0, "granted_connections"),
+			`[{"connection_id": "cin_a1", "display_name": "Joint account"}, {"connection_id": "cin_b2"}]`,
+		},
+		{
+			"X-13 row", at(t, index, "connectors", 0, "streams", 0),
+			`{"name": "entries", "label": "Your ledger", "field_count": 3, "search_modes": ["lexical"], "aggregate": true}`,
+		},
+		{
+			"X-13 deviating row", at(t, index, "connectors", 0, "streams", 1),
+			`{"name": "receipts", "field_count": 1, "search_modes": [], "aggregate": false, "granted_connections": [{"connection_id": "cin_b2"}]}`,
+		},
 		{"X-13 links", at(t, index, "links"), `
 {"self": "/v1/schema?view=compact", "stream_template": "/v1/schema?view=compact&stream={stream}",
  "full_template": "/v1/schema?stream={stream}&connection_id={connection_id}&detail=full"}`},

@@ -121,8 +121,12 @@ func (o *offer) field(f *pdpp.Field) FieldCaps {
 		name   string
 		fields []string
 	}{
-		{aggCountDistinct, o.agg.CountDistinct}, {aggGroupBy, o.agg.GroupBy}, {aggGroupByTime, o.agg.GroupByTime},
-		{aggMax, o.agg.Max}, {aggMin, o.agg.Min}, {aggSum, o.agg.Sum},
+		{aggCountDistinct, o.agg.CountDistinct},
+		{aggGroupBy, o.agg.GroupBy},
+		{aggGroupByTime, o.agg.GroupByTime},
+		{aggMax, o.agg.Max},
+		{aggMin, o.agg.Min},
+		{aggSum, o.agg.Sum},
 	} {
 		if slices.Contains(a.fields, f.Name) {
 			c.Aggregations = append(c.Aggregations, a.name)

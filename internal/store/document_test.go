@@ -20,9 +20,14 @@ func entries() *pdpp.Stream {
 	return sealed(&pdpp.Stream{
 		Name: "entries", Label: "Entries", PrimaryKey: []string{"id"}, CursorField: "at", ConsentTimeField: "due",
 		Fields: []*pdpp.Field{
-			{Name: "id", Kind: pdpp.KindString}, {Name: "at", Kind: pdpp.KindDateTime}, {Name: "due", Kind: pdpp.KindDate},
-			{Name: "memo", Kind: pdpp.KindString}, {Name: "amount", Kind: pdpp.KindNumber}, {Name: "seen", Kind: pdpp.KindDateTime},
-			{Name: "group", Kind: pdpp.KindString}, {Name: "tags"},
+			{Name: "id", Kind: pdpp.KindString},
+			{Name: "at", Kind: pdpp.KindDateTime},
+			{Name: "due", Kind: pdpp.KindDate},
+			{Name: "memo", Kind: pdpp.KindString},
+			{Name: "amount", Kind: pdpp.KindNumber},
+			{Name: "seen", Kind: pdpp.KindDateTime},
+			{Name: "group", Kind: pdpp.KindString},
+			{Name: "tags"},
 		},
 		RangeFilters:  []pdpp.RangeFilter{{Field: "amount", Ops: []pdpp.Op{pdpp.OpGte}}},
 		Aggregations:  pdpp.Aggregations{Count: true, GroupBy: []string{"group"}},

@@ -105,10 +105,10 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
-	return print(out, m.report, o.asJSON)
+	return write(out, m.report, o.asJSON)
 }
 
-func print(out io.Writer, r *bench.Report, asJSON bool) error {
+func write(out io.Writer, r *bench.Report, asJSON bool) error {
 	if !asJSON {
 		return r.Print(out)
 	}

@@ -27,8 +27,11 @@ func stream() *pdpp.Stream {
 	s := &pdpp.Stream{
 		Name: "entries", PrimaryKey: []string{"id"}, CursorField: "at",
 		Fields: []*pdpp.Field{
-			{Name: "id", Kind: pdpp.KindString}, {Name: "at", Kind: pdpp.KindInteger},
-			{Name: "memo", Kind: pdpp.KindString}, {Name: "amount", Kind: pdpp.KindInteger}, {Name: "tags"},
+			{Name: "id", Kind: pdpp.KindString},
+			{Name: "at", Kind: pdpp.KindInteger},
+			{Name: "memo", Kind: pdpp.KindString},
+			{Name: "amount", Kind: pdpp.KindInteger},
+			{Name: "tags"},
 			{Name: "place", Kind: pdpp.KindString},
 		},
 		Aggregations: pdpp.Aggregations{GroupBy: []string{"memo"}},
@@ -89,50 +92,81 @@ func TestListText(t *testing.T) {
 		want   string
 		args   []any
 	}{
-		{"first page", source(), cursor, nil, nil,
+		{
+			"first page", source(), cursor, nil, nil,
 			columns + "records r /*records_by_order*/ WHERE r.subject = $1 AND r.binding = $2" +
 				" AND r.order_key >= $3 AND r.order_key < $4 ORDER BY r.order_key DESC LIMIT $5",
-			[]any{int64(1), int64(2), []byte{1}, []byte{2}, 26}},
-		{"next page", source(), cursor, at, nil,
+			[]any{int64(1), int64(2), []byte{1}, []byte{2}, 26},
+		},
+		{
+			"next page", source(), cursor, at, nil,
 			columns + "records r /*records_by_order*/ WHERE r.subject = $1 AND r.binding = $2" +
 				" AND r.order_key >= $3 AND r.order_key < $4 ORDER BY r.order_key DESC LIMIT $5",
-			[]any{int64(1), int64(2), []byte{1}, []byte("\x01k"), 26}},
-		{"by id", source(), query.Order{By: query.ByID}, &query.Position{Key: []byte("k"), Connection: "a"}, nil,
+			[]any{int64(1), int64(2), []byte{1}, []byte("\x01k"), 26},
+		},
+		{
+			"by id", source(),
+			query.Order{By: query.ByID},
+			&query.Position{Key: []byte("k"), Connection: "a"}, nil,
 			columns + "records r /*records_by_id*/ WHERE r.subject = $1 AND r.binding = $2 AND r.id >= $3 ORDER BY r.id LIMIT $4",
-			[]any{int64(1), int64(2), "k", 26}},
-		{"by emitted_at", source(), query.Order{By: query.ByEmitted, Desc: true}, &query.Position{Key: EmittedKey(-7, []byte("k")), Connection: "b"}, nil,
+			[]any{int64(1), int64(2), "k", 26},
+		},
+		{
+			"by emitted_at", source(),
+			query.Order{By: query.ByEmitted, Desc: true},
+			&query.Position{Key: EmittedKey(-7, []byte("k")), Connection: "b"}, nil,
 			columns + "records r /*records_by_emitted*/ WHERE r.subject = $1 AND r.binding = $2" +
 				" AND (r.emitted_at, r.id) < ($3, $4) ORDER BY r.emitted_at DESC, r.id DESC LIMIT $5",
-			[]any{int64(1), int64(2), int64(-7), "k", 26}},
-		{"equality", source(memo), cursor, nil, nil,
+			[]any{int64(1), int64(2), int64(-7), "k", 26},
+		},
+		{
+			"equality", source(memo), cursor, nil, nil,
 			columns + "field_index i JOIN records r ON r.record = i.record WHERE i.subject = $1 AND i.field = $2 AND i.value = $3" +
 				" AND i.order_key >= $4 AND i.order_key < $5 ORDER BY i.order_key DESC LIMIT $6",
-			[]any{int64(1), int64(12), []byte("x"), []byte{1}, []byte{2}, 26}},
-		{"few of many", source(memo, amount), cursor, nil, []int64{many, 3},
+			[]any{int64(1), int64(12), []byte("x"), []byte{1}, []byte{2}, 26},
+		},
+		{
+			"few of many", source(memo, amount), cursor, nil,
+			[]int64{many, 3},
 			columns + "(SELECT r.record AS n FROM field_index i JOIN records r ON r.record = i.record" +
 				" WHERE i.subject = $1 AND i.field = $2 AND i.value >= $3 AND i.order_key >= $4 AND i.order_key < $5" +
 				" AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = $6 AND x.value = $7)" +
 				" ORDER BY r.order_key DESC LIMIT $8) k JOIN records r ON r.record = k.n ORDER BY r.order_key DESC",
-			[]any{int64(1), int64(13), []byte("5"), []byte{1}, []byte{2}, int64(12), []byte("x"), 26}},
-		{"many of both", source(memo, amount), cursor, nil, []int64{many, many},
+			[]any{int64(1), int64(13), []byte("5"), []byte{1}, []byte{2}, int64(12), []byte("x"), 26},
+		},
+		{
+			"many of both", source(memo, amount), cursor, nil,
+			[]int64{many, many},
 			columns + "field_index i JOIN records r ON r.record = i.record WHERE i.subject = $1 AND i.field = $2 AND i.value = $3" +
 				" AND i.order_key >= $4 AND i.order_key < $5" +
 				" AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = $6 AND x.value >= $7)" +
 				" ORDER BY i.order_key DESC LIMIT $8",
-			[]any{int64(1), int64(12), []byte("x"), []byte{1}, []byte{2}, int64(13), []byte("5"), 26}},
-		{"few with a token", source(place), cursor, nil, []int64{3},
+			[]any{int64(1), int64(12), []byte("x"), []byte{1}, []byte{2}, int64(13), []byte("5"), 26},
+		},
+		{
+			"few with a token", source(place), cursor, nil,
+			[]int64{3},
 			columns + "(SELECT r.record AS n FROM terms i JOIN records r ON r.record = i.record WHERE i.term = $1 AND r.subject = $2" +
 				" AND r.order_key >= $3 AND r.order_key < $4 ORDER BY r.order_key DESC LIMIT $5) k JOIN records r ON r.record = k.n ORDER BY r.order_key DESC",
-			[]any{store.ValueToken(15, []byte("x")), int64(1), []byte{1}, []byte{2}, 26}},
-		{"many with a token", source(place), cursor, nil, []int64{many}, // each is looked at, so there is no limit
+			[]any{store.ValueToken(15, []byte("x")), int64(1), []byte{1}, []byte{2}, 26},
+		},
+		{
+			"many with a token", source(place), cursor, nil,
+			[]int64{many}, // each is looked at, so there is no limit
 			columns + "records r /*records_by_order*/ WHERE r.subject = $1 AND r.binding = $2" +
 				" AND r.order_key >= $3 AND r.order_key < $4 ORDER BY r.order_key DESC",
-			[]any{int64(1), int64(2), []byte{1}, []byte{2}}},
-		{"many, by id", source(memo), query.Order{By: query.ByID}, nil, []int64{many},
+			[]any{int64(1), int64(2), []byte{1}, []byte{2}},
+		},
+		{
+			"many, by id", source(memo),
+			query.Order{By: query.ByID},
+			nil,
+			[]int64{many},
 			columns + "records r /*records_by_id*/ WHERE r.subject = $1 AND r.binding = $2" +
 				" AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = $3 AND x.value = $4)" +
 				" ORDER BY r.id LIMIT $5",
-			[]any{int64(1), int64(2), int64(12), []byte("x"), 26}},
+			[]any{int64(1), int64(2), int64(12), []byte("x"), 26},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := compile(t, c.src, c.order.By, c.counts...)
@@ -217,7 +251,9 @@ func TestSegments(t *testing.T) {
 		after  *query.Position
 		want   []Segment
 	}{
-		{"start", s, nil, both}, {"among values", s, position("\x01k"), both}, {"among none", s, position("\x02k"), last},
+		{"start", s, nil, both},
+		{"among values", s, position("\x01k"), both},
+		{"among none", s, position("\x02k"), last},
 		{"no cursor field", noCursor, nil, last},
 	} {
 		for _, desc := range []bool{false, true} {

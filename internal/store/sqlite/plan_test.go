@@ -202,30 +202,69 @@ func TestExplain(t *testing.T) {
 		after *query.Position
 		want  []string
 	}{
-		{"first page", nil, byCursor, nil,
-			[]string{"SEARCH r USING INDEX records_by_order (binding=? AND order_key>? AND order_key<?)"}},
-		{"deep page", nil, byCursor, &query.Position{Key: key, Connection: "cin_a"},
-			[]string{"SEARCH r USING INDEX records_by_order (binding=? AND order_key>? AND order_key<?)"}},
-		{"by id", nil, query.Order{By: query.ByID}, &query.Position{Key: []byte("b"), Connection: "cin_a"},
-			[]string{"SEARCH r USING INDEX records_by_id (binding=? AND id>?)"}},
-		{"by emitted_at", nil, query.Order{By: query.ByEmitted, Desc: true},
+		{
+			"first page", nil, byCursor, nil,
+			[]string{"SEARCH r USING INDEX records_by_order (binding=? AND order_key>? AND order_key<?)"},
+		},
+		{
+			"deep page", nil, byCursor, &query.Position{Key: key, Connection: "cin_a"},
+			[]string{"SEARCH r USING INDEX records_by_order (binding=? AND order_key>? AND order_key<?)"},
+		},
+		{
+			"by id", nil,
+			query.Order{By: query.ByID},
+			&query.Position{Key: []byte("b"), Connection: "cin_a"},
+			[]string{"SEARCH r USING INDEX records_by_id (binding=? AND id>?)"},
+		},
+		{
+			"by emitted_at", nil,
+			query.Order{By: query.ByEmitted, Desc: true},
 			&query.Position{Key: sqlgen.EmittedKey(5, []byte("b")), Connection: "cin_a"},
-			[]string{"SEARCH r USING INDEX records_by_emitted (binding=? AND (emitted_at,id)<(?,?))"}},
-		{"range of the cursor field", []query.Condition{condition(t, s, "posted_at", pdpp.OpGte, "2026-01-01")}, byCursor,
+			[]string{"SEARCH r USING INDEX records_by_emitted (binding=? AND (emitted_at,id)<(?,?))"},
+		},
+		{
+			"range of the cursor field",
+			[]query.Condition{condition(t, s, "posted_at", pdpp.OpGte, "2026-01-01")},
+			byCursor,
 			&query.Position{Key: key, Connection: "cin_a"},
-			[]string{"SEARCH r USING INDEX records_by_order (binding=? AND order_key>? AND order_key<?)"}},
-		{"equality", []query.Condition{condition(t, s, "memo", pdpp.OpEq, "x")}, byCursor, nil,
-			[]string{entryWalk + " AND order_key>? AND order_key<?)", record}},
-		{"many of a field without entries", []query.Condition{condition(t, s, "parent", pdpp.OpEq, "p")}, byCursor,
+			[]string{"SEARCH r USING INDEX records_by_order (binding=? AND order_key>? AND order_key<?)"},
+		},
+		{
+			"equality",
+			[]query.Condition{condition(t, s, "memo", pdpp.OpEq, "x")},
+			byCursor, nil,
+			[]string{entryWalk + " AND order_key>? AND order_key<?)", record},
+		},
+		{
+			"many of a field without entries",
+			[]query.Condition{condition(t, s, "parent", pdpp.OpEq, "p")},
+			byCursor,
 			&query.Position{Key: key, Connection: "cin_a"},
-			[]string{"SEARCH r USING INDEX records_by_order (binding=? AND order_key>? AND order_key<?)"}},
-		{"two conditions", []query.Condition{condition(t, s, "memo", pdpp.OpEq, "x"), condition(t, s, "amount", pdpp.OpGte, "1")}, byCursor, nil,
-			[]string{entryWalk + " AND order_key>? AND order_key<?)", record, "SEARCH x EXISTS USING PRIMARY KEY (record=? AND field=?)"}},
-		{"equality by id", []query.Condition{condition(t, s, "memo", pdpp.OpEq, "x")}, query.Order{By: query.ByID}, nil,
-			[]string{"SEARCH r USING INDEX records_by_id (binding=?)",
-				"SEARCH x EXISTS USING PRIMARY KEY (record=? AND field=?)"}},
-		{"key field", []query.Condition{condition(t, s, "id", pdpp.OpEq, "x")}, query.Order{By: query.ByID}, nil,
-			[]string{"SEARCH r USING INDEX records_by_id (binding=? AND id=?)"}},
+			[]string{"SEARCH r USING INDEX records_by_order (binding=? AND order_key>? AND order_key<?)"},
+		},
+		{
+			"two conditions",
+			[]query.Condition{condition(t, s, "memo", pdpp.OpEq, "x"), condition(t, s, "amount", pdpp.OpGte, "1")},
+			byCursor, nil,
+			[]string{entryWalk + " AND order_key>? AND order_key<?)", record, "SEARCH x EXISTS USING PRIMARY KEY (record=? AND field=?)"},
+		},
+		{
+			"equality by id",
+			[]query.Condition{condition(t, s, "memo", pdpp.OpEq, "x")},
+			query.Order{By: query.ByID},
+			nil,
+			[]string{
+				"SEARCH r USING INDEX records_by_id (binding=?)",
+				"SEARCH x EXISTS USING PRIMARY KEY (record=? AND field=?)",
+			},
+		},
+		{
+			"key field",
+			[]query.Condition{condition(t, s, "id", pdpp.OpEq, "x")},
+			query.Order{By: query.ByID},
+			nil,
+			[]string{"SEARCH r USING INDEX records_by_id (binding=? AND id=?)"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) { checkPlan(t, w, c.where, c.order, c.after, c.want) })
 	}

@@ -35,8 +35,15 @@ var pools = []struct {
 	field  string
 	values []string
 }{
-	{"memo", someTexts}, {"note", someLong}, {"amount", someAmount}, {"pieces", someAmount}, {"paid", someBools},
-	{"posted_at", someTimes}, {"due", someTimes}, {"seen_at", someTimes}, {"extra", someTexts},
+	{"memo", someTexts},
+	{"note", someLong},
+	{"amount", someAmount},
+	{"pieces", someAmount},
+	{"paid", someBools},
+	{"posted_at", someTimes},
+	{"due", someTimes},
+	{"seen_at", someTimes},
+	{"extra", someTexts},
 }
 
 func pick[V any](t *rapid.T, name string, from []V) V { return rapid.SampledFrom(from).Draw(t, name) }

@@ -1,0 +1,156 @@
+package rs_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+	"pdpp/internal/rs"
+	"pdpp/internal/store"
+)
+
+func TestRateLimit(t *testing.T) { // H-67
+	w := ledger(t)
+	tok, g := w.Grant(ledgerGrant)
+	sibling, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}})
+	limited := another(w, func(c *rs.Config) { c.Rate = 60 })
+	for i := range 60 {
+		if a := limited.Get(tok, "/v1/streams"); a.Status != 200 {
+			t.Fatalf("request %d: %d %s", i, a.Status, a.Body)
+		}
+	}
+	a := limited.Get(tok, "/v1/streams?nope=1")
+	expect(t, a, 429, pdpp.CodeRateLimited)
+	if a.Header.Get("Retry-After") != "1" || a.At("error.type") != "rate_limit_error" {
+		t.Errorf("Retry-After %q: %s", a.Header.Get("Retry-After"), a.Body)
+	}
+	limited.Get(sibling, "/v1/streams").OK() // each token has its own
+	w.Advance(time.Second)
+	limited.Get(tok, "/v1/streams").OK()
+	expect(t, limited.Get(tok, "/v1/streams"), 429, pdpp.CodeRateLimited)
+}
+
+// heldBody is a body that says when the server begins to read it, and ends when
+// it is let go.
+type heldBody struct {
+	once    sync.Once
+	entered chan<- struct{}
+	letGo   <-chan struct{}
+}
+
+func (b *heldBody) Read([]byte) (int, error) {
+	b.once.Do(func() { b.entered <- struct{}{} })
+	<-b.letGo
+	return 0, io.EOF
+}
+
+func TestRequestsAtOnce(t *testing.T) { // H-67: 8 per token
+	w := ledger(t)
+	owner, spare := w.OwnerToken(), w.OwnerToken()
+	limited := another(w, func(c *rs.Config) { c.Rate = 600 })
+	entered, letGo := make(chan struct{}), make(chan struct{})
+	// With Expect, the body is asked for only once the request was admitted.
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
+	defer client.CloseIdleConnections()
+	post := func() int {
+		req, err := http.NewRequestWithContext(t.Context(), "POST", limited.URL+"/v1/ingest/entries?connection_id=cin_a1", &heldBody{entered: entered, letGo: letGo})
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		req.Header = http.Header{"Authorization": {"Bearer " + owner}, "Content-Type": {"application/x-ndjson"}, "Expect": {"100-continue"}}
+		res, err := client.Do(req)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		defer res.Body.Close()
+		return res.StatusCode
+	}
+	var open sync.WaitGroup
+	statuses := make([]int, 8)
+	for i := range statuses {
+		open.Go(func() { statuses[i] = post() })
+	}
+	for range statuses {
+		<-entered
+	}
+	a := limited.Get(owner, "/v1/streams")
+	expect(t, a, 429, pdpp.CodeRateLimited)
+	if a.Header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After %q, want 1", a.Header.Get("Retry-After"))
+	}
+	limited.Get(spare, "/v1/streams").OK()
+	close(letGo)
+	open.Wait()
+	if diff := cmp.Diff([]int{200, 200, 200, 200, 200, 200, 200, 200}, statuses); diff != "" {
+		t.Errorf("eight at once (-want +got):\n%s", diff)
+	}
+	limited.Get(owner, "/v1/streams").OK()
+}
+
+// A request that was refused gives its place back, and only its own.
+func TestRefusedRequestsAreReleasedOnce(t *testing.T) {
+	w := ledger(t)
+	owner := w.OwnerToken()
+	limited := another(w, func(c *rs.Config) { c.Rate = 600 })
+	for range 12 {
+		expect(t, limited.Get(owner, "/v1/streams?nope=1"), 400, pdpp.CodeInvalidRequest)
+		expect(t, limited.Do("POST", owner, "/v1/ingest/entries?connection_id=a&connector_instance_id=b", ""), 400, pdpp.CodeInvalidArgument)
+		expect(t, limited.Do("POST", owner, "/v1/ingest/entries", ""), 400, pdpp.CodeInvalidRequest)
+	}
+	limited.Get(owner, "/v1/streams").OK()
+}
+
+func TestFailedBearerThrottle(t *testing.T) { // H-68
+	w := ledger(t)
+	tok := first(w.Grant(ledgerGrant))
+	for range 70 {
+		expect(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication) // no bearer does not count
+	}
+	for i := range 60 {
+		expect(t, w.Get(fmt.Sprintf("pdpp_at_guess_%d", i), "/v1/streams"), 401, pdpp.CodeInvalidToken)
+	}
+	a := w.Get("pdpp_at_guess_more", "/v1/streams")
+	expect(t, a, 429, pdpp.CodeRateLimited)
+	if a.Header.Get("Retry-After") != "60" {
+		t.Errorf("Retry-After %q, want 60", a.Header.Get("Retry-After"))
+	}
+	w.Get(tok, "/v1/streams").OK() // a good token is served all the same
+	expect(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication)
+	w.Advance(time.Minute)
+	expect(t, w.Get("pdpp_at_guess_more", "/v1/streams"), 401, pdpp.CodeInvalidToken)
+}
+
+func TestLastUse(t *testing.T) { // H-17: written down by Run
+	w := ledger(t)
+	_, g := w.Grant(ledgerGrant)
+	tok, id := mintFor(w, g, store.Token{Audience: []string{"rest"}})
+	idle, idleID := mintFor(w, g, store.Token{Audience: []string{"other"}})
+	w.Advance(90 * time.Second)
+	w.Get(tok, "/v1/streams").OK()
+	expect(t, w.Get(idle, "/v1/streams"), 403, pdpp.CodeInsufficientScope)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Server.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	used := map[pdpp.TokenID]time.Time{}
+	w.Update(func(tx store.Tx) error {
+		tokens, err := tx.Tokens(w.Subject, g)
+		for _, tok := range tokens {
+			used[tok.ID] = tok.LastUsedAt
+		}
+		return err
+	})
+	if !used[id].Equal(w.Now()) || !used[idleID].IsZero() {
+		t.Errorf("last use %v, want %v for the used token and none for the refused one", used, w.Now())
+	}
+}
