@@ -36,20 +36,21 @@ func (s *Server) write(answer func(*ownerRequest) error) handler {
 		if err != nil {
 			return err
 		}
+		release, err := s.limit(token)
+		if err != nil {
+			return err
+		}
+		defer release()
 		ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
 		defer cancel()
 		q := &ownerRequest{ctx: ctx, w: w}
 		q.request = request{server: s, http: r, vars: vars, now: s.Clock()}
-		var release func()
 		err = s.view(ctx, func(v store.View) error {
-			if release, err = q.admit(v, token); err != nil {
+			if err := q.admit(v, token); err != nil {
 				return err
 			}
 			return q.openOwner(v)
 		})
-		if release != nil {
-			defer release()
-		}
 		if err != nil {
 			return storageError(err)
 		}

@@ -38,6 +38,11 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 		if err != nil {
 			return err
 		}
+		release, err := s.limit(token)
+		if err != nil {
+			return err
+		}
+		defer release()
 		ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 		defer cancel()
 		req := &request{server: s, http: r, vars: vars, now: s.Clock()}
@@ -50,11 +55,9 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 		}()
 		req.body = (*buf)[:0]
 		err = s.view(ctx, func(v store.View) error {
-			release, err := req.admit(v, token)
-			if err != nil {
+			if err := req.admit(v, token); err != nil {
 				return err
 			}
-			defer release()
 			if err := req.parse(params...); err != nil {
 				return err
 			}
@@ -67,24 +70,28 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 	}
 }
 
-// admit finds out who asks and what they can reach. After a nil error the caller
-// calls release once.
-func (q *request) admit(v store.View, token string) (release func(), err error) {
-	s := q.server
-	p, err := s.authenticate(v, q.http, token, q.now)
+// limit counts a request against its bearer (H-67), before it takes a snapshot:
+// a client with many open requests must not keep others from theirs. Bearers are
+// told apart by their hash, known or not.
+func (s *Server) limit(token string) (release func(), err error) {
+	hash := store.HashToken(token)
+	key := pdpp.TokenID(hash[:])
+	if err := s.limiter.Acquire(key); err != nil {
+		return nil, err
+	}
+	return func() { s.limiter.Release(key) }, nil
+}
+
+// admit finds out who asks and what they can reach.
+func (q *request) admit(v store.View, token string) error {
+	p, err := q.server.authenticate(v, q.http, token, q.now)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := s.limiter.Acquire(p.Token.ID); err != nil {
-		return nil, err
-	}
-	s.used.note(p.Token.ID, q.now)
+	q.server.used.note(p.Token.ID, q.now)
 	q.view = v
-	if q.reach, err = s.reach(v, p); err != nil {
-		s.limiter.Release(p.Token.ID)
-		return nil, err
-	}
-	return func() { s.limiter.Release(p.Token.ID) }, nil
+	q.reach, err = q.server.reach(v, p)
+	return err
 }
 
 // parse reads the query string, which may have the named parameters and the
