@@ -43,6 +43,7 @@ type Document struct {
 	ConsentTime []byte // nil: none
 	Index       []Entry
 	Search      []byte // space-separated terms; empty: none
+	Counts      TermCounts
 }
 
 // Entry is a field's comparable value.
@@ -153,7 +154,7 @@ func (p *preparer) run(data []byte) {
 		}
 	}
 	p.doc.Order = OrderKey(p.sort, p.doc.ID)
-	p.doc.Search = p.terms.out
+	p.doc.Search, p.doc.Counts = p.terms.out, p.terms.counts
 	p.doc.Body = data
 	if long && !p.skipText {
 		p.cut(data)

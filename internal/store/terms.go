@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/base32"
-	"hash/maphash"
 	"strconv"
 
 	"pdpp/internal/analyzer"
@@ -11,29 +10,36 @@ import (
 
 // termWriter collects the distinct index terms of a record: each the number of
 // its field, a dot and the term, so that only granted fields are ever looked up
-// . Fields are numbered per binding, so the number says both.
+// . Fields are numbered per binding, so the number says both. Beside them it
+// counts how often each occurs, which is all a score needs.
 type termWriter struct {
-	out   []byte
-	slots []termSlot // open addressing, at most half full
-	round uint32     // slots of earlier fields are stale
-	count int
+	out    []byte
+	counts []byte
+
+	slots  []termSlot // open addressing, at most half full
+	round  uint32     // slots of earlier fields are stale
+	count  int        // distinct terms of this field
+	length int        // all terms of this field
 }
 
 type termSlot struct {
 	round      uint32
-	start, end uint32
+	start, end uint32 // the term in out
+	hash       uint32
+	times      uint32
 }
-
-var termSeed = maphash.MakeSeed()
 
 // add appends the terms of one field.
 func (w *termWriter) add(field int64, text string) {
 	w.round++
-	w.count = 0
+	w.count, w.length = 0, 0
 	analyzer.Terms(text, func(term []byte) bool {
 		w.term(field, term)
-		return w.count < analyzer.MaxFieldTerms
+		return true
 	})
+	if w.count > 0 {
+		w.counts = w.appendCounts(w.counts, field)
+	}
 }
 
 // token appends a term that is no word.
@@ -53,15 +59,24 @@ func ValueToken(field int64, key []byte) string {
 	return string(base32.HexEncoding.WithPadding(base32.NoPadding).AppendEncode(t, sum[:10]))
 }
 
+// term notes one occurrence. Beyond the cap of distinct terms, only those that
+// are already there are counted.
 func (w *termWriter) term(field int64, term []byte) {
+	w.length++
 	if 2*(w.count+1) > len(w.slots) {
 		w.grow()
 	}
-	i := maphash.Bytes(termSeed, term) & uint64(len(w.slots)-1)
-	for ; w.slots[i].round == w.round; i = (i + 1) & uint64(len(w.slots)-1) {
-		if string(w.out[w.slots[i].start:w.slots[i].end]) == string(term) {
+	hash := TermHash(term)
+	i := int(hash) & (len(w.slots) - 1)
+	for ; w.slots[i].round == w.round; i = (i + 1) & (len(w.slots) - 1) {
+		s := &w.slots[i]
+		if s.hash == hash && string(w.out[s.start:s.end]) == string(term) {
+			s.times++
 			return
 		}
+	}
+	if w.count == analyzer.MaxFieldTerms {
+		return
 	}
 	if len(w.out) > 0 {
 		w.out = append(w.out, ' ')
@@ -70,7 +85,7 @@ func (w *termWriter) term(field int64, term []byte) {
 	w.out = append(w.out, '.')
 	start := len(w.out)
 	w.out = append(w.out, term...)
-	w.slots[i] = termSlot{w.round, uint32(start), uint32(len(w.out))}
+	w.slots[i] = termSlot{w.round, uint32(start), uint32(len(w.out)), hash, 1}
 	w.count++
 }
 
@@ -81,9 +96,9 @@ func (w *termWriter) grow() {
 		if s.round != w.round {
 			continue
 		}
-		i := maphash.Bytes(termSeed, w.out[s.start:s.end]) & uint64(len(w.slots)-1)
+		i := int(s.hash) & (len(w.slots) - 1)
 		for w.slots[i].round == w.round {
-			i = (i + 1) & uint64(len(w.slots)-1)
+			i = (i + 1) & (len(w.slots) - 1)
 		}
 		w.slots[i] = s
 	}

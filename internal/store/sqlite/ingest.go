@@ -16,8 +16,8 @@ import (
 // Statements of the write path, one per need.
 const (
 	findRecord   = `SELECT record, order_key, consent_time, body FROM records WHERE binding = ? AND id = ?`
-	insertRecord = `INSERT INTO records (record, subject, binding, id, emitted_at, key_in_data, order_key, consent_time, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertRecord = `INSERT INTO records (record, subject, binding, id, emitted_at, key_in_data, order_key, consent_time, term_counts, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	deleteRecord = `DELETE FROM records WHERE record = ?`
 	insertIndex  = `INSERT INTO field_index (subject, field, value, order_key, record) VALUES (?, ?, ?, ?, ?)`
 	deleteIndex  = `DELETE FROM field_index WHERE field = ? AND value = ? AND order_key = ? AND record = ?`
@@ -245,7 +245,7 @@ func (w *writer) insert(d *store.Document) error {
 	if d.ConsentTime != nil {
 		consent = d.ConsentTime
 	}
-	err = w.run(insertRecord, record, w.b.Owner, w.b.ID, string(d.ID), millis(d.EmittedAt), d.KeyInData, d.Order, consent, d.Body)
+	err = w.run(insertRecord, record, w.b.Owner, w.b.ID, string(d.ID), millis(d.EmittedAt), d.KeyInData, d.Order, consent, []byte(d.Counts), d.Body)
 	if err != nil {
 		return fmt.Errorf("insert record: %w", err)
 	}

@@ -65,8 +65,8 @@ func (w *writer) reindexOne(id pdpp.RecordID) error {
 	if d.ConsentTime != nil {
 		consent = d.ConsentTime
 	}
-	err = w.run(`UPDATE records SET order_key = ?, key_in_data = ?, consent_time = ? WHERE record = ?`,
-		d.Order, d.KeyInData, consent, old.record)
+	err = w.run(`UPDATE records SET order_key = ?, key_in_data = ?, consent_time = ?, term_counts = ? WHERE record = ?`,
+		d.Order, d.KeyInData, consent, []byte(d.Counts), old.record)
 	if err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ CREATE TABLE records (
   key_in_data  INTEGER NOT NULL,
   order_key    BLOB NOT NULL,
   consent_time BLOB,
+  term_counts  BLOB NOT NULL,
   body         BLOB NOT NULL
 );
 

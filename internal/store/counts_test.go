@@ -1,0 +1,60 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestTermCounts compares with counting in a map.
+func TestTermCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var w termWriter
+		want := map[int64]map[string]int{}
+		length := map[int64]int{}
+		for field := int64(1); field <= 300; field += 150 {
+			words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,2}`), 0, 300).Draw(t, "words")
+			w.add(field, strings.Join(words, " "))
+			if len(words) == 0 {
+				continue
+			}
+			want[field], length[field] = map[string]int{}, len(words)
+			for _, word := range words {
+				want[field][word]++
+			}
+		}
+		seen := 0
+		for f := range TermCounts(w.counts).Fields {
+			seen++
+			if f.Length != length[f.Field] {
+				t.Errorf("field %d has length %d, want %d", f.Field, f.Length, length[f.Field])
+			}
+			for _, word := range []string{"a", "zz", "q", "none"} {
+				if got := f.Times(TermHash([]byte(word))); got != want[f.Field][word] {
+					t.Errorf("field %d: %q occurs %d times, want %d", f.Field, word, got, want[f.Field][word])
+				}
+			}
+			for word, n := range want[f.Field] {
+				if got := f.Times(TermHash([]byte(word))); got != n {
+					t.Errorf("field %d: %q occurs %d times, want %d", f.Field, word, got, n)
+				}
+			}
+		}
+		if seen != len(want) {
+			t.Errorf("%d fields, want %d", seen, len(want))
+		}
+	})
+}
+
+// FuzzTermCounts: broken counts are read without harm.
+func FuzzTermCounts(f *testing.F) {
+	var w termWriter
+	w.add(7, "one two one three one two")
+	f.Add(w.counts, uint32(5))
+	f.Fuzz(func(t *testing.T, raw []byte, hash uint32) {
+		for c := range TermCounts(raw).Fields {
+			c.Times(hash)
+		}
+	})
+}
