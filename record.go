@@ -22,7 +22,28 @@ func (id RecordID) Valid() bool {
 const TimestampFormat = "2006-01-02T15:04:05.000Z"
 
 // FormatTime writes t as the server writes times: UTC, milliseconds, Z.
-func FormatTime(t time.Time) string { return t.UTC().Format(TimestampFormat) }
+func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
+
+// AppendTime appends t as FormatTime writes it. Every record has such a time, so
+// it is written without the general formatter.
+func AppendTime(dst []byte, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	if year < 0 || year > 9999 {
+		return t.AppendFormat(dst, TimestampFormat)
+	}
+	dst = append(appendTwo(appendTwo(dst, year/100), year%100), '-')
+	dst = append(appendTwo(dst, int(month)), '-')
+	dst = append(appendTwo(dst, day), 'T')
+	dst = append(appendTwo(dst, hour), ':')
+	dst = append(appendTwo(dst, minute), ':')
+	dst = append(appendTwo(dst, second), '.')
+	ms := t.Nanosecond() / 1e6
+	return append(appendTwo(dst, ms/10), byte('0'+ms%10), 'Z')
+}
+
+func appendTwo(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
 // ParseTime reads a time as C-34 says: an RFC 3339 date-time, a date alone
 // (midnight UTC), or a date-time without offset (UTC). Anything else is no time.

@@ -30,6 +30,19 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
+func TestFormatTime(t *testing.T) {
+	zone := time.FixedZone("", -5*3600)
+	for _, at := range []time.Time{
+		time.Date(2026, 1, 2, 3, 4, 5, 6_999_999, time.UTC), time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC), time.Date(2026, 12, 31, 23, 30, 0, 120_000_000, zone),
+		time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC), time.UnixMilli(-1), time.UnixMilli(1 << 41),
+	} {
+		if got, want := FormatTime(at), at.UTC().Format(TimestampFormat); got != want {
+			t.Errorf("FormatTime(%v) = %s, want %s", at, got, want)
+		}
+	}
+}
+
 func TestParseDuration(t *testing.T) {
 	for s, want := range map[string]time.Duration{
 		"90s": 90 * time.Second, "15m": 15 * time.Minute, "12h": 12 * time.Hour, "30d": 720 * time.Hour,

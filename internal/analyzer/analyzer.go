@@ -93,11 +93,17 @@ func (s *scratch) asciiRun(text string, start int) (end, n int, ok bool) {
 // nothing to sit on, whatever normalization does with the two. It gives the end
 // of the stretch, and false when yield wants no more.
 func (s *scratch) segment(text string, start int, yield func([]byte) bool) (end int, ok bool) {
-	for end = start; end < len(text); end++ {
-		c := byteClass[text[end]]
-		if c == separator || c == nonASCII && separatorLen(text[end:]) > 0 {
-			break
+	end = segmentEnd(text, start)
+	return end, s.words(s.normalize(text[start:end]), yield)
+}
+
+// segmentEnd gives the offset of the next certain separator at or after start.
+func segmentEnd(text string, start int) int {
+	for i := start; i < len(text); i++ {
+		c := byteClass[text[i]]
+		if c == separator || c == nonASCII && separatorLen(text[i:]) > 0 {
+			return i
 		}
 	}
-	return end, s.words(s.normalize(text[start:end]), yield)
+	return len(text)
 }

@@ -45,7 +45,8 @@ func bareRows(b *store.Binding, lines []byte) ([]bareRow, error) {
 			return nil, errors.New(bad.Message)
 		}
 		doc := store.Prepare(b, in)
-		rows = append(rows, bareRow{string(in.ID), in.EmittedAt.UnixMilli(), doc.Body, string(doc.Search)})
+		// A copy: what is parsed lies in a block far larger than one record.
+		rows = append(rows, bareRow{string(in.ID), in.EmittedAt.UnixMilli(), bytes.Clone(doc.Body), string(doc.Search)})
 	}
 	return rows, nil
 }

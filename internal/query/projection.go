@@ -1,6 +1,8 @@
 package query
 
 import (
+	"slices"
+
 	"pdpp"
 	"pdpp/internal/grant"
 )
@@ -14,8 +16,6 @@ type Projection struct {
 	All     bool // every property of the record, undeclared ones included
 	Ordered bool
 	Names   []string
-
-	place map[string]int // name -> position in Names
 }
 
 // Selection is the projection as it was asked for.
@@ -52,7 +52,7 @@ func Project(s Selection, a *grant.Access) (Projection, error) {
 		if err := checkFields(s.Fields, a); err != nil {
 			return Projection{}, err
 		}
-		return newProjection(s.Fields, true), nil
+		return Projection{Ordered: true, Names: s.Fields}, nil
 	case a.All:
 		return Projection{All: true}, nil
 	}
@@ -60,7 +60,7 @@ func Project(s Selection, a *grant.Access) (Projection, error) {
 	for i, f := range a.Fields {
 		names[i] = f.Name
 	}
-	return newProjection(names, false), nil
+	return Projection{Names: names}, nil
 }
 
 func projectView(id string, a *grant.Access) (Projection, error) {
@@ -75,7 +75,7 @@ func projectView(id string, a *grant.Access) (Projection, error) {
 			Message: "None of this view's fields is in this grant.",
 		}
 	}
-	return newProjection(fields, true), nil
+	return Projection{Ordered: true, Names: fields}, nil
 }
 
 func checkFields(names []string, a *grant.Access) error {
@@ -92,28 +92,5 @@ func checkFields(names []string, a *grant.Access) error {
 	return denied
 }
 
-func newProjection(names []string, ordered bool) Projection {
-	p := Projection{Ordered: ordered, Names: names, place: make(map[string]int, len(names))}
-	for i, n := range names {
-		p.place[n] = i
-	}
-	return p
-}
-
-// Place is the position of a field in the projection.
-func (p Projection) Place(name []byte) (int, bool) {
-	if p.All {
-		return 0, true
-	}
-	i, ok := p.place[string(name)]
-	return i, ok
-}
-
 // Shows reports whether a declared field is in the projection.
-func (p Projection) Shows(name string) bool {
-	if p.All {
-		return true
-	}
-	_, ok := p.place[name]
-	return ok
-}
+func (p Projection) Shows(name string) bool { return p.All || slices.Contains(p.Names, name) }

@@ -125,62 +125,64 @@ func (s *Server) checkGrant(p store.Principal, now time.Time) error {
 }
 
 // reach gives what a principal can read, computed once per grant and generation.
-func (s *Server) reach(v store.View, p store.Principal) (*grant.Reach, error) {
+func (s *Server) reach(v store.View, p store.Principal) (*knownReach, error) {
 	key := "owner " + string(p.Token.Subject)
 	if p.Grant != nil {
 		key = string(p.Grant.ID)
 	}
-	if r := s.reaches.get(key, p.Generation); r != nil {
-		return r, nil
+	if known := s.reaches.get(key, p.Generation); known != nil {
+		return known, nil
 	}
 	catalog, err := v.Catalog(p.Token.Subject)
 	if err != nil {
 		return nil, err
 	}
+	known := &knownReach{generation: catalog.Generation}
 	if p.Grant == nil {
-		r := grant.ForOwner(p.Token.Subject, catalog)
-		s.reaches.put(key, catalog.Generation, r)
-		return r, nil
+		known.reach = grant.ForOwner(p.Token.Subject, catalog)
+	} else {
+		g, err := grant.ParseDocument(p.Grant.Document, p.Grant.ConnectorKey)
+		if err != nil {
+			return nil, err
+		}
+		known.reach = grant.ForClient(g, catalog)
 	}
-	g, err := grant.ParseDocument(p.Grant.Document, p.Grant.ConnectorKey)
-	if err != nil {
-		return nil, err
-	}
-	r := grant.ForClient(g, catalog)
-	s.reaches.put(key, catalog.Generation, r)
-	return r, nil
+	s.reaches.put(key, known)
+	return known, nil
+}
+
+// knownReach is a computed reach with what follows from it alone.
+type knownReach struct {
+	generation int64
+	reach      *grant.Reach
+	shapes     shapes
 }
 
 // reachCache keeps computed reaches. An entry counts only for the generation it
 // was computed at, so a changed manifest or label is seen by the next request.
 type reachCache struct {
 	mu      sync.Mutex
-	entries map[string]cachedReach
-}
-
-type cachedReach struct {
-	generation int64
-	reach      *grant.Reach
+	entries map[string]*knownReach
 }
 
 const maxReaches = 1024
 
-func (c *reachCache) get(key string, generation int64) *grant.Reach {
+func (c *reachCache) get(key string, generation int64) *knownReach {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.entries[key]; ok && e.generation == generation {
-		return e.reach
+	if e := c.entries[key]; e != nil && e.generation == generation {
+		return e
 	}
 	return nil
 }
 
-func (c *reachCache) put(key string, generation int64, r *grant.Reach) {
+func (c *reachCache) put(key string, known *knownReach) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.entries == nil || len(c.entries) >= maxReaches {
-		c.entries = make(map[string]cachedReach)
+		c.entries = make(map[string]*knownReach)
 	}
-	c.entries[key] = cachedReach{generation, r}
+	c.entries[key] = known
 }
 
 // usedTokens collects when tokens were used, to be written down now and then: a

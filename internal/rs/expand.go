@@ -92,7 +92,7 @@ func (q *request) children(s *shape, e query.Expansion, id string) (list query.L
 			Where: []query.Condition{{Field: key, Op: pdpp.OpEq, Key: operand}},
 		}},
 	}
-	return list, newShape(e.Child, projection, nil).on(e.Child.Connections[i]), ok, nil
+	return list, newShape(e.Child, projection, nil).on(e.Child, e.Child.Connections[i]), ok, nil
 }
 
 // childrenURL is a runnable read of all children.

@@ -19,7 +19,7 @@ func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n
 
 func appendTime(dst []byte, t time.Time) []byte {
 	dst = append(dst, '"')
-	dst = t.UTC().AppendFormat(dst, pdpp.TimestampFormat)
+	dst = pdpp.AppendTime(dst, t)
 	return append(dst, '"')
 }
 

@@ -3,6 +3,7 @@ package rs
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"pdpp"
 	"pdpp/internal/grant"
@@ -32,9 +33,17 @@ type shape struct {
 	row        grant.Row
 	projection query.Projection
 	expansions []query.Expansion
+	members    map[string]member // of the projection; nil when it is everything
 	hasBlobs   bool
 	middle     []byte // ,"stream":…,"data":
 	tail       []byte // ,"connection_id":…,"connector_key":…,"display_name":…
+}
+
+// member is how one field of a projection is written.
+type member struct {
+	place int    // in the projection's order
+	key   []byte // the quoted name and a colon
+	blob  pdpp.BlobShape
 }
 
 // plan gives a wish its meaning for every row. Over several connectors, a row
@@ -58,7 +67,7 @@ func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
 			src := sourceOf(b)
 			src.Where = where
 			p.sources = append(p.sources, src)
-			p.shapes = append(p.shapes, shape.on(b.Connection))
+			p.shapes = append(p.shapes, shape.on(row, b.Connection))
 		}
 	}
 	if len(p.rows) == 0 && len(failed) > 0 {
@@ -116,11 +125,38 @@ func (q *request) shapeRow(row grant.Row, w wish) (*shape, []query.Condition, er
 	if err := query.First(badFields, badFilter, badSort, badExpand); err != nil {
 		return nil, nil, err
 	}
+	if w.isPlain() {
+		return q.shapes.get(row, func() *shape { return newShape(row, projection, nil) }), where, nil
+	}
 	return newShape(row, projection, expansions), where, nil
+}
+
+// isPlain reports that records are shown as a grant shows them by itself.
+func (w wish) isPlain() bool {
+	return w.selection.View == "" && w.selection.Fields == nil && len(w.expand.Relations) == 0
+}
+
+// shapes keeps the plain shapes of a reach, made once: by access, of which each
+// row has its own.
+type shapes struct{ m sync.Map }
+
+func (s *shapes) get(row grant.Row, make func() *shape) *shape {
+	if found, ok := s.m.Load(row.Access); ok {
+		return found.(*shape)
+	}
+	made := make()
+	s.m.Store(row.Access, made)
+	return made
 }
 
 func newShape(row grant.Row, projection query.Projection, expansions []query.Expansion) *shape {
 	s := &shape{row: row, projection: projection, expansions: expansions}
+	if !projection.All {
+		s.members = make(map[string]member, len(projection.Names))
+		for i, name := range projection.Names {
+			s.members[name] = newMember(row.Stream, name, i)
+		}
+	}
 	s.hasBlobs = slices.ContainsFunc(row.Stream.Fields, func(f *pdpp.Field) bool { return f.Blob != pdpp.BlobNone })
 	s.middle = appendText(nil, `,"stream":`)
 	s.middle = rawjson.AppendString(s.middle, row.Stream.Name)
@@ -128,10 +164,18 @@ func newShape(row grant.Row, projection query.Projection, expansions []query.Exp
 	return s
 }
 
+func newMember(s *pdpp.Stream, name string, place int) member {
+	m := member{place: place, key: append(rawjson.AppendString(nil, name), ':')}
+	if f := s.Field(name); f != nil {
+		m.blob = f.Blob
+	}
+	return m
+}
+
 // on completes a shape for one connection of its row.
-func (s *shape) on(c pdpp.Connection) *shape {
+func (s *shape) on(row grant.Row, c pdpp.Connection) *shape {
 	out := *s
-	out.connection = c.ID
+	out.row, out.connection = row, c.ID
 	out.tail = appendMember(nil, "connection_id", string(c.ID))
 	out.tail = appendMember(out.tail, "connector_key", string(s.row.Manifest.ConnectorKey))
 	out.tail = appendMember(out.tail, "display_name", c.DisplayName())

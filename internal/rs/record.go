@@ -60,7 +60,8 @@ func (w *dataWriter) data(dst []byte) ([]byte, error) {
 	dst = append(dst, '{')
 	first := true
 	for name, value := range rawjson.Members(w.record.Body) {
-		if _, ok := p.Place(name); !ok {
+		m, ok := w.lookUp(name)
+		if !ok {
 			continue
 		}
 		if !first {
@@ -68,20 +69,29 @@ func (w *dataWriter) data(dst []byte) ([]byte, error) {
 		}
 		first = false
 		var err error
-		if dst, err = w.member(dst, string(name), value); err != nil {
+		if dst, err = w.member(dst, m, value); err != nil {
 			return dst, err
 		}
 	}
 	return append(dst, '}'), nil
 }
 
+// lookUp finds how a member of the record is written; false: it is not shown.
+func (w *dataWriter) lookUp(name []byte) (member, bool) {
+	if w.shape.members == nil {
+		return newMember(w.shape.row.Stream, string(name), 0), true
+	}
+	m, ok := w.shape.members[string(name)]
+	return m, ok
+}
+
 // ordered writes the members in the order of the projection.
 func (w *dataWriter) ordered(dst []byte) ([]byte, error) {
-	p := w.shape.projection
-	values := make([][]byte, len(p.Names))
+	names := w.shape.projection.Names
+	values := make([][]byte, len(names))
 	for name, value := range rawjson.Members(w.record.Body) {
-		if i, ok := p.Place(name); ok {
-			values[i] = value
+		if m, ok := w.shape.members[string(name)]; ok {
+			values[m.place] = value
 		}
 	}
 	dst = append(dst, '{')
@@ -95,23 +105,18 @@ func (w *dataWriter) ordered(dst []byte) ([]byte, error) {
 		}
 		first = false
 		var err error
-		if dst, err = w.member(dst, p.Names[i], value); err != nil {
+		if dst, err = w.member(dst, w.shape.members[names[i]], value); err != nil {
 			return dst, err
 		}
 	}
 	return append(dst, '}'), nil
 }
 
-func (w *dataWriter) member(dst []byte, name string, value []byte) ([]byte, error) {
-	dst = rawjson.AppendString(dst, name)
-	dst = append(dst, ':')
-	shape := pdpp.BlobNone
-	if f := w.shape.row.Stream.Field(name); f != nil {
-		shape = f.Blob
-	}
+func (w *dataWriter) member(dst []byte, m member, value []byte) ([]byte, error) {
+	dst = append(dst, m.key...)
 	isStub := rawjson.KindOf(value) == rawjson.KindStub
-	if isStub && shape == pdpp.BlobNone {
-		return w.long(dst, name, store.ParseStub(value))
+	if isStub && m.blob == pdpp.BlobNone {
+		return w.long(dst, m, store.ParseStub(value))
 	}
 	if isStub {
 		// A list of blob references can be long; each gets its URL.
@@ -121,19 +126,19 @@ func (w *dataWriter) member(dst []byte, name string, value []byte) ([]byte, erro
 		}
 		value = whole
 	}
-	if shape != pdpp.BlobNone {
+	if m.blob != pdpp.BlobNone {
 		value = withFetchURLs(value, w.shape.connection)
 	}
 	if w.preview == 0 {
 		return append(dst, value...), nil
 	}
-	dst, cut := evidence.AppendPreview(dst, value, w.preview, shape != pdpp.BlobNone)
-	w.truncated(name, cut)
+	dst, cut := evidence.AppendPreview(dst, value, w.preview, m.blob != pdpp.BlobNone)
+	w.truncated(m, cut)
 	return dst, nil
 }
 
 // long writes a value that is kept in pieces, or the beginning of it.
-func (w *dataWriter) long(dst []byte, name string, stub store.Stub) ([]byte, error) {
+func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error) {
 	if w.preview == 0 || stub.Chars <= w.preview {
 		return w.appendLong(dst, stub)
 	}
@@ -143,7 +148,7 @@ func (w *dataWriter) long(dst []byte, name string, stub store.Stub) ([]byte, err
 			return dst, err
 		}
 		dst, cut := evidence.AppendPreview(dst, whole, w.preview, false)
-		w.truncated(name, cut)
+		w.truncated(m, cut)
 		return dst, nil
 	}
 	var failed error
@@ -166,7 +171,7 @@ func (w *dataWriter) long(dst []byte, name string, stub store.Stub) ([]byte, err
 		}
 		cut.ShownChars = w.preview
 	}
-	w.truncated(name, cut)
+	w.truncated(m, cut)
 	return append(dst, '"'), failed
 }
 
@@ -179,15 +184,14 @@ func (w *dataWriter) appendLong(dst []byte, stub store.Stub) ([]byte, error) {
 	return stub.Quote(dst), err
 }
 
-func (w *dataWriter) truncated(name string, t *evidence.Truncation) {
+func (w *dataWriter) truncated(m member, t *evidence.Truncation) {
 	if t == nil {
 		return
 	}
 	if len(w.cut) > 0 {
 		w.cut = append(w.cut, ',')
 	}
-	w.cut = rawjson.AppendString(w.cut, name)
-	w.cut = append(w.cut, ':')
+	w.cut = append(w.cut, m.key...)
 	w.cut = t.AppendJSON(w.cut)
 }
 

@@ -20,6 +20,7 @@ type request struct {
 	http   *http.Request
 	view   store.View
 	reach  *grant.Reach
+	shapes *shapes // of the reach
 	params *query.Params
 	sel    grant.Selector
 	vars   vars
@@ -90,8 +91,12 @@ func (q *request) admit(v store.View, token string) error {
 	}
 	q.server.used.note(p.Token.ID, q.now)
 	q.view = v
-	q.reach, err = q.server.reach(v, p)
-	return err
+	known, err := q.server.reach(v, p)
+	if err != nil {
+		return err
+	}
+	q.reach, q.shapes = known.reach, &known.shapes
+	return nil
 }
 
 // parse reads the query string, which may have the named parameters and the
