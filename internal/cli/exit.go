@@ -93,6 +93,9 @@ func describe(err error) (shown problem, cause error) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return problem{Code: "interrupted", Message: "Interrupted."}, nil
+	case errors.As(err, &e) && e.Code == pdpp.CodeInputMissing && errors.Is(err, fs.ErrNotExist):
+		cause = nil // the message says it already
+		fallthrough
 	case errors.As(err, &e):
 		return problem{Code: string(e.Code), Message: e.Message, Hint: e.Hint}, e.Err
 	}

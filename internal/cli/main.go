@@ -47,6 +47,7 @@ func Main(ctx context.Context, env Env) (code int) {
 			code = exitFailure
 		}
 	}()
+	env.Args = synonyms(env.Args)
 	root := new(commands)
 	parser, err := newParser(root, env)
 	if err != nil {
@@ -66,6 +67,20 @@ func Main(ctx context.Context, env Env) (code int) {
 	return fail(env, err, jsonWanted(chosen))
 }
 
+// synonyms makes the plain form of what people try first.
+func synonyms(args []string) []string {
+	if len(args) == 0 {
+		return args
+	}
+	switch args[0] {
+	case "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case "--version":
+		return append([]string{"version"}, args[1:]...)
+	}
+	return args
+}
+
 // helpShown is how the parser leaves after --help: it believes to have ended the
 // process.
 type helpShown struct{}
@@ -76,30 +91,61 @@ func newParser(root *commands, env Env) (*kong.Kong, error) {
 		kong.Description("A personal data server: your records, read by others only under grants you can take back."),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(int) { panic(helpShown{}) }),
+		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Resolvers(fromEnvironment(env.Getenv)),
 		kong.ValueFormatter(showVariable),
 	)
 }
 
-// failUsage reports a wrong command line: one line and the usage (H-6).
+// printHelp is the usual help. The demo has a folder of its own and does not look
+// at the variable.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	if chosen := ctx.Selected(); chosen != nil && chosen.Name == "demo" {
+		for _, f := range ctx.Flags() {
+			if f.Name == "data" {
+				f.Help = "Data folder (default: one of the demo's own)."
+			}
+		}
+	}
+	return kong.DefaultHelpPrinter(options, ctx)
+}
+
+// failUsage reports a wrong command line: one line and the usage (H-6). An error
+// with a hint says itself what to write instead, and a program reads no usage.
 func failUsage(parser *kong.Kong, env Env, err error) int {
 	var parse *kong.ParseError
 	var context *kong.Context
 	if errors.As(err, &parse) {
 		context = parse.Context
-		err = pdpp.Errorf(pdpp.CodeUsage, "%s.", strings.TrimRight(parse.Error(), "., "))
+		err = pdpp.Errorf(pdpp.CodeUsage, "%s", parseMessage(parse, env.Args))
 	}
-	code := fail(env, err, slices.Contains(env.Args, "--json"))
+	asJSON := slices.Contains(env.Args, "--json")
+	code := fail(env, err, asJSON)
+	var e *pdpp.Error
+	if asJSON || errors.As(err, &e) && e.Hint != "" {
+		return code
+	}
 	if context == nil {
 		// Parsing went well; doing it again finds the command to explain.
 		context, _ = kong.Trace(parser, env.Args)
 	}
 	if context != nil {
 		parser.Stdout = env.Stderr
-		_ = context.PrintUsage(true)
+		_ = context.PrintUsage(len(env.Args) > 0) // nothing at all: the list of commands
 	}
 	return code
+}
+
+func parseMessage(err error, args []string) string {
+	if len(args) == 0 {
+		return "A command is needed."
+	}
+	text := strings.TrimRight(err.Error(), "., ")
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }
 
 // jsonWanted reports whether the command was asked for JSON.

@@ -31,6 +31,34 @@ func members(obj []byte, yield func(name, value []byte) bool) {
 	}
 }
 
+// Place is where a member stands in its object: obj[Start:End] is the member as
+// it was written, obj[Value:End] its value, which may be a stub.
+type Place struct{ Start, Value, End int }
+
+// Places iterates the members of a compact object with the places they stand at,
+// for copying stretches of it. Names are as those of Members.
+func Places(obj []byte) iter.Seq2[[]byte, Place] {
+	return func(yield func(name []byte, at Place) bool) {
+		if len(obj) == 0 || obj[0] != '{' {
+			return
+		}
+		for i := 1; ; {
+			name, value, next := member(obj, i)
+			if next < 0 {
+				return
+			}
+			at := Place{Start: i, Value: next - 1 - len(value), End: next - 1}
+			if bytes.IndexByte(name, '\\') >= 0 {
+				name = appendDecoded(make([]byte, 0, len(name)), name)
+			}
+			if !yield(name, at) {
+				return
+			}
+			i = next
+		}
+	}
+}
+
 // Elements iterates the elements of a compact array. What is no array has none.
 func Elements(arr []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) { elements(arr, yield) }

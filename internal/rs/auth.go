@@ -74,8 +74,8 @@ func (s *Server) authenticate(v store.View, r *http.Request, token string, now t
 		}
 		return p, err
 	}
-	httpx.SetTokenID(r.Context(), p.Token.ID)
-	switch p.Token.Kind {
+	httpx.SetTokenID(r.Context(), p.ID)
+	switch p.Kind {
 	case pdpp.TokenOwner:
 		return p, nil
 	case pdpp.TokenClient:
@@ -99,7 +99,7 @@ func (s *Server) lookUp(v store.View, token string, now time.Time) (store.Princi
 			Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "token look-up", Err: err,
 			Message: "The token could not be checked; try again.",
 		}
-	case !p.Token.Live(now):
+	case !p.Live(now):
 		return p, badToken()
 	}
 	return p, nil
@@ -118,7 +118,7 @@ func (s *Server) checkGrant(p store.Principal, now time.Time) error {
 		return pdpp.Errorf(pdpp.CodeGrantExpired, "This grant has expired. Ask the owner for a new one.")
 	}
 	known := func(a string) bool { return a == "rest" || a == "mcp" || a == "mcp-developer" }
-	if !slices.ContainsFunc(p.Token.Audience, known) {
+	if !slices.ContainsFunc(p.Audience, known) {
 		return pdpp.Errorf(pdpp.CodeInsufficientScope, "This token was not issued for this resource.")
 	}
 	return nil
@@ -126,22 +126,26 @@ func (s *Server) checkGrant(p store.Principal, now time.Time) error {
 
 // reach gives what a principal can read, computed once per grant and generation.
 func (s *Server) reach(v store.View, p store.Principal) (*knownReach, error) {
-	key := "owner " + string(p.Token.Subject)
+	key := "owner " + string(p.Subject)
 	if p.Grant != nil {
 		key = string(p.Grant.ID)
 	}
 	if known := s.reaches.get(key, p.Generation); known != nil {
 		return known, nil
 	}
-	catalog, err := v.Catalog(p.Token.Subject)
+	catalog, err := v.Catalog(p.Subject)
 	if err != nil {
 		return nil, err
 	}
 	known := &knownReach{generation: catalog.Generation}
 	if p.Grant == nil {
-		known.reach = grant.ForOwner(p.Token.Subject, catalog)
+		known.reach = grant.ForOwner(p.Subject, catalog)
 	} else {
-		g, err := grant.ParseDocument(p.Grant.Document, p.Grant.ConnectorKey)
+		stored, err := v.Grant(p.Subject, p.Grant.ID)
+		if err != nil {
+			return nil, err
+		}
+		g, err := grant.ParseDocument(stored.Document, stored.ConnectorKey)
 		if err != nil {
 			return nil, err
 		}

@@ -57,32 +57,62 @@ func (w *dataWriter) data(dst []byte) ([]byte, error) {
 	if p.Ordered {
 		return w.ordered(dst)
 	}
+	return w.spliced(dst)
+}
+
+// spliced writes the shown members in stored order. Neighbours that need no change
+// are copied in one stretch.
+func (w *dataWriter) spliced(dst []byte) (_ []byte, err error) {
+	body := w.record.Body
 	dst = append(dst, '{')
-	first := true
-	for name, value := range rawjson.Members(w.record.Body) {
+	start := len(dst)
+	from, to := 0, 0 // the stretch that is still to be copied
+	copyStretch := func() {
+		if from == to {
+			return
+		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, body[from:to]...)
+	}
+	for name, at := range rawjson.Places(body) {
 		m, ok := w.lookUp(name)
+		if ok && w.preview == 0 && m.blob == pdpp.BlobNone && body[at.Value] != 0 {
+			if from == to || to != at.Start-1 {
+				copyStretch()
+				from = at.Start
+			}
+			to = at.End
+			continue
+		}
+		copyStretch()
+		from, to = 0, 0
 		if !ok {
 			continue
 		}
-		if !first {
+		if len(dst) > start {
 			dst = append(dst, ',')
 		}
-		first = false
-		var err error
-		if dst, err = w.member(dst, m, value); err != nil {
+		dst = append(dst, body[at.Start:at.Value]...)
+		if dst, err = w.value(dst, m, body[at.Value:at.End]); err != nil {
 			return dst, err
 		}
 	}
+	copyStretch()
 	return append(dst, '}'), nil
 }
 
 // lookUp finds how a member of the record is written; false: it is not shown.
 func (w *dataWriter) lookUp(name []byte) (member, bool) {
-	if w.shape.members == nil {
-		return newMember(w.shape.row.Stream, string(name), 0), true
+	if w.shape.members != nil {
+		m, ok := w.shape.members[string(name)]
+		return m, ok
 	}
-	m, ok := w.shape.members[string(name)]
-	return m, ok
+	if !w.shape.hasBlobs && w.preview == 0 {
+		return member{}, true
+	}
+	return newMember(w.shape.row.Stream, string(name), 0), true
 }
 
 // ordered writes the members in the order of the projection.
@@ -105,15 +135,16 @@ func (w *dataWriter) ordered(dst []byte) ([]byte, error) {
 		}
 		first = false
 		var err error
-		if dst, err = w.member(dst, w.shape.members[names[i]], value); err != nil {
+		m := w.shape.members[names[i]]
+		if dst, err = w.value(append(dst, m.key...), m, value); err != nil {
 			return dst, err
 		}
 	}
 	return append(dst, '}'), nil
 }
 
-func (w *dataWriter) member(dst []byte, m member, value []byte) ([]byte, error) {
-	dst = append(dst, m.key...)
+// value writes one value, with what has to be changed about it.
+func (w *dataWriter) value(dst []byte, m member, value []byte) ([]byte, error) {
 	isStub := rawjson.KindOf(value) == rawjson.KindStub
 	if isStub && m.blob == pdpp.BlobNone {
 		return w.long(dst, m, store.ParseStub(value))

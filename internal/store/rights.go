@@ -44,9 +44,41 @@ type RightsWriter interface {
 
 // Principal is a presented token with everything that decides what it may do.
 type Principal struct {
-	Token      Token
-	Grant      *Grant // nil for an owner token
-	Generation int64  // of the snapshot
+	ID        pdpp.TokenID
+	Kind      pdpp.TokenKind
+	Subject   pdpp.SubjectID
+	Audience  []string
+	ExpiresAt time.Time
+	Revoked   bool
+
+	Grant      *GrantState // nil for an owner token, or when the grant is gone
+	Generation int64       // of the snapshot
+}
+
+// Live reports whether the token itself is good at now.
+func (p Principal) Live(now time.Time) bool { return !p.Revoked && now.Before(p.ExpiresAt) }
+
+// GrantState is the life of a grant, without its document.
+type GrantState struct {
+	ID           pdpp.GrantID
+	ConnectorKey pdpp.ConnectorKey
+	Client       pdpp.ClientID
+	Revoked      bool
+	Consumed     bool
+	ExpiresAt    time.Time // zero: until revoked
+}
+
+// Status is the grant's status at now.
+func (g GrantState) Status(now time.Time) pdpp.GrantStatus {
+	switch {
+	case g.Revoked:
+		return pdpp.GrantRevoked
+	case !g.ExpiresAt.IsZero() && !now.Before(g.ExpiresAt):
+		return pdpp.GrantExpired
+	case g.Consumed:
+		return pdpp.GrantConsumed
+	}
+	return pdpp.GrantActive
 }
 
 // Token is a bearer token as stored, without its value.
@@ -63,9 +95,6 @@ type Token struct {
 	RevokedAt  time.Time // zero: not revoked
 	LastUsedAt time.Time // zero: never
 }
-
-// Live reports whether the token itself is good at now.
-func (t Token) Live(now time.Time) bool { return t.RevokedAt.IsZero() && now.Before(t.ExpiresAt) }
 
 // Status is the token's status for operators.
 func (t Token) Status(now time.Time) string {
@@ -95,15 +124,7 @@ type Grant struct {
 
 // Status is the grant's status at now.
 func (g Grant) Status(now time.Time) pdpp.GrantStatus {
-	switch {
-	case g.Revoked:
-		return pdpp.GrantRevoked
-	case !g.ExpiresAt.IsZero() && !now.Before(g.ExpiresAt):
-		return pdpp.GrantExpired
-	case g.Consumed:
-		return pdpp.GrantConsumed
-	}
-	return pdpp.GrantActive
+	return GrantState{Revoked: g.Revoked, Consumed: g.Consumed, ExpiresAt: g.ExpiresAt}.Status(now)
 }
 
 // GrantFilter narrows a list of grants. Zero values do not narrow.

@@ -40,8 +40,9 @@ func periodAt(sec int64, zone *time.Location) period {
 func lowest(sec int64, here period, zone *time.Location) wall {
 	low := sec + here.offset
 	for p := here; p.end < sec+apart; {
-		p = periodAt(p.end, zone)
-		low = min(low, p.start+p.offset)
+		change := p.end
+		p = periodAt(change, zone)
+		low = min(low, change+p.offset)
 	}
 	return wall(low)
 }

@@ -39,7 +39,7 @@ func LoadZone(name string) (*time.Location, bool) {
 
 func known(name string) bool {
 	for line := range strings.Lines(names) {
-		if strings.TrimSuffix(line, "\n") == name {
+		if strings.TrimRight(line, "\r\n") == name {
 			return name != ""
 		}
 	}

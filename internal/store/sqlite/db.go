@@ -74,7 +74,7 @@ var writerPragmas = []string{
 	`PRAGMA wal_autocheckpoint = 8000`, `PRAGMA journal_size_limit = 67108864`, `PRAGMA secure_delete = ON`,
 }
 
-var readerPragmas = []string{`PRAGMA query_only = ON`, `PRAGMA cache_size = -8000`}
+var readerPragmas = []string{`PRAGMA query_only = ON`, `PRAGMA cache_size = -16000`}
 
 func openConn(path string, pragmas []string) (*engine.Conn, error) {
 	c, err := engine.Open(path)

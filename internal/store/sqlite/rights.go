@@ -18,13 +18,14 @@ const grantColumns = `g.grant_id, s.subject_id, g.connector_key, g.document, g.c
 
 const grantTables = ` FROM grants g JOIN subjects s ON s.subject = g.subject JOIN clients c ON c.client_id = g.client_id`
 
-// Token implements store.Rights. One read finds the token, its grant and client,
-// and the generation (H-44).
+// Token implements store.Rights. One read finds the token, what decides about its
+// grant, and the generation (H-44). Every request pays for it, so it reads no more.
 func (t *tx) Token(hash store.TokenHash) (store.Principal, error) {
-	const sql = `SELECT ` + tokenColumns + `, (SELECT value FROM meta WHERE name = 'generation'), ` + grantColumns + `
+	const sql = `SELECT t.token_id, t.kind, s.subject_id, t.audience, t.expires_at, t.revoked_at,
+			(SELECT value FROM meta WHERE name = 'generation'),
+			g.grant_id, g.connector_key, g.client_id, g.consumed, g.expires_at, g.revoked_at
 		FROM tokens t JOIN subjects s ON s.subject = t.subject
 		LEFT JOIN grants g ON g.grant_id = t.grant_id AND g.subject = t.subject
-		LEFT JOIN clients c ON c.client_id = g.client_id
 		WHERE t.hash = ?`
 	stmt, err := t.conn.Prepare(sql)
 	if err != nil {
@@ -41,10 +42,16 @@ func (t *tx) Token(hash store.TokenHash) (store.Principal, error) {
 	if !row {
 		return store.Principal{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no such token.")
 	}
-	p := store.Principal{Token: readToken(stmt, 0), Generation: stmt.Int(11)}
-	if !stmt.IsNull(12) {
-		g := readGrant(stmt, 12)
-		p.Grant = &g
+	p := store.Principal{
+		ID: pdpp.TokenID(stmt.Text(0)), Kind: pdpp.TokenKind(stmt.Text(1)), Subject: pdpp.SubjectID(stmt.Text(2)),
+		Audience: strings.Fields(stmt.Text(3)), ExpiresAt: fromMillis(stmt.Int(4)), Revoked: !stmt.IsNull(5),
+		Generation: stmt.Int(6),
+	}
+	if !stmt.IsNull(7) {
+		p.Grant = &store.GrantState{
+			ID: pdpp.GrantID(stmt.Text(7)), ConnectorKey: pdpp.ConnectorKey(stmt.Text(8)), Client: pdpp.ClientID(stmt.Text(9)),
+			Consumed: stmt.Int(10) != 0, ExpiresAt: optionalTime(stmt, 11), Revoked: !stmt.IsNull(12),
+		}
 	}
 	return p, nil
 }

@@ -1,0 +1,84 @@
+package evidence
+
+import (
+	"iter"
+
+	"pdpp/internal/rawjson"
+)
+
+// binaryField is a binary value of a record and the way to its content.
+type binaryField struct {
+	Binary
+	field  string
+	blobID string // "" when it is not known or there is none
+	asJSON bool   // the value is an object or array
+}
+
+// binaryFields finds the binary values among the top-level values of a record
+// (EX-8), in the order of Data.
+func binaryFields(r *Record) iter.Seq[binaryField] {
+	return func(yield func(binaryField) bool) {
+		for name, value := range rawjson.Members(r.Data) {
+			for f := range r.binaryValue(string(name), value) {
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// binaryValue gives the entries for one top-level value: none, one, or as many as
+// a list of blob references has.
+func (r *Record) binaryValue(field string, value []byte) iter.Seq[binaryField] {
+	return func(yield func(binaryField) bool) {
+		if t := r.Truncated[field]; t != nil { // judged when it was cut
+			if t.Binary != nil {
+				yield(binaryField{Binary: *t.Binary, field: field, asJSON: t.AsJSON})
+			}
+			return
+		}
+		b, ok := DetectBinary(value, r.presentation().isBlob(field))
+		if !ok {
+			return
+		}
+		kind := rawjson.KindOf(value)
+		if kind != rawjson.KindArray {
+			yield(binaryField{b, field, blobID(b, value), kind == rawjson.KindObject})
+			return
+		}
+		for item := range rawjson.Elements(value) {
+			b, ok := DetectBinary(item, true)
+			if ok && !yield(binaryField{b, field, blobID(b, item), true}) {
+				return
+			}
+		}
+	}
+}
+
+// blobID gives the blob that a reference names. What merely looks like one was
+// not declared, and is read like any other object.
+func blobID(b Binary, object []byte) string {
+	if b.Kind != KindBlobReference {
+		return ""
+	}
+	raw, _ := rawjson.Get(object, "blob_id")
+	id, _ := rawjson.String(raw)
+	return id
+}
+
+// append writes the binary_field of a card. The content is read from this server
+// only: a URL that the record holds is never offered (EX-8).
+func (f binaryField) append(w *writer, r *Record) {
+	w.raw(`{"object":"binary_field","field_path":`)
+	w.id(f.field)
+	w.raw(`,`)
+	w.buf = f.appendMembers(w.buf)
+	w.raw(`,"read":`)
+	if f.blobID != "" {
+		appendBlobRead(w, f.blobID, r.ConnectionID)
+	} else {
+		FieldWindow{Field: f.field, AsJSON: f.asJSON}.append(w, r)
+	}
+	w.raw(`}`)
+}

@@ -1,0 +1,175 @@
+package evidence
+
+import (
+	"pdpp"
+	"pdpp/internal/rawjson"
+)
+
+// The bounds of a card (EX-2, EX-5, EX-8).
+const (
+	maxCardBytes   = 2 << 10 // without ids and hrefs
+	maxCardFields  = 4
+	maxCardValue   = 160 // characters of a string
+	maxCardBinary  = 3
+	minCardValue   = 16 // bytes of a string below which it is left out for space
+	maxNumberBytes = 64 // longer numbers are nobody's amount
+)
+
+// cardRoles are the roles whose fields are on a card, in the order in which they
+// get a place (MS-66).
+var cardRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary}
+
+// AppendCard appends the evidence_card of a record (EX-2): its title, its time,
+// the fields whose role was declared, the facts about what is binary, and how to
+// read the whole. No other field is promoted (EVID-1). When the room is short,
+// field values give way to binary facts, which nothing else tells.
+func AppendCard(dst []byte, r *Record) []byte {
+	const (
+		beforeFields  = `,"fields":[`
+		beforeBinary  = `],"binary":[`
+		beforeOmitted = `],"binary_omitted_count":`
+		beforeRead    = `,"read":`
+		maxDigits     = 10 // of the count
+		frame         = len(beforeFields+beforeBinary+beforeOmitted+beforeRead+`}`) + maxDigits
+	)
+	at := EventTimeOf(r)
+	var card, read writer
+	card.raw(`{"object":"evidence_card","title":`)
+	titleOf(r, at).append(&card)
+	at.append(&card)
+	appendRecordRead(&read, r)
+
+	room := maxCardBytes - card.counted() - read.counted() - frame
+	binary, omitted := cardBinary(r, &room)
+	card.raw(beforeFields)
+	card.join(cardFields(r, &room))
+	card.raw(beforeBinary)
+	card.join(binary)
+	card.raw(beforeOmitted)
+	card.int(omitted)
+	card.raw(beforeRead)
+	card.join(&read)
+	card.raw(`}`)
+	return append(dst, card.buf...)
+}
+
+func (t Title) append(w *writer) {
+	w.raw(`{"text":`)
+	w.str(t.Text)
+	w.raw(`,"source":`)
+	w.str(string(t.Source))
+	w.field(t.Field)
+	w.raw(`,"truncated":`)
+	w.bool(t.Truncated)
+	w.raw(`}`)
+}
+
+// append writes the member event_time, if there is one.
+func (t EventTime) append(w *writer) {
+	if t.Value == "" {
+		return
+	}
+	w.raw(`,"event_time":{"value":`)
+	w.str(t.Value)
+	w.raw(`,"source":`)
+	w.str(string(t.Source))
+	w.field(t.Field)
+	w.raw(`}`)
+}
+
+// cardFields writes the scalar values with the roles of EX-5 while they fit.
+func cardFields(r *Record, room *int) *writer {
+	out := new(writer)
+	n := 0
+	for _, role := range cardRoles {
+		for _, field := range r.presentation().Roles[role] {
+			if n == maxCardFields {
+				return out
+			}
+			if w, ok := cardField(r, role, field, *room); ok && w.counted()+1 <= *room {
+				*room -= w.counted() + 1
+				if n > 0 {
+					out.raw(",")
+				}
+				out.join(w)
+				n++
+			}
+		}
+	}
+	return out
+}
+
+// cardField writes one field; a string is cut to the room there is.
+func cardField(r *Record, role pdpp.Role, field string, room int) (*writer, bool) {
+	value, ok := rawjson.Get(r.Data, field)
+	if !ok {
+		return nil, false
+	}
+	w := new(writer)
+	w.raw(`{"role":`)
+	w.str(string(role))
+	w.field(field)
+	w.raw(`,"value":`)
+	switch rawjson.KindOf(value) {
+	case rawjson.KindString:
+		const end = `"","truncated":true},`
+		s, cut := cardText(r, field, room-w.counted()-len(end))
+		if s == "" {
+			return nil, false
+		}
+		w.str(s)
+		if cut {
+			w.raw(`,"truncated":true`)
+		}
+	case rawjson.KindNumber, rawjson.KindBool:
+		if len(value) > maxNumberBytes {
+			return nil, false
+		}
+		w.buf = append(w.buf, value...) // the digits as stored (D15)
+	default:
+		return nil, false
+	}
+	w.raw(`}`)
+	return w, true
+}
+
+// cardText gives a string value for a card, "" when there is nothing to show or
+// hardly room for it.
+func cardText(r *Record, field string, room int) (s string, cut bool) {
+	t, ok := r.text(field)
+	if !ok {
+		return "", false
+	}
+	s, more := t.head()
+	s, cut = cutChars(Clean(s), maxCardValue)
+	short := cutBytes(s, room)
+	if len(short) < len(s) && len(short) < minCardValue {
+		return "", false
+	}
+	return short, cut || more || len(short) < len(s)
+}
+
+// cardBinary writes the facts about binary values, at most three, and counts the
+// others. A list of blob references has an entry for each.
+func cardBinary(r *Record, room *int) (out *writer, omitted int) {
+	out = new(writer)
+	n := 0
+	for entry := range binaryFields(r) {
+		if n == maxCardBinary {
+			omitted++
+			continue
+		}
+		w := new(writer)
+		if entry.append(w, r); w.counted()+1 > *room {
+			omitted++
+			continue
+		}
+		*room -= w.counted() + 1
+		if n > 0 {
+			out.raw(",")
+		}
+		out.join(w)
+		n++
+	}
+	return out, omitted
+}

@@ -1,0 +1,149 @@
+package evidence
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// part is the stretch of a text that is shown: bytes start to end, which are its
+// characters from to to.
+type part struct {
+	start, end int
+	from, to   int
+}
+
+// maxRetreat is how many characters a cut may give up to fall between words.
+const maxRetreat = 20
+
+// leading is the beginning of a text. content may be the beginning alone; total
+// counts the characters of the whole.
+func leading(content string, total int) part {
+	return around(content, group{}, total)
+}
+
+// around chooses what to show of a text: the group with the same room before and
+// after, more on one side where the other ends, cut between words if one ends
+// nearby. At most maxExcerpt characters; the group is cut only if it is longer.
+func around(content string, g group, total int) part {
+	if total <= maxExcerpt {
+		n := utf8.RuneCountInString(content)
+		return part{end: len(content), to: n}
+	}
+	var core part
+	if len(g.places) > 0 {
+		first, last := g.places[0], g.places[len(g.places)-1]
+		core = part{first.start, last.end, first.from, last.to}
+	}
+	if over := core.to - core.from - maxExcerpt; over > 0 {
+		core.end = back(content, core.end, over)
+		core.to -= over
+	}
+	spare := maxExcerpt - (core.to - core.from)
+	before := min(core.from, spare/2)
+	after := min(total-core.to, spare-before)
+	before = min(core.from, spare-after)
+	p := core
+	p.start = back(content, core.start, before)
+	p.from -= before
+	end, _ := cutChars(content[core.end:], after)
+	p.end = core.end + len(end)
+	p.to += utf8.RuneCountInString(end)
+	if p.from > 0 {
+		p.trimStart(content, core.start)
+	}
+	if p.to < total {
+		p.trimEnd(content, core.end)
+	}
+	return p
+}
+
+// back gives the offset n characters before i.
+func back(s string, i, n int) int {
+	for ; n > 0 && i > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return i
+}
+
+// trimStart moves the start to the beginning of a word, at most to limit.
+func (p *part) trimStart(content string, limit int) {
+	at, chars := p.start, p.from
+	for n := 0; !isBreak(content, at); n++ {
+		if n == maxRetreat || at >= limit {
+			at, chars = p.start, p.from
+			break
+		}
+		_, size := utf8.DecodeRuneInString(content[at:])
+		at += size
+		chars++
+	}
+	for at < limit {
+		r, size := utf8.DecodeRuneInString(content[at:])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		at += size
+		chars++
+	}
+	p.start, p.from = at, chars
+}
+
+// trimEnd moves the end to the end of a word, at least to limit.
+func (p *part) trimEnd(content string, limit int) {
+	at, chars := p.end, p.to
+	for n := 0; !isBreak(content, at); n++ {
+		if n == maxRetreat || at <= limit {
+			at, chars = p.end, p.to
+			break
+		}
+		_, size := utf8.DecodeLastRuneInString(content[:at])
+		at -= size
+		chars--
+	}
+	for at > limit {
+		r, size := utf8.DecodeLastRuneInString(content[:at])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		at -= size
+		chars--
+	}
+	p.end, p.to = at, chars
+}
+
+// isBreak reports whether a reader would accept a cut at i: not within a word,
+// between a character and its marks, or within a tag.
+func isBreak(s string, i int) bool {
+	const joiner = '\u200d'
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[i:])
+	if i == len(s) || unicode.IsSpace(after) {
+		return true
+	}
+	if unicode.IsMark(after) || before == joiner || after == joiner || inTag(s, i) {
+		return false
+	}
+	return !isSpaced(before) || !isSpaced(after)
+}
+
+// isSpaced reports whether r is part of a word in a script that has spaces.
+func isSpaced(r rune) bool {
+	if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
+		return false
+	}
+	return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+}
+
+// inTag reports whether i is inside a highlight tag that the text itself has.
+func inTag(s string, i int) bool {
+	for _, tag := range []string{openMark, closeMark} {
+		lo := max(0, i-len(tag)+1)
+		hi := min(len(s), i+len(tag)-1)
+		if strings.Contains(s[lo:hi], tag) {
+			return true
+		}
+	}
+	return false
+}

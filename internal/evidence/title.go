@@ -1,0 +1,142 @@
+package evidence
+
+import (
+	"strings"
+
+	"pdpp"
+)
+
+// Source tells where a title or an event time comes from.
+type Source string
+
+// The sources (EX-3, EX-4).
+const (
+	SourceRole     Source = "role"     // a field with the declared role
+	SourceStream   Source = "stream"   // the stream's declared time field
+	SourceName     Source = "name"     // a field with a documented name
+	SourceFallback Source = "fallback" // put together from the envelope
+	SourceEnvelope Source = "envelope" // emitted_at
+)
+
+// maxTitle is the length of a title in characters (EX-3).
+const maxTitle = 120
+
+// Title is what a record is called.
+type Title struct {
+	Text      string // one line, cleaned; ends with … when cut
+	Source    Source
+	Field     string // "" for a fallback
+	Truncated bool
+}
+
+// TitleOf gives the title of a record (EX-3, D7): never a guess, never a text
+// that was found by a search. Only a record without any identity has no title.
+func TitleOf(r *Record) Title { return titleOf(r, EventTimeOf(r)) }
+
+func titleOf(r *Record, at EventTime) Title {
+	for _, field := range r.presentation().Roles[pdpp.RolePrimaryTitle] {
+		if t, ok := r.text(field); ok {
+			if title, ok := fieldTitle(t, SourceRole, field); ok {
+				return title
+			}
+		}
+	}
+	if t, ok := r.named("title"); ok {
+		if title, ok := fieldTitle(t, SourceName, "title"); ok {
+			return title
+		}
+	}
+	title := line(strings.Join(nonBlank(r.label(), r.Stream, at.Value), " / "), false)
+	title.Source = SourceFallback
+	return title
+}
+
+func fieldTitle(t text, source Source, field string) (Title, bool) {
+	s, more := t.head()
+	title := line(s, more)
+	title.Source, title.Field = source, field
+	return title, title.Text != ""
+}
+
+// line makes one line of s; more says that s is not everything.
+func line(s string, more bool) Title {
+	head, cut := collapse(s, maxTitle)
+	cut = cut || more
+	if cut && head != "" {
+		head += ellipsis
+	}
+	return Title{Text: head, Truncated: cut}
+}
+
+// label names the source of a record. The connection id is for readers who know
+// nothing else (MS-61).
+func (r *Record) label() string {
+	known := nonBlank(r.DisplayName, r.ConnectorDisplayName, string(r.ConnectorKey), string(r.ConnectionID))
+	if len(known) == 0 {
+		return ""
+	}
+	return known[0]
+}
+
+// nonBlank keeps the parts that show something.
+func nonBlank(parts ...string) []string {
+	var kept []string
+	for _, p := range parts {
+		if s, _ := collapse(p, 1); s != "" {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// timeNames are the documented names of times, best first (D7, EX-4): what people
+// did comes before what systems did.
+var timeNames = []string{"sent_at", "authored_at", "created_at", "occurred_at", "updated_at"}
+
+// EventTime is when a record happened.
+type EventTime struct {
+	Value  string // as stored; "" when nothing is known
+	Source Source
+	Field  string // "" for emitted_at
+}
+
+// IsAuthored reports whether the time is the record's own and not that of its
+// arrival: a hit then says it as authored_at.
+func (t EventTime) IsAuthored() bool { return t.Value != "" && t.Source != SourceEnvelope }
+
+// EventTimeOf gives the time of a record (EX-4).
+func EventTimeOf(r *Record) EventTime {
+	p := r.presentation()
+	for _, field := range p.Roles[pdpp.RoleEventTime] {
+		if v := timeIn(r.text(field)); v != "" {
+			return EventTime{v, SourceRole, field}
+		}
+	}
+	for _, field := range p.TimeFields {
+		if v := timeIn(r.text(field)); v != "" {
+			return EventTime{v, SourceStream, field}
+		}
+	}
+	for _, name := range timeNames {
+		if v := timeIn(r.named(name)); v != "" {
+			return EventTime{v, SourceName, name}
+		}
+	}
+	if r.EmittedAt.IsZero() {
+		return EventTime{}
+	}
+	return EventTime{Value: pdpp.FormatTime(r.EmittedAt), Source: SourceEnvelope}
+}
+
+// timeIn gives a text that is a time (C-34) as it is, else "". A number is no
+// time: nobody declared its unit.
+func timeIn(t text, ok bool) string {
+	if !ok {
+		return ""
+	}
+	s, more := t.head()
+	if _, isTime := pdpp.ParseTime(s); !isTime || more {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,56 @@
+package evidence
+
+import (
+	"strconv"
+
+	"pdpp"
+	"pdpp/internal/rawjson"
+)
+
+// writer appends JSON and knows how much of it counts towards the size of a card:
+// everything but identifiers (names of streams and fields among them) and hrefs
+// (EX-2).
+type writer struct {
+	buf  []byte
+	free int // bytes that do not count
+}
+
+func (w *writer) counted() int { return len(w.buf) - w.free }
+
+func (w *writer) raw(s string) { w.buf = append(w.buf, s...) }
+
+// str writes a value.
+func (w *writer) str(s string) { w.buf = rawjson.AppendString(w.buf, s) }
+
+// id writes an identifier or href, exactly.
+func (w *writer) id(s string) {
+	before := len(w.buf)
+	w.str(s)
+	w.free += len(w.buf) - before
+}
+
+func (w *writer) int(n int) { w.buf = strconv.AppendInt(w.buf, int64(n), 10) }
+
+func (w *writer) bool(b bool) { w.buf = strconv.AppendBool(w.buf, b) }
+
+// connection writes the member connection_id, if there is one.
+func (w *writer) connection(id pdpp.ConnectionID) {
+	if id != "" {
+		w.raw(`,"connection_id":`)
+		w.id(string(id))
+	}
+}
+
+// field writes the member field, if there is one.
+func (w *writer) field(name string) {
+	if name != "" {
+		w.raw(`,"field":`)
+		w.id(name)
+	}
+}
+
+// join appends what another writer wrote.
+func (w *writer) join(part *writer) {
+	w.buf = append(w.buf, part.buf...)
+	w.free += part.free
+}
