@@ -10,7 +10,10 @@ import (
 	"testing"
 )
 
-const tourEnd = `(?s)Ctrl-C stops the demo`
+// tourEnd is the last line, so that it is in sight when the text has scrolled by.
+const tourEnd = `export OWNER_TOKEN=\S+\n\n$`
+
+const earlier = "Tokens of an earlier start no longer work."
 
 // shellStep is a command that the demo prints, and what it says about the answer.
 type shellStep struct{ command, answer string }
@@ -57,6 +60,9 @@ func TestDemo(t *testing.T) {
 		t.Errorf("a second demo on one folder ends with %d, want 75:\n%s", code, busy.stderr)
 	}
 	interrupt(t, p, 0)
+	if log := p.stderr.String(); !strings.HasSuffix(log, "pdpp: stopped\n") || strings.Contains(first, earlier) {
+		t.Errorf("stderr = %q, stdout = %s", log, first)
+	}
 	t.Run("again", func(t *testing.T) { startAgain(t, dir, first) })
 
 	p = start(t, "--data", dir, "demo", "--reset", "--listen", "127.0.0.1:0")
@@ -92,6 +98,9 @@ func startAgain(t *testing.T, dir, first string) {
 	p.await(t, p.stdout, tourEnd)
 	if log := p.stderr.String(); !strings.Contains(log, "port 7663 is taken; using 76") || strings.Contains(log, "building") {
 		t.Errorf("stderr = %q", log)
+	}
+	if !strings.Contains(p.stdout.String(), earlier) {
+		t.Errorf("it does not say that the former tokens ended:\n%s", p.stdout)
 	}
 	token := regexp.MustCompile(`pdpp_(at|ot)_\S+`)
 	if now := token.FindString(p.stdout.String()); now == "" || strings.Contains(first, now) {

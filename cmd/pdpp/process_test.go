@@ -164,6 +164,9 @@ func TestTerminateIsAGoodEnd(t *testing.T) {
 	if code := p.exit(t); code != 0 {
 		t.Errorf("exit code %d, want 0:\n%s", code, p.stderr)
 	}
+	if !strings.HasSuffix(p.stderr.String(), "\npdpp: stopped\n") {
+		t.Errorf("the last line is not that it stopped:\n%s", p.stderr)
+	}
 }
 
 // A command that waits for its input can be interrupted.
@@ -185,7 +188,11 @@ func TestInterruptedIngest(t *testing.T) {
 	go func() { p.done <- p.cmd.Wait() }()
 	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
 	// It has its signal handler when the connection is there.
-	for end := time.Now().Add(patience); !strings.Contains(run(t, "--data", dir, "connections", "list"), "giro"); {
+	for end := time.Now().Add(patience); ; {
+		out, _ := exec.Command("pdpp", "--data", dir, "connections", "list").Output() // fails while there is no store
+		if strings.Contains(string(out), "giro") {
+			break
+		}
 		if time.Now().After(end) {
 			t.Fatal("no connection")
 		}

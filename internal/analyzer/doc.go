@@ -26,6 +26,8 @@
 // nothing but letters, marks and digits, so they may be joined by a space, a
 // dot or a quotation mark without escaping.
 //
+// Spans gives the same terms with the places they come from, for highlighting.
+//
 // The tables come from the Unicode version of the toolchain; an index made under
 // another version has to be made again.
 package analyzer

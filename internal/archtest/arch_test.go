@@ -60,6 +60,12 @@ func TestDependenciesAreExplained(t *testing.T) {
 	}
 }
 
+func TestFoldersAreExplained(t *testing.T) {
+	for _, dir := range Unlisted(load(t), read(t, root+"/docs/architecture.md")) {
+		t.Errorf("%s has no row in the folder table of docs/architecture.md", dir)
+	}
+}
+
 // SQLite in Go is generated for one version of its C library; with another it
 // builds and then misbehaves, so `go get -u` must not move one without the other.
 func TestLibcIsTheOneSQLiteWasBuiltWith(t *testing.T) {

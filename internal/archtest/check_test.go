@@ -132,6 +132,21 @@ func TestPureIsPureAllTheWayDown(t *testing.T) {
 	}
 }
 
+// A breach is shown where the import stands, not at everybody who imports that
+// package.
+func TestDeepBreachIsSaidOnce(t *testing.T) {
+	files := []File{
+		importing("pdpp/internal/schemadoc", "pdpp/internal/query"),
+		importing("pdpp/internal/query", "pdpp/internal/grant"),
+		importing("pdpp/internal/grant", "os"),
+	}
+	got := Check(rulesNamed("pure"), files)
+	want := []Violation{{File: "internal/grant/x.go", Rule: "pure", Because: because("pure"), What: "imports os"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Check (-want +got)\n%s", diff)
+	}
+}
+
 // The whole way, from a file on disk to the violation and its reason.
 func TestForbiddenImportOnDisk(t *testing.T) {
 	dir := t.TempDir()
@@ -230,5 +245,16 @@ func TestMatch(t *testing.T) {
 		if got := match(tt.pattern, tt.s); got != tt.want {
 			t.Errorf("match(%q, %q) = %v, want %v", tt.pattern, tt.s, got, tt.want)
 		}
+	}
+}
+
+func TestUnlistedFolders(t *testing.T) {
+	var files []File
+	for _, name := range []string{"grant.go", "internal/a/x.go", "internal/b/x.go", "internal/b/c/x.go", "internal/d/x_test.go"} {
+		files = append(files, File{Name: name})
+	}
+	doc := "See `internal/b`.\n\n| folder | what |\n|---|---|\n| `internal/a` | Letters. |\n"
+	if diff := cmp.Diff([]string{"internal/b"}, Unlisted(files, doc)); diff != "" {
+		t.Errorf("Unlisted (-want +got)\n%s", diff)
 	}
 }

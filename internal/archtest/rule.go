@@ -16,7 +16,7 @@ type Rule struct {
 	Tests    bool     // it binds test files too
 	Only     []string // nothing else may be imported
 	Never    []string // must not be imported
-	Deep     bool     // Never also holds for what imported packages of the module import
+	Deep     bool     // Never also holds for what imported packages import that the rule does not bind
 	NeverUse []string // names that must not be used: "os.Exit"
 	Because  string
 }
@@ -51,8 +51,10 @@ func Check(rules []Rule, files []File) []Violation {
 	return found
 }
 
-func (r Rule) binds(f File) bool {
-	return matches(r.Packages, f.Package) && !matches(r.Except, f.Package) && (r.Tests || !f.IsTest())
+func (r Rule) binds(f File) bool { return r.bindsPackage(f.Package) && (r.Tests || !f.IsTest()) }
+
+func (r Rule) bindsPackage(pkg string) bool {
+	return matches(r.Packages, pkg) && !matches(r.Except, pkg)
 }
 
 func (r Rule) breaches(f File, g graph) []string {
@@ -63,7 +65,7 @@ func (r Rule) breaches(f File, g graph) []string {
 		}
 		if len(r.Only) > 0 && !matches(r.Only, imp) || matches(r.Never, imp) {
 			found = append(found, "imports "+imp)
-		} else if chain := g.chain(imp, r.Never); r.Deep && chain != nil {
+		} else if chain := g.chain(imp, r); r.Deep && chain != nil {
 			found = append(found, "imports "+strings.Join(chain, " -> "))
 		}
 	}
@@ -88,10 +90,11 @@ func newGraph(files []File) graph {
 	return g
 }
 
-// chain gives a shortest way from a package to a forbidden import, nil if there
-// is none.
-func (g graph) chain(from string, never []string) []string {
-	if len(never) == 0 {
+// chain gives a shortest way from a package to an import that the rule forbids,
+// nil if there is none. It does not lead through packages that the rule binds: a
+// breach is theirs, and said once.
+func (g graph) chain(from string, r Rule) []string {
+	if len(r.Never) == 0 || r.bindsPackage(from) {
 		return nil
 	}
 	seen := map[string]bool{from: true}
@@ -99,10 +102,10 @@ func (g graph) chain(from string, never []string) []string {
 		way := ways[0]
 		for _, imp := range g[way[len(way)-1]] {
 			longer := append(slices.Clone(way), imp)
-			if matches(never, imp) {
+			if matches(r.Never, imp) {
 				return longer
 			}
-			if !seen[imp] {
+			if !seen[imp] && !r.bindsPackage(imp) {
 				seen[imp] = true
 				ways = append(ways, longer)
 			}

@@ -3,6 +3,7 @@ package archtest
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -33,6 +34,24 @@ func CheckShape(files []File) []Violation {
 		}
 	}
 	return found
+}
+
+// Unlisted gives the folders directly below internal that have no row in a table
+// of folders: a row that begins with the folder's path in code quotes. Folders
+// with nothing but tests need none.
+func Unlisted(files []File, doc string) []string {
+	var missing []string
+	for _, f := range files {
+		parts := strings.Split(f.Name, "/")
+		if len(parts) < 3 || parts[0] != "internal" || strings.HasSuffix(f.Name, "_test.go") {
+			continue
+		}
+		dir := path.Join(parts[0], parts[1])
+		if !strings.Contains(doc, "\n| `"+dir+"` | ") && !slices.Contains(missing, dir) {
+			missing = append(missing, dir)
+		}
+	}
+	return missing
 }
 
 // missingDocs names the packages without a package comment in doc.go. A program

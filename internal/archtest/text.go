@@ -31,7 +31,7 @@ func MachinePaths(text []byte) []string {
 // CheckText looks for machine paths in every text file below dir, except in
 // folders that are not part of the repository.
 func CheckText(dir string) ([]Violation, error) {
-	outside := map[string]bool{".git": true, ".demo": true, "bin": true}
+	outside := map[string]bool{".git": true, "bin": true}
 	var found []Violation
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,6 +76,12 @@ func TestFailShape(t *testing.T) {
 		t.Errorf("as text: %q and %q on stdout, want %q", got, out.String(), want)
 	}
 	out.Reset()
+	errOut.Reset()
+	fail(env, missing("a.json", fs.ErrNotExist), false)
+	if got, want := errOut.String(), "pdpp: a.json does not exist.\n"; got != want {
+		t.Errorf("a missing file: %q, want %q", got, want)
+	}
+	out.Reset()
 	fail(env, errors.New("inner detail"), true)
 	if got := out.String(); strings.Contains(got, "inner detail") || !strings.Contains(got, `"code":"api_error"`) {
 		t.Errorf("an unknown error as JSON: %q", got)
@@ -101,8 +108,39 @@ func TestHelpAndUsage(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil || r.code != 64 || answer.Error.Code != "usage" {
 		t.Errorf("grants show --json: %+v, %v", r, err)
 	}
-	if !strings.HasPrefix(r.stderr, "Usage: pdpp grants show") {
+	if r.stderr != "" {
+		t.Errorf("usage for a program: %q", r.stderr)
+	}
+	if r := runMain(t, nil, "grants", "show"); !strings.Contains(r.stderr, "\nUsage: pdpp grants show") {
 		t.Errorf("usage: %q", r.stderr)
+	}
+	if r := runMain(t, nil, "ingets"); r.code != 64 || !strings.HasPrefix(r.stderr, `pdpp: unexpected argument ingets, did you mean "ingest"?`+"\n") {
+		t.Errorf("a mistyped command: %+v", r)
+	}
+}
+
+func TestWhatPeopleTryFirst(t *testing.T) {
+	all := runMain(t, nil, "--help").stdout
+	if r := runMain(t, nil, "help"); r.code != 0 || r.stdout != all {
+		t.Errorf("help: %+v", r)
+	}
+	if r := runMain(t, nil, "help", "grants", "create"); r.code != 0 || !strings.HasPrefix(r.stdout, "Usage: pdpp grants create") {
+		t.Errorf("help grants create: %+v", r)
+	}
+	if r := runMain(t, nil, "--version"); r.code != 0 || r.stdout != runMain(t, nil, "version").stdout {
+		t.Errorf("--version: %+v", r)
+	}
+	if r := runMain(t, nil); r.code != 64 || r.stdout != "" || r.stderr != "pdpp: A command is needed.\n"+all {
+		t.Errorf("nothing: %+v", r)
+	}
+}
+
+func TestDemoHasItsOwnFolder(t *testing.T) {
+	if r := runMain(t, nil, "demo", "--help"); strings.Contains(r.stdout, "PDPP_DATA_DIR") || !strings.Contains(r.stdout, "one of the demo's own") {
+		t.Errorf("demo --help:\n%s", r.stdout)
+	}
+	if r := runMain(t, nil, "serve", "--help"); !strings.Contains(r.stdout, "PDPP_DATA_DIR") {
+		t.Errorf("serve --help:\n%s", r.stdout)
 	}
 }
 
@@ -162,12 +200,11 @@ func TestChooseOwner(t *testing.T) {
 	if got, err := chooseOwner(two, "ben"); err != nil || got.ID != "own_2" {
 		t.Errorf("by name: %v, %v", got, err)
 	}
-	_, err := chooseOwner(two, "")
-	if pdpp.CodeOf(err) != pdpp.CodeUsage || !strings.Contains(err.Error(), "ada, ben") {
-		t.Errorf("several: %v", err)
-	}
-	if _, err := chooseOwner(two[:1], "eve"); pdpp.CodeOf(err) != pdpp.CodeUsage {
-		t.Errorf("unknown: %v", err)
+	for _, name := range []string{"", "eve"} {
+		_, err := chooseOwner(two, name)
+		if shown, _ := describe(err); shown.Code != "usage" || !strings.Contains(shown.Hint, "ada, ben") {
+			t.Errorf("%q of two: %+v", name, shown)
+		}
 	}
 }
 
@@ -193,7 +230,7 @@ func TestSourceFind(t *testing.T) {
 		{"by name and source", source{manifest: chat, connection: "home"}, "cin_2", ""},
 		{"new name", source{manifest: chat, connection: "work"}, "new", ""},
 		{"ambiguous name", source{connection: "home"}, "", pdpp.CodeUsage},
-		{"new name, no source", source{connection: "away"}, "", pdpp.CodeUsage},
+		{"new name, no source", source{connection: "away"}, "", pdpp.CodeConnectionNotFound},
 		{"unknown id", source{manifest: mail, connection: "cin_9"}, "", pdpp.CodeConnectionNotFound},
 		{"id of another source", source{manifest: chat, connection: "cin_3"}, "", pdpp.CodeInvalidInput},
 		{"no name", source{manifest: chat, connection: "A B"}, "", pdpp.CodeUsage},
@@ -209,6 +246,12 @@ func TestSourceFind(t *testing.T) {
 		}
 		if id != test.want {
 			t.Errorf("%s: %q, want %q", test.name, id, test.want)
+		}
+	}
+	for _, name := range []string{"away", "cin_9"} {
+		_, err := source{connection: name}.find(c)
+		if shown, _ := describe(err); !strings.Contains(shown.Hint, "home (chat, cin_2), work (mail, cin_3)") {
+			t.Errorf("%s: %+v does not say what there is", name, shown)
 		}
 	}
 	same, _ := source{connection: "work", label: "Work"}.find(c)

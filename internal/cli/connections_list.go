@@ -26,7 +26,7 @@ type connectionRow struct {
 
 // Run implements the command.
 func (c *connectionsList) Run(ctx context.Context, a *app) error {
-	return a.withOwner(ctx, func(s session) error {
+	return a.withKnownOwner(ctx, func(s session) error {
 		rows, err := listConnections(ctx, s)
 		if err != nil {
 			return err

@@ -10,24 +10,25 @@ import (
 
 // connectionsRename is `pdpp connections rename` (H-19).
 type connectionsRename struct {
-	ID    string `arg:"" help:"Connection (cin_…)."`
-	Label string `arg:"" help:"New label; an empty one takes it away."`
+	Connection string `arg:"" help:"Connection: its name or id (cin_…)."`
+	Label      string `arg:"" help:"New label; an empty one takes it away."`
 	jsonFlag
 }
 
 // Run implements the command.
 func (c *connectionsRename) Run(ctx context.Context, a *app) error {
-	return a.withOwner(ctx, func(s session) error {
+	return a.withKnownOwner(ctx, func(s session) error {
 		var conn pdpp.Connection
 		err := s.store.Update(ctx, func(tx store.Tx) error {
 			catalog, err := tx.Catalog(s.owner.ID)
 			if err != nil {
 				return err
 			}
-			var ok bool
-			if conn, ok = catalog.Connection(pdpp.ConnectionID(c.ID)); !ok {
-				return pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no connection %s.", c.ID)
+			found, err := source{connection: c.Connection}.existing(catalog)
+			if err != nil {
+				return err
 			}
+			conn = *found
 			conn.Label = c.Label
 			return tx.PutConnection(s.owner.ID, conn)
 		})

@@ -45,7 +45,7 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 	if err := c.prepare(dir); err != nil {
 		return err
 	}
-	return a.openInstance(ctx, dir, "", func(in opened) error {
+	err = a.openInstance(ctx, dir, "", func(in opened) error {
 		svc.opened = in
 		d, err := a.buildDemo(ctx, in.store)
 		if err != nil {
@@ -64,6 +64,10 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 		}
 		return svc.run(ctx, ln)
 	})
+	if err == nil {
+		facts(a.Stderr, "text", [][2]string{{"stopped"}})
+	}
+	return err
 }
 
 // folder is the demo's own folder. PDPP_DATA_DIR is not asked: it names the

@@ -24,6 +24,7 @@ const (
 // demoState is what a tour of the demo needs to know.
 type demoState struct {
 	records    int64
+	again      bool // it was started before
 	grant      pdpp.GrantID
 	token      string
 	ownerToken string
@@ -49,7 +50,7 @@ func (a *app) buildDemo(ctx context.Context, st store.Store) (*demoState, error)
 	if err != nil {
 		return nil, err
 	}
-	d := &demoState{letter: pickLetter()}
+	d := &demoState{letter: pickLetter(), again: built != nil}
 	if err := d.count(ctx, s); err != nil {
 		return nil, err
 	}

@@ -25,15 +25,19 @@ func (t tour) text() string {
 		[]string{"  streams", t.url + "/v1/streams"},
 		[]string{"  data", t.dir},
 	))
-	b.WriteString("\nPaste these three lines into another terminal:\n\n")
-	b.WriteString("    export URL=" + t.url + "\n")
-	b.WriteString("    export TOKEN=" + t.demo.token + "\n")
-	b.WriteString("    export OWNER_TOKEN=" + t.demo.ownerToken + "\n")
-	b.WriteString("\nThen try, in this order. The arrow shows a part of the answer.\n")
+	b.WriteString("\nPaste the three lines at the end into another terminal. Then try, in this order;\n")
+	b.WriteString("the arrow shows a part of the answer. (-g tells curl that brackets in a URL are meant as they are.)\n")
 	for _, s := range t.stops() {
 		b.WriteString("\n" + t.bold(s.title) + "\n    " + s.command + "\n    → " + s.answer + "\n")
 	}
 	b.WriteString("\nCtrl-C stops the demo. Start it with --reset to begin anew.\n")
+	if t.demo.again {
+		b.WriteString("Tokens of an earlier start no longer work.\n")
+	}
+	b.WriteString("\n" + t.bold("Paste these three lines into another terminal:") + "\n\n")
+	b.WriteString("    export URL=" + t.url + "\n")
+	b.WriteString("    export TOKEN=" + t.demo.token + "\n")
+	b.WriteString("    export OWNER_TOKEN=" + t.demo.ownerToken + "\n\n")
 	return b.String()
 }
 

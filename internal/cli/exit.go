@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"pdpp"
 )
@@ -93,11 +94,11 @@ func describe(err error) (shown problem, cause error) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return problem{Code: "interrupted", Message: "Interrupted."}, nil
-	case errors.As(err, &e) && e.Code == pdpp.CodeInputMissing && errors.Is(err, fs.ErrNotExist):
-		cause = nil // the message says it already
-		fallthrough
 	case errors.As(err, &e):
-		return problem{Code: string(e.Code), Message: e.Message, Hint: e.Hint}, e.Err
+		if cause = e.Err; e.Code == pdpp.CodeInputMissing && errors.Is(cause, fs.ErrNotExist) {
+			cause = nil // the message says so already
+		}
+		return problem{Code: string(e.Code), Message: e.Message, Hint: e.Hint}, cause
 	}
 	return problem{Code: string(pdpp.CodeInternal), Message: "An unexpected failure."}, err
 }

@@ -19,7 +19,7 @@ type grantsCreate struct {
 	Spec     string   `required:"" placeholder:"FILE" help:"What is granted, as JSON; - is standard input."`
 	Audience []string `placeholder:"LIST" help:"What the token opens: rest, mcp, mcp-developer (default: rest,mcp)."`
 	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Life of the token, at most 365d and never past the grant."`
-	NoToken  bool     `help:"Make no token."`
+	NoToken  bool     `help:"Make no token: only to see what a spec covers."`
 	jsonFlag
 }
 
@@ -57,7 +57,7 @@ func (c *grantsCreate) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.withOwner(ctx, func(s session) error {
+	return a.withKnownOwner(ctx, func(s session) error {
 		made, err := issue.make(ctx, s, a.Now())
 		if err != nil {
 			return err
@@ -113,11 +113,12 @@ type grantIssue struct {
 
 // madeGrant is a grant that was made. value is the token itself, "" for none.
 type madeGrant struct {
-	grant  *pdpp.Grant
-	stored store.Grant
-	token  store.Token
-	value  string
-	now    time.Time
+	grant   *pdpp.Grant
+	stored  store.Grant
+	catalog *pdpp.Catalog // it was made from
+	token   store.Token
+	value   string
+	now     time.Time
 }
 
 // make freezes the spec and stores grant, client and token in one transaction,
@@ -129,11 +130,10 @@ func (i *grantIssue) make(ctx context.Context, s session, now time.Time) (*madeG
 		if err != nil {
 			return err
 		}
-		catalog, err := tx.Catalog(s.owner.ID)
-		if err != nil {
+		if m.catalog, err = tx.Catalog(s.owner.ID); err != nil {
 			return err
 		}
-		m.grant, err = grant.Freeze(i.spec, catalog, grant.Issue{
+		m.grant, err = grant.Freeze(i.spec, m.catalog, grant.Issue{
 			ID: pdpp.GrantID(secret.ID("grt_")), Subject: s.owner.ID, ClientID: client.ID, ClientName: client.Name, Now: now,
 		})
 		if err != nil {
@@ -197,8 +197,9 @@ func (m *madeGrant) text() string {
 		{"client", g.ClientName + " (" + string(g.ClientID) + ")"},
 		{"source", string(g.ConnectorKey)},
 		{"status", string(m.stored.Status(m.now))},
-		{"ends", when(g.ExpiresAt, "when revoked")},
+		{"grant ends", when(g.ExpiresAt, "when revoked")},
 	}
+	rows = append(rows, connectionRows(m.stored, m.catalog, m.now)...)
 	for _, s := range g.Streams {
 		rows = append(rows, []string{"stream", streamText(s)})
 	}
@@ -208,10 +209,14 @@ func (m *madeGrant) text() string {
 			[]string{"token opens", strings.Join(m.token.Audience, ", ")})
 	}
 	text := table(rows...)
-	if m.value != "" {
-		text += "\nThe token is shown only now.\n"
+	if m.value == "" {
+		return text
 	}
-	return text
+	text += "\nThe token is shown only now."
+	if g.ExpiresAt.IsZero() || m.token.ExpiresAt.Before(g.ExpiresAt) {
+		text += " It ends on " + when(m.token.ExpiresAt, "") + ", before the grant; --token-ttl makes it last longer."
+	}
+	return text + "\n"
 }
 
 // streamText says in one line what is granted of a stream.

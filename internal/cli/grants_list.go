@@ -52,7 +52,7 @@ type grantConnection struct {
 
 // Run implements the command.
 func (c *grantsList) Run(ctx context.Context, a *app) error {
-	return a.withOwner(ctx, func(s session) error {
+	return a.withKnownOwner(ctx, func(s session) error {
 		var grants []store.Grant
 		var catalog *pdpp.Catalog
 		err := s.store.View(ctx, func(v store.View) (err error) {

@@ -24,7 +24,7 @@ type revokedGrant struct {
 // Run implements the command. It is done before it answers: the next request of
 // the client is refused (H-171).
 func (c *grantsRevoke) Run(ctx context.Context, a *app) error {
-	return a.withOwner(ctx, func(s session) error {
+	return a.withKnownOwner(ctx, func(s session) error {
 		var g store.Grant
 		var already bool
 		err := s.store.Update(ctx, func(tx store.Tx) (err error) {

@@ -48,7 +48,7 @@ func rowOfToken(t store.Token, now time.Time) tokenRow {
 
 // Run implements the command.
 func (c *grantsShow) Run(ctx context.Context, a *app) error {
-	return a.withOwner(ctx, func(s session) error {
+	return a.withKnownOwner(ctx, func(s session) error {
 		var g store.Grant
 		var tokens []store.Token
 		var catalog *pdpp.Catalog
@@ -79,9 +79,18 @@ func detailOf(g store.Grant, tokens []store.Token, c *pdpp.Catalog, now time.Tim
 		d.PurposeCode, d.PurposeDescription = orNull(doc.PurposeCode), orNull(doc.PurposeDescription)
 	}
 	for _, t := range tokens {
-		d.Tokens = append(d.Tokens, rowOfToken(t, now))
+		row := rowOfToken(t, now)
+		if ended(g, t, now) {
+			row.Status = string(g.Status(now))
+		}
+		d.Tokens = append(d.Tokens, row)
 	}
 	return d
+}
+
+// ended reports that a token opens nothing only because its grant has ended.
+func ended(g store.Grant, t store.Token, now time.Time) bool {
+	return t.Status(now) == "active" && !usable(g, now)
 }
 
 func detailText(g store.Grant, tokens []store.Token, c *pdpp.Catalog, now time.Time) string {
@@ -102,15 +111,30 @@ func detailText(g store.Grant, tokens []store.Token, c *pdpp.Catalog, now time.T
 		return table(append(rows, []string{"content", "cannot be interpreted; nothing can be read with it"})...)
 	}
 	rows = append(rows, []string{"purpose", strings.TrimSpace(doc.PurposeDescription + " " + doc.PurposeCode)})
-	for _, conn := range rowOfGrant(g, c, now).Connections {
-		rows = append(rows, []string{"connection", strings.TrimSpace(string(conn.ID) + " " + conn.DisplayName)})
-	}
+	rows = append(rows, connectionRows(g, c, now)...)
 	for _, s := range doc.Streams {
 		rows = append(rows, []string{"stream", streamText(s)})
 	}
 	for _, t := range tokens {
-		rows = append(rows, []string{"token", string(t.ID) + ", " + t.Status(now) + ", opens " +
+		status := t.Status(now)
+		if ended(g, t, now) {
+			status = "ended with the grant"
+		}
+		rows = append(rows, []string{"token", string(t.ID) + ", " + status + ", opens " +
 			strings.Join(t.Audience, " and ") + ", ends " + when(t.ExpiresAt, "") + ", last used " + when(t.LastUsedAt, "never")})
 	}
 	return table(rows...)
+}
+
+// connectionRows lists the connections that a grant covers.
+func connectionRows(g store.Grant, c *pdpp.Catalog, now time.Time) [][]string {
+	var rows [][]string
+	for _, conn := range rowOfGrant(g, c, now).Connections {
+		name := conn.DisplayName
+		if known, ok := c.Connection(conn.ID); ok && name == "" {
+			name = known.Name
+		}
+		rows = append(rows, []string{"connection", strings.TrimSpace(string(conn.ID) + " " + name)})
+	}
+	return rows
 }

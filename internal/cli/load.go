@@ -40,9 +40,12 @@ func (l load) do(ctx context.Context, a *app) error {
 		return l.take(ctx, a, session{}, t, files)
 	}
 	if l.source.manifest != nil {
-		if err := l.checkStream(l.source.manifest); err != nil {
-			return err
-		}
+		err = l.checkStream(l.source.manifest)
+	} else {
+		err = a.haveStore() // nothing can be made without a manifest
+	}
+	if err != nil {
+		return err
 	}
 	return a.withOwner(ctx, func(s session) error {
 		t, err := a.register(ctx, s, l.source)

@@ -25,6 +25,9 @@ func (c *ownerList) Run(ctx context.Context, a *app) error {
 	if err := a.noOwner("owner list"); err != nil {
 		return err
 	}
+	if err := a.haveStore(); err != nil {
+		return err
+	}
 	return a.withStore(ctx, func(st store.Store) error {
 		var owners []store.Subject
 		err := st.View(ctx, func(v store.View) (err error) {

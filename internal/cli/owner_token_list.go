@@ -11,7 +11,7 @@ type tokenList struct{ jsonFlag }
 
 // Run implements the command.
 func (c *tokenList) Run(ctx context.Context, a *app) error {
-	return a.withOwner(ctx, func(s session) error {
+	return a.withKnownOwner(ctx, func(s session) error {
 		var tokens []store.Token
 		err := s.store.View(ctx, func(v store.View) (err error) {
 			tokens, err = v.Tokens(s.owner.ID, "")

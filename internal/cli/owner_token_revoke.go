@@ -24,7 +24,7 @@ type revokedToken struct {
 
 // Run implements the command.
 func (c *tokenRevoke) Run(ctx context.Context, a *app) error {
-	return a.withOwner(ctx, func(s session) error {
+	return a.withKnownOwner(ctx, func(s session) error {
 		var t store.Token
 		var already bool
 		err := s.store.Update(ctx, func(tx store.Tx) error {

@@ -42,7 +42,7 @@ func (c *serveCommand) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.openInstance(ctx, dir, c.InstanceKeyFile, func(in opened) error {
+	err = a.openInstance(ctx, dir, c.InstanceKeyFile, func(in opened) error {
 		owner, err := c.ownerState(ctx, a, in.store)
 		if err != nil {
 			return err
@@ -66,6 +66,10 @@ func (c *serveCommand) Run(ctx context.Context, a *app) error {
 		})
 		return svc.run(ctx, ln)
 	})
+	if err == nil {
+		facts(a.Stderr, c.LogFormat, [][2]string{{"stopped"}})
+	}
+	return err
 }
 
 // service reads the settings that are wrong or right by themselves.

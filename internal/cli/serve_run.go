@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -68,11 +69,7 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 	if s.cert != nil {
 		group.Go(func() error { return s.reload(behind) })
 	}
-	err = group.Wait()
-	if err == nil {
-		s.log.Info("stopped")
-	}
-	return err
+	return group.Wait()
 }
 
 // reload reads the certificate again on every SIGHUP. A bad one changes nothing.
@@ -107,10 +104,13 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 func facts(w io.Writer, format string, facts [][2]string) {
 	log := newLogger(w, format, "info")
 	for _, f := range facts {
-		if format == "json" {
+		switch {
+		case format == "json" && f[1] != "":
 			log.Info(f[0], "value", f[1])
-		} else {
-			fmt.Fprintf(w, "pdpp: %s: %s\n", f[0], f[1])
+		case format == "json":
+			log.Info(f[0])
+		default:
+			fmt.Fprintln(w, strings.TrimSuffix("pdpp: "+f[0]+": "+f[1], ": "))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"pdpp"
@@ -35,6 +36,27 @@ func (a *app) withStore(ctx context.Context, fn func(store.Store) error) error {
 		return err
 	}
 	return errors.Join(fn(st), st.Close())
+}
+
+// haveStore refuses a folder without a store, so that a mistyped one is noticed
+// and not filled.
+func (a *app) haveStore() error {
+	dir, err := a.dataFolder()
+	if err != nil || instance.Exists(dir) {
+		return err
+	}
+	return &pdpp.Error{
+		Code: pdpp.CodeInputMissing, Message: "There is no store in " + dir + ".",
+		Hint: "Name another folder with --data, or make a store: ingest and import with --manifest, connections add, owner create, serve.",
+	}
+}
+
+// withKnownOwner is withOwner for commands that look at what is there.
+func (a *app) withKnownOwner(ctx context.Context, fn func(session) error) error {
+	if err := a.haveStore(); err != nil {
+		return err
+	}
+	return a.withOwner(ctx, fn)
 }
 
 // withOwner is withStore for commands about one owner.
@@ -86,9 +108,13 @@ func chooseOwner(owners []store.Subject, name string) (store.Subject, error) {
 	}
 	known := strings.Join(names, ", ")
 	if name == "" {
-		return store.Subject{}, pdpp.Errorf(pdpp.CodeUsage, "This store has several owners; choose one with --owner: %s.", known)
+		return store.Subject{}, &pdpp.Error{
+			Code: pdpp.CodeUsage, Message: "This store has several owners.", Hint: "Choose one with --owner: " + known + ".",
+		}
 	}
-	return store.Subject{}, pdpp.Errorf(pdpp.CodeUsage, "There is no owner %q; there is: %s.", name, known)
+	return store.Subject{}, &pdpp.Error{
+		Code: pdpp.CodeUsage, Message: fmt.Sprintf("There is no owner %q.", name), Hint: "There is: " + known + ".",
+	}
 }
 
 // noOwner refuses --owner where it would mean nothing (H-6).

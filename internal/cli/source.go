@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"pdpp"
@@ -117,7 +120,7 @@ func (s source) existing(c *pdpp.Catalog) (*pdpp.Connection, error) {
 	if strings.HasPrefix(s.connection, idPrefix) {
 		conn, ok := c.Connection(pdpp.ConnectionID(s.connection))
 		if !ok {
-			return nil, pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no connection %s.", s.connection)
+			return nil, noConnection(c, s.connection)
 		}
 		if s.manifest != nil && s.manifest.ConnectorKey != conn.Connector {
 			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Connection %s is one of %q; the manifest is for %q.",
@@ -137,19 +140,42 @@ func (s source) existing(c *pdpp.Catalog) (*pdpp.Connection, error) {
 	case len(found) == 1:
 		return &found[0], nil
 	case len(found) > 1:
-		return nil, pdpp.Errorf(pdpp.CodeUsage, "Several connections are named %q; name one by its id, or give --manifest.", s.connection)
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeUsage, Message: fmt.Sprintf("Several connections are named %q.", s.connection),
+			Hint: "Name one by its id: " + listed(found) + ".",
+		}
 	case s.manifest == nil:
-		return nil, pdpp.Errorf(pdpp.CodeUsage, "There is no connection %q; give --manifest to create it.", s.connection)
+		return nil, noConnection(c, s.connection)
 	case !connectionName.MatchString(s.connection):
 		return nil, pdpp.Errorf(pdpp.CodeUsage, "%q cannot name a connection: use 1 to 64 of a-z, 0-9, dot, dash and underscore.", s.connection)
 	}
 	return nil, nil
 }
 
+// noConnection says which connections there are instead.
+func noConnection(c *pdpp.Catalog, name string) error {
+	e := pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no connection %s.", plain(name))
+	if e.Hint = "There is none yet."; len(c.Connections) > 0 {
+		e.Hint = "There is: " + listed(c.Connections) + "."
+	}
+	if !strings.HasPrefix(name, idPrefix) {
+		e.Hint += " ingest and import make one when they are given --manifest."
+	}
+	return e
+}
+
+func listed(connections []pdpp.Connection) string {
+	var names []string
+	for _, c := range connections {
+		names = append(names, fmt.Sprintf("%s (%s, %s)", c.Name, c.Connector, c.ID))
+	}
+	return strings.Join(names, ", ")
+}
+
 // register stores the manifest and the connection of a source in one step.
 func (a *app) register(ctx context.Context, s session, src source) (t target, err error) {
 	b := a.newBar()
-	defer b.clear()
+	var lost []string
 	err = s.store.Update(ctx, func(tx store.Tx) error {
 		c, err := tx.Catalog(s.owner.ID)
 		if err != nil {
@@ -159,6 +185,9 @@ func (a *app) register(ctx context.Context, s session, src source) (t target, er
 			return err
 		}
 		if src.manifest != nil {
+			if lost, err = undeclared(tx, s.owner.ID, c, src.manifest); err != nil {
+				return err
+			}
 			err = tx.PutManifest(s.owner.ID, src.manifest, func(done int) {
 				b.show(step{name: "indexing anew", records: int64(done)})
 			})
@@ -174,7 +203,33 @@ func (a *app) register(ctx context.Context, s session, src source) (t target, er
 		}
 		return nil
 	})
+	b.clear()
+	if err == nil && len(lost) > 0 {
+		a.note("pdpp: warning: the manifest of %s no longer declares: %s; they are kept but cannot be read",
+			src.manifest.ConnectorKey, strings.Join(lost, ", "))
+	}
 	return t, err
+}
+
+// undeclared gives the streams that have records and are not in the manifest
+// that is about to replace the connector's.
+func undeclared(v store.Accounts, owner pdpp.SubjectID, c *pdpp.Catalog, m *pdpp.Manifest) ([]string, error) {
+	usage, err := v.Usage(owner)
+	if err != nil {
+		return nil, err
+	}
+	records := map[string]int64{}
+	for _, u := range usage {
+		conn, ok := c.Connection(u.Connection)
+		if ok && conn.Connector == m.ConnectorKey && u.Records > 0 && m.Stream(u.Stream) == nil {
+			records[u.Stream] += u.Records
+		}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(records)) {
+		out = append(out, name+" ("+count(records[name], "record", "records")+")")
+	}
+	return out, nil
 }
 
 // peek finds a source without storing anything, not even an empty store (a dry

@@ -98,7 +98,7 @@ func (l *letter) data(box string, i int, d *dice) []byte {
 	}
 	o.str("subject", l.subject)
 	o.str("body_text", l.body)
-	o.str("language", l.from.lang)
+	o.str("language", languageOf(l.body, l.from.lang))
 	o.str("sent_at", utc(l.at))
 	if i%97 != 96 {
 		o.boolean("is_read", l.from.isOwner() || !d.chance(7))

@@ -1,10 +1,6 @@
 package evidence
 
-import (
-	"iter"
-
-	"pdpp/internal/rawjson"
-)
+import "pdpp/internal/rawjson"
 
 // binaryField is a binary value of a record and the way to its content.
 type binaryField struct {
@@ -14,43 +10,29 @@ type binaryField struct {
 	asJSON bool   // the value is an object or array
 }
 
-// binaryFields finds the binary values among the top-level values of a record
-// (EX-8), in the order of Data.
-func binaryFields(r *Record) iter.Seq[binaryField] {
-	return func(yield func(binaryField) bool) {
-		for name, value := range rawjson.Members(r.Data) {
-			for f := range r.binaryValue(string(name), value) {
-				if !yield(f) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// binaryValue gives the entries for one top-level value: none, one, or as many as
-// a list of blob references has.
-func (r *Record) binaryValue(field string, value []byte) iter.Seq[binaryField] {
-	return func(yield func(binaryField) bool) {
+// eachBinary visits the binary values among the top-level values of a record
+// (EX-8), in the order of Data. A list of blob references is visited one by one.
+func eachBinary(r *Record, visit func(binaryField)) {
+	for name, value := range rawjson.Members(r.Data) {
+		field := string(name)
 		if t := r.Truncated[field]; t != nil { // judged when it was cut
 			if t.Binary != nil {
-				yield(binaryField{Binary: *t.Binary, field: field, asJSON: t.AsJSON})
+				visit(binaryField{Binary: *t.Binary, field: field, asJSON: t.AsJSON})
 			}
-			return
+			continue
 		}
 		b, ok := DetectBinary(value, r.presentation().isBlob(field))
 		if !ok {
-			return
+			continue
 		}
 		kind := rawjson.KindOf(value)
 		if kind != rawjson.KindArray {
-			yield(binaryField{b, field, blobID(b, value), kind == rawjson.KindObject})
-			return
+			visit(binaryField{b, field, blobID(b, value), kind == rawjson.KindObject})
+			continue
 		}
 		for item := range rawjson.Elements(value) {
-			b, ok := DetectBinary(item, true)
-			if ok && !yield(binaryField{b, field, blobID(b, item), true}) {
-				return
+			if b, ok := DetectBinary(item, true); ok { // all but nulls
+				visit(binaryField{b, field, blobID(b, item), true})
 			}
 		}
 	}

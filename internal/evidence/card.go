@@ -150,26 +150,25 @@ func cardText(r *Record, field string, room int) (s string, cut bool) {
 }
 
 // cardBinary writes the facts about binary values, at most three, and counts the
-// others. A list of blob references has an entry for each.
+// others.
 func cardBinary(r *Record, room *int) (out *writer, omitted int) {
 	out = new(writer)
 	n := 0
-	for entry := range binaryFields(r) {
-		if n == maxCardBinary {
-			omitted++
-			continue
+	eachBinary(r, func(f binaryField) {
+		var w writer
+		if n < maxCardBinary {
+			f.append(&w, r)
 		}
-		w := new(writer)
-		if entry.append(w, r); w.counted()+1 > *room {
+		if n == maxCardBinary || w.counted()+1 > *room {
 			omitted++
-			continue
+			return
 		}
 		*room -= w.counted() + 1
 		if n > 0 {
 			out.raw(",")
 		}
-		out.join(w)
+		out.join(&w)
 		n++
-	}
+	})
 	return out, omitted
 }

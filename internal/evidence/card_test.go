@@ -197,6 +197,29 @@ func TestCardOfPreviews(t *testing.T) {
 	}
 }
 
+// TestCrowdedCard: values give way to facts, and are cut before they are left out.
+func TestCrowdedCard(t *testing.T) {
+	long := strings.Repeat("漢", 160)
+	r := entry(`{"t":"`+long+`","a":"`+long+`","b":"`+long+`","c":"`+long+`","d":"`+long+`","s":{"blob_id":"b"}}`,
+		"primary-title=t", "actor=a", "secondary=b", "secondary=c", "secondary=d", "blob=s")
+	var fields []struct {
+		Value     string
+		Truncated bool
+	}
+	if err := json.Unmarshal([]byte(member(t, r, "fields")), &fields); err != nil || len(fields) != 3 {
+		t.Fatalf("EX-2 %d fields, %v, want 3", len(fields), err)
+	}
+	for i, f := range fields {
+		isLast := i == 2
+		if !strings.HasPrefix(long, f.Value) || len(f.Value) < minCardValue || f.Truncated != isLast || (f.Value == long) == isLast {
+			t.Errorf("EX-5 field %d = %+v, want only the last one cut", i, f)
+		}
+	}
+	if !strings.Contains(member(t, r, "binary"), "blob_read") {
+		t.Errorf("EX-2 no room for the blob: %s", AppendCard(nil, r))
+	}
+}
+
 func TestBlobsByID(t *testing.T) {
 	r := entry(`{"a":{"blob_id":"b_1"},"b":[{"blob_id":"b_2"}],"c":{"id":"b_3"}}`)
 	r.Presentation = &Presentation{BlobsByID: true}

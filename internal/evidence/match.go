@@ -107,9 +107,10 @@ func (g group) denser(h group) bool {
 // finder goes through one text.
 type finder struct {
 	index       map[string]int
-	occurrences []int // of each term so far
-	near        []int // of each term in window
-	window      group // the places that end with the last one
+	occurrences []int   // of each term so far
+	near        []int   // of each term in window
+	window      group   // the places that end with the last one
+	buf         []place // what window.places is a part of
 	best        group
 	offset      int // a byte offset reached
 	chars       int // the characters before it
@@ -141,7 +142,7 @@ func (f *finder) add(content string, p place) {
 	p.to = f.chars + utf8.RuneCountInString(content[p.start:p.end])
 
 	f.occurrences[p.term]++
-	f.window.places = append(f.window.places, p)
+	f.push(p)
 	if f.near[p.term]++; f.near[p.term] == 1 {
 		f.window.distinct++
 	}
@@ -156,4 +157,16 @@ func (f *finder) add(content string, p place) {
 		f.best.distinct = f.window.distinct
 		f.best.places = append(f.best.places[:0], f.window.places...)
 	}
+}
+
+// push appends to the window. Where its end meets that of the buffer it moves to
+// the front, so that a long text costs no more memory than a short one.
+func (f *finder) push(p place) {
+	if live := f.window.places; len(live) == cap(live) {
+		if 2*len(live) >= cap(f.buf) {
+			f.buf = make([]place, 0, max(16, 2*cap(f.buf)))
+		}
+		f.window.places = append(f.buf[:0], live...)
+	}
+	f.window.places = append(f.window.places, p)
 }

@@ -91,5 +91,5 @@ func appendAuthParam(b []byte, name, value string) []byte {
 
 // nextStep is the advice of a 401 (H-50).
 func (c challenge) nextStep() string {
-	return "Read resource_metadata and start its OAuth flow, or run: pdpp connect " + c.base
+	return "Ask the owner of this data for a token; they make one with pdpp grants create."
 }

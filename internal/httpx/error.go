@@ -156,7 +156,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	h[keyRequestID] = []string{id}
 
-	body := appendEnvelope(make([]byte, 0, 512), e, status, ch, id)
+	body := append(appendEnvelope(make([]byte, 0, 512), e, status, ch, id), '\n')
 	h[keyContentLength] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {

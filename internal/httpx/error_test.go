@@ -160,7 +160,7 @@ func TestEnvelopeBytes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := serve(t, Chain(failing(tt.err), WithRequestID))
 			got := send(t, srv, request{header: headers("Request-Id", "abc")})
-			if d := cmp.Diff(tt.want, got.body); d != "" {
+			if d := cmp.Diff(tt.want+"\n", got.body); d != "" {
 				t.Error(d)
 			}
 		})
@@ -243,7 +243,7 @@ func TestChallenges(t *testing.T) {
 				}
 				return
 			}
-			if body["resource_metadata"] != tt.meta || body["next_step"] != "Read resource_metadata and start its OAuth flow, or run: pdpp connect https://data.example" {
+			if body["resource_metadata"] != tt.meta || body["next_step"] != "Ask the owner of this data for a token; they make one with pdpp grants create." {
 				t.Errorf("body = %v", body)
 			}
 			if v := got.header.Get("Link"); v != `<https://data.example/icon.svg>; rel="icon"; type="image/svg+xml"` {
@@ -306,7 +306,7 @@ func TestErrorsWithoutDetail(t *testing.T) {
 			if got.status != tt.status || errorOf(t, got)["code"] != tt.code {
 				t.Errorf("answer %d %s", got.status, got.body)
 			}
-			if tt.status == 500 && got.body != internal {
+			if tt.status == 500 && got.body != internal+"\n" {
 				t.Errorf("body = %s", got.body)
 			}
 			if strings.Contains(got.body, secret) || strings.Contains(fmt.Sprint(got.header), secret) {

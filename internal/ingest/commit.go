@@ -162,7 +162,9 @@ func (r *run) writeOnce(ctx context.Context, b *batch) ([][]store.Outcome, error
 // prepare brings documents that were made under an older declaration up to date.
 func (g *group) prepare(b *store.Binding) error {
 	if b == nil {
-		return undeclared(g.stream)
+		e := pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest was replaced and no longer declares the stream %q.", g.stream)
+		e.Stream = g.stream
+		return e
 	}
 	for i := range g.docs {
 		if g.docs[i].Layout != b.Layout {

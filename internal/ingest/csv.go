@@ -61,7 +61,7 @@ func (im *importer) columns(name string, header []string) ([]csvColumn, error) {
 	}
 	for _, field := range im.needed() {
 		if _, ok := at[im.column(field)]; !ok {
-			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "%s has no column %q for the field %q.", name, im.column(field), field)
+			return nil, noColumn(name, field, im.column(field), header)
 		}
 	}
 	var columns []csvColumn
@@ -81,6 +81,28 @@ func (im *importer) columns(name string, header []string) ([]csvColumn, error) {
 		im.warn(name + ": columns that are no declared fields were left out: " + strings.Join(ignored, ", "))
 	}
 	return columns, nil
+}
+
+// noColumn lists the columns that there are, but not a table's worth of them.
+func noColumn(name, field, column string, header []string) error {
+	const most = 20
+	var found []string
+	for _, h := range header[:min(len(header), most)] {
+		found = append(found, strconv.Quote(h))
+	}
+	if len(header) > most {
+		found = append(found, "…")
+	}
+	e := pdpp.Errorf(pdpp.CodeInvalidInput, "%s has no column %q for the field %q; it has: %s.", name, column, field, strings.Join(found, ", "))
+	switch {
+	case len(header) == 1 && strings.Contains(header[0], ";"):
+		e.Hint = "The columns seem to be separated by semicolons; they must be separated by commas."
+	case len(header) == 1 && strings.Contains(header[0], "\t"):
+		e.Hint = "The columns seem to be separated by tabs; they must be separated by commas."
+	case column == field:
+		e.Hint = "Where the names differ, give --map " + field + "=COLUMN."
+	}
+	return e
 }
 
 // needed are the fields that must have a column.

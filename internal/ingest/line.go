@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"pdpp"
@@ -13,7 +15,8 @@ const maxCursor = 1 << 20
 
 // ParseRecord reads one bare line, {"key","data","emitted_at"?,"op"?} (I-4), of
 // the stream s. now is the emitted_at of a line without one. The input shares no
-// memory with line. Members the form does not have are ignored.
+// memory with line. Members the form does not have are ignored, except that a
+// line that names another stream is refused: it was meant for that one.
 //
 // emitted_at and op may be null, which is the same as leaving them out. The data
 // of a delete is not kept; it may be an object, null or missing.
@@ -27,6 +30,9 @@ func parseRecord(a *arena, line []byte, s *pdpp.Stream, now time.Time) (store.In
 		return store.Input{}, bad
 	}
 	p := split(obj)
+	if name, ok := rawjson.Text(p.stream); ok && string(name) != s.Name {
+		return store.Input{}, badRecord("The line names another stream than " + strconv.Quote(s.Name) + ".")
+	}
 	return p.record(s, now)
 }
 
@@ -63,7 +69,7 @@ func parseMessage(a *arena, line []byte, m *pdpp.Manifest, now time.Time) (Messa
 	p := split(obj)
 	kind, ok := rawjson.Text(p.kind)
 	if !ok {
-		return Message{}, badRecord("The message has no type.")
+		return Message{}, badRecord("The message has no type; for plain records give --stream NAME.")
 	}
 	msg := Message{Kind: OtherMessage}
 	switch string(kind) {
@@ -79,7 +85,7 @@ func parseMessage(a *arena, line []byte, m *pdpp.Manifest, now time.Time) (Messa
 		return msg, badRecord("The message names no stream.")
 	}
 	if msg.Stream = m.Stream(string(name)); msg.Stream == nil {
-		return msg, badRecord("The manifest does not declare the stream of the message.")
+		return msg, badRecord("The manifest does not declare the stream of the message; it has: " + streamNames(m) + ".")
 	}
 	if msg.Kind == StateMessage {
 		msg.Cursor, bad = p.state()
@@ -87,6 +93,14 @@ func parseMessage(a *arena, line []byte, m *pdpp.Manifest, now time.Time) (Messa
 		msg.Input, bad = p.record(msg.Stream, now)
 	}
 	return msg, bad
+}
+
+func streamNames(m *pdpp.Manifest) string {
+	var names []string
+	for _, s := range m.Streams {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // parts are the members of a line that mean something, as raw JSON.
@@ -158,12 +172,14 @@ func (p *parts) isDelete() (bool, *Rejection) {
 	return false, badRecord("op is neither upsert nor delete.")
 }
 
+var noData = badRecord("The record has no data.")
+
 func (p *parts) checkData(isDelete bool) *Rejection {
 	switch kind := rawjson.KindOf(p.data); {
 	case kind == rawjson.KindObject, isDelete && missing(p.data):
 		return nil
 	case kind == rawjson.KindNone:
-		return badRecord("The record has no data.")
+		return noData
 	}
 	return badRecord("data is not an object.")
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -258,6 +259,21 @@ func TestImportMapAndTime(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+func TestMissingColumnNamesThoseThatAreThere(t *testing.T) {
+	w := newWorld(t)
+	for _, tt := range []struct{ text, message, hint string }{
+		{"memo,amount\nx,1\n", `it has: "memo", "amount".`, "--map id=COLUMN"},
+		{"id;memo\nx;y\n", `it has: "id;memo".`, "semicolons"},
+		{"id\tmemo\nx\ty\n", `it has: "id\tmemo".`, "tabs"},
+	} {
+		_, err := w.Import(t.Context(), w.subject, w.conn, w.m, ImportOptions{Stream: "entries", Format: FormatCSV}, texted(tt.text))
+		var e *pdpp.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Message, tt.message) || !strings.Contains(e.Hint, tt.hint) {
+			t.Errorf("%q: %+v", tt.text, err)
+		}
 	}
 }
 

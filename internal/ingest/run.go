@@ -106,7 +106,7 @@ func (r *run) do(ctx context.Context, files []File, open func(string, io.Reader)
 // ready finds what must be there before anything is stored.
 func (r *run) ready(ctx context.Context, files []File) error {
 	if r.stream != "" && r.manifest.Stream(r.stream) == nil {
-		return undeclared(r.stream)
+		return undeclared(r.stream, r.manifest)
 	}
 	for _, f := range files {
 		n, err := f.sizeOf()
@@ -122,8 +122,8 @@ func (r *run) ready(ctx context.Context, files []File) error {
 	return r.bind(ctx, r.manifest)
 }
 
-func undeclared(stream string) error {
-	e := pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest declares no stream %q.", stream)
+func undeclared(stream string, m *pdpp.Manifest) error {
+	e := pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest declares no stream %q; it has: %s.", stream, streamNames(m))
 	e.Stream = stream
 	return e
 }
@@ -215,6 +215,9 @@ func (r *run) decodeMessage(a *arena, u unit, now time.Time) item {
 // recordItem makes a record ready for the store, as far as that can be done
 // outside of it.
 func (r *run) recordItem(t *targets, stream string, in store.Input, bad *Rejection) item {
+	if bad == noData {
+		bad = badRecord("The record has no data; for plain rows use pdpp import.")
+	}
 	if bad != nil {
 		return item{kind: rejectedItem, stream: stream, bad: bad}
 	}

@@ -45,7 +45,7 @@ nonsense
 		`"records":{"accepted":4,"unchanged":2,"deleted":1,"rejected":3},` +
 		`"streams":{"entries":{"accepted":3,"unchanged":2,"deleted":0,"rejected":1},"months":{"accepted":1,"unchanged":0,"deleted":1,"rejected":0}},` +
 		`"state":{"entries":{"after":2}},"skipped_messages":1,"rejections":[` +
-		`{"file":"a","line":10,"code":"invalid_record","message":"The manifest does not declare the stream of the message."},` +
+		`{"file":"a","line":10,"code":"invalid_record","message":"The manifest does not declare the stream of the message; it has: entries, months, items."},` +
 		`{"file":"a","line":11,"code":"malformed_ndjson","message":"The text is not valid JSON."},` +
 		`{"file":"b","line":3,"code":"invalid_record_identity","message":"The key is empty."}],` +
 		`"rejections_truncated":false,"duration_ms":0}`
@@ -305,6 +305,22 @@ func TestRunFiles(t *testing.T) {
 	}
 	if _, err := OpenFile(plain.Name + ".gz"); pdpp.CodeOf(err) != pdpp.CodeInvalidInput {
 		t.Errorf("OpenFile of text as .gz = %v, want invalid_input", err)
+	}
+}
+
+// Refusals of a command say which command or flag would have done it.
+func TestRejectionsSayWhatToDo(t *testing.T) {
+	w := newWorld(t)
+	for _, tt := range []struct{ stream, line, want string }{
+		{"", `{"key":"a","data":{}}`, "The message has no type; for plain records give --stream NAME."},
+		{"", `{"type":"RECORD","stream":"entries","key":"a"}`, "The record has no data; for plain rows use pdpp import."},
+		{"entries", `{"id":"a","memo":"x"}`, "The record has no data; for plain rows use pdpp import."},
+		{"entries", `{"stream":"months","key":"a","data":{}}`, `The line names another stream than "entries".`},
+	} {
+		sum, err := w.Run(t.Context(), w.subject, w.conn, w.m, Options{Stream: tt.stream}, texted(tt.line))
+		if err != nil || len(sum.Rejections) != 1 || sum.Rejections[0].Message != tt.want {
+			t.Errorf("%s: %+v, %v, want %q", tt.line, sum.Rejections, err, tt.want)
+		}
 	}
 }
 

@@ -98,9 +98,11 @@ func checkNames(filters []Filter, a *grant.Access) error {
 	return denied
 }
 
+const dateOrTime = "a date or time, such as 2026-05-01 or 2026-05-01T08:00:00Z"
+
 var kindNames = map[pdpp.Kind]string{
 	pdpp.KindString: "a string", pdpp.KindInteger: "an integer", pdpp.KindNumber: "a number",
-	pdpp.KindBoolean: "true or false", pdpp.KindDate: "a date or time", pdpp.KindDateTime: "a date or time",
+	pdpp.KindBoolean: "true or false", pdpp.KindDate: dateOrTime, pdpp.KindDateTime: dateOrTime,
 }
 
 func badFilter(field, message string) error {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -94,6 +95,18 @@ func TestWhere(t *testing.T) { // REC-19, REC-20, REC-21
 		if faultOf(err) != tc.bad || err == nil && string(got[0].Key) != string(tc.key) {
 			t.Errorf("Where(%q) = %v, %v, want key %x, %+v", tc.raw, got, err, tc.key, tc.bad)
 		}
+	}
+}
+
+func TestWhereShowsHowATimeIsWritten(t *testing.T) {
+	filters, err := parse(t, "filter[at]=yesterday").Filters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Where(filters, orders(t))
+	var e *pdpp.Error
+	if want := "The value is not a date or time, such as 2026-05-01 or 2026-05-01T08:00:00Z."; !errors.As(err, &e) || e.Message != want {
+		t.Errorf("Where = %v, want %q", err, want)
 	}
 }
 

@@ -113,7 +113,9 @@ func (s *Server) checkGrant(p store.Principal, now time.Time) error {
 	}
 	switch p.Grant.Status(now) {
 	case pdpp.GrantRevoked:
-		return pdpp.Errorf(pdpp.CodeGrantRevoked, "The owner has withdrawn this grant.")
+		return &pdpp.Error{
+			Code: pdpp.CodeGrantRevoked, Message: "The owner has withdrawn this grant.", NextStep: "Ask the owner for a new grant.",
+		}
 	case pdpp.GrantExpired:
 		return pdpp.Errorf(pdpp.CodeGrantExpired, "This grant has expired. Ask the owner for a new one.")
 	}

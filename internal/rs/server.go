@@ -108,7 +108,7 @@ func (s *Server) ready(ctx context.Context) error {
 // Run does the server's work in the background until ctx ends: it notes when
 // tokens were last used.
 func (s *Server) Run(ctx context.Context) error {
-	tick := time.NewTicker(30 * time.Second)
+	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
 	for {
 		select {

@@ -17,22 +17,46 @@ type period struct {
 	offset     int64
 }
 
-// periodAt gives a period of zone that sec is in.
+// periodAt gives a period of zone that sec is in. Package time knows the changes of
+// clocks, but where a zone goes by its yearly rule it is not exact about them, and
+// both of its ways are corrected here.
 func periodAt(sec int64, zone *time.Location) period {
 	if zone == time.UTC {
 		return period{math.MinInt64, math.MaxInt64, 0}
 	}
 	t := time.Unix(sec, 0).In(zone)
 	_, offset := t.Zone()
-	p := period{math.MinInt64, math.MaxInt64, int64(offset)}
-	start, end := t.ZoneBounds()
-	if !start.IsZero() {
-		p.start = start.Unix()
+	start, end := bounds(t)
+	for start != math.MinInt64 {
+		// The rule of a zone knows nothing of changes before it came into force,
+		// and names an earlier start. From there the change shows as an end.
+		_, change := bounds(time.Unix(start, 0).In(zone))
+		if change == end || change <= start {
+			break
+		}
+		start = change
 	}
-	if !end.IsZero() {
-		p.end = end.Unix()
+	if end <= sec {
+		// The rule takes every year for one of 365 days: on the last day of a
+		// leap year its end is in the past. The offset holds for the rest of
+		// that day, which is one of UTC.
+		_, tomorrow := steps(wall(sec), 0, day)
+		end = int64(tomorrow)
 	}
-	return p
+	return period{start, end, int64(offset)}
+}
+
+// bounds gives what package time says about the period that t is in.
+func bounds(t time.Time) (start, end int64) {
+	start, end = math.MinInt64, math.MaxInt64
+	from, to := t.ZoneBounds()
+	if !from.IsZero() {
+		start = from.Unix()
+	}
+	if !to.IsZero() {
+		end = to.Unix()
+	}
+	return start, end
 }
 
 // lowest gives the earliest that clocks show at sec, which is in here, or at any

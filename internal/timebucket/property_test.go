@@ -18,7 +18,11 @@ var odd = []string{
 	"Antarctica/Troll", "Africa/Monrovia", "Asia/Gaza", "America/Scoresbysund", "Europe/Amsterdam", "Etc/GMT+12",
 }
 
-func drawZone(t *rapid.T) *time.Location {
+// drawZone takes zones of this machine and, where given, those of others.
+func drawZone(t *rapid.T, others []*time.Location) *time.Location {
+	if len(others) > 0 && rapid.Bool().Draw(t, "of others") {
+		return rapid.SampledFrom(others).Draw(t, "zone")
+	}
 	name := rapid.OneOf(rapid.SampledFrom(odd), rapid.SampledFrom(strings.Fields(names))).Draw(t, "zone")
 	return mustZone(name)
 }
@@ -48,8 +52,9 @@ func drawTime(t *rapid.T, zone *time.Location) time.Time {
 }
 
 func TestBucketsPartition(t *testing.T) {
+	others := embedded(t)
 	rapid.Check(t, func(t *rapid.T) {
-		zone := drawZone(t)
+		zone := drawZone(t, others)
 		at := drawTime(t, zone)
 		g := rapid.SampledFrom(all).Draw(t, "granularity")
 		b := Of(at, g, zone)
@@ -87,8 +92,9 @@ func naive(at time.Time, g Granularity, zone *time.Location) string {
 // less: clocks that will be put back over the edge of a bucket have not passed it
 // yet. Looking ahead step by step finds that without knowing of changes.
 func TestKeysAgreeWithFormatting(t *testing.T) {
+	others := embedded(t)
 	rapid.Check(t, func(t *rapid.T) {
-		zone := drawZone(t)
+		zone := drawZone(t, others)
 		at := drawTime(t, zone)
 		g := rapid.SampledFrom([]Granularity{Hour, Day, Month, Year}).Draw(t, "granularity")
 		b := Of(at, g, zone)

@@ -1,0 +1,114 @@
+package blobfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"pdpp"
+)
+
+// Open opens the content of hash that owner has, and says how long it is. The
+// caller closes the file; removing the blob does not disturb who has it open.
+// CodeNotFound when the owner has no such content, and when hash is no hash.
+func (s *Store) Open(owner int64, hash string) (*os.File, int64, error) {
+	name, ok := place(owner, hash)
+	if !ok {
+		return nil, 0, notFound()
+	}
+	want, err := s.find(name)
+	if err == nil {
+		return s.open(name, want)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, notFound()
+	}
+	return nil, 0, fmt.Errorf("blobfile.Open: %w", err)
+}
+
+// open opens the file that was found, or nothing: what is there by now may be
+// another thing.
+func (s *Store) open(name string, want fs.FileInfo) (*os.File, int64, error) {
+	f, err := s.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, notFound()
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("blobfile.Open: %w", err)
+	}
+	got, err := f.Stat()
+	if err == nil && !got.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", name, errNotPlain)
+	}
+	if err == nil && got.Size() != want.Size() {
+		err = fmt.Errorf("%s: has %d bytes, had %d", name, got.Size(), want.Size())
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("blobfile.Open: %w", errors.Join(err, f.Close()))
+	}
+	return f, got.Size(), nil
+}
+
+// Remove removes the content of hash that owner has; that there is none is no
+// error. It lasts when Remove returns. CodeNotFound when hash is no hash.
+func (s *Store) Remove(owner int64, hash string) error {
+	name, ok := place(owner, hash)
+	if !ok {
+		return notFound()
+	}
+	_, err := s.find(name)
+	if err == nil {
+		err = s.root.Remove(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		folders := parents(name)
+		err = s.syncFolder(folders[len(folders)-1])
+	}
+	if err != nil {
+		return fmt.Errorf("blobfile.Remove: %w", err)
+	}
+	return nil
+}
+
+// All calls yield for every blob, in no particular order, until it returns false.
+// mod is when the blob was last put. Files that are none of ours are passed over.
+// Blobs that come or go meanwhile may be missed; yield may remove what it is given.
+//
+// Who sweeps blobs that nothing refers to should spare those put lately (B-9
+// allows seven days): between a Put and the row that refers to it there is time.
+func (s *Store) All(yield func(owner int64, hash string, size int64, mod time.Time) bool) error {
+	err := fs.WalkDir(s.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		owner, hash, ok := parse(name)
+		if !ok || !e.Type().IsRegular() {
+			return nil
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && !yield(owner, hash, info.Size(), info.ModTime()) {
+			err = fs.SkipAll
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("blobfile.All: %w", err)
+	}
+	return nil
+}
+
+// notFound is one answer for every reason (B-4).
+func notFound() error {
+	return pdpp.Errorf(pdpp.CodeNotFound, "There is no such blob.")
+}

@@ -1,0 +1,87 @@
+package blobfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"pdpp"
+)
+
+const (
+	folderMode = 0o700
+	fileMode   = 0o600
+
+	tempFolder = "tmp"
+	tempPrefix = "put_"
+
+	// abandoned is the age at which a temporary file has nobody who writes it.
+	abandoned = 24 * time.Hour
+)
+
+// Store is a folder of blobs. Its methods may be called concurrently.
+type Store struct{ root *os.Root }
+
+// Open makes the folder dir if need be, closes it to other users, and removes
+// temporary files that are a day old at now. CodeCannotCreate when there can be no
+// such folder. dir itself may be a symbolic link: where blobs are is the
+// operator's choice.
+func Open(dir string, now time.Time) (*Store, error) {
+	fail := func(err error) (*Store, error) {
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeCannotCreate, Op: "blobfile.Open", Err: err,
+			Message: "The folder for blobs " + dir + " cannot be used.",
+		}
+	}
+	if err := os.MkdirAll(dir, folderMode); err != nil {
+		return fail(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fail(err)
+	}
+	s := &Store{root}
+	if err := s.prepare(now); err != nil {
+		return fail(errors.Join(err, root.Close()))
+	}
+	return s, nil
+}
+
+// Close gives up the folder. Files that were opened stay open.
+func (s *Store) Close() error { return s.root.Close() }
+
+func (s *Store) prepare(now time.Time) error {
+	info, err := s.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm() != folderMode {
+		// A mounted volume may belong to another user; its files are 0600.
+		_ = s.root.Chmod(".", folderMode)
+	}
+	if err := s.makeFolder(tempFolder); err != nil {
+		return err
+	}
+	return s.removeAbandoned(now.Add(-abandoned))
+}
+
+// removeAbandoned removes temporary files last written before limit. Another
+// process may do the same at the same time.
+func (s *Store) removeAbandoned(limit time.Time) error {
+	entries, err := fs.ReadDir(s.root.FS(), tempFolder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !strings.HasPrefix(e.Name(), tempPrefix) || !info.ModTime().Before(limit) {
+			continue
+		}
+		if err := s.root.Remove(tempFolder + "/" + e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
