@@ -142,6 +142,10 @@ func (p *parser) streams(m *pdpp.Manifest, v value) {
 		return
 	}
 	items := p.optionalList(v, "M-1")
+	if len(items) == 0 {
+		p.add(v.at, "M-1", "is empty; a source has at least one stream")
+		return
+	}
 	if len(items) > maxStreams {
 		p.add(v.at, "M-10", "has %d streams; at most %d are allowed", len(items), maxStreams)
 		return

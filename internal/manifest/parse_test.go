@@ -157,7 +157,11 @@ func TestConnectorKey(t *testing.T) {
 		{id: "https://reg.acme.test/c/ledgerly", outer: "other", inner: "other", want: "other"},
 		{id: "urn:acme:Ledgerly", inner: "ledgerly", want: "ledgerly"},
 	} {
-		decl := map[string]any{"declaration_version": "1", "streams": []any{}, "source": map[string]any{"kind": "connector", "id": c.id}}
+		stream := map[string]any{
+			"name": "s", "semantics": "append_only", "primary_key": []string{"id"}, "selection": map[string]any{},
+			"schema": map[string]any{"type": "object", "properties": map[string]any{"id": map[string]any{"type": "string"}}},
+		}
+		decl := map[string]any{"declaration_version": "1", "streams": []any{stream}, "source": map[string]any{"kind": "connector", "id": c.id}}
 		if c.inner != "" {
 			decl["connector_key"] = c.inner
 		}

@@ -89,7 +89,7 @@ func errorTable(x *troubled) []anError {
 			narrow := first(x.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"}]}`))
 			return x.Get(narrow, list+"?expand=receipts")
 		}},
-		{"grant_revoked", 403, denied, "", x.get(x.revoked, list)},
+		{"grant_revoked", 403, denied, "next_step", x.get(x.revoked, list)},
 		{"grant_expired", 403, denied, "", func() resttest.Answer {
 			x.Advance(time.Second)
 			return x.Get(x.expired, list)
