@@ -60,7 +60,7 @@ func fill(f *os.File, r io.Reader) (Blob, error) {
 		if _, failed := f.Write(buf[:n]); failed != nil {
 			return Blob{}, notStored(failed)
 		}
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return Blob{SHA256: hex.EncodeToString(hash.Sum(nil)), Size: size}, nil
 		}
 		if err != nil {

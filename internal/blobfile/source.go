@@ -2,7 +2,6 @@ package blobfile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -18,7 +17,8 @@ type source struct {
 	limit int64
 }
 
-// Read reads at most one byte beyond the limit: that byte is how it knows.
+// Read reads at most one byte beyond the limit: that byte is how it knows. Only
+// io.EOF itself is the end; an error that wraps it says that something is missing.
 func (s *source) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, fmt.Errorf("blobfile.Put: %w", err)
@@ -31,7 +31,7 @@ func (s *source) Read(p []byte) (int, error) {
 	switch {
 	case s.left < 0 && n > 0:
 		return 0, tooLarge(s.limit)
-	case err == nil || errors.Is(err, io.EOF):
+	case err == nil || err == io.EOF:
 		return n, err
 	}
 	return n, fmt.Errorf("blobfile.Put: reading: %w", err)

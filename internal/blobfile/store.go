@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -38,6 +39,9 @@ func Open(dir string, now time.Time) (*Store, error) {
 	if err := os.MkdirAll(dir, folderMode); err != nil {
 		return fail(err)
 	}
+	// Makes the name of a new folder last. The one above may be unreadable, and
+	// then dir was not made here.
+	_ = syncPath(filepath.Dir(dir))
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fail(err)

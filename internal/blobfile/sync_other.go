@@ -2,5 +2,7 @@
 
 package blobfile
 
-// syncFolder does nothing: the system has no such call for folders.
+// syncFolder and syncPath do nothing: the system has no such call for folders.
 func (s *Store) syncFolder(string) error { return nil }
+
+func syncPath(string) error { return nil }

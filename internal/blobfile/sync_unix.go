@@ -2,12 +2,26 @@
 
 package blobfile
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 func (s *Store) syncFolder(name string) error {
 	d, err := s.root.Open(name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return syncAndClose(d)
 }
+
+// syncPath is syncFolder for a folder outside the store.
+func syncPath(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return syncAndClose(d)
+}
+
+func syncAndClose(d *os.File) error { return errors.Join(d.Sync(), d.Close()) }

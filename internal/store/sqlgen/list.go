@@ -21,7 +21,7 @@ type Source struct {
 
 // Gather is the number of index entries up to which it is cheaper to collect all
 // matches and sort them than to walk the order and test each record.
-const Gather = 5000
+const Gather = 2000
 
 // Query is a compiled source: its conditions and the way they are looked up.
 type Query struct {
