@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"pdpp/internal/grant"
+	"pdpp/internal/manifest"
+	"pdpp/internal/query"
 )
 
 // TestAskedPages holds requests against a real server: a cursor made here leads
@@ -83,5 +87,16 @@ func TestResident(t *testing.T) {
 	}
 	if _, err := resident("Name:\tpdpp\n"); err == nil {
 		t.Error("a status without VmRSS must be an error")
+	}
+}
+
+func TestCursorOrder(t *testing.T) {
+	m, err := manifest.Parse(mailManifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []grant.Row{{Manifest: m, Stream: m.Stream(stream)}}
+	if got := query.OrderName(query.Order{By: query.ByCursor}, rows); got != cursorOrder {
+		t.Errorf("OrderName = %q, the cursors of the benchmark are for %q", got, cursorOrder)
 	}
 }

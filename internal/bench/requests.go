@@ -23,6 +23,7 @@ type asker struct {
 const (
 	recordsPath = "/v1/streams/" + stream + "/records"
 	pageSize    = "limit=25"
+	cursorOrder = "1/sent_at:6" // query.OrderName of the stream; TestCursorOrder compares
 )
 
 // newAsker opens the store for a moment to learn its owner.
@@ -82,7 +83,7 @@ func (a *asker) pageAt(n int, filter string) []byte {
 	if err != nil {
 		panic(err) // it is one of ours
 	}
-	scope := query.ScopeOf(a.subject, grantID, recordsPath, params)
+	scope := query.ScopeOf(a.subject, grantID, recordsPath, cursorOrder, params)
 	return request(recordsPath + "?" + raw + "&cursor=" + a.sealer.Seal(scope, a.corpus.Position(n), time.Now()))
 }
 

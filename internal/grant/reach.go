@@ -49,6 +49,9 @@ type Binding struct {
 func ForClient(g *pdpp.Grant, c *pdpp.Catalog) *Reach {
 	r := &Reach{Subject: g.SubjectID, GrantID: g.ID, ClientID: g.ClientID, connector: g.ConnectorKey}
 	m := c.Manifest(g.ConnectorKey)
+	if m != nil && g.SourceID != "" && m.SourceID != g.SourceID {
+		m = nil // another source under the same key is not what was granted
+	}
 	r.declares = func(stream string) bool { return m != nil && m.Stream(stream) != nil }
 	for i := range g.Streams {
 		gs := &g.Streams[i]

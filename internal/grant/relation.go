@@ -38,7 +38,7 @@ func (r *Reach) Relation(row Row, name string) (Relation, error) {
 		return Relation{}, &pdpp.Error{
 			Code: pdpp.CodeInsufficientScope, Param: "expand", Stream: rel.Stream, NeedsBroaderGrant: true,
 			Message:  "Relation " + quote(name) + " leads to stream " + quote(rel.Stream) + ", which this grant does not cover.",
-			NextStep: "Ask the owner to approve stream " + quote(rel.Stream) + " with field " + quote(rel.ForeignKey) + ".",
+			NextStep: "Ask the owner to approve stream " + quote(rel.Stream) + " with all its fields.",
 		}
 	}
 	return Relation{Relation: rel, Child: child}, nil

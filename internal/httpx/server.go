@@ -34,6 +34,8 @@ func NewServer(h http.Handler) *http.Server {
 		MaxHeaderBytes:    maxHeaderBytes,
 		ReadHeaderTimeout: headerReadTimeout,
 		IdleTimeout:       idleTimeout,
+
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" goes through the gate like the rest
 	}
 }
 

@@ -34,12 +34,12 @@ func NewSealer(instanceKey []byte) (*Sealer, error) {
 	return &Sealer{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}, nil
 }
 
-// Scope is what a page cursor is bound to: subject, grant, path, and the request
-// without its limit, count and cursor (C-38).
+// Scope is what a page cursor is bound to: subject, grant, path, the request
+// without its limit, count and cursor (C-38), and the order its position is in.
 type Scope [16]byte
 
-// ScopeOf computes a scope. grant is "" for an owner.
-func ScopeOf(subject pdpp.SubjectID, grant pdpp.GrantID, path string, p *Params) Scope {
+// ScopeOf computes a scope. grant is "" for an owner; order is OrderName's.
+func ScopeOf(subject pdpp.SubjectID, grant pdpp.GrantID, path, order string, p *Params) Scope {
 	h := sha256.New()
 	write := func(s string) {
 		var n [4]byte
@@ -50,6 +50,7 @@ func ScopeOf(subject pdpp.SubjectID, grant pdpp.GrantID, path string, p *Params)
 	write(string(subject))
 	write(string(grant))
 	write(path)
+	write(order)
 	for _, part := range p.without("limit", "count", "cursor", "changes_since") {
 		write(part)
 	}

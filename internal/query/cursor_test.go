@@ -88,13 +88,13 @@ func TestCursorRefuses(t *testing.T) { // C-37, C-39
 }
 
 func TestScope(t *testing.T) { // C-38
-	base := ScopeOf("own_1", "grt_1", "/v1/x", parse(t, "filter[a]=1&filter[b][gte]=2&fields=a,b&sort=a"))
+	base := ScopeOf("own_1", "grt_1", "/v1/x", "1/a:6", parse(t, "filter[a]=1&filter[b][gte]=2&fields=a,b&sort=a"))
 	for _, raw := range []string{
 		"filter[a]=1&filter[b][gte]=2&fields=a,b&sort=a&limit=5&count=exact&cursor=pc1.x",
 		"sort=a&fields=a,b&filter[b][gte]=2&filter[a]=1",
 		"filter%5Ba%5D=1&filter[b][gte]=2&fields=a%2Cb&sort=a",
 	} {
-		if got := ScopeOf("own_1", "grt_1", "/v1/x", parse(t, raw)); got != base {
+		if got := ScopeOf("own_1", "grt_1", "/v1/x", "1/a:6", parse(t, raw)); got != base {
 			t.Errorf("%q has another scope", raw)
 		}
 	}
@@ -106,17 +106,18 @@ func TestScope(t *testing.T) { // C-38
 		}
 		seen[s] = name
 	}
-	add("subject", ScopeOf("own_2", "grt_1", "/v1/x", same))
-	add("grant", ScopeOf("own_1", "grt_2", "/v1/x", same))
-	add("owner", ScopeOf("own_1", "", "/v1/x", same))
-	add("path", ScopeOf("own_1", "grt_1", "/v1/y", same))
-	add("shifted border", ScopeOf("own_1g", "rt_1", "/v1/x", same))
+	add("subject", ScopeOf("own_2", "grt_1", "/v1/x", "1/a:6", same))
+	add("grant", ScopeOf("own_1", "grt_2", "/v1/x", "1/a:6", same))
+	add("owner", ScopeOf("own_1", "", "/v1/x", "1/a:6", same))
+	add("path", ScopeOf("own_1", "grt_1", "/v1/y", "1/a:6", same))
+	add("order", ScopeOf("own_1", "grt_1", "/v1/x", "1/b:6", same))
+	add("shifted border", ScopeOf("own_1g", "rt_1", "/v1/x", "1/a:6", same))
 	for _, raw := range []string{
 		"", "filter[a]=1&filter[b][gte]=2&fields=a,b", "filter[a]=2&filter[b][gte]=2&fields=a,b&sort=a", "filter[a]=1&filter[b][gt]=2&fields=a,b&sort=a",
 		"filter[a]=1&filter[b]=2&fields=a,b&sort=a", "filter[a]=1&filter[b][gte]=2&fields=b,a&sort=a", "filter[a]=1&filter[b][gte]=2&fields=a,b&sort=-a",
 		"filter[a]=1&filter[b][gte]=2&fields=a,b&sort=a&connection_id=c", "filter[a]=1&filter[b][gte]=2&view=a,b&sort=a",
 	} {
-		add(raw, ScopeOf("own_1", "grt_1", "/v1/x", parse(t, raw)))
+		add(raw, ScopeOf("own_1", "grt_1", "/v1/x", "1/a:6", parse(t, raw)))
 	}
 }
 

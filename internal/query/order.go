@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strconv"
 	"strings"
 
 	"pdpp"
@@ -64,4 +65,17 @@ func OrderOf(s Sort, rows []grant.Row) Order {
 		o.By = ByID // the cursor field is not granted: its values must not show through the order
 	}
 	return o
+}
+
+// OrderName identifies an order over rows. A source that is declared anew with
+// another cursor field orders its records anew; positions of before mean nothing.
+func OrderName(o Order, rows []grant.Row) string {
+	name := strconv.Itoa(int(o.By))
+	for _, row := range rows {
+		name += "/" + row.Stream.CursorField
+		if f := row.Stream.Field(row.Stream.CursorField); f != nil {
+			name += ":" + strconv.Itoa(int(f.Kind))
+		}
+	}
+	return name
 }

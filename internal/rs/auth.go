@@ -151,6 +151,9 @@ func (s *Server) reach(v store.View, p store.Principal) (*knownReach, error) {
 		if err != nil {
 			return nil, err
 		}
+		if g.SubjectID != p.Subject || g.ID != p.Grant.ID { // the token decides whose data it is (C-15)
+			return nil, pdpp.Errorf(pdpp.CodeGrantInvalid, "The grant of this token cannot be interpreted.")
+		}
 		known.reach = grant.ForClient(g, catalog)
 	}
 	s.reaches.put(key, known)

@@ -43,7 +43,7 @@ func (q *request) relation(s *shape, e query.Expansion, id string, preview int) 
 	more, taken := false, 0
 	if ok {
 		more, err = q.view.List(list, func(r *store.Record) (bool, error) {
-			if taken == e.Limit {
+			if taken == e.Limit || taken > 0 && len(q.body)-start > q.pageBytes() {
 				return false, nil
 			}
 			if taken++; taken > 1 {

@@ -26,7 +26,7 @@ func listRecords(q *request) error {
 		Subject: q.reach.Subject, Sources: plan.sources, Limit: l.limit.N,
 		Order: query.OrderOf(l.sort, plan.rows),
 	}
-	scope := query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), q.params)
+	scope := query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), query.OrderName(list.Order, plan.rows), q.params)
 	if l.cursor != "" {
 		if list.After, err = q.server.cursors.Open(scope, l.cursor, q.now); err != nil {
 			return err
@@ -89,6 +89,14 @@ func (q *request) count(kind string, list query.List) (count, error) {
 	return count{kind: "exact", value: n}, err
 }
 
+// pageBytes is the size at which a page, or a list of children, ends.
+func (q *request) pageBytes() int {
+	if q.prefs.PageBytes != 0 {
+		return q.prefs.PageBytes
+	}
+	return query.MaxPageBytes
+}
+
 // pageWriter writes one page of records.
 type pageWriter struct {
 	*request
@@ -103,10 +111,7 @@ type pageWriter struct {
 func (w *pageWriter) write(list query.List) (page, error) {
 	w.body = appendText(w.body, `{"object":"list","data":[`)
 	start := len(w.body) - 1
-	pageBytes := query.MaxPageBytes
-	if w.prefs.PageBytes != 0 {
-		pageBytes = w.prefs.PageBytes
-	}
+	pageBytes := w.pageBytes()
 	more, err := w.view.List(list, func(r *store.Record) (bool, error) {
 		if w.taken == w.limit {
 			return false, nil

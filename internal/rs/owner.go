@@ -98,6 +98,9 @@ func ingestRecords(q *ownerRequest) error {
 	if t, _, _ := mime.ParseMediaType(q.http.Header.Get("Content-Type")); t != "application/x-ndjson" {
 		return pdpp.Errorf(pdpp.CodeUnsupportedMediaType, "Send records as application/x-ndjson.")
 	}
+	if q.http.ContentLength > ingest.MaxBatchBytes {
+		return pdpp.Errorf(pdpp.CodeResourceLimit, "One call takes at most %d MiB; nothing was stored. Send it in parts.", ingest.MaxBatchBytes>>20)
+	}
 	result, err := ingest.Batch(q.ctx, q.server.Store, q.binding, q.http.Body, q.now)
 	if err != nil {
 		return staleError(err)

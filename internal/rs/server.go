@@ -82,7 +82,7 @@ func (s *Server) Handler() http.Handler {
 	probes.Handle("GET /readyz", httpx.Ready(s.ready))
 	routes := httpx.Handler(s.route)
 	v1 := httpx.Chain(routes, s.Edge.CORS(httpx.MethodsREST), httpx.Version, s.Edge.Challenge(""))
-	public := httpx.Chain(routes, httpx.PublicCORS)
+	public := httpx.Chain(routes, httpx.PublicCORS, httpx.Version)
 	top := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":

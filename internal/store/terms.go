@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"hash/maphash"
 	"strconv"
 
 	"pdpp/internal/analyzer"
@@ -66,11 +67,10 @@ func (w *termWriter) term(field int64, term []byte) {
 	if 2*(w.count+1) > len(w.slots) {
 		w.grow()
 	}
-	hash := TermHash(term)
-	i := int(hash) & (len(w.slots) - 1)
+	i := w.slot(term)
 	for ; w.slots[i].round == w.round; i = (i + 1) & (len(w.slots) - 1) {
 		s := &w.slots[i]
-		if s.hash == hash && string(w.out[s.start:s.end]) == string(term) {
+		if string(w.out[s.start:s.end]) == string(term) {
 			s.times++
 			return
 		}
@@ -85,8 +85,15 @@ func (w *termWriter) term(field int64, term []byte) {
 	w.out = append(w.out, '.')
 	start := len(w.out)
 	w.out = append(w.out, term...)
-	w.slots[i] = termSlot{w.round, uint32(start), uint32(len(w.out)), hash, 1}
+	w.slots[i] = termSlot{w.round, uint32(start), uint32(len(w.out)), TermHash(term), 1}
 	w.count++
+}
+
+// slotSeed keeps who writes a text from choosing words that share a slot.
+var slotSeed = maphash.MakeSeed()
+
+func (w *termWriter) slot(term []byte) int {
+	return int(maphash.Bytes(slotSeed, term) & uint64(len(w.slots)-1))
 }
 
 func (w *termWriter) grow() {
@@ -96,7 +103,7 @@ func (w *termWriter) grow() {
 		if s.round != w.round {
 			continue
 		}
-		i := int(s.hash) & (len(w.slots) - 1)
+		i := w.slot(w.out[s.start:s.end])
 		for w.slots[i].round == w.round {
 			i = (i + 1) & (len(w.slots) - 1)
 		}

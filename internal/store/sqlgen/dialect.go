@@ -13,6 +13,9 @@ type Dialect interface {
 	// Using names the index to walk, after a table's alias; "" to leave it to
 	// the database.
 	Using(index string) string
+	// WalkedBody is a record's body while records_by_order is walked, where an
+	// index may hold short ones.
+	WalkedBody() string
 	// OneOf tests membership of column in the list given as one argument.
 	OneOf(column, param string) string
 	// Tokens is the table of terms under the alias i, the condition that a row

@@ -28,8 +28,9 @@ type Query struct {
 	d      Dialect
 	src    Source
 	terms  terms
-	driver int // index into terms.spans; walkOrder; or byResources
-	sorted bool
+	driver int           // index into terms.spans; walkOrder; or byResources
+	walk   query.OrderBy // the order that walkOrder walks
+	sorted bool          // the way is in the order asked for
 }
 
 const (
@@ -37,7 +38,7 @@ const (
 	byResources = -2
 )
 
-// Compile chooses the way to a source's records. probe runs a statement that
+// Compile chooses the way to a source's visible records. probe runs a statement that
 // yields one number.
 //
 // One equality in cursor order is a walk of its index entries, which are in that
@@ -45,13 +46,16 @@ const (
 // gathered and sorted when it has at most Gather of them; failing that, the order
 // is walked and each record tested, which then finds a match every few records.
 func Compile(d Dialect, src Source, by query.OrderBy, probe func(Statement) (int64, error)) (*Query, error) {
-	q := &Query{d: d, src: src, terms: analyze(src.Source, src.FieldID), driver: walkOrder, sorted: true}
+	q := &Query{d: d, src: src, terms: analyze(src.Source, src.FieldID), driver: walkOrder, walk: by, sorted: true}
 	t := q.terms
 	switch {
 	case t.none || t.hasID:
 		return q, nil
 	case t.resources != nil:
 		q.driver, q.sorted = byResources, false
+		return q, nil
+	case src.Time != nil:
+		q.bounded(by)
 		return q, nil
 	case len(t.spans) == 1 && t.spans[0].walkable(by):
 		q.driver = 0
@@ -77,6 +81,26 @@ func Compile(d Dialect, src Source, by query.OrderBy, probe func(Statement) (int
 		}
 	}
 	return q, nil
+}
+
+// bounded chooses the way under a grant's time range: only by what lies within
+// it, so that the time an answer takes tells nothing about records outside. The
+// entries of the time field are such a way, and so are those of an equality when
+// the time field is the cursor field, since their order keys are bounded.
+func (q *Query) bounded(by query.OrderBy) {
+	for i, s := range q.terms.spans {
+		if s.field.Name == q.src.Time.Field {
+			q.driver, q.sorted = i, false
+			return
+		}
+	}
+	for i, s := range q.terms.spans {
+		if s.eq != nil && !s.token {
+			q.driver, q.sorted = i, by == query.ByCursor
+			return
+		}
+	}
+	q.walk, q.sorted = query.ByCursor, by == query.ByCursor
 }
 
 // walkable reports that the span's index entries are in the wanted order.
@@ -157,18 +181,21 @@ func Segments(o query.Order, s *pdpp.Stream, after *query.Position) []Segment {
 // segment after a position.
 func (q *Query) List(o query.Order, seg Segment, after *query.Position, limit int) Statement {
 	b := builder{d: q.d}
-	const columns = `SELECT r.record, r.id, r.emitted_at, r.body, r.order_key FROM `
 	if q.sorted {
-		b.add(columns)
-		q.from(&b, o.By)
+		body := "r.body"
+		if q.driver == walkOrder && q.walk == query.ByCursor {
+			body = q.d.WalkedBody()
+		}
+		b.add(`SELECT r.record, r.id, r.emitted_at, ` + body + `, r.order_key FROM `)
+		q.from(&b)
 		q.where(&b, o, seg, after)
 		q.orderBy(&b, o)
 		q.limit(&b, limit)
 		return b.statement()
 	}
 	// Sort record numbers, not bodies.
-	b.add(columns + `(SELECT r.record AS n FROM `)
-	q.from(&b, o.By)
+	b.add(`SELECT r.record, r.id, r.emitted_at, r.body, r.order_key FROM (SELECT r.record AS n FROM `)
+	q.from(&b)
 	q.where(&b, o, seg, after)
 	q.orderBy(&b, o)
 	q.limit(&b, limit)
@@ -188,7 +215,7 @@ func (q *Query) limit(b *builder, limit int) {
 func (q *Query) Count() Statement {
 	b := builder{d: q.d}
 	b.add(`SELECT count(*) FROM `)
-	q.from(&b, query.ByCursor)
+	q.from(&b)
 	q.where(&b, query.Order{By: query.ByCursor}, Segment{}, nil)
 	return b.statement()
 }
@@ -212,7 +239,7 @@ var orderIndex = map[query.OrderBy]string{
 	query.ByID: "records_by_id", query.ByCursor: "records_by_order", query.ByEmitted: "records_by_emitted",
 }
 
-func (q *Query) from(b *builder, by query.OrderBy) {
+func (q *Query) from(b *builder) {
 	switch {
 	case q.driver >= 0 && q.terms.spans[q.driver].token:
 		from, _, record := q.d.Tokens()
@@ -222,7 +249,7 @@ func (q *Query) from(b *builder, by query.OrderBy) {
 	case q.driver == byResources || q.terms.hasID:
 		b.add(`records r` + q.d.Using("records_by_id"))
 	default:
-		b.add(`records r` + q.d.Using(orderIndex[by]))
+		b.add(`records r` + q.d.Using(orderIndex[q.walk]))
 	}
 }
 

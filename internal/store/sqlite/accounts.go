@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"pdpp"
@@ -135,6 +136,9 @@ func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest, progress func
 	if err != nil {
 		return err
 	}
+	if err := t.checkManifest(owner, m); err != nil {
+		return err
+	}
 	err = t.conn.Exec(`INSERT INTO manifests (subject, connector_key, body) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET body = excluded.body WHERE body <> excluded.body`,
 		owner, string(m.ConnectorKey), []byte(m.Raw))
@@ -154,6 +158,40 @@ func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest, progress func
 		}
 	}
 	return t.bumpGeneration()
+}
+
+// checkManifest refuses what would give records another meaning: another source
+// under the same key, or another primary key of a stream that has records.
+func (t *tx) checkManifest(owner int64, m *pdpp.Manifest) error {
+	known, err := t.manifests(owner)
+	if err != nil {
+		return err
+	}
+	for _, old := range known {
+		if old.ConnectorKey != m.ConnectorKey {
+			continue
+		}
+		if old.SourceID != m.SourceID {
+			return pdpp.Errorf(pdpp.CodeInvalidInput,
+				"Connector key %q belongs to the source %s. Give this manifest a connector_key of its own.", m.ConnectorKey, old.SourceID)
+		}
+		for _, s := range m.Streams {
+			before := old.Stream(s.Name)
+			if before == nil || slices.Equal(before.PrimaryKey, s.PrimaryKey) {
+				continue
+			}
+			n, err := queryInt(t.conn, `SELECT sum(b.record_count) FROM bindings b JOIN connections c USING (subject, connection_id)
+				WHERE b.subject = ? AND c.connector_key = ? AND b.stream = ?`, owner, string(m.ConnectorKey), s.Name)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				return pdpp.Errorf(pdpp.CodeInvalidInput,
+					"Stream %q has %d records under another primary_key. Delete them first, or declare a new stream.", s.Name, n)
+			}
+		}
+	}
+	return nil
 }
 
 // PutConnection implements store.AccountsWriter.

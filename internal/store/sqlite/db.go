@@ -27,6 +27,8 @@ type DB struct {
 
 	bindings bindingCache
 	closing  sync.Once
+
+	unlogged bool // the log may hold erased content; whoever has the writer may look
 }
 
 var _ store.Store = (*DB)(nil)
@@ -70,6 +72,7 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 // writer's larger cache and rarer checkpoints keep bulk loads from rewriting the
 // same index pages again and again.
 var writerPragmas = []string{
+	`PRAGMA page_size = 16384`,
 	`PRAGMA journal_mode = WAL`, `PRAGMA synchronous = FULL`, `PRAGMA cache_size = -48000`,
 	`PRAGMA wal_autocheckpoint = 8000`, `PRAGMA journal_size_limit = 67108864`, `PRAGMA secure_delete = ON`,
 }
@@ -93,6 +96,10 @@ func openConn(path string, pragmas []string) (*engine.Conn, error) {
 
 func openError(err error) error {
 	switch {
+	case err == nil:
+		return nil
+	case engine.IsFull(err):
+		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The disk is full.", Err: err}
 	case engine.IsNotADatabase(err):
 		return &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: "pdpp.db in the data folder is not a database of this program.", Err: err}
 	case engine.IsBusy(err):
@@ -137,13 +144,31 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 		return err
 	}
 	defer func() { db.write <- conn }()
-	return db.run(ctx, conn, "BEGIN IMMEDIATE", func() error {
-		t := &tx{db: db, conn: conn}
+	t := &tx{db: db, conn: conn}
+	err = db.run(ctx, conn, "BEGIN IMMEDIATE", func() error {
 		if err := cmp.Or(fn(t), ctx.Err()); err != nil {
 			return err
 		}
 		return conn.Exec("COMMIT")
 	})
+	if err == nil {
+		db.unlogged = t.erased || db.unlogged
+		db.emptyLog(conn)
+	}
+	return err
+}
+
+// emptyLog writes the log back and empties it when it may hold content that was
+// erased (REC-37). While a reader still needs the log that is left to the next
+// update; the log of a store that is closed is gone anyway.
+func (db *DB) emptyLog(conn *engine.Conn) {
+	if !db.unlogged {
+		return
+	}
+	conn.SetBusyTimeout(50)
+	defer conn.SetBusyTimeout(busyTimeout)
+	busy, err := queryInt(conn, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	db.unlogged = err != nil || busy != 0
 }
 
 func take(ctx context.Context, pool chan *engine.Conn) (*engine.Conn, error) {
@@ -226,4 +251,5 @@ type tx struct {
 	db       *DB
 	conn     *engine.Conn
 	snapshot bool // a view: what it reads is committed, so ids may be cached
+	erased   bool // content was removed
 }

@@ -43,6 +43,8 @@ type writer struct {
 	stmts  map[string]*engine.Stmt
 	termed map[string]store.Termed // how fields stand in the search text
 
+	forgotten int // records whose terms were taken out
+
 	pending []indexEntry       // not yet written
 	fresh   map[int64]struct{} // the records they belong to
 
@@ -111,6 +113,9 @@ func (w *writer) flush() error {
 // finish writes the counters.
 func (w *writer) finish() error {
 	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := w.settle(false); err != nil {
 		return err
 	}
 	if err := w.t.conn.Exec(`UPDATE subjects SET change_seq = ? WHERE subject = ?`, w.seq, w.b.Owner); err != nil {
@@ -276,6 +281,7 @@ func (w *writer) index(record int64, d *store.Document) error {
 
 // remove deletes a record with everything that was made from it.
 func (w *writer) remove(old *stored, id pdpp.RecordID) error {
+	w.t.erased = true
 	if _, ok := w.fresh[old.record]; ok {
 		if err := w.flush(); err != nil {
 			return err
@@ -310,7 +316,37 @@ func (w *writer) forget(record int64, data []byte) error {
 	if len(terms) == 0 {
 		return nil
 	}
+	if w.forgotten++; w.forgotten == secureDeletes+1 {
+		if err := w.run(secureDelete, 0); err != nil {
+			return err
+		}
+	}
 	return w.run(deleteTerms, record, string(terms))
+}
+
+// secureDeletes is the number of records in a transaction whose terms are taken
+// out of the index one by one. Each costs a walk through all records with the same
+// term, so further ones are marked as gone and leave with the next merge.
+const secureDeletes = 20
+
+const (
+	secureDelete = `INSERT INTO search (search, rank) VALUES ('secure-delete', ?)`
+	mergeAll     = `INSERT INTO search (search) VALUES ('optimize')`
+)
+
+// settle ends the marking of terms. merge rewrites the index at once, without what
+// was marked.
+func (w *writer) settle(merge bool) error {
+	if w.forgotten <= secureDeletes {
+		return nil
+	}
+	w.forgotten = 0
+	if merge {
+		if err := w.run(mergeAll); err != nil {
+			return err
+		}
+	}
+	return w.run(secureDelete, 1)
 }
 
 // Record numbers are the emitted_at in milliseconds and a counter within it.
@@ -375,6 +411,9 @@ func (t *tx) DeleteAll(b *store.Binding, now time.Time) (int64, error) {
 			}
 		}
 		if len(ids) == 0 {
+			if err := w.settle(true); err != nil {
+				return 0, err
+			}
 			return -w.grow, w.finish()
 		}
 	}

@@ -24,8 +24,12 @@ func migrationFiles() []string {
 	return names // fs.Glob sorts
 }
 
-// migrate brings the schema up to date in one transaction (H-5).
+// migrate brings the schema up to date in one transaction (H-5). A store that is
+// up to date is only read, so that commands start while another process writes.
 func migrate(c *engine.Conn) (err error) {
+	if have, err := queryInt(c, "PRAGMA user_version"); err != nil || int(have) == SchemaVersion() {
+		return openError(err)
+	}
 	if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
 		return openError(err)
 	}
@@ -51,13 +55,13 @@ func migrate(c *engine.Conn) (err error) {
 			return err
 		}
 		if err := c.Script(string(text)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, openError(err))
 		}
 	}
 	if err := c.Script(fmt.Sprintf("PRAGMA user_version = %d", len(names))); err != nil {
-		return err
+		return openError(err)
 	}
-	return c.Exec("COMMIT")
+	return openError(c.Exec("COMMIT"))
 }
 
 // queryInt reads the first column of the first row; 0 when there is none.

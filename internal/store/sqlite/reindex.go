@@ -27,8 +27,11 @@ func (t *tx) reindex(b *store.Binding, progress func(int)) error {
 	var last pdpp.RecordID
 	for done := 0; ; {
 		ids, err := t.someIDs(b.ID, last, 500)
-		if err != nil || len(ids) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(ids) == 0 {
+			return w.settle(true)
 		}
 		for _, id := range ids {
 			if err := w.reindexOne(id); err != nil {
@@ -54,6 +57,7 @@ func (w *writer) reindexOne(id pdpp.RecordID) error {
 	if err != nil {
 		return err
 	}
+	w.t.erased = true
 	d := store.Prepare(w.b, store.Input{ID: id, Data: data})
 	if err := w.forget(old.record, data); err != nil {
 		return err

@@ -99,20 +99,36 @@ func testAnotherType(t *testing.T, open Opener) {
 	})
 }
 
-// testAnotherKey: whether the key field is in the data is known again when the
-// key changes.
+// testAnotherKey: what identifies records cannot change under them; nor can the
+// source behind a connector key.
 func testAnotherKey(t *testing.T, open Opener) {
 	w := newWorld(t, open)
-	w.ingest(connA, put("a", `{"id":"a","memo":"a"}`, 1), put("b", `{"memo":"b"}`, 2))
+	w.ingest(connA, put("a", `{"id":"a","memo":"x"}`, 1), put("x", `{"memo":"y"}`, 2))
 	d := entries()
 	d.key = []string{"memo"}
-	w.declare(d)
-	runFilters(t, w, []filterCase{{one("id", pdpp.OpEq, "a"), "a"}, {one("memo", pdpp.OpEq, "b"), "b"}})
-	d.key = []string{"id"}
-	w.declare(d)
-	runFilters(t, w, []filterCase{
-		{one("id", pdpp.OpEq, "a"), "a"}, {one("id", pdpp.OpEq, "b"), ""}, {one("memo", pdpp.OpEq, "b"), "b"},
-	})
+	put := func(m *pdpp.Manifest) error {
+		return w.store.Update(t.Context(), func(tx store.Tx) error { return tx.PutManifest(w.subject, m, nil) })
+	}
+	if err := put(declare(w, "ledger", d)); pdpp.CodeOf(err) != pdpp.CodeInvalidInput {
+		t.Errorf("another primary key over records = %v, want invalid_input", err)
+	}
+	other := declare(w, "ledger", entries())
+	other.SourceID += "/other"
+	if err := put(other); pdpp.CodeOf(err) != pdpp.CodeInvalidInput {
+		t.Errorf("another source under the same key = %v, want invalid_input", err)
+	}
+	runFilters(t, w, []filterCase{{one("memo", pdpp.OpEq, "x"), "a"}, {one("id", pdpp.OpEq, "a"), "a"}})
+	for _, id := range []pdpp.ConnectionID{connA, connB} {
+		w.update(func(tx store.Tx) error {
+			b, err := tx.Binding(w.subject, pdpp.Connection{ID: id}, w.manifest.Stream("entries"))
+			if err != nil {
+				return err
+			}
+			_, err = tx.DeleteAll(b, at(9))
+			return err
+		})
+	}
+	w.declare(d) // nothing is there any more
 }
 
 func testDroppedStream(t *testing.T, open Opener) {

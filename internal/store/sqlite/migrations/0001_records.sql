@@ -68,11 +68,13 @@ CREATE TABLE records (
   order_key    BLOB NOT NULL,
   consent_time BLOB,
   term_counts  BLOB NOT NULL,
-  body         BLOB NOT NULL
+  body         BLOB NOT NULL,
+  short_body   BLOB AS (CASE WHEN length(body) <= 2048 THEN body END) VIRTUAL
 );
 
 CREATE UNIQUE INDEX records_by_id ON records (binding, id);
-CREATE INDEX records_by_order ON records (binding, order_key);
+-- Lists walk this index. It holds what they show of records with a short body.
+CREATE INDEX records_by_order ON records (binding, order_key, subject, id, emitted_at, short_body);
 CREATE INDEX records_by_emitted ON records (binding, emitted_at, id);
 
 -- Values too long for the body, in pieces.
