@@ -164,7 +164,17 @@ func (s *Server) reach(v store.View, p store.Principal) (*knownReach, error) {
 type knownReach struct {
 	generation int64
 	reach      *grant.Reach
-	shapes     shapes
+	made       sync.Map // what follows from the reach alone
+}
+
+// once gives what was made for a key, making it the first time.
+func (k *knownReach) once(key any, make func() any) any {
+	if found, ok := k.made.Load(key); ok {
+		return found
+	}
+	made := make()
+	k.made.Store(key, made)
+	return made
 }
 
 // reachCache keeps computed reaches. An entry counts only for the generation it

@@ -48,7 +48,7 @@ func getRecord(q *request) error {
 	case len(holders) > 1:
 		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections have a record with this id.", holders, "")
 	}
-	q.closeObject(appendPresentation(plan))
+	q.closeObject(q.presentation(plan))
 	return nil
 }
 

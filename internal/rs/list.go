@@ -45,7 +45,7 @@ func listRecords(q *request) error {
 	if end.count, err = q.count(l.count, list); err != nil {
 		return err
 	}
-	q.closeList(end, appendPresentation(plan))
+	q.closeList(end, q.presentation(plan))
 	return nil
 }
 

@@ -3,7 +3,6 @@ package rs
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"pdpp"
 	"pdpp/internal/grant"
@@ -25,6 +24,7 @@ type plan struct {
 	rows    []grant.Row
 	sources []query.Source
 	shapes  []*shape
+	plain   bool // records are shown as the grant shows them by itself
 }
 
 // shape is how the records of one binding are written.
@@ -50,7 +50,7 @@ type member struct {
 // that does not declare what is asked for is left out with a warning; when none
 // is left, the request fails as for the first binding alone (C-25).
 func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
-	p := &plan{}
+	p := &plan{plain: w.isPlain()}
 	var failed []failure
 	rows = connected(rows)
 	for _, row := range rows {
@@ -67,7 +67,7 @@ func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
 			src := sourceOf(b)
 			src.Where = where
 			p.sources = append(p.sources, src)
-			p.shapes = append(p.shapes, shape.on(row, b.Connection))
+			p.shapes = append(p.shapes, q.shapeOn(shape, row, b.Connection, w))
 		}
 	}
 	if len(p.rows) == 0 && len(failed) > 0 {
@@ -126,9 +126,18 @@ func (q *request) shapeRow(row grant.Row, w wish) (*shape, []query.Condition, er
 		return nil, nil, err
 	}
 	if w.isPlain() {
-		return q.shapes.get(row, func() *shape { return newShape(row, projection, nil) }), where, nil
+		made := q.known.once(shapeKey{row.Access, ""}, func() any { return newShape(row, projection, nil) })
+		return made.(*shape), where, nil
 	}
 	return newShape(row, projection, expansions), where, nil
+}
+
+// shapeOn completes a shape for a connection.
+func (q *request) shapeOn(s *shape, row grant.Row, c pdpp.Connection, w wish) *shape {
+	if !w.isPlain() {
+		return s.on(row, c)
+	}
+	return q.known.once(shapeKey{row.Access, c.ID}, func() any { return s.on(row, c) }).(*shape)
 }
 
 // isPlain reports that records are shown as a grant shows them by itself.
@@ -136,17 +145,11 @@ func (w wish) isPlain() bool {
 	return w.selection.View == "" && w.selection.Fields == nil && len(w.expand.Relations) == 0
 }
 
-// shapes keeps the plain shapes of a reach, made once: by access, of which each
-// row has its own.
-type shapes struct{ m sync.Map }
-
-func (s *shapes) get(row grant.Row, make func() *shape) *shape {
-	if found, ok := s.m.Load(row.Access); ok {
-		return found.(*shape)
-	}
-	made := make()
-	s.m.Store(row.Access, made)
-	return made
+// shapeKey names what follows from a reach alone and is made once: the plain shape
+// of a row, known by its access, on a connection or without one.
+type shapeKey struct {
+	access     *grant.Access
+	connection pdpp.ConnectionID
 }
 
 func newShape(row grant.Row, projection query.Projection, expansions []query.Expansion) *shape {

@@ -26,6 +26,15 @@ func (p *presented) shows(field string) bool {
 	return slices.ContainsFunc(p.projections, func(q query.Projection) bool { return q.Shows(field) })
 }
 
+// presentation is meta.presentation of a read.
+func (q *request) presentation(p *plan) []byte {
+	if !p.plain || len(p.rows) != 1 {
+		return appendPresentation(p)
+	}
+	type key struct{ access *grant.Access }
+	return q.known.once(key{p.rows[0].Access}, func() any { return appendPresentation(p) }).([]byte)
+}
+
 // appendPresentation is meta.presentation (REC-5): what was declared about the
 // fields of this answer, per connector and stream, children included.
 func appendPresentation(p *plan) []byte {

@@ -20,7 +20,7 @@ type request struct {
 	http   *http.Request
 	view   store.View
 	reach  *grant.Reach
-	shapes *shapes // of the reach
+	known  *knownReach // the reach, with what follows from it
 	params *query.Params
 	sel    grant.Selector
 	vars   vars
@@ -95,7 +95,7 @@ func (q *request) admit(v store.View, token string) error {
 	if err != nil {
 		return err
 	}
-	q.reach, q.shapes = known.reach, &known.shapes
+	q.reach, q.known = known.reach, known
 	return nil
 }
 
