@@ -27,7 +27,7 @@ func (c *grantsRevoke) Run(ctx context.Context, a *app) error {
 	return a.withKnownOwner(ctx, func(s session) error {
 		var g store.Grant
 		var already bool
-		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
+		err := s.insist(ctx, func(tx store.Tx) (err error) {
 			g, already, err = tx.RevokeGrant(s.owner.ID, pdpp.GrantID(c.ID), a.Now())
 			return err
 		})

@@ -27,7 +27,7 @@ func (c *tokenRevoke) Run(ctx context.Context, a *app) error {
 	return a.withKnownOwner(ctx, func(s session) error {
 		var t store.Token
 		var already bool
-		err := s.store.Update(ctx, func(tx store.Tx) error {
+		err := s.insist(ctx, func(tx store.Tx) error {
 			own, err := tx.Tokens(s.owner.ID, "")
 			if err != nil {
 				return err

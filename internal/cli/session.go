@@ -124,3 +124,16 @@ func (a *app) noOwner(command string) error {
 	}
 	return pdpp.Errorf(pdpp.CodeUsage, "--owner means nothing to %s.", command)
 }
+
+// insist updates the store and, unlike other commands, waits up to a minute while
+// another process writes: taking rights back must not fail because of an import.
+func (s session) insist(ctx context.Context, fn func(store.Tx) error) error {
+	const tries = 12 // each waits for the lock for five seconds
+	var err error
+	for range tries {
+		if err = s.store.Update(ctx, fn); pdpp.CodeOf(err) != pdpp.CodeBusy {
+			return err
+		}
+	}
+	return err
+}

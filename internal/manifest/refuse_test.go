@@ -190,6 +190,7 @@ func TestRefused(t *testing.T) {
 			"\n" + `streams[0].query.expand[0].max_limit: a has_one relationship declares no limits (M-8)`},
 		{rel, rel + `,` + rel, `streams[0].relationships[1].name: there is already a relationship "receipts" (M-2)`},
 		{rel2, `"entry"`, `streams[1].relationships[0]: must be an object (M-8)`},
+		{rel2, strings.Replace(rel2, `"name": "entry"`, `"name": "en.try"`, 1), `streams[1].relationships[0].name: "en.try" is not a relationship name: it has a dot (M-3)`},
 		{rel2, strings.Replace(rel2, `"stream": "entries", `, ``, 1), `streams[1].relationships[0].stream: is required (M-8)`},
 		{rel2, strings.Replace(rel2, `"entries"`, `"lines"`, 1), `streams[1].relationships[0].stream: there is no stream "lines" in this manifest (M-8)`},
 		{

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"strings"
+
 	"pdpp"
 )
 
@@ -30,6 +32,9 @@ func (sp *streamParser) relationships() {
 			Stream:     sp.requiredText(o.get("stream"), "M-8"),
 			ForeignKey: sp.requiredText(o.get("foreign_key"), "M-8"),
 			HasMany:    sp.oneOf(o.get("cardinality"), "M-8", "has_many", "has_one") == "has_many",
+		}
+		if strings.Contains(rel.Name, ".") { // in a request a dot would mean a relation of a relation (REC-25)
+			sp.add(o.get("name").at, "M-3", "%s is not a relationship name: it has a dot", quote(rel.Name))
 		}
 		sp.rels[rel.Name] = len(sp.out.Relations)
 		sp.out.Relations = append(sp.out.Relations, rel)

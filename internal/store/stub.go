@@ -14,8 +14,9 @@ import (
 // beside the body instead of in it.
 const LongValue = 16 << 10
 
-// pieceSize is the size at which pieces of a long value are cut. A window of a
-// few thousand characters touches one or two of them.
+// pieceSize is the number of characters in every piece of a long value but the
+// last, so that a position tells its piece. A window of a few thousand characters
+// touches one or two of them.
 const pieceSize = 16 << 10
 
 // Stub stands in a stored body for a long value. Its text form is framed by NUL
@@ -66,13 +67,14 @@ func textPiece(raw []byte) (n, chars int) {
 	return len(piece), rawjson.CharCount(piece)
 }
 
-// jsonPiece cuts JSON text on a character boundary.
+// jsonPiece cuts JSON text: at most pieceSize characters.
 func jsonPiece(raw []byte) (n, chars int) {
-	n = min(pieceSize, len(raw))
-	for n < len(raw) && n > 0 && !utf8.RuneStart(raw[n]) {
-		n--
+	for n < len(raw) && chars < pieceSize {
+		_, size := utf8.DecodeRune(raw[n:])
+		n += size
+		chars++
 	}
-	return n, utf8.RuneCount(raw[:n])
+	return n, chars
 }
 
 // append writes the stub of a value into a body.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -313,6 +314,36 @@ func TestVerify(t *testing.T) {
 		}
 		if !few.Verify([]byte(body)) {
 			t.Errorf("a gathered record is tested again")
+		}
+	}
+}
+
+// TestBounded: under a time range nothing outside of it is counted or walked.
+func TestBounded(t *testing.T) {
+	since := func(field string, where ...query.Condition) Source {
+		src := source(where...)
+		src.Stream.Field("at").Kind, src.Stream.Field("amount").Kind = pdpp.KindDateTime, pdpp.KindDateTime
+		src.Time = &pdpp.TimeConstraint{Field: field, Since: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+		return src
+	}
+	o := query.Order{By: query.ByCursor, Desc: true}
+	for _, c := range []struct {
+		name  string
+		src   Source
+		order query.OrderBy
+		want  string
+	}{
+		{"a value without entries", since("at", is("place", pdpp.OpEq, "x")), query.ByCursor, "FROM records r /*records_by_order*/"},
+		{"a value with entries", since("at", is("memo", pdpp.OpEq, "x")), query.ByCursor, "FROM field_index i JOIN records r ON r.record = i.record WHERE i.subject = $1 AND i.field = $2 AND i.value = $3 AND i.order_key >= $4"},
+		{"another order", since("at"), query.ByEmitted, "FROM records r /*records_by_order*/"},
+		{"another time field", since("amount", is("memo", pdpp.OpEq, "x")), query.ByCursor, "FROM field_index i JOIN records r ON r.record = i.record WHERE i.subject = $1 AND i.field = $2 AND i.value >= $3"},
+	} {
+		q := compile(t, c.src, c.order) // no probe may be made
+		order := o
+		order.By = c.order
+		text := flat(q.List(order, Segments(order, c.src.Stream, nil)[0], nil, 26))
+		if !strings.Contains(text, c.want) {
+			t.Errorf("%s: %s", c.name, text)
 		}
 	}
 }

@@ -1,0 +1,78 @@
+package rs_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+// TestCursorDiesWithItsOrder: a source declared anew with another cursor field
+// orders its records anew; a position of before would skip or repeat some (C-38).
+func TestCursorDiesWithItsOrder(t *testing.T) {
+	w, _ := shelf(t)
+	tok := w.OwnerToken()
+	cursor := nextCursor(t, w.Get(tok, shelfPath+"?limit=2"))
+	w.Get(tok, shelfPath+"?limit=2&cursor="+cursor).OK()
+	raw := testManifest(t, "../manifest/testdata/ledgerly.json")
+	w.Manifest(strings.Replace(raw, `"cursor_field": "posted_at", `, "", 1))
+	expect(t, w.Get(tok, shelfPath+"?limit=2&cursor="+cursor), 400, pdpp.CodeInvalidCursor)
+}
+
+// TestGrantOfAnotherSubject: whose data is read is the token's matter, whatever
+// the grant's document says (C-15, C-21).
+func TestGrantOfAnotherSubject(t *testing.T) {
+	w := ledger(t)
+	_, id := w.Grant(ledgerGrant)
+	other := w.As(w.Owner("other"))
+	token := secret.Token("pdpp_at_")
+	other.Update(func(tx store.Tx) error {
+		stolen, err := tx.Grant(w.Subject, id)
+		if err != nil {
+			return err
+		}
+		client := store.Client{ID: "cli_other", Name: "other", RegistrationMode: "operator", CreatedAt: w.Now()}
+		if err := tx.CreateClient(other.Subject, client); err != nil {
+			return err
+		}
+		g, err := grant.ParseDocument(stolen.Document, stolen.ConnectorKey)
+		if err != nil {
+			return err
+		}
+		g.ID = "grt_other"
+		err = tx.CreateGrant(store.Grant{
+			ID: g.ID, Subject: other.Subject, Client: client, ConnectorKey: g.ConnectorKey,
+			Document: grant.Document(g), IssuedAt: w.Now(),
+		})
+		if err != nil {
+			return err
+		}
+		return tx.CreateToken(store.Token{
+			ID: "tok_other", Kind: pdpp.TokenClient, Subject: other.Subject, Client: client.ID, Grant: g.ID,
+			Audience: []string{"rest"}, IssuedAt: w.Now(), ExpiresAt: w.Now().AddDate(0, 0, 1),
+		}, store.HashToken(token))
+	})
+	expect(t, w.Get(token, shelfPath), 403, pdpp.CodeGrantInvalid)
+}
+
+// TestChildrenAreBounded: a page size bounds expanded children too (REC-26).
+func TestChildrenAreBounded(t *testing.T) {
+	w := ledger(t)
+	for i := range 20 {
+		w.Ingest("cin_a1", "receipts", fmt.Sprintf(`{"key":"big%d","data":{"id":"big%d","entry_id":"ent_31","tags":[%q]}}`, i, i, strings.Repeat("x", 2000)))
+	}
+	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"},{"name":"receipts"}]}`))
+	a := w.Get(tok, shelfPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=20", "Prefer: pdpp-page-bytes=4096").OK()
+	children, _ := a.At("data.0.expanded.receipts.data").([]any)
+	if len(children) == 0 || len(children) > 4 || a.At("data.0.expanded.receipts.has_more") != true {
+		t.Errorf("%d children, has_more %v", len(children), a.At("data.0.expanded.receipts.has_more"))
+	}
+	whole := w.Get(tok, shelfPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=50").OK()
+	if children, _ := whole.At("data.0.expanded.receipts.data").([]any); len(children) != 21 {
+		t.Errorf("%d children without a bound, want 21", len(children))
+	}
+}
