@@ -65,7 +65,8 @@ func (b *buffer) queryCapabilities(o *offer) {
 	b.sortCapability(o.access.CursorField())
 	b.raw(`,"count":["none","estimated","exact"]`)
 	b.raw(`,"pagination":{"cursor":true,"default_limit":25,"max_limit":100}`)
-	b.raw(`,"changes_since":true,"projection":{"fields":true`)
+	b.bool("changes_since", o.changes)
+	b.raw(`,"projection":{"fields":true`)
 	b.open("views", "[")
 	for _, v := range o.views {
 		b.element(v.ID)

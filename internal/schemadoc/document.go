@@ -15,7 +15,12 @@ type Request struct {
 	Stream     string            // the stream the read was scoped to; "" when none
 	Connection pdpp.ConnectionID // the connection it was narrowed to; "" when none
 	Warnings   [][]byte          // C-32 objects as JSON, shown before the document's own
+	Without    Without           // what the server does not answer
 }
+
+// Without names reads that a server does not answer, whatever the manifests
+// declare. What is refused is not advertised.
+type Without struct{ Search, Aggregate, Changes bool }
 
 // AppendFull appends the exhaustive document.
 func AppendFull(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []byte {
@@ -44,7 +49,7 @@ func AppendIndex(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []by
 	warnings := skipped(r, req)
 	out := appendCompactDoc(dst, r, rows, compact{
 		scope: "index", req: req, warnings: warnings,
-		row: func(b *buffer, row grant.Row, shared connSet) { b.indexRow(r, row, shared) },
+		row: func(b *buffer, row grant.Row, shared connSet) { b.indexRow(r, row, req, shared) },
 	})
 	if len(out)-len(dst) <= IndexBudget {
 		return out
