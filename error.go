@@ -18,6 +18,8 @@ const (
 	CodeInvalidSort        Code = "invalid_sort"        // 400
 	CodeInvalidExpand      Code = "invalid_expand"      // 400
 	CodeUnknownField       Code = "unknown_field"       // 400
+	CodeInvalidFieldPath   Code = "invalid_field_path"  // 400
+	CodeInvalidWindow      Code = "invalid_window"      // 400
 
 	CodeAuthentication Code = "authentication_error" // 401
 	CodeInvalidToken   Code = "invalid_token"        // 401
@@ -33,6 +35,8 @@ const (
 	CodeNotFound           Code = "not_found"            // 404
 	CodeConnectionNotFound Code = "connection_not_found" // 404
 	CodeStreamNotDeclared  Code = "stream_not_declared"  // 404
+	CodeFieldNotFound      Code = "field_not_found"      // 404
+	CodeQueryNotFound      Code = "query_not_found"      // 404
 
 	CodeMethodNotAllowed Code = "method_not_allowed" // 405
 
@@ -44,6 +48,7 @@ const (
 	CodeResourceLimit        Code = "resource_limit"         // 413
 	CodeUnsupportedMediaType Code = "unsupported_media_type" // 415
 	CodeMisdirected          Code = "misdirected_request"    // 421
+	CodeFieldNotText         Code = "field_not_text"         // 422
 	CodeRateLimited          Code = "rate_limit_exceeded"    // 429
 
 	CodeInternal Code = "api_error" // 500

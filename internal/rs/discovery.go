@@ -38,7 +38,8 @@ func (s *Server) protectedResource() handler {
 		b = appendText(b, `,"bearer_methods_supported":["header"],"scopes_supported":["pdpp:read"],"pdpp_core_query_base":`)
 		b = rawjson.AppendString(b, base+"/v1")
 		b = appendText(b, `,"pdpp_token_kinds_supported":["owner","client"],"pdpp_self_export_supported":true,`+
-			`"pdpp_discovery_hints":{"schema_endpoint":"/v1/schema","query_base":"/v1","streams_endpoint_template":"/v1/streams/{stream}"},`+
+			`"pdpp_discovery_hints":{"schema_endpoint":"/v1/schema","query_base":"/v1","streams_endpoint_template":"/v1/streams/{stream}",`+
+			`"field_window":{"endpoint_template":"/v1/streams/{stream}/records/{id}/field-window"}},`+
 			`"capabilities":{}}`+"\n")
 		return sendPublic(w, r, b)
 	}

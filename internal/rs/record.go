@@ -184,7 +184,7 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 	}
 	var failed error
 	pieces := func(yield func([]byte) bool) {
-		failed = w.view.Long(w.record.Ref, stub, yield)
+		failed = w.view.Long(w.record.Ref, stub, 0, yield)
 	}
 	binary, isBinary := evidence.DetectBinaryString(pieces)
 	cut := &evidence.Truncation{TotalChars: stub.Chars}
@@ -208,7 +208,7 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 
 func (w *dataWriter) appendLong(dst []byte, stub store.Stub) ([]byte, error) {
 	dst = stub.Quote(dst)
-	err := w.view.Long(w.record.Ref, stub, func(piece []byte) bool {
+	err := w.view.Long(w.record.Ref, stub, 0, func(piece []byte) bool {
 		dst = append(dst, piece...)
 		return true
 	})

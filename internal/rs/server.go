@@ -70,6 +70,7 @@ func (s *Server) table() []route {
 			"GET":    s.read(getRecord, "fields", "view", "expand", "expand_limit"),
 			"DELETE": s.write(deleteRecord),
 		}},
+		{"/v1/streams/{stream}/records/{id}/field-window", methods{"GET": s.read(fieldWindow, query.WindowParams...)}},
 		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords)}},
 		{"/v1/state/{connector}", methods{"GET": s.write(getState), "PUT": s.write(putState)}},
 	}

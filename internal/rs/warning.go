@@ -1,6 +1,8 @@
 package rs
 
 import (
+	"strconv"
+
 	"pdpp"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
@@ -21,15 +23,20 @@ func (w *warnings) add(warning []byte) {
 
 // limitClamped says that limit was reduced (C-9).
 func (w *warnings) limitClamped(l query.Limit) {
-	if l.Requested == 0 {
-		return
+	if l.Requested != 0 {
+		w.clamped("limit", l.Requested, query.MaxLimit)
 	}
-	b := appendText(nil, `{"code":"limit_clamped","param":"limit","message":"limit reduced to `)
-	b = appendInt(b, query.MaxLimit)
-	b = appendText(b, `","detail":{"requested_limit":`)
-	b = appendInt(b, l.Requested)
+}
+
+// clamped says that a parameter was reduced to the most that is allowed.
+func (w *warnings) clamped(param string, requested, most int) {
+	b := appendText(nil, `{"code":"limit_clamped"`)
+	b = appendMember(b, "param", param)
+	b = appendMember(b, "message", param+" reduced to "+strconv.Itoa(most))
+	b = appendText(b, `,"detail":{"requested_limit":`)
+	b = appendInt(b, requested)
 	b = appendText(b, `,"max_limit":`)
-	b = appendInt(b, query.MaxLimit)
+	b = appendInt(b, most)
 	w.add(appendText(b, "}}"))
 }
 

@@ -81,8 +81,10 @@ type Records interface {
 	// when there are none.
 	LastEmitted(subject pdpp.SubjectID, s query.Source) (time.Time, bool, error)
 	// Long calls piece with the pieces of a value that a body holds as a stub,
-	// in order, until piece returns false. The bytes belong to the call.
-	Long(ref Ref, stub Stub, piece func([]byte) bool) error
+	// in order, beginning with the one that holds character number from, until
+	// piece returns false. Every piece but the last has PieceChars characters.
+	// The bytes belong to the call.
+	Long(ref Ref, stub Stub, from int, piece func([]byte) bool) error
 	// Binding gives the numbers Prepare needs; CodeConnectionNotFound when
 	// there is no such connection.
 	Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stream) (*Binding, error)

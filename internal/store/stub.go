@@ -14,10 +14,10 @@ import (
 // beside the body instead of in it.
 const LongValue = 16 << 10
 
-// pieceSize is the number of characters in every piece of a long value but the
+// PieceChars is the number of characters in every piece of a long value but the
 // last, so that a position tells its piece. A window of a few thousand characters
 // touches one or two of them.
-const pieceSize = 16 << 10
+const PieceChars = 16 << 10
 
 // Stub stands in a stored body for a long value. Its text form is framed by NUL
 // bytes, which JSON text never contains, and carries a digest of the value, so
@@ -60,16 +60,16 @@ func cutLong(ordinal int, value []byte) Long {
 	return l
 }
 
-// textPiece cuts the raw inside of a JSON string: at most pieceSize characters,
+// textPiece cuts the raw inside of a JSON string: at most PieceChars characters,
 // and never within an escape.
 func textPiece(raw []byte) (n, chars int) {
-	piece := rawjson.Prefix(raw, pieceSize)
+	piece := rawjson.Prefix(raw, PieceChars)
 	return len(piece), rawjson.CharCount(piece)
 }
 
-// jsonPiece cuts JSON text: at most pieceSize characters.
+// jsonPiece cuts JSON text: at most PieceChars characters.
 func jsonPiece(raw []byte) (n, chars int) {
-	for n < len(raw) && chars < pieceSize {
+	for n < len(raw) && chars < PieceChars {
 		_, size := utf8.DecodeRune(raw[n:])
 		n += size
 		chars++

@@ -16,7 +16,7 @@ import (
 func someValue(t *rapid.T) []byte {
 	bit := rapid.SampledFrom([]string{"a", "é", "😀", `\u00e9`, `\ud83d\ude00`, `\\`, `\"`, `\n`, `\ud800`, "word "})
 	unit := strings.Join(rapid.SliceOfN(bit, 1, 9).Draw(t, "unit"), "")
-	text := `"` + strings.Repeat(unit, rapid.IntRange(0, 4*pieceSize/len(unit)).Draw(t, "times")) + `"`
+	text := `"` + strings.Repeat(unit, rapid.IntRange(0, 4*PieceChars/len(unit)).Draw(t, "times")) + `"`
 	switch rapid.IntRange(0, 2).Draw(t, "shape") {
 	case 0:
 		return []byte(`[` + text + `,1]`)

@@ -330,8 +330,9 @@ func (t *tx) LastEmitted(subject pdpp.SubjectID, src query.Source) (last time.Ti
 }
 
 // Long implements store.Records.
-func (t *tx) Long(ref store.Ref, stub store.Stub, piece func([]byte) bool) error {
-	s, err := t.conn.Query(`SELECT raw FROM pieces WHERE record = ? AND ordinal = ? ORDER BY piece`, int64(ref), stub.Ordinal)
+func (t *tx) Long(ref store.Ref, stub store.Stub, from int, piece func([]byte) bool) error {
+	s, err := t.conn.Query(`SELECT raw FROM pieces WHERE record = ? AND ordinal = ? AND piece >= ? ORDER BY piece`,
+		int64(ref), stub.Ordinal, from/store.PieceChars)
 	if err != nil {
 		return err
 	}

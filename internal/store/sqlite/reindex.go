@@ -90,7 +90,7 @@ func (t *tx) whole(ref store.Ref, body []byte) ([]byte, error) {
 		rest = after
 		stub := store.ParseStub(value)
 		out = stub.Quote(append(out, before...))
-		err := t.Long(ref, stub, func(piece []byte) bool {
+		err := t.Long(ref, stub, 0, func(piece []byte) bool {
 			out = append(out, piece...)
 			return true
 		})

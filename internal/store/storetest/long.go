@@ -16,6 +16,7 @@ import (
 var longTests = []test{
 	{"stub and pieces", testStubAndPieces},
 	{"the limit", testLongLimit},
+	{"long from a character", testLongFrom},
 	{"updates of long values", testLongUpdates},
 	{"reading stops", testLongStops},
 }
@@ -31,7 +32,7 @@ func pieces(w *world, field string) (stub store.Stub, parts [][]byte) {
 				w.Fatalf("%s is stored as %.100q, want a stub", field, value)
 			}
 			stub = store.ParseStub(value)
-			return v.Long(r.Ref, stub, func(p []byte) bool {
+			return v.Long(r.Ref, stub, 0, func(p []byte) bool {
 				parts = append(parts, bytes.Clone(p))
 				return true
 			})
@@ -155,7 +156,7 @@ func testLongStops(t *testing.T, open Opener) {
 		_, err := v.List(q, func(r *store.Record) (bool, error) {
 			records++
 			value, _ := rawjson.Get(r.Body, "memo")
-			err := v.Long(r.Ref, store.ParseStub(value), func([]byte) bool {
+			err := v.Long(r.Ref, store.ParseStub(value), 0, func([]byte) bool {
 				calls++
 				return calls%2 != 0
 			})
@@ -174,4 +175,33 @@ func testLongStops(t *testing.T, open Opener) {
 	if n := w.count(src); n != 0 {
 		t.Errorf("a prefix of a long value equals it: %d records", n)
 	}
+}
+
+// testLongFrom: reading may begin at any character, with the piece that holds it.
+func testLongFrom(t *testing.T, open Opener) {
+	w := newWorld(t, open)
+	text := strings.Repeat("äb\\n", 3*store.PieceChars)
+	w.ingest(connA, put("1", `{"memo":"`+text+`"}`, 1))
+	w.view(func(v store.View) error {
+		q := query.Get{Subject: w.subject, Sources: w.both()[:1], ID: "1"}
+		return v.Get(q, func(r *store.Record) error {
+			value, _ := rawjson.Get(r.Body, "memo")
+			stub := store.ParseStub(value)
+			for _, from := range []int{0, 1, store.PieceChars - 1, store.PieceChars, 5*store.PieceChars + 7, stub.Chars - 1, stub.Chars + store.PieceChars} {
+				var got []byte
+				err := v.Long(r.Ref, stub, from, func(p []byte) bool {
+					got = append(got, p...)
+					return true
+				})
+				if err != nil {
+					return err
+				}
+				skipped := rawjson.Prefix([]byte(text), from-from%store.PieceChars)
+				if string(got) != text[len(skipped):] {
+					t.Errorf("from %d: %d bytes, want %d", from, len(got), len(text)-len(skipped))
+				}
+			}
+			return nil
+		})
+	})
 }

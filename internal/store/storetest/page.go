@@ -58,7 +58,7 @@ func whole(v store.View, r *store.Record) (string, error) {
 		rest = after
 		stub := store.ParseStub(value)
 		out = stub.Quote(append(out, before...))
-		err := v.Long(r.Ref, stub, func(piece []byte) bool {
+		err := v.Long(r.Ref, stub, 0, func(piece []byte) bool {
 			out = append(out, piece...)
 			return true
 		})

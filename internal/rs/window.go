@@ -1,0 +1,340 @@
+package rs
+
+import (
+	"iter"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
+)
+
+// fieldWindow answers GET …/records/{id}/field-window (rs-contract §7): a bounded
+// piece of one field, cut from the stored pieces.
+func fieldWindow(q *request) error {
+	rows, err := q.reach.Stream(q.vars["stream"], q.sel)
+	if err != nil {
+		return err
+	}
+	w, err := q.params.Window()
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if _, err := row.Access.Field(w.Field, "field"); err != nil && !row.Access.All {
+			return err
+		}
+	}
+	plan, err := q.plan(rows, wish{})
+	if err != nil {
+		return err
+	}
+	if w.Limit.Requested != 0 {
+		q.warnings.windowClamped(w.Limit)
+	}
+	var holders []grant.Row
+	get := query.Get{Subject: q.reach.Subject, Sources: plan.sources, ID: pdpp.RecordID(q.vars["id"])}
+	err = q.view.Get(get, func(r *store.Record) error {
+		shape := plan.shapes[r.Source]
+		holder := shape.row
+		holder.Connections = connectionOf(shape)
+		if holders = append(holders, holder); len(holders) > 1 {
+			return nil
+		}
+		return q.window(w, shape, r)
+	})
+	switch {
+	case len(holders) > 1:
+		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections have a record with this id.", holders, "")
+	case err != nil:
+		return err
+	case len(holders) == 0:
+		return pdpp.Errorf(pdpp.CodeNotFound, "There is no such record.")
+	}
+	q.closeObject(nil)
+	return nil
+}
+
+// windowClamped says that limit_chars was reduced (FW-1).
+func (w *warnings) windowClamped(l query.Limit) {
+	w.clamped("limit_chars", l.Requested, query.MaxWindow)
+}
+
+// window appends the window of one record, still open for links and meta.
+func (q *request) window(w query.Window, s *shape, r *store.Record) error {
+	value, ok := rawjson.Get(r.Body, w.Field)
+	if !ok {
+		return &pdpp.Error{Code: pdpp.CodeFieldNotFound, Field: w.Field, Message: "The record has no such field."}
+	}
+	text, err := q.windowText(w, r, value)
+	if err != nil {
+		return err
+	}
+	start, match := min(w.Offset, text.chars), -1
+	if w.Query != "" {
+		if match, err = text.find(w.Query); err != nil {
+			return err
+		}
+		if match < 0 {
+			return &pdpp.Error{Code: pdpp.CodeQueryNotFound, Field: w.Field, Param: "q", Message: "The field does not contain this text."}
+		}
+		start = max(0, match-w.Before)
+	}
+	b := appendText(q.body, `{"object":"field_window"`)
+	b = appendMember(b, "stream", s.row.Stream.Name)
+	b = appendMember(b, "record_id", string(r.ID))
+	b = append(b, s.tail...)
+	b = appendText(b, `,"field":{"path":`)
+	b = rawjson.AppendString(b, w.Field)
+	b = appendMember(b, "type", text.kind)
+	b = appendMember(b, "as", text.as())
+	b = append(b, '}')
+	b = appendMember(b, "url", q.path())
+	b = appendText(b, `,"window":{"text":"`)
+	b, end, err := text.appendRange(b, start, w.Limit.N)
+	if err != nil {
+		return err
+	}
+	b = append(b, '"')
+	q.body = appendPositions(b, positions{start, end, text.chars, w.Limit.N, match, utf8.RuneCountInString(w.Query)})
+	return nil
+}
+
+// positions are where a window stands, in characters (FW-4).
+type positions struct{ start, end, total, limit, match, matched int }
+
+func appendPositions(dst []byte, p positions) []byte {
+	number := func(name string, n int) {
+		dst = appendText(dst, `,"`+name+`":`)
+		if n < 0 {
+			dst = appendText(dst, "null")
+			return
+		}
+		dst = appendInt(dst, n)
+	}
+	flag := func(name string, on bool) {
+		dst = appendText(dst, `,"`+name+`":`)
+		dst = strconv.AppendBool(dst, on)
+	}
+	number("start_chars", p.start)
+	number("end_chars", p.end)
+	number("total_chars", p.total)
+	number("limit_chars", p.limit)
+	flag("complete", p.start == 0 && p.end == p.total)
+	flag("has_more", p.end < p.total)
+	next, previous, matchEnd := -1, -1, -1
+	if p.end < p.total {
+		next = p.end
+	}
+	if p.start > 0 {
+		previous = max(0, p.start-p.limit)
+	}
+	if p.match >= 0 {
+		matchEnd = p.match + p.matched
+	}
+	number("next_offset_chars", next)
+	number("previous_offset_chars", previous)
+	number("match_start_chars", p.match)
+	number("match_end_chars", matchEnd)
+	return append(dst, '}')
+}
+
+// fieldText is the text that a window is cut from: the inside of a JSON string as
+// it is stored, or JSON text. Pieces begins with the piece that holds a character.
+type fieldText struct {
+	kind   string // JSON type of the field
+	json   bool
+	chars  int
+	step   int // characters in every piece but the last
+	pieces func(from int) iter.Seq2[[]byte, error]
+}
+
+func (t *fieldText) as() string {
+	if t.json {
+		return "json"
+	}
+	return "text"
+}
+
+// windowText finds the text of a value. A long one stays in its pieces.
+func (q *request) windowText(w query.Window, r *store.Record, value []byte) (*fieldText, error) {
+	kind := rawjson.KindOf(value)
+	if kind == rawjson.KindStub {
+		stub := store.ParseStub(value)
+		switch {
+		case stub.Text != w.JSON:
+			return q.longText(r, stub)
+		case !w.JSON:
+			return nil, notText(w.Field)
+		}
+		d := dataWriter{request: q, record: r}
+		whole, err := d.appendLong(nil, stub)
+		if err != nil {
+			return nil, err
+		}
+		value, kind = whole, rawjson.KindOf(whole)
+	}
+	t := &fieldText{kind: typeNames[kind], json: w.JSON}
+	if !w.JSON {
+		if kind != rawjson.KindString {
+			return nil, notText(w.Field)
+		}
+		value = value[1 : len(value)-1]
+		t.chars = rawjson.CharCount(value)
+	} else {
+		t.chars = utf8.RuneCount(value)
+	}
+	t.step = max(1, t.chars)
+	t.pieces = func(int) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) { yield(value, nil) }
+	}
+	return t, nil
+}
+
+func notText(field string) error {
+	return &pdpp.Error{
+		Code: pdpp.CodeFieldNotText, Field: field, RetryWith: "as",
+		Message: "The field is not a string. Send as=json to read its JSON text.",
+	}
+}
+
+// longText is the text of a value that is kept in pieces.
+func (q *request) longText(r *store.Record, stub store.Stub) (*fieldText, error) {
+	t := &fieldText{kind: "string", json: !stub.Text, chars: stub.Chars, step: store.PieceChars}
+	if t.json {
+		t.kind = "object"
+		err := q.view.Long(r.Ref, stub, 0, func(piece []byte) bool {
+			t.kind = typeNames[rawjson.KindOf(piece)]
+			return false
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	ref := r.Ref
+	t.pieces = func(from int) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			err := q.view.Long(ref, stub, from, func(piece []byte) bool { return yield(piece, nil) })
+			if err != nil {
+				yield(nil, err)
+			}
+		}
+	}
+	return t, nil
+}
+
+var typeNames = map[rawjson.Kind]string{
+	rawjson.KindNull: "null", rawjson.KindBool: "boolean", rawjson.KindNumber: "number",
+	rawjson.KindString: "string", rawjson.KindArray: "array", rawjson.KindObject: "object",
+}
+
+// appendRange appends up to limit characters from start, escaped for a JSON string,
+// and tells where they end. Text is copied as it is stored.
+func (t *fieldText) appendRange(dst []byte, start, limit int) (_ []byte, end int, err error) {
+	skip, left := start%t.step, min(limit, t.chars-start)
+	if t.step == t.chars {
+		skip = start
+	}
+	end = start + max(0, left)
+	for piece, err := range t.pieces(start) {
+		if err != nil {
+			return dst, end, err
+		}
+		if left <= 0 {
+			break
+		}
+		piece = piece[len(t.prefix(piece, skip)):]
+		skip = 0
+		part := t.prefix(piece, left)
+		left -= t.count(part)
+		if t.json {
+			quoted := rawjson.AppendString(nil, string(part))
+			part = quoted[1 : len(quoted)-1]
+		}
+		dst = append(dst, part...)
+	}
+	return dst, end, nil
+}
+
+// prefix is the first n characters of a piece.
+func (t *fieldText) prefix(piece []byte, n int) []byte {
+	if !t.json {
+		return rawjson.Prefix(piece, n)
+	}
+	i := 0
+	for ; n > 0 && i < len(piece); n-- {
+		_, size := utf8.DecodeRune(piece[i:])
+		i += size
+	}
+	return piece[:i]
+}
+
+func (t *fieldText) count(piece []byte) int {
+	if t.json {
+		return utf8.RuneCount(piece)
+	}
+	return rawjson.CharCount(piece)
+}
+
+// find gives the position of the first match of a text, character by character
+// under simple case folding; negative when there is none. It reads the pieces once
+// (Knuth, Morris and Pratt).
+func (t *fieldText) find(text string) (int, error) {
+	pattern := make([]rune, 0, len(text))
+	for _, r := range text {
+		pattern = append(pattern, foldRune(r))
+	}
+	fail := failures(pattern)
+	at, matched := 0, 0
+	for piece, err := range t.pieces(0) {
+		if err != nil {
+			return -1, err
+		}
+		decoded := piece
+		if !t.json {
+			decoded = rawjson.AppendText(nil, piece)
+		}
+		for _, r := range string(decoded) {
+			r = foldRune(r)
+			for matched > 0 && pattern[matched] != r {
+				matched = fail[matched-1]
+			}
+			if pattern[matched] == r {
+				matched++
+			}
+			if at++; matched == len(pattern) {
+				return at - matched, nil
+			}
+		}
+	}
+	return -1, nil
+}
+
+// failures is the table of a pattern: for each prefix, the longest one that it
+// also ends with.
+func failures(pattern []rune) []int {
+	fail := make([]int, len(pattern))
+	for i, n := 1, 0; i < len(pattern); i++ {
+		for n > 0 && pattern[n] != pattern[i] {
+			n = fail[n-1]
+		}
+		if pattern[n] == pattern[i] {
+			n++
+		}
+		fail[i] = n
+	}
+	return fail
+}
+
+// foldRune is the least of the characters that fold together.
+func foldRune(r rune) rune {
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	return least
+}
