@@ -111,6 +111,11 @@ func drawCall(t *rapid.T, u *universe, cursors []string) call {
 			name = r.stream.name
 		}
 		c.target = "/v1/streams/" + name + "/records/" + r.id
+		if rapid.Bool().Draw(t, "window") {
+			c.target += "/field-window"
+			u.drawWindow(t, name, q)
+			break
+		}
 		u.drawShape(t, &c, name, q)
 	default:
 		c.target, c.stream = "/v1/streams/"+name+"/records", name
@@ -148,6 +153,17 @@ func (u *universe) drawSchema(t *rapid.T, name string, q url.Values) {
 		q.Set("detail", "full")
 	case 3:
 		q.Set("stream", name)
+	}
+}
+
+// drawWindow draws a field window, also of fields outside the grant.
+func (u *universe) drawWindow(t *rapid.T, name string, q url.Values) {
+	q.Set("field", rapid.SampledFrom(append(allFields(u.stream(name)), "undeclared")).Draw(t, "field"))
+	if rapid.Bool().Draw(t, "json") {
+		q.Set("as", "json")
+	}
+	if rare(t, 3, "window search") {
+		q.Set("q", rapid.SampledFrom([]string{"a", "1", "none at all"}).Draw(t, "text"))
 	}
 }
 
@@ -361,6 +377,7 @@ func (u *universe) checkCounts(t *rapid.T, a resttest.Answer) {
 }
 
 type wireRecord struct {
+	RecordID   string                     `json:"record_id"`
 	ID         string                     `json:"id"`
 	Stream     string                     `json:"stream"`
 	Connection string                     `json:"connection_id"`
@@ -390,6 +407,9 @@ func (u *universe) checkRecords(t *rapid.T, c call, a resttest.Answer) {
 	if c.stream == "" {
 		if err := json.Unmarshal(a.Body, &one); err != nil {
 			t.Fatal(err)
+		}
+		if one.ID == "" {
+			one.ID = one.RecordID // a field window
 		}
 		list.Data = []wireRecord{one}
 	} else if err := json.Unmarshal(a.Body, &list); err != nil {
