@@ -95,6 +95,13 @@ func (m *Manifest) Seal() {
 			s.byName[f.Name] = f
 		}
 	}
+	for _, s := range m.Streams {
+		for _, rel := range s.Relations {
+			if related := m.byName[rel.Stream]; related != nil && related.Field(rel.ForeignKey) != nil {
+				related.Field(rel.ForeignKey).ForeignKey = true
+			}
+		}
+	}
 }
 
 // Stream is one declared stream.
@@ -174,6 +181,8 @@ type Field struct {
 	Type   string          // x_pdpp_type: presentation only
 	Blob   BlobShape       // a declared blob reference
 	Schema json.RawMessage // the property's schema as declared, compact
+
+	ForeignKey bool // a relation of the manifest finds its records by this field
 }
 
 // View is a named projection.

@@ -44,6 +44,10 @@ func TestExample(t *testing.T) {
 		Version: "2026-02-01", DisplayName: "Ledgerly",
 		Streams: []*pdpp.Stream{entries(), receipts()},
 	}
+	want.Seal() // also marks the foreign keys
+	if !m.Stream("receipts").Field("entry_id").ForeignKey || m.Stream("entries").Field("memo").ForeignKey {
+		t.Error("entry_id is a foreign key, memo is none")
+	}
 	ignore := cmp.Options{unsealed, cmpopts.IgnoreFields(pdpp.Manifest{}, "Raw", "Digest"), cmpopts.IgnoreFields(pdpp.Stream{}, "Schema")}
 	if diff := cmp.Diff(want, m, ignore); diff != "" {
 		t.Errorf("manifest (-want +got):\n%s", diff)

@@ -73,6 +73,10 @@ func TestSlots(t *testing.T) {
 			t.Errorf("%s: slot %d, want %d", name, got, want)
 		}
 	}
+	s.Field("memo").ForeignKey = true
+	if slot := SlotOf(s, s.Field("memo")); slot != SlotIndex {
+		t.Errorf("a foreign key has slot %d, want an index", slot)
+	}
 	s.PrimaryKey = []string{"id", "memo"}
 	if slot := SlotOf(s, s.Field("id")); slot != SlotToken {
 		t.Errorf("a part of a compound key has slot %d, want a token", slot)

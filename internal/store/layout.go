@@ -23,9 +23,10 @@ const (
 
 // SlotOf tells where the values of a field are found. Every field that can be
 // compared has a place: equality is available on all of them (REC-19). Entries of
-// their own have the fields with a declared range or aggregation, and all times,
-// since a grant may be narrowed by one (REC-28); for the others one term in the search text, which
-// costs next to nothing to write, leads to the few records that share a value.
+// their own have the fields with a declared range or aggregation, foreign keys, and
+// all times, since a grant may be narrowed by one (REC-28); for the others one term
+// in the search text, which costs next to nothing to write, leads to the few records
+// that share a value.
 func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 	switch {
 	case f.Kind == pdpp.KindNone:
@@ -34,7 +35,7 @@ func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 		return SlotCursor
 	case len(s.PrimaryKey) == 1 && s.PrimaryKey[0] == f.Name && f.Kind == pdpp.KindString:
 		return SlotKey
-	case f.Kind.IsTime() || s.RangeOps(f.Name) != nil || s.Aggregations.Uses(f.Name):
+	case f.Kind.IsTime() || f.ForeignKey || s.RangeOps(f.Name) != nil || s.Aggregations.Uses(f.Name):
 		return SlotIndex
 	}
 	return SlotToken
