@@ -25,19 +25,33 @@ func getRecord(q *request) error {
 		return err
 	}
 	q.prefs = query.ParsePrefer(q.http.Header["Prefer"], false)
-	var holders []grant.Row
-	get := query.Get{Subject: q.reach.Subject, Sources: plan.sources, ID: pdpp.RecordID(q.vars["id"])}
-	err = q.view.Get(get, func(r *store.Record) error {
-		shape := plan.shapes[r.Source]
-		holder := shape.row
-		holder.Connections = connectionOf(shape)
-		if holders = append(holders, holder); len(holders) > 1 {
-			return nil
-		}
-		if err := q.record(shape, r, q.prefs.FieldPreview); err != nil {
+	err = q.one(plan, func(s *shape, r *store.Record) error {
+		if err := q.record(s, r, q.prefs.FieldPreview); err != nil {
 			return err
 		}
 		q.body = q.body[:len(q.body)-1] // reopen the object for links and meta
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	q.closeObject(q.presentation(plan))
+	return nil
+}
+
+// one writes the record with the id of the path. Missing, deleted and not visible
+// are one and the same; an id on several connections is ambiguous.
+func (q *request) one(p *plan, write func(*shape, *store.Record) error) error {
+	var holders []grant.Row
+	get := query.Get{Subject: q.reach.Subject, Sources: p.sources, ID: pdpp.RecordID(q.vars["id"])}
+	var failed error
+	err := q.view.Get(get, func(r *store.Record) error {
+		s := p.shapes[r.Source]
+		holder := s.row
+		holder.Connections = connectionOf(s)
+		if holders = append(holders, holder); len(holders) == 1 {
+			failed = write(s, r)
+		}
 		return nil
 	})
 	switch {
@@ -48,8 +62,7 @@ func getRecord(q *request) error {
 	case len(holders) > 1:
 		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections have a record with this id.", holders, "")
 	}
-	q.closeObject(q.presentation(plan))
-	return nil
+	return failed
 }
 
 func connectionOf(s *shape) []pdpp.Connection {

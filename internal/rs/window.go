@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"pdpp"
-	"pdpp/internal/grant"
 	"pdpp/internal/query"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
@@ -36,24 +35,9 @@ func fieldWindow(q *request) error {
 	if w.Limit.Requested != 0 {
 		q.warnings.windowClamped(w.Limit)
 	}
-	var holders []grant.Row
-	get := query.Get{Subject: q.reach.Subject, Sources: plan.sources, ID: pdpp.RecordID(q.vars["id"])}
-	err = q.view.Get(get, func(r *store.Record) error {
-		shape := plan.shapes[r.Source]
-		holder := shape.row
-		holder.Connections = connectionOf(shape)
-		if holders = append(holders, holder); len(holders) > 1 {
-			return nil
-		}
-		return q.window(w, shape, r)
-	})
-	switch {
-	case len(holders) > 1:
-		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections have a record with this id.", holders, "")
-	case err != nil:
+	err = q.one(plan, func(s *shape, r *store.Record) error { return q.window(w, s, r) })
+	if err != nil {
 		return err
-	case len(holders) == 0:
-		return pdpp.Errorf(pdpp.CodeNotFound, "There is no such record.")
 	}
 	q.closeObject(nil)
 	return nil
