@@ -71,6 +71,7 @@ func (t tour) stops() []stop {
 		{"One record by its id", asClient + `"$URL/v1/streams/messages/records/` + letter + `"`, `"id":"` + t.demo.letter + `"`},
 		{"The same one with its attachments", asClient + `"$URL/v1/streams/messages/records/` + letter + `?expand=attachments"`, `"expanded":`},
 		{"Long texts cut to 64 characters", asClient + `-H "Prefer: pdpp-field-preview=64" "$URL/v1/streams/messages/records?limit=2"`, `"truncated_fields":`},
+		{"The rest of a long text, 100 characters of it", asClient + `"$URL/v1/streams/messages/records/` + letter + `/field-window?field=body_text&offset_chars=64&limit_chars=100"`, `"start_chars":64`},
 		{"An id that two of her accounts have: say which one you mean", asClient + `"$URL/v1/streams/contacts/records/con-mara"`, `"code":"ambiguous_connection"`},
 		{"Refused: a field outside the grant", asClient + `"$URL/v1/streams/messages/records?fields=from_address"`, `"code":"field_not_granted"`},
 		{"Refused: a stream of another source", asClient + `"$URL/v1/streams/transactions/records"`, `"code":"grant_stream_not_allowed"`},
