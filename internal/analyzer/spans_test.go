@@ -86,7 +86,8 @@ func TestSpansStops(t *testing.T) {
 func checkSpans(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, text string) {
+}, text string,
+) {
 	t.Helper()
 	boundary := map[int]bool{len(text): true}
 	for i := range text {

@@ -58,12 +58,14 @@ func TestCardFields(t *testing.T) {
 			`[{"role":"actor","field":"a","value":"Ada"},{"role":"amount","field":"b","value":1.50},{"role":"secondary","field":"c","value":true}]`,
 		},
 		"D15 exact numbers": {
-			`{"n":9007199254740993123.100e-2}`, []string{"amount=n"},
+			`{"n":9007199254740993123.100e-2}`,
+			[]string{"amount=n"},
 			`[{"role":"amount","field":"n","value":9007199254740993123.100e-2}]`,
 		},
 		"EX-5 nothing else": {
 			`{"o":{},"l":[1],"z":null,"e":"","w":"\u0007"}`,
-			[]string{"secondary=o", "secondary=l", "secondary=z", "secondary=e", "secondary=w", "secondary=gone"}, `[]`,
+			[]string{"secondary=o", "secondary=l", "secondary=z", "secondary=e", "secondary=w", "secondary=gone"},
+			`[]`,
 		},
 		"EX-5 at most four": {
 			`{"a":1,"b":2,"c":3,"d":4,"e":5}`,
@@ -75,11 +77,13 @@ func TestCardFields(t *testing.T) {
 			`{"sender":"Ada","amount":5,"x":"y"}`, []string{"primary-text=x", "media=x", "highlight=x"}, `[]`,
 		},
 		"EX-5 cut": {
-			`{"a":"` + strings.Repeat("ü", 161) + `"}`, []string{"actor=a"},
+			`{"a":"` + strings.Repeat("ü", 161) + `"}`,
+			[]string{"actor=a"},
 			`[{"role":"actor","field":"a","value":"` + strings.Repeat("ü", 160) + `","truncated":true}]`,
 		},
 		"EX-5 not cut": {
-			`{"a":"` + strings.Repeat("ü", 160) + `"}`, []string{"actor=a"},
+			`{"a":"` + strings.Repeat("ü", 160) + `"}`,
+			[]string{"actor=a"},
 			`[{"role":"actor","field":"a","value":"` + strings.Repeat("ü", 160) + `"}]`,
 		},
 		"EX-7 removed": {
@@ -233,8 +237,11 @@ func TestDeclared(t *testing.T) {
 	m := &pdpp.Manifest{Streams: []*pdpp.Stream{{
 		Name: "s", CursorField: "seq", ConsentTimeField: "at",
 		Fields: []*pdpp.Field{
-			{Name: "at", Role: pdpp.RoleEventTime}, {Name: "a", Role: pdpp.RoleSecondary}, {Name: "seq"},
-			{Name: "b", Role: pdpp.RoleSecondary}, {Name: "scan", Role: pdpp.RoleMedia, Blob: pdpp.BlobList},
+			{Name: "at", Role: pdpp.RoleEventTime},
+			{Name: "a", Role: pdpp.RoleSecondary},
+			{Name: "seq"},
+			{Name: "b", Role: pdpp.RoleSecondary},
+			{Name: "scan", Role: pdpp.RoleMedia, Blob: pdpp.BlobList},
 		},
 	}}}
 	want := roles("time=at", "time=seq", "event-time=at", "secondary=a", "secondary=b", "media=scan", "blob=scan")

@@ -62,8 +62,16 @@ func TestCutBytes(t *testing.T) {
 		n    int
 		want string
 	}{
-		{"abc", 3, "abc"}, {"abc", 2, "ab"}, {"aü", 2, "a"}, {"aü", 3, "aü"}, {`a"b`, 2, "a"}, {`a"b`, 3, `a"`},
-		{"\\\n", 3, "\\"}, {"😀", 3, ""}, {"abc", -1, ""}, {"", 0, ""},
+		{"abc", 3, "abc"},
+		{"abc", 2, "ab"},
+		{"aü", 2, "a"},
+		{"aü", 3, "aü"},
+		{`a"b`, 2, "a"},
+		{`a"b`, 3, `a"`},
+		{"\\\n", 3, "\\"},
+		{"😀", 3, ""},
+		{"abc", -1, ""},
+		{"", 0, ""},
 	} {
 		if got := cutBytes(tt.s, tt.n); got != tt.want {
 			t.Errorf("cutBytes(%q, %d) = %q, want %q", tt.s, tt.n, got, tt.want)

@@ -165,7 +165,11 @@ func TestWholeFieldBoundary(t *testing.T) {
 
 func TestMatchedFields(t *testing.T) {
 	texts := []Text{
-		{"none", "nothing here"}, {"once", "rent"}, {"often", "rent rent rent"}, {"both", "April, rent"}, {"again", "the rent"},
+		{"none", "nothing here"},
+		{"once", "rent"},
+		{"often", "rent rent rent"},
+		{"both", "April, rent"},
+		{"again", "the rent"},
 		{"scan", "data:rent/png," + strings.Repeat("x", 300)},
 	}
 	m := Find(texts, analyzer.Query("april rent"))
