@@ -8,6 +8,7 @@ import (
 
 	"pdpp/internal/ingest"
 	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite"
 	"pdpp/internal/store/sqlite/engine"
 )
 
@@ -24,14 +25,11 @@ type bareRow struct {
 const bareSchema = `
 CREATE TABLE r (id TEXT PRIMARY KEY, emitted_at INTEGER, body BLOB);
 CREATE VIRTUAL TABLE f USING fts5 (
-  terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '.'"
-);`
-
-// barePragmas are those of the store's writer.
-var barePragmas = []string{
-	`PRAGMA journal_mode = WAL`, `PRAGMA synchronous = FULL`, `PRAGMA cache_size = -48000`,
-	`PRAGMA wal_autocheckpoint = 8000`, `PRAGMA journal_size_limit = 67108864`, `PRAGMA secure_delete = ON`,
-}
+  terms, content = '', detail = none, tokenize = "ascii tokenchars '.'"
+);
+INSERT INTO f (f, rank) VALUES ('secure-delete', 1);
+INSERT INTO f (f, rank) VALUES ('hashsize', 16777216);
+INSERT INTO f (f, rank) VALUES ('automerge', 8);`
 
 // bareBatch is the number of rows per transaction, the same as ingest's.
 const bareBatch = 1000
@@ -58,7 +56,7 @@ func insertBare(dir string, rows []bareRow) (took time.Duration, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	for _, p := range barePragmas {
+	for _, p := range sqlite.WriterPragmas() {
 		if err := c.Exec(p); err != nil {
 			return 0, err
 		}

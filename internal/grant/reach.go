@@ -2,7 +2,6 @@ package grant
 
 import (
 	"slices"
-	"strings"
 
 	"pdpp"
 )
@@ -197,12 +196,4 @@ func (r *Reach) Ref(b Binding) pdpp.ConnectionRef {
 		ConnectionID: b.Connection.ID, ConnectorKey: b.Manifest.ConnectorKey,
 		DisplayName: b.Connection.DisplayName(), GrantID: r.GrantID,
 	}
-}
-
-// SortBindings orders bindings by connection id, the order of C-25. Bindings of
-// one connection keep their order.
-func SortBindings(bs []Binding) {
-	slices.SortStableFunc(bs, func(a, b Binding) int {
-		return strings.Compare(string(a.Connection.ID), string(b.Connection.ID))
-	})
 }

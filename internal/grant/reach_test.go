@@ -234,25 +234,6 @@ func TestSourceGone(t *testing.T) {
 	}
 }
 
-func TestSortBindings(t *testing.T) {
-	bs := Bindings(ForOwner("own_1", vault(t)).Rows)
-	SortBindings(bs)
-	var got []string
-	for _, b := range bs {
-		got = append(got, string(b.Connection.ID)+" "+b.Stream.Name)
-	}
-	want := []string{
-		"cin_chat messages",
-		"cin_home messages", "cin_home contacts", "cin_home attachments",
-		"cin_old messages", "cin_old contacts", "cin_old attachments",
-		"cin_twin messages", "cin_twin contacts", "cin_twin attachments",
-		"cin_work messages", "cin_work contacts", "cin_work attachments",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
-}
-
 // Whatever is selected, a client sees a part of what its grant names.
 func TestReachIsWithinGrant(t *testing.T) {
 	cat := vault(t)

@@ -2,6 +2,7 @@ package rs_test
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -74,5 +75,20 @@ func TestChildrenAreBounded(t *testing.T) {
 	whole := w.Get(tok, shelfPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=50").OK()
 	if children, _ := whole.At("data.0.expanded.receipts.data").([]any); len(children) != 21 {
 		t.Errorf("%d children without a bound, want 21", len(children))
+	}
+}
+
+// TestDeclaredSize: a body that says it is too large is refused before it is sent
+// (I-3).
+func TestDeclaredSize(t *testing.T) {
+	w := ledger(t)
+	req := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/v1/ingest/entries?connection_id=cin_a1", strings.NewReader(""))
+	req.ContentLength, req.RemoteAddr = 50<<20+1, "127.0.0.1:1"
+	req.Header.Set("Authorization", "Bearer "+w.OwnerToken())
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	rec := httptest.NewRecorder()
+	w.Server.Handler().ServeHTTP(rec, req)
+	if rec.Code != 413 || !strings.Contains(rec.Body.String(), `"resource_limit"`) {
+		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 }

@@ -32,17 +32,11 @@ type ownerRequest struct {
 // that owner. The snapshot ends before the body is read.
 func (s *Server) write(answer func(*ownerRequest) error) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
-		token, err := bearer(r)
+		token, ctx, leave, err := s.enter(r, writeTimeout)
 		if err != nil {
 			return err
 		}
-		release, err := s.limit(token)
-		if err != nil {
-			return err
-		}
-		defer release()
-		ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
-		defer cancel()
+		defer leave()
 		q := &ownerRequest{ctx: ctx, w: w}
 		q.request = request{server: s, http: r, vars: vars, now: s.Clock()}
 		err = s.view(ctx, func(v store.View) error {

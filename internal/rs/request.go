@@ -35,17 +35,11 @@ type request struct {
 // parameters happens here, in the order of C-20.
 func (s *Server) read(answer func(*request) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
-		token, err := bearer(r)
+		token, ctx, leave, err := s.enter(r, readTimeout)
 		if err != nil {
 			return err
 		}
-		release, err := s.limit(token)
-		if err != nil {
-			return err
-		}
-		defer release()
-		ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
-		defer cancel()
+		defer leave()
 		req := &request{server: s, http: r, vars: vars, now: s.Clock()}
 		buf := buffers.Get().(*[]byte)
 		defer func() {
@@ -69,6 +63,23 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 		}
 		return req.send(w)
 	}
+}
+
+// enter reads the bearer, counts the request against it and starts its time. After
+// a nil error the caller calls leave once.
+func (s *Server) enter(r *http.Request, most time.Duration) (token string, ctx context.Context, leave func(), err error) {
+	if token, err = bearer(r); err != nil {
+		return "", nil, nil, err
+	}
+	release, err := s.limit(token)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), most)
+	return token, ctx, func() {
+		cancel()
+		release()
+	}, nil
 }
 
 // limit counts a request against its bearer (H-67), before it takes a snapshot:

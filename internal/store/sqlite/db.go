@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"pdpp"
@@ -76,6 +77,9 @@ var writerPragmas = []string{
 	`PRAGMA journal_mode = WAL`, `PRAGMA synchronous = FULL`, `PRAGMA cache_size = -48000`,
 	`PRAGMA wal_autocheckpoint = 8000`, `PRAGMA journal_size_limit = 67108864`, `PRAGMA secure_delete = ON`,
 }
+
+// WriterPragmas are the settings of the writing connection, for comparing with it.
+func WriterPragmas() []string { return slices.Clone(writerPragmas) }
 
 var readerPragmas = []string{`PRAGMA query_only = ON`, `PRAGMA cache_size = -16000`}
 

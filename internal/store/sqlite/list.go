@@ -20,7 +20,7 @@ func (dialect) Param(int) string          { return "?" }
 func (dialect) Using(index string) string { return " INDEXED BY " + index }
 
 // WalkedBody takes short bodies from the index: the record itself is then not
-// looked up, which halves the cost of a page.
+// looked up.
 func (dialect) WalkedBody() string { return "coalesce(r.short_body, r.body)" }
 
 func (dialect) OneOf(column, param string) string {
