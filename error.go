@@ -37,6 +37,7 @@ const (
 	CodeStreamNotDeclared  Code = "stream_not_declared"  // 404
 	CodeFieldNotFound      Code = "field_not_found"      // 404
 	CodeQueryNotFound      Code = "query_not_found"      // 404
+	CodeBlobNotFound       Code = "blob_not_found"       // 404
 
 	CodeMethodNotAllowed Code = "method_not_allowed" // 405
 
@@ -47,6 +48,7 @@ const (
 
 	CodeResourceLimit        Code = "resource_limit"         // 413
 	CodeUnsupportedMediaType Code = "unsupported_media_type" // 415
+	CodeRangeNotSatisfiable  Code = "range_not_satisfiable"  // 416
 	CodeMisdirected          Code = "misdirected_request"    // 421
 	CodeFieldNotText         Code = "field_not_text"         // 422
 	CodeRateLimited          Code = "rate_limit_exceeded"    // 429

@@ -84,7 +84,7 @@ func (a *asker) pageAt(n int, filter string) []byte {
 		panic(err) // it is one of ours
 	}
 	scope := query.ScopeOf(a.subject, grantID, recordsPath, cursorOrder, params)
-	return request(recordsPath + "?" + raw + "&cursor=" + a.sealer.Seal(scope, a.corpus.Position(n), time.Now()))
+	return request(recordsPath + "?" + raw + "&cursor=" + a.sealer.SealPosition(scope, a.corpus.Position(n), time.Now()))
 }
 
 func (a *asker) anyCategory() string {

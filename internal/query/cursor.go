@@ -16,10 +16,22 @@ import (
 
 // Cursors are tokens: a prefix that names their space, then base64url of payload
 // and HMAC-SHA-256 over prefix and payload (C-37).
-const (
-	recordCursor    = "pc1."
-	maxCursor       = 2048
-	recordCursorAge = 24 * time.Hour
+const maxCursor = 2048
+
+// Space separates the cursors of one kind of read from all others.
+type Space struct {
+	prefix string
+	age    time.Duration // after which a cursor is too old
+	param  string        // the parameter it comes in
+	again  string        // how to start again, in words
+}
+
+// The spaces (C-37, C-39).
+var (
+	RecordPages  = Space{"pc1.", 24 * time.Hour, "cursor", "Start again without a cursor."}
+	ChangePages  = Space{"cc1.", 24 * time.Hour, "cursor", "Start again from the last bookmark or from beginning."}
+	Bookmarks    = Space{"cs1.", 180 * 24 * time.Hour, "changes_since", "Restart from beginning."}
+	LexicalPages = Space{"sl1.", time.Hour, "cursor", "Start again without a cursor."}
 )
 
 // Sealer makes and reads cursors. It is safe for concurrent use.
@@ -57,45 +69,69 @@ func ScopeOf(subject pdpp.SubjectID, grant pdpp.GrantID, path, order string, p *
 	return Scope(h.Sum(nil)[:16])
 }
 
-// Seal makes the cursor that continues a record list after a position.
-func (s *Sealer) Seal(scope Scope, at Position, now time.Time) string {
-	payload := make([]byte, 0, 256)
-	payload = binary.BigEndian.AppendUint64(payload, uint64(now.UnixMilli()))
-	payload = append(payload, scope[:]...)
+// Seal makes a cursor of a space for a scope.
+func (s *Sealer) Seal(space Space, scope Scope, payload []byte, now time.Time) string {
+	raw := make([]byte, 0, 8+len(scope)+len(payload)+sha256.Size)
+	raw = binary.BigEndian.AppendUint64(raw, uint64(now.UnixMilli()))
+	raw = append(raw, scope[:]...)
+	raw = append(raw, payload...)
+	raw = s.tag(raw, space.prefix, raw)
+	return space.prefix + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// Open gives back what was sealed in a cursor. Anything that was not sealed here,
+// in this space and for this scope, is invalid_cursor; what is older than the space
+// allows is cursor_expired.
+func (s *Sealer) Open(space Space, scope Scope, cursor string, now time.Time) ([]byte, error) {
+	payload, ok := s.verify(space.prefix, cursor)
+	if !ok || len(payload) < 8+len(scope) || Scope(payload[8:24]) != scope {
+		return nil, space.Invalid()
+	}
+	if made := time.UnixMilli(int64(binary.BigEndian.Uint64(payload))); now.Sub(made) > space.age {
+		return nil, space.Expired()
+	}
+	return payload[8+len(scope):], nil
+}
+
+// Has reports whether a cursor looks like one of this space.
+func (sp Space) Has(cursor string) bool { return strings.HasPrefix(cursor, sp.prefix) }
+
+// Invalid is the error of a cursor that does not belong to its request.
+func (sp Space) Invalid() error {
+	return &pdpp.Error{
+		Code: pdpp.CodeInvalidCursor, Param: sp.param,
+		Message: "This cursor does not belong to this request. Repeat the request it came from with cursor added, or start again without one.",
+	}
+}
+
+// Expired is the error of a cursor that is too old.
+func (sp Space) Expired() error {
+	return &pdpp.Error{
+		Code: pdpp.CodeCursorExpired, Param: sp.param,
+		Message: "This cursor is too old. " + sp.again,
+	}
+}
+
+// SealPosition makes the cursor that continues a record list after a position.
+func (s *Sealer) SealPosition(scope Scope, at Position, now time.Time) string {
+	payload := make([]byte, 0, 1+len(at.Connection)+len(at.Key))
 	payload = append(payload, byte(len(at.Connection)))
 	payload = append(payload, at.Connection...)
 	payload = append(payload, at.Key...)
-	payload = s.tag(payload, recordCursor, payload)
-	return recordCursor + base64.RawURLEncoding.EncodeToString(payload)
+	return s.Seal(RecordPages, scope, payload, now)
 }
 
-// Open reads a cursor of a record list. Anything that was not sealed here, for
-// this scope, is invalid_cursor; what is older than a day is cursor_expired.
-func (s *Sealer) Open(scope Scope, cursor string, now time.Time) (*Position, error) {
-	payload, ok := s.verify(recordCursor, cursor)
-	if !ok || len(payload) < 8+16+1 || Scope(payload[8:24]) != scope {
-		return nil, invalidCursor()
+// OpenPosition reads a cursor of a record list.
+func (s *Sealer) OpenPosition(scope Scope, cursor string, now time.Time) (*Position, error) {
+	payload, err := s.Open(RecordPages, scope, cursor, now)
+	if err != nil {
+		return nil, err
 	}
-	made := time.UnixMilli(int64(binary.BigEndian.Uint64(payload)))
-	rest := payload[25:]
-	n := int(payload[24])
-	if len(rest) < n {
-		return nil, invalidCursor()
+	if len(payload) == 0 || len(payload) < 1+int(payload[0]) {
+		return nil, RecordPages.Invalid()
 	}
-	if now.Sub(made) > recordCursorAge {
-		return nil, &pdpp.Error{
-			Code: pdpp.CodeCursorExpired, Param: "cursor",
-			Message: "This cursor is more than a day old. Start again without a cursor.",
-		}
-	}
-	return &Position{Connection: pdpp.ConnectionID(rest[:n]), Key: rest[n:]}, nil
-}
-
-func invalidCursor() error {
-	return &pdpp.Error{
-		Code: pdpp.CodeInvalidCursor, Param: "cursor",
-		Message: "This cursor does not belong to this request. Repeat the request it came from with cursor added, or start again without one.",
-	}
+	n := 1 + int(payload[0])
+	return &Position{Connection: pdpp.ConnectionID(payload[1:n]), Key: payload[n:]}, nil
 }
 
 // verify decodes a cursor and checks its tag.

@@ -32,11 +32,11 @@ func TestCursorRoundTrip(t *testing.T) {
 			Key:        rapid.SliceOfN(rapid.Byte(), 1, 1100).Draw(rt, "key"),
 		}
 		scope := Scope(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(rt, "scope"))
-		c := s.Seal(scope, at, cursorTime)
+		c := s.SealPosition(scope, at, cursorTime)
 		if len(c) > maxCursor {
 			rt.Fatalf("a cursor of %d bytes", len(c))
 		}
-		got, err := s.Open(scope, c, cursorTime.Add(recordCursorAge))
+		got, err := s.OpenPosition(scope, c, cursorTime.Add(RecordPages.age))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -50,39 +50,39 @@ func TestCursorRefuses(t *testing.T) { // C-37, C-39
 	s := sealer(t, "key")
 	scope := Scope{1}
 	at := Position{Connection: "cin_1", Key: []byte("key of a record")}
-	good := s.Seal(scope, at, cursorTime)
-	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(good, recordCursor))
+	good := s.SealPosition(scope, at, cursorTime)
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(good, RecordPages.prefix))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range raw {
 		forged := bytes.Clone(raw)
 		forged[i] ^= 1
-		if _, err := s.Open(scope, recordCursor+base64.RawURLEncoding.EncodeToString(forged), cursorTime); pdpp.CodeOf(err) != pdpp.CodeInvalidCursor {
+		if _, err := s.OpenPosition(scope, RecordPages.prefix+base64.RawURLEncoding.EncodeToString(forged), cursorTime); pdpp.CodeOf(err) != pdpp.CodeInvalidCursor {
 			t.Fatalf("byte %d flipped: %v", i, err)
 		}
 	}
 	for i := range good {
-		if _, err := s.Open(scope, good[:i], cursorTime); faultOf(err) != (fault{pdpp.CodeInvalidCursor, "cursor", ""}) {
+		if _, err := s.OpenPosition(scope, good[:i], cursorTime); faultOf(err) != (fault{pdpp.CodeInvalidCursor, "cursor", ""}) {
 			t.Fatalf("cut at %d: %v", i, err)
 		}
 	}
 	for name, c := range map[string]string{
 		"empty": "", "prefix alone": "pc1.", "other space": "cc1." + good[4:], "upper case": "PC1." + good[4:], "padded": good + "=",
-		"longer": good + "A", "white space": good + "\n", "other key": sealer(t, "other").Seal(scope, at, cursorTime),
-		"other scope": s.Seal(Scope{2}, at, cursorTime), "too long": recordCursor + strings.Repeat("A", maxCursor),
-		"standard alphabet": recordCursor + base64.RawStdEncoding.EncodeToString(append([]byte{0xff, 0xef}, raw...)),
+		"longer": good + "A", "white space": good + "\n", "other key": sealer(t, "other").SealPosition(scope, at, cursorTime),
+		"other scope": s.SealPosition(Scope{2}, at, cursorTime), "too long": RecordPages.prefix + strings.Repeat("A", maxCursor),
+		"standard alphabet": RecordPages.prefix + base64.RawStdEncoding.EncodeToString(append([]byte{0xff, 0xef}, raw...)),
 	} {
-		if _, err := s.Open(scope, c, cursorTime); pdpp.CodeOf(err) != pdpp.CodeInvalidCursor {
+		if _, err := s.OpenPosition(scope, c, cursorTime); pdpp.CodeOf(err) != pdpp.CodeInvalidCursor {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err = s.Open(scope, good, cursorTime.Add(recordCursorAge+time.Millisecond))
+	_, err = s.OpenPosition(scope, good, cursorTime.Add(RecordPages.age+time.Millisecond))
 	if faultOf(err) != (fault{pdpp.CodeCursorExpired, "cursor", ""}) {
 		t.Errorf("a day later: %v", err)
 	}
 	// Whether a foreign cursor is old is nobody's business.
-	if _, err := s.Open(Scope{2}, good, cursorTime.Add(48*time.Hour)); pdpp.CodeOf(err) != pdpp.CodeInvalidCursor {
+	if _, err := s.OpenPosition(Scope{2}, good, cursorTime.Add(48*time.Hour)); pdpp.CodeOf(err) != pdpp.CodeInvalidCursor {
 		t.Errorf("a foreign one, later: %v", err)
 	}
 }
@@ -123,12 +123,12 @@ func TestScope(t *testing.T) { // C-38
 
 func FuzzOpen(f *testing.F) {
 	s := sealer(f, "key")
-	good := s.Seal(Scope{1}, Position{Connection: "cin_1", Key: []byte("k")}, cursorTime)
+	good := s.SealPosition(Scope{1}, Position{Connection: "cin_1", Key: []byte("k")}, cursorTime)
 	for _, seed := range []string{"", "pc1.", good, good[:40], "pc1." + strings.Repeat("A", 100), "pc1.____"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, cursor string) {
-		at, err := s.Open(Scope{1}, cursor, cursorTime)
+		at, err := s.OpenPosition(Scope{1}, cursor, cursorTime)
 		if err == nil && (cursor != good || at == nil || string(at.Key) != "k" || at.Connection != "cin_1") {
 			t.Fatalf("Open(%q) = %+v", cursor, at)
 		}

@@ -28,7 +28,7 @@ func listRecords(q *request) error {
 	}
 	scope := query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), query.OrderName(list.Order, plan.rows), q.params)
 	if l.cursor != "" {
-		if list.After, err = q.server.cursors.Open(scope, l.cursor, q.now); err != nil {
+		if list.After, err = q.server.cursors.OpenPosition(scope, l.cursor, q.now); err != nil {
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func listRecords(q *request) error {
 		return err
 	}
 	if end.hasMore {
-		end.cursor = q.server.cursors.Seal(scope, w.last, q.now)
+		end.cursor = q.server.cursors.SealPosition(scope, w.last, q.now)
 	}
 	if end.count, err = q.count(l.count, list); err != nil {
 		return err
