@@ -1,8 +1,11 @@
 package query
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -35,7 +38,10 @@ var (
 )
 
 // Sealer makes and reads cursors. It is safe for concurrent use.
-type Sealer struct{ macs sync.Pool }
+type Sealer struct {
+	macs  sync.Pool
+	block cipher.Block // hides numbers
+}
 
 // NewSealer derives the cursor key from the instance key (H-4).
 func NewSealer(instanceKey []byte) (*Sealer, error) {
@@ -43,7 +49,39 @@ func NewSealer(instanceKey []byte) (*Sealer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sealer{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}, nil
+	hiding, err := hkdf.Key(sha256.New, instanceKey, nil, "pdpp cursor numbers", 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(hiding)
+	if err != nil {
+		return nil, err
+	}
+	return &Sealer{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}, block: block}, nil
+}
+
+// HiddenSize is the length of a hidden number.
+const HiddenSize = aes.BlockSize
+
+// Hide appends a number that the caller must not see, since it would tell how much
+// there is outside the grant: one block of the number and random bytes, so that
+// equal numbers look different (C-37).
+func (s *Sealer) Hide(dst []byte, n int64) []byte {
+	var b [HiddenSize]byte
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	rand.Read(b[8:]) // never fails
+	s.block.Encrypt(b[:], b[:])
+	return append(dst, b[:]...)
+}
+
+// Reveal reads what Hide wrote, from a payload that Open has vouched for.
+func (s *Sealer) Reveal(hidden []byte) (int64, bool) {
+	if len(hidden) != HiddenSize {
+		return 0, false
+	}
+	var b [HiddenSize]byte
+	s.block.Decrypt(b[:], hidden)
+	return int64(binary.BigEndian.Uint64(b[:])), true
 }
 
 // Scope is what a page cursor is bound to: subject, grant, path, the request

@@ -39,11 +39,18 @@ func (s *Server) protectedResource() handler {
 		b = rawjson.AppendString(b, base+"/v1")
 		b = appendText(b, `,"pdpp_token_kinds_supported":["owner","client"],"pdpp_self_export_supported":true,`+
 			`"pdpp_discovery_hints":{"schema_endpoint":"/v1/schema","query_base":"/v1","streams_endpoint_template":"/v1/streams/{stream}",`+
-			`"field_window":{"endpoint_template":"/v1/streams/{stream}/records/{id}/field-window"}},`+
-			`"capabilities":{}}`+"\n")
+			`"field_window":{"endpoint_template":"/v1/streams/{stream}/records/{id}/field-window"},`+
+			`"search":{"endpoint":"/v1/search","scope_param":"streams[]","filter_requires_single_stream":true}},`+
+			`"capabilities":{`+lexicalRetrieval+`}}`+"\n")
 		return sendPublic(w, r, b)
 	}
 }
+
+// lexicalRetrieval is the capability block of search (C-46). The index is brought up
+// to date within the transaction that changes a manifest, so it is always built.
+const lexicalRetrieval = `"lexical_retrieval":{"supported":true,"endpoint":"/v1/search","cross_stream":true,"snippets":true,` +
+	`"default_limit":25,"max_limit":100,"cursor_supported":true,"count_supported":true,"evidence_supported":true,"index_state":"built",` +
+	`"score":{"supported":true,"kind":"bm25","order":"lower_is_better","value_semantics":"implementation_relative"}}`
 
 func sendPublic(w http.ResponseWriter, r *http.Request, body []byte) error {
 	h := w.Header()

@@ -17,6 +17,8 @@ func appendText(dst []byte, s string) []byte { return append(dst, s...) }
 
 func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
 
+func appendBool(dst []byte, v bool) []byte { return strconv.AppendBool(dst, v) }
+
 func appendTime(dst []byte, t time.Time) []byte {
 	dst = append(dst, '"')
 	dst = pdpp.AppendTime(dst, t)
@@ -42,8 +44,9 @@ type count struct {
 
 var notCounted = count{kind: "none"}
 
-// appendMeta appends "meta":{…} with a presentation when there is one.
-func appendMeta(dst []byte, c count, w warnings, presentation []byte) []byte {
+// appendMeta appends "meta":{…} with further members after the count, and with a
+// presentation when there is one.
+func appendMeta(dst []byte, c count, further []byte, w warnings, presentation []byte) []byte {
 	dst = appendText(dst, `"meta":{"count":{"kind":"`)
 	dst = appendText(dst, c.kind)
 	dst = append(dst, '"')
@@ -51,7 +54,9 @@ func appendMeta(dst []byte, c count, w warnings, presentation []byte) []byte {
 		dst = appendText(dst, `,"value":`)
 		dst = strconv.AppendInt(dst, c.value, 10)
 	}
-	dst = appendText(dst, `},"warnings":`)
+	dst = append(dst, '}')
+	dst = append(dst, further...)
+	dst = appendText(dst, `,"warnings":`)
 	dst = w.append(dst)
 	if presentation != nil {
 		dst = appendText(dst, `,"presentation":`)
@@ -65,6 +70,7 @@ type page struct {
 	hasMore bool
 	cursor  string // "" when there is no next page
 	count   count
+	meta    []byte // further members of meta, each after a comma
 }
 
 // closeList appends what follows the data of a list.
@@ -82,7 +88,7 @@ func (q *request) closeList(p page, presentation []byte) {
 		b = rawjson.AppendString(b, q.path()+"?"+withCursor(q.http.URL.RawQuery, p.cursor))
 	}
 	b = appendText(b, "},")
-	b = appendMeta(b, p.count, q.warnings, presentation)
+	b = appendMeta(b, p.count, p.meta, q.warnings, presentation)
 	q.body = appendText(b, "}\n")
 }
 
@@ -104,6 +110,6 @@ func (q *request) closeObject(presentation []byte) {
 	b := appendText(q.body, `,"links":{"self":`)
 	b = rawjson.AppendString(b, q.target())
 	b = appendText(b, "},")
-	b = appendMeta(b, notCounted, q.warnings, presentation)
+	b = appendMeta(b, notCounted, nil, q.warnings, presentation)
 	q.body = appendText(b, "}\n")
 }

@@ -41,6 +41,7 @@ type shape struct {
 
 // member is how one field of a projection is written.
 type member struct {
+	name  string
 	place int    // in the projection's order
 	key   []byte // the quoted name and a colon
 	blob  pdpp.BlobShape
@@ -168,7 +169,7 @@ func newShape(row grant.Row, projection query.Projection, expansions []query.Exp
 }
 
 func newMember(s *pdpp.Stream, name string, place int) member {
-	m := member{place: place, key: append(rawjson.AppendString(nil, name), ':')}
+	m := member{name: name, place: place, key: append(rawjson.AppendString(nil, name), ':')}
 	if f := s.Field(name); f != nil {
 		m.blob = f.Blob
 	}

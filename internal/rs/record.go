@@ -46,7 +46,8 @@ type dataWriter struct {
 	record  *store.Record
 	preview int
 
-	cut []byte // members of truncated_fields
+	cut   []byte                          // members of truncated_fields
+	facts map[string]*evidence.Truncation // the same by name, when not nil
 }
 
 func (w *dataWriter) data(dst []byte) ([]byte, error) {
@@ -160,8 +161,8 @@ func (w *dataWriter) value(dst []byte, m member, value []byte) ([]byte, error) {
 	if m.blob != pdpp.BlobNone {
 		value = withFetchURLs(value, w.shape.connection)
 	}
-	if w.preview == 0 {
-		return append(dst, value...), nil
+	if w.preview == 0 || w.facts != nil && m.blob != pdpp.BlobNone {
+		return append(dst, value...), nil // a card names each blob
 	}
 	dst, cut := evidence.AppendPreview(dst, value, w.preview, m.blob != pdpp.BlobNone)
 	w.truncated(m, cut)
@@ -217,6 +218,10 @@ func (w *dataWriter) appendLong(dst []byte, stub store.Stub) ([]byte, error) {
 
 func (w *dataWriter) truncated(m member, t *evidence.Truncation) {
 	if t == nil {
+		return
+	}
+	if w.facts != nil {
+		w.facts[m.name] = t
 		return
 	}
 	if len(w.cut) > 0 {

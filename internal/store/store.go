@@ -28,6 +28,7 @@ type View interface {
 	Accounts
 	Rights
 	Records
+	Searcher
 }
 
 // Tx reads and writes inside one transaction; it sees its own writes.

@@ -18,10 +18,14 @@ import (
 // not assume one form.
 type numbered struct{}
 
-func (numbered) Param(n int) string                   { return fmt.Sprint("$", n) }
-func (numbered) Using(index string) string            { return " /*" + index + "*/" }
-func (numbered) OneOf(column, param string) string    { return column + " = ANY(" + param + ")" }
-func (numbered) WalkedBody() string                   { return "r.body" }
+func (numbered) Param(n int) string                { return fmt.Sprint("$", n) }
+func (numbered) Using(index string) string         { return " /*" + index + "*/" }
+func (numbered) OneOf(column, param string) string { return column + " = ANY(" + param + ")" }
+func (numbered) WalkedBody() string                { return "r.body" }
+func (numbered) Words(groups [][]string) (from, where, record string, arg any) {
+	return "terms i", "i.terms ?& $w", "i.record", groups
+}
+
 func (numbered) Tokens() (from, where, record string) { return "terms i", "i.term = ?", "i.record" }
 func (numbered) List(ids []pdpp.RecordID) any         { return fmt.Sprint(ids) }
 

@@ -21,6 +21,9 @@ type Dialect interface {
 	// Tokens is the table of terms under the alias i, the condition that a row
 	// has the term given as one argument, and the column with its record.
 	Tokens() (from, where, record string)
+	// Words is Tokens for rows that have at least one term of every group; arg
+	// is the argument of the condition.
+	Words(groups [][]string) (from, where, record string, arg any)
 	// List makes the argument of OneOf.
 	List(ids []pdpp.RecordID) any
 }

@@ -254,6 +254,12 @@ func (q *Query) from(b *builder) {
 }
 
 func (q *Query) where(b *builder, o query.Order, seg Segment, after *query.Position) {
+	q.lookup(b, o, seg, after)
+	q.residual(b)
+}
+
+// lookup writes the conditions that the driver and the order key cover.
+func (q *Query) lookup(b *builder, o query.Order, seg Segment, after *query.Position) {
 	// The walked table's own copy of the order key keeps the scan in its index.
 	orderKey := "r.order_key"
 	switch {
@@ -282,7 +288,6 @@ func (q *Query) where(b *builder, o query.Order, seg Segment, after *query.Posit
 		q.afterRow(b, o, after)
 	}
 	bounds.where(b, orderKey)
-	q.residual(b)
 }
 
 // residual writes the conditions that neither the driver nor the bounds on the

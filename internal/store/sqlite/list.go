@@ -31,6 +31,22 @@ func (dialect) Tokens() (from, where, record string) {
 	return "search i", "i.search MATCH '\"' || ? || '\"'", "i.rowid"
 }
 
+func (dialect) Words(groups [][]string) (from, where, record string, arg any) {
+	var b strings.Builder
+	for i, group := range groups {
+		if i > 0 {
+			b.WriteString(" AND ")
+		}
+		for j, term := range group {
+			b.WriteString([]string{`("`, ` OR "`}[min(j, 1)])
+			b.WriteString(term) // letters, marks, digits and dots
+			b.WriteByte('"')
+		}
+		b.WriteByte(')')
+	}
+	return "search i", "i.search MATCH ?", "i.rowid", b.String()
+}
+
 func (dialect) List(ids []pdpp.RecordID) any {
 	text, err := json.Marshal(ids)
 	if err != nil {

@@ -1,0 +1,116 @@
+package rs
+
+import (
+	"strconv"
+
+	"pdpp"
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
+)
+
+// hitPreview is the length at which values are cut before a card or an excerpt is
+// made of them: more than either shows.
+const hitPreview = 1024
+
+// writeHit appends one search result (Q-6). It has everything but the record's body.
+func (s *searcher) writeHit(h hit) error {
+	return s.view.Reread(h.ref, func(r *store.Record) error {
+		shape := s.shapes[h.source]
+		rec, err := s.evidenceRecord(shape, r)
+		if err != nil {
+			return err
+		}
+		texts, err := s.texts(h.source, r)
+		if err != nil {
+			return err
+		}
+		s.body = appendHit(s.body, h, rec, evidence.Find(texts, s.search.Terms))
+		return nil
+	})
+}
+
+func appendHit(b []byte, h hit, rec *evidence.Record, found evidence.Matches) []byte {
+	b = appendText(b, `{"object":"search_result"`)
+	b = appendMember(b, "stream", h.stream)
+	b = appendMember(b, "record_key", h.id)
+	b = appendMember(b, "connection_id", string(rec.ConnectionID))
+	b = appendMember(b, "connector_key", string(rec.ConnectorKey))
+	b = appendMember(b, "connector_id", string(rec.ConnectorKey))
+	b = appendMember(b, "display_name", rec.DisplayName)
+	b = appendText(b, `,"emitted_at":`)
+	b = appendTime(b, rec.EmittedAt)
+	if t := evidence.EventTimeOf(rec); t.IsAuthored() {
+		b = appendMember(b, "authored_at", t.Value)
+	}
+	b = appendMember(b, "record_url", evidence.RecordURL(h.stream, rec.ID, rec.ConnectionID))
+	b = appendText(b, `,"matched_fields":[`)
+	for i, name := range found.Fields() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = rawjson.AppendString(b, name)
+	}
+	b = append(b, ']')
+	excerpts := evidence.Excerpts(rec, found)
+	if field, text, ok := evidence.Snippet(excerpts); ok {
+		b = appendText(b, `,"snippet":{"field":`)
+		b = rawjson.AppendString(b, field)
+		b = appendText(b, `,"text":`)
+		b = rawjson.AppendString(b, text)
+		b = append(b, '}')
+	}
+	b = appendText(b, `,"score":{"kind":"bm25","value":`)
+	b = strconv.AppendFloat(b, float64(h.score)/1e6, 'f', -1, 64)
+	b = appendText(b, `,"order":"lower_is_better"},"evidence_card":`)
+	b = evidence.AppendCard(b, rec)
+	b = appendText(b, `,"evidence_excerpts":`)
+	b = evidence.AppendExcerpts(b, rec, excerpts)
+	return append(b, '}')
+}
+
+// evidenceRecord is the projected record that cards and excerpts are made of.
+func (q *request) evidenceRecord(s *shape, r *store.Record) (*evidence.Record, error) {
+	w := dataWriter{request: q, shape: s, record: r, facts: map[string]*evidence.Truncation{}}
+	if len(r.Body) > hitPreview {
+		w.preview = hitPreview // else no value is that long
+	}
+	data, err := w.data(nil)
+	if err != nil {
+		return nil, err
+	}
+	type key struct{ stream *pdpp.Stream }
+	declared := q.known.once(key{s.row.Stream}, func() any { return evidence.Declared(s.row.Stream) })
+	rec := &evidence.Record{
+		Stream: s.row.Stream.Name, ID: pdpp.RecordID(r.ID), ConnectionID: s.connection,
+		ConnectorKey: s.row.Manifest.ConnectorKey, ConnectorDisplayName: s.row.Manifest.DisplayName,
+		EmittedAt: r.EmittedAt, Data: data, Truncated: w.facts, Presentation: declared.(*evidence.Presentation),
+	}
+	for _, c := range connectionOf(s) {
+		rec.DisplayName = c.DisplayName()
+	}
+	return rec, nil
+}
+
+// texts are the fields of a record that were searched, whole.
+func (s *searcher) texts(source int, r *store.Record) ([]evidence.Text, error) {
+	var out []evidence.Text
+	for _, f := range s.search.Sources[source].Fields {
+		value, ok := rawjson.Get(r.Body, f.Name)
+		if !ok {
+			continue
+		}
+		if rawjson.KindOf(value) == rawjson.KindStub {
+			w := dataWriter{request: s.request, record: r}
+			whole, err := w.appendLong(nil, store.ParseStub(value))
+			if err != nil {
+				return nil, err
+			}
+			value = whole
+		}
+		if text, ok := rawjson.String(value); ok {
+			out = append(out, evidence.Text{Field: f.Name, Content: text})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,86 @@
+package rs
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/store"
+)
+
+// score is the rank of a match in millionths, lower is better: BM25 with
+// constants for what would otherwise be statistics, so that no other record has a
+// part in it.
+func score(m *store.Match) int64 {
+	norm := 1.2 * (0.25 + 0.75*float64(m.Length)/128)
+	sum := 0.0
+	for _, tf := range m.Times {
+		sum += 2.2 * float64(tf) / (float64(tf) + norm)
+	}
+	return -int64(math.Round(1e6 * sum))
+}
+
+// place is where a hit stands in the order of Q-5.
+type place struct {
+	score      int64
+	emitted    int64 // milliseconds
+	connection pdpp.ConnectionID
+	stream     string
+	id         string
+}
+
+func (p place) compare(o place) int {
+	return cmp.Or(
+		cmp.Compare(p.score, o.score),
+		cmp.Compare(o.emitted, p.emitted),
+		strings.Compare(string(p.connection), string(o.connection)),
+		strings.Compare(p.stream, o.stream),
+		strings.Compare(p.id, o.id),
+	)
+}
+
+// hit is a match that may be on the page.
+type hit struct {
+	place
+	source int
+	ref    store.Ref
+}
+
+// ranking keeps the best hits after a place.
+type ranking struct {
+	after *place
+	keep  int
+	hits  []hit // the best so far, and some that may turn out not to be
+	worst int64 // the score of the last of keep hits, once there are as many
+}
+
+func newRanking(after *place, keep int) *ranking {
+	return &ranking{after: after, keep: keep, worst: math.MaxInt64}
+}
+
+// add considers a match of a source with this shape. What cannot be among the best
+// costs no memory.
+func (r *ranking) add(m *store.Match, s *shape) {
+	rank := score(m)
+	if rank > r.worst || r.after != nil && rank < r.after.score {
+		return
+	}
+	p := place{rank, m.EmittedAt.UnixMilli(), s.connection, s.row.Stream.Name, string(m.ID)}
+	if r.after != nil && p.compare(*r.after) <= 0 {
+		return
+	}
+	r.hits = append(r.hits, hit{p, m.Source, m.Ref})
+	if len(r.hits) >= 4*r.keep {
+		r.best()
+		r.worst = r.hits[len(r.hits)-1].score
+	}
+}
+
+// best gives the best hits in order.
+func (r *ranking) best() []hit {
+	slices.SortFunc(r.hits, func(a, b hit) int { return a.compare(b.place) })
+	r.hits = r.hits[:min(len(r.hits), r.keep)]
+	return r.hits
+}

@@ -1,0 +1,267 @@
+package rs
+
+import (
+	"encoding/binary"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/query"
+	"pdpp/internal/store"
+)
+
+// Bounds of ranking (Q-10, Q-11).
+const (
+	maxCandidates = 10_000 // the newest matches that are ranked
+	maxContinued  = 20_000 // the most that a later page ranks
+)
+
+// search answers GET /v1/search (Q-1 to Q-12).
+func search(q *request) error {
+	w, err := q.params.Search()
+	if err != nil {
+		return err
+	}
+	rows, err := q.searchRows(w.Streams)
+	if err != nil {
+		return err
+	}
+	plan, err := q.plan(rows, wish{filters: w.Filters})
+	if err != nil {
+		return err
+	}
+	q.prefs = query.ParsePrefer(q.http.Header["Prefer"], true)
+	q.prefs.FieldPreview = 0 // hits have no data to preview
+	s := searcher{
+		request: q, plan: plan, limit: w.Limit.N,
+		search: query.Search{Subject: q.reach.Subject, Terms: w.Terms},
+		scope:  query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), "", q.params),
+	}
+	if err := s.resume(w.Cursor); err != nil {
+		return err
+	}
+	q.warnings.limitClamped(w.Limit)
+	return s.answer()
+}
+
+// searchRows are the streams that are named, or all.
+func (q *request) searchRows(streams []string) ([]grant.Row, error) {
+	if streams == nil {
+		for _, name := range q.reach.Undeclared {
+			q.warnings.skippedStream(name)
+		}
+		return q.reach.Select(q.sel)
+	}
+	var rows []grant.Row
+	for _, name := range streams {
+		found, err := q.reach.Stream(name, q.sel)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, found...)
+	}
+	return rows, nil
+}
+
+// searcher is one search in progress.
+type searcher struct {
+	*request
+	plan   *plan
+	limit  int
+	search query.Search
+	shapes []*shape // of the sources that are searched
+	scope  query.Scope
+	after  *place // nil: the first page
+
+	ranked int
+	cut    bool   // older matches are left out
+	oldest *int64 // the store's number of the oldest candidate, when cut
+}
+
+func (s *searcher) answer() error {
+	s.chooseSources()
+	hits, err := s.rank()
+	if err != nil {
+		return err
+	}
+	end, err := s.writePage(hits)
+	if err != nil {
+		return err
+	}
+	end.count, end.meta = s.count(), s.recall()
+	s.closeList(end, nil)
+	return nil
+}
+
+// chooseSources leaves out what has no searchable field (Q-3).
+func (s *searcher) chooseSources() {
+	for i, shape := range s.plan.shapes {
+		fields := s.searchable(shape.row)
+		if len(fields) == 0 {
+			s.warnings.skippedBinding(shape.row.Manifest.ConnectorKey, shape.connection)
+			continue
+		}
+		s.search.Sources = append(s.search.Sources, query.SearchSource{Source: s.plan.sources[i], Fields: fields})
+		s.shapes = append(s.shapes, shape)
+	}
+}
+
+// searchable are the declared fields that the caller may see (Q-2), in declared
+// order.
+func (q *request) searchable(row grant.Row) []*pdpp.Field {
+	type key struct{ access *grant.Access }
+	return q.known.once(key{row.Access}, func() any {
+		var fields []*pdpp.Field
+		for _, name := range row.Stream.LexicalFields {
+			if row.Access.Granted(name) {
+				fields = append(fields, row.Stream.Field(name))
+			}
+		}
+		return fields
+	}).([]*pdpp.Field)
+}
+
+// rank goes through the candidates, newest first, and keeps the best of them: one
+// more than the page holds, to know whether there are more.
+func (s *searcher) rank() ([]hit, error) {
+	most := maxCandidates
+	if s.after != nil {
+		most = maxContinued
+	}
+	best := newRanking(s.after, s.limit+1)
+	last := int64(0)
+	err := s.view.Search(s.search, func(m *store.Match) (bool, error) {
+		if s.ranked == most {
+			s.cut = true
+			return false, nil
+		}
+		s.ranked++
+		last = m.Number()
+		best.add(m, s.shapes[m.Source])
+		return true, nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case s.cut && s.after != nil:
+		return nil, query.LexicalPages.Expired()
+	case s.cut:
+		s.oldest = &last
+	case s.search.Oldest != nil:
+		s.cut, s.oldest = true, s.search.Oldest
+	}
+	return best.best(), nil
+}
+
+func (s *searcher) writePage(hits []hit) (page, error) {
+	s.body = appendText(s.body, `{"object":"list","data":[`)
+	start := len(s.body) - 1
+	for i, h := range hits {
+		before := len(s.body)
+		if i == s.limit {
+			return s.continued(hits[i-1]), nil
+		}
+		if i > 0 {
+			s.body = append(s.body, ',')
+		}
+		if err := s.writeHit(h); err != nil {
+			return page{}, err
+		}
+		if i > 0 && len(s.body)-start+1 > s.pageBytes() {
+			s.body = s.body[:before]
+			s.warnings.pageLimited(s.pageBytes(), i, s.limit, s.prefs.PageBytes != 0)
+			return s.continued(hits[i-1]), nil
+		}
+	}
+	return page{}, nil
+}
+
+// count says how many matches there are, as far as they were counted (Q-10).
+func (s *searcher) count() count {
+	switch {
+	case len(s.search.Sources) == 0:
+		return notCounted
+	case s.cut:
+		return count{kind: "lower_bound", value: int64(s.ranked)}
+	}
+	return count{kind: "exact", value: int64(s.ranked)}
+}
+
+// recall says what was ranked (Q-9, Q-10).
+func (s *searcher) recall() []byte {
+	accuracy, scope := s.count().kind, "all_matches"
+	switch {
+	case len(s.search.Sources) == 0:
+		accuracy, scope = "not_counted", "unknown"
+	case s.cut:
+		scope = "candidate_window"
+	}
+	b := appendMember(nil, "count_accuracy", accuracy)
+	b = appendText(b, `,"recall":{"complete":`)
+	b = appendBool(b, !s.cut)
+	b = appendMember(b, "ranking_scope", scope)
+	b = appendText(b, `,"truncated":`)
+	b = appendBool(b, s.cut)
+	b = appendText(b, `,"ranked_candidate_count":`)
+	b = appendInt(b, s.ranked)
+	if s.cut {
+		b = appendText(b, `,"candidate_window_limit":`)
+		b = appendInt(b, maxCandidates)
+	}
+	b = appendText(b, `,"sources_searched_count":`)
+	b = appendInt(b, len(s.search.Sources))
+	return append(b, '}')
+}
+
+// continued is a page that more hits follow. Its cursor holds the place of the last
+// hit and, hidden, the oldest candidate (Q-11).
+func (s *searcher) continued(last hit) page {
+	b := binary.BigEndian.AppendUint64(nil, uint64(last.score))
+	b = binary.BigEndian.AppendUint64(b, uint64(last.emitted))
+	if s.oldest == nil {
+		b = append(b, 0)
+	} else {
+		b = s.server.cursors.Hide(append(b, 1), *s.oldest)
+	}
+	for _, text := range []string{string(last.connection), last.stream, last.id} {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
+	return page{hasMore: true, cursor: s.server.cursors.Seal(query.LexicalPages, s.scope, b, s.now)}
+}
+
+// resume reads the cursor, when there is one.
+func (s *searcher) resume(cursor string) error {
+	if cursor == "" {
+		return nil
+	}
+	b, err := s.server.cursors.Open(query.LexicalPages, s.scope, cursor, s.now)
+	if err != nil {
+		return err
+	}
+	if len(b) < 17 {
+		return query.LexicalPages.Invalid()
+	}
+	p := &place{score: int64(binary.BigEndian.Uint64(b)), emitted: int64(binary.BigEndian.Uint64(b[8:]))}
+	hidden, b := b[16] == 1, b[17:]
+	if hidden {
+		oldest, ok := s.server.cursors.Reveal(b[:min(len(b), query.HiddenSize)])
+		if !ok {
+			return query.LexicalPages.Invalid()
+		}
+		s.search.Oldest = &oldest
+		b = b[query.HiddenSize:]
+	}
+	var texts []string
+	for len(b) > 0 {
+		n, size := binary.Uvarint(b)
+		if size <= 0 || n > uint64(len(b)-size) {
+			return query.LexicalPages.Invalid()
+		}
+		texts, b = append(texts, string(b[size:size+int(n)])), b[size+int(n):]
+	}
+	if len(texts) != 3 {
+		return query.LexicalPages.Invalid()
+	}
+	p.connection, p.stream, p.id = pdpp.ConnectionID(texts[0]), texts[1], texts[2]
+	s.after = p
+	return nil
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"pdpp/internal/query"
+)
+
+// Searcher finds records by their words.
+type Searcher interface {
+	// Search visits the visible records in which every term occurs, newest
+	// first by Number, until there are no more or visit refuses one. The Match
+	// belongs to the call. Nothing but the sources' fields and visible records
+	// has any influence on what is visited, or in which order.
+	Search(q query.Search, visit func(*Match) (taken bool, err error)) error
+	// Reread gives the record of a Match again, whole, within the same snapshot.
+	Reread(m Ref, visit func(*Record) error) error
+}
+
+// Match is a record found by its words, with what its score depends on.
+type Match struct {
+	Source    int // index into the query's sources
+	ID        []byte
+	EmittedAt time.Time
+	Ref       Ref
+	Times     []int // how often each term of the query occurs in the searchable fields
+	Length    int   // how many terms those have
+}
+
+// Number is the record's place among all by emitted_at, and then by the time it
+// was stored. It counts records of others too, so callers must not see it.
+func (m *Match) Number() int64 { return int64(m.Ref) }
+
+// Tally counts the terms of a query in the given fields of a record; false when
+// one does not occur. times has room for one number per hash.
+func (c TermCounts) Tally(fields []int64, hashes []uint32, times []int) (length int, all bool) {
+	clear(times)
+	for f := range c.Fields {
+		if !slices.Contains(fields, f.Field) {
+			continue
+		}
+		length += f.Length
+		for i, h := range hashes {
+			times[i] += f.Times(h)
+		}
+	}
+	for _, n := range times {
+		if n == 0 {
+			return length, false
+		}
+	}
+	return length, true
+}
+
+// TermToken is how the search index names a word of a field.
+func TermToken(field int64, term string) string {
+	t := append(strconv.AppendInt(make([]byte, 0, 16+len(term)), field, 36), '.')
+	return string(append(t, term...))
+}

@@ -1,0 +1,137 @@
+package sqlite
+
+import (
+	"pdpp/internal/query"
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlgen"
+	"pdpp/internal/store/sqlite/engine"
+)
+
+// finder reads the matches of one source, newest first.
+type finder struct {
+	way    *sqlgen.Search
+	stmt   *engine.Stmt
+	fields []int64 // numbers of the searchable fields
+	hashes []uint32
+	cur    store.Match
+}
+
+// Search implements store.Searcher: the sources are walked side by side, newest
+// record first.
+func (t *tx) Search(q query.Search, visit func(*store.Match) (bool, error)) error {
+	hashes := make([]uint32, len(q.Terms))
+	for i, term := range q.Terms {
+		hashes[i] = store.TermHash([]byte(term))
+	}
+	var live []*finder
+	defer func() {
+		for _, f := range live {
+			f.stmt.Close()
+		}
+	}()
+	for i, src := range q.Sources {
+		f, err := t.finder(q, src)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		live = append(live, f)
+		f.hashes, f.cur.Source, f.cur.Times = hashes, i, make([]int, len(hashes))
+		if err := advance(&live, len(live)-1); err != nil {
+			return err
+		}
+	}
+	for len(live) > 0 {
+		newest := 0
+		for i := range live {
+			if live[i].cur.Ref > live[newest].cur.Ref {
+				newest = i
+			}
+		}
+		taken, err := visit(&live[newest].cur)
+		if err != nil || !taken {
+			return err
+		}
+		if err := advance(&live, newest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advance moves one finder on, and drops it when it has no more matches.
+func advance(live *[]*finder, i int) error {
+	f := (*live)[i]
+	ok, err := f.next()
+	if err != nil || ok {
+		return err
+	}
+	f.stmt.Close()
+	*live = append((*live)[:i], (*live)[i+1:]...)
+	return nil
+}
+
+// finder starts the search of a source; nil when it cannot have a match.
+func (t *tx) finder(q query.Search, src query.SearchSource) (*finder, error) {
+	s, ok, err := t.source(q.Subject, src.Source)
+	if err != nil || !ok {
+		return nil, err
+	}
+	way, err := sqlgen.CompileSearch(dialect{}, s, func(p sqlgen.Statement) (int64, error) {
+		return queryInt(t.conn, p.SQL, p.Args...)
+	})
+	if err != nil || way.Empty() {
+		return nil, err
+	}
+	f := &finder{way: way}
+	for _, field := range src.Fields {
+		f.fields = append(f.fields, s.FieldID(field))
+	}
+	groups := make([][]string, len(q.Terms))
+	for i, term := range q.Terms {
+		for _, number := range f.fields {
+			groups[i] = append(groups[i], store.TermToken(number, term))
+		}
+	}
+	text := way.Statement(groups, q.Oldest)
+	f.stmt, err = t.conn.Query(text.SQL, text.Args...)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// next reads the next match; false when there is none.
+func (f *finder) next() (bool, error) {
+	for {
+		row, err := f.stmt.Step()
+		if err != nil || !row {
+			return false, err
+		}
+		length, all := store.TermCounts(f.stmt.Bytes(4)).Tally(f.fields, f.hashes, f.cur.Times)
+		if !all || f.way.Walks && !f.way.Verify(f.stmt.Bytes(3)) {
+			continue
+		}
+		f.cur.Ref, f.cur.ID = store.Ref(f.stmt.Int(0)), f.stmt.Bytes(1)
+		f.cur.EmittedAt, f.cur.Length = fromMillis(f.stmt.Int(2)), length
+		return true, nil
+	}
+}
+
+// Reread implements store.Searcher.
+func (t *tx) Reread(ref store.Ref, visit func(*store.Record) error) error {
+	stmt, err := t.conn.Query(`SELECT record, id, emitted_at, body FROM records WHERE record = ?`, int64(ref))
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	row, err := stmt.Step()
+	if err != nil || !row {
+		return err
+	}
+	var r store.Record
+	readRecord(&r, stmt, 0)
+	return visit(&r)
+}
