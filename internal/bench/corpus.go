@@ -78,6 +78,8 @@ func (c *Corpus) AppendLine(dst []byte, n int) []byte {
 	dst = c.appendText(dst, &d, 3+d.below(6), false)
 	dst = append(dst, `","body":"`...)
 	dst = c.appendText(dst, &d, 40+d.below(41), true)
+	dst = append(dst, ' ')
+	dst = append(dst, matterOf(n)...)
 	dst = append(dst, `","sent_at":"`...)
 	dst = sentAt(n).AppendFormat(dst, time.RFC3339)
 	dst = append(dst, `","category":"`...)
@@ -98,6 +100,19 @@ func category(d *dice) string {
 		return Rare
 	}
 	return Categories[d.below(len(Categories))]
+}
+
+// A matter is a word of its own that matterSize letters share, spread over
+// matterSpan letters: a rare word that is found equally often in any store.
+const (
+	matterSize = 40
+	matterSpan = 20_000
+)
+
+func matterOf(n int) string {
+	const matters = matterSpan / matterSize // going on at the same time
+	span, round, turn := n/matterSpan, n/matters, n%matters
+	return "matter" + strconv.Itoa(span*matters+(turn+int(mix(uint64(round))%matters))%matters)
 }
 
 // appendAddress draws a sender, some far more often than others.

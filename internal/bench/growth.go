@@ -28,6 +28,8 @@ func (s *Suite) Growth(ctx context.Context, small, large Served) ([]Row, error) 
 		{"page of a category", (*asker).filtered, AtMost(most)},
 		{"page of a rare category", (*asker).rare, AtMost(most)},
 		{"page of a category and range", (*asker).ranged, nil},
+		{"search for a rare word", (*asker).rareWord, AtMost(2)},
+		{"search for two common words", (*asker).commonWords, AtMost(4)},
 	}
 	pair, err := s.dialPair(ctx, small, large)
 	if err != nil {

@@ -21,6 +21,10 @@ func (s *Suite) Reads(ctx context.Context, dir string, n int) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	searchTarget := AtLeast(0.25)
+	if n > s.Small {
+		searchTarget = nil
+	}
 	kinds := []struct {
 		name, what string
 		requests   [][]byte
@@ -30,6 +34,7 @@ func (s *Suite) Reads(ctx context.Context, dir string, n int) ([]Row, error) {
 		{"detail", "record detail", many(manyDetails, a.detail), keptDetails, AtLeast(0.35)},
 		{"page", "page of 25", many(manyPages, a.page), keptPages, AtLeast(0.35)},
 		{"filtered", "filtered page of 25", many(manyPages, a.filteredPage), keptPages, nil},
+		{"search", "search for a rare word", many(manyPages, a.rareWord), keptPages, searchTarget},
 	}
 	var rows []Row
 	err = serving(ctx, func(ctx context.Context, ready func(string)) error { return Serve(ctx, dir, ready) }, func(addr string) error {

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"pdpp"
@@ -105,4 +106,18 @@ func (a *asker) rare() []byte {
 // ranged asks for the first page of a category with an amount in one half.
 func (a *asker) ranged() []byte {
 	return request(recordsPath + "?" + pageSize + a.anyCategory() + "&filter[amount][gte]=5000")
+}
+
+// rareWord searches for a word of matterSize records.
+func (a *asker) rareWord() []byte { return searchFor(matterOf(a.rng.below(a.n))) }
+
+// commonWords searches for two of the most frequent words, which nearly every
+// record has.
+func (a *asker) commonWords() []byte {
+	first := a.rng.below(8)
+	return searchFor(a.corpus.words.words[first] + "+" + a.corpus.words.words[first+1+a.rng.below(4)])
+}
+
+func searchFor(words string) []byte {
+	return request("/v1/search?" + pageSize + "&q=" + strings.ReplaceAll(words, "é", "%C3%A9"))
 }

@@ -14,23 +14,20 @@ import (
 const hitPreview = 1024
 
 // writeHit appends one search result (Q-6). It has everything but the record's body.
-func (s *searcher) writeHit(h hit) error {
-	return s.view.Reread(h.ref, func(r *store.Record) error {
-		shape := s.shapes[h.source]
-		rec, err := s.evidenceRecord(shape, r)
-		if err != nil {
-			return err
-		}
-		texts, err := s.texts(h.source, r)
-		if err != nil {
-			return err
-		}
-		s.body = appendHit(s.body, h, rec, evidence.Find(texts, s.search.Terms))
-		return nil
-	})
+func (s *searcher) writeHit(h *hit) error {
+	rec, err := s.evidenceRecord(s.shapes[h.record.Source], &h.record)
+	if err != nil {
+		return err
+	}
+	texts, err := s.texts(&h.record)
+	if err != nil {
+		return err
+	}
+	s.body = appendHit(s.body, h, rec, evidence.Find(texts, s.search.Terms))
+	return nil
 }
 
-func appendHit(b []byte, h hit, rec *evidence.Record, found evidence.Matches) []byte {
+func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) []byte {
 	b = appendText(b, `{"object":"search_result"`)
 	b = appendMember(b, "stream", h.stream)
 	b = appendMember(b, "record_key", h.id)
@@ -93,9 +90,9 @@ func (q *request) evidenceRecord(s *shape, r *store.Record) (*evidence.Record, e
 }
 
 // texts are the fields of a record that were searched, whole.
-func (s *searcher) texts(source int, r *store.Record) ([]evidence.Text, error) {
+func (s *searcher) texts(r *store.Record) ([]evidence.Text, error) {
 	var out []evidence.Text
-	for _, f := range s.search.Sources[source].Fields {
+	for _, f := range s.search.Sources[r.Source].Fields {
 		value, ok := rawjson.Get(r.Body, f.Name)
 		if !ok {
 			continue

@@ -1,6 +1,7 @@
 package rs
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -44,8 +45,7 @@ func (p place) compare(o place) int {
 // hit is a match that may be on the page.
 type hit struct {
 	place
-	source int
-	ref    store.Ref
+	record store.Record
 }
 
 // ranking keeps the best hits after a place.
@@ -71,7 +71,9 @@ func (r *ranking) add(m *store.Match, s *shape) {
 	if r.after != nil && p.compare(*r.after) <= 0 {
 		return
 	}
-	r.hits = append(r.hits, hit{p, m.Source, m.Ref})
+	record := m.Record // which belongs to the call
+	record.ID, record.Body = []byte(p.id), bytes.Clone(m.Body)
+	r.hits = append(r.hits, hit{p, record})
 	if len(r.hits) >= 4*r.keep {
 		r.best()
 		r.worst = r.hits[len(r.hits)-1].score

@@ -163,7 +163,7 @@ func (s *searcher) writePage(hits []hit) (page, error) {
 		if i > 0 {
 			s.body = append(s.body, ',')
 		}
-		if err := s.writeHit(h); err != nil {
+		if err := s.writeHit(&h); err != nil {
 			return page{}, err
 		}
 		if i > 0 && len(s.body)-start+1 > s.pageBytes() {

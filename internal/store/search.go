@@ -3,7 +3,6 @@ package store
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	"pdpp/internal/query"
 )
@@ -15,18 +14,13 @@ type Searcher interface {
 	// belongs to the call. Nothing but the sources' fields and visible records
 	// has any influence on what is visited, or in which order.
 	Search(q query.Search, visit func(*Match) (taken bool, err error)) error
-	// Reread gives the record of a Match again, whole, within the same snapshot.
-	Reread(m Ref, visit func(*Record) error) error
 }
 
 // Match is a record found by its words, with what its score depends on.
 type Match struct {
-	Source    int // index into the query's sources
-	ID        []byte
-	EmittedAt time.Time
-	Ref       Ref
-	Times     []int // how often each term of the query occurs in the searchable fields
-	Length    int   // how many terms those have
+	Record       // without its Order
+	Times  []int // how often each term of the query occurs in the searchable fields
+	Length int   // how many terms those have
 }
 
 // Number is the record's place among all by emitted_at, and then by the time it

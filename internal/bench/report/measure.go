@@ -41,7 +41,7 @@ func (m *measurement) all(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}} {
+	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}} {
 		if !m.wants(step.name) || step.name == "memory" && m.wants("growth") {
 			continue // the memory is that of the server whose growth was measured
 		}
@@ -119,6 +119,14 @@ func (m *measurement) memory(ctx context.Context) error {
 		return err
 	}
 	return withChild(ctx, large, func(c *child) error { return m.resident(ctx, c, large) })
+}
+
+func (m *measurement) window(ctx context.Context) error {
+	row, err := m.suite.Windows(ctx)
+	if err == nil {
+		m.add(row)
+	}
+	return err
 }
 
 func (m *measurement) resident(ctx context.Context, c *child, dir string) error {

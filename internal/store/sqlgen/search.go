@@ -43,7 +43,7 @@ func CompileSearch(d Dialect, src Source, probe func(Statement) (int64, error)) 
 
 // Statement selects record, id, emitted_at, body and term_counts, newest first. The
 // groups are the terms that a record has at least one of each; a walk does not look
-// at them. The body is read only where Verify needs it.
+// at them.
 func (s *Search) Statement(groups [][]string, oldest *int64) Statement {
 	b := builder{d: s.d}
 	if s.Walks {
@@ -55,11 +55,7 @@ func (s *Search) Statement(groups [][]string, oldest *int64) Statement {
 }
 
 func (s *Search) walkAll(b *builder, oldest *int64) {
-	body := "NULL"
-	if s.Partial() {
-		body = "r.body"
-	}
-	b.add(`SELECT r.record, r.id, r.emitted_at, ` + body + `, r.term_counts FROM `)
+	b.add(`SELECT r.record, r.id, r.emitted_at, r.body, r.term_counts FROM `)
 	s.from(b)
 	s.where(b, query.Order{By: query.ByCursor}, Segment{}, nil)
 	if oldest != nil {
@@ -77,7 +73,7 @@ func (s *Search) byWords(b *builder, groups [][]string, oldest *int64) {
 	}
 	from, where, record, arg := s.d.Words(groups)
 	// The order of the tables is not left to the planner: it knows nothing about terms.
-	b.add(`SELECT r.record, r.id, r.emitted_at, NULL, r.term_counts FROM ` + from + ` CROSS JOIN records r ON r.record = ` + record)
+	b.add(`SELECT r.record, r.id, r.emitted_at, r.body, r.term_counts FROM ` + from + ` CROSS JOIN records r ON r.record = ` + record)
 	b.add(` WHERE `+where+` AND r.subject = ? AND r.binding = ?`, arg, s.src.Subject, s.src.Binding)
 	if oldest != nil {
 		b.add(` AND `+record+` >= ?`, *oldest)

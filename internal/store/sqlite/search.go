@@ -114,24 +114,8 @@ func (f *finder) next() (bool, error) {
 		if !all || f.way.Walks && !f.way.Verify(f.stmt.Bytes(3)) {
 			continue
 		}
-		f.cur.Ref, f.cur.ID = store.Ref(f.stmt.Int(0)), f.stmt.Bytes(1)
-		f.cur.EmittedAt, f.cur.Length = fromMillis(f.stmt.Int(2)), length
+		readRecord(&f.cur.Record, f.stmt, f.cur.Source)
+		f.cur.Length = length
 		return true, nil
 	}
-}
-
-// Reread implements store.Searcher.
-func (t *tx) Reread(ref store.Ref, visit func(*store.Record) error) error {
-	stmt, err := t.conn.Query(`SELECT record, id, emitted_at, body FROM records WHERE record = ?`, int64(ref))
-	if err != nil {
-		return err
-	}
-	defer stmt.Close()
-	row, err := stmt.Step()
-	if err != nil || !row {
-		return err
-	}
-	var r store.Record
-	readRecord(&r, stmt, 0)
-	return visit(&r)
 }
