@@ -105,8 +105,8 @@ func category(d *dice) string {
 // A matter is a word of its own that matterSize letters share, spread over
 // matterSpan letters: a rare word that is found equally often in any store.
 const (
-	matterSize = 40
-	matterSpan = 20_000
+	matterSize = 30
+	matterSpan = 15_000
 )
 
 func matterOf(n int) string {

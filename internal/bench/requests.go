@@ -109,7 +109,10 @@ func (a *asker) ranged() []byte {
 }
 
 // rareWord searches for a word of matterSize records.
-func (a *asker) rareWord() []byte { return searchFor(matterOf(a.rng.below(a.n))) }
+func (a *asker) rareWord() []byte {
+	whole := max(1, a.n/matterSpan*matterSpan) // matters that are all there
+	return searchFor(matterOf(a.rng.below(whole)))
+}
 
 // commonWords searches for two of the most frequent words, which nearly every
 // record has.

@@ -41,6 +41,9 @@ func (s *Suite) Build(ctx context.Context, n int) (dir string, row Row, err erro
 	took, err := w.Ingest(ctx, s.Corpus.Lines(0, n), n, func(done int) {
 		s.Progress("building a store: %s of %s records", count(done), count(n))
 	})
+	if err == nil {
+		err = w.tidy(ctx)
+	}
 	if closed := w.Close(); err == nil {
 		err = closed
 	}

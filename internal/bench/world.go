@@ -117,3 +117,17 @@ func (w *World) Ingest(ctx context.Context, lines io.Reader, n int, progress fun
 	}
 	return took, err
 }
+
+// tidy does the housekeeping that a server does when it has nothing else to do.
+func (w *World) tidy(ctx context.Context) error {
+	for more := true; more; {
+		err := w.Store.Update(ctx, func(tx store.Tx) (err error) {
+			more, err = tx.Tidy()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

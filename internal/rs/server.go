@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp"
 	"pdpp/internal/httpx"
 	"pdpp/internal/query"
 	"pdpp/internal/store"
@@ -105,21 +104,4 @@ func (s *Server) ready(ctx context.Context) error {
 		_, err := v.Generation()
 		return err
 	})
-}
-
-// Run does the server's work in the background until ctx ends: it notes when
-// tokens were last used.
-func (s *Server) Run(ctx context.Context) error {
-	tick := time.NewTicker(5 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return s.flushUsed(context.WithoutCancel(ctx))
-		case <-tick.C:
-			if err := s.flushUsed(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Warn("noting token use failed", "code", string(pdpp.CodeOf(err)))
-			}
-		}
-	}
 }

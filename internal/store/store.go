@@ -99,6 +99,9 @@ type RecordsWriter interface {
 	Ingest(b *Binding, docs []Document, now time.Time) ([]Outcome, error)
 	// DeleteAll deletes every record of a binding and says how many.
 	DeleteAll(b *Binding, now time.Time) (int64, error)
+	// Tidy does a small part of the housekeeping that keeps reads fast. It
+	// changes nothing that can be read; more says that some is left to do.
+	Tidy() (more bool, err error)
 }
 
 // Subject is an owner.

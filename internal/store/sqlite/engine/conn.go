@@ -108,6 +108,9 @@ func (c *Conn) Resume() { c.interrupted.Store(false) }
 // Changes is the number of rows the last statement changed.
 func (c *Conn) Changes() int { return int(sqlite3.Xsqlite3_changes(c.tls, c.db)) }
 
+// TotalChanges is the number of rows changed since the connection was opened.
+func (c *Conn) TotalChanges() int { return int(sqlite3.Xsqlite3_total_changes(c.tls, c.db)) }
+
 // InTransaction reports whether a transaction is open.
 func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
 

@@ -1,0 +1,68 @@
+package rs
+
+import (
+	"context"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/store"
+)
+
+// chore is something the server does from time to time.
+type chore struct {
+	name  string
+	every time.Duration
+	do    func(context.Context) error
+	next  time.Time
+}
+
+// chores are the server's work in the background.
+func (s *Server) chores() []*chore {
+	return []*chore{
+		{name: "noting token use", every: 5 * time.Second, do: s.flushUsed},
+		{name: "tidying the store", every: time.Minute, do: s.tidy},
+	}
+}
+
+// Run does the server's work in the background until ctx ends. What fails is tried
+// again next time.
+func (s *Server) Run(ctx context.Context) error {
+	chores := s.chores()
+	tick := time.NewTicker(5 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return s.flushUsed(context.WithoutCancel(ctx))
+		case now := <-tick.C:
+			for _, c := range chores {
+				s.runDue(ctx, c, now)
+			}
+		}
+	}
+}
+
+func (s *Server) runDue(ctx context.Context, c *chore, now time.Time) {
+	if now.Before(c.next) {
+		return
+	}
+	c.next = now.Add(c.every)
+	if err := c.do(ctx); err != nil && ctx.Err() == nil {
+		s.Log.Warn(c.name+" failed", "code", string(pdpp.CodeOf(err)))
+	}
+}
+
+// tidy does the store's housekeeping in small steps, so that writers get their turn
+// in between.
+func (s *Server) tidy(ctx context.Context) error {
+	for more := true; more; {
+		err := s.Store.Update(ctx, func(tx store.Tx) (err error) {
+			more, err = tx.Tidy()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
