@@ -18,7 +18,7 @@ func TestCorpusIsTheSameEverywhere(t *testing.T) {
 	if _, err := io.Copy(h, NewCorpus().Lines(0, 1000)); err != nil {
 		t.Fatal(err)
 	}
-	const want = ""
+	const want = "f88b30623a8d63693805d2c25ded8ff826e735bdb7a3758bfbfb81b10c9bee7f"
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {
 		t.Errorf("digest of 1000 lines = %s, want %s", got, want)
 	}
