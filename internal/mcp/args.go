@@ -1,0 +1,383 @@
+package mcp
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/rawjson"
+)
+
+// argKind is the type of an argument, with the check that goes with it.
+type argKind uint8
+
+const (
+	argText        argKind = iota // a non-empty string
+	argStream                     // the name of a stream (MS-56)
+	argID                         // a connection or record id (MS-56)
+	argHandle                     // the handle of a record (MS-50)
+	argEnum                       // one of some words
+	argInt                        // an integer within bounds
+	argTexts                      // a non-empty list of non-empty strings
+	argStreams                    // the same of stream names
+	argFilter                     // a typed filter (MS-100)
+	argExpand                     // a list of relations
+	argExpandLimit                // limits by relation
+)
+
+// arg is one argument of a tool: its schema and its checks are made from it.
+type arg struct {
+	name     string
+	kind     argKind
+	required bool
+	enum     []string
+	min, max int
+	about    string // the description in the schema; "" for none
+}
+
+// argTable are the arguments of a tool, in the order of its schema.
+type argTable []arg
+
+// Args are the checked arguments of one call. Absent ones are zero.
+type Args struct {
+	raw    []member // as received, without nulls
+	texts  map[string]string
+	lists  map[string][]string
+	ints   map[string]int
+	filter []Condition
+	limits []RelationLimit
+	handle Handle
+}
+
+type member struct {
+	name  string
+	value []byte // compact JSON
+}
+
+// Condition is one comparison of a filter; Op is "" for equality. Value is the
+// operand as the query string carries it: numbers keep their digits.
+type Condition struct{ Field, Op, Value string }
+
+// RelationLimit is one entry of expand_limit.
+type RelationLimit struct {
+	Relation string
+	Limit    int
+}
+
+// Text is a string argument; "" when it is absent.
+func (a Args) Text(name string) string { return a.texts[name] }
+
+// List is a list argument; nil when it is absent.
+func (a Args) List(name string) []string { return a.lists[name] }
+
+// Int is an integer argument.
+func (a Args) Int(name string) (n int, given bool) {
+	n, given = a.ints[name]
+	return n, given
+}
+
+// Has reports whether an argument was given.
+func (a Args) Has(name string) bool {
+	return slices.ContainsFunc(a.raw, func(m member) bool { return m.name == name })
+}
+
+// JSON is the arguments as received, as compact JSON, with some of them replaced
+// or, by a nil value, left out; new ones come last.
+func (a Args) JSON(changes ...member) []byte {
+	out := []byte{'{'}
+	add := func(m member) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = rawjson.AppendString(out, m.name)
+		out = append(append(out, ':'), m.value...)
+	}
+	for _, m := range a.raw {
+		i := slices.IndexFunc(changes, func(c member) bool { return c.name == m.name })
+		if i < 0 {
+			add(m)
+		} else if changes[i].value != nil {
+			add(changes[i])
+		}
+	}
+	for _, c := range changes {
+		if c.value != nil && !a.Has(c.name) {
+			add(c)
+		}
+	}
+	return append(out, '}')
+}
+
+// parse checks raw arguments in the order of MS-44, up to what a single argument
+// says about itself; what arguments say about each other is the tool's.
+func (t argTable) parse(raw []byte) (Args, error) {
+	a := Args{texts: map[string]string{}, lists: map[string][]string{}, ints: map[string]int{}}
+	if err := a.read(raw); err != nil {
+		return a, err
+	}
+	if err := t.knows(a); err != nil {
+		return a, err
+	}
+	if err := t.each(&a, (*Args).take); err != nil {
+		return a, err
+	}
+	if err := t.complete(a); err != nil {
+		return a, err
+	}
+	for _, phase := range []func(*Args, arg, []byte) error{(*Args).checkName, (*Args).takeFilter, (*Args).takeExpand} {
+		if err := t.each(&a, phase); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// each calls a phase of the checks for every argument that was given.
+func (t argTable) each(a *Args, phase func(*Args, arg, []byte) error) error {
+	for _, decl := range t {
+		for _, m := range a.raw {
+			if m.name != decl.name {
+				continue
+			}
+			if err := phase(a, decl, m.value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// read splits the arguments. A null means absent, except where the contract wants
+// an object (MS-44).
+func (a *Args) read(raw []byte) error {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	compact, err := rawjson.Compact(nil, raw)
+	if err != nil || rawjson.KindOf(compact) != rawjson.KindObject {
+		return &Failure{Code: "invalid_argument", Message: "Arguments must be one JSON object without duplicate names."}
+	}
+	for name, value := range rawjson.Members(compact) {
+		n := string(name)
+		if rawjson.KindOf(value) == rawjson.KindNull && n != "filter" && n != "expand_limit" {
+			continue
+		}
+		a.raw = append(a.raw, member{n, value})
+	}
+	return nil
+}
+
+// knows refuses unknown names.
+func (t argTable) knows(a Args) error {
+	var names []string
+	for _, decl := range t {
+		names = append(names, decl.name)
+	}
+	for _, m := range a.raw {
+		if !slices.Contains(names, m.name) {
+			return badArg(m.name, "There is no argument %s. Accepted: %s.", strconv.Quote(cutName(m.name)), strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+func (t argTable) complete(a Args) error {
+	for _, decl := range t {
+		if decl.required && !a.Has(decl.name) {
+			return badArg(decl.name, "%s is required.", decl.name)
+		}
+	}
+	return nil
+}
+
+// take reads arguments of the plain kinds.
+func (a *Args) take(decl arg, value []byte) error {
+	switch decl.kind {
+	case argText, argStream, argID, argHandle, argEnum:
+		s, ok := rawjson.String(value)
+		switch {
+		case !ok || s == "":
+			return badArg(decl.name, "%s must be a non-empty string.", decl.name)
+		case decl.kind == argEnum && !slices.Contains(decl.enum, s):
+			return badArg(decl.name, "%s must be one of: %s.", decl.name, strings.Join(decl.enum, ", "))
+		}
+		a.texts[decl.name] = s
+	case argInt:
+		n, ok := wholeNumber(value)
+		if !ok || n < decl.min || decl.max > 0 && n > decl.max {
+			return badArg(decl.name, "%s must be an integer %s.", decl.name, decl.bounds())
+		}
+		a.ints[decl.name] = n
+	case argTexts, argStreams:
+		list, ok := texts(value)
+		if !ok {
+			return badArg(decl.name, "%s must be a non-empty list of non-empty strings.", decl.name)
+		}
+		a.lists[decl.name] = list
+	}
+	return nil
+}
+
+func (decl arg) bounds() string {
+	if decl.max > 0 {
+		return "from " + strconv.Itoa(decl.min) + " to " + strconv.Itoa(decl.max)
+	}
+	return "of at least " + strconv.Itoa(decl.min)
+}
+
+// wholeNumber reads a JSON number that is an integer, however it is written.
+func wholeNumber(value []byte) (int, bool) {
+	if rawjson.KindOf(value) != rawjson.KindNumber {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1e15 {
+		return 0, false
+	}
+	return int(f), true
+}
+
+func texts(value []byte) ([]string, bool) {
+	if rawjson.KindOf(value) != rawjson.KindArray {
+		return nil, false
+	}
+	var out []string
+	for item := range rawjson.Elements(value) {
+		s, ok := rawjson.String(item)
+		if !ok || s == "" {
+			return nil, false
+		}
+		out = append(out, s)
+	}
+	return out, len(out) > 0
+}
+
+// checkName refuses names that cannot be part of a request (MS-56).
+func (a *Args) checkName(decl arg, _ []byte) error {
+	bad := func(what string) error {
+		return &Failure{Code: "invalid_name", Param: decl.name, Message: what}
+	}
+	switch decl.kind {
+	case argStream, argStreams:
+		for _, s := range append(a.lists[decl.name], a.texts[decl.name]) {
+			if s != "" && !isStreamName(s) {
+				return bad(decl.name + " has a name with a slash, a backslash, two dots or a control character.")
+			}
+		}
+	case argID:
+		if s := a.texts[decl.name]; strings.ContainsRune(s, 0) || decl.name == "record_id" && (s == "." || s == "..") {
+			return bad(decl.name + " is not usable as an id.")
+		}
+	case argHandle:
+		h, err := ParseHandle(a.texts[decl.name])
+		a.handle = h
+		return err
+	case argText:
+		if decl.name == "field_path" && strings.ContainsRune(a.texts[decl.name], 0) {
+			return bad("field_path is not usable as a field name.")
+		}
+	}
+	return nil
+}
+
+// isStreamName reports whether a name can be a stream argument (MS-56).
+func isStreamName(s string) bool {
+	return s != "" && !strings.ContainsAny(s, `/\`) && !strings.Contains(s, "..") && !hasControl(s)
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 })
+}
+
+const filterForms = `A filter is an object: {"status":"paid"} for exact values, {"created_at":{"gte":"2026-01-01"}} for ranges.`
+
+// takeFilter reads a typed filter (FILTER-1 …).
+func (a *Args) takeFilter(decl arg, value []byte) error {
+	if decl.kind != argFilter {
+		return nil
+	}
+	bad := func(field, what string) error {
+		param := "filter"
+		if field != "" {
+			param += "." + field
+		}
+		return &Failure{Code: "invalid_filter", Param: param, Message: what + " " + filterForms}
+	}
+	if rawjson.KindOf(value) != rawjson.KindObject {
+		return bad("", "filter is not an object.")
+	}
+	for name, v := range rawjson.Members(value) {
+		field := string(name)
+		if field == "" || strings.ContainsAny(field, "[]") {
+			return bad(field, "A filter key is a plain field name.")
+		}
+		if text, ok := operand(v, true); ok {
+			a.filter = append(a.filter, Condition{field, "", text})
+			continue
+		}
+		if rawjson.KindOf(v) != rawjson.KindObject || string(v) == "{}" {
+			return bad(field, "A filter value is a string, a number, a boolean, or an object with gte, gt, lte, lt.")
+		}
+		for op, v := range rawjson.Members(v) {
+			text, ok := operand(v, false)
+			if !ok || !slices.Contains([]string{"gte", "gt", "lte", "lt"}, string(op)) {
+				return bad(field, "Range operators are gte, gt, lte, lt with a string or a number.")
+			}
+			a.filter = append(a.filter, Condition{field, string(op), text})
+		}
+	}
+	if a.filter == nil {
+		return bad("", "filter is empty; leave it out.")
+	}
+	return nil
+}
+
+// operand is a scalar as the query string carries it.
+func operand(v []byte, booleans bool) (string, bool) {
+	switch rawjson.KindOf(v) {
+	case rawjson.KindString:
+		return rawjson.String(v)
+	case rawjson.KindNumber:
+		return string(v), true
+	case rawjson.KindBool:
+		return string(v), booleans
+	}
+	return "", false
+}
+
+// takeExpand reads expand and expand_limit.
+func (a *Args) takeExpand(decl arg, value []byte) error {
+	bad := func(what string) error {
+		return &Failure{Code: "invalid_expand", Param: decl.name, Message: what + " GET /v1/schema (expand_capabilities) lists the relations."}
+	}
+	if decl.kind == argExpand {
+		list, ok := texts(value)
+		if !ok || slices.ContainsFunc(list, func(s string) bool { return strings.ContainsAny(s, "[]") }) {
+			return bad("expand must be a non-empty list of relation names.")
+		}
+		a.lists[decl.name] = list
+	}
+	if decl.kind != argExpandLimit {
+		return nil
+	}
+	if rawjson.KindOf(value) != rawjson.KindObject || string(value) == "{}" {
+		return bad("expand_limit must be a non-empty object {relation: n}.")
+	}
+	for name, v := range rawjson.Members(value) {
+		n, ok := wholeNumber(v)
+		if !ok || n < 1 || len(name) == 0 || strings.ContainsAny(string(name), "[]") {
+			return bad("expand_limit must give each relation an integer of at least 1.")
+		}
+		a.limits = append(a.limits, RelationLimit{string(name), n})
+	}
+	return nil
+}
+
+// cutName shortens a name that came from outside for a message.
+func cutName(s string) string {
+	if r := []rune(s); len(r) > 64 {
+		return string(r[:64]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"strconv"
+
+	"pdpp/internal/rawjson"
+)
+
+// schema is the input schema of the arguments (MS-10): no references, no unions of
+// types, nothing that hosts fail to convert.
+func (t argTable) schema() []byte {
+	b := []byte(`{"type":"object","additionalProperties":false`)
+	first := true
+	for _, decl := range t {
+		if !decl.required {
+			continue
+		}
+		if first {
+			b = append(b, `,"required":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		first = false
+		b = rawjson.AppendString(b, decl.name)
+	}
+	if !first {
+		b = append(b, ']')
+	}
+	b = append(b, `,"properties":{`...)
+	for i, decl := range t {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(rawjson.AppendString(b, decl.name), ':')
+		b = decl.append(b)
+	}
+	return append(b, "}}"...)
+}
+
+const (
+	scalarOperand = `{"anyOf":[{"type":"string"},{"type":"number"}]}`
+	filterSchema  = `"type":"object","minProperties":1,"additionalProperties":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},` +
+		`{"type":"object","minProperties":1,"additionalProperties":false,"properties":{"gte":` + scalarOperand + `,"gt":` + scalarOperand +
+		`,"lte":` + scalarOperand + `,"lt":` + scalarOperand + `}}]}`
+)
+
+var kindSchemas = map[argKind]string{
+	argText:        `"type":"string","minLength":1`,
+	argStream:      `"type":"string","minLength":1`,
+	argID:          `"type":"string","minLength":1`,
+	argHandle:      `"type":"string","minLength":1`,
+	argTexts:       `"type":"array","minItems":1,"items":{"type":"string","minLength":1}`,
+	argStreams:     `"type":"array","minItems":1,"items":{"type":"string","minLength":1}`,
+	argExpand:      `"type":"array","minItems":1,"items":{"type":"string","minLength":1}`,
+	argFilter:      filterSchema,
+	argExpandLimit: `"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":1}`,
+}
+
+func (decl arg) append(b []byte) []byte {
+	b = append(b, '{')
+	switch decl.kind {
+	case argEnum:
+		b = append(b, `"type":"string","enum":`...)
+		b = append(b, '[')
+		for i, word := range decl.enum {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = rawjson.AppendString(b, word)
+		}
+		b = append(b, ']')
+	case argInt:
+		b = append(b, `"type":"integer","minimum":`...)
+		b = strconv.AppendInt(b, int64(decl.min), 10)
+		if decl.max > 0 {
+			b = append(b, `,"maximum":`...)
+			b = strconv.AppendInt(b, int64(decl.max), 10)
+		}
+	default:
+		b = append(b, kindSchemas[decl.kind]...)
+	}
+	if decl.about != "" {
+		b = append(b, `,"description":`...)
+		b = rawjson.AppendString(b, decl.about)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,105 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// Failure is an error made by the adapter (MS-45).
+type Failure struct {
+	Code      string
+	Message   string
+	Param     string
+	RetryWith string
+	Next      *Next
+	Members   []byte // further members of the error object, each after a comma
+}
+
+func (f *Failure) Error() string { return f.Code + ": " + f.Message }
+
+// Next is a call that would work.
+type Next struct {
+	Tool string
+	Args []byte // compact JSON
+}
+
+func badArg(param, format string, args ...any) error {
+	return &Failure{Code: "invalid_argument", Param: param, Message: fmt.Sprintf(format, args...)}
+}
+
+func internalError() error {
+	return &Failure{Code: "internal_error", Message: "The adapter failed. This is a defect; the log has the details."}
+}
+
+// object is the error as it stands in structured output (MS-41).
+func (f *Failure) object() []byte {
+	b := appendMember([]byte(`{"type":"adapter_error"`), "code", f.Code)
+	b = appendMember(b, "message", f.Message)
+	b = appendMember(b, "param", f.Param)
+	b = appendMember(b, "retry_with", f.RetryWith)
+	b = append(b, f.Members...)
+	if f.Next != nil {
+		b = append(b, `,"next":`...)
+		b = f.Next.append(b)
+	}
+	return append(b, '}')
+}
+
+func (n *Next) append(b []byte) []byte {
+	b = append(b, `{"tool":`...)
+	b = rawjson.AppendString(b, n.Tool)
+	b = append(b, `,"args":`...)
+	b = append(b, n.Args...)
+	return append(b, '}')
+}
+
+// failure is the result of a call that failed (MS-41, MS-42).
+func (c *call) failure(err error) *Result {
+	var up *rsclient.Error
+	var own *Failure
+	switch {
+	case errors.As(err, &own):
+	case errors.As(err, &up) && up.Status != 0:
+		return c.relayed(up)
+	case errors.As(err, &up):
+		own = &Failure{Code: up.Code, Message: up.Message}
+	case errors.Is(err, context.Canceled):
+		own = &Failure{Code: rsclient.CodeTimeout, Message: "The call was cancelled."}
+	default:
+		c.Log.Error("a tool failed", "tool", c.tool.Name)
+		own = internalError().(*Failure)
+	}
+	b := append([]byte(`{"error":`), own.object()...)
+	return &Result{
+		IsError: true, Structured: append(b, '}'),
+		Content: []Block{{Text: c.errorText(own.object(), 0, "", own.Next)}},
+	}
+}
+
+// relayed is an error of the resource server, as it came.
+func (c *call) relayed(e *rsclient.Error) *Result {
+	b := append([]byte(`{"error":`), e.Object...)
+	b = append(b, `,"http_status":`...)
+	b = strconv.AppendInt(b, int64(e.Status), 10)
+	b = append(b, `,"provider_url":`...)
+	b = rawjson.AppendString(b, c.RS.Provider())
+	b = append(b, `,"request_id":`...)
+	b = appendOrNull(b, e.RequestID)
+	return &Result{
+		IsError: true, Structured: append(b, '}'),
+		Content: []Block{{Text: c.errorText(e.Object, e.Status, e.RequestID, c.wayOn(e))}},
+	}
+}
+
+// appendOrNull appends a string, or null for "".
+func appendOrNull(b []byte, s string) []byte {
+	if s == "" {
+		return append(b, "null"...)
+	}
+	return rawjson.AppendString(b, s)
+}

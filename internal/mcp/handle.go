@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"pdpp/internal/rawjson"
+)
+
+// Handle names a record. It holds state, never authority (MS-55): whoever sends it
+// reads with their own token.
+type Handle struct {
+	Connection string // "" when it is not known
+	Stream     string
+	Record     string
+}
+
+const recordURI = "pdpp://record/"
+
+// ParseHandle reads a grammar id, connection/stream:record, a legacy id,
+// stream:record, or a pdpp://record URI (MS-50, MS-53). Nothing is trimmed, folded
+// or normalized.
+func ParseHandle(s string) (Handle, error) {
+	if strings.HasPrefix(s, "pdpp://") {
+		return parseRecordURI(s)
+	}
+	var h Handle
+	rest := s
+	conn, after, scoped := strings.Cut(s, "/")
+	if scoped {
+		h.Connection, rest = conn, after
+	}
+	var ok bool
+	h.Stream, h.Record, ok = strings.Cut(rest, ":")
+	if !ok || scoped && !isSegment(h.Connection) || !isSegment(h.Stream) || !isSegment(h.Record) {
+		return Handle{}, badHandle()
+	}
+	return h, nil
+}
+
+func badHandle() error {
+	return &Failure{
+		Code: "invalid_id", Param: "id",
+		Message: "id must be connection_id/stream:record_id, stream:record_id, or pdpp://record/…, exactly as a result showed it.",
+	}
+}
+
+// isSegment reports whether a part of an id can stand in the grammar (MS-50).
+func isSegment(s string) bool {
+	return s != "" && s != "." && !strings.ContainsAny(s, `/\`) && !strings.Contains(s, "..") && !hasControl(s) && utf8.ValidString(s)
+}
+
+// String is the handle as results show it (MS-52). embedded says that it names the
+// connection, or that none is known; else the connection goes beside it. It is ""
+// when no handle can name the record.
+func (h Handle) String() (id string, embedded bool) {
+	if h.Stream == "" || h.Record == "" || h.Record == "." || h.Record == ".." || strings.ContainsRune(h.Record, 0) {
+		return "", false
+	}
+	if !isSegment(h.Stream) || strings.Contains(h.Stream, ":") || !isSegment(h.Record) {
+		return h.URI(), true
+	}
+	if h.Connection == "" {
+		return h.Stream + ":" + h.Record, true
+	}
+	if !isSegment(h.Connection) || strings.Contains(h.Connection, ":") {
+		return h.Stream + ":" + h.Record, false
+	}
+	return h.Connection + "/" + h.Stream + ":" + h.Record, true
+}
+
+// URI is the pdpp://record form, which can hold any name (MS-53).
+func (h Handle) URI() string {
+	b := appendIdentity([]byte(`{"v":1,"kind":"record"`), h)
+	return recordURI + base64.RawURLEncoding.EncodeToString(append(b, '}'))
+}
+
+func appendIdentity(b []byte, h Handle) []byte {
+	b = appendMember(b, "connection_id", h.Connection)
+	b = appendMember(b, "stream", h.Stream)
+	return appendMember(b, "record_id", h.Record)
+}
+
+// appendMember appends ,"name":"value"; nothing when the value is empty.
+func appendMember(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(rawjson.AppendString(append(b, ','), name), ':')
+	return rawjson.AppendString(b, value)
+}
+
+func parseRecordURI(s string) (Handle, error) {
+	d, ok := decodeURI(s, recordURI, "record", "connection_id", "stream", "record_id")
+	h := Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]}
+	if !ok || !h.isNamed() {
+		return Handle{}, badHandle()
+	}
+	return h, nil
+}
+
+// isNamed reports whether a decoded handle names a record (MS-53).
+func (h Handle) isNamed() bool {
+	for _, s := range []string{h.Stream, h.Record} {
+		if s == "" || s == "." || s == ".." || strings.ContainsRune(s, 0) {
+			return false
+		}
+	}
+	return !strings.ContainsRune(h.Connection, 0)
+}
+
+// decoded is the payload of a pdpp:// URI.
+type decoded struct {
+	texts map[string]string
+	ints  map[string]int
+}
+
+// decodeURI reads the payload of a pdpp:// URI: only the named members, strings or
+// whole numbers, in exactly our encoding.
+func decodeURI(s, prefix, kind string, names ...string) (decoded, bool) {
+	d := decoded{map[string]string{}, map[string]int{}}
+	text, ok := strings.CutPrefix(s, prefix)
+	if !ok || strings.ContainsAny(text, "\r\n") {
+		return d, false
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return d, false
+	}
+	compact, err := rawjson.Compact(nil, raw)
+	if err != nil || rawjson.KindOf(compact) != rawjson.KindObject {
+		return d, false
+	}
+	known := map[string]bool{"v": true, "kind": true}
+	for _, n := range names {
+		known[n] = true
+	}
+	for name, value := range rawjson.Members(compact) {
+		n := string(name)
+		if !known[n] {
+			return d, false
+		}
+		if text, ok := rawjson.String(value); ok {
+			d.texts[n] = text
+			continue
+		}
+		number, err := strconv.Atoi(string(value))
+		if err != nil {
+			return d, false
+		}
+		d.ints[n] = number
+	}
+	return d, d.ints["v"] == 1 && d.texts["kind"] == kind
+}

@@ -1,0 +1,53 @@
+package mcp
+
+import "time"
+
+// The constants of MS-20. Tests read them from here.
+const (
+	ToolsListMax = 16_384 // bytes of the tools/list result
+
+	InstructionsMax  = 1_600 // characters
+	InstructionsHead = 512   // characters that are a complete text
+
+	ResultMax = 98_304 // bytes of a result of query_records or search, text and structured
+	FetchMax  = 81_920 // bytes of the structured output of fetch
+
+	PreviewField = 2_048  // characters, preference of query_records
+	PreviewPage  = 65_536 // bytes, preference of query_records
+	SearchPage   = 49_152 // bytes, preference of search
+	FetchField   = 65_536 // characters, preference of fetch
+
+	QueryTextMax  = 4_096 // bytes of text, as the next ones
+	SearchTextMax = 4_096
+	AggTextMax    = 4_096
+	SchemaTextMax = 8_192
+	ScopedTextMax = 6_144
+	CardMax       = 1_024
+	ErrorTextMax  = 2_048
+
+	SchemaStructuredMax = 60_000 // bytes
+	FullStructuredMax   = 200_000
+
+	DocTextMax = 65_536 // bytes of document text inline
+
+	WindowDefault = 4_096 // characters
+	WindowMax     = 16_384
+	ContextMax    = 8_192
+
+	PreviewChars     = 240 // characters of one text field in a card or excerpt
+	JSONPreviewBytes = 512 // bytes of a nested value shown whole
+	TitleChars       = 120
+	LabelChars       = 60
+	ExcerptChars     = 320 // characters of an excerpt or snippet in structured output
+	RowMin           = 160 // bytes, the smallest share of one record or hit
+
+	LadderRecords = 25
+	LadderFields  = 8
+	LadderMax     = 16_384 // bytes
+
+	BlobInlineMax = 262_144 // bytes
+
+	RSTimeout     = 30 * time.Second
+	RSBodyMax     = 32 << 20 // bytes of a JSON answer
+	WindowBodyMax = 1 << 20  // bytes of a field-window answer
+)

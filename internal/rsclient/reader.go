@@ -1,0 +1,66 @@
+package rsclient
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Reader is a resource server as the tools see it. Every error is an *Error, or the
+// context's.
+type Reader interface {
+	// Provider is the server's URL without a trailing slash.
+	Provider() string
+
+	Schema(ctx context.Context, q Query) (*Answer, error)
+	Records(ctx context.Context, stream string, q Query, p Prefer) (*Answer, error)
+	Record(ctx context.Context, stream, id string, q Query, p Prefer) (*Answer, error)
+	FieldWindow(ctx context.Context, stream, id string, q Query) (*Answer, error)
+	Aggregate(ctx context.Context, stream string, q Query) (*Answer, error)
+	// Search reads /v1/search, or the route of another mode: "semantic", "hybrid".
+	Search(ctx context.Context, mode string, q Query, p Prefer) (*Answer, error)
+	// Blob reads at most the first most bytes of a blob.
+	Blob(ctx context.Context, id string, q Query, most int) (*Blob, error)
+}
+
+// Prefer are the preferences of a read (MS-39); zero: none.
+type Prefer struct {
+	FieldPreview int // characters
+	PageBytes    int
+}
+
+// Answer is a 2xx answer of a JSON route.
+type Answer struct {
+	Body      []byte // as received; never empty
+	RequestID string // "" when the server gave none
+	Applied   Prefer // what the server says it did (Preference-Applied)
+}
+
+// Blob is the content of a blob, or its beginning.
+type Blob struct {
+	Content  []byte
+	MimeType string
+	Size     int64 // of the whole; -1: not known
+	Whole    bool
+	SHA256   string // from the ETag; "" when not known
+}
+
+// Error is a read that failed. Object is the normalized error object of MS-38: it
+// has at least type, code and message, and every further member as it came.
+type Error struct {
+	Status    int // 0: the server gave no answer that counts (upstream_…)
+	Code      string
+	Message   string
+	Object    json.RawMessage
+	RequestID string
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// Codes of reads that got no usable answer (MS-45).
+const (
+	CodeUnreachable = "upstream_unreachable"
+	CodeTimeout     = "upstream_timeout"
+	CodeTooLarge    = "upstream_too_large"
+	CodeInvalid     = "upstream_invalid"
+	CodeRedirect    = "upstream_redirect"
+)
