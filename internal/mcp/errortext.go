@@ -1,0 +1,248 @@
+package mcp
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// errorText says what went wrong and what to do, one fact per line, in the order of
+// MS-42, within ErrorTextMax bytes.
+func (c *call) errorText(object []byte, status int, requestID string, next *Next) string {
+	e := errorObject(object)
+	head := "error " + plainCode(e.text("code"))
+	if status != 0 {
+		head += " (HTTP " + strconv.Itoa(status) + ")"
+	}
+	t := errorLines{}
+	t.add(head + ": " + quote(e.text("message")))
+	t.labelled("param=", e.text("param"))
+	if string(e.raw("needs_broader_grant")) == "true" {
+		t.add("needs_broader_grant=true: only the owner can widen this; do not retry")
+	}
+	t.labelled("retry_with ", e.retryWith())
+	hint := e.text("hint")
+	if hint == "" {
+		hint = e.text("next_step")
+	}
+	t.labelled("hint ", hint)
+	foot := errorLines{}
+	if s := e.raw("retry_after_s"); s != nil {
+		foot.add("retry_after_s=" + string(s))
+	}
+	if lost := c.lostAuthorization(e.text("code")); lost != "" {
+		foot.add(lost)
+	}
+	if next != nil {
+		foot.add("next: " + next.Tool + " " + string(next.Args))
+	}
+	t2 := foot
+	t2.labelled("request_id=", requestID)
+	return t.with(e, t2)
+}
+
+// errorLines collect lines.
+type errorLines struct{ lines []string }
+
+func (t *errorLines) add(line string) { t.lines = append(t.lines, line) }
+
+func (t *errorLines) labelled(label, value string) {
+	if value != "" {
+		t.add(label + quote(value))
+	}
+}
+
+// with puts the lists of connections between head and foot, as much as fits.
+func (t errorLines) with(e errorObject, foot errorLines) string {
+	tail := strings.Join(foot.lines, "\n")
+	text := cutBytes(strings.Join(t.lines, "\n"), ErrorTextMax-len(tail)-1)
+	left := ErrorTextMax - len(text) - len(tail) - 2
+	lines, cut := e.connections(left)
+	for _, l := range lines {
+		text += "\n" + l
+	}
+	if cut != "" {
+		text += "\n" + cut
+	}
+	if tail != "" {
+		text += "\n" + tail
+	}
+	return text
+}
+
+// errorObject is the error object of a result.
+type errorObject []byte
+
+func (e errorObject) raw(name string) []byte {
+	v, _ := rawjson.Get(e, name)
+	return v
+}
+
+func (e errorObject) text(name string) string {
+	s, _ := rawjson.String(e.raw(name))
+	return s
+}
+
+// retryWith is a name, or the field of an object (appendix A).
+func (e errorObject) retryWith() string {
+	v := e.raw("retry_with")
+	if rawjson.KindOf(v) == rawjson.KindObject {
+		v, _ = rawjson.Get(v, "field")
+	}
+	s, _ := rawjson.String(v)
+	return s
+}
+
+// connections are the lines of the choices that an error lists, and, when they are
+// not all there, a line that says so.
+func (e errorObject) connections(room int) (lines []string, cut string) {
+	const rest = 80 // for the line about the rest
+	shown, listed := 0, 0
+	for _, list := range []struct{ name, label string }{
+		{"available_connections", "connection"}, {"unavailable_connections", "unavailable"},
+	} {
+		v := e.raw(list.name)
+		if rawjson.KindOf(v) != rawjson.KindArray {
+			continue
+		}
+		for item := range rawjson.Elements(v) {
+			line := connectionLine(list.label, item)
+			if list.label == "connection" {
+				listed++
+			}
+			if room -= len(line) + 1; room < rest {
+				continue
+			}
+			lines = append(lines, line)
+			if list.label == "connection" {
+				shown++
+			}
+		}
+	}
+	total := listed
+	if n, err := strconv.Atoi(string(e.raw("available_connection_count"))); err == nil {
+		total = max(total, n)
+	}
+	if shown < total {
+		cut = "available_connections: shown=" + strconv.Itoa(shown) + " total=" + strconv.Itoa(total) + "; call schema {} for the full index"
+	}
+	return lines, cut
+}
+
+func connectionLine(label string, item []byte) string {
+	o := errorObject(item)
+	line := label + " " + quoteID(o.text("connection_id"))
+	for _, name := range []string{"connector_key", "display_name", "grant_id", "code"} {
+		if s := o.text(name); s != "" {
+			line += " " + name + "=" + quote(firstChars(s, LabelChars))
+		}
+	}
+	return line
+}
+
+// plainCode makes a code safe to print bare.
+func plainCode(code string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-' {
+			return r
+		}
+		return '_'
+	}, firstChars(code, 64))
+}
+
+// cutBytes is the beginning of a text, at most n bytes, ending with a character.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n = max(0, n-len("…"))
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// lostAuthorization is the advice when the grant or token is gone (MS-49).
+func (c *call) lostAuthorization(code string) string {
+	if !slices.Contains([]string{"invalid_token", "grant_revoked", "grant_expired", "grant_invalid"}, code) {
+		return ""
+	}
+	advice := "the owner must connect again; do not retry"
+	if c.Reconnect != "" {
+		advice += "\nrun: " + c.Reconnect
+	}
+	return advice
+}
+
+// wayOn is the call that helps after an error of the resource server (MS-49); nil
+// when there is none.
+func (c *call) wayOn(e *rsclient.Error) *Next {
+	stream := c.stream()
+	switch e.Code {
+	case "grant_stream_not_allowed", "stream_not_declared", "connection_not_found":
+		return &Next{"schema", []byte("{}")}
+	case "unknown_field", "field_not_granted", "invalid_sort", "invalid_expand", "invalid_request":
+		if stream == "" {
+			return nil
+		}
+		return &Next{"schema", schemaArgs(stream, c.connection())}
+	case "invalid_cursor", "cursor_expired":
+		return c.restart(e)
+	case "field_not_text":
+		return c.fetchField()
+	}
+	return nil
+}
+
+// stream is the stream that the call is about; "" when it is about none.
+func (c *call) stream() string {
+	if s := c.args.Text("stream"); s != "" {
+		return s
+	}
+	return c.args.handle.Stream
+}
+
+// connection is the connection that the call names, by argument or handle.
+func (c *call) connection() string {
+	if s := c.args.Text("connection_id"); s != "" {
+		return s
+	}
+	return c.args.handle.Connection
+}
+
+func schemaArgs(stream, connection string) []byte {
+	b := append([]byte(`{"stream":`), rawjson.AppendString(nil, stream)...)
+	return append(appendMember(b, "connection_id", connection), '}')
+}
+
+// restart is the same call from the start.
+func (c *call) restart(e *rsclient.Error) *Next {
+	drop := []member{{"cursor", nil}}
+	if e.Code == "cursor_expired" && c.args.Has("changes_since") && !c.args.Has("cursor") {
+		drop = append(drop, member{"changes_since", []byte(`"beginning"`)})
+	}
+	return &Next{c.tool.Name, c.args.JSON(drop...)}
+}
+
+// fetchField is the fetch of the field that a window was asked of.
+func (c *call) fetchField() *Next {
+	h := c.args.handle
+	if h.Record == "" {
+		h = Handle{c.args.Text("connection_id"), c.args.Text("stream"), c.args.Text("record_id")}
+	}
+	id, embedded := h.String()
+	field := c.args.Text("field_path")
+	if id == "" || field == "" {
+		return nil
+	}
+	b := append([]byte(`{"id":`), rawjson.AppendString(nil, id)...)
+	if !embedded {
+		b = appendMember(b, "connection_id", h.Connection)
+	}
+	b = append(b, `,"fields":[`...)
+	b = rawjson.AppendString(b, field)
+	return &Next{"fetch", append(b, "]}"...)}
+}

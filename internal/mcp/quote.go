@@ -1,0 +1,96 @@
+package mcp
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+)
+
+// Everything that comes from records, labels, manifests or messages of a resource
+// server is written as a JSON string (D14, MS-62).
+
+// quoteID writes an identifier exactly: decoding the JSON string gives it byte for
+// byte. What could hide in a terminal or reorder a line is escaped.
+func quoteID(s string) string {
+	quoted := string(rawjson.AppendString(nil, s))
+	if strings.IndexFunc(quoted, isHidden) < 0 {
+		return quoted
+	}
+	var b strings.Builder
+	for _, r := range quoted {
+		if isHidden(r) {
+			b.WriteString(escapeRune(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// isHidden reports characters that an identifier shows as escapes: controls beyond
+// those that JSON escapes, line and paragraph separators, bidirectional controls and
+// zero-width format characters.
+func isHidden(r rune) bool {
+	switch {
+	case r >= 0x7f && r < 0xa0, r == 0xad, r == 0x61c, r == 0x180e, r >= 0x200b && r <= 0x200f,
+		r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xfff9 && r <= 0xfffb,
+		r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}
+
+// escapeRune is \uXXXX, or a pair of them.
+func escapeRune(r rune) string {
+	const digits = "0123456789abcdef"
+	unit := func(u rune) string {
+		return string([]byte{'\\', 'u', digits[u>>12&15], digits[u>>8&15], digits[u>>4&15], digits[u&15]})
+	}
+	if r < 0x10000 {
+		return unit(r)
+	}
+	r -= 0x10000
+	return unit(0xd800+r>>10) + unit(0xdc00+r&0x3ff)
+}
+
+// quote writes any other value, without its control and bidirectional characters.
+func quote(s string) string { return string(rawjson.AppendString(nil, clean(s))) }
+
+// clean removes what evidence removes, and line and paragraph separators.
+func clean(s string) string {
+	s = evidence.Clean(s)
+	if !strings.ContainsAny(s, "\u2028\u2029") {
+		return s
+	}
+	return strings.NewReplacer("\u2028", "", "\u2029", "").Replace(s)
+}
+
+// isBare reports whether a name may stand without quotes.
+func isBare(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-')
+	}) < 0
+}
+
+// bareName writes a field or stream name: bare where it can be, else quoted.
+func bareName(s string) string {
+	if isBare(s) {
+		return s
+	}
+	return quoteID(s)
+}
+
+// firstChars is the first n characters of a text.
+func firstChars(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+func charCount(s string) int { return utf8.RuneCountInString(s) }
