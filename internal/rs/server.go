@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/blobfile"
 	"pdpp/internal/httpx"
 	"pdpp/internal/query"
 	"pdpp/internal/store"
@@ -21,7 +22,8 @@ const (
 // Config is what a resource server is made of.
 type Config struct {
 	Store        store.Store
-	InstanceKey  []byte // cursors are authenticated with a key derived from it
+	Blobs        *blobfile.Store // the bytes of blobs
+	InstanceKey  []byte          // cursors are authenticated with a key derived from it
 	Edge         *httpx.Edge
 	Rate         httpx.Rate // per token; 0 lifts the per-token limits
 	ProviderName string
@@ -71,6 +73,8 @@ func (s *Server) table() []route {
 			"DELETE": s.write(deleteRecord),
 		}},
 		{"/v1/streams/{stream}/records/{id}/field-window", methods{"GET": s.read(fieldWindow, query.WindowParams...)}},
+		{"/v1/blobs", methods{"POST": s.write(postBlob, "mime_type")}},
+		{"/v1/blobs/{blob_id}", methods{"GET": s.read(getBlob)}},
 		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords)}},
 		{"/v1/state/{connector}", methods{"GET": s.write(getState), "PUT": s.write(putState)}},
 	}
@@ -107,14 +111,19 @@ func (s *Server) ready(ctx context.Context) error {
 }
 
 // Run does the server's work in the background until ctx ends: it notes when
-// tokens were last used.
+// tokens were last used, and sweeps blobs.
 func (s *Server) Run(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
+	daily := time.NewTicker(sweepEvery)
+	defer daily.Stop()
+	s.sweepNow(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return s.flushUsed(context.WithoutCancel(ctx))
+		case <-daily.C:
+			s.sweepNow(ctx)
 		case <-tick.C:
 			if err := s.flushUsed(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Warn("noting token use failed", "code", string(pdpp.CodeOf(err)))

@@ -63,6 +63,9 @@ type BlobPlace struct {
 	SHA256     string
 }
 
+// BlobNotFound is the one answer to every reason why a blob cannot be read (B-4).
+func BlobNotFound() error { return pdpp.Errorf(pdpp.CodeBlobNotFound, "There is no such blob here.") }
+
 // BlobIDs gives the blobs that a value of a blob-reference field names: one
 // object, or a list of them, whatever the field declares (M-9). Ids that are none
 // of ours are left out, since no blob has them.

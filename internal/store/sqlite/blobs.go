@@ -48,10 +48,9 @@ func (t *tx) PutBlob(subject pdpp.SubjectID, c pdpp.ConnectionID, b store.Blob, 
 
 // FindBlob implements store.Blobs.
 func (t *tx) FindBlob(q query.Blob) (store.Blob, error) {
-	none := pdpp.Errorf(pdpp.CodeBlobNotFound, "There is no such blob here.")
 	hash, ok := q.ID.SHA256()
 	if !ok {
-		return store.Blob{}, none
+		return store.Blob{}, store.BlobNotFound()
 	}
 	for _, src := range q.Sources {
 		s, ok, err := t.source(q.Subject, src.Source)
@@ -74,7 +73,7 @@ func (t *tx) FindBlob(q query.Blob) (store.Blob, error) {
 			}
 		}
 	}
-	return store.Blob{}, none
+	return store.Blob{}, store.BlobNotFound()
 }
 
 // uploaded finds the blob among those of a source's connection.
