@@ -41,7 +41,7 @@ var (
 	galleryConns    = []string{"cin_g0", "cin_g1", "cin_g2"}
 	galleryStreams  = []string{"prints", "albums"}
 	galleryFields   = []string{"one", "many"}
-	galleryContents = []string{"content a", "content b", "content c", "content d"}
+	galleryContents = []string{"content a", "content b", "content c"}
 )
 
 func some(t *rapid.T, name string, from []string) []string {
@@ -216,15 +216,17 @@ func (g *gallery) upload(tx store.Tx, w *resttest.World) error {
 	if err != nil {
 		return err
 	}
+	put := map[string]bool{}
 	for key, kind := range g.uploads {
-		b, err := w.Blobs.Put(w.T.Context(), number, strings.NewReader(key[1]), 1<<20)
+		conn, content := pdpp.ConnectionID(key[0]), key[1]
+		err := tx.PutBlob(w.Subject, conn, store.Blob{SHA256: hashOf(content), Size: int64(len(content)), MediaType: kind}, w.Now())
+		if err == nil && !put[content] {
+			_, err = w.Blobs.Put(w.T.Context(), number, strings.NewReader(content), 1<<20)
+		}
 		if err != nil {
 			return err
 		}
-		err = tx.PutBlob(w.Subject, pdpp.ConnectionID(key[0]), store.Blob{SHA256: b.SHA256, Size: b.Size, MediaType: kind}, w.Now())
-		if err != nil {
-			return err
-		}
+		put[content] = true
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -265,6 +266,36 @@ func TestSweepMeetsUpload(t *testing.T) {
 	gate.before = func() {}
 	sick.Do("POST", w.OwnerToken(), blobsPath, picture).OK()
 	w.Get(w.OwnerToken(), pictureURL).OK()
+}
+
+// TestRunSweeps: the server sweeps when it starts.
+func TestRunSweeps(t *testing.T) {
+	w := cabinet(t)
+	if _, err := w.Blobs.Put(t.Context(), 1, strings.NewReader("orphan"), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	aged(t, w)
+	w.Advance(week + time.Minute)
+	gate := &gatedStore{Store: w.Store}
+	updates := 0
+	second := make(chan struct{})
+	gate.before = func() {
+		if updates++; updates == 2 { // rows, then files
+			close(second)
+		}
+	}
+	server := another(w, gate.install).Server
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- server.Run(ctx) }()
+	<-second
+	for len(blobFiles(t, w)) > 0 { // the file goes within that update
+		runtime.Gosched()
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("Run: %v", err)
+	}
 }
 
 // gatedStore calls before ahead of every Update.
