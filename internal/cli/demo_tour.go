@@ -70,6 +70,11 @@ func (t tour) stops() []stop {
 		{"How many there are", asClient + `"$URL/v1/streams/messages/records?filter[folder]=inbox&count=exact&limit=1&fields=id"`, `"kind":"exact"`},
 		{"One record by its id", asClient + `"$URL/v1/streams/messages/records/` + letter + `"`, `"id":"` + t.demo.letter + `"`},
 		{"The same one with its attachments", asClient + `"$URL/v1/streams/messages/records/` + letter + `?expand=attachments"`, `"expanded":`},
+		{
+			"What is known about the first of them: it can be read like the record, in parts too",
+			"FILE=$(" + asClient + `"$URL/v1/streams/messages/records/` + letter + `?expand=attachments" | sed 's/"fetch_url":"/\n/' | sed -n '2s/".*//p'); ` +
+				asClient + `-I "$URL$FILE"`, `"sha256-`,
+		},
 		{"Long texts cut to 64 characters", asClient + `-H "Prefer: pdpp-field-preview=64" "$URL/v1/streams/messages/records?limit=2"`, `"truncated_fields":`},
 		{"The rest of a long text, 100 characters of it", asClient + `"$URL/v1/streams/messages/records/` + letter + `/field-window?field=body_text&offset_chars=64&limit_chars=100"`, `"start_chars":64`},
 		{"An id that two of her accounts have: say which one you mean", asClient + `"$URL/v1/streams/contacts/records/con-mara"`, `"code":"ambiguous_connection"`},

@@ -18,6 +18,9 @@
 //   - Visibility (connection, time, resources) and filters are applied by the
 //     store, before limits; List visits in the exact order of REC-7.
 //   - Deleting or changing a record leaves nothing of its former content (REC-37).
+//   - A blob is found only through a visible record that refers to it, by tokens
+//     that are written with the record, and only when it was uploaded for that
+//     record's connection (B-2). What a record refers to is never swept.
 //   - Ids of bindings and fields are never reused or reassigned, so knowing one
 //     from an older snapshot is harmless.
 //   - The generation grows with every change of manifests and connections.

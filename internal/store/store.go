@@ -29,6 +29,7 @@ type View interface {
 	Rights
 	Records
 	Searcher
+	Blobs
 }
 
 // Tx reads and writes inside one transaction; it sees its own writes.
@@ -37,6 +38,7 @@ type Tx interface {
 	AccountsWriter
 	RightsWriter
 	RecordsWriter
+	BlobsWriter
 }
 
 // Accounts reads who there is and what is connected.

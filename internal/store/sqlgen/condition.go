@@ -47,7 +47,7 @@ func analyze(src query.Source, fieldID func(*pdpp.Field) int64) terms {
 				t.spans = append(t.spans, span{field: c.Field, number: fieldID(c.Field), token: slot == store.SlotToken})
 			}
 			t.none = !t.spans[i].narrow(c) || t.none
-		case store.SlotNone:
+		case store.SlotNone, store.SlotBlob:
 			t.none = true
 		}
 	}

@@ -50,7 +50,7 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 		writer.Close()
 		return nil, err
 	}
-	if err := migrate(writer); err != nil {
+	if err := migrate(db, writer); err != nil {
 		writer.Close()
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 type decl struct {
 	name    string
 	label   string
-	fields  []string // "name type" or "name type format"; all nullable
+	fields  []string // "name type" or "name type format"; all nullable; "name blob" or "name blobs"
 	key     []string // ["id"] when nil
 	cursor  string
 	consent string
@@ -67,6 +67,9 @@ func (d decl) json(t tb) string {
 		if len(part) > 2 {
 			schema["format"] = part[2]
 		}
+		if part[1] == "blob" || part[1] == "blobs" {
+			schema = blobSchema(part[1] == "blobs")
+		}
 		props = append(props, encode(t, part[0])+":"+encode(t, schema))
 	}
 	stream := object{
@@ -97,6 +100,16 @@ func (d decl) json(t tb) string {
 	}
 	stream["query"] = query
 	return encode(t, stream)
+}
+
+// blobSchema declares a blob reference, or a list of them (M-9).
+func blobSchema(list bool) object {
+	one := object{"type": []string{"object", "null"}, "required": []string{"blob_id"}, "properties": object{"blob_id": object{"type": "string"}}}
+	if !list {
+		return one
+	}
+	one["type"] = "object"
+	return object{"type": []string{"array", "null"}, "items": one}
 }
 
 // declare makes a manifest.
