@@ -51,8 +51,8 @@ func TestTermCounts(t *testing.T) {
 func FuzzTermCounts(f *testing.F) {
 	var w termWriter
 	w.add(7, "one two one three one two")
-	f.Add(w.counts, uint32(5))
-	f.Fuzz(func(t *testing.T, raw []byte, hash uint32) {
+	f.Add(w.counts, uint64(5))
+	f.Fuzz(func(t *testing.T, raw []byte, hash uint64) {
 		for c := range TermCounts(raw).Fields {
 			c.Times(hash)
 		}
