@@ -118,12 +118,16 @@ type half struct {
 }
 
 // halves are two libraries with the same n visible books, and a grant over them: of
-// the fields id, text and shelf, on one connection, in a time range.
-func halves(t *testing.T, n int) (lean, full half) {
+// the fields id, text and shelf, on one connection, in a range of a time that is the
+// cursor field or not.
+func halves(t *testing.T, n int, cursor bool) (lean, full half) {
 	t.Helper()
 	words := []string{"oak", "ash", "elm", "oak oak", "ash elm <mark>", "Ulme", "oak " + strings.Repeat("leaf ", 90)}
 	for _, h := range []*half{&lean, &full} {
 		h.World = library(t)
+		if !cursor {
+			h.Manifest(strings.Replace(libraryManifest, `"cursor_field":"at",`, "", 1))
+		}
 		h.theirs = h.As(h.Owner("neighbour"))
 		h.theirs.Manifest(libraryManifest)
 		h.theirs.Connect("lib", "cin_1", "Theirs")
@@ -195,9 +199,18 @@ func same(t failer, lean, full half, leanTarget, fullTarget string) (leanNext, f
 // one or by their words (Q-2, REC-30).
 func TestSearchIgnoresTheRest(t *testing.T) {
 	queries := []string{"q=oak", "q=oak+elm", "q=ulme", "q=leaf+oak", "q=n1+oak", "q=nothing", "q=oak&streams=books&filter[shelf]=s1", "q=oak&streams=books&filter[id]=v0007"}
-	for name, n := range map[string]int{"few visible records": 40, "many visible records": sqlgen.Gather + 50} {
-		t.Run(name, func(t *testing.T) {
-			lean, full := halves(t, n)
+	for _, c := range []struct {
+		name   string
+		n      int
+		cursor bool
+	}{
+		{"few visible records", 40, false},
+		{"many visible records", sqlgen.Gather + 50, false},
+		{"many visible records by cursor field", sqlgen.Gather + 50, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := c.n
+			lean, full := halves(t, n, c.cursor)
 			rapid.Check(t, func(rt *rapid.T) {
 				full.drawOutside(rt, n)
 				target := "/v1/search?" + rapid.SampledFrom(queries).Draw(rt, "query")
