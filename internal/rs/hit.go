@@ -1,6 +1,7 @@
 package rs
 
 import (
+	"bytes"
 	"strconv"
 
 	"pdpp"
@@ -69,8 +70,10 @@ func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) [
 // evidenceRecord is the projected record that cards and excerpts are made of.
 func (q *request) evidenceRecord(s *shape, r *store.Record) (*evidence.Record, error) {
 	w := dataWriter{request: q, shape: s, record: r, facts: map[string]*evidence.Truncation{}}
-	if len(r.Body) > hitPreview {
-		w.preview = hitPreview // else no value is that long
+	if len(r.Body) > hitPreview || bytes.IndexByte(r.Body, 0) >= 0 {
+		// Else no value is that long. Values in pieces are, however short the body:
+		// its length, which fields outside the grant have a part in, decides nothing.
+		w.preview = hitPreview
 	}
 	data, err := w.data(nil)
 	if err != nil {

@@ -80,6 +80,7 @@ type call struct {
 	headers        []string
 
 	stream  string // of a record list, else ""
+	words   string // of a search, else ""
 	filters map[string]string
 	plain   bool // nothing in it that the model does not follow
 }
@@ -97,7 +98,10 @@ func drawCall(t *rapid.T, u *universe, cursors []string) call {
 	name := rapid.SampledFrom(names).Draw(t, "stream")
 	q := url.Values{}
 	u.drawSelectors(t, &c, q)
-	switch rapid.IntRange(0, 9).Draw(t, "route") {
+	switch rapid.IntRange(0, 11).Draw(t, "route") {
+	case 10, 11:
+		c.target = "/v1/search"
+		u.drawSearch(t, &c, name, q, cursors)
 	case 9:
 		c.target = "/v1/streams"
 	case 8:
@@ -276,7 +280,7 @@ func compareValues(kind, raw, operand string) (int, bool) {
 	return 0, false
 }
 
-var cursorForm = regexp.MustCompile(`pc1\.[A-Za-z0-9_-]+`)
+var cursorForm = regexp.MustCompile(`(?:pc1|sl1)\.[A-Za-z0-9_-]+`)
 
 // exposed is everything a caller can read out of an answer: head, body, and the
 // decoded payload of its cursors.
@@ -312,6 +316,7 @@ func TestNothingOutsideTheGrantIsTold(t *testing.T) {
 			u.checkLeaks(rt, c, a, hidden)
 			if a.Status == 200 && c.method == "GET" {
 				u.checkRecords(rt, c, a)
+				u.checkHits(rt, c, a)
 			}
 			cursors = append(cursors, cursorForm.FindAllString(string(a.Body), 1)...)
 			if a.Status >= 500 {

@@ -17,11 +17,15 @@ const (
 
 // search answers GET /v1/search.
 func search(q *request) error {
-	w, err := q.params.Search()
+	streams, err := q.params.SearchStreams()
 	if err != nil {
 		return err
 	}
-	rows, err := q.searchRows(w.Streams)
+	rows, err := q.searchRows(streams)
+	if err != nil {
+		return err
+	}
+	w, err := q.params.Search(streams)
 	if err != nil {
 		return err
 	}
@@ -97,7 +101,7 @@ func (s *searcher) chooseSources() {
 	for i, shape := range s.plan.shapes {
 		fields := s.searchable(shape.row)
 		if len(fields) == 0 {
-			s.warnings.skippedBinding(shape.row.Manifest.ConnectorKey, shape.connection)
+			s.warnings.unsearchable(shape.row.Manifest.ConnectorKey, shape.row.Stream.Name)
 			continue
 		}
 		s.search.Sources = append(s.search.Sources, query.SearchSource{Source: s.plan.sources[i], Fields: fields})

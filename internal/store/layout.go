@@ -50,7 +50,7 @@ func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 // A program that indexes in another way therefore comes with a migration.
 func LayoutDigest(s *pdpp.Stream) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "1|%q|%q|%q|", s.PrimaryKey, s.CursorField, s.ConsentTimeField)
+	fmt.Fprintf(h, "2|%q|%q|%q|", s.PrimaryKey, s.CursorField, s.ConsentTimeField)
 	for _, f := range s.Fields {
 		fmt.Fprintf(h, "%q:%d:%d:%t|", f.Name, f.Kind, SlotOf(s, f), slices.Contains(s.LexicalFields, f.Name))
 	}

@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"visibility", visibilityTests},
 		{"reindex", reindexTests},
 		{"blobs", blobTests},
+		{"search", searchTests},
 		{"transaction", transactionTests},
 		{"property", propertyTests},
 	} {
