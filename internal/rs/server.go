@@ -71,6 +71,7 @@ func (s *Server) table() []route {
 			"DELETE": s.write(deleteRecord),
 		}},
 		{"/v1/streams/{stream}/records/{id}/field-window", methods{"GET": s.read(fieldWindow, query.WindowParams...)}},
+		{"/v1/streams/{stream}/aggregate", methods{"GET": s.read(aggregate, query.AggregateParams...)}},
 		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords)}},
 		{"/v1/state/{connector}", methods{"GET": s.write(getState), "PUT": s.write(putState)}},
 	}
