@@ -120,7 +120,7 @@ func (b *Buckets) Result() []Group {
 	var out []Group
 	for _, k := range b.kept {
 		g := k.tally.Group(rawjson.AppendString(nil, k.Key))
-		g.Count = k.count
+		g.Count, g.From, g.To = k.count, k.from, k.to
 		out = append(out, g)
 	}
 	if b.query.Buckets.Desc {

@@ -18,7 +18,7 @@ type Groups struct {
 	query   *query.Aggregate
 	kind    pdpp.Kind
 	open    bool   // current has rows
-	key     []byte // of the current group
+	key     []byte // of the current group; never nil
 	current *Tally
 	none    *Tally // records without a group
 	best    ranking
@@ -27,7 +27,7 @@ type Groups struct {
 
 // NewGroups makes the groups of an aggregate.
 func NewGroups(q *query.Aggregate) *Groups {
-	return &Groups{query: q, kind: q.Kind(q.Group), current: NewTally(q), none: NewTally(q)}
+	return &Groups{query: q, kind: q.Kind(q.Group), key: []byte{}, current: NewTally(q), none: NewTally(q)}
 }
 
 // Add takes a row.
@@ -50,27 +50,30 @@ func (g *Groups) close() {
 		return
 	}
 	g.scratch = appendKey(g.scratch[:0], g.kind, g.key)
-	g.offer(g.current, g.scratch)
+	g.offer(g.current, g.scratch, g.key)
 	g.current.reset()
 	g.open = false
 }
 
-// offer keeps a group when it is among the best so far. key is its JSON text.
-func (g *Groups) offer(t *Tally, key []byte) {
+// offer keeps a group when it is among the best so far. key is its JSON text, enc
+// its value.
+func (g *Groups) offer(t *Tally, key, enc []byte) {
 	if len(g.best) == g.query.Limit {
 		if compareRank(t.rank(), key, g.best[0].rank, g.best[0].Key) >= 0 {
 			return
 		}
 		heap.Pop(&g.best)
 	}
-	heap.Push(&g.best, t.Group(bytes.Clone(key)))
+	kept := t.Group(bytes.Clone(key))
+	kept.From = bytes.Clone(enc)
+	heap.Push(&g.best, kept)
 }
 
 // Result gives the groups in their order (AG-7).
 func (g *Groups) Result() []Group {
 	g.close()
 	if g.none.count > 0 {
-		g.offer(g.none, null)
+		g.offer(g.none, null, nil)
 		g.none.reset()
 	}
 	slices.SortFunc(g.best, func(a, b Group) int { return compareRank(a.rank, a.Key, b.rank, b.Key) })

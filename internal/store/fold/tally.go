@@ -11,8 +11,9 @@ import (
 )
 
 // Row is how many records of one source have a value in the field they are grouped
-// by and one in the field of the metric. nil stands for none. Min and max also need
-// the least id of these records. The bytes belong to the reader of the row.
+// by and one in the field of the metric. nil stands for none. For min and max, ID is
+// the least id of these records, or nil when it is left to be found for the groups
+// that are kept. The bytes belong to the reader of the row.
 type Row struct {
 	Group  []byte
 	Metric []byte
@@ -27,13 +28,14 @@ type Pick struct {
 	ID     []byte
 }
 
-// Group is a group whose value, for min and max, is still with a record: nil there
-// means that no record has one.
+// Group is a group whose value, for min and max, is still with a record.
 type Group struct {
 	store.Group
-	Pick *Pick
+	Best []byte // for min and max: the encoded value; nil when no record has one
+	Pick *Pick  // the record with it; nil when rows had no ids
 
-	rank []byte // orders groups by their metric; nil: no value
+	From, To []byte // encoded values of the group: one, or those from From and below To
+	rank     []byte // orders groups by their metric; nil: no value
 }
 
 // Tally computes the metric of one group. For count_distinct, rows with equal
@@ -88,7 +90,7 @@ func (t *Tally) better(r Row, direction int) {
 	if order == direction {
 		t.note(r)
 		t.pick.Source = r.Source
-		t.pick.ID = append(t.pick.ID[:0], r.ID...)
+		t.pick.ID = bytes.Clone(r.ID)
 	}
 }
 
@@ -107,6 +109,7 @@ func (t *Tally) note(r Row) {
 // reset makes the tally ready for another group.
 func (t *Tally) reset() {
 	t.count, t.distinct, t.has = 0, 0, false
+	t.pick.ID = nil
 	t.sum.Reset()
 }
 
@@ -147,7 +150,10 @@ func (t *Tally) Group(key []byte) Group {
 	case query.MetricMin, query.MetricMax:
 		g.Value = null
 		if t.has {
-			g.Pick = &Pick{Source: t.pick.Source, ID: bytes.Clone(t.pick.ID)}
+			g.Best = g.rank
+		}
+		if t.has && t.pick.ID != nil {
+			g.Pick = &Pick{Source: t.pick.Source, ID: t.pick.ID}
 		}
 	}
 	return g

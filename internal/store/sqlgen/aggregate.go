@@ -9,29 +9,28 @@ import (
 // ForAggregate compiles a source whose records are all read, in any order. ids
 // says that their ids are wanted.
 //
-// Under a grant's time range the way is the one of lists. Otherwise the entries of
-// a condition, however many, are less than the records.
+// Under a grant's time range the way is the one of lists, and so it is to few
+// records. Otherwise the entries of a condition are less than the records, however
+// many they are: best those of a token, which nothing else can test but the body.
 func ForAggregate(d Dialect, src Source, ids bool, probe func(Statement) (int64, error)) (*Query, error) {
 	q, err := Compile(d, src, query.ByCursor, probe)
 	if err != nil {
 		return nil, err
 	}
-	if q.driver == walkOrder && src.Time == nil && !q.terms.hasID {
+	if q.sorted && src.Time == nil && !q.terms.hasID {
 		for i, s := range q.terms.spans {
-			if !s.token {
-				q.driver = i
-				break
+			if q.driver == walkOrder || s.token {
+				q.driver, q.sorted = i, false
 			}
 		}
 	}
-	q.lean = !ids && q.driver >= 0 && !q.terms.spans[q.driver].token
+	q.lean = !ids && q.driver >= 0 && !q.terms.spans[q.driver].token && !q.Partial()
 	return q, nil
 }
 
 // Entries are the index entries of a field of a source that has conditions on this
-// field alone, if any; false when it has others. ids says that the ids of records
-// are wanted.
-func Entries(d Dialect, src Source, f *pdpp.Field, ids bool) (*Query, bool) {
+// field alone, if any; false when it has others.
+func Entries(d Dialect, src Source, f *pdpp.Field) (*Query, bool) {
 	s := span{field: f, number: src.FieldID(f)}
 	if src.Resources != nil || !hasTimes(src.Source) || !store.Indexed(src.Stream, f) {
 		return nil, false
@@ -41,7 +40,7 @@ func Entries(d Dialect, src Source, f *pdpp.Field, ids bool) (*Query, bool) {
 			return nil, false
 		}
 	}
-	return &Query{d: d, src: src, terms: terms{spans: []span{s}}, lean: !ids}, true
+	return &Query{d: d, src: src, terms: terms{spans: []span{s}}, lean: true}, true
 }
 
 // Values selects the values of Entries in ascending order, each with the number of
@@ -74,14 +73,6 @@ func (q *Query) extreme(lo, hi []byte, direction string) Statement {
 	b.add(`SELECT i.value FROM field_index i`)
 	q.entries(&b, lo, hi)
 	b.add(` ORDER BY i.value` + direction + ` LIMIT 1`)
-	return b.statement()
-}
-
-// LeastID selects the least id among the Entries with a value.
-func (q *Query) LeastID(value []byte) Statement {
-	b := builder{d: q.d}
-	b.add(`SELECT min(r.id) FROM field_index i JOIN records r ON r.record = i.record`)
-	b.add(` WHERE i.subject = ? AND i.field = ? AND i.value = ?`, q.src.Subject, q.terms.spans[0].number, value)
 	return b.statement()
 }
 
@@ -167,14 +158,7 @@ func (q *Query) join(b *builder, f *pdpp.Field, column, alias string) {
 	}
 }
 
-// Body selects the body of a record that Pairs named.
-func (q *Query) Body(record int64) Statement {
-	b := builder{d: q.d}
-	b.add(`SELECT r.body FROM records r WHERE r.record = ? AND r.subject = ?`, record, q.src.Subject)
-	return b.statement()
-}
-
-// BodyOf selects the body of the record with an id that Pairs or LeastID gave.
+// BodyOf selects the body of the record with an id that Pairs gave.
 func BodyOf(d Dialect, src Source, id []byte) Statement {
 	b := builder{d: d}
 	b.add(`SELECT r.body FROM records r WHERE r.subject = ? AND r.binding = ? AND r.id = ?`, src.Subject, src.Binding, string(id))

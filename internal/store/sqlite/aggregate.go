@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
+	"pdpp"
 	"pdpp/internal/query"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
@@ -15,7 +17,7 @@ import (
 func (t *tx) Aggregate(q query.Aggregate) (store.Aggregation, error) { return t.aggregate(q, t.probe) }
 
 func (t *tx) aggregate(q query.Aggregate, probe func(sqlgen.Statement) (int64, error)) (store.Aggregation, error) {
-	a := &aggregation{t: t, query: &q, probe: probe, plain: true, ids: q.Metric == query.MetricMin || q.Metric == query.MetricMax}
+	a := &aggregation{t: t, query: &q, probe: probe, plain: true}
 	for i, src := range q.Sources {
 		s, ok, err := t.source(q.Subject, src)
 		if err != nil {
@@ -48,7 +50,6 @@ type aggregation struct {
 	probe   func(sqlgen.Statement) (int64, error)
 	sources []aggregated
 	plain   bool // no source has conditions
-	ids     bool // the metric needs ids of records
 	answer  store.Aggregation
 }
 
@@ -69,13 +70,18 @@ type entrySource struct {
 func (a *aggregation) entries(field string) ([]entrySource, bool) {
 	out := make([]entrySource, 0, len(a.sources))
 	for _, s := range a.sources {
-		q, ok := sqlgen.Entries(dialect{}, s.Source, s.Stream.Field(field), a.ids)
+		q, ok := sqlgen.Entries(dialect{}, s.Source, s.Stream.Field(field))
 		if !ok {
 			return nil, false
 		}
 		out = append(out, entrySource{s, q})
 	}
 	return out, true
+}
+
+// extremes reports that the metric is the value of a record.
+func (a *aggregation) extremes() bool {
+	return a.query.Metric == query.MetricMin || a.query.Metric == query.MetricMax
 }
 
 // total counts the records of all sources.
@@ -90,7 +96,7 @@ func (a *aggregation) single() error {
 	entries, ok := a.entries(a.query.Field)
 	var err error
 	switch {
-	case ok && a.ids:
+	case ok && a.extremes():
 		err = a.extreme(entries, tally)
 	case ok:
 		err = a.merge(valuesOf(entries, asMetric), byGroup, tally.Add)
@@ -144,11 +150,7 @@ func (a *aggregation) extreme(entries []entrySource, tally *fold.Tally) error {
 		if value == nil {
 			continue
 		}
-		id, err := a.bytes(e.query.LeastID(value))
-		if err != nil {
-			return err
-		}
-		tally.Add(fold.Row{Metric: value, ID: id, Source: e.index})
+		tally.Add(fold.Row{Metric: value, Source: e.index})
 	}
 	return nil
 }
@@ -318,24 +320,66 @@ func (a *aggregation) finish(groups []fold.Group) (err error) {
 func (a *aggregation) resolve(groups []fold.Group) ([]store.Group, error) {
 	out := make([]store.Group, 0, len(groups))
 	for _, g := range groups {
-		if g.Pick != nil {
-			body, err := a.body(g.Pick)
+		pick := g.Pick
+		if g.Best != nil && pick == nil {
+			var err error
+			if pick, err = a.find(g); err != nil {
+				return nil, err
+			}
+		}
+		if pick != nil {
+			value, err := a.stored(pick)
 			if err != nil {
 				return nil, err
 			}
-			value, _ := rawjson.Get(body, a.query.Field)
-			g.Value = bytes.Clone(value)
+			g.Value = value
 		}
 		out = append(out, g.Group)
 	}
 	return out, nil
 }
 
-func (a *aggregation) body(p *fold.Pick) ([]byte, error) {
+// find looks for the record whose value is the best of a group: the first by id,
+// then by connection. It goes by the entries of that value or of the group,
+// whichever are fewer.
+func (a *aggregation) find(g fold.Group) (*fold.Pick, error) {
+	var all []*valueRows
 	for _, s := range a.sources {
-		if s.index == p.Source {
-			return a.bytes(sqlgen.BodyOf(dialect{}, s.Source, p.ID))
+		field, group := s.Stream.Field(a.query.Field), s.Stream.Field(a.query.Group)
+		s.Where = append(slices.Clone(s.Where), query.Condition{Field: field, Op: pdpp.OpEq, Key: g.Best})
+		p := sqlgen.Pairs{Metric: field, IDs: true}
+		switch {
+		case group == nil:
+		case g.From == nil:
+			p.Group, p.NoGroup = group, true
+		case g.To == nil:
+			s.Where = append(s.Where, query.Condition{Field: group, Op: pdpp.OpEq, Key: g.From})
+		default:
+			s.Where = append(s.Where, query.Condition{Field: group, Op: pdpp.OpGte, Key: g.From}, query.Condition{Field: group, Op: pdpp.OpLt, Key: g.To})
 		}
+		rows, err := a.compiled(s, p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
 	}
-	return nil, nil
+	tally := fold.NewTally(a.query)
+	err := a.merge(all, byGroup, tally.Add)
+	return tally.Group(nil).Pick, err
+}
+
+// stored is the value of the metric's field in a record.
+func (a *aggregation) stored(p *fold.Pick) ([]byte, error) {
+	for _, s := range a.sources {
+		if s.index != p.Source {
+			continue
+		}
+		body, err := a.bytes(sqlgen.BodyOf(dialect{}, s.Source, p.ID))
+		if err != nil {
+			return nil, err
+		}
+		value, _ := rawjson.Get(body, a.query.Field)
+		return value, nil
+	}
+	return nil, errNoRecord
 }

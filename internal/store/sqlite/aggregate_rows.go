@@ -3,14 +3,19 @@ package sqlite
 import (
 	"bytes"
 	"errors"
+	"slices"
 
+	"pdpp/internal/query"
 	"pdpp/internal/store/fold"
 	"pdpp/internal/store/sqlgen"
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// errNoTime is about an index entry of a time field that holds none.
-var errNoTime = errors.New("an index entry is no time")
+// Errors about a store that contradicts itself.
+var (
+	errNoTime   = errors.New("an index entry of a time field is no time")
+	errNoRecord = errors.New("an index entry belongs to no record")
+)
 
 // order is what rows are sorted by first.
 type order bool
@@ -24,8 +29,9 @@ const (
 type valueRows struct {
 	source    int
 	statement sqlgen.Statement
-	query     *sqlgen.Query // of pairs; nil for values
-	asMetric  bool          // of values
+	pairs     bool    // else values of one field
+	asMetric  bool    // of values
+	only      []int64 // the records that count; nil: all
 
 	stmt *engine.Stmt
 	cur  fold.Row
@@ -47,26 +53,62 @@ func valuesOf(entries []entrySource, metric bool) []*valueRows {
 
 // pairsOf reads the values of two fields.
 func pairsOf(s aggregated, q *sqlgen.Query, p sqlgen.Pairs) *valueRows {
-	return &valueRows{source: s.index, statement: q.Pairs(p), query: q}
+	return &valueRows{source: s.index, statement: q.Pairs(p), pairs: true}
 }
 
 // pairs reads the values of two fields over all sources, whatever their conditions.
 func (a *aggregation) pairs(group, metric string, by order) ([]*valueRows, error) {
 	var out []*valueRows
 	for _, s := range a.sources {
-		q, err := sqlgen.ForAggregate(dialect{}, s.Source, a.ids, a.probe)
+		p := a.wanted(s.Source, group, metric, by)
+		p.IDs = a.extremes()
+		rows, err := a.compiled(s, p)
 		if err != nil {
 			return nil, err
 		}
-		if !q.Empty() {
-			out = append(out, pairsOf(s, q, a.wanted(s.Source, group, metric, by)))
-		}
+		out = append(out, rows...)
 	}
 	return out, nil
 }
 
+// compiled reads the pairs of one source; none when no record can meet its
+// conditions.
+func (a *aggregation) compiled(s aggregated, p sqlgen.Pairs) ([]*valueRows, error) {
+	q, err := sqlgen.ForAggregate(dialect{}, s.Source, p.IDs, a.probe)
+	if err != nil || q.Empty() {
+		return nil, err
+	}
+	rows := pairsOf(s, q, p)
+	if q.Partial() {
+		if rows.only, err = a.verified(s, q); err != nil {
+			return nil, err
+		}
+	}
+	return []*valueRows{rows}, nil
+}
+
+// verified gives the numbers of the records that meet all conditions, ascending.
+// The records are read before their values are sorted, in the order they are stored
+// in: one after the other by value would be many times slower.
+func (a *aggregation) verified(s aggregated, q *sqlgen.Query) ([]int64, error) {
+	w := a.t.walk(q, s.Source, query.List{Order: query.Order{By: query.ByCursor}})
+	defer w.close()
+	out := []int64{}
+	for {
+		ok, err := w.next()
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			slices.Sort(out)
+			return out, nil
+		}
+		out = append(out, int64(w.cur.Ref))
+	}
+}
+
 func (a *aggregation) wanted(s sqlgen.Source, group, metric string, by order) sqlgen.Pairs {
-	return sqlgen.Pairs{Group: s.Stream.Field(group), Metric: s.Stream.Field(metric), IDs: a.ids, ByMetric: by == byMetric}
+	return sqlgen.Pairs{Group: s.Stream.Field(group), Metric: s.Stream.Field(metric), ByMetric: by == byMetric}
 }
 
 // merge visits the rows of several statements as one sequence (AG-10).
@@ -140,23 +182,19 @@ func (r *valueRows) next(a *aggregation) (bool, error) {
 		if err != nil || !ok {
 			return false, err
 		}
+		if r.only != nil {
+			if _, ok := slices.BinarySearch(r.only, r.stmt.Int(4)); !ok {
+				continue
+			}
+		}
 		r.read()
-		if r.query == nil || !r.query.Partial() {
-			return true, nil
-		}
-		body, err := a.bytes(r.query.Body(r.stmt.Int(4)))
-		if err != nil {
-			return false, err
-		}
-		if r.query.Verify(body) {
-			return true, nil
-		}
+		return true, nil
 	}
 }
 
 func (r *valueRows) read() {
 	r.cur = fold.Row{Source: r.source}
-	if r.query == nil {
+	if !r.pairs {
 		value := present(r.stmt, 0)
 		r.cur.Count = r.stmt.Int(1)
 		if r.asMetric {

@@ -62,7 +62,7 @@ func TestExplainAggregate(t *testing.T) {
 			}
 			return out
 		}
-		entries, ok := sqlgen.Entries(dialect{}, source(w.source()), s.Field("memo"), false)
+		entries, ok := sqlgen.Entries(dialect{}, source(w.source()), s.Field("memo"))
 		if !ok {
 			t.Fatal("a source without conditions is not read by its entries")
 		}
