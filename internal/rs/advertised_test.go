@@ -29,6 +29,9 @@ type advertised struct {
 			Usable    bool     `json:"usable"`
 			Operators []string `json:"operators"`
 		} `json:"range_filter"`
+		Aggregation map[string]struct {
+			Usable bool `json:"usable"`
+		} `json:"aggregation"`
 	} `json:"field_capabilities"`
 	Query struct {
 		Sort struct {
@@ -40,7 +43,8 @@ type advertised struct {
 		Projection struct {
 			Views []string `json:"views"`
 		} `json:"projection"`
-		Expand []string `json:"expand"`
+		Expand    []string             `json:"expand"`
+		Aggregate *advertisedAggregate `json:"aggregate"`
 	} `json:"query_capabilities"`
 	Expand []struct {
 		Name        string `json:"name"`
@@ -244,6 +248,7 @@ func TestAdvertised(t *testing.T) {
 			p := &probe{rt: rt, w: test.world, token: token, stream: s, row: rows[s.Name]}
 			p.fields()
 			p.capabilities()
+			p.aggregates()
 			p.connections(slices.Clone(test.connections))
 			p.compact()
 		}))

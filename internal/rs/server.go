@@ -72,6 +72,7 @@ func (s *Server) table() []route {
 			"DELETE": s.write(deleteRecord),
 		}},
 		{"/v1/streams/{stream}/records/{id}/field-window", methods{"GET": s.read(fieldWindow, query.WindowParams...)}},
+		{"/v1/streams/{stream}/aggregate", methods{"GET": s.read(aggregate, query.AggregateParams...)}},
 		{"/v1/search", methods{"GET": s.read(search, query.SearchParams...)}},
 		{"/v1/blobs", methods{"POST": s.write(postBlob, "mime_type")}},
 		{"/v1/blobs/{blob_id}", methods{"GET": s.read(getBlob)}},

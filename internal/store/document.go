@@ -181,6 +181,9 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 	}
 	if slot == SlotKey {
 		p.doc.KeyInData = rawjson.KindOf(value) == rawjson.KindString
+	}
+	indexed := Indexed(s, f)
+	if slot == SlotKey && !indexed {
 		return
 	}
 	start := len(p.keys)
@@ -193,12 +196,13 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 	switch slot {
 	case SlotCursor:
 		p.sort = key
-	case SlotIndex:
-		p.doc.Index = append(p.doc.Index, Entry{p.binding.FieldIDs[f.Index], key})
 	case SlotToken:
 		if !p.skipText {
 			p.terms.token(ValueToken(p.binding.FieldIDs[f.Index], key))
 		}
+	}
+	if indexed {
+		p.doc.Index = append(p.doc.Index, Entry{p.binding.FieldIDs[f.Index], key})
 	}
 	if f.Name == s.ConsentTimeField {
 		p.doc.ConsentTime = key

@@ -106,6 +106,8 @@ func TestLayoutDigest(t *testing.T) {
 			s.RangeFilters = append(s.RangeFilters, pdpp.RangeFilter{Field: "memo", Ops: []pdpp.Op{pdpp.OpLt}})
 		}, false},
 		{"new aggregation", func(s *pdpp.Stream) { s.Aggregations.CountDistinct = []string{"memo"} }, false},
+		{"aggregated cursor field", func(s *pdpp.Stream) { s.Aggregations.GroupByTime = []string{s.CursorField} }, false},
+		{"aggregated key", func(s *pdpp.Stream) { s.Aggregations.CountDistinct = []string{"id"} }, false},
 		{"cursor field", func(s *pdpp.Stream) { s.CursorField = "seen" }, false},
 		{"consent time", func(s *pdpp.Stream) { s.ConsentTimeField = "seen" }, false},
 		{"key", func(s *pdpp.Stream) { s.PrimaryKey = []string{"id", "memo"} }, false},

@@ -80,6 +80,9 @@ type Records interface {
 	Get(q query.Get, visit func(*Record) error) error
 	// Count counts the visible records that meet the conditions.
 	Count(q query.List) (int64, error)
+	// Aggregate computes a metric over the visible records that meet the
+	// conditions, of all sources together, exactly (AG-10).
+	Aggregate(q query.Aggregate) (Aggregation, error)
 	// LastEmitted is the greatest emitted_at of the visible records; false
 	// when there are none.
 	LastEmitted(subject pdpp.SubjectID, s query.Source) (time.Time, bool, error)

@@ -18,6 +18,9 @@ type decl struct {
 	consent string
 	ranges  []string // fields with all range operators
 	lexical []string
+
+	aggregated bool     // every aggregation that the types allow
+	except     []string // but not on these fields
 }
 
 // entries is the stream most tests use.
@@ -97,6 +100,9 @@ func (d decl) json(t tb) string {
 	}
 	if d.lexical != nil {
 		query["search"] = object{"lexical_fields": d.lexical}
+	}
+	if d.aggregated {
+		query["aggregations"] = d.aggregations()
 	}
 	stream["query"] = query
 	return encode(t, stream)

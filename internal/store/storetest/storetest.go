@@ -23,6 +23,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"order", orderTests},
 		{"filter", filterTests},
 		{"visibility", visibilityTests},
+		{"aggregate", aggregateTests},
 		{"reindex", reindexTests},
 		{"blobs", blobTests},
 		{"search", searchTests},
