@@ -1,6 +1,8 @@
 package query
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -24,26 +26,43 @@ type Space struct {
 	age    time.Duration // after which a cursor is too old
 	param  string        // the parameter it comes in
 	again  string        // how to start again, in words
+	legal  string        // what to send instead of an invalid one
 }
+
+// repeat is how a page cursor is used.
+const repeat = "Repeat the request it came from with cursor added, or start again without one."
 
 // The spaces (C-37, C-39).
 var (
-	RecordPages  = Space{"pc1.", 24 * time.Hour, "cursor", "Start again without a cursor."}
-	ChangePages  = Space{"cc1.", 24 * time.Hour, "cursor", "Start again from the last bookmark or from beginning."}
-	Bookmarks    = Space{"cs1.", 180 * 24 * time.Hour, "changes_since", "Restart from beginning."}
-	LexicalPages = Space{"sl1.", time.Hour, "cursor", "Start again without a cursor."}
+	RecordPages  = Space{"pc1.", 24 * time.Hour, "cursor", "Start again without a cursor.", repeat}
+	ChangePages  = Space{"cc1.", 24 * time.Hour, "cursor", "Start again from the last bookmark or from beginning.", repeat}
+	Bookmarks    = Space{"cs1.", 180 * 24 * time.Hour, "changes_since", "Restart from beginning.", legalBookmark}
+	LexicalPages = Space{"sl1.", time.Hour, "cursor", "Start again without a cursor.", repeat}
 )
 
-// Sealer makes and reads cursors. It is safe for concurrent use.
-type Sealer struct{ macs sync.Pool }
+// legalBookmark names both forms of changes_since (REC-33).
+const legalBookmark = "changes_since is either beginning or the last next_changes_since of this grant and stream."
 
-// NewSealer derives the cursor key from the instance key (H-4).
+// Sealer makes and reads cursors. It is safe for concurrent use.
+type Sealer struct {
+	macs    sync.Pool
+	numbers cipher.Block // hides change numbers
+}
+
+// NewSealer derives the cursor keys from the instance key (H-4).
 func NewSealer(instanceKey []byte) (*Sealer, error) {
 	key, err := hkdf.Key(sha256.New, instanceKey, nil, "pdpp cursors", 32)
 	if err != nil {
 		return nil, err
 	}
-	return &Sealer{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}, nil
+	hiding, err := hkdf.Key(sha256.New, instanceKey, nil, "pdpp change numbers", 32)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := aes.NewCipher(hiding)
+	return &Sealer{
+		macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}, numbers: numbers,
+	}, err
 }
 
 // Scope is what a page cursor is bound to: subject, grant, path, the request
@@ -96,11 +115,14 @@ func (s *Sealer) Open(space Space, scope Scope, cursor string, now time.Time) ([
 // Has reports whether a cursor looks like one of this space.
 func (sp Space) Has(cursor string) bool { return strings.HasPrefix(cursor, sp.prefix) }
 
+// Age is how long a cursor of the space lasts.
+func (sp Space) Age() time.Duration { return sp.age }
+
 // Invalid is the error of a cursor that does not belong to its request.
 func (sp Space) Invalid() error {
 	return &pdpp.Error{
 		Code: pdpp.CodeInvalidCursor, Param: sp.param,
-		Message: "This cursor does not belong to this request. Repeat the request it came from with cursor added, or start again without one.",
+		Message: "This cursor does not belong to this request. " + sp.legal,
 	}
 }
 
@@ -114,11 +136,7 @@ func (sp Space) Expired() error {
 
 // SealPosition makes the cursor that continues a record list after a position.
 func (s *Sealer) SealPosition(scope Scope, at Position, now time.Time) string {
-	payload := make([]byte, 0, 1+len(at.Connection)+len(at.Key))
-	payload = append(payload, byte(len(at.Connection)))
-	payload = append(payload, at.Connection...)
-	payload = append(payload, at.Key...)
-	return s.Seal(RecordPages, scope, payload, now)
+	return s.Seal(RecordPages, scope, appendPosition(nil, &at), now)
 }
 
 // OpenPosition reads a cursor of a record list.
@@ -127,11 +145,26 @@ func (s *Sealer) OpenPosition(scope Scope, cursor string, now time.Time) (*Posit
 	if err != nil {
 		return nil, err
 	}
-	if len(payload) == 0 || len(payload) < 1+int(payload[0]) {
+	at := position(payload)
+	if at == nil {
 		return nil, RecordPages.Invalid()
 	}
+	return at, nil
+}
+
+func appendPosition(dst []byte, at *Position) []byte {
+	dst = append(dst, byte(len(at.Connection)))
+	dst = append(dst, at.Connection...)
+	return append(dst, at.Key...)
+}
+
+// position reads what appendPosition wrote; nil when it did not.
+func position(payload []byte) *Position {
+	if len(payload) == 0 || len(payload) < 1+int(payload[0]) {
+		return nil
+	}
 	n := 1 + int(payload[0])
-	return &Position{Connection: pdpp.ConnectionID(payload[1:n]), Key: payload[n:]}, nil
+	return &Position{Connection: pdpp.ConnectionID(payload[1:n]), Key: payload[n:]}
 }
 
 // verify decodes a cursor and checks its tag.

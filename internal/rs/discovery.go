@@ -39,7 +39,8 @@ func (s *Server) protectedResource() handler {
 		b = rawjson.AppendString(b, base+"/v1")
 		b = appendText(b, `,"pdpp_token_kinds_supported":["owner","client"],"pdpp_self_export_supported":true,`+
 			`"pdpp_discovery_hints":{"schema_endpoint":"/v1/schema","query_base":"/v1","streams_endpoint_template":"/v1/streams/{stream}",`+
-			`"field_window":{"endpoint_template":"/v1/streams/{stream}/records/{id}/field-window"}},`+
+			`"field_window":{"endpoint_template":"/v1/streams/{stream}/records/{id}/field-window"},`+
+			`"changes_since_bootstrap":"beginning"},`+
 			`"capabilities":{}}`+"\n")
 		return sendPublic(w, r, b)
 	}

@@ -63,7 +63,7 @@ func (s *Server) table() []route {
 		{"/v1/streams/{stream}", methods{"GET": s.read(streamMetadata)}},
 		{"/v1/schema", methods{"GET": s.read(schema, "view", "detail", "stream")}},
 		{"/v1/streams/{stream}/records", methods{
-			"GET":    s.read(listRecords, "limit", "cursor", "order", "sort", "count", "fields", "view", "filter", "expand", "expand_limit"),
+			"GET":    s.read(listRecords, "limit", "cursor", "order", "sort", "count", "fields", "view", "filter", "expand", "expand_limit", "changes_since"),
 			"DELETE": s.write(deleteRecords),
 		}},
 		{"/v1/streams/{stream}/records/{id}", methods{
@@ -107,10 +107,12 @@ func (s *Server) ready(ctx context.Context) error {
 }
 
 // Run does the server's work in the background until ctx ends: it notes when
-// tokens were last used.
+// tokens were last used, and drops changes that no bookmark can reach.
 func (s *Server) Run(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
+	prune := time.NewTicker(pruneEvery)
+	defer prune.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -118,6 +120,10 @@ func (s *Server) Run(ctx context.Context) error {
 		case <-tick.C:
 			if err := s.flushUsed(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Warn("noting token use failed", "code", string(pdpp.CodeOf(err)))
+			}
+		case <-prune.C:
+			if err := s.pruneChanges(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Warn("pruning the change log failed", "code", string(pdpp.CodeOf(err)))
 			}
 		}
 	}

@@ -28,6 +28,7 @@ type View interface {
 	Accounts
 	Rights
 	Records
+	Changes
 }
 
 // Tx reads and writes inside one transaction; it sees its own writes.
@@ -36,6 +37,7 @@ type Tx interface {
 	AccountsWriter
 	RightsWriter
 	RecordsWriter
+	ChangesWriter
 }
 
 // Accounts reads who there is and what is connected.
