@@ -24,6 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"filter", filterTests},
 		{"visibility", visibilityTests},
 		{"reindex", reindexTests},
+		{"changes", changeTests},
 		{"transaction", transactionTests},
 		{"property", propertyTests},
 	} {
