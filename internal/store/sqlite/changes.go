@@ -24,9 +24,6 @@ func (t *tx) Horizon(subject pdpp.SubjectID) (m query.Mark, err error) {
 // Changed implements store.Changes.
 func (t *tx) Changed(q query.Changes, visit func(*store.Change) (bool, error)) (store.Walk, error) {
 	walk := store.Walk{After: q.After}
-	if err := t.remembers(q.Subject, q.Since.Number); err != nil {
-		return walk, err
-	}
 	logs, err := t.logs(q)
 	defer func() {
 		for _, l := range logs {
@@ -57,15 +54,6 @@ func (t *tx) Changed(q query.Changes, visit func(*store.Change) (bool, error)) (
 	}
 }
 
-// remembers reports whether all changes after a number are in the log.
-func (t *tx) remembers(subject pdpp.SubjectID, since int64) error {
-	pruned, err := queryInt(t.conn, `SELECT pruned_seq FROM subjects WHERE subject_id = ?`, string(subject))
-	if err == nil && since < pruned {
-		return store.ErrForgotten
-	}
-	return err
-}
-
 // step is a change as one reader sees it.
 type step struct {
 	number  int64
@@ -87,6 +75,8 @@ type log struct {
 	cur  step
 	live bool // cur is a change
 	item store.Change
+
+	record *engine.Stmt // at the record, when another change has made it
 }
 
 func (t *tx) logs(q query.Changes) ([]*log, error) {
@@ -100,7 +90,7 @@ func (t *tx) logs(q query.Changes) ([]*log, error) {
 			continue
 		}
 		out = append(out, l)
-		if err := l.knowsTimes(q.Since); err != nil {
+		if err := l.remembers(q.Since); err != nil {
 			return out, err
 		}
 		l.source, l.shown = i, q.Shown[i]
@@ -124,33 +114,49 @@ func (t *tx) log(subject pdpp.SubjectID, src query.Source) (*log, error) {
 	return &log{t: t, q: sqlgen.ForGet(dialect{}, s), src: src}, nil
 }
 
-// knowsTimes reports whether the log tells which records were visible after a mark.
-// It holds the former consent times alone: a grant that is narrowed by another
-// field, since its source was declared anew, cannot be answered from it. This
-// looks at declarations only, so that it tells nothing about records.
-func (l *log) knowsTimes(since query.Mark) error {
-	if l.src.Time == nil {
-		return nil
+// remembers reports whether the log holds all changes after a mark, and tells which
+// records were visible then. It knows former consent times alone: a grant that is
+// narrowed by another field, since its source was declared anew, cannot be answered
+// from it. This looks at declarations only, so that it tells nothing about records.
+func (l *log) remembers(since query.Mark) error {
+	s := l.q.Memory()
+	stmt, err := l.t.conn.Query(s.SQL, s.Args...)
+	if err != nil {
+		return err
 	}
-	if l.src.Stream.ConsentTimeField != l.src.Time.Field {
+	defer stmt.Close()
+	if row, err := stmt.Step(); err != nil || !row {
+		return err
+	}
+	pruned, retimed := stmt.Int(0), stmt.Int(1)
+	if since.Number < pruned || l.src.Time != nil && (retimed > since.Generation || !l.knowsTimes()) {
 		return store.ErrForgotten
 	}
-	s := l.q.Retimed()
-	retimed, err := queryInt(l.t.conn, s.SQL, s.Args...)
-	if err == nil && retimed > since.Generation {
-		return store.ErrForgotten
-	}
-	return err
+	return nil
+}
+
+// knowsTimes reports that the log holds the times by which the grant is narrowed.
+func (l *log) knowsTimes() bool {
+	return l.src.Time == nil || l.src.Time.Field == l.src.Stream.ConsentTimeField
 }
 
 func (l *log) close() {
+	l.closeRecord()
 	if l.stmt != nil {
 		l.stmt.Close()
 	}
 }
 
+func (l *log) closeRecord() {
+	if l.record != nil {
+		l.record.Close()
+		l.record = nil
+	}
+}
+
 // advance goes to the source's next change.
 func (l *log) advance() (err error) {
+	l.closeRecord()
 	if l.live, err = l.stmt.Step(); l.live {
 		l.cur = l.read(l.stmt)
 	}
@@ -211,11 +217,33 @@ const (
 	logBody
 )
 
-// visibleNow reports whether the record of the current change is visible.
-func (l *log) visibleNow() bool { return !l.stmt.IsNull(logRecord) }
+// find finds the record of the current change, if it is visible now: beside the
+// change when that is its last one, else by its id.
+func (l *log) find() (visible bool, err error) {
+	r := &l.item.Record
+	switch {
+	case !l.stmt.IsNull(logRecord):
+		r.Ref, r.EmittedAt, r.Body = store.Ref(l.stmt.Int(logRecord)), fromMillis(l.stmt.Int(logRecordEmitted)), l.stmt.Bytes(logBody)
+		return true, nil
+	case l.cur.next == 0:
+		return false, nil
+	}
+	if l.record == nil {
+		s := l.q.Get(pdpp.RecordID(l.stmt.Bytes(logID)))
+		if l.record, err = l.t.conn.Query(s.SQL, s.Args...); err != nil {
+			return false, err
+		}
+		if visible, err = l.record.Step(); err != nil || !visible {
+			l.closeRecord()
+			return false, err
+		}
+	}
+	r.Ref, r.EmittedAt, r.Body = store.Ref(l.record.Int(0)), fromMillis(l.record.Int(2)), l.record.Bytes(3)
+	return true, nil
+}
 
-// offer deals with the current change: it is told when the record's last change
-// that is told of.
+// offer deals with the current change: it is told when it is the last one of its
+// record that is told of.
 func (l *log) offer(q query.Changes, visit func(*store.Change) (bool, error)) (taken bool, err error) {
 	last, visible, err := l.told(q.Until)
 	if err != nil || !last {
@@ -223,12 +251,10 @@ func (l *log) offer(q query.Changes, visit func(*store.Change) (bool, error)) (t
 	}
 	l.item = store.Change{Record: store.Record{Source: l.source, ID: l.stmt.Bytes(logID)}}
 	if visible {
-		if !l.visibleNow() {
-			return true, nil // changed after the horizon: the next session tells
+		// One that is gone was changed after the horizon: the next session tells.
+		if found, err := l.find(); err != nil || !found {
+			return err == nil, err
 		}
-		l.item.Ref = store.Ref(l.stmt.Int(logRecord))
-		l.item.EmittedAt = fromMillis(l.stmt.Int(logRecordEmitted))
-		l.item.Body = l.stmt.Bytes(logBody)
 		return visit(&l.item)
 	}
 	first, _, err := l.one(l.q.FirstStep(string(l.item.ID), q.Since.Number))
@@ -259,7 +285,10 @@ func (l *log) told(until int64) (last, visible bool, err error) {
 				return false, false, err
 			}
 		}
-		after := l.after(cur, next)
+		after, err := l.after(cur, next)
+		if err != nil {
+			return false, false, err
+		}
 		tells := cur.before != after || cur.before && cur.shown
 		switch first := cur.number == l.cur.number; {
 		case first && !tells, !first && tells:
@@ -277,14 +306,14 @@ func (l *log) told(until int64) (last, visible bool, err error) {
 
 // after reports whether the record was visible after a change: the next one says
 // so, and after the last one the record itself.
-func (l *log) after(cur, next step) bool {
+func (l *log) after(cur, next step) (bool, error) {
 	switch {
 	case cur.deleted || l.src.Time == nil:
-		return !cur.deleted
+		return !cur.deleted, nil
 	case cur.next != 0:
-		return next.before
+		return next.before, nil
 	}
-	return l.visibleNow()
+	return l.find()
 }
 
 // Snapshot implements store.Changes.
@@ -296,9 +325,6 @@ func (t *tx) Snapshot(q query.List, until int64, visit func(*store.Record) (bool
 	}
 	if now.Number == until {
 		return t.List(q, visit)
-	}
-	if err := t.remembers(q.Subject, until); err != nil {
-		return false, err
 	}
 	for full := true; full; {
 		if more, full, err = t.snapshotPart(&q, until, visit); err != nil {
@@ -339,7 +365,7 @@ func (t *tx) wasVisible(subject pdpp.SubjectID, src query.Source, id []byte, unt
 	if err != nil || l == nil {
 		return false, err
 	}
-	if src.Time != nil && src.Time.Field != src.Stream.ConsentTimeField {
+	if !l.knowsTimes() {
 		return true, nil
 	}
 	first, changed, err := l.one(l.q.FirstStep(string(id), until))
@@ -348,34 +374,35 @@ func (t *tx) wasVisible(subject pdpp.SubjectID, src query.Source, id []byte, unt
 
 // Prune implements store.ChangesWriter.
 func (t *tx) Prune(before time.Time, most int) (int64, error) {
-	subjects, err := t.Subjects()
+	s, err := t.conn.Query(`SELECT binding FROM bindings`)
 	if err != nil {
 		return 0, err
 	}
+	defer s.Close()
 	var total int64
-	for _, s := range subjects {
-		n, err := t.prune(s.ID, millis(before), most)
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return total, err
+		}
+		n, err := t.prune(s.Int(0), millis(before), most)
 		if err != nil {
 			return total, err
 		}
 		total += n
 	}
-	return total, nil
 }
 
-// prune removes a subject's oldest changes up to the first that is young enough,
-// whatever the clock did in between.
-func (t *tx) prune(subject pdpp.SubjectID, before int64, most int) (int64, error) {
-	owner, err := t.owner(subject)
-	if err != nil {
-		return 0, err
-	}
-	last, err := queryInt(t.conn, `WITH oldest AS (SELECT seq, committed_at FROM changes WHERE subject = ? ORDER BY seq LIMIT ?)
-		SELECT coalesce((SELECT min(seq) - 1 FROM oldest WHERE committed_at >= ?), (SELECT max(seq) FROM oldest))`, owner, most, before)
+// prune removes the oldest changes of a binding up to the first that is young
+// enough, whatever the clock did in between.
+func (t *tx) prune(binding, before int64, most int) (int64, error) {
+	last, err := queryInt(t.conn, `WITH oldest AS (SELECT seq, committed_at FROM changes WHERE binding = ? ORDER BY seq LIMIT ?)
+		SELECT max(seq) FROM oldest o WHERE NOT EXISTS
+			(SELECT 1 FROM oldest young WHERE young.committed_at >= ? AND young.seq <= o.seq)`, binding, most, before)
 	if err != nil || last == 0 {
 		return 0, err
 	}
-	if err := t.conn.Exec(`DELETE FROM changes WHERE subject = ? AND seq <= ?`, owner, last); err != nil {
+	if err := t.conn.Exec(`DELETE FROM changes WHERE binding = ? AND seq <= ?`, binding, last); err != nil {
 		return 0, err
 	}
 	n := int64(t.conn.Changes())
@@ -383,5 +410,5 @@ func (t *tx) prune(subject pdpp.SubjectID, before int64, most int) (int64, error
 		return 0, nil
 	}
 	t.erased = true
-	return n, t.conn.Exec(`UPDATE subjects SET pruned_seq = ? WHERE subject = ?`, last, owner)
+	return n, t.conn.Exec(`UPDATE bindings SET pruned_seq = ? WHERE binding = ?`, last, binding)
 }

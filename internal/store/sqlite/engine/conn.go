@@ -47,7 +47,16 @@ func Open(path string) (*Conn, error) {
 		return nil, err
 	}
 	sqlite3.Xsqlite3_extended_result_codes(c.tls, c.db, 1)
+	c.keepPlans()
 	return c, nil
+}
+
+// keepPlans makes plans independent of the values that are bound. Otherwise some
+// statements, among them all with LIMIT ?, are prepared anew whenever a value changes.
+func (c *Conn) keepPlans() {
+	args := libc.NewVaList(int32(1), uintptr(0))
+	defer libc.Xfree(c.tls, args)
+	sqlite3.Xsqlite3_db_config(c.tls, c.db, sqlite3.SQLITE_DBCONFIG_ENABLE_QPSG, args)
 }
 
 // SetBusyTimeout makes the connection wait for locks of other connections.
