@@ -111,7 +111,7 @@ func (s *Server) ready(ctx context.Context) error {
 func (s *Server) Run(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
-	prune := time.NewTicker(pruneEvery)
+	prune := time.NewTimer(0)
 	defer prune.Stop()
 	for {
 		select {
@@ -122,6 +122,7 @@ func (s *Server) Run(ctx context.Context) error {
 				s.Log.Warn("noting token use failed", "code", string(pdpp.CodeOf(err)))
 			}
 		case <-prune.C:
+			prune.Reset(pruneEvery)
 			if err := s.pruneChanges(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Warn("pruning the change log failed", "code", string(pdpp.CodeOf(err)))
 			}
