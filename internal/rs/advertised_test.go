@@ -40,6 +40,7 @@ type advertised struct {
 			Order   []string `json:"order"`
 		} `json:"sort"`
 		Count      []string `json:"count"`
+		Changes    bool     `json:"changes_since"`
 		Projection struct {
 			Views []string `json:"views"`
 		} `json:"projection"`
@@ -123,6 +124,7 @@ func (p *probe) capabilities() {
 	for _, count := range []string{"none", "estimated", "exact", "some"} {
 		p.expect(slices.Contains(q.Count, count), "count="+count)
 	}
+	p.expect(q.Changes, "changes_since=beginning")
 	if q.Sort.Default != nil {
 		p.expect(true, "sort="+*q.Sort.Default)
 	}

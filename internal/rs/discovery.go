@@ -42,7 +42,7 @@ func (s *Server) protectedResource() handler {
 			`"aggregate":{"endpoint_template":"/v1/streams/{stream}/aggregate"},`+
 			`"field_window":{"endpoint_template":"/v1/streams/{stream}/records/{id}/field-window"},`+
 			`"search":{"endpoint":"/v1/search","scope_param":"streams[]","filter_requires_single_stream":true},`+
-			`"blob_indirection":"data.blob_ref.fetch_url"},`+
+			`"changes_since_bootstrap":"beginning","blob_indirection":"data.blob_ref.fetch_url"},`+
 			`"capabilities":{`+lexicalRetrieval+`}}`+"\n")
 		return sendPublic(w, r, b)
 	}

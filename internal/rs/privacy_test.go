@@ -210,6 +210,15 @@ func (u *universe) drawList(t *rapid.T, c *call, name string, q url.Values, curs
 		q.Set("sort", rapid.SampledFrom(allFields(s)).Draw(t, "sort"))
 	}
 	u.drawFilters(t, c, s, q)
+	if rare(t, 2, "changes") {
+		for _, name := range []string{"order", "sort", "count", "expand"} {
+			if !rare(t, 4, "together") {
+				q.Del(name)
+			}
+		}
+		q.Set("changes_since", rapid.SampledFrom(append([]string{"beginning"}, cursors...)).Draw(t, "since"))
+		c.plain = false
+	}
 	if len(cursors) > 0 && rare(t, 2, "cursor") {
 		q.Set("cursor", rapid.SampledFrom(cursors).Draw(t, "which"))
 		c.plain = false
@@ -276,7 +285,7 @@ func compareValues(kind, raw, operand string) (int, bool) {
 	return 0, false
 }
 
-var cursorForm = regexp.MustCompile(`(?:pc1|sl1)\.[A-Za-z0-9_-]+`)
+var cursorForm = regexp.MustCompile(`(?:pc1|sl1|cc1|cs1)\.[A-Za-z0-9_-]+`)
 
 // exposed is everything a caller can read out of an answer: head, body, and the
 // decoded payload of its cursors.
@@ -500,5 +509,5 @@ func neutral(a resttest.Answer, id pdpp.GrantID) string {
 	a.Header.Del("Content-Length")
 	body := strings.ReplaceAll(string(a.Body), string(id), "grt_x")
 	body = clientForm.ReplaceAllString(body, "cli_x")
-	return fmt.Sprintf("%v\n%s", a.Header, cursorForm.ReplaceAllString(body, "pc1.x"))
+	return fmt.Sprintf("%v\n%s", a.Header, cursorForm.ReplaceAllString(body, "$1.x"))
 }

@@ -40,7 +40,7 @@ func finds(t testing.TB, a resttest.Answer, want ...string) {
 }
 
 // entry is a line for the ledger's entries; note is left out when "".
-func entry(id, memo, note string) string {
+func searchEntry(id, memo, note string) string {
 	if note != "" {
 		note = fmt.Sprintf(`,"note":%s`, jsonOf(note))
 	}
@@ -127,7 +127,7 @@ func TestSearchRefusals(t *testing.T) {
 // TestSearchEnvelope has whole answers, byte by byte but for the hits.
 func TestSearchEnvelope(t *testing.T) {
 	w := ledger(t)
-	w.Ingest("cin_b2", "entries", entry("ent_28", "rent", ""))
+	w.Ingest("cin_b2", "entries", searchEntry("ent_28", "rent", ""))
 	tok := first(w.Grant(ledgerGrant))
 	entriesOnly := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"}]}`))
 	const skipped = `{"code":"source_skipped_not_applicable","message":"This stream has no field to search and was left out.","detail":{"connector_key":"ledgerly","stream":"receipts"}}`
@@ -226,7 +226,7 @@ func TestSearchSources(t *testing.T) {
 	})
 	t.Run("Q-2 G-5 owner and client", func(t *testing.T) {
 		w := ledger(t)
-		w.Ingest("cin_a1", "entries", entry("ent_a", "tea", "rent in the note"))
+		w.Ingest("cin_a1", "entries", searchEntry("ent_a", "tea", "rent in the note"))
 		finds(t, w.Get(w.OwnerToken(), "/v1/search?q=rent"), "ent_30", "ent_31", "ent_a")
 		finds(t, w.Get(first(w.Grant(ledgerGrant)), "/v1/search?q=rent"), "ent_30", "ent_31")
 		finds(t, w.Get(w.OwnerToken(), "/v1/search?q=tea+rent"), "ent_a")
@@ -235,7 +235,7 @@ func TestSearchSources(t *testing.T) {
 	t.Run("Q-12 found as soon as ingest has answered", func(t *testing.T) {
 		w := ledger(t)
 		tok, owner := first(w.Grant(searchGrant)), w.OwnerToken()
-		a := w.Do("POST", owner, "/v1/ingest/entries?connection_id=cin_a1", entry("ent_new", "umbrella", ""), "Content-Type: application/x-ndjson")
+		a := w.Do("POST", owner, "/v1/ingest/entries?connection_id=cin_a1", searchEntry("ent_new", "umbrella", ""), "Content-Type: application/x-ndjson")
 		a.OK()
 		finds(t, w.Get(tok, "/v1/search?q=umbrella"), "ent_new")
 		if a := w.Do("DELETE", owner, "/v1/streams/entries/records/ent_new?connection_id=cin_a1", ""); a.Status != 204 {
@@ -254,7 +254,7 @@ func TestSearchSources(t *testing.T) {
 
 func TestSearchCursors(t *testing.T) { // C-37 to C-39, Q-11
 	w, tok := shelf(t)
-	w.Ingest("cin_a1", "entries", entry("ent_y1", "Tea", ""), entry("ent_y2", "Tea", ""))
+	w.Ingest("cin_a1", "entries", searchEntry("ent_y1", "Tea", ""), searchEntry("ent_y2", "Tea", ""))
 	other, owner := first(w.Grant(ledgerGrant)), w.OwnerToken()
 	next := func(t *testing.T, token, target string) string {
 		t.Helper()

@@ -109,17 +109,17 @@ func TestSearchText(t *testing.T) {
 	tok := first(w.Grant(searchGrant))
 	long := strings.Repeat("filler ", 3000)
 	w.Ingest("cin_a1", "entries",
-		entry("mark", "a <mark>literal</mark> lamp, <ma<mark>rk>unbalanced</mark>", ""),
-		entry("both", "kettle", "kettle and a second kettle"),
-		entry("spread", "toaster", "and a grill"),
-		entry("german", "Grüße aus der STRASSE, Müller & Söhne", ""),
-		entry("sharp", "die Straße nach Köln", ""),
-		entry("japan", "東京都で家賃を払う", ""),
-		entry("greek", "Ὀδυσσεύς και ΣΟΦΌΣ σοφός", ""),
-		entry("wide", "Ｆｕｌｌ ｗｉｄｔｈ ﬁsh", ""),
-		entry("deep", "x", long+"needle in it "+long),
-		entry("control", "be\u202efore lantern\u0007 after", ""),
-		entry("html", `<script>alert("orchid")</script> & more`, ""),
+		searchEntry("mark", "a <mark>literal</mark> lamp, <ma<mark>rk>unbalanced</mark>", ""),
+		searchEntry("both", "kettle", "kettle and a second kettle"),
+		searchEntry("spread", "toaster", "and a grill"),
+		searchEntry("german", "Grüße aus der STRASSE, Müller & Söhne", ""),
+		searchEntry("sharp", "die Straße nach Köln", ""),
+		searchEntry("japan", "東京都で家賃を払う", ""),
+		searchEntry("greek", "Ὀδυσσεύς και ΣΟΦΌΣ σοφός", ""),
+		searchEntry("wide", "Ｆｕｌｌ ｗｉｄｔｈ ﬁsh", ""),
+		searchEntry("deep", "x", long+"needle in it "+long),
+		searchEntry("control", "be\u202efore lantern\u0007 after", ""),
+		searchEntry("html", `<script>alert("orchid")</script> & more`, ""),
 	)
 	for _, c := range []struct{ rule, q, id, fields, snippet string }{
 		{"Q-7 literal marks are left out", "lamp", "mark", "memo", "a literal <mark>lamp</mark>, unbalanced"},

@@ -166,7 +166,7 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 	// A hit that is too large by itself is still a page.
 	long := strings.Repeat(`"`, 300)
 	for i := range 2 {
-		w.Ingest("cin_a1", "entries", entry(strings.Repeat("é", 250)+fmt.Sprint(i), "huge"+long, long))
+		w.Ingest("cin_a1", "entries", searchEntry(strings.Repeat("é", 250)+fmt.Sprint(i), "huge"+long, long))
 	}
 	a = w.Get(tok, "/v1/search?q=huge", "Prefer: pdpp-page-bytes=4096")
 	if len(rawMember(t, a, "data")) <= 4096 || len(found(t, a)) != 1 || a.At("has_more") != true {

@@ -266,9 +266,9 @@ func TestSearchShowsLongFieldsAlike(t *testing.T) {
 	w := ledger(t)
 	tok := first(w.Grant(ledgerGrant))
 	memo := strings.Repeat(" ", 1500) + "late title " + strings.Repeat("and more of it ", 2000)
-	w.Ingest("cin_a1", "entries", entry("ent_a", memo, ""))
+	w.Ingest("cin_a1", "entries", searchEntry("ent_a", memo, ""))
 	alone := w.Get(tok, "/v1/search?q=late", fixedID)
-	w.Ingest("cin_a1", "entries", entry("ent_a", memo, strings.Repeat("not granted ", 200)))
+	w.Ingest("cin_a1", "entries", searchEntry("ent_a", memo, strings.Repeat("not granted ", 200)))
 	sameAnswer(t, "with an ungranted field", w.Get(tok, "/v1/search?q=late", fixedID), alone)
 	finds(t, alone, "ent_a")
 }

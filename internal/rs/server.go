@@ -64,7 +64,7 @@ func (s *Server) table() []route {
 		{"/v1/streams/{stream}", methods{"GET": s.read(streamMetadata)}},
 		{"/v1/schema", methods{"GET": s.read(schema, "view", "detail", "stream")}},
 		{"/v1/streams/{stream}/records", methods{
-			"GET":    s.read(listRecords, "limit", "cursor", "order", "sort", "count", "fields", "view", "filter", "expand", "expand_limit"),
+			"GET":    s.read(listRecords, "limit", "cursor", "order", "sort", "count", "fields", "view", "filter", "expand", "expand_limit", "changes_since"),
 			"DELETE": s.write(deleteRecords),
 		}},
 		{"/v1/streams/{stream}/records/{id}", methods{

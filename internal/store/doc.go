@@ -12,6 +12,9 @@
 //     written by one Update (I-7).
 //   - Change numbers of a subject are consecutive from 1, in commit order, across
 //     all connections and streams. The change log holds facts, no content (R14).
+//   - Whoever applies what Snapshot and then every Changed tell has what List shows
+//     once nothing is written any more, and was told of nothing that was not
+//     visible to them at one of their marks.
 //   - Bodies come back byte for byte as Prepare made them: the record's JSON
 //     without insignificant white space. A value above LongValue bytes is kept
 //     apart, in pieces, and stands in the body as a stub.

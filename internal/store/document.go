@@ -249,7 +249,7 @@ func ChangedFields(before, after []byte) []string {
 	for name, value := range rawjson.Members(before) {
 		now, ok := rest[string(name)]
 		delete(rest, string(name))
-		if !ok || string(now) != string(value) {
+		if !ok || !sameValue(now, value) {
 			names = append(names, string(name))
 		}
 	}

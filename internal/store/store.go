@@ -30,6 +30,7 @@ type View interface {
 	Records
 	Searcher
 	Blobs
+	Changes
 }
 
 // Tx reads and writes inside one transaction; it sees its own writes.
@@ -39,6 +40,7 @@ type Tx interface {
 	RightsWriter
 	RecordsWriter
 	BlobsWriter
+	ChangesWriter
 }
 
 // Accounts reads who there is and what is connected.

@@ -309,14 +309,19 @@ func (q *Query) residual(b *builder) {
 		b.add(` AND r.id = ? AND r.key_in_data = 1`, t.id)
 	}
 	if t.resources != nil {
-		b.add(` AND ` + q.d.OneOf("r.id", q.d.Param(len(b.args)+1)))
-		b.args = append(b.args, q.d.List(t.resources))
+		q.listed(b, "r.id")
 	}
 	for i, s := range t.spans {
 		if i != q.driver && !s.token {
 			s.exists(b, q.record())
 		}
 	}
+}
+
+// listed tests an id against the grant's resources.
+func (q *Query) listed(b *builder, column string) {
+	b.add(` AND ` + q.d.OneOf(column, q.d.Param(len(b.args)+1)))
+	b.args = append(b.args, q.d.List(q.terms.resources))
 }
 
 // afterKey narrows the bounds of the order key to what follows the position.

@@ -150,6 +150,9 @@ func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m *pdpp.Manifest, p
 				return err
 			}
 		}
+		if err := t.noteTime(id, s); err != nil {
+			return err
+		}
 		if err := t.noteTerms(id, s); err != nil { // only now: reindex had to know what was there before
 			return err
 		}
@@ -172,6 +175,13 @@ func (t *tx) termed(binding int64) (map[string]store.Termed, error) {
 		}
 		fields[s.Text(0)] = store.Termed{Number: s.Int(1), Lexical: s.Int(2) != 0, Token: pdpp.Kind(s.Int(3)), Blob: s.Int(4) != 0}
 	}
+}
+
+// noteTime writes down which field the log keeps former times of. The generation
+// grows at the end of the transaction.
+func (t *tx) noteTime(binding int64, s *pdpp.Stream) error {
+	return t.conn.Exec(`UPDATE bindings SET time_field = ?, retimed = 1 + (SELECT value FROM meta WHERE name = 'generation')
+		WHERE binding = ? AND time_field IS NOT ?`, s.ConsentTimeField, binding, s.ConsentTimeField)
 }
 
 // noteTerms writes down how the fields of a stream stand in the search text.

@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"reindex", reindexTests},
 		{"blobs", blobTests},
 		{"search", searchTests},
+		{"changes", changeTests},
 		{"transaction", transactionTests},
 		{"property", propertyTests},
 	} {
