@@ -360,10 +360,12 @@ func TestBinary1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	card := resttest.Answer{T: t, Body: evidence.AppendCard(nil, &evidence.Record{
-		Stream: "items", ID: "shot", ConnectionID: "cin_c1", Data: []byte(rawMember(t, whole, "data")),
+	rec := &evidence.Record{
+		Stream: "items", ID: "shot", ConnectionID: "cin_c1",
 		Presentation: evidence.Declared(catalog.Manifest("cabinet").Stream("items")),
-	})}
+	}
+	rec.SetData([]byte(rawMember(t, whole, "data")))
+	card := resttest.Answer{T: t, Body: evidence.AppendCard(nil, rec, evidence.EventTimeOf(rec))}
 	href, _ := card.At("binary.0.read.href").(string)
 	if href != whole.At("data.scan.fetch_url") || href == "" {
 		t.Errorf("the card reads %q, the record %v", href, whole.At("data.scan.fetch_url"))

@@ -272,6 +272,6 @@ func withFetchURL(object []byte, conn pdpp.ConnectionID) []byte {
 		out = append(out, ',')
 	}
 	out = appendText(out, `"fetch_url":`)
-	out = rawjson.AppendString(out, evidence.BlobURL(id, conn))
+	out = rawjson.AppendString(out, string(evidence.AppendBlobURL(nil, id, conn)))
 	return append(out, '}')
 }

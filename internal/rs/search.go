@@ -39,6 +39,7 @@ func search(q *request) error {
 		request: q, plan: plan, limit: w.Limit.N,
 		search: query.Search{Subject: q.reach.Subject, Terms: w.Terms},
 		scope:  query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), "", q.params),
+		hits:   newHitWriter(w.Terms),
 	}
 	if err := s.resume(w.Cursor); err != nil {
 		return err
@@ -73,6 +74,7 @@ type searcher struct {
 	limit  int
 	search query.Search
 	shapes []*shape // of the sources that are searched
+	hits   hitWriter
 	scope  query.Scope
 	after  *place // nil: the first page
 
@@ -159,7 +161,7 @@ func (s *searcher) rank() ([]hit, error) {
 func (s *searcher) writePage(hits []hit) (page, error) {
 	s.body = appendText(s.body, `{"object":"list","data":[`)
 	start := len(s.body) - 1
-	for i, h := range hits {
+	for i := range hits {
 		before := len(s.body)
 		if i == s.limit {
 			return s.continued(hits[i-1]), nil
@@ -167,7 +169,7 @@ func (s *searcher) writePage(hits []hit) (page, error) {
 		if i > 0 {
 			s.body = append(s.body, ',')
 		}
-		if err := s.writeHit(&h); err != nil {
+		if err := s.writeHit(&hits[i]); err != nil {
 			return page{}, err
 		}
 		if i > 0 && len(s.body)-start+1 > s.pageBytes() {
