@@ -81,6 +81,9 @@ var writerPragmas = []string{
 // WriterPragmas are the settings of the writing connection, for comparing with it.
 func WriterPragmas() []string { return slices.Clone(writerPragmas) }
 
+// ReaderPragmas are those of the reading connections.
+func ReaderPragmas() []string { return slices.Clone(readerPragmas) }
+
 var readerPragmas = []string{`PRAGMA query_only = ON`, `PRAGMA cache_size = -16000`}
 
 func openConn(path string, pragmas []string) (*engine.Conn, error) {
