@@ -31,6 +31,7 @@ type demoState struct {
 	token      string
 	ownerToken string
 	notes      pdpp.ConnectionID // where the tour adds a record
+	mail       pdpp.ConnectionID // and where it changes one
 	letter     string            // id of a letter with attachments, inside the grant
 }
 
@@ -142,13 +143,16 @@ func (p demoPart) putBlobs(ctx context.Context, s session, blobs *blobfile.Store
 	return nil
 }
 
-// count counts the records and finds the notebook.
+// count counts the records and finds the connections that the tour writes to.
 func (d *demoState) count(ctx context.Context, s session) error {
 	rows, err := listConnections(ctx, s)
 	for _, r := range rows {
 		d.records += r.Records
-		if r.Connector == "notes" {
+		switch {
+		case r.Connector == "notes":
 			d.notes = r.ID
+		case r.Connector == "mail" && r.Name == "personal":
+			d.mail = r.ID
 		}
 	}
 	return err
