@@ -1,5 +1,7 @@
 package analyzer
 
+import "unicode/utf8"
+
 // Limits of Q-4.
 const (
 	// MaxTermChars is the length at which a term is cut.
@@ -93,8 +95,37 @@ func (s *scratch) asciiRun(text string, start int) (end, n int, ok bool) {
 // nothing to sit on, whatever normalization does with the two. It gives the end
 // of the stretch, and false when yield wants no more.
 func (s *scratch) segment(text string, start int, yield func([]byte) bool) (end int, ok bool) {
+	if end, n, ok := s.simpleWord(text, start); ok {
+		return end, yield(s.term[:n])
+	}
 	end = segmentEnd(text, start)
 	return end, s.words(s.normalize(text[start:end]), yield)
+}
+
+// simpleWord is asciiRun for a stretch that is one word of letters and digits of
+// any kind that are left alone by normalization and folded whatever is around
+// them: most words in Latin, Greek and Cyrillic letters. ok is false for any other.
+func (s *scratch) simpleWord(text string, start int) (end, n int, ok bool) {
+	var w word
+	for end = start; end < len(text); {
+		c := byteClass[text[end]]
+		if isWord(c) {
+			s.add(&w, rune(c))
+			end++
+			continue
+		}
+		if c == separator || separatorLen(text[end:]) > 0 {
+			break
+		}
+		r, size := utf8.DecodeRuneInString(text[end:])
+		f := lookup(r)
+		if f.kind != bare || !f.settled {
+			return 0, 0, false
+		}
+		s.add(&w, f.r)
+		end += size
+	}
+	return end, w.size, true
 }
 
 // segmentEnd gives the offset of the next certain separator at or after start.

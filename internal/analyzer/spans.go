@@ -40,13 +40,22 @@ func (s *scratch) spans(text string, yield func([]byte, int, int) bool) {
 				continue
 			}
 		}
-		end := segmentEnd(text, i)
-		w := spanWord{scratch: s, yield: yield}
-		if !w.segment(text[i:end], i) {
+		end, ok := s.spanSegment(text, i, yield)
+		if !ok {
 			return
 		}
 		i = end
 	}
+}
+
+// spanSegment is segment with positions.
+func (s *scratch) spanSegment(text string, start int, yield func([]byte, int, int) bool) (end int, ok bool) {
+	if end, n, ok := s.simpleWord(text, start); ok {
+		return end, yield(s.term[:n], start, end)
+	}
+	end = segmentEnd(text, start)
+	w := spanWord{scratch: s, yield: yield}
+	return end, w.segment(text[start:end], start)
 }
 
 // spanWord is the term being built and where it comes from.

@@ -2,14 +2,11 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
 	"pdpp"
 	"pdpp/internal/query"
-	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
 )
 
 // asker makes requests for a store of n records.
@@ -33,20 +30,11 @@ func newAsker(ctx context.Context, c *Corpus, dir string, n int) (*asker, error)
 	if err != nil {
 		return nil, err
 	}
-	a := &asker{corpus: c, n: n, sealer: sealer, rng: dice{state: 7}}
-	db, err := sqlite.Open(ctx, dir)
+	w, err := OpenWorld(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	err = db.View(ctx, func(v store.View) error {
-		subjects, err := v.Subjects()
-		if err != nil || len(subjects) == 0 {
-			return errors.Join(err, errors.New("the store has no owner"))
-		}
-		a.subject = subjects[0].ID
-		return nil
-	})
-	return a, errors.Join(err, db.Close())
+	return &asker{corpus: c, n: n, subject: w.Subject, sealer: sealer, rng: dice{state: 7}}, w.Close()
 }
 
 func request(target string) []byte {

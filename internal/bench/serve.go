@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"pdpp/internal/blobfile"
 	"pdpp/internal/httpx"
 	"pdpp/internal/rs"
 	"pdpp/internal/store/sqlite"
@@ -29,8 +31,13 @@ func Serve(ctx context.Context, dir string, ready func(addr string)) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	blobs, err := blobfile.Open(filepath.Join(dir, "blobs"), time.Now())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, blobs.Close()) }()
 	srv, err := rs.New(rs.Config{
-		Store: db, InstanceKey: instanceKey, Edge: &httpx.Edge{}, ProviderName: "bench",
+		Store: db, Blobs: blobs, InstanceKey: instanceKey, Edge: &httpx.Edge{}, ProviderName: "bench",
 		Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), Clock: time.Now,
 	})
 	if err != nil {

@@ -58,6 +58,31 @@ func NewWorld(ctx context.Context, dir string) (*World, error) {
 	return w, nil
 }
 
+// OpenWorld opens a store that NewWorld made.
+func OpenWorld(ctx context.Context, dir string) (*World, error) {
+	db, err := sqlite.Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{Store: db}
+	err = db.View(ctx, func(v store.View) error {
+		subjects, err := v.Subjects()
+		if err != nil || len(subjects) == 0 {
+			return errors.Join(err, errors.New("the store has no owner"))
+		}
+		w.Subject = subjects[0].ID
+		catalog, err := v.Catalog(w.Subject)
+		if err == nil {
+			w.Manifest = catalog.Manifest(connection.Connector)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return w, nil
+}
+
 // Close closes the store.
 func (w *World) Close() error { return w.Store.Close() }
 

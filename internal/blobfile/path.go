@@ -1,13 +1,14 @@
 package blobfile
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"strconv"
 	"strings"
+
+	"pdpp"
 )
 
 // errNotPlain says that something stands where only the store puts things.
@@ -16,8 +17,8 @@ var errNotPlain = errors.New("neither a plain folder nor a plain file")
 // ValidHash reports whether hash is a SHA-256 as this package writes it: 64
 // lower-case hexadecimal digits.
 func ValidHash(hash string) bool {
-	_, err := hex.DecodeString(hash)
-	return err == nil && len(hash) == 64 && strings.ToLower(hash) == hash
+	_, ok := pdpp.BlobIDOf(hash).SHA256()
+	return ok
 }
 
 // place is where the content of hash is kept for owner; false when there can be no

@@ -50,8 +50,14 @@ func (s *Store) Put(ctx context.Context, owner int64, r io.Reader, limit int64) 
 	return blob, nil
 }
 
+// Measure reads what r has, to its end, under the rules of Put, and says what Put
+// would store.
+func Measure(ctx context.Context, r io.Reader, limit int64) (Blob, error) {
+	return fill(io.Discard, &source{ctx: ctx, r: r, left: limit, limit: limit})
+}
+
 // fill copies everything from r to f and says what it was.
-func fill(f *os.File, r io.Reader) (Blob, error) {
+func fill(f io.Writer, r io.Reader) (Blob, error) {
 	hash, buf, size := sha256.New(), make([]byte, 64<<10), int64(0)
 	for {
 		n, err := r.Read(buf)

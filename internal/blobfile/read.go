@@ -68,6 +68,26 @@ func (s *Store) Remove(owner int64, hash string) error {
 	return nil
 }
 
+// RemoveOld is Remove for content that was last put before limit; newer content
+// stays.
+func (s *Store) RemoveOld(owner int64, hash string, limit time.Time) error {
+	name, ok := place(owner, hash)
+	if !ok {
+		return notFound()
+	}
+	info, err := s.find(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("blobfile.RemoveOld: %w", err)
+	}
+	if !info.ModTime().Before(limit) {
+		return nil
+	}
+	return s.Remove(owner, hash)
+}
+
 // All calls yield for every blob, in no particular order, until it returns false.
 // mod is when the blob was last put. Files that are none of ours are passed over.
 // Blobs that come or go meanwhile may be missed; yield may remove what it is given.

@@ -168,6 +168,40 @@ func TestRemove(t *testing.T) {
 	wantContent(t, s, 7, "rent")
 }
 
+func TestRemoveOld(t *testing.T) {
+	s, dir := fresh(t)
+	hash := put(t, s, 7, "rent").SHA256
+	file := filepath.Join(dir, mustPlace(7, hash))
+	if err := os.Chtimes(file, noon, noon); err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []time.Time{noon.Add(-time.Hour), noon} {
+		if err := s.RemoveOld(7, hash, limit); err != nil {
+			t.Errorf("RemoveOld: %v", err)
+		}
+		wantContent(t, s, 7, "rent")
+	}
+	for range 2 {
+		if err := s.RemoveOld(7, hash, noon.Add(time.Second)); err != nil {
+			t.Errorf("RemoveOld: %v", err)
+		}
+		wantNone(t, s, 7, hash)
+	}
+	if err := s.RemoveOld(7, "..", noon); pdpp.CodeOf(err) != pdpp.CodeNotFound {
+		t.Errorf("RemoveOld of no hash = %v, want %s", err, pdpp.CodeNotFound)
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	got, err := Measure(t.Context(), strings.NewReader("rent"), 4)
+	if want := (Blob{SHA256: sum("rent"), Size: 4}); got != want || err != nil {
+		t.Errorf("Measure = %v, %v, want %v", got, err, want)
+	}
+	if _, err := Measure(t.Context(), strings.NewReader("rent"), 3); pdpp.CodeOf(err) != pdpp.CodeResourceLimit {
+		t.Errorf("Measure beyond the limit = %v, want %s", err, pdpp.CodeResourceLimit)
+	}
+}
+
 func TestAll(t *testing.T) {
 	s, dir := fresh(t)
 	var want []string

@@ -47,7 +47,7 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 	}
 	err = a.openInstance(ctx, dir, "", func(in opened) error {
 		svc.opened = in
-		d, err := a.buildDemo(ctx, in.store)
+		d, err := a.buildDemo(ctx, in)
 		if err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ func resetDemo(dir string) error {
 		return err
 	}
 	defer lock.Release()
-	for _, name := range []string{instance.StoreFile, instance.StoreFile + "-wal", instance.StoreFile + "-shm", "instance.key"} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	for _, name := range []string{instance.StoreFile, instance.StoreFile + "-wal", instance.StoreFile + "-shm", "instance.key", instance.BlobFolder} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The demo data cannot be deleted.", Err: err}
 		}
 	}

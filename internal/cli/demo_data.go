@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/blobfile"
 	"pdpp/internal/demo"
 	"pdpp/internal/ingest"
 	"pdpp/internal/manifest"
@@ -15,7 +16,8 @@ import (
 )
 
 const (
-	demoBuilt    = "demo_built" // set when all data is in
+	demoBuilt    = "demo_built" // names the version of the data when all of it is in
+	demoVersion  = "2"          // 1 had no blobs
 	demoClient   = "Demo assistant"
 	demoLabel    = "Demo"
 	demoTokenTTL = 30 * day
@@ -29,23 +31,24 @@ type demoState struct {
 	token      string
 	ownerToken string
 	notes      pdpp.ConnectionID // where the tour adds a record
+	mail       pdpp.ConnectionID // and where it changes one
 	letter     string            // id of a letter with attachments, inside the grant
 }
 
 // buildDemo makes sure that the demo is complete: data, grant, fresh tokens.
-func (a *app) buildDemo(ctx context.Context, st store.Store) (*demoState, error) {
-	owner, err := a.findOwner(ctx, st, defaultOwner)
+func (a *app) buildDemo(ctx context.Context, in opened) (*demoState, error) {
+	owner, err := a.findOwner(ctx, in.store, defaultOwner)
 	if err != nil {
 		return nil, err
 	}
-	s := session{st, owner}
+	s := session{in.store, owner}
 	var built []byte
-	err = st.View(ctx, func(v store.View) (err error) {
+	err = in.store.View(ctx, func(v store.View) (err error) {
 		built, err = v.Meta(demoBuilt)
 		return err
 	})
-	if err == nil && built == nil {
-		err = a.loadDemo(ctx, s)
+	if err == nil && string(built) != demoVersion {
+		err = a.loadDemo(ctx, s, in.blobs)
 	}
 	if err != nil {
 		return nil, err
@@ -61,6 +64,7 @@ func (a *app) buildDemo(ctx context.Context, st store.Store) (*demoState, error)
 type demoPart struct {
 	source source
 	lines  []byte
+	blobs  []string // ids
 }
 
 func demoParts() ([]demoPart, int64, error) {
@@ -78,7 +82,10 @@ func demoParts() ([]demoPart, int64, error) {
 				lines.WriteByte('\n')
 			}
 			total += int64(lines.Len())
-			parts = append(parts, demoPart{source{manifest: m, connection: c.Name, label: c.Label}, lines.Bytes()})
+			parts = append(parts, demoPart{
+				source{manifest: m, connection: c.Name, label: c.Label}, lines.Bytes(),
+				slices.Collect(demo.Blobs(string(m.ConnectorKey), c.Name)),
+			})
 		}
 	}
 	return parts, total, nil
@@ -86,7 +93,7 @@ func demoParts() ([]demoPart, int64, error) {
 
 // loadDemo takes the invented data in, the way any other data comes in. It can be
 // interrupted: what is there already is unchanged the next time.
-func (a *app) loadDemo(ctx context.Context, s session) error {
+func (a *app) loadDemo(ctx context.Context, s session, blobs *blobfile.Store) error {
 	if !a.color {
 		a.note("pdpp: building the demo data")
 	}
@@ -100,6 +107,9 @@ func (a *app) loadDemo(ctx context.Context, s session) error {
 	for _, p := range parts {
 		t, err := a.register(ctx, s, p.source)
 		if err != nil {
+			return err
+		}
+		if err := p.putBlobs(ctx, s, blobs, t.connection.ID, a.Now()); err != nil {
 			return err
 		}
 		runner := &ingest.Runner{Store: s.store, Clock: a.Now, Progress: func(now ingest.Progress) {
@@ -116,16 +126,33 @@ func (a *app) loadDemo(ctx context.Context, s session) error {
 		done += int64(len(p.lines))
 		records += summary.Records.Total()
 	}
-	return s.store.Update(ctx, func(tx store.Tx) error { return tx.PutMeta(demoBuilt, []byte("1")) })
+	return s.store.Update(ctx, func(tx store.Tx) error { return tx.PutMeta(demoBuilt, []byte(demoVersion)) })
 }
 
-// count counts the records and finds the notebook.
+// putBlobs uploads what the records of a part refer to, before they come.
+func (p demoPart) putBlobs(ctx context.Context, s session, blobs *blobfile.Store, conn pdpp.ConnectionID, now time.Time) error {
+	for _, id := range p.blobs {
+		content, mediaType, _ := demo.Blob(id)
+		_, err := ingest.PutBlob(ctx, s.store, blobs, ingest.Upload{
+			Subject: s.owner.ID, Connection: conn, MediaType: mediaType, Content: bytes.NewReader(content),
+		}, now)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count counts the records and finds the connections that the tour writes to.
 func (d *demoState) count(ctx context.Context, s session) error {
 	rows, err := listConnections(ctx, s)
 	for _, r := range rows {
 		d.records += r.Records
-		if r.Connector == "notes" {
+		switch {
+		case r.Connector == "notes":
 			d.notes = r.ID
+		case r.Connector == "mail" && r.Name == "personal":
+			d.mail = r.ID
 		}
 	}
 	return err

@@ -70,8 +70,17 @@ func (t tour) stops() []stop {
 		{"How many there are", asClient + `"$URL/v1/streams/messages/records?filter[folder]=inbox&count=exact&limit=1&fields=id"`, `"kind":"exact"`},
 		{"One record by its id", asClient + `"$URL/v1/streams/messages/records/` + letter + `"`, `"id":"` + t.demo.letter + `"`},
 		{"The same one with its attachments", asClient + `"$URL/v1/streams/messages/records/` + letter + `?expand=attachments"`, `"expanded":`},
+		{
+			"What is known about the first of them: it can be read like the record, in parts too",
+			"FILE=$(" + asClient + `"$URL/v1/streams/messages/records/` + letter + `?expand=attachments" | sed 's/"fetch_url":"/\n/' | sed -n '2s/".*//p'); ` +
+				asClient + `-I "$URL$FILE"`, `"sha256-`,
+		},
 		{"Long texts cut to 64 characters", asClient + `-H "Prefer: pdpp-field-preview=64" "$URL/v1/streams/messages/records?limit=2"`, `"truncated_fields":`},
 		{"The rest of a long text, 100 characters of it", asClient + `"$URL/v1/streams/messages/records/` + letter + `/field-window?field=body_text&offset_chars=64&limit_chars=100"`, `"start_chars":64`},
+		{"Search: what is there about the deposit and the parquet? (German)", asClient + `"$URL/v1/search?q=Kaution+Parkett&streams=messages&limit=1"`, `<mark>Kaution</mark>`},
+		{"The same question in English, over all streams", asClient + `"$URL/v1/search?q=deposit&limit=3"`, `<mark>deposit</mark>`},
+		{"And rain, in Japanese", asClient + `--get --data-urlencode "q=雨" "$URL/v1/search?limit=3"`, `<mark>雨</mark>`},
+		{"Letters per month, by the clocks of Hamburg", asClient + `"$URL/v1/streams/messages/aggregate?metric=count&group_by_time=sent_at&granularity=month&time_zone=Europe/Berlin&order=desc&limit=3"`, `"other_count":`},
 		{"An id that two of her accounts have: say which one you mean", asClient + `"$URL/v1/streams/contacts/records/con-mara"`, `"code":"ambiguous_connection"`},
 		{"Refused: a field outside the grant", asClient + `"$URL/v1/streams/messages/records?fields=from_address"`, `"code":"field_not_granted"`},
 		{"Refused: a stream of another source", asClient + `"$URL/v1/streams/transactions/records"`, `"code":"grant_stream_not_allowed"`},
@@ -81,9 +90,18 @@ func (t tour) stops() []stop {
 // ownStops are what only the owner can do.
 func (t tour) ownStops(own string) []stop {
 	where := `/v1/ingest/notes?connection_id=` + string(t.demo.notes) + `"`
+	contacts := `"$URL/v1/streams/contacts/records?changes_since=`
+	contact := `{"key":"con-yuki","data":{"id":"con-yuki","display_name":"小林ゆき","city":"奈良市","notes":"Moved in spring."}}`
 	note := `{"key":"note-demo","data":{"id":"note-demo","title":"Written by curl","text":"Hello"}}`
 	return []stop{
 		{"The owner reads everything, also a record with an awkward id", asOwner + `"$URL/v1/streams/conversations/records/..%2Ffamily%2Fmalm%C3%B6"`, `"title":"Familjen"`},
+		{"What groceries cost her, month by month", asOwner + `"$URL/v1/streams/transactions/aggregate?metric=sum&field=amount&group_by_time=booked_at&granularity=month&order=desc&limit=3&filter[category]=groceries"`, `"value":-`},
+		{
+			"A client that keeps a copy of the contacts reads what is new, after the owner changed one (also in a field that the client may not see)",
+			"SINCE=$(" + asClient + contacts + `beginning&limit=100" | sed -n 's/.*"next_changes_since":"\([^"]*\)".*/\1/p'); ` +
+				asOwner + `-H "Content-Type: application/x-ndjson" --data-binary '` + contact + `' "$URL/v1/ingest/contacts?connection_id=` + string(t.demo.mail) + `"; ` +
+				asClient + contacts + `$SINCE"`, `"city":"奈良市"`,
+		},
 		{"The owner adds a record", asOwner + `-H "Content-Type: application/x-ndjson" --data-binary '` + note + `' "$URL` + where, `"records_accepted":1`},
 		{"And reads it back", asOwner + `"$URL/v1/streams/notes/records/note-demo"`, `"title":"Written by curl"`},
 		{"The owner looks at the grants", own + " grants list", string(t.demo.grant)},

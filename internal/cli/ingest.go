@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"pdpp"
 	"pdpp/internal/ingest"
 )
 
@@ -14,19 +15,23 @@ type ingestCommand struct {
 	Stream      string   `placeholder:"NAME" help:"Lines are bare records of this stream."`
 	StopOnError bool     `help:"Stop at the first rejected line, keeping what precedes it."`
 	DryRun      bool     `help:"Check everything, store nothing."`
-	Files       []string `arg:"" name:"file" help:"Files of JSON lines, .gz too; - is standard input."`
+	Blobs       string   `placeholder:"DIR" help:"Store the files below this folder first, as blobs of the connection."`
+	Files       []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, .gz too; - is standard input."`
 	jsonFlag
 }
 
 // Run implements the command.
 func (c *ingestCommand) Run(ctx context.Context, a *app) error {
+	if len(c.Files) == 0 && c.Blobs == "" {
+		return pdpp.Errorf(pdpp.CodeUsage, "expected \"<file> ...\" or --blobs=DIR")
+	}
 	m, err := readManifest(c.Manifest)
 	if err != nil {
 		return err
 	}
 	opts := ingest.Options{Stream: c.Stream, StopOnError: c.StopOnError, DryRun: c.DryRun}
 	return load{
-		source: source{manifest: m, connection: c.Connection, label: c.Label}, stream: c.Stream, files: c.Files, dry: c.DryRun, json: c.JSON,
+		source: source{manifest: m, connection: c.Connection, label: c.Label}, stream: c.Stream, files: c.Files, blobs: c.Blobs, dry: c.DryRun, json: c.JSON,
 		run: func(ctx context.Context, r *ingest.Runner, s session, t target, files []ingest.File) (ingest.Summary, error) {
 			return r.Run(ctx, s.owner.ID, t.connection, t.manifest, opts, files)
 		},

@@ -17,6 +17,7 @@ type load struct {
 	source source
 	stream string // "": the lines say
 	files  []string
+	blobs  string // a folder of blobs; "": none
 	dry    bool
 	json   bool
 	run    func(ctx context.Context, r *ingest.Runner, s session, t target, files []ingest.File) (ingest.Summary, error)
@@ -25,7 +26,7 @@ type load struct {
 // do takes the files in and reports (H-20 to H-23). Everything that can be known
 // to be wrong is refused before the first change.
 func (l load) do(ctx context.Context, a *app) error {
-	files, err := a.inputs(l.files)
+	in, err := l.inputs(a)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (l load) do(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		return l.take(ctx, a, session{}, t, files)
+		return l.take(ctx, a, session{}, t, in)
 	}
 	if l.source.manifest != nil {
 		err = l.checkStream(l.source.manifest)
@@ -52,7 +53,7 @@ func (l load) do(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		return l.take(ctx, a, s, t, files)
+		return l.take(ctx, a, s, t, in)
 	})
 }
 
@@ -65,6 +66,20 @@ func (l load) checkStream(m *pdpp.Manifest) error {
 		names = append(names, s.Name)
 	}
 	return pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest declares no stream %q; it has: %s.", l.stream, strings.Join(names, ", "))
+}
+
+// inputs are the files of a load.
+type inputs struct {
+	files []ingest.File
+	blobs []blobInput
+}
+
+func (l load) inputs(a *app) (in inputs, err error) {
+	if in.files, err = a.inputs(l.files); err != nil {
+		return in, err
+	}
+	in.blobs, err = blobInputs(l.blobs)
+	return in, err
 }
 
 // inputs checks that the files are there, before anything is stored.
@@ -96,13 +111,20 @@ func (a *app) inputs(paths []string) ([]ingest.File, error) {
 	return out, nil
 }
 
-func (l load) take(ctx context.Context, a *app, s session, t target, files []ingest.File) error {
+func (l load) take(ctx context.Context, a *app, s session, t target, in inputs) error {
+	stored, err := l.putBlobs(ctx, a, s, t, in.blobs)
+	if err != nil {
+		return err
+	}
 	b := a.newBar()
 	runner := &ingest.Runner{Store: s.store, Clock: a.Now, Progress: func(p ingest.Progress) {
 		b.show(step{name: p.File, done: p.Bytes, total: p.Total, records: p.Records, wrong: p.Rejected})
 	}}
-	summary, err := l.run(ctx, runner, s, t, files)
+	summary, err := l.run(ctx, runner, s, t, in.files)
 	b.clear()
+	if l.blobs != "" {
+		summary.ListBlobs(stored)
+	}
 	summary.CreatedConnection = t.isNew && !l.dry
 	for _, w := range summary.Warnings {
 		a.note("pdpp: warning: %s", w)
@@ -145,6 +167,7 @@ func summaryText(s ingest.Summary, t target, dry bool) string {
 	default:
 		fmt.Fprintf(&b, "Connection %s (%s, %s).\n", t.connection.Name, s.ConnectorKey, s.ConnectionID)
 	}
+	b.WriteString(blobText(s))
 	rows := [][]string{{"STREAM", "ACCEPTED", "UNCHANGED", "DELETED", "REJECTED"}}
 	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
 		rows = append(rows, countRow(name, *s.Streams[name]))

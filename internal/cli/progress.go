@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -32,6 +33,7 @@ type step struct {
 	name           string
 	done, total    int64 // in any unit; total 0: not known
 	records, wrong int64
+	noun           string // what is counted; "": record
 }
 
 // newBar gives a bar when standard error may show one.
@@ -81,7 +83,8 @@ func line(s step, took time.Duration, width int) string {
 		fmt.Fprintf(&b, " [%s%s] %3d%%", strings.Repeat("#", full), strings.Repeat(".", barCells-full),
 			min(s.done, s.total)*100/s.total)
 	}
-	fmt.Fprintf(&b, "  %s", count(s.records, "record", "records"))
+	noun := cmp.Or(s.noun, "record")
+	fmt.Fprintf(&b, "  %s", count(s.records, noun, noun+"s"))
 	if seconds := took.Seconds(); seconds >= 0.5 {
 		fmt.Fprintf(&b, "  %s/s", thousands(int64(float64(s.records)/seconds)))
 	}

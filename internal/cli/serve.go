@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"pdpp"
+	"pdpp/internal/blobfile"
 	"pdpp/internal/httpx"
 	"pdpp/internal/instance"
 	"pdpp/internal/store"
@@ -132,10 +133,11 @@ func orDerived(o httpx.Origin) string {
 // opened is a data folder that this process serves.
 type opened struct {
 	store store.Store
+	blobs *blobfile.Store
 	key   []byte
 }
 
-// openInstance opens a data folder for a server: folder, lock, store, key.
+// openInstance opens a data folder for a server: folder, lock, store, blobs, key.
 func (a *app) openInstance(ctx context.Context, dir, keyFile string, fn func(opened) error) error {
 	if err := instance.Prepare(dir); err != nil {
 		return err
@@ -149,10 +151,13 @@ func (a *app) openInstance(ctx context.Context, dir, keyFile string, fn func(ope
 	if err != nil {
 		return err
 	}
-	key, err := instance.Key(ctx, st, dir, keyFile)
-	if err == nil {
-		err = fn(opened{st, key})
-	}
+	err = a.withBlobs(dir, func(blobs *blobfile.Store) error {
+		key, err := instance.Key(ctx, st, dir, keyFile)
+		if err != nil {
+			return err
+		}
+		return fn(opened{st, blobs, key})
+	})
 	return errors.Join(err, st.Close())
 }
 

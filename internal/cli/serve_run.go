@@ -42,7 +42,7 @@ func (s *service) scheme() string {
 // last request, so that its traces are kept too.
 func (s *service) run(ctx context.Context, ln net.Listener) error {
 	server, err := rs.New(rs.Config{
-		Store: s.store, InstanceKey: s.key, Edge: s.edge, Rate: s.rate,
+		Store: s.store, Blobs: s.blobs, InstanceKey: s.key, Edge: s.edge, Rate: s.rate,
 		ProviderName: s.providerName, Log: s.log, Clock: s.clock,
 	})
 	if err != nil {

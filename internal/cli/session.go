@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"pdpp"
+	"pdpp/internal/blobfile"
 	"pdpp/internal/instance"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
@@ -36,6 +38,15 @@ func (a *app) withStore(ctx context.Context, fn func(store.Store) error) error {
 		return err
 	}
 	return errors.Join(fn(st), st.Close())
+}
+
+// withBlobs opens the blobs of a data folder for the time of fn.
+func (a *app) withBlobs(dir string, fn func(*blobfile.Store) error) error {
+	blobs, err := blobfile.Open(filepath.Join(dir, instance.BlobFolder), a.Now())
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(blobs), blobs.Close())
 }
 
 // haveStore refuses a folder without a store, so that a mistyped one is noticed

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"pdpp"
 )
 
 // file is an attachment: its name says its kind, its lines are what it says.
@@ -17,12 +19,7 @@ type file struct {
 	scale int // of a picture; 0 means 1
 }
 
-var mimeTypes = map[string]string{
-	".pdf": "application/pdf", ".png": "image/png", ".csv": "text/csv", ".txt": "text/plain",
-	".ics": "text/calendar", ".wav": "audio/wav",
-}
-
-func (f file) mimeType() string { return mimeTypes[path.Ext(f.name)] }
+func (f file) mimeType() string { return pdpp.MediaTypeByName(f.name) }
 
 // content makes the bytes; equal files have equal bytes.
 func (f file) content() []byte {
@@ -50,7 +47,7 @@ func attachment(l *letter, n int, f file, emitted time.Time) record {
 	content := f.content()
 	sum := digest(content)
 	var ref object
-	ref.str("blob_id", "blob_sha256_"+sum)
+	ref.str("blob_id", string(pdpp.BlobIDOf(sum)))
 	ref.str("mime_type", f.mimeType())
 	ref.integer("size_bytes", int64(len(content)))
 	ref.str("sha256", sum)
@@ -91,7 +88,7 @@ var blobIndex = sync.OnceValue(func() map[string]blob {
 		for _, l := range w.letters(box) {
 			for _, f := range l.files {
 				content := f.content()
-				index["blob_sha256_"+digest(content)] = blob{content, f.mimeType()}
+				index[string(pdpp.BlobIDOf(digest(content)))] = blob{content, f.mimeType()}
 			}
 		}
 	}
@@ -115,7 +112,7 @@ func Blobs(connector, connection string) iter.Seq[string] {
 		seen := make(map[string]bool)
 		for _, l := range newWorld().letters(connection) {
 			for _, f := range l.files {
-				id := "blob_sha256_" + digest(f.content())
+				id := string(pdpp.BlobIDOf(digest(f.content())))
 				if seen[id] {
 					continue
 				}

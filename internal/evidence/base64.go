@@ -73,9 +73,17 @@ func (p *probe) feed(chunk []byte) bool {
 	return true
 }
 
-// text takes decoded characters.
+// text takes decoded characters. They are counted only when they can be binary:
+// nearly all text cannot, and its first space shows it.
 func (p *probe) text(b []byte) bool {
+	if !p.judge(b) {
+		return false
+	}
 	p.chars += utf8.RuneCount(b)
+	return true
+}
+
+func (p *probe) judge(b []byte) bool {
 	for len(b) > 0 && p.stage <= inHead {
 		if !p.begin(b[0]) {
 			return false

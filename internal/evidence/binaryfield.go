@@ -11,26 +11,26 @@ type binaryField struct {
 }
 
 // eachBinary visits the binary values among the top-level values of a record
-// (EX-8), in the order of Data. A list of blob references is visited one by one.
+// (EX-8), in their order. A list of blob references is visited one by one.
 func eachBinary(r *Record, visit func(binaryField)) {
-	for name, value := range rawjson.Members(r.Data) {
-		field := string(name)
-		if t := r.Truncated[field]; t != nil { // judged when it was cut
+	for _, f := range r.fields {
+		if t := r.Truncated[string(f.name)]; t != nil { // judged when it was cut
 			if t.Binary != nil {
-				visit(binaryField{Binary: *t.Binary, field: field, asJSON: t.AsJSON})
+				visit(binaryField{Binary: *t.Binary, field: string(f.name), asJSON: t.AsJSON})
 			}
 			continue
 		}
-		b, ok := DetectBinary(value, r.presentation().isBlob(field))
+		b, ok := DetectBinary(f.value, r.presentation().isBlob(f.name))
 		if !ok {
 			continue
 		}
-		kind := rawjson.KindOf(value)
+		field := string(f.name)
+		kind := rawjson.KindOf(f.value)
 		if kind != rawjson.KindArray {
-			visit(binaryField{b, field, blobID(b, value), kind == rawjson.KindObject})
+			visit(binaryField{b, field, blobID(b, f.value), kind == rawjson.KindObject})
 			continue
 		}
-		for item := range rawjson.Elements(value) {
+		for item := range rawjson.Elements(f.value) {
 			if b, ok := DetectBinary(item, true); ok { // all but nulls
 				visit(binaryField{b, field, blobID(b, item), true})
 			}

@@ -22,8 +22,9 @@ var cardRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary}
 // AppendCard appends the evidence_card of a record (EX-2): its title, its time,
 // the fields whose role was declared, the facts about what is binary, and how to
 // read the whole. No other field is promoted (EVID-1). When the room is short,
-// field values give way to binary facts, which nothing else tells.
-func AppendCard(dst []byte, r *Record) []byte {
+// field values give way to binary facts, which nothing else tells. at is what
+// EventTimeOf says of the record.
+func AppendCard(dst []byte, r *Record, at EventTime) []byte {
 	const (
 		beforeFields  = `,"fields":[`
 		beforeBinary  = `],"binary":[`
@@ -32,25 +33,28 @@ func AppendCard(dst []byte, r *Record) []byte {
 		maxDigits     = 10 // of the count
 		frame         = len(beforeFields+beforeBinary+beforeOmitted+beforeRead+`}`) + maxDigits
 	)
-	at := EventTimeOf(r)
-	var card, read writer
+	card := writer{buf: dst, free: len(dst)}
 	card.raw(`{"object":"evidence_card","title":`)
 	titleOf(r, at).append(&card)
 	at.append(&card)
+
+	read := writer{buf: r.scratch[:0]}
 	appendRecordRead(&read, r)
+	r.scratch = read.buf
+	binary := writer{buf: read.buf[len(read.buf):]}
 
 	room := maxCardBytes - card.counted() - read.counted() - frame
-	binary, omitted := cardBinary(r, &room)
+	room, omitted := cardBinary(&binary, r, room)
 	card.raw(beforeFields)
-	card.join(cardFields(r, &room))
+	cardFields(&card, r, room)
 	card.raw(beforeBinary)
-	card.join(binary)
+	card.join(&binary)
 	card.raw(beforeOmitted)
 	card.int(omitted)
 	card.raw(beforeRead)
 	card.join(&read)
 	card.raw(`}`)
-	return append(dst, card.buf...)
+	return card.buf
 }
 
 func (t Title) append(w *writer) {
@@ -78,34 +82,36 @@ func (t EventTime) append(w *writer) {
 }
 
 // cardFields writes the scalar values with the roles of EX-5 while they fit.
-func cardFields(r *Record, room *int) *writer {
-	out := new(writer)
+func cardFields(w *writer, r *Record, room int) {
 	n := 0
 	for _, role := range cardRoles {
 		for _, field := range r.presentation().Roles[role] {
 			if n == maxCardFields {
-				return out
+				return
 			}
-			if w, ok := cardField(r, role, field, *room); ok && w.counted()+1 <= *room {
-				*room -= w.counted() + 1
-				if n > 0 {
-					out.raw(",")
-				}
-				out.join(w)
-				n++
+			before := *w
+			if n > 0 {
+				w.raw(",")
 			}
+			size, ok := cardField(w, r, role, field, room)
+			if !ok || size+1 > room {
+				*w = before
+				continue
+			}
+			room -= size + 1
+			n++
 		}
 	}
-	return out
 }
 
-// cardField writes one field; a string is cut to the room there is.
-func cardField(r *Record, role pdpp.Role, field string, room int) (*writer, bool) {
-	value, ok := rawjson.Get(r.Data, field)
+// cardField writes one field; a string is cut to the room there is. It reports
+// how much of the room it took, and false when there is nothing to show.
+func cardField(w *writer, r *Record, role pdpp.Role, field string, room int) (size int, ok bool) {
+	value, ok := r.value(field)
 	if !ok {
-		return nil, false
+		return 0, false
 	}
-	w := new(writer)
+	start := w.counted()
 	w.raw(`{"role":`)
 	w.str(string(role))
 	w.field(field)
@@ -113,9 +119,9 @@ func cardField(r *Record, role pdpp.Role, field string, room int) (*writer, bool
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
 		const end = `"","truncated":true},`
-		s, cut := cardText(r, field, room-w.counted()-len(end))
+		s, cut := cardText(r, field, room-(w.counted()-start)-len(end))
 		if s == "" {
-			return nil, false
+			return 0, false
 		}
 		w.str(s)
 		if cut {
@@ -123,14 +129,14 @@ func cardField(r *Record, role pdpp.Role, field string, room int) (*writer, bool
 		}
 	case rawjson.KindNumber, rawjson.KindBool:
 		if len(value) > maxNumberBytes {
-			return nil, false
+			return 0, false
 		}
 		w.buf = append(w.buf, value...) // the digits as stored (D15)
 	default:
-		return nil, false
+		return 0, false
 	}
 	w.raw(`}`)
-	return w, true
+	return w.counted() - start, true
 }
 
 // cardText gives a string value for a card, "" when there is nothing to show or
@@ -150,25 +156,28 @@ func cardText(r *Record, field string, room int) (s string, cut bool) {
 }
 
 // cardBinary writes the facts about binary values, at most three, and counts the
-// others.
-func cardBinary(r *Record, room *int) (out *writer, omitted int) {
-	out = new(writer)
+// others. It gives the room that is left.
+func cardBinary(w *writer, r *Record, room int) (left, omitted int) {
 	n := 0
 	eachBinary(r, func(f binaryField) {
-		var w writer
-		if n < maxCardBinary {
-			f.append(&w, r)
-		}
-		if n == maxCardBinary || w.counted()+1 > *room {
+		if n == maxCardBinary {
 			omitted++
 			return
 		}
-		*room -= w.counted() + 1
+		before := *w
 		if n > 0 {
-			out.raw(",")
+			w.raw(",")
 		}
-		out.join(&w)
+		start := w.counted()
+		f.append(w, r)
+		size := w.counted() - start + 1
+		if size > room {
+			*w = before
+			omitted++
+			return
+		}
+		room -= size
 		n++
 	})
-	return out, omitted
+	return room, omitted
 }

@@ -18,7 +18,7 @@ import (
 // member gives a member of the card of r as JSON text.
 func member(t *testing.T, r *Record, name string) string {
 	t.Helper()
-	card := AppendCard(nil, r)
+	card := AppendCard(nil, r, EventTimeOf(r))
 	if !json.Valid(card) {
 		t.Fatalf("card is not JSON: %s", card)
 	}
@@ -36,12 +36,12 @@ func TestCard(t *testing.T) {
 		`"binary":[],"binary_omitted_count":0,` +
 		`"read":{"object":"record_read","method":"GET","stream":"entries","record_id":"ent_31","connection_id":"cin_a1",` +
 		`"href":"/v1/streams/entries/records/ent_31?connection_id=cin_a1"}}`
-	if diff := cmp.Diff(want, string(AppendCard([]byte("prefix"), r))); diff != "" {
+	if diff := cmp.Diff(want, string(AppendCard([]byte("prefix"), r, EventTimeOf(r)))); diff != "" {
 		t.Errorf("EX-2 card (-want +got):\n%s", diff)
 	}
 	want = `{"object":"evidence_card","title":{"text":"","source":"fallback","truncated":false},"fields":[],` +
 		`"binary":[],"binary_omitted_count":0,"read":{"object":"record_read","method":"GET","stream":"","record_id":"","href":"/v1/streams//records/"}}`
-	if diff := cmp.Diff(want, string(AppendCard(nil, &Record{Data: []byte(`{}`)}))); diff != "" {
+	if diff := cmp.Diff(want, string(AppendCard(nil, &Record{}, EventTime{}))); diff != "" {
 		t.Errorf("card of nothing (-want +got):\n%s", diff)
 	}
 }
@@ -154,7 +154,7 @@ func TestCardBinary(t *testing.T) {
 			if got := member(t, r, "binary_omitted_count"); got != fmt.Sprint(tt.left) {
 				t.Errorf("binary_omitted_count = %s, want %d", got, tt.left)
 			}
-			if card := AppendCard(nil, r); strings.Contains(string(card), "evil") {
+			if card := AppendCard(nil, r, EventTimeOf(r)); strings.Contains(string(card), "evil") {
 				t.Errorf("external URL offered: %s", card)
 			}
 		})
@@ -168,8 +168,8 @@ func TestBinaryContentIsNeverShown(t *testing.T) {
 		r := entry(`{"title":"`+value+`","text":"`+value+`","sent_at":"`+value+`","who":"`+value+`"}`,
 			"primary-title=title", "primary-text=text", "event-time=sent_at", "actor=who")
 		decoded, _ := rawjson.String([]byte(`"` + value + `"`))
-		m := Find([]Text{{"text", decoded}}, []string{"image", strings.ToLower(secret[:4])})
-		out := string(AppendExcerpts(AppendCard(nil, r), r, Excerpts(r, m)))
+		m := NewFinder([]string{"image", strings.ToLower(secret[:4])}).Find([]Text{{"text", decoded}})
+		out := string(AppendExcerpts(AppendCard(nil, r, EventTimeOf(r)), r, Excerpts(r, m)))
 		if strings.Contains(out, secret[10:40]) {
 			t.Errorf("BINARY-1 content shown: %s", out)
 		}
@@ -220,7 +220,7 @@ func TestCrowdedCard(t *testing.T) {
 		}
 	}
 	if !strings.Contains(member(t, r, "binary"), "blob_read") {
-		t.Errorf("EX-2 no room for the blob: %s", AppendCard(nil, r))
+		t.Errorf("EX-2 no room for the blob: %s", AppendCard(nil, r, EventTimeOf(r)))
 	}
 }
 
@@ -295,7 +295,7 @@ func TestCardBounds(t *testing.T) {
 		}
 		r := entry(string(append(data, '}')), declared...)
 		r.DisplayName = word.Draw(t, "label")
-		card := AppendCard(nil, r)
+		card := AppendCard(nil, r, EventTimeOf(r))
 		var tree map[string]any
 		if err := json.Unmarshal(card, &tree); err != nil || !utf8.Valid(card) {
 			t.Fatalf("card is not JSON: %v: %s", err, card)

@@ -14,12 +14,32 @@ const ellipsis = "…"
 // Clean removes control characters, except newline and tab, and bidirectional
 // controls (EX-7, the set of MS-62). Bytes that are not UTF-8 become U+FFFD.
 func Clean(s string) string {
+	if isClean(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if isRemoved(r) {
 			return -1
 		}
 		return r
 	}, s)
+}
+
+// isClean reports that Clean has nothing to change.
+func isClean(s string) bool {
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < 0x7F {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if isRemoved(r) || n == 1 && c >= utf8.RuneSelf {
+			return false
+		}
+		i += n
+	}
+	return true
 }
 
 func isRemoved(r rune) bool {
@@ -37,7 +57,11 @@ func isRemoved(r rune) bool {
 // is one space, line breaks of every kind included, and what EX-7 removes is gone.
 // It reports whether something was left out at the end.
 func collapse(s string, n int) (line string, cut bool) {
+	if isLine(s, n) {
+		return s, false
+	}
 	var b strings.Builder
+	b.Grow(min(len(s), n*utf8.UTFMax))
 	gap := false
 	for _, r := range s {
 		switch {
@@ -63,17 +87,63 @@ func collapse(s string, n int) (line string, cut bool) {
 	return b.String(), false
 }
 
+// isLine reports that s is ASCII text that collapse gives as it is.
+func isLine(s string, n int) bool {
+	if len(s) > n {
+		return false
+	}
+	before := byte(' ') // no space at the start
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= 0x7F || c == ' ' && before == ' ' {
+			return false
+		}
+		before = c
+	}
+	return before != ' ' || s == ""
+}
+
 // maxRead bounds how much of a value is decoded for a title or a card.
 const maxRead = 4096
 
 // head decodes the beginning of a text. It reports whether it is not all of it.
 func (t text) head() (s string, more bool) {
 	part := rawjson.Prefix(t.content, maxRead)
-	return string(rawjson.AppendText(nil, part)), len(part) < len(t.content) || !t.isWhole()
+	var buf [256]byte
+	return string(rawjson.AppendText(buf[:0], part)), len(part) < len(t.content) || !t.isWhole()
+}
+
+// isASCII reports that characters of s are bytes.
+func isASCII(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if (s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7]) >= utf8.RuneSelf {
+			return false
+		}
+	}
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// charCount counts the characters of s.
+func charCount(s string) int {
+	if isASCII(s) {
+		return len(s)
+	}
+	return utf8.RuneCountInString(s)
 }
 
 // cutChars gives the first n characters of s.
 func cutChars(s string, n int) (head string, cut bool) {
+	if len(s) <= n { // no character is shorter than a byte
+		return s, false
+	}
+	if isASCII(s[:n]) {
+		return s[:n], true
+	}
 	for i := range s {
 		if n == 0 {
 			return s[:i], true

@@ -7,26 +7,36 @@ import (
 	"pdpp"
 )
 
-// RecordURL is the route that reads a record, relative to the server. A
-// connection that is not known is left out.
-func RecordURL(stream string, id pdpp.RecordID, conn pdpp.ConnectionID) string {
-	return recordPath(stream, id) + connectionQuery("?", conn)
+// URLs are relative to the server. Escaped as they are, they have no character
+// that needs an escape in JSON.
+
+// AppendRecordURL appends the route that reads a record. A connection that is not
+// known is left out.
+func AppendRecordURL(dst []byte, r *Record) []byte {
+	return appendConnection(appendRecordPath(dst, r), '?', r.ConnectionID)
 }
 
-// BlobURL is the route that reads a blob (REC-4).
-func BlobURL(blobID string, conn pdpp.ConnectionID) string {
-	return "/v1/blobs/" + url.PathEscape(blobID) + connectionQuery("?", conn)
+// AppendBlobURL appends the route that reads a blob (REC-4).
+func AppendBlobURL(dst []byte, blobID string, conn pdpp.ConnectionID) []byte {
+	dst = append(dst, "/v1/blobs/"...)
+	dst = append(dst, url.PathEscape(blobID)...)
+	return appendConnection(dst, '?', conn)
 }
 
-func recordPath(stream string, id pdpp.RecordID) string {
-	return "/v1/streams/" + url.PathEscape(stream) + "/records/" + url.PathEscape(string(id))
+func appendRecordPath(dst []byte, r *Record) []byte {
+	dst = append(dst, "/v1/streams/"...)
+	dst = append(dst, url.PathEscape(r.Stream)...)
+	dst = append(dst, "/records/"...)
+	return append(dst, url.PathEscape(string(r.ID))...)
 }
 
-func connectionQuery(separator string, conn pdpp.ConnectionID) string {
+func appendConnection(dst []byte, separator byte, conn pdpp.ConnectionID) []byte {
 	if conn == "" {
-		return ""
+		return dst
 	}
-	return separator + "connection_id=" + url.QueryEscape(string(conn))
+	dst = append(dst, separator)
+	dst = append(dst, "connection_id="...)
+	return append(dst, url.QueryEscape(string(conn))...)
 }
 
 // FieldWindow is a call that reads on in a field (EX-6).
@@ -36,16 +46,22 @@ type FieldWindow struct {
 	Offset int  // the first character to read
 }
 
-// URL is the route of the window, relative to the server.
-func (f FieldWindow) URL(r *Record) string {
-	href := f.route(r) + "?field=" + url.QueryEscape(f.Field)
+// AppendURL appends the URL of the window.
+func (f FieldWindow) AppendURL(dst []byte, r *Record) []byte {
+	dst = appendWindowRoute(dst, r)
+	dst = append(dst, "?field="...)
+	dst = append(dst, url.QueryEscape(f.Field)...)
 	if f.AsJSON {
-		href += "&as=json"
+		dst = append(dst, "&as=json"...)
 	}
-	return href + "&offset_chars=" + strconv.Itoa(f.Offset) + connectionQuery("&", r.ConnectionID)
+	dst = append(dst, "&offset_chars="...)
+	dst = strconv.AppendInt(dst, int64(f.Offset), 10)
+	return appendConnection(dst, '&', r.ConnectionID)
 }
 
-func (f FieldWindow) route(r *Record) string { return recordPath(r.Stream, r.ID) + "/field-window" }
+func appendWindowRoute(dst []byte, r *Record) []byte {
+	return append(appendRecordPath(dst, r), "/field-window"...)
+}
 
 // append writes the descriptor that a reader follows.
 func (f FieldWindow) append(w *writer, r *Record) {
@@ -62,9 +78,9 @@ func (f FieldWindow) append(w *writer, r *Record) {
 	w.raw(`,"offset_chars":`)
 	w.int(f.Offset)
 	w.raw(`,"route":`)
-	w.id(f.route(r))
+	w.url(func(dst []byte) []byte { return appendWindowRoute(dst, r) })
 	w.raw(`,"href":`)
-	w.id(f.URL(r))
+	w.url(func(dst []byte) []byte { return f.AppendURL(dst, r) })
 	w.raw(`}`)
 }
 
@@ -75,7 +91,7 @@ func appendRecordRead(w *writer, r *Record) {
 	w.id(string(r.ID))
 	w.connection(r.ConnectionID)
 	w.raw(`,"href":`)
-	w.id(RecordURL(r.Stream, r.ID, r.ConnectionID))
+	w.url(func(dst []byte) []byte { return AppendRecordURL(dst, r) })
 	w.raw(`}`)
 }
 
@@ -84,6 +100,6 @@ func appendBlobRead(w *writer, blobID string, conn pdpp.ConnectionID) {
 	w.id(blobID)
 	w.connection(conn)
 	w.raw(`,"href":`)
-	w.id(BlobURL(blobID, conn))
+	w.url(func(dst []byte) []byte { return AppendBlobURL(dst, blobID, conn) })
 	w.raw(`}`)
 }

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"pdpp/internal/rawjson"
 )
@@ -39,7 +40,7 @@ func (e Excerpt) IsTruncated() bool { return e.Start > 0 || e.End < e.Total }
 // Excerpts shows the best matches of a record and then the beginning of its text,
 // if that is not among them: three at most (EX-6). Binary values are never shown.
 func Excerpts(r *Record, m Matches) []Excerpt {
-	var out []Excerpt
+	out := make([]Excerpt, 0, maxExcerpts)
 	for _, found := range m.found {
 		if len(out) == maxExcerpts {
 			return out
@@ -71,7 +72,7 @@ func (m match) excerpt(why Provenance) Excerpt {
 	return e
 }
 
-// beginning shows the first characters of a text field of Data.
+// beginning shows the first characters of a text field.
 func beginning(r *Record, field string) Excerpt {
 	t, _ := r.text(field)
 	total := t.total
@@ -87,10 +88,14 @@ func beginning(r *Record, field string) Excerpt {
 
 // isBinaryText is DetectBinary for a decoded string.
 func isBinaryText(s string) bool {
+	if len(s) < minBinaryChars {
+		return false
+	}
 	var p probe
+	var buf [64 * utf8.UTFMax]byte
 	for len(s) > 0 {
-		chunk, _ := cutChars(s, minBinaryChars)
-		if !p.text([]byte(chunk)) {
+		chunk, _ := cutChars(s, len(buf)/utf8.UTFMax)
+		if !p.text(append(buf[:0], chunk...)) {
 			return false
 		}
 		s = s[len(chunk):]

@@ -14,7 +14,7 @@ import (
 
 // search finds q in one field of a record that shows nothing else.
 func search(content, q string) Excerpt {
-	m := Find([]Text{{"note", content}}, analyzer.Query(q))
+	m := NewFinder(analyzer.Query(q)).Find([]Text{{"note", content}})
 	ex := Excerpts(entry(`{}`), m)
 	if len(ex) == 0 {
 		return Excerpt{}
@@ -24,7 +24,7 @@ func search(content, q string) Excerpt {
 
 func TestExcerptJSON(t *testing.T) {
 	r := entry(`{"memo":"April rent"}`)
-	m := Find([]Text{{"memo", "April rent"}}, []string{"rent"})
+	m := NewFinder([]string{"rent"}).Find([]Text{{"memo", "April rent"}})
 	want := `x[{"object":"evidence_excerpt","field_path":"memo","provenance":"lexical_match",` +
 		`"preview_text":"April <mark>rent</mark>","highlighted":true,` +
 		`"start_chars":0,"end_chars":10,"total_chars":10,"truncated":false,` +
@@ -44,7 +44,7 @@ func TestExcerptContinuation(t *testing.T) {
 	r := entry(`{"text":"Hello"}`)
 	r.ID = "a/b"
 	note := strings.Repeat("lorem ipsum ", 100) + "rent"
-	out := AppendExcerpts(nil, r, Excerpts(r, Find([]Text{{"note", note}}, []string{"rent"})))
+	out := AppendExcerpts(nil, r, Excerpts(r, NewFinder([]string{"rent"}).Find([]Text{{"note", note}})))
 	var list []struct {
 		Field string `json:"field_path"`
 		Start int    `json:"start_chars"`
@@ -71,15 +71,15 @@ func TestContinuationEscapes(t *testing.T) {
 	r := entry(`{}`)
 	r.ID, r.Stream, r.ConnectionID = `["a/b","c d?"]`, "a.b", "cin_ü&x"
 	const path = "/v1/streams/a.b/records/%5B%22a%2Fb%22%2C%22c%20d%3F%22%5D"
-	if got, want := RecordURL(r.Stream, r.ID, r.ConnectionID), path+"?connection_id=cin_%C3%BC%26x"; got != want {
-		t.Errorf("RecordURL = %s, want %s", got, want)
+	if got, want := string(AppendRecordURL(nil, r)), path+"?connection_id=cin_%C3%BC%26x"; got != want {
+		t.Errorf("AppendRecordURL = %s, want %s", got, want)
 	}
 	window := FieldWindow{Field: "größe & mehr", Offset: 812}
-	if got, want := window.URL(r), path+"/field-window?field=gr%C3%B6%C3%9Fe+%26+mehr&offset_chars=812&connection_id=cin_%C3%BC%26x"; got != want {
+	if got, want := string(window.AppendURL(nil, r)), path+"/field-window?field=gr%C3%B6%C3%9Fe+%26+mehr&offset_chars=812&connection_id=cin_%C3%BC%26x"; got != want {
 		t.Errorf("URL = %s, want %s", got, want)
 	}
 	r.ConnectionID = ""
-	if got := window.URL(r); strings.Contains(got, "connection_id") {
+	if got := string(window.AppendURL(nil, r)); strings.Contains(got, "connection_id") {
 		t.Errorf("URL without connection = %s", got)
 	}
 }
@@ -172,7 +172,7 @@ func TestMatchedFields(t *testing.T) {
 		{"again", "the rent"},
 		{"scan", "data:rent/png," + strings.Repeat("x", 300)},
 	}
-	m := Find(texts, analyzer.Query("april rent"))
+	m := NewFinder(analyzer.Query("april rent")).Find(texts)
 	if diff := cmp.Diff([]string{"both", "often", "once", "again", "scan"}, m.Fields()); diff != "" {
 		t.Errorf("Q-7 matched_fields (-want +got):\n%s", diff)
 	}
@@ -183,10 +183,10 @@ func TestMatchedFields(t *testing.T) {
 	if diff := cmp.Diff([]string{"both", "often", "once"}, fields); diff != "" {
 		t.Errorf("EX-6 excerpts (-want +got):\n%s", diff)
 	}
-	if got := Find(texts, nil).Fields(); len(got) != 0 {
+	if got := NewFinder(nil).Find(texts).Fields(); len(got) != 0 {
 		t.Errorf("no terms match %q", got)
 	}
-	if got := Find(nil, []string{"rent"}).Fields(); got == nil || len(got) != 0 {
+	if got := NewFinder([]string{"rent"}).Find(nil).Fields(); got == nil || len(got) != 0 {
 		t.Errorf("no texts: %#v, want an empty list", got)
 	}
 }
@@ -212,7 +212,7 @@ func TestExcerptsOfTheText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := entry(tt.data, tt.declared...)
 			var got []string
-			for _, e := range Excerpts(r, Find(tt.texts, []string{"rent"})) {
+			for _, e := range Excerpts(r, NewFinder([]string{"rent"}).Find(tt.texts)) {
 				got = append(got, fmt.Sprintf("%s %s %d-%d/%d", e.Field, e.Provenance, e.Start, e.End, e.Total))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -249,7 +249,7 @@ func TestSemanticExcerpts(t *testing.T) {
 
 func TestSnippet(t *testing.T) {
 	r := entry(`{"title":"Flat","note":"April rent"}`)
-	field, preview, ok := Snippet(Excerpts(r, Find([]Text{{"note", "April rent"}}, []string{"rent"})))
+	field, preview, ok := Snippet(Excerpts(r, NewFinder([]string{"rent"}).Find([]Text{{"note", "April rent"}})))
 	if !ok || field != "note" || preview != "April <mark>rent</mark>" {
 		t.Errorf("Q-7 Snippet = %q, %q, %v", field, preview, ok)
 	}

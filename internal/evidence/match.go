@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"slices"
-	"unicode/utf8"
 
 	"pdpp/internal/analyzer"
 )
@@ -29,35 +28,12 @@ type match struct {
 	best     group
 }
 
-// Find looks for the terms of a query, as analyzer.Query gives them, in the fields
-// that were searched, in declared order. It goes through each text once, and
-// keeps the places within one excerpt of each other only, however long the text.
-func Find(texts []Text, terms []string) Matches {
-	index := make(map[string]int, len(terms))
-	for _, t := range terms {
-		if _, ok := index[t]; !ok {
-			index[t] = len(index)
-		}
-	}
-	m := Matches{provenance: LexicalMatch}
-	for _, t := range texts {
-		f := finder{index: index, occurrences: make([]int, len(index)), near: make([]int, len(index))}
-		if found := f.find(t); found.count > 0 {
-			m.found = append(m.found, found)
-		}
-	}
-	slices.SortStableFunc(m.found, func(a, b match) int {
-		return cmp.Or(cmp.Compare(b.distinct, a.distinct), cmp.Compare(b.count, a.count))
-	})
-	return m
-}
-
 // FindSemantic takes texts that a semantic search found, best first. There is
 // nothing to highlight in them.
 func FindSemantic(texts []Text) Matches {
 	m := Matches{provenance: SemanticMatch}
 	for _, t := range texts {
-		m.found = append(m.found, match{Text: t, total: utf8.RuneCountInString(t.Content)})
+		m.found = append(m.found, match{Text: t, total: charCount(t.Content)})
 	}
 	return m
 }
@@ -104,9 +80,16 @@ func (g group) denser(h group) bool {
 	) > 0
 }
 
-// finder goes through one text.
-type finder struct {
-	index       map[string]int
+// Finder looks for the terms of one query in the texts of one record after the
+// other. It is not for use by several goroutines.
+type Finder struct {
+	index   map[string]int
+	lengths [256]uint64 // by the first byte of a term: which lengths there are
+
+	visit func(term []byte, start, end int) bool // f.take
+
+	// Of the text at hand.
+	content     string
 	occurrences []int   // of each term so far
 	near        []int   // of each term in window
 	window      group   // the places that end with the last one
@@ -116,30 +99,81 @@ type finder struct {
 	chars       int // the characters before it
 }
 
-func (f *finder) find(t Text) match {
-	m := match{Text: t}
-	analyzer.Spans(t.Content, func(term []byte, start, end int) bool {
-		if i, ok := f.index[string(term)]; ok {
-			f.add(t.Content, place{term: i, start: start, end: end})
+// NewFinder takes the terms of a query as analyzer.Query gives them.
+func NewFinder(terms []string) *Finder {
+	f := &Finder{index: make(map[string]int, len(terms))}
+	for _, t := range terms {
+		if _, ok := f.index[t]; !ok {
+			f.index[t] = len(f.index)
+			f.lengths[t[0]] |= lengthBit(len(t))
 		}
-		return true
+	}
+	f.occurrences, f.near = make([]int, len(f.index)), make([]int, len(f.index))
+	f.visit = f.take
+	return f
+}
+
+// lengthBit is the bit of a length; all from 63 on share one.
+func lengthBit(n int) uint64 { return 1 << min(n, 63) }
+
+// Find looks in the fields that were searched, in declared order. It goes through
+// each text once, and keeps the places within one excerpt of each other only,
+// however long the text.
+func (f *Finder) Find(texts []Text) Matches {
+	m := Matches{provenance: LexicalMatch}
+	for _, t := range texts {
+		if found := f.find(t); found.count > 0 {
+			m.found = append(m.found, found)
+		}
+	}
+	slices.SortStableFunc(m.found, func(a, b match) int {
+		return cmp.Or(cmp.Compare(b.distinct, a.distinct), cmp.Compare(b.count, a.count))
 	})
+	return m
+}
+
+func (f *Finder) find(t Text) match {
+	f.reset(t.Content)
+	analyzer.Spans(t.Content, f.visit)
+	m := match{Text: t}
 	for _, n := range f.occurrences {
 		m.count += n
 		m.distinct += min(n, 1)
 	}
 	if m.count > 0 {
-		m.total = f.chars + utf8.RuneCountInString(t.Content[f.offset:])
+		m.total = f.chars + charCount(f.content[f.offset:])
+		m.best = group{f.best.distinct, slices.Clone(f.best.places)}
 	}
-	m.best = f.best
 	return m
 }
 
-func (f *finder) add(content string, p place) {
-	f.chars += utf8.RuneCountInString(content[f.offset:p.start])
+// reset begins a text.
+func (f *Finder) reset(content string) {
+	f.content = content
+	clear(f.occurrences)
+	clear(f.near)
+	f.window = group{places: f.buf[:0]}
+	f.best = group{places: f.best.places[:0]}
+	f.offset, f.chars = 0, 0
+}
+
+// take looks at a term of the text. Nearly all are told apart from those of the
+// query by their first byte and length.
+func (f *Finder) take(term []byte, start, end int) bool {
+	if f.lengths[term[0]]&lengthBit(len(term)) == 0 {
+		return true
+	}
+	if i, ok := f.index[string(term)]; ok {
+		f.add(place{term: i, start: start, end: end})
+	}
+	return true
+}
+
+func (f *Finder) add(p place) {
+	f.chars += charCount(f.content[f.offset:p.start])
 	f.offset = p.start
 	p.from = f.chars
-	p.to = f.chars + utf8.RuneCountInString(content[p.start:p.end])
+	p.to = f.chars + charCount(f.content[p.start:p.end])
 
 	f.occurrences[p.term]++
 	f.push(p)
@@ -161,7 +195,7 @@ func (f *finder) add(content string, p place) {
 
 // push appends to the window. Where its end meets that of the buffer it moves to
 // the front, so that a long text costs no more memory than a short one.
-func (f *finder) push(p place) {
+func (f *Finder) push(p place) {
 	if live := f.window.places; len(live) == cap(live) {
 		if 2*len(live) >= cap(f.buf) {
 			f.buf = make([]place, 0, max(16, 2*cap(f.buf)))

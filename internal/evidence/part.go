@@ -27,8 +27,7 @@ func leading(content string, total int) part {
 // nearby. At most maxExcerpt characters; the group is cut only if it is longer.
 func around(content string, g group, total int) part {
 	if total <= maxExcerpt {
-		n := utf8.RuneCountInString(content)
-		return part{end: len(content), to: n}
+		return part{end: len(content), to: charCount(content)}
 	}
 	var core part
 	if len(g.places) > 0 {
@@ -48,7 +47,7 @@ func around(content string, g group, total int) part {
 	p.from -= before
 	end, _ := cutChars(content[core.end:], after)
 	p.end = core.end + len(end)
-	p.to += utf8.RuneCountInString(end)
+	p.to += charCount(end)
 	if p.from > 0 {
 		p.trimStart(content, core.start)
 	}
@@ -60,6 +59,9 @@ func around(content string, g group, total int) part {
 
 // back gives the offset n characters before i.
 func back(s string, i, n int) int {
+	if n <= i && isASCII(s[i-n:i]) {
+		return i - n
+	}
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:i])
 		i -= size
@@ -122,10 +124,10 @@ func isBreak(s string, i int) bool {
 	if i == len(s) || unicode.IsSpace(after) {
 		return true
 	}
-	if unicode.IsMark(after) || before == joiner || after == joiner || inTag(s, i) {
+	if unicode.IsMark(after) || before == joiner || after == joiner || isSpaced(before) && isSpaced(after) {
 		return false
 	}
-	return !isSpaced(before) || !isSpaced(after)
+	return !inTag(s, i)
 }
 
 // isSpaced reports whether r is part of a word in a script that has spaces.
@@ -133,7 +135,8 @@ func isSpaced(r rune) bool {
 	if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
 		return false
 	}
-	return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+	const firstThai = 0x0E01 // the first of them all
+	return r < firstThai || !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
 }
 
 // inTag reports whether i is inside a highlight tag that the text itself has.

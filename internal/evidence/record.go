@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"slices"
 	"time"
 
 	"pdpp"
@@ -10,7 +9,7 @@ import (
 
 // Record is what all rendering is about: one projected record. Whoever fills it
 // has applied the grant; nothing here looks for more (EX-1). Identity that is not
-// known is left empty.
+// known is left empty. It is rendered by one goroutine at a time.
 type Record struct {
 	Stream       string
 	ID           pdpp.RecordID
@@ -23,21 +22,46 @@ type Record struct {
 
 	EmittedAt time.Time // zero: unknown
 
-	// Data is a compact JSON object of the projected fields. Long values may
-	// stand there as the previews of REC-39; Truncated then has their facts.
-	Data      []byte
+	// Truncated has the facts of the fields whose values are previews (REC-39).
 	Truncated map[string]*Truncation
 
 	// Envelope is a compact JSON object around the record, or nil. A reader of
-	// hits looks there for a documented name that Data lacks (MS-61).
+	// hits looks there for a documented name that the record lacks (MS-61).
 	Envelope []byte
 
 	Presentation *Presentation // nil: nothing was declared
+
+	fields  []fieldValue // the data
+	scratch []byte       // for what is written before its place is reached
+}
+
+// fieldValue is a member of the data. The name is decoded, the value is not.
+type fieldValue struct{ name, value []byte }
+
+// SetData gives the record its projected fields, in place of those it had: a
+// compact JSON object, in which long values may stand as the previews of REC-39.
+// It is not copied, and must not change while the record is used. The members are
+// looked up here, once for everything that is asked about them later; who renders
+// one record after the other uses one Record for all.
+func (r *Record) SetData(data []byte) {
+	r.fields = r.fields[:0]
+	for name, value := range rawjson.Members(data) {
+		r.fields = append(r.fields, fieldValue{name, value})
+	}
+}
+
+// value gives the value of a field as stored.
+func (r *Record) value(field string) ([]byte, bool) {
+	for i := range r.fields {
+		if string(r.fields[i].name) == field {
+			return r.fields[i].value, true
+		}
+	}
+	return nil, false
 }
 
 // Presentation is what was declared about the fields of a stream. Names of fields
-// that a record's Data lacks do no harm. It is not changed by rendering, and may
-// be shared.
+// that a record lacks do no harm. It is not changed by rendering, and may be shared.
 type Presentation struct {
 	// TimeFields are the stream's time fields, best first: consent_time_field and
 	// cursor_field, or the time_field of meta.presentation (REC-5).
@@ -80,7 +104,7 @@ func (r *Record) presentation() *Presentation {
 }
 
 // isBlob reports whether a field may be taken for a blob reference.
-func (p *Presentation) isBlob(field string) bool { return p.BlobsByID || p.BlobFields[field] }
+func (p *Presentation) isBlob(field []byte) bool { return p.BlobsByID || p.BlobFields[string(field)] }
 
 // text is the value of a string field.
 type text struct {
@@ -91,16 +115,21 @@ type text struct {
 // isWhole reports that content is all of the value.
 func (t text) isWhole() bool { return t.total < 0 }
 
-// text gives a string field of Data that may be shown: not binary (EX-8), and no
-// preview of something that is not a string.
+// text gives a string field that may be shown: not binary (EX-8), and no preview
+// of something that is not a string.
 func (r *Record) text(field string) (text, bool) {
-	value, ok := rawjson.Get(r.Data, field)
-	if !ok || rawjson.KindOf(value) != rawjson.KindString {
+	value, _ := r.value(field)
+	return textIn(value, r.Truncated[field])
+}
+
+// textIn is text for a value and what was cut from it, if something was.
+func textIn(value []byte, cut *Truncation) (text, bool) {
+	content, ok := rawjson.Content(value)
+	if !ok {
 		return text{}, false
 	}
-	content, _ := rawjson.Content(value)
-	if t := r.Truncated[field]; t != nil {
-		return text{content, t.TotalChars}, t.Binary == nil && !t.AsJSON
+	if cut != nil {
+		return text{content, cut.TotalChars}, cut.Binary == nil && !cut.AsJSON
 	}
 	if _, isBinary := DetectBinary(value, false); isBinary {
 		return text{}, false
@@ -109,24 +138,31 @@ func (r *Record) text(field string) (text, bool) {
 }
 
 // named is text for one of the names that the document contract knows (D7): the
-// envelope has it when Data does not.
+// envelope has it when the record does not.
 func (r *Record) named(name string) (text, bool) {
-	if _, ok := rawjson.Get(r.Data, name); ok || r.Envelope == nil {
+	if _, ok := r.value(name); ok || r.Envelope == nil {
 		return r.text(name)
 	}
-	around := Record{Data: r.Envelope}
-	return around.text(name)
+	value, _ := rawjson.Get(r.Envelope, name)
+	return textIn(value, nil)
 }
 
 // TextField names the field that holds the record's text: that of the role
 // primary-text, else one literally named text (D7). A field without text that
 // may be shown does not count; "" when there is none.
 func TextField(r *Record) string {
-	declared := r.presentation().Roles[pdpp.RolePrimaryText]
-	for _, name := range slices.Concat(declared, []string{"text"}) {
-		if t, ok := r.text(name); ok && len(t.content) > 0 {
+	for _, name := range r.presentation().Roles[pdpp.RolePrimaryText] {
+		if r.hasText(name) {
 			return name
 		}
 	}
+	if r.hasText("text") {
+		return "text"
+	}
 	return ""
+}
+
+func (r *Record) hasText(field string) bool {
+	t, ok := r.text(field)
+	return ok && len(t.content) > 0
 }

@@ -2,42 +2,46 @@ package evidence
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
-// The highlight tags.
+// The highlight tags, and what both end with.
 const (
 	openMark  = "<mark>"
 	closeMark = "</mark>"
+	markEnd   = "mark>"
 )
 
 // render writes a part of a text with its matches marked. What EX-7 removes and
 // tags that the text itself has are left out, so every tag in the result is ours,
 // and they are balanced. It reports whether there is one.
 func render(content string, p part, places []place, total int) (preview string, highlighted bool) {
-	shown := newGlyphs(content[p.start:p.end], p.start, places)
-	out := make([]byte, 0, len(shown.text)+2*len(ellipsis)+len(openMark)+len(closeMark))
+	text, base := content[p.start:p.end], p.start
+	var b strings.Builder
+	b.Grow(len(text) + 2*len(ellipsis) + len(places)*len(openMark+closeMark))
+	if !isPlain(text) {
+		text, places = scrub(text, base, places)
+		base = 0
+	}
 	if p.from > 0 {
-		out = append(out, ellipsis...)
+		b.WriteString(ellipsis)
 	}
-	out, highlighted = shown.append(out)
+	highlighted = writeMarked(&b, text, base, places)
 	if p.to < total {
-		out = append(out, ellipsis...)
+		b.WriteString(ellipsis)
 	}
-	return string(out), highlighted
+	return b.String(), highlighted
 }
 
-// glyphs is text of which each byte is marked or not.
-type glyphs struct {
-	text   []byte
-	marked []bool
-}
+// isPlain reports that a text has nothing that scrub would leave out.
+func isPlain(s string) bool { return isClean(s) && !strings.Contains(s, markEnd) }
 
-// newGlyphs cleans the text that starts at the offset base. Removing a tag may
-// bring the halves of another together; as the end of the text is looked at after
-// each character, that one goes too.
-func newGlyphs(s string, base int, places []place) glyphs {
-	g := glyphs{text: make([]byte, 0, len(s)), marked: make([]bool, 0, len(s))}
+// scrub cleans the text that starts at the offset base, and gives the places of
+// what is left of it. Removing a tag may bring the halves of another together; as
+// the end of the text is looked at after each character, that one goes too.
+func scrub(s string, base int, places []place) (text string, moved []place) {
+	out := make([]byte, 0, len(s))
 	for i, r := range s {
 		at := base + i
 		for len(places) > 0 && places[0].end <= at {
@@ -46,45 +50,51 @@ func newGlyphs(s string, base int, places []place) glyphs {
 		if isRemoved(r) {
 			continue
 		}
-		isMarked := len(places) > 0 && places[0].start <= at
-		g.text = utf8.AppendRune(g.text, r)
-		for len(g.marked) < len(g.text) {
-			g.marked = append(g.marked, isMarked)
+		if len(places) > 0 && places[0].start <= at {
+			moved = append(moved, place{start: len(out), end: len(out) + utf8.RuneLen(r)})
 		}
+		out = utf8.AppendRune(out, r)
 		if r == '>' {
-			g.dropTag()
+			out, moved = dropTag(out, moved)
 		}
 	}
-	return g
+	return string(out), moved
 }
 
-// dropTag removes the tag that the text ends with, if it does.
-func (g *glyphs) dropTag() {
+// dropTag removes the tag that a text ends with, if it does, and the places in it.
+func dropTag(text []byte, places []place) ([]byte, []place) {
 	for _, tag := range []string{openMark, closeMark} {
-		if bytes.HasSuffix(g.text, []byte(tag)) {
-			n := len(g.text) - len(tag)
-			g.text, g.marked = g.text[:n], g.marked[:n]
-			return
+		if !bytes.HasSuffix(text, []byte(tag)) {
+			continue
 		}
+		n := len(text) - len(tag)
+		for len(places) > 0 && places[len(places)-1].end > n {
+			places = places[:len(places)-1]
+		}
+		return text[:n], places
 	}
+	return text, places
 }
 
-// append writes the text with a tag around each marked run.
-func (g glyphs) append(dst []byte) (out []byte, highlighted bool) {
-	for len(g.text) > 0 {
-		n := 1
-		for n < len(g.text) && g.marked[n] == g.marked[0] {
-			n++
+// writeMarked writes the text that starts at the offset base with a tag around
+// each run of places that touch. It reports whether there is one.
+func writeMarked(b *strings.Builder, text string, base int, places []place) (highlighted bool) {
+	done := 0
+	for len(places) > 0 {
+		start, end := places[0].start, places[0].end
+		for places = places[1:]; len(places) > 0 && places[0].start <= end; places = places[1:] {
+			end = places[0].end
 		}
-		if g.marked[0] {
-			dst = append(dst, openMark...)
-			highlighted = true
+		start, end = max(start-base, done), min(end-base, len(text))
+		if start >= end {
+			continue
 		}
-		dst = append(dst, g.text[:n]...)
-		if g.marked[0] {
-			dst = append(dst, closeMark...)
-		}
-		g.text, g.marked = g.text[n:], g.marked[n:]
+		b.WriteString(text[done:start])
+		b.WriteString(openMark)
+		b.WriteString(text[start:end])
+		b.WriteString(closeMark)
+		done, highlighted = end, true
 	}
-	return dst, highlighted
+	b.WriteString(text[done:])
+	return highlighted
 }

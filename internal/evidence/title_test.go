@@ -34,11 +34,13 @@ func roles(pairs ...string) *Presentation {
 
 // entry is a record of the sample stream.
 func entry(data string, declared ...string) *Record {
-	return &Record{
+	r := &Record{
 		Stream: "entries", ID: "ent_31", ConnectionID: "cin_a1", ConnectorKey: "ledgerly",
 		ConnectorDisplayName: "Ledgerly", DisplayName: "Joint account", EmittedAt: emitted,
-		Data: []byte(data), Presentation: roles(declared...),
+		Presentation: roles(declared...),
 	}
+	r.SetData([]byte(data))
+	return r
 }
 
 func TestTitle(t *testing.T) {
@@ -164,7 +166,7 @@ func TestNamesOnTheEnvelope(t *testing.T) {
 	if got := EventTimeOf(r); got.Value != "2026-01-01" || got.Field != "sent_at" {
 		t.Errorf("MS-61 event time = %+v, want sent_at of the envelope", got)
 	}
-	r.Data = []byte(`{"title":null,"sent_at":null,"created_at":"2026-02-02"}`)
+	r.SetData([]byte(`{"title":null,"sent_at":null,"created_at":"2026-02-02"}`))
 	if got := TitleOf(r); got.Source != SourceFallback {
 		t.Errorf("MS-61 title = %+v, but the payload has the name", got)
 	}
@@ -174,7 +176,7 @@ func TestNamesOnTheEnvelope(t *testing.T) {
 }
 
 func TestUnknownTime(t *testing.T) {
-	if got := EventTimeOf(&Record{Data: []byte(`{}`)}); got != (EventTime{}) || got.IsAuthored() {
+	if got := EventTimeOf(&Record{}); got != (EventTime{}) || got.IsAuthored() {
 		t.Errorf("EventTimeOf(nothing) = %+v, authored %v", got, got.IsAuthored())
 	}
 }

@@ -10,6 +10,8 @@ import (
 // writer appends JSON and knows how much of it counts towards the size of a card:
 // everything but identifiers (names of streams and fields among them) and hrefs
 // (EX-2).
+// It is a value: who keeps a copy can go back to it, and what was written since is
+// forgotten.
 type writer struct {
 	buf  []byte
 	free int // bytes that do not count
@@ -22,10 +24,19 @@ func (w *writer) raw(s string) { w.buf = append(w.buf, s...) }
 // str writes a value.
 func (w *writer) str(s string) { w.buf = rawjson.AppendString(w.buf, s) }
 
-// id writes an identifier or href, exactly.
+// id writes an identifier, exactly.
 func (w *writer) id(s string) {
 	before := len(w.buf)
 	w.str(s)
+	w.free += len(w.buf) - before
+}
+
+// url writes a URL that a function appends.
+func (w *writer) url(add func(dst []byte) []byte) {
+	before := len(w.buf)
+	w.buf = append(w.buf, '"')
+	w.buf = add(w.buf)
+	w.buf = append(w.buf, '"')
 	w.free += len(w.buf) - before
 }
 

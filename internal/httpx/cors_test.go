@@ -8,7 +8,7 @@ import (
 	"pdpp"
 )
 
-const exposed = "WWW-Authenticate, Link, Request-Id, Retry-After, Preference-Applied, MCP-Protocol-Version, PDPP-Version"
+const exposed = "WWW-Authenticate, Link, Request-Id, Retry-After, Preference-Applied, ETag, Content-Range, MCP-Protocol-Version, PDPP-Version"
 
 func corsEdge(t *testing.T, origins ...string) *Edge {
 	t.Helper()
@@ -159,7 +159,7 @@ func TestCORSMatrix(t *testing.T) {
 func TestPreflightHeaders(t *testing.T) {
 	srv := serve(t, Chain(ok, WithRequestID, corsEdge(t).CORS(MethodsREST)))
 	got := send(t, srv, request{method: "OPTIONS", header: headers("Origin", "http://localhost")})
-	const want = "Authorization, Content-Type, Accept, Prefer, Range, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, Request-Id, PDPP-Version"
+	const want = "Authorization, Content-Type, Accept, Prefer, Range, If-Range, If-None-Match, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, Request-Id, PDPP-Version"
 	if v := got.header.Get("Access-Control-Allow-Headers"); v != want {
 		t.Errorf("headers = %q", v)
 	}

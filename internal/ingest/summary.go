@@ -47,6 +47,8 @@ type Summary struct {
 	SkippedMessages     int64                      `json:"skipped_messages"`
 	Rejections          []LineRejection            `json:"rejections"`
 	RejectionsTruncated bool                       `json:"rejections_truncated"`
+	Blobs               []StoredBlob               `json:"blobs,omitzero"`        // see ListBlobs
+	BlobsStored         *int64                     `json:"blobs_stored,omitzero"` // nil: blobs were no part of it
 	DurationMS          int64                      `json:"duration_ms"`
 
 	// Warnings are for people; they are no part of the object.

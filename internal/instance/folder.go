@@ -12,6 +12,9 @@ import (
 // StoreFile is the file in the data folder that says it is one.
 const StoreFile = "pdpp.db"
 
+// BlobFolder is the folder in the data folder that holds the bytes of blobs.
+const BlobFolder = "blobs"
+
 const (
 	folderMode = 0o700
 	fileMode   = 0o600

@@ -27,23 +27,30 @@ type Space struct {
 	age    time.Duration // after which a cursor is too old
 	param  string        // the parameter it comes in
 	again  string        // how to start again, in words
+	legal  string        // what to send instead of an invalid one
 }
+
+// repeat is how a page cursor is used.
+const repeat = "Repeat the request it came from with cursor added, or start again without one."
 
 // The spaces (C-37, C-39).
 var (
-	RecordPages  = Space{"pc1.", 24 * time.Hour, "cursor", "Start again without a cursor."}
-	ChangePages  = Space{"cc1.", 24 * time.Hour, "cursor", "Start again from the last bookmark or from beginning."}
-	Bookmarks    = Space{"cs1.", 180 * 24 * time.Hour, "changes_since", "Restart from beginning."}
-	LexicalPages = Space{"sl1.", time.Hour, "cursor", "Start again without a cursor."}
+	RecordPages  = Space{"pc1.", 24 * time.Hour, "cursor", "Start again without a cursor.", repeat}
+	ChangePages  = Space{"cc1.", 24 * time.Hour, "cursor", "Start again from the last bookmark or from beginning.", repeat}
+	Bookmarks    = Space{"cs1.", 180 * 24 * time.Hour, "changes_since", "Restart from beginning.", legalBookmark}
+	LexicalPages = Space{"sl1.", time.Hour, "cursor", "Start again without a cursor.", repeat}
 )
+
+// legalBookmark names both forms of changes_since (REC-33).
+const legalBookmark = "changes_since is either beginning or the last next_changes_since of this grant and stream."
 
 // Sealer makes and reads cursors. It is safe for concurrent use.
 type Sealer struct {
-	macs  sync.Pool
-	block cipher.Block // hides numbers
+	macs    sync.Pool
+	numbers cipher.Block // hides numbers
 }
 
-// NewSealer derives the cursor key from the instance key (H-4).
+// NewSealer derives the cursor keys from the instance key (H-4).
 func NewSealer(instanceKey []byte) (*Sealer, error) {
 	key, err := hkdf.Key(sha256.New, instanceKey, nil, "pdpp cursors", 32)
 	if err != nil {
@@ -53,11 +60,11 @@ func NewSealer(instanceKey []byte) (*Sealer, error) {
 	if err != nil {
 		return nil, err
 	}
-	block, err := aes.NewCipher(hiding)
+	numbers, err := aes.NewCipher(hiding)
 	if err != nil {
 		return nil, err
 	}
-	return &Sealer{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}, block: block}, nil
+	return &Sealer{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}, numbers: numbers}, nil
 }
 
 // HiddenSize is the length of a hidden number.
@@ -70,7 +77,7 @@ func (s *Sealer) Hide(dst []byte, n int64) []byte {
 	var b [HiddenSize]byte
 	binary.BigEndian.PutUint64(b[:], uint64(n))
 	rand.Read(b[8:]) // never fails
-	s.block.Encrypt(b[:], b[:])
+	s.numbers.Encrypt(b[:], b[:])
 	return append(dst, b[:]...)
 }
 
@@ -80,7 +87,7 @@ func (s *Sealer) Reveal(hidden []byte) (int64, bool) {
 		return 0, false
 	}
 	var b [HiddenSize]byte
-	s.block.Decrypt(b[:], hidden)
+	s.numbers.Decrypt(b[:], hidden)
 	return int64(binary.BigEndian.Uint64(b[:])), true
 }
 
@@ -134,11 +141,14 @@ func (s *Sealer) Open(space Space, scope Scope, cursor string, now time.Time) ([
 // Has reports whether a cursor looks like one of this space.
 func (sp Space) Has(cursor string) bool { return strings.HasPrefix(cursor, sp.prefix) }
 
+// Age is how long a cursor of the space lasts.
+func (sp Space) Age() time.Duration { return sp.age }
+
 // Invalid is the error of a cursor that does not belong to its request.
 func (sp Space) Invalid() error {
 	return &pdpp.Error{
 		Code: pdpp.CodeInvalidCursor, Param: sp.param,
-		Message: "This cursor does not belong to this request. Repeat the request it came from with cursor added, or start again without one.",
+		Message: "This cursor does not belong to this request. " + sp.legal,
 	}
 }
 
@@ -152,11 +162,7 @@ func (sp Space) Expired() error {
 
 // SealPosition makes the cursor that continues a record list after a position.
 func (s *Sealer) SealPosition(scope Scope, at Position, now time.Time) string {
-	payload := make([]byte, 0, 1+len(at.Connection)+len(at.Key))
-	payload = append(payload, byte(len(at.Connection)))
-	payload = append(payload, at.Connection...)
-	payload = append(payload, at.Key...)
-	return s.Seal(RecordPages, scope, payload, now)
+	return s.Seal(RecordPages, scope, appendPosition(nil, &at), now)
 }
 
 // OpenPosition reads a cursor of a record list.
@@ -165,11 +171,26 @@ func (s *Sealer) OpenPosition(scope Scope, cursor string, now time.Time) (*Posit
 	if err != nil {
 		return nil, err
 	}
-	if len(payload) == 0 || len(payload) < 1+int(payload[0]) {
+	at := position(payload)
+	if at == nil {
 		return nil, RecordPages.Invalid()
 	}
+	return at, nil
+}
+
+func appendPosition(dst []byte, at *Position) []byte {
+	dst = append(dst, byte(len(at.Connection)))
+	dst = append(dst, at.Connection...)
+	return append(dst, at.Key...)
+}
+
+// position reads what appendPosition wrote; nil when it did not.
+func position(payload []byte) *Position {
+	if len(payload) == 0 || len(payload) < 1+int(payload[0]) {
+		return nil
+	}
 	n := 1 + int(payload[0])
-	return &Position{Connection: pdpp.ConnectionID(payload[1:n]), Key: payload[n:]}, nil
+	return &Position{Connection: pdpp.ConnectionID(payload[1:n]), Key: payload[n:]}
 }
 
 // verify decodes a cursor and checks its tag.

@@ -120,7 +120,7 @@ func Undeclared(err error) bool {
 	case pdpp.CodeUnknownField, pdpp.CodeInvalidSort, pdpp.CodeInvalidExpand:
 		return true
 	case pdpp.CodeInvalidRequest:
-		return e.Field != "" || e.Param == "view"
+		return e.Field != "" || e.Param == "view" || e.Param == "metric"
 	}
 	return false
 }

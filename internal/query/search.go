@@ -17,30 +17,33 @@ const (
 // SearchParams are the parameters of a lexical search, besides the selectors.
 var SearchParams = []string{"q", "limit", "cursor", "streams", "filter"}
 
-// SearchWish is a search as it was asked for.
+// SearchStreams reads the streams that a search is narrowed to; nil: all. They are
+// looked up before anything else has a meaning (C-20).
+func (p *Params) SearchStreams() ([]string, error) {
+	streams, err := p.List("streams")
+	if len(streams) > MaxSearchStreams {
+		return nil, pdpp.BadParam("streams", "At most %d streams can be named.", MaxSearchStreams)
+	}
+	return streams, err
+}
+
+// SearchWish is a search as it was asked for, besides its streams.
 type SearchWish struct {
 	Terms   []string // distinct, as the index has them
-	Streams []string // nil: all
 	Filters []Filter
 	Limit   Limit
 	Cursor  string
 }
 
-// Search reads the parameters of a search.
-func (p *Params) Search() (w SearchWish, err error) {
+// Search reads the parameters of a search over these streams.
+func (p *Params) Search(streams []string) (w SearchWish, err error) {
 	if w.Terms, err = p.searchTerms(); err != nil {
 		return w, err
-	}
-	if w.Streams, err = p.List("streams"); err != nil {
-		return w, err
-	}
-	if len(w.Streams) > MaxSearchStreams {
-		return w, pdpp.BadParam("streams", "At most %d streams can be named.", MaxSearchStreams)
 	}
 	if w.Filters, err = p.Filters(); err != nil {
 		return w, err
 	}
-	if len(w.Filters) > 0 && len(w.Streams) != 1 {
+	if len(w.Filters) > 0 && len(streams) != 1 {
 		return w, pdpp.BadParam("streams", "A filter needs exactly one stream: send streams=<name>.")
 	}
 	if w.Limit, err = p.Limit(); err != nil {

@@ -17,7 +17,11 @@ func String(value []byte) (string, bool) {
 		return string(in), true
 	}
 	var buf [256]byte
-	return string(appendDecoded(buf[:0], in)), true
+	dst := buf[:0]
+	if len(in) > len(buf) {
+		dst = make([]byte, 0, len(in)) // nothing decodes to more
+	}
+	return string(appendDecoded(dst, in)), true
 }
 
 // Text is String as bytes: they alias value when it has no escapes.

@@ -29,6 +29,9 @@ type advertised struct {
 			Usable    bool     `json:"usable"`
 			Operators []string `json:"operators"`
 		} `json:"range_filter"`
+		Aggregation map[string]struct {
+			Usable bool `json:"usable"`
+		} `json:"aggregation"`
 	} `json:"field_capabilities"`
 	Query struct {
 		Sort struct {
@@ -37,10 +40,12 @@ type advertised struct {
 			Order   []string `json:"order"`
 		} `json:"sort"`
 		Count      []string `json:"count"`
+		Changes    bool     `json:"changes_since"`
 		Projection struct {
 			Views []string `json:"views"`
 		} `json:"projection"`
-		Expand []string `json:"expand"`
+		Expand    []string             `json:"expand"`
+		Aggregate *advertisedAggregate `json:"aggregate"`
 	} `json:"query_capabilities"`
 	Expand []struct {
 		Name        string `json:"name"`
@@ -119,6 +124,7 @@ func (p *probe) capabilities() {
 	for _, count := range []string{"none", "estimated", "exact", "some"} {
 		p.expect(slices.Contains(q.Count, count), "count="+count)
 	}
+	p.expect(q.Changes, "changes_since=beginning")
 	if q.Sort.Default != nil {
 		p.expect(true, "sort="+*q.Sort.Default)
 	}
@@ -244,6 +250,7 @@ func TestAdvertised(t *testing.T) {
 			p := &probe{rt: rt, w: test.world, token: token, stream: s, row: rows[s.Name]}
 			p.fields()
 			p.capabilities()
+			p.aggregates()
 			p.connections(slices.Clone(test.connections))
 			p.compact()
 		}))

@@ -21,6 +21,8 @@ func (s *Server) chores() []*chore {
 	return []*chore{
 		{name: "noting token use", every: 5 * time.Second, do: s.flushUsed},
 		{name: "tidying the store", every: time.Minute, do: s.tidy},
+		{name: "pruning the change log", every: pruneEvery, do: s.pruneChanges},
+		{name: "sweeping blobs", every: sweepEvery, do: s.SweepBlobs},
 	}
 }
 

@@ -25,7 +25,7 @@ var worlds = map[string]func(testing.TB) *resttest.World{
 // shown are the headers a conversation records.
 var shown = []string{"Allow", "Cache-Control", "Content-Type", "PDPP-Version", "Preference-Applied", "Request-Id", "WWW-Authenticate"}
 
-var cursors = regexp.MustCompile(`pc1\.[A-Za-z0-9_-]+`)
+var cursors = regexp.MustCompile(`(pc1|cc1|cs1)\.[A-Za-z0-9_-]+`)
 
 // fleeting are the values that differ from run to run.
 var fleeting = []struct {

@@ -39,8 +39,10 @@ func (s *Server) protectedResource() handler {
 		b = rawjson.AppendString(b, base+"/v1")
 		b = appendText(b, `,"pdpp_token_kinds_supported":["owner","client"],"pdpp_self_export_supported":true,`+
 			`"pdpp_discovery_hints":{"schema_endpoint":"/v1/schema","query_base":"/v1","streams_endpoint_template":"/v1/streams/{stream}",`+
+			`"aggregate":{"endpoint_template":"/v1/streams/{stream}/aggregate"},`+
 			`"field_window":{"endpoint_template":"/v1/streams/{stream}/records/{id}/field-window"},`+
-			`"search":{"endpoint":"/v1/search","scope_param":"streams[]","filter_requires_single_stream":true}},`+
+			`"search":{"endpoint":"/v1/search","scope_param":"streams[]","filter_requires_single_stream":true},`+
+			`"changes_since_bootstrap":"beginning","blob_indirection":"data.blob_ref.fetch_url"},`+
 			`"capabilities":{`+lexicalRetrieval+`}}`+"\n")
 		return sendPublic(w, r, b)
 	}

@@ -75,7 +75,7 @@ func TestForeignConnectionIsLikeUnknown(t *testing.T) {
 	}{
 		{tok, []string{"cin_b2", "cin_theirs"}, []string{
 			"GET /v1/streams?", "GET /v1/streams/entries?", "GET /v1/schema?", "GET /v1/schema?view=compact&", "GET /v1/schema?stream=entries&detail=full&",
-			"GET /v1/streams/entries/records?", "GET /v1/streams/entries/records?limit=0&", "GET /v1/streams/entries/records/ent_31?", "HEAD /v1/streams/receipts/records?",
+			"GET /v1/streams/entries/records?", "GET /v1/streams/entries/records?limit=0&", "GET /v1/streams/entries/records/ent_31?", "HEAD /v1/streams/receipts/records?", "GET /v1/search?", "GET /v1/search?streams=entries&q=rent&",
 		}},
 		{owner, []string{"cin_theirs"}, []string{
 			"GET /v1/streams?", "GET /v1/streams/entries/records?", "GET /v1/streams/receipts/records/rc_their?", "GET /v1/schema?", "GET /v1/state/ledgerly?",

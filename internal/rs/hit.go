@@ -1,6 +1,7 @@
 package rs
 
 import (
+	"bytes"
 	"strconv"
 
 	"pdpp"
@@ -13,9 +14,22 @@ import (
 // made of them: more than either shows.
 const hitPreview = 1024
 
+// hitWriter is what the hits of one page have in common, and memory that each of
+// them uses again.
+type hitWriter struct {
+	finder  *evidence.Finder
+	records map[*shape]*evidence.Record
+	data    []byte
+	texts   []evidence.Text
+}
+
+func newHitWriter(terms []string) hitWriter {
+	return hitWriter{finder: evidence.NewFinder(terms), records: map[*shape]*evidence.Record{}}
+}
+
 // writeHit appends one search result (Q-6). It has everything but the record's body.
 func (s *searcher) writeHit(h *hit) error {
-	rec, err := s.evidenceRecord(s.shapes[h.record.Source], &h.record)
+	rec, err := s.evidenceRecord(h)
 	if err != nil {
 		return err
 	}
@@ -23,7 +37,7 @@ func (s *searcher) writeHit(h *hit) error {
 	if err != nil {
 		return err
 	}
-	s.body = appendHit(s.body, h, rec, evidence.Find(texts, s.search.Terms))
+	s.body = appendHit(s.body, h, rec, s.hits.finder.Find(texts))
 	return nil
 }
 
@@ -37,11 +51,13 @@ func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) [
 	b = appendMember(b, "display_name", rec.DisplayName)
 	b = appendText(b, `,"emitted_at":`)
 	b = appendTime(b, rec.EmittedAt)
-	if t := evidence.EventTimeOf(rec); t.IsAuthored() {
-		b = appendMember(b, "authored_at", t.Value)
+	at := evidence.EventTimeOf(rec)
+	if at.IsAuthored() {
+		b = appendMember(b, "authored_at", at.Value)
 	}
-	b = appendMember(b, "record_url", evidence.RecordURL(h.stream, rec.ID, rec.ConnectionID))
-	b = appendText(b, `,"matched_fields":[`)
+	b = appendText(b, `,"record_url":"`)
+	b = evidence.AppendRecordURL(b, rec)
+	b = appendText(b, `","matched_fields":[`)
 	for i, name := range found.Fields() {
 		if i > 0 {
 			b = append(b, ',')
@@ -60,38 +76,55 @@ func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) [
 	b = appendText(b, `,"score":{"kind":"bm25","value":`)
 	b = strconv.AppendFloat(b, float64(h.score)/1e6, 'f', -1, 64)
 	b = appendText(b, `,"order":"lower_is_better"},"evidence_card":`)
-	b = evidence.AppendCard(b, rec)
+	b = evidence.AppendCard(b, rec, at)
 	b = appendText(b, `,"evidence_excerpts":`)
 	b = evidence.AppendExcerpts(b, rec, excerpts)
 	return append(b, '}')
 }
 
-// evidenceRecord is the projected record that cards and excerpts are made of.
-func (q *request) evidenceRecord(s *shape, r *store.Record) (*evidence.Record, error) {
-	w := dataWriter{request: q, shape: s, record: r, facts: map[string]*evidence.Truncation{}}
-	if len(r.Body) > hitPreview {
-		w.preview = hitPreview // else no value is that long
+// evidenceRecord is the projected record that cards and excerpts are made of. It
+// is good until that of the next hit is made.
+func (s *searcher) evidenceRecord(h *hit) (*evidence.Record, error) {
+	shape := s.shapes[h.record.Source]
+	rec, ok := s.hits.records[shape]
+	if !ok {
+		rec = s.sourceEvidence(shape)
+		s.hits.records[shape] = rec
 	}
-	data, err := w.data(nil)
+	w := dataWriter{request: s.request, shape: shape, record: &h.record}
+	if len(h.record.Body) > hitPreview || bytes.IndexByte(h.record.Body, 0) >= 0 {
+		// Else no value is that long. Values in pieces are, however short the body:
+		// its length, which fields outside the grant have a part in, decides nothing.
+		w.preview, w.facts = hitPreview, map[string]*evidence.Truncation{}
+	}
+	data, err := w.data(s.hits.data[:0])
 	if err != nil {
 		return nil, err
 	}
+	s.hits.data = data
+	rec.ID, rec.EmittedAt, rec.Truncated = pdpp.RecordID(h.id), h.record.EmittedAt, w.facts
+	rec.SetData(data)
+	return rec, nil
+}
+
+// sourceEvidence is what all records of a source have in common.
+func (q *request) sourceEvidence(s *shape) *evidence.Record {
 	type key struct{ stream *pdpp.Stream }
 	declared := q.known.once(key{s.row.Stream}, func() any { return evidence.Declared(s.row.Stream) })
 	rec := &evidence.Record{
-		Stream: s.row.Stream.Name, ID: pdpp.RecordID(r.ID), ConnectionID: s.connection,
+		Stream: s.row.Stream.Name, ConnectionID: s.connection,
 		ConnectorKey: s.row.Manifest.ConnectorKey, ConnectorDisplayName: s.row.Manifest.DisplayName,
-		EmittedAt: r.EmittedAt, Data: data, Truncated: w.facts, Presentation: declared.(*evidence.Presentation),
+		Presentation: declared.(*evidence.Presentation),
 	}
 	for _, c := range connectionOf(s) {
 		rec.DisplayName = c.DisplayName()
 	}
-	return rec, nil
+	return rec
 }
 
 // texts are the fields of a record that were searched, whole.
 func (s *searcher) texts(r *store.Record) ([]evidence.Text, error) {
-	var out []evidence.Text
+	out := s.hits.texts[:0]
 	for _, f := range s.search.Sources[r.Source].Fields {
 		value, ok := rawjson.Get(r.Body, f.Name)
 		if !ok {
@@ -109,5 +142,6 @@ func (s *searcher) texts(r *store.Record) ([]evidence.Text, error) {
 			out = append(out, evidence.Text{Field: f.Name, Content: text})
 		}
 	}
+	s.hits.texts = out
 	return out, nil
 }

@@ -67,10 +67,11 @@ func appendMeta(dst []byte, c count, further []byte, w warnings, presentation []
 
 // page is how a list ends (C-29).
 type page struct {
-	hasMore bool
-	cursor  string // "" when there is no next page
-	count   count
-	meta    []byte // further members of meta, each after a comma
+	hasMore  bool
+	cursor   string // "" when there is no next page
+	bookmark string // where later changes begin; "" but at the end of a changes session
+	count    count
+	meta     []byte // further members of meta, each after a comma
 }
 
 // closeList appends what follows the data of a list.
@@ -78,6 +79,7 @@ func (q *request) closeList(p page, presentation []byte) {
 	b := appendText(q.body, `],"has_more":`)
 	b = strconv.AppendBool(b, p.hasMore)
 	b = appendMember(b, "next_cursor", p.cursor)
+	b = appendMember(b, "next_changes_since", p.bookmark)
 	b = appendMember(b, "url", q.path())
 	b = appendText(b, `,"links":{"self":`)
 	b = rawjson.AppendString(b, q.target())
@@ -92,12 +94,15 @@ func (q *request) closeList(p page, presentation []byte) {
 	q.body = appendText(b, "}\n")
 }
 
-// withCursor is a query string with its cursor replaced.
+// withCursor is a query string with its cursor replaced. The page cursor of a changes
+// session stands for its changes_since too (REC-36).
 func withCursor(raw, cursor string) string {
 	var kept []string
 	for part := range strings.SplitSeq(raw, "&") {
 		name, _, _ := strings.Cut(part, "=")
-		if decoded, err := url.QueryUnescape(name); part == "" || err == nil && (decoded == "cursor" || decoded == "cursor[]") {
+		decoded, err := url.QueryUnescape(name)
+		decoded = strings.TrimSuffix(decoded, "[]")
+		if part == "" || err == nil && (decoded == "cursor" || decoded == "changes_since") {
 			continue
 		}
 		kept = append(kept, part)

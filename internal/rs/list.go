@@ -1,17 +1,19 @@
 package rs
 
 import (
-	"bytes"
-
 	"pdpp/internal/query"
 	"pdpp/internal/store"
 )
 
-// listRecords answers GET /v1/streams/{stream}/records (REC-6 to REC-11).
+// listRecords answers GET /v1/streams/{stream}/records (REC-6 to REC-11, and the
+// changes feed of REC-31 to REC-37).
 func listRecords(q *request) error {
 	rows, err := q.reach.Stream(q.vars["stream"], q.sel)
 	if err != nil {
 		return err
+	}
+	if q.wantsChanges() {
+		return listChanges(q, rows)
 	}
 	l, err := q.parseList()
 	if err != nil {
@@ -34,11 +36,12 @@ func listRecords(q *request) error {
 	}
 	q.warnings.limitClamped(l.limit)
 
-	w := pageWriter{request: q, plan: plan, limit: l.limit.N}
-	end, err := w.write(list)
+	w := q.newPage(plan, l.limit.N)
+	more, err := q.view.List(list, w.add)
 	if err != nil {
 		return err
 	}
+	end := w.end(more)
 	if end.hasMore {
 		end.cursor = q.server.cursors.SealPosition(scope, w.last, q.now)
 	}
@@ -103,56 +106,82 @@ type pageWriter struct {
 	plan  *plan
 	limit int
 
+	start   int // of the data array
 	taken   int
 	limited bool // the page ended by its size
 	last    query.Position
+
+	unchanged store.Change // a record as an item
 }
 
-func (w *pageWriter) write(list query.List) (page, error) {
-	w.body = appendText(w.body, `{"object":"list","data":[`)
-	start := len(w.body) - 1
-	pageBytes := w.pageBytes()
-	more, err := w.view.List(list, func(r *store.Record) (bool, error) {
-		if w.taken == w.limit {
-			return false, nil
-		}
-		before := len(w.body)
-		if w.taken > 0 {
-			w.body = append(w.body, ',')
-		}
-		if err := w.record(w.plan.shapes[r.Source], r, w.prefs.FieldPreview); err != nil {
-			return false, err
-		}
-		if len(w.body)-start+1 > pageBytes && !w.fits(r, before, start, pageBytes) {
-			w.body = w.body[:before]
-			w.limited = true
-			return false, nil
-		}
-		w.taken++
-		w.last.Key = append(w.last.Key[:0], r.Order...)
-		w.last.Connection = w.plan.shapes[r.Source].connection
-		return true, nil
-	})
-	if w.limited {
-		w.warnings.pageLimited(pageBytes, w.taken, w.limit, w.prefs.PageBytes != 0)
+// newPage begins the answer of a list.
+func (q *request) newPage(p *plan, limit int) *pageWriter {
+	q.body = appendText(q.body, `{"object":"list","data":[`)
+	return &pageWriter{request: q, plan: p, limit: limit, start: len(q.body) - 1}
+}
+
+// add writes a record, unless the page is full.
+func (w *pageWriter) add(r *store.Record) (taken bool, err error) {
+	w.unchanged.Record = *r
+	return w.addItem(&w.unchanged)
+}
+
+// addItem writes a record, or that it was removed, unless the page is full.
+func (w *pageWriter) addItem(c *store.Change) (taken bool, err error) {
+	if w.taken == w.limit {
+		return false, nil
 	}
-	w.last.Key = bytes.Clone(w.last.Key)
-	return page{hasMore: more}, err
+	before := len(w.body)
+	if w.taken > 0 {
+		w.body = append(w.body, ',')
+	}
+	if err := w.item(c, w.prefs.FieldPreview); err != nil {
+		return false, err
+	}
+	if w.size() > w.pageBytes() && !w.fits(c, before) {
+		w.body = w.body[:before]
+		w.limited = true
+		return false, nil
+	}
+	w.taken++
+	w.last.Key = append(w.last.Key[:0], c.Order...)
+	w.last.Connection = w.plan.shapes[c.Source].connection
+	return true, nil
 }
 
-// fits decides about a record that carries the page past its size: the first one
+func (w *pageWriter) item(c *store.Change, preview int) error {
+	s := w.plan.shapes[c.Source]
+	if c.Removed != store.NotRemoved {
+		w.tombstone(s, c)
+		return nil
+	}
+	return w.record(s, &c.Record, preview)
+}
+
+// size is the length of the data array with the items so far.
+func (w *pageWriter) size() int { return len(w.body) - w.start + 1 }
+
+// end says how the page ended.
+func (w *pageWriter) end(more bool) page {
+	if w.limited {
+		w.warnings.pageLimited(w.pageBytes(), w.taken, w.limit, w.prefs.PageBytes != 0)
+	}
+	return page{hasMore: more, count: notCounted}
+}
+
+// fits decides about an item that carries the page past its size: the first one
 // stays, with shorter previews when that was asked for (REC-40); others do not.
-func (w *pageWriter) fits(r *store.Record, before, start, pageBytes int) bool {
+func (w *pageWriter) fits(c *store.Change, before int) bool {
 	if w.taken > 0 {
 		return false
 	}
 	if w.prefs.PageBytes == 0 || w.prefs.FieldPreview == 0 {
 		return true
 	}
-	for n := w.prefs.FieldPreview; n > 64 && len(w.body)-start+1 > pageBytes; {
+	for n := w.prefs.FieldPreview; n > 64 && w.size() > w.pageBytes(); {
 		n = max(64, n/2)
 		w.body = w.body[:before]
-		if err := w.record(w.plan.shapes[r.Source], r, n); err != nil {
+		if err := w.item(c, n); err != nil {
 			return true // the same record was written a moment ago
 		}
 	}

@@ -30,7 +30,7 @@ type ownerRequest struct {
 
 // write makes the handler of an owner route: an owner token and a connection of
 // that owner. The snapshot ends before the body is read.
-func (s *Server) write(answer func(*ownerRequest) error) handler {
+func (s *Server) write(answer func(*ownerRequest) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
 		token, ctx, leave, err := s.enter(r, writeTimeout)
 		if err != nil {
@@ -43,7 +43,7 @@ func (s *Server) write(answer func(*ownerRequest) error) handler {
 			if err := q.admit(v, token); err != nil {
 				return err
 			}
-			return q.openOwner(v)
+			return q.openOwner(v, params...)
 		})
 		if err != nil {
 			return storageError(err)
@@ -55,11 +55,11 @@ func (s *Server) write(answer func(*ownerRequest) error) handler {
 // openOwner checks the token kind and finds the binding of the path's stream, or
 // the connection alone on routes without one (I-1, I-2). What is out of reach is
 // answered as on the read routes (C-23).
-func (q *ownerRequest) openOwner(v store.View) error {
+func (q *ownerRequest) openOwner(v store.View, params ...string) error {
 	if !q.reach.Owner {
 		return pdpp.Errorf(pdpp.CodePermission, "This route is for owner tokens.")
 	}
-	if err := q.parse(); err != nil {
+	if err := q.parse(params...); err != nil {
 		return err
 	}
 	rows, err := q.rows()

@@ -47,21 +47,13 @@ type member struct {
 	blob  pdpp.BlobShape
 }
 
-// plan gives a wish its meaning for every row. Over several connectors, a row
-// that does not declare what is asked for is left out with a warning; when none
-// is left, the request fails as for the first binding alone (C-25).
+// plan gives a wish its meaning for every row.
 func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
 	p := &plan{plain: w.isPlain()}
-	var failed []failure
-	rows = connected(rows)
-	for _, row := range rows {
+	err := q.applicable(rows, func(row grant.Row) error {
 		shape, where, err := q.shapeRow(row, w)
-		if err != nil && (len(rows) == 1 || !query.Undeclared(err)) {
-			return nil, err
-		}
 		if err != nil {
-			failed = append(failed, failure{row, err})
-			continue
+			return err
 		}
 		p.rows = append(p.rows, row)
 		for _, b := range grant.Bindings([]grant.Row{row}) {
@@ -70,16 +62,40 @@ func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
 			p.sources = append(p.sources, src)
 			p.shapes = append(p.shapes, q.shapeOn(shape, row, b.Connection, w))
 		}
-	}
-	if len(p.rows) == 0 && len(failed) > 0 {
-		return nil, slices.MinFunc(failed, byConnection).err
-	}
-	for _, f := range failed {
-		for _, c := range f.row.Connections {
-			q.warnings.skippedBinding(f.row.Manifest.ConnectorKey, c.ID)
+		return nil
+	})
+	return p, err
+}
+
+// applicable offers each row to take. Over several connectors, a row that does not
+// declare what is asked for is left out with a warning; when none is left, the
+// request fails as for the first binding alone (C-25).
+func (q *request) applicable(rows []grant.Row, take func(grant.Row) error) error {
+	var failed []failure
+	rows = connected(rows)
+	for _, row := range rows {
+		err := take(row)
+		if err != nil && (len(rows) == 1 || !query.Undeclared(err)) {
+			return err
+		}
+		if err != nil {
+			failed = append(failed, failure{row, err})
 		}
 	}
-	return p, nil
+	if len(failed) > 0 && len(failed) == len(rows) {
+		return slices.MinFunc(failed, byConnection).err
+	}
+	for _, f := range failed {
+		q.skip(f.row)
+	}
+	return nil
+}
+
+// skip says that a row takes no part in the read.
+func (q *request) skip(row grant.Row) {
+	for _, c := range row.Connections {
+		q.warnings.skippedBinding(row.Manifest.ConnectorKey, c.ID)
+	}
 }
 
 // connected leaves out rows without a binding: they take no part in a read, and

@@ -350,6 +350,9 @@ func (s *modelStream) declare(names []string, related bool) string {
 	if sums != nil {
 		aggregations["sum"] = sums
 	}
+	if ordered := append(slices.Clone(sums), times...); ordered != nil {
+		aggregations["min"], aggregations["max"] = ordered, ordered
+	}
 	if times != nil {
 		aggregations["group_by_time"] = times
 	}

@@ -2,7 +2,6 @@ package rs
 
 import (
 	"bytes"
-	"net/url"
 
 	"pdpp"
 	"pdpp/internal/evidence"
@@ -273,6 +272,6 @@ func withFetchURL(object []byte, conn pdpp.ConnectionID) []byte {
 		out = append(out, ',')
 	}
 	out = appendText(out, `"fetch_url":`)
-	out = rawjson.AppendString(out, "/v1/blobs/"+url.PathEscape(id)+"?connection_id="+url.QueryEscape(string(conn)))
+	out = rawjson.AppendString(out, string(evidence.AppendBlobURL(nil, id, conn)))
 	return append(out, '}')
 }

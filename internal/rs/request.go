@@ -28,7 +28,8 @@ type request struct {
 	prefs  query.Preferences
 
 	warnings warnings
-	body     []byte // the answer
+	body     []byte                          // the answer
+	stream   func(http.ResponseWriter) error // sends the answer instead, when the snapshot has ended
 }
 
 // read makes the handler of a read route: everything up to the meaning of the
@@ -60,6 +61,9 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 		})
 		if err != nil {
 			return storageError(err)
+		}
+		if req.stream != nil {
+			return req.stream(w)
 		}
 		return req.send(w)
 	}

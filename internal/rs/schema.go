@@ -68,6 +68,5 @@ func (q *request) schemaRows(stream string) ([]grant.Row, error) {
 func (q *request) schemaRequest() schemadoc.Request {
 	return schemadoc.Request{
 		Self: q.target(), Connection: q.sel.Connection, Warnings: q.warnings,
-		Without: schemadoc.Without{Aggregate: true, Changes: true}, // no route answers them yet
 	}
 }

@@ -17,11 +17,15 @@ const (
 
 // search answers GET /v1/search (Q-1 to Q-12).
 func search(q *request) error {
-	w, err := q.params.Search()
+	streams, err := q.params.SearchStreams()
 	if err != nil {
 		return err
 	}
-	rows, err := q.searchRows(w.Streams)
+	rows, err := q.searchRows(streams)
+	if err != nil {
+		return err
+	}
+	w, err := q.params.Search(streams)
 	if err != nil {
 		return err
 	}
@@ -35,6 +39,7 @@ func search(q *request) error {
 		request: q, plan: plan, limit: w.Limit.N,
 		search: query.Search{Subject: q.reach.Subject, Terms: w.Terms},
 		scope:  query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), "", q.params),
+		hits:   newHitWriter(w.Terms),
 	}
 	if err := s.resume(w.Cursor); err != nil {
 		return err
@@ -69,6 +74,7 @@ type searcher struct {
 	limit  int
 	search query.Search
 	shapes []*shape // of the sources that are searched
+	hits   hitWriter
 	scope  query.Scope
 	after  *place // nil: the first page
 
@@ -97,7 +103,7 @@ func (s *searcher) chooseSources() {
 	for i, shape := range s.plan.shapes {
 		fields := s.searchable(shape.row)
 		if len(fields) == 0 {
-			s.warnings.skippedBinding(shape.row.Manifest.ConnectorKey, shape.connection)
+			s.warnings.unsearchable(shape.row.Manifest.ConnectorKey, shape.row.Stream.Name)
 			continue
 		}
 		s.search.Sources = append(s.search.Sources, query.SearchSource{Source: s.plan.sources[i], Fields: fields})
@@ -155,7 +161,7 @@ func (s *searcher) rank() ([]hit, error) {
 func (s *searcher) writePage(hits []hit) (page, error) {
 	s.body = appendText(s.body, `{"object":"list","data":[`)
 	start := len(s.body) - 1
-	for i, h := range hits {
+	for i := range hits {
 		before := len(s.body)
 		if i == s.limit {
 			return s.continued(hits[i-1]), nil
@@ -163,7 +169,7 @@ func (s *searcher) writePage(hits []hit) (page, error) {
 		if i > 0 {
 			s.body = append(s.body, ',')
 		}
-		if err := s.writeHit(&h); err != nil {
+		if err := s.writeHit(&hits[i]); err != nil {
 			return page{}, err
 		}
 		if i > 0 && len(s.body)-start+1 > s.pageBytes() {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/blobfile"
 	"pdpp/internal/httpx"
 	"pdpp/internal/query"
 	"pdpp/internal/store"
@@ -20,7 +21,8 @@ const (
 // Config is what a resource server is made of.
 type Config struct {
 	Store        store.Store
-	InstanceKey  []byte // cursors are authenticated with a key derived from it
+	Blobs        *blobfile.Store // the bytes of blobs
+	InstanceKey  []byte          // cursors are authenticated with a key derived from it
 	Edge         *httpx.Edge
 	Rate         httpx.Rate // per token; 0 lifts the per-token limits
 	ProviderName string
@@ -62,7 +64,7 @@ func (s *Server) table() []route {
 		{"/v1/streams/{stream}", methods{"GET": s.read(streamMetadata)}},
 		{"/v1/schema", methods{"GET": s.read(schema, "view", "detail", "stream")}},
 		{"/v1/streams/{stream}/records", methods{
-			"GET":    s.read(listRecords, "limit", "cursor", "order", "sort", "count", "fields", "view", "filter", "expand", "expand_limit"),
+			"GET":    s.read(listRecords, "limit", "cursor", "order", "sort", "count", "fields", "view", "filter", "expand", "expand_limit", "changes_since"),
 			"DELETE": s.write(deleteRecords),
 		}},
 		{"/v1/streams/{stream}/records/{id}", methods{
@@ -70,7 +72,10 @@ func (s *Server) table() []route {
 			"DELETE": s.write(deleteRecord),
 		}},
 		{"/v1/streams/{stream}/records/{id}/field-window", methods{"GET": s.read(fieldWindow, query.WindowParams...)}},
+		{"/v1/streams/{stream}/aggregate", methods{"GET": s.read(aggregate, query.AggregateParams...)}},
 		{"/v1/search", methods{"GET": s.read(search, query.SearchParams...)}},
+		{"/v1/blobs", methods{"POST": s.write(postBlob, "mime_type")}},
+		{"/v1/blobs/{blob_id}", methods{"GET": s.read(getBlob)}},
 		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords)}},
 		{"/v1/state/{connector}", methods{"GET": s.write(getState), "PUT": s.write(putState)}},
 	}

@@ -109,7 +109,8 @@ func TestStreamMetadata(t *testing.T) {
 			"primary_key":["id"],"cursor_field":"posted_at","consent_time_field":"posted_at","selection":{"fields":true,"resources":false},
 			"views":[{"id":"brief","label":"Brief","fields":["id","memo"]}],
 			"relationships":[{"name":"receipts","stream":"receipts","foreign_key":"entry_id","cardinality":"has_many"}],
-			"query":{"range_filters":{"posted_at":["gte","lt"]},"search":{"lexical_fields":["memo"]},"expand":[{"name":"receipts","default_limit":10,"max_limit":50}]},
+			"query":{"range_filters":{"posted_at":["gte","lt"]},"search":{"lexical_fields":["memo"]},"expand":[{"name":"receipts","default_limit":10,"max_limit":50}],
+				"aggregations":{"count":true,"min":["posted_at"],"max":["posted_at"],"group_by":["memo"],"group_by_time":["posted_at"],"count_distinct":["memo"]}},
 			"granted_connections":[{"connection_id":"cin_a1","display_name":"Joint account"},{"connection_id":"cin_b2"}],
 			"links":{"self":"/v1/streams/entries"},"meta":{"count":{"kind":"none"},"warnings":[]}}`)
 	})

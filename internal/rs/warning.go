@@ -64,6 +64,16 @@ func (w *warnings) skippedBinding(key pdpp.ConnectorKey, id pdpp.ConnectionID) {
 	w.add(appendText(b, "}}"))
 }
 
+// unsearchable says that a stream has no searchable field for this caller, on
+// whatever connection (Q-3).
+func (w *warnings) unsearchable(key pdpp.ConnectorKey, stream string) {
+	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"This stream has no field to search and was left out.","detail":{"connector_key":`)
+	b = rawjson.AppendString(b, string(key))
+	b = appendText(b, `,"stream":`)
+	b = rawjson.AppendString(b, stream)
+	w.add(appendText(b, "}}"))
+}
+
 // skippedRelation says that a relation is not granted on a parent's connection
 // (REC-26).
 func (w *warnings) skippedRelation(rel grant.Relation, id pdpp.ConnectionID) {

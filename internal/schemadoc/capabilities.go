@@ -65,7 +65,7 @@ func (b *buffer) queryCapabilities(o *offer) {
 	b.sortCapability(o.access.CursorField())
 	b.raw(`,"count":["none","estimated","exact"]`)
 	b.raw(`,"pagination":{"cursor":true,"default_limit":25,"max_limit":100}`)
-	b.bool("changes_since", o.changes)
+	b.bool("changes_since", true)
 	b.raw(`,"projection":{"fields":true`)
 	b.open("views", "[")
 	for _, v := range o.views {

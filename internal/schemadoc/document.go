@@ -15,12 +15,7 @@ type Request struct {
 	Stream     string            // the stream the read was scoped to; "" when none
 	Connection pdpp.ConnectionID // the connection it was narrowed to; "" when none
 	Warnings   [][]byte          // C-32 objects as JSON, shown before the document's own
-	Without    Without           // what the server does not answer
 }
-
-// Without names reads that a server does not answer, whatever the manifests
-// declare. What is refused is not advertised.
-type Without struct{ Search, Aggregate, Changes bool }
 
 // AppendFull appends the exhaustive document.
 func AppendFull(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []byte {

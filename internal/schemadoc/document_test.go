@@ -223,19 +223,3 @@ func TestAppendKeepsPrefix(t *testing.T) {
 		}
 	}
 }
-
-// TestWithout: what a server does not answer is advertised nowhere (X-4).
-func TestWithout(t *testing.T) {
-	r := grant.ForOwner("own_77", catalog(ledgerly()))
-	req := schemadoc.Request{Without: schemadoc.Without{Search: true, Aggregate: true, Changes: true}}
-	for name, doc := range map[string][]byte{
-		"full": schemadoc.AppendFull(nil, r, r.Rows, req), "index": schemadoc.AppendIndex(nil, r, r.Rows, req),
-		"scoped": schemadoc.AppendScoped(nil, r, r.Rows, req), "stream": schemadoc.AppendStream(nil, r, r.Rows[0], req),
-	} {
-		for _, word := range []string{`"lexical"`, `"lexical_fields"`, `,lex`, `"aggregations"`, `,a=`, `"aggregate":{`, `"aggregate":true`, `"changes_since":true`} {
-			if bytes.Contains(doc, []byte(word)) {
-				t.Errorf("%s advertises %s", name, word)
-			}
-		}
-	}
-}

@@ -27,11 +27,10 @@ type offer struct {
 	lexical   []string
 	agg       pdpp.Aggregations
 	metrics   []string // usable metrics, alphabetical; empty: no aggregation
-	changes   bool     // the changes feed is served
 }
 
-func newOffer(r *grant.Reach, row grant.Row, without Without) *offer {
-	o := &offer{access: row.Access, relations: r.Relations(row), changes: !without.Changes}
+func newOffer(r *grant.Reach, row grant.Row) *offer {
+	o := &offer{access: row.Access, relations: r.Relations(row)}
 	for _, v := range row.Stream.Views {
 		if fields := row.Access.ViewFields(v); len(fields) > 0 {
 			o.views = append(o.views, pdpp.View{ID: v.ID, Label: v.Label, Fields: fields})
@@ -42,12 +41,8 @@ func newOffer(r *grant.Reach, row grant.Row, without Without) *offer {
 			o.ranges = append(o.ranges, rf)
 		}
 	}
-	if !without.Search {
-		o.lexical = o.granted(row.Stream.LexicalFields)
-	}
-	if !without.Aggregate {
-		o.aggregate(row.Stream.Aggregations)
-	}
+	o.lexical = o.granted(row.Stream.LexicalFields)
+	o.aggregate(row.Stream.Aggregations)
 	return o
 }
 

@@ -9,7 +9,7 @@ import (
 
 // fullRow appends the members of an exhaustive row, braces excluded.
 func (b *buffer) fullRow(r *grant.Reach, row grant.Row, req Request) {
-	s, o := row.Stream, newOffer(r, row, req.Without)
+	s, o := row.Stream, newOffer(r, row)
 	b.str("object", "stream_metadata")
 	b.str("name", s.Name)
 	b.str("connector_key", string(row.Manifest.ConnectorKey))
@@ -36,7 +36,7 @@ func (b *buffer) fullRow(r *grant.Reach, row grant.Row, req Request) {
 
 // scopedRow appends the members of a compact row with flags.
 func (b *buffer) scopedRow(r *grant.Reach, row grant.Row, req Request, shared connSet) {
-	s, o := row.Stream, newOffer(r, row, req.Without)
+	s, o := row.Stream, newOffer(r, row)
 	b.str("name", s.Name)
 	b.str("connector_key", string(row.Manifest.ConnectorKey))
 	b.optional("label", s.Label)
@@ -52,7 +52,7 @@ func (b *buffer) scopedRow(r *grant.Reach, row grant.Row, req Request, shared co
 
 // indexRow appends the members of a row that only says what there is.
 func (b *buffer) indexRow(r *grant.Reach, row grant.Row, req Request, shared connSet) {
-	o := newOffer(r, row, req.Without)
+	o := newOffer(r, row)
 	b.str("name", row.Stream.Name)
 	b.optional("label", row.Stream.Label)
 	b.int("field_count", len(row.Access.Fields))

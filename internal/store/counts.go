@@ -9,17 +9,27 @@ import (
 // TermCounts says how often terms occur in the lexical fields of a record, for
 // scoring without its text. Per field: its number, the number of all its
 // terms and of the distinct ones, all as uvarints; then the hashes of the
-// distinct ones in ascending order, four bytes each; then for those that occur
+// distinct ones in ascending order, hashSize bytes each; then for those that occur
 // more than once, ended by a zero: position plus one, and how often.
 type TermCounts []byte
 
-// TermHash is the hash by which counts know a term (FNV-1a).
-func TermHash(term []byte) uint32 {
-	h := uint32(2166136261)
+// hashSize is the length of a hash. At four bytes everyday words share one (liquid
+// and costarring), and a record that is found by its counts alone would be found
+// for the wrong word.
+const hashSize = 6
+
+// TermHash is the hash by which counts know a term: FNV-1a, folded to hashSize.
+func TermHash(term []byte) uint64 {
+	const bits = 8 * hashSize
+	h := uint64(14695981039346656037)
 	for _, c := range term {
-		h = (h ^ uint32(c)) * 16777619
+		h = (h ^ uint64(c)) * 1099511628211
 	}
-	return h
+	return (h>>bits ^ h) & (1<<bits - 1)
+}
+
+func appendHash(dst []byte, h uint64) []byte {
+	return append(dst, byte(h>>40), byte(h>>32), byte(h>>24), byte(h>>16), byte(h>>8), byte(h))
 }
 
 func (w *termWriter) appendCounts(dst []byte, field int64) []byte {
@@ -34,7 +44,7 @@ func (w *termWriter) appendCounts(dst []byte, field int64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(w.length))
 	dst = binary.AppendUvarint(dst, uint64(len(used)))
 	for _, s := range used {
-		dst = binary.BigEndian.AppendUint32(dst, s.hash)
+		dst = appendHash(dst, s.hash)
 	}
 	for i, s := range used {
 		if s.times > 1 {
@@ -54,6 +64,12 @@ type FieldCounts struct {
 	repeats []byte
 }
 
+// hash is the i-th hash.
+func (f FieldCounts) hash(i int) uint64 {
+	b := f.hashes[hashSize*i:]
+	return uint64(binary.BigEndian.Uint16(b))<<32 | uint64(binary.BigEndian.Uint32(b[2:]))
+}
+
 // Fields splits the counts by field.
 func (c TermCounts) Fields(yield func(FieldCounts) bool) {
 	b := []byte(c)
@@ -68,7 +84,7 @@ func (c TermCounts) Fields(yield func(FieldCounts) bool) {
 	}
 	for len(b) > 0 {
 		f := FieldCounts{Field: int64(next()), Length: int(next())}
-		n := 4 * min(int(next()&0xffffff), len(b)/4)
+		n := hashSize * min(int(next()&0xffffff), len(b)/hashSize)
 		f.hashes, b = b[:n], b[n:]
 		start := b
 		for len(b) > 0 && next() != 0 {
@@ -82,17 +98,17 @@ func (c TermCounts) Fields(yield func(FieldCounts) bool) {
 }
 
 // Times tells how often the term with a hash occurs.
-func (f FieldCounts) Times(hash uint32) int {
-	lo, hi := 0, len(f.hashes)/4
+func (f FieldCounts) Times(hash uint64) int {
+	lo, hi := 0, len(f.hashes)/hashSize
 	for lo < hi {
 		mid := (lo + hi) / 2
-		if binary.BigEndian.Uint32(f.hashes[4*mid:]) < hash {
+		if f.hash(mid) < hash {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	if 4*lo == len(f.hashes) || binary.BigEndian.Uint32(f.hashes[4*lo:]) != hash {
+	if hashSize*lo == len(f.hashes) || f.hash(lo) != hash {
 		return 0
 	}
 	for b := f.repeats; len(b) > 1; {

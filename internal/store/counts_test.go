@@ -51,10 +51,23 @@ func TestTermCounts(t *testing.T) {
 func FuzzTermCounts(f *testing.F) {
 	var w termWriter
 	w.add(7, "one two one three one two")
-	f.Add(w.counts, uint32(5))
-	f.Fuzz(func(t *testing.T, raw []byte, hash uint32) {
+	f.Add(w.counts, uint64(5))
+	f.Fuzz(func(t *testing.T, raw []byte, hash uint64) {
 		for c := range TermCounts(raw).Fields {
 			c.Times(hash)
 		}
 	})
+}
+
+// TestTermHash: words that share a hash of four bytes are counted apart.
+func TestTermHash(t *testing.T) {
+	for _, pair := range [][2]string{{"liquid", "costarring"}, {"declinate", "macallums"}, {"altarage", "zinke"}} {
+		var w termWriter
+		w.add(1, strings.Repeat(pair[0]+" ", 3)+pair[1])
+		for f := range TermCounts(w.counts).Fields {
+			if a, b := f.Times(TermHash([]byte(pair[0]))), f.Times(TermHash([]byte(pair[1]))); a != 3 || b != 1 {
+				t.Errorf("%s and %s occur %d and %d times, want 3 and 1", pair[0], pair[1], a, b)
+			}
+		}
+	}
 }

@@ -12,12 +12,18 @@
 //     written by one Update (I-7).
 //   - Change numbers of a subject are consecutive from 1, in commit order, across
 //     all connections and streams. The change log holds facts, no content (R14).
+//   - Whoever applies what Snapshot and then every Changed tell has what List shows
+//     once nothing is written any more, and was told of nothing that was not
+//     visible to them at one of their marks.
 //   - Bodies come back byte for byte as Prepare made them: the record's JSON
 //     without insignificant white space. A value above LongValue bytes is kept
 //     apart, in pieces, and stands in the body as a stub.
 //   - Visibility (connection, time, resources) and filters are applied by the
 //     store, before limits; List visits in the exact order of REC-7.
 //   - Deleting or changing a record leaves nothing of its former content (REC-37).
+//   - A blob is found only through a visible record that refers to it, by tokens
+//     that are written with the record, and only when it was uploaded for that
+//     record's connection (B-2). What a record refers to is never swept.
 //   - Ids of bindings and fields are never reused or reassigned, so knowing one
 //     from an older snapshot is harmless.
 //   - The generation grows with every change of manifests and connections.

@@ -113,6 +113,7 @@ type Termed struct {
 	Number  int64
 	Lexical bool      // by its words
 	Token   pdpp.Kind // by a token of its value (SlotToken); KindNone: not
+	Blob    bool      // by tokens of the blobs it refers to (SlotBlob)
 }
 
 // Terms gives the search text that Prepare made when fields were declared so, to
@@ -123,6 +124,9 @@ func Terms(fields map[string]Termed, data []byte) []byte {
 		f := fields[string(name)]
 		if text, ok := rawjson.String(value); ok && f.Lexical {
 			terms.add(f.Number, text)
+		}
+		if f.Blob {
+			terms.blobs(f.Number, value)
 		}
 		if f.Token == pdpp.KindNone || len(value) > maxIndexedJSON {
 			continue
@@ -169,11 +173,17 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 		}
 	}
 	slot := SlotOf(s, f)
-	if slot == SlotNone || len(value) > maxIndexedJSON {
+	if slot == SlotBlob && !p.skipText {
+		p.terms.blobs(p.binding.FieldIDs[f.Index], value) // a list of any length
+	}
+	if slot == SlotNone || slot == SlotBlob || len(value) > maxIndexedJSON {
 		return
 	}
 	if slot == SlotKey {
 		p.doc.KeyInData = rawjson.KindOf(value) == rawjson.KindString
+	}
+	indexed := Indexed(s, f)
+	if slot == SlotKey && !indexed {
 		return
 	}
 	start := len(p.keys)
@@ -186,12 +196,13 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 	switch slot {
 	case SlotCursor:
 		p.sort = key
-	case SlotIndex:
-		p.doc.Index = append(p.doc.Index, Entry{p.binding.FieldIDs[f.Index], key})
 	case SlotToken:
 		if !p.skipText {
 			p.terms.token(ValueToken(p.binding.FieldIDs[f.Index], key))
 		}
+	}
+	if indexed {
+		p.doc.Index = append(p.doc.Index, Entry{p.binding.FieldIDs[f.Index], key})
 	}
 	if f.Name == s.ConsentTimeField {
 		p.doc.ConsentTime = key
@@ -238,7 +249,7 @@ func ChangedFields(before, after []byte) []string {
 	for name, value := range rawjson.Members(before) {
 		now, ok := rest[string(name)]
 		delete(rest, string(name))
-		if !ok || string(now) != string(value) {
+		if !ok || !sameValue(now, value) {
 			names = append(names, string(name))
 		}
 	}

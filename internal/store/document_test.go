@@ -106,11 +106,14 @@ func TestLayoutDigest(t *testing.T) {
 			s.RangeFilters = append(s.RangeFilters, pdpp.RangeFilter{Field: "memo", Ops: []pdpp.Op{pdpp.OpLt}})
 		}, false},
 		{"new aggregation", func(s *pdpp.Stream) { s.Aggregations.CountDistinct = []string{"memo"} }, false},
+		{"aggregated cursor field", func(s *pdpp.Stream) { s.Aggregations.GroupByTime = []string{s.CursorField} }, false},
+		{"aggregated key", func(s *pdpp.Stream) { s.Aggregations.CountDistinct = []string{"id"} }, false},
 		{"cursor field", func(s *pdpp.Stream) { s.CursorField = "seen" }, false},
 		{"consent time", func(s *pdpp.Stream) { s.ConsentTimeField = "seen" }, false},
 		{"key", func(s *pdpp.Stream) { s.PrimaryKey = []string{"id", "memo"} }, false},
 		{"type", func(s *pdpp.Stream) { s.Field("amount").Kind = pdpp.KindInteger }, false},
 		{"lexical field", func(s *pdpp.Stream) { s.LexicalFields = append(s.LexicalFields, "group") }, false},
+		{"blob reference", func(s *pdpp.Stream) { s.Field("tags").Blob = pdpp.BlobList }, false},
 		{"field", func(s *pdpp.Stream) { s.Fields = append(s.Fields, &pdpp.Field{Name: "new", Kind: pdpp.KindString}) }, false},
 	} {
 		s := entries()
@@ -145,7 +148,7 @@ func TestPrepare(t *testing.T) {
 	if diff := cmp.Diff(doc.Index, Entries(b, "a", doc.Body)); diff != "" {
 		t.Errorf("Entries of the body (-prepared +entries):\n%s", diff)
 	}
-	if got := Terms(map[string]Termed{"memo": {103, true, pdpp.KindString}}, []byte(data)); string(got) != string(doc.Search) {
+	if got := Terms(map[string]Termed{"memo": {103, true, pdpp.KindString, false}}, []byte(data)); string(got) != string(doc.Search) {
 		t.Errorf("Terms = %q, want %q", got, doc.Search)
 	}
 	empty := Prepare(b, Input{ID: "a", Data: []byte(`{"id":null,"memo":5,"at":"x"}`)})

@@ -19,6 +19,7 @@ const (
 	SlotKey                // the record's id
 	SlotIndex              // index entries, and the value by record: declared fields
 	SlotToken              // a term of the search text: equality alone
+	SlotBlob               // terms of the search text: the blobs it refers to
 )
 
 // SlotOf tells where the values of a field are found. Every field that can be
@@ -29,6 +30,8 @@ const (
 // that share a value.
 func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 	switch {
+	case f.Blob != pdpp.BlobNone:
+		return SlotBlob
 	case f.Kind == pdpp.KindNone:
 		return SlotNone
 	case f.Name == s.CursorField:
@@ -41,13 +44,26 @@ func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 	return SlotToken
 }
 
+// Indexed tells whether the values of a field have index entries. What is
+// aggregated has, also when single records are found by their order key or id:
+// entries of their own are many times less to read than the records.
+func Indexed(s *pdpp.Stream, f *pdpp.Field) bool {
+	slot := SlotOf(s, f)
+	return slot == SlotIndex || slot != SlotNone && s.Aggregations.Uses(f.Name)
+}
+
 // LayoutDigest identifies how the records of a stream are indexed. When it
-// differs from the one records were written under, they are indexed anew.
+// differs from the one records were written under, they are indexed anew: when a
+// manifest is put, and when a store is opened whose schema is brought up to date.
+// A program that indexes in another way therefore comes with a migration.
 func LayoutDigest(s *pdpp.Stream) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "1|%q|%q|%q|", s.PrimaryKey, s.CursorField, s.ConsentTimeField)
+	fmt.Fprintf(h, "2|%q|%q|%q|", s.PrimaryKey, s.CursorField, s.ConsentTimeField)
 	for _, f := range s.Fields {
 		fmt.Fprintf(h, "%q:%d:%d:%t|", f.Name, f.Kind, SlotOf(s, f), slices.Contains(s.LexicalFields, f.Name))
+		if Indexed(s, f) && SlotOf(s, f) != SlotIndex {
+			fmt.Fprint(h, "indexed|")
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -29,7 +29,7 @@ func (m *Match) Number() int64 { return int64(m.Ref) }
 
 // Tally counts the terms of a query in the given fields of a record; false when
 // one does not occur. times has room for one number per hash.
-func (c TermCounts) Tally(fields []int64, hashes []uint32, times []int) (length int, all bool) {
+func (c TermCounts) Tally(fields []int64, hashes []uint64, times []int) (length int, all bool) {
 	clear(times)
 	for f := range c.Fields {
 		if !slices.Contains(fields, f.Field) {

@@ -29,6 +29,8 @@ type View interface {
 	Rights
 	Records
 	Searcher
+	Blobs
+	Changes
 }
 
 // Tx reads and writes inside one transaction; it sees its own writes.
@@ -37,6 +39,8 @@ type Tx interface {
 	AccountsWriter
 	RightsWriter
 	RecordsWriter
+	BlobsWriter
+	ChangesWriter
 }
 
 // Accounts reads who there is and what is connected.
@@ -78,6 +82,9 @@ type Records interface {
 	Get(q query.Get, visit func(*Record) error) error
 	// Count counts the visible records that meet the conditions.
 	Count(q query.List) (int64, error)
+	// Aggregate computes a metric over the visible records that meet the
+	// conditions, of all sources together, exactly (AG-10).
+	Aggregate(q query.Aggregate) (Aggregation, error)
 	// LastEmitted is the greatest emitted_at of the visible records; false
 	// when there are none.
 	LastEmitted(subject pdpp.SubjectID, s query.Source) (time.Time, bool, error)

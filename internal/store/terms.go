@@ -26,7 +26,7 @@ type termWriter struct {
 type termSlot struct {
 	round      uint32
 	start, end uint32 // the term in out
-	hash       uint32
+	hash       uint64
 	times      uint32
 }
 

@@ -41,7 +41,7 @@ func (m *measurement) all(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}} {
+	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}} {
 		if !m.wants(step.name) || step.name == "memory" && m.wants("growth") {
 			continue // the memory is that of the server whose growth was measured
 		}
@@ -101,10 +101,14 @@ func (m *measurement) growth(ctx context.Context) error {
 	}
 	return withChild(ctx, small, func(a *child) error {
 		return withChild(ctx, large, func(b *child) error {
-			rows, err := m.suite.Growth(ctx,
-				bench.Served{Addr: a.addr, Dir: small, Records: m.suite.Small},
-				bench.Served{Addr: b.addr, Dir: large, Records: m.suite.Large})
+			first := bench.Served{Addr: a.addr, Dir: small, Records: m.suite.Small}
+			second := bench.Served{Addr: b.addr, Dir: large, Records: m.suite.Large}
+			rows, err := m.suite.Growth(ctx, first, second)
 			m.add(rows...)
+			if err == nil {
+				rows, err = m.suite.Aggregates(ctx, first, second)
+				m.add(rows...)
+			}
 			if err != nil || !m.wants("memory") {
 				return err
 			}
@@ -119,6 +123,15 @@ func (m *measurement) memory(ctx context.Context) error {
 		return err
 	}
 	return withChild(ctx, large, func(c *child) error { return m.resident(ctx, c, large) })
+}
+
+// changes reads as many changes as the contract names, fewer in a quick run.
+func (m *measurement) changes(ctx context.Context) error {
+	row, err := m.suite.Changes(ctx, min(100_000, m.records))
+	if err == nil {
+		m.add(row)
+	}
+	return err
 }
 
 func (m *measurement) window(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/blobfile"
 	"pdpp/internal/grant"
 	"pdpp/internal/httpx"
 	"pdpp/internal/ingest"
@@ -26,6 +27,8 @@ import (
 type World struct {
 	T       testing.TB
 	Store   store.Store
+	Blobs   *blobfile.Store
+	BlobDir string
 	Server  *rs.Server
 	URL     string
 	Subject pdpp.SubjectID
@@ -52,11 +55,15 @@ func New(t testing.TB) *World {
 // On makes a world on a store that is already open.
 func On(t testing.TB, st store.Store) *World {
 	t.Helper()
-	w := &World{T: t, Store: st, now: Start, Log: &SafeBuffer{}}
+	w := &World{T: t, Store: st, BlobDir: t.TempDir(), now: Start, Log: &SafeBuffer{}}
 	w.Subject = w.Owner("owner")
 	var err error
+	if w.Blobs, err = blobfile.Open(w.BlobDir, Start); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Blobs.Close() })
 	w.Server, err = rs.New(rs.Config{
-		Store: st, InstanceKey: []byte(strings.Repeat("k", 32)), Edge: &httpx.Edge{}, ProviderName: "Test data",
+		Store: st, Blobs: w.Blobs, InstanceKey: []byte(strings.Repeat("k", 32)), Edge: &httpx.Edge{}, ProviderName: "Test data",
 		Log: slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})), Clock: w.Now,
 	})
 	if err != nil {
@@ -103,7 +110,7 @@ func (w *World) Owner(name string) (id pdpp.SubjectID) {
 
 // As gives the same world as another owner.
 func (w *World) As(subject pdpp.SubjectID) *World {
-	return &World{T: w.T, Store: w.Store, Server: w.Server, URL: w.URL, Subject: subject, Log: w.Log, now: w.Now()}
+	return &World{T: w.T, Store: w.Store, Blobs: w.Blobs, BlobDir: w.BlobDir, Server: w.Server, URL: w.URL, Subject: subject, Log: w.Log, now: w.Now()}
 }
 
 // Manifest registers a manifest.

@@ -47,7 +47,7 @@ func analyze(src query.Source, fieldID func(*pdpp.Field) int64) terms {
 				t.spans = append(t.spans, span{field: c.Field, number: fieldID(c.Field), token: slot == store.SlotToken})
 			}
 			t.none = !t.spans[i].narrow(c) || t.none
-		case store.SlotNone:
+		case store.SlotNone, store.SlotBlob:
 			t.none = true
 		}
 	}
@@ -154,9 +154,9 @@ func (s span) where(b *builder, column string) {
 	}
 }
 
-// exists tests the span for the record r by the value kept with the record.
-func (s span) exists(b *builder) {
-	b.add(` AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = ?`, s.number)
+// exists tests the span for a record by the value kept with it.
+func (s span) exists(b *builder, record string) {
+	b.add(` AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = `+record+` AND x.field = ?`, s.number)
 	s.where(b, "x.value")
 	b.add(")")
 }

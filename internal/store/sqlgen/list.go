@@ -31,6 +31,7 @@ type Query struct {
 	driver int           // index into terms.spans; walkOrder; or byResources
 	walk   query.OrderBy // the order that walkOrder walks
 	sorted bool          // the way is in the order asked for
+	lean   bool          // index entries alone: the records are not joined
 }
 
 const (
@@ -244,6 +245,8 @@ func (q *Query) from(b *builder) {
 	case q.driver >= 0 && q.terms.spans[q.driver].token:
 		from, _, record := q.d.Tokens()
 		b.add(from + ` JOIN records r ON r.record = ` + record)
+	case q.lean:
+		b.add(`field_index i`)
 	case q.driver >= 0:
 		b.add(`field_index i JOIN records r ON r.record = i.record`)
 	case q.driver == byResources || q.terms.hasID:
@@ -290,6 +293,14 @@ func (q *Query) lookup(b *builder, o query.Order, seg Segment, after *query.Posi
 	bounds.where(b, orderKey)
 }
 
+// record is the column with the number of the record.
+func (q *Query) record() string {
+	if q.lean {
+		return "i.record"
+	}
+	return "r.record"
+}
+
 // residual writes the conditions that neither the driver nor the bounds on the
 // order key cover.
 func (q *Query) residual(b *builder) {
@@ -298,14 +309,19 @@ func (q *Query) residual(b *builder) {
 		b.add(` AND r.id = ? AND r.key_in_data = 1`, t.id)
 	}
 	if t.resources != nil {
-		b.add(` AND ` + q.d.OneOf("r.id", q.d.Param(len(b.args)+1)))
-		b.args = append(b.args, q.d.List(t.resources))
+		q.listed(b, "r.id")
 	}
 	for i, s := range t.spans {
 		if i != q.driver && !s.token {
-			s.exists(b)
+			s.exists(b, q.record())
 		}
 	}
+}
+
+// listed tests an id against the grant's resources.
+func (q *Query) listed(b *builder, column string) {
+	b.add(` AND ` + q.d.OneOf(column, q.d.Param(len(b.args)+1)))
+	b.args = append(b.args, q.d.List(q.terms.resources))
 }
 
 // afterKey narrows the bounds of the order key to what follows the position.

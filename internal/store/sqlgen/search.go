@@ -23,6 +23,9 @@ func CompileSearch(d Dialect, src Source, probe func(Statement) (int64, error)) 
 	switch {
 	case q.terms.none:
 		return s, nil
+	case q.terms.hasID: // one record
+		s.Walks = true
+		return s, nil
 	case q.terms.resources != nil:
 		q.driver = byResources
 		s.Walks = len(q.terms.resources) <= Gather

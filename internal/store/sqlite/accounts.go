@@ -153,7 +153,7 @@ func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest, progress func
 		if c.Connector != m.ConnectorKey {
 			continue
 		}
-		if err := t.bind(subject, owner, c, m, progress); err != nil {
+		if err := t.bind(subject, c, m, progress); err != nil {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func (t *tx) PutConnection(subject pdpp.SubjectID, c pdpp.Connection) error {
 		if m.ConnectorKey != c.Connector {
 			continue
 		}
-		if err := t.bind(subject, owner, c, m, nil); err != nil {
+		if err := t.bind(subject, c, m, nil); err != nil {
 			return err
 		}
 	}

@@ -102,9 +102,35 @@ func (t *tx) Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stream) 
 	return b, nil
 }
 
+// bindAll binds every connection of every subject.
+func (t *tx) bindAll() error {
+	subjects, err := t.Subjects()
+	if err != nil {
+		return err
+	}
+	for _, s := range subjects {
+		c, err := t.Catalog(s.ID)
+		if err != nil {
+			return err
+		}
+		for _, conn := range c.Connections {
+			if m := c.Manifest(conn.Connector); m != nil {
+				if err := t.bind(s.ID, conn, m, nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // bind makes sure that every stream of the manifest has its binding and fields
 // for the connection, and that its records are indexed as declared.
-func (t *tx) bind(subject pdpp.SubjectID, owner int64, c pdpp.Connection, m *pdpp.Manifest, progress func(int)) error {
+func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m *pdpp.Manifest, progress func(int)) error {
+	owner, err := t.owner(subject)
+	if err != nil {
+		return err
+	}
 	for _, s := range m.Streams {
 		layout := store.LayoutDigest(s)
 		id, err := t.addBinding(owner, c.ID, s, layout)
@@ -124,6 +150,9 @@ func (t *tx) bind(subject pdpp.SubjectID, owner int64, c pdpp.Connection, m *pdp
 				return err
 			}
 		}
+		if err := t.noteTime(id, s); err != nil {
+			return err
+		}
 		if err := t.noteTerms(id, s); err != nil { // only now: reindex had to know what was there before
 			return err
 		}
@@ -133,7 +162,7 @@ func (t *tx) bind(subject pdpp.SubjectID, owner int64, c pdpp.Connection, m *pdp
 
 // termed reads how the fields of a binding stand in the search text.
 func (t *tx) termed(binding int64) (map[string]store.Termed, error) {
-	s, err := t.conn.Query(`SELECT name, field, lexical, token FROM fields WHERE binding = ? AND (lexical OR token)`, binding)
+	s, err := t.conn.Query(`SELECT name, field, lexical, token, blob FROM fields WHERE binding = ? AND (lexical OR token OR blob)`, binding)
 	if err != nil {
 		return nil, err
 	}
@@ -144,22 +173,30 @@ func (t *tx) termed(binding int64) (map[string]store.Termed, error) {
 		if err != nil || !row {
 			return fields, err
 		}
-		fields[s.Text(0)] = store.Termed{Number: s.Int(1), Lexical: s.Int(2) != 0, Token: pdpp.Kind(s.Int(3))}
+		fields[s.Text(0)] = store.Termed{Number: s.Int(1), Lexical: s.Int(2) != 0, Token: pdpp.Kind(s.Int(3)), Blob: s.Int(4) != 0}
 	}
+}
+
+// noteTime writes down which field the log keeps former times of. The generation
+// grows at the end of the transaction.
+func (t *tx) noteTime(binding int64, s *pdpp.Stream) error {
+	return t.conn.Exec(`UPDATE bindings SET time_field = ?, retimed = 1 + (SELECT value FROM meta WHERE name = 'generation')
+		WHERE binding = ? AND time_field IS NOT ?`, s.ConsentTimeField, binding, s.ConsentTimeField)
 }
 
 // noteTerms writes down how the fields of a stream stand in the search text.
 func (t *tx) noteTerms(binding int64, s *pdpp.Stream) error {
-	if err := t.conn.Exec(`UPDATE fields SET lexical = 0, token = 0 WHERE binding = ?`, binding); err != nil {
+	if err := t.conn.Exec(`UPDATE fields SET lexical = 0, token = 0, blob = 0 WHERE binding = ?`, binding); err != nil {
 		return err
 	}
 	for _, f := range s.Fields {
 		var token pdpp.Kind
-		if store.SlotOf(s, f) == store.SlotToken {
+		slot := store.SlotOf(s, f)
+		if slot == store.SlotToken {
 			token = f.Kind
 		}
-		err := t.conn.Exec(`UPDATE fields SET lexical = ?, token = ? WHERE binding = ? AND name = ?`,
-			slices.Contains(s.LexicalFields, f.Name), int64(token), binding, f.Name)
+		err := t.conn.Exec(`UPDATE fields SET lexical = ?, token = ?, blob = ? WHERE binding = ? AND name = ?`,
+			slices.Contains(s.LexicalFields, f.Name), int64(token), slot == store.SlotBlob, binding, f.Name)
 		if err != nil {
 			return err
 		}

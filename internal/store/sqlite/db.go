@@ -50,7 +50,7 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 		writer.Close()
 		return nil, err
 	}
-	if err := migrate(writer); err != nil {
+	if err := migrate(db, writer); err != nil {
 		writer.Close()
 		return nil, err
 	}
@@ -80,6 +80,9 @@ var writerPragmas = []string{
 
 // WriterPragmas are the settings of the writing connection, for comparing with it.
 func WriterPragmas() []string { return slices.Clone(writerPragmas) }
+
+// ReaderPragmas are those of the reading connections.
+func ReaderPragmas() []string { return slices.Clone(readerPragmas) }
 
 var readerPragmas = []string{`PRAGMA query_only = ON`, `PRAGMA cache_size = -16000`}
 

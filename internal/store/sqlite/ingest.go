@@ -16,8 +16,8 @@ import (
 // Statements of the write path, one per need.
 const (
 	findRecord   = `SELECT record, order_key, consent_time, body FROM records WHERE binding = ? AND id = ?`
-	insertRecord = `INSERT INTO records (record, subject, binding, id, emitted_at, key_in_data, order_key, consent_time, term_counts, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertRecord = `INSERT INTO records (record, subject, binding, id, emitted_at, key_in_data, order_key, consent_time, term_counts, body, change)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	deleteRecord = `DELETE FROM records WHERE record = ?`
 	insertIndex  = `INSERT INTO field_index (subject, field, value, order_key, record) VALUES (?, ?, ?, ?, ?)`
 	deleteIndex  = `DELETE FROM field_index WHERE field = ? AND value = ? AND order_key = ? AND record = ?`
@@ -27,8 +27,8 @@ const (
 	deleteTerms  = `INSERT INTO search (search, rowid, terms) VALUES ('delete', ?, ?)`
 	insertPiece  = `INSERT INTO pieces (subject, record, ordinal, piece, start, raw) VALUES (?, ?, ?, ?, ?, ?)`
 	deletePieces = `DELETE FROM pieces WHERE record = ?`
-	insertChange = `INSERT INTO changes (subject, seq, binding, id, deleted, existed, fields, before_time, emitted_at, committed_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertChange = `INSERT INTO changes (subject, seq, binding, id, deleted, existed, fields, before_time, emitted_at, committed_at, record)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	topRecord = `SELECT max(record) FROM records WHERE record < ?`
 )
 
@@ -203,7 +203,7 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 			return 0, err
 		}
 		w.grow--
-		return store.Deleted, w.change(d, old, nil)
+		return store.Deleted, w.change(d, old, nil, nil)
 	case old != nil && bytes.Equal(old.body, d.Body):
 		return store.Unchanged, nil
 	}
@@ -216,14 +216,16 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 			return 0, err
 		}
 	}
-	if err := w.insert(d); err != nil {
+	record, err := w.insert(d)
+	if err != nil {
 		return 0, err
 	}
-	return store.Stored, w.change(d, old, fields)
+	return store.Stored, w.change(d, old, fields, record)
 }
 
-// change logs the fact that a record changed (REC-32).
-func (w *writer) change(d *store.Document, old *stored, fields []string) error {
+// change logs the fact that a record changed (REC-32). record is the number of the
+// row that holds it now, nil when there is none.
+func (w *writer) change(d *store.Document, old *stored, fields []string, record any) error {
 	w.seq++
 	names := "[]"
 	if len(fields) > 0 {
@@ -238,30 +240,30 @@ func (w *writer) change(d *store.Document, old *stored, fields []string) error {
 		before = old.time
 	}
 	return w.run(insertChange, w.b.Owner, w.seq, w.b.ID, string(d.ID), d.Delete, old != nil, names, before,
-		millis(d.EmittedAt), w.now)
+		millis(d.EmittedAt), w.now, record)
 }
 
-func (w *writer) insert(d *store.Document) error {
-	record, err := w.number(millis(d.EmittedAt))
-	if err != nil {
-		return err
+// insert writes a record whose change is the next one.
+func (w *writer) insert(d *store.Document) (record int64, err error) {
+	if record, err = w.number(millis(d.EmittedAt)); err != nil {
+		return 0, err
 	}
 	var consent any
 	if d.ConsentTime != nil {
 		consent = d.ConsentTime
 	}
-	err = w.run(insertRecord, record, w.b.Owner, w.b.ID, string(d.ID), millis(d.EmittedAt), d.KeyInData, d.Order, consent, []byte(d.Counts), d.Body)
+	err = w.run(insertRecord, record, w.b.Owner, w.b.ID, string(d.ID), millis(d.EmittedAt), d.KeyInData, d.Order, consent, []byte(d.Counts), d.Body, w.seq+1)
 	if err != nil {
-		return fmt.Errorf("insert record: %w", err)
+		return 0, fmt.Errorf("insert record: %w", err)
 	}
 	for _, l := range d.Long {
 		for i, p := range l.Pieces {
 			if err := w.run(insertPiece, w.b.Owner, record, l.Ordinal, i, p.Start, p.Raw); err != nil {
-				return err
+				return 0, err
 			}
 		}
 	}
-	return w.index(record, d)
+	return record, w.index(record, d)
 }
 
 // index writes the entries by which a record is found.

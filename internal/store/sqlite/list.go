@@ -68,10 +68,11 @@ func (t *tx) source(subject pdpp.SubjectID, src query.Source) (sqlgen.Source, bo
 }
 
 func (t *tx) compile(src sqlgen.Source, by query.OrderBy) (*sqlgen.Query, error) {
-	return sqlgen.Compile(dialect{}, src, by, func(s sqlgen.Statement) (int64, error) {
-		return queryInt(t.conn, s.SQL, s.Args...)
-	})
+	return sqlgen.Compile(dialect{}, src, by, t.probe)
 }
+
+// probe runs a statement that yields one number.
+func (t *tx) probe(s sqlgen.Statement) (int64, error) { return queryInt(t.conn, s.SQL, s.Args...) }
 
 // walker reads the records of one source in order.
 type walker struct {

@@ -24,9 +24,11 @@ func migrationFiles() []string {
 	return names // fs.Glob sorts
 }
 
-// migrate brings the schema up to date in one transaction (H-5). A store that is
-// up to date is only read, so that commands start while another process writes.
-func migrate(c *engine.Conn) (err error) {
+// migrate brings the schema up to date in one transaction (H-5), and with it the
+// index entries of records, should this program lay them out in another way. A
+// store that is up to date is only read, so that commands start while another
+// process writes.
+func migrate(db *DB, c *engine.Conn) (err error) {
 	if have, err := queryInt(c, "PRAGMA user_version"); err != nil || int(have) == SchemaVersion() {
 		return openError(err)
 	}
@@ -57,6 +59,9 @@ func migrate(c *engine.Conn) (err error) {
 		if err := c.Script(string(text)); err != nil {
 			return fmt.Errorf("%s: %w", name, openError(err))
 		}
+	}
+	if err := (&tx{db: db, conn: c}).bindAll(); err != nil {
+		return openError(err)
 	}
 	if err := c.Script(fmt.Sprintf("PRAGMA user_version = %d", len(names))); err != nil {
 		return openError(err)

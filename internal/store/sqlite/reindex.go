@@ -81,6 +81,7 @@ func (w *writer) reindexOne(id pdpp.RecordID) error {
 // that JSON text never holds, so each is found as it is.
 func (t *tx) whole(ref store.Ref, body []byte) ([]byte, error) {
 	var out []byte
+	var err error
 	rest := body
 	for _, value := range rawjson.Members(body) {
 		if rawjson.KindOf(value) != rawjson.KindStub {
@@ -88,16 +89,19 @@ func (t *tx) whole(ref store.Ref, body []byte) ([]byte, error) {
 		}
 		before, after, _ := bytes.Cut(rest, value)
 		rest = after
-		stub := store.ParseStub(value)
-		out = stub.Quote(append(out, before...))
-		err := t.Long(ref, stub, 0, func(piece []byte) bool {
-			out = append(out, piece...)
-			return true
-		})
-		if err != nil {
+		if out, err = t.appendLong(append(out, before...), ref, store.ParseStub(value)); err != nil {
 			return nil, err
 		}
-		out = stub.Quote(out)
 	}
 	return append(out, rest...), nil
+}
+
+// appendLong appends a value that is kept in pieces.
+func (t *tx) appendLong(dst []byte, ref store.Ref, stub store.Stub) ([]byte, error) {
+	dst = stub.Quote(dst)
+	err := t.Long(ref, stub, 0, func(piece []byte) bool {
+		dst = append(dst, piece...)
+		return true
+	})
+	return stub.Quote(dst), err
 }

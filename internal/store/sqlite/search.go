@@ -12,17 +12,13 @@ type finder struct {
 	way    *sqlgen.Search
 	stmt   *engine.Stmt
 	fields []int64 // numbers of the searchable fields
-	hashes []uint32
+	hashes []uint64
 	cur    store.Match
 }
 
 // Search implements store.Searcher: the sources are walked side by side, newest
 // record first.
 func (t *tx) Search(q query.Search, visit func(*store.Match) (bool, error)) error {
-	hashes := make([]uint32, len(q.Terms))
-	for i, term := range q.Terms {
-		hashes[i] = store.TermHash([]byte(term))
-	}
 	var live []*finder
 	defer func() {
 		for _, f := range live {
@@ -38,7 +34,7 @@ func (t *tx) Search(q query.Search, visit func(*store.Match) (bool, error)) erro
 			continue
 		}
 		live = append(live, f)
-		f.hashes, f.cur.Source, f.cur.Times = hashes, i, make([]int, len(hashes))
+		f.cur.Source = i
 		if err := advance(&live, len(live)-1); err != nil {
 			return err
 		}
@@ -85,12 +81,18 @@ func (t *tx) finder(q query.Search, src query.SearchSource) (*finder, error) {
 	if err != nil || way.Empty() {
 		return nil, err
 	}
-	f := &finder{way: way}
+	return t.find(q, src, s, way)
+}
+
+// find starts the search of a source that goes a compiled way.
+func (t *tx) find(q query.Search, src query.SearchSource, s sqlgen.Source, way *sqlgen.Search) (f *finder, err error) {
+	f = &finder{way: way, cur: store.Match{Times: make([]int, len(q.Terms))}}
 	for _, field := range src.Fields {
 		f.fields = append(f.fields, s.FieldID(field))
 	}
 	groups := make([][]string, len(q.Terms))
 	for i, term := range q.Terms {
+		f.hashes = append(f.hashes, store.TermHash([]byte(term)))
 		for _, number := range f.fields {
 			groups[i] = append(groups[i], store.TermToken(number, term))
 		}

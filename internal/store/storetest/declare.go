@@ -12,12 +12,15 @@ import (
 type decl struct {
 	name    string
 	label   string
-	fields  []string // "name type" or "name type format"; all nullable
+	fields  []string // "name type" or "name type format"; all nullable; "name blob" or "name blobs"
 	key     []string // ["id"] when nil
 	cursor  string
 	consent string
 	ranges  []string // fields with all range operators
 	lexical []string
+
+	aggregated bool     // every aggregation that the types allow
+	except     []string // but not on these fields
 }
 
 // entries is the stream most tests use.
@@ -67,6 +70,9 @@ func (d decl) json(t tb) string {
 		if len(part) > 2 {
 			schema["format"] = part[2]
 		}
+		if part[1] == "blob" || part[1] == "blobs" {
+			schema = blobSchema(part[1] == "blobs")
+		}
 		props = append(props, encode(t, part[0])+":"+encode(t, schema))
 	}
 	stream := object{
@@ -95,8 +101,21 @@ func (d decl) json(t tb) string {
 	if d.lexical != nil {
 		query["search"] = object{"lexical_fields": d.lexical}
 	}
+	if d.aggregated {
+		query["aggregations"] = d.aggregations()
+	}
 	stream["query"] = query
 	return encode(t, stream)
+}
+
+// blobSchema declares a blob reference, or a list of them (M-9).
+func blobSchema(list bool) object {
+	one := object{"type": []string{"object", "null"}, "required": []string{"blob_id"}, "properties": object{"blob_id": object{"type": "string"}}}
+	if !list {
+		return one
+	}
+	one["type"] = "object"
+	return object{"type": []string{"array", "null"}, "items": one}
 }
 
 // declare makes a manifest.

@@ -19,10 +19,12 @@ type Model struct {
 	w       *world
 	decl    decl
 	records map[pdpp.ConnectionID]map[string]modelRecord
+	stored  int // how many records were stored so far
 }
 
 type modelRecord struct {
 	emittedAt time.Time
+	stored    int // the how-manieth it was
 	body      string
 	fields    map[string]json.RawMessage
 }

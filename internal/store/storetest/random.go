@@ -16,11 +16,12 @@ import (
 // sort values often. "" leaves the field out.
 var (
 	someIDs    = []string{"a", "b", "c", "d", "e", "é", "aa", `"q"`, "10", "9"}
-	someTexts  = []string{"", `""`, `"x"`, `"\u0078"`, `"y"`, `"é"`, `null`, `7`, `"2026-01-01"`}
+	someTexts  = []string{"", `""`, `"x"`, `"\u0078"`, `"y"`, `"é"`, `null`, `7`, `"2026-01-01"`, `"x y x"`, `"\u00c9 AB, ab"`}
 	someAmount = []string{"", `0`, `-0.0`, `-1`, `12`, `12.0`, `1.2e1`, `12.50`, `1e400`, `-1e-400`, `null`, `"12"`, `9007199254740993`}
 	someTimes  = []string{
 		"", `"2026-01-01"`, `"2026-01-01T00:00:00Z"`, `"2026-01-01T01:00:00+01:00"`, `"2026-01-01T00:00:00.5"`,
 		`"2026-01-02"`, `"2025-12-31T23:59:59.999Z"`, `null`, `"soon"`, `5`, `"2026-02-30"`,
+		`"2026-03-29T00:59:59.5Z"`, `"2026-03-29T01:00:00Z"`, `"2026-10-25T00:30:00Z"`, `"2026-10-25T01:30:00Z"`,
 	}
 	someBools = []string{"", `true`, `false`, `null`, `"true"`}
 	someLong  = []string{"", "", "", "", `"` + strings.Repeat("ab é ", store.LongValue/4) + `"`}
@@ -85,7 +86,8 @@ func (m *Model) apply(c pdpp.ConnectionID, in store.Input) store.Outcome {
 	case had && old.body == string(in.Data):
 		return store.Unchanged
 	}
-	r := modelRecord{emittedAt: in.EmittedAt, body: string(in.Data)}
+	m.stored++
+	r := modelRecord{emittedAt: in.EmittedAt, stored: m.stored, body: string(in.Data)}
 	if err := json.Unmarshal(in.Data, &r.fields); err != nil {
 		m.w.Fatalf("test data: %v", err)
 	}
@@ -123,6 +125,7 @@ func someDecl(t *rapid.T) decl {
 	d.cursor = pick(t, "cursor", []string{"posted_at", "amount", "", "due"})
 	d.consent = pick(t, "consent", []string{"due", "posted_at", ""})
 	d.ranges = pick(t, "ranges", [][]string{d.ranges, {"posted_at", "pieces"}, nil})
+	d.lexical = pick(t, "lexical", [][]string{d.lexical, d.lexical, d.lexical[:1], nil})
 	return d
 }
 
@@ -134,6 +137,12 @@ func (m *Model) Question(t *rapid.T) Question {
 		Subject: m.w.subject, Limit: rapid.IntRange(1, 7).Draw(t, "limit"),
 		Order: query.Order{By: pick(t, "by", []query.OrderBy{query.ByID, query.ByCursor, query.ByEmitted}), Desc: rapid.Bool().Draw(t, "desc")},
 	}}
+	m.drawSources(t, s, &q)
+	return q
+}
+
+// drawSources draws bindings of a stream, and what of them is visible and wanted.
+func (m *Model) drawSources(t *rapid.T, s *pdpp.Stream, q *Question) {
 	var where []query.Condition
 	for range rapid.IntRange(0, 3).Draw(t, "conditions") {
 		if c, ok := someCond(t, s); ok {
@@ -153,7 +162,6 @@ func (m *Model) Question(t *rapid.T) Question {
 	for _, c := range pick(t, "sources", [][]pdpp.ConnectionID{{connA}, {connB}, {connA, connB}, {connB, connA}}) {
 		q.List.Sources = append(q.List.Sources, query.Source{Connection: c, Stream: s, Time: q.time, Resources: resources, Where: where})
 	}
-	return q
 }
 
 func someTime(t *rapid.T) *pdpp.TimeConstraint {

@@ -23,7 +23,11 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"order", orderTests},
 		{"filter", filterTests},
 		{"visibility", visibilityTests},
+		{"aggregate", aggregateTests},
 		{"reindex", reindexTests},
+		{"blobs", blobTests},
+		{"search", searchTests},
+		{"changes", changeTests},
 		{"transaction", transactionTests},
 		{"property", propertyTests},
 	} {

@@ -51,9 +51,9 @@ func Open(path string) (*Conn, error) {
 	return c, nil
 }
 
-// keepPlans stops the planner from looking at the values of parameters. Otherwise
-// it would compile statements anew when they change, also those of the text index
-// with every word it looks up.
+// keepPlans makes plans independent of the values that are bound. Otherwise some
+// statements, all with LIMIT ? and those of the text index among them, are prepared
+// anew whenever a value changes.
 func (c *Conn) keepPlans() {
 	args := libc.NewVaList(int32(1), uintptr(0))
 	defer libc.Xfree(c.tls, args)

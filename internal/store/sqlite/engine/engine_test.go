@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 func open(t testing.TB) *Conn {
@@ -125,5 +128,26 @@ func TestErrorsAreTyped(t *testing.T) {
 	}
 	if _, err := c.Query(`SELECT nonsense FROM t`); err == nil {
 		t.Error("a wrong column must fail to prepare")
+	}
+}
+
+// TestPlansAreKept: another bound value does not make the engine prepare anew.
+func TestPlansAreKept(t *testing.T) {
+	c := open(t)
+	if err := c.Script(`CREATE TABLE t (a INTEGER PRIMARY KEY, b)`); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Prepare(`SELECT b FROM t WHERE a > ? ORDER BY a LIMIT ?`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i := range 5 {
+		if err := errors.Join(s.BindInt(1, int64(i)), s.BindInt(2, int64(i+1)), s.Run()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := sqlite3.Xsqlite3_stmt_status(c.tls, s.ptr, sqlite3.SQLITE_STMTSTATUS_REPREPARE, 0); n != 0 {
+		t.Errorf("the statement was prepared anew %d times", n)
 	}
 }

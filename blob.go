@@ -1,0 +1,83 @@
+package pdpp
+
+import (
+	"path"
+	"strings"
+)
+
+// BlobID names the content of a blob (B-1). Ids of this server are made of the
+// SHA-256 of the content; records may hold others, which name nothing here.
+type BlobID string
+
+const blobPrefix = "blob_sha256_"
+
+// BlobIDOf is the id of the content with a SHA-256, 64 lower-case hexadecimal
+// digits.
+func BlobIDOf(sha256 string) BlobID { return BlobID(blobPrefix + sha256) }
+
+// SHA256 gives the hash an id is made of; false when the id is none of ours.
+func (id BlobID) SHA256() (string, bool) {
+	hash, ok := strings.CutPrefix(string(id), blobPrefix)
+	if !ok || len(hash) != 64 {
+		return "", false
+	}
+	for i := range len(hash) {
+		if c := hash[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return "", false
+		}
+	}
+	return hash, true
+}
+
+// DefaultMediaType is the type of content about which nothing is known.
+const DefaultMediaType = "application/octet-stream"
+
+// ParseMediaType reads the type of a blob: its parameters are dropped, and it is
+// put into lower case (B-9). False when it is no media type (RFC 6838 §4.2).
+func ParseMediaType(s string) (string, bool) {
+	s, _, _ = strings.Cut(s, ";")
+	s = strings.ToLower(strings.Trim(s, " \t"))
+	kind, subtype, ok := strings.Cut(s, "/")
+	return s, ok && isTypeName(kind) && isTypeName(subtype)
+}
+
+func isTypeName(s string) bool {
+	if s == "" || len(s) > 127 || strings.IndexByte("!#$&-^_.+", s[0]) >= 0 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && strings.IndexByte("!#$&-^_.+", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// mediaTypes are the types of files by the ends of their names. A table of our
+// own gives the same answer on every machine.
+var mediaTypes = map[string]string{
+	".avif": "image/avif", ".bmp": "image/bmp", ".gif": "image/gif", ".heic": "image/heic", ".ico": "image/x-icon",
+	".jpeg": "image/jpeg", ".jpg": "image/jpeg", ".png": "image/png", ".svg": "image/svg+xml", ".tif": "image/tiff",
+	".tiff": "image/tiff", ".webp": "image/webp",
+	".aac": "audio/aac", ".flac": "audio/flac", ".m4a": "audio/mp4", ".mp3": "audio/mpeg", ".ogg": "audio/ogg",
+	".opus": "audio/ogg", ".wav": "audio/wav",
+	".mkv": "video/matroska", ".mov": "video/quicktime", ".mp4": "video/mp4", ".webm": "video/webm",
+	".csv": "text/csv", ".htm": "text/html", ".html": "text/html", ".ics": "text/calendar", ".md": "text/markdown",
+	".txt": "text/plain", ".vcf": "text/vcard", ".xml": "application/xml",
+	".eml": "message/rfc822", ".epub": "application/epub+zip", ".gz": "application/gzip", ".json": "application/json",
+	".pdf": "application/pdf", ".rtf": "application/rtf", ".tar": "application/x-tar", ".zip": "application/zip",
+	".doc": "application/msword", ".xls": "application/vnd.ms-excel", ".ppt": "application/vnd.ms-powerpoint",
+	".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+	".odt":  "application/vnd.oasis.opendocument.text", ".ods": "application/vnd.oasis.opendocument.spreadsheet",
+}
+
+// MediaTypeByName is the type that the end of a file's name says.
+func MediaTypeByName(name string) string {
+	if t, ok := mediaTypes[strings.ToLower(path.Ext(name))]; ok {
+		return t
+	}
+	return DefaultMediaType
+}

@@ -1,0 +1,202 @@
+package rs
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/httpx"
+	"pdpp/internal/ingest"
+	"pdpp/internal/query"
+	"pdpp/internal/store"
+)
+
+// getBlob answers GET /v1/blobs/{blob_id} (rs-contract §9). Who may read it is
+// decided in the snapshot; the bytes are sent when that has ended, from a file
+// that nobody changes.
+func getBlob(q *request) error {
+	rows, err := q.reach.Select(q.sel)
+	if err != nil {
+		return err
+	}
+	b, err := q.view.FindBlob(query.Blob{
+		Subject: q.reach.Subject, Sources: blobSources(rows), ID: pdpp.BlobID(q.vars["blob_id"]),
+	})
+	if err != nil {
+		return err
+	}
+	q.stream = func(w http.ResponseWriter) error { return q.sendBlob(w, b) }
+	return nil
+}
+
+// blobSources are the bindings whose records may lead to blobs: those with a
+// granted blob reference (B-2).
+func blobSources(rows []grant.Row) []query.BlobSource {
+	var out []query.BlobSource
+	for _, b := range grant.Bindings(rows) {
+		var fields []*pdpp.Field
+		for _, f := range b.Access.Fields {
+			if f.Blob != pdpp.BlobNone {
+				fields = append(fields, f)
+			}
+		}
+		if fields != nil {
+			out = append(out, query.BlobSource{Source: sourceOf(b), Fields: fields})
+		}
+	}
+	return out
+}
+
+// sendBlob sends a file with ranges and conditions (B-7). What is in it came from
+// strangers, so that a browser is told to run nothing of it (B-8).
+func (q *request) sendBlob(w http.ResponseWriter, b store.Blob) error {
+	f, size, err := q.openBlob(b)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := w.Header()
+	h["Content-Type"] = []string{b.MediaType}
+	h["Cache-Control"] = []string{"private, no-store"}
+	h["X-Content-Type-Options"] = []string{"nosniff"}
+	h["Content-Security-Policy"] = []string{"default-src 'none'; sandbox"}
+	h["Etag"] = []string{`"sha256-` + b.SHA256 + `"`}
+	if !isShownInline(b.MediaType) {
+		h["Content-Disposition"] = []string{"attachment"}
+	}
+	guard := &rangeGuard{ResponseWriter: w}
+	file := &readFile{ReadSeeker: f}
+	http.ServeContent(guard, q.http, "", time.Time{}, file)
+	if guard.refused {
+		h.Del("Content-Security-Policy")
+		h["Content-Range"] = []string{"bytes */" + strconv.FormatInt(size, 10)}
+		return pdpp.Errorf(pdpp.CodeRangeNotSatisfiable, "The range is outside the blob, which has %d bytes.", size)
+	}
+	return file.failed // the answer has begun: it is cut off, and does not look whole
+}
+
+// openBlob opens the file of a blob that may be read. A file that is not there, or
+// not whole, is no blob.
+func (q *request) openBlob(b store.Blob) (*os.File, int64, error) {
+	f, size, err := q.server.Blobs.Open(b.Owner, b.SHA256)
+	if err == nil && size == b.Size {
+		return f, size, nil
+	}
+	if err == nil {
+		_ = f.Close() // it was only read
+	} else if pdpp.CodeOf(err) != pdpp.CodeNotFound {
+		return nil, 0, err
+	}
+	q.server.Log.Warn("the file of a blob is missing or damaged", "request_id", httpx.RequestID(q.http.Context()))
+	return nil, 0, store.BlobNotFound()
+}
+
+// isShownInline names the types that a browser may show without asking: none of
+// them can run anything (B-8).
+func isShownInline(mediaType string) bool {
+	if mediaType == "application/pdf" {
+		return true
+	}
+	image, ok := strings.CutPrefix(mediaType, "image/")
+	if !ok {
+		return false
+	}
+	switch image {
+	case "avif", "bmp", "gif", "jpeg", "png", "tiff", "webp", "x-icon":
+		return true
+	}
+	return false
+}
+
+// rangeGuard keeps the plain text that http.ServeContent answers a bad range with
+// from being sent, so that it gets the one error body (C-40).
+type rangeGuard struct {
+	http.ResponseWriter
+	refused bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (g *rangeGuard) WriteHeader(status int) {
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		g.refused = true
+		return
+	}
+	g.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (g *rangeGuard) Write(p []byte) (int, error) {
+	if g.refused {
+		return len(p), nil
+	}
+	return g.ResponseWriter.Write(p)
+}
+
+// readFile remembers that reading failed: http.ServeContent does not tell.
+type readFile struct {
+	io.ReadSeeker
+	failed error
+}
+
+// Read implements io.Reader.
+func (f *readFile) Read(p []byte) (int, error) {
+	n, err := f.ReadSeeker.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.failed = err
+	}
+	return n, err
+}
+
+// postBlob answers POST /v1/blobs (B-9).
+func postBlob(q *ownerRequest) error {
+	mediaType, err := q.mediaType()
+	if err != nil {
+		return err
+	}
+	if q.http.ContentLength > ingest.MaxBlob {
+		return pdpp.Errorf(pdpp.CodeResourceLimit, "A blob has at most %d MiB; nothing was stored.", ingest.MaxBlob>>20)
+	}
+	b, err := ingest.PutBlob(q.ctx, q.server.Store, q.server.Blobs, ingest.Upload{
+		Subject: q.reach.Subject, Connection: q.conn.ID, MediaType: mediaType, Content: q.http.Body,
+	}, q.now)
+	if err != nil {
+		return err
+	}
+	out := appendText(nil, `{"object":"blob"`)
+	out = appendMember(out, "blob_id", string(pdpp.BlobIDOf(b.SHA256)))
+	out = appendMember(out, "sha256", b.SHA256)
+	out = appendText(out, `,"size_bytes":`)
+	out = appendInt(out, int(b.Size))
+	out = appendMember(out, "mime_type", b.MediaType)
+	return q.sendJSON(appendText(out, "}\n"))
+}
+
+// mediaType is the type of an upload: the parameter, else the header, else unknown.
+func (q *ownerRequest) mediaType() (string, error) {
+	text, err := q.params.One("mime_type")
+	if err != nil {
+		return "", err
+	}
+	if text != "" {
+		t, ok := pdpp.ParseMediaType(text)
+		if !ok {
+			return "", pdpp.BadParam("mime_type", "mime_type is no media type; write it like image/png.")
+		}
+		return t, nil
+	}
+	header := q.http.Header.Get("Content-Type")
+	if header == "" {
+		return pdpp.DefaultMediaType, nil
+	}
+	t, ok := pdpp.ParseMediaType(header)
+	if !ok {
+		return "", pdpp.Errorf(pdpp.CodeInvalidRequest, "The Content-Type is no media type; write it like image/png.")
+	}
+	return t, nil
+}

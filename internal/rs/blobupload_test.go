@@ -1,0 +1,313 @@
+package rs_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
+)
+
+const blobsPath = "/v1/blobs?connection_id=cin_c1"
+
+func TestBlobUpload(t *testing.T) { // B-9
+	w := cabinet(t)
+	owner := w.OwnerToken()
+	for range 2 { // idempotent
+		a := w.Do("POST", owner, blobsPath, picture, "Content-Type: image/png").OK()
+		want := fmt.Sprintf(`{"object":"blob","blob_id":%q,"sha256":%q,"size_bytes":%d,"mime_type":"image/png"}`+"\n", blobOf(picture), hashOf(picture), len(picture))
+		if string(a.Body) != want || a.Header.Get("Content-Type") != "application/json; charset=utf-8" {
+			t.Errorf("answer %s, want %s", a.Body, want)
+		}
+	}
+	if n := len(blobFiles(t, w)); n != 1 {
+		t.Errorf("%d files, want 1", n)
+	}
+	for _, c := range []struct{ query, header, want string }{
+		{"", "", "application/octet-stream"},
+		{"", "Text/HTML; charset=utf-8", "text/html"},
+		{"&mime_type=Image/GIF%3B%20q%3D1", "text/html", "image/gif"},
+		{"&mime_type=application/vnd.x%2Bjson", "no type at all", "application/vnd.x+json"},
+	} {
+		var headers []string
+		if c.header != "" {
+			headers = []string{"Content-Type: " + c.header}
+		}
+		if got := w.Do("POST", owner, blobsPath+c.query, "x", headers...).OK().At("mime_type"); got != c.want {
+			t.Errorf("%q %q: type %v, want %s", c.query, c.header, got, c.want)
+		}
+	}
+	if got := w.Do("POST", owner, "/v1/blobs?connector_instance_id=cin_c1", "").OK().At("blob_id"); got != blobOf("") {
+		t.Errorf("an empty blob: %v", got)
+	}
+}
+
+func TestBlobUploadRefused(t *testing.T) { // B-9, C-16, C-20, C-23
+	w := cabinet(t)
+	owner, client := w.OwnerToken(), first(w.Grant(cabinetGrant))
+	for _, c := range []struct {
+		token, target string
+		headers       []string
+		want          refusal
+	}{
+		{client, blobsPath, nil, refusal{status: 403, code: "permission_error"}},
+		{"", blobsPath, nil, refusal{status: 401, code: "authentication_error"}},
+		{owner, "/v1/blobs", nil, refusal{status: 400, code: "invalid_request", param: "connection_id"}},
+		{owner, "/v1/blobs?connector_id=cabinet", nil, refusal{status: 400, code: "invalid_request", param: "connection_id"}},
+		{owner, "/v1/blobs?connection_id=cin_none", nil, refusal{status: 404, code: "connection_not_found", param: "connection_id"}},
+		{owner, blobsPath + "&stream=items", nil, refusal{status: 400, code: "invalid_request", param: "stream"}},
+		{owner, blobsPath + "&mime_type=", nil, refusal{status: 400, code: "invalid_request", param: "mime_type"}},
+		{owner, blobsPath + "&mime_type=png", nil, refusal{status: 400, code: "invalid_request", param: "mime_type"}},
+		{owner, blobsPath + "&mime_type=a/b&mime_type=a/b", nil, refusal{status: 400, code: "invalid_request", param: "mime_type"}},
+		{owner, blobsPath + "&mime_type=text/html%0D%0AX:%20y", nil, refusal{status: 400, code: "invalid_request", param: "mime_type"}},
+		{owner, blobsPath, []string{"Content-Type: nonsense"}, refusal{status: 400, code: "invalid_request"}},
+	} {
+		refused(t, w.Do("POST", c.token, c.target, picture, c.headers...), c.want)
+	}
+	// Another subject's connection is no connection (C-21).
+	other := w.As(w.Owner("other"))
+	other.Manifest(testManifest(t, "testdata/cabinet.json"))
+	other.Connect("cabinet", "cin_theirs", "")
+	refused(t, w.Do("POST", owner, "/v1/blobs?connection_id=cin_theirs", picture), refusal{status: 404, code: "connection_not_found", param: "connection_id"})
+	if files := blobFiles(t, w); len(files) != 0 {
+		t.Errorf("refused uploads left %v", files)
+	}
+}
+
+func TestBlobUploadLimit(t *testing.T) { // B-9
+	w := cabinet(t)
+	owner := w.OwnerToken()
+	// As it says itself, before anything is read.
+	req := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1"+blobsPath, failing{})
+	req.ContentLength, req.RemoteAddr = 50<<20+1, "127.0.0.1:1"
+	req.Header.Set("Authorization", "Bearer "+owner)
+	rec := httptest.NewRecorder()
+	w.Server.Handler().ServeHTTP(rec, req)
+	if rec.Code != 413 || !strings.Contains(rec.Body.String(), `"resource_limit"`) {
+		t.Errorf("%d %s", rec.Code, rec.Body)
+	}
+	// Without saying its size.
+	endless, err := http.NewRequestWithContext(t.Context(), "POST", w.URL+blobsPath, io.LimitReader(zeros{}, 50<<20+1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	endless.Header.Set("Authorization", "Bearer "+owner)
+	res, err := http.DefaultClient.Do(endless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(t, resttest.Answer{T: t, Status: res.StatusCode, Header: res.Header, Body: text}, refusal{status: 413, code: "resource_limit"})
+	if files := blobFiles(t, w); len(files) != 0 {
+		t.Errorf("refused uploads left %v", files)
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { panic("the body was read") }
+
+// TestBlobUploadCutOff: a body that ends too early is stored in no part.
+func TestBlobUploadCutOff(t *testing.T) {
+	w := cabinet(t)
+	host := strings.TrimPrefix(w.URL, "http://")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 100\r\n\r\nshort", blobsPath, host, w.OwnerToken())
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	// Whether the body or the client is noticed to have ended first is a matter of luck.
+	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") && !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") {
+		t.Errorf("answer %q, %v", answer, err)
+	}
+	if files := blobFiles(t, w); len(files) != 0 {
+		t.Errorf("a cut-off upload left %v", files)
+	}
+}
+
+// blobFiles lists the files of blobs, whatever they are.
+func blobFiles(t *testing.T, w *resttest.World) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(w.BlobDir, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// aged gives every blob file the world's time, which is not the machine's.
+func aged(t *testing.T, w *resttest.World) {
+	t.Helper()
+	for _, name := range blobFiles(t, w) {
+		if err := os.Chtimes(name, w.Now(), w.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func sweep(t *testing.T, w *resttest.World) {
+	t.Helper()
+	if err := w.Server.SweepBlobs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const week = 7 * 24 * time.Hour
+
+// TestSweep: a blob goes with its file when no record referred to it for a week
+// (B-9); one that a record refers to never does.
+func TestSweep(t *testing.T) {
+	w, owner := album(t)
+	upload(w, owner, "cin_c1", "nobody's", "text/plain")
+	upload(w, owner, "cin_c2", picture, "image/png") // no record of cin_c2 refers to it
+	aged(t, w)
+	for range 3 {
+		sweep(t, w)
+		w.Advance(week - time.Minute)
+		sweep(t, w)
+		if n := len(blobFiles(t, w)); n != 2 {
+			t.Fatalf("%d files within a week, want 2", n)
+		}
+		upload(w, owner, "cin_c1", "nobody's", "text/plain") // as new again
+		aged(t, w)
+	}
+	sweep(t, w)
+	w.Advance(week + time.Minute)
+	sweep(t, w)
+	if files := blobFiles(t, w); len(files) != 1 || !strings.HasSuffix(files[0], hashOf(picture)) {
+		t.Errorf("after a week: %v", files)
+	}
+	w.Get(owner, pictureURL).OK()
+	w.Ingest("cin_c2", "items", item("late", `"scan":`+blobRef(picture, "image/png")))
+	blobGone(t, "swept for that connection", w, owner, pictureURL+"?connection_id=cin_c2")
+
+	w.Do("DELETE", owner, "/v1/streams/items/records?connection_id=cin_c1", "")
+	sweep(t, w)
+	w.Advance(week - time.Minute)
+	sweep(t, w)
+	if n := len(blobFiles(t, w)); n != 1 {
+		t.Fatalf("%d files within a week of the last reference, want 1", n)
+	}
+	w.Advance(2 * time.Minute)
+	sweep(t, w)
+	if files := blobFiles(t, w); len(files) != 0 {
+		t.Errorf("a week after the last reference: %v", files)
+	}
+}
+
+// TestSweepOrphans: what a process that ended between file and row leaves is no
+// blob, does not keep the next upload from being one, and goes after a week.
+func TestSweepOrphans(t *testing.T) {
+	w := cabinet(t)
+	owner := w.OwnerToken()
+	w.Ingest("cin_c1", "items", item("shot", `"scan":`+blobRef(picture, "image/png")))
+	for _, content := range []string{picture, "orphan"} {
+		if _, err := w.Blobs.Put(t.Context(), 1, strings.NewReader(content), 1<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	blobGone(t, "without a row", w, owner, pictureURL)
+	upload(w, owner, "cin_c1", picture, "image/png")
+	w.Get(owner, pictureURL).OK()
+	aged(t, w)
+	sweep(t, w)
+	if n := len(blobFiles(t, w)); n != 2 {
+		t.Errorf("%d files at once, want 2", n)
+	}
+	w.Advance(week + time.Minute)
+	sweep(t, w)
+	if files := blobFiles(t, w); len(files) != 1 || !strings.HasSuffix(files[0], hashOf(picture)) {
+		t.Errorf("after a week: %v", files)
+	}
+	w.Get(owner, pictureURL).OK()
+}
+
+// TestSweepMeetsUpload: an upload whose file a sweep takes before its row is there
+// fails, so that no row is left without a file.
+func TestSweepMeetsUpload(t *testing.T) {
+	w := cabinet(t)
+	gate := &gatedStore{Store: w.Store}
+	sick := another(w, gate.install)
+	gate.before = func() {
+		aged(t, w)
+		w.Advance(week + time.Minute)
+		sweep(t, w)
+	}
+	a := sick.Do("POST", w.OwnerToken(), blobsPath, picture)
+	expect(t, a, 503, pdpp.CodeUnavailable)
+	w.Ingest("cin_c1", "items", item("shot", `"scan":`+blobRef(picture, "image/png")))
+	blobGone(t, "failed upload", w, w.OwnerToken(), pictureURL)
+	gate.before = func() {}
+	sick.Do("POST", w.OwnerToken(), blobsPath, picture).OK()
+	w.Get(w.OwnerToken(), pictureURL).OK()
+}
+
+// TestRunSweeps: the server sweeps when it starts.
+func TestRunSweeps(t *testing.T) {
+	w := cabinet(t)
+	if _, err := w.Blobs.Put(t.Context(), 1, strings.NewReader("orphan"), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	aged(t, w)
+	w.Advance(week + time.Minute)
+	gate := &gatedStore{Store: w.Store}
+	updates := 0
+	second := make(chan struct{})
+	gate.before = func() {
+		if updates++; updates == 2 { // rows, then files
+			close(second)
+		}
+	}
+	server := another(w, gate.install).Server
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- server.Run(ctx) }()
+	<-second
+	for len(blobFiles(t, w)) > 0 { // the file goes within that update
+		runtime.Gosched()
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+// gatedStore calls before ahead of every Update.
+type gatedStore struct {
+	store.Store
+	before func()
+}
+
+func (g *gatedStore) install(cfg *rs.Config) { cfg.Store = g }
+
+// Update implements store.Store.
+func (g *gatedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	g.before()
+	return g.Store.Update(ctx, fn)
+}

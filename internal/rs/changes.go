@@ -1,0 +1,227 @@
+package rs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
+)
+
+// maxScan is how many changes one page looks at. Most of them may be hidden from the
+// caller, and the work for them has to end too; such a page is short.
+const maxScan = 50_000
+
+// wantsChanges reports that a list is asked for what changed: from a bookmark, or
+// by the page cursor of a changes session, beside which changes_since means
+// nothing (REC-36).
+func (q *request) wantsChanges() bool {
+	if q.params.Has("changes_since") {
+		return true
+	}
+	cursor, err := q.params.One("cursor")
+	return err == nil && query.ChangePages.Has(cursor)
+}
+
+// listChanges answers a list with changes_since (REC-31 to REC-37).
+func listChanges(q *request, rows []grant.Row) error {
+	w, err := q.parseChanges()
+	if err != nil {
+		return err
+	}
+	plan, err := q.plan(rows, w.wish)
+	if err != nil {
+		return err
+	}
+	q.prefs = query.ParsePrefer(q.http.Header["Prefer"], true)
+	feed, err := q.openFeed(plan, w)
+	if err != nil {
+		return err
+	}
+	q.warnings.limitClamped(w.limit)
+	out := q.newPage(plan, w.limit.N)
+	more, err := feed.read(out)
+	if err != nil {
+		return feed.forgotten(err)
+	}
+	end := out.end(more)
+	if more {
+		end.cursor = q.server.cursors.SealSession(feed.scope, feed.session, q.now)
+	} else {
+		end.bookmark = q.server.cursors.SealBookmark(feed.marked, feed.shown, feed.session.Until, feed.session.Began)
+	}
+	q.closeList(end, q.presentation(plan))
+	return nil
+}
+
+// changesWish is a parsed read of changes.
+type changesWish struct {
+	wish
+	limit  query.Limit
+	cursor string
+	since  string
+}
+
+func (q *request) parseChanges() (w changesWish, err error) {
+	if err := q.refuseWithChanges(); err != nil {
+		return w, err
+	}
+	if w.limit, err = q.params.Limit(); err != nil {
+		return w, err
+	}
+	if w.cursor, err = q.params.One("cursor"); err != nil {
+		return w, err
+	}
+	if w.since, err = q.params.One("changes_since"); err != nil {
+		return w, err
+	}
+	w.selection, err = q.params.Selection()
+	return w, err
+}
+
+// refuseWithChanges refuses the parameters that a changes feed cannot have (REC-31).
+func (q *request) refuseWithChanges() error {
+	for _, name := range []string{"filter", "sort", "order", "count"} {
+		if q.params.Has(name) {
+			return pdpp.BadParam(name, "%s cannot stand with changes_since. Read the changes without it, and apply it to the copy.", name)
+		}
+	}
+	for _, name := range []string{"expand", "expand_limit"} {
+		if q.params.Has(name) {
+			return &pdpp.Error{
+				Code: pdpp.CodeInvalidExpand, Param: name,
+				Message: name + " cannot stand with changes_since. Read the changes of the related stream.",
+			}
+		}
+	}
+	return nil
+}
+
+// feed is one page of a changes session.
+type feed struct {
+	*request
+	plan    *plan
+	scope   query.Scope // of page cursors
+	marked  query.Scope // of bookmarks
+	shown   query.Shown
+	paged   bool // the page was asked for by a cursor
+	session query.Session
+}
+
+// openFeed finds out where the page begins: where a cursor says, after a bookmark,
+// or at the beginning. The first page fixes the horizon (REC-32).
+func (q *request) openFeed(p *plan, w changesWish) (*feed, error) {
+	shown, err := q.shown()
+	if err != nil {
+		return nil, err
+	}
+	f := &feed{
+		request: q, plan: p, paged: w.cursor != "", shown: shown,
+		scope:  query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), "changes/"+string(shown[:]), q.params),
+		marked: query.BookmarkScope(q.reach.Subject, q.reach.GrantID, q.vars["stream"]),
+	}
+	if f.paged {
+		f.session, err = q.server.cursors.OpenSession(f.scope, w.cursor, q.now)
+		return f, err
+	}
+	f.session.Began = q.now
+	if f.session.Start = w.since == "beginning"; !f.session.Start {
+		f.session.Since, err = q.server.cursors.OpenBookmark(f.marked, shown, w.since, q.now)
+		if err != nil {
+			return nil, err
+		}
+		f.session.After = f.session.Since.Number
+	}
+	f.session.Until, err = q.view.Horizon(q.reach.Subject)
+	return f, err
+}
+
+// shown identifies what the caller is shown of the stream, on all its connections.
+func (q *request) shown() (query.Shown, error) {
+	type key struct{ stream string }
+	name := q.vars["stream"]
+	rows, err := q.reach.Stream(name, grant.Selector{})
+	if err != nil {
+		return query.Shown{}, err
+	}
+	return q.known.once(key{name}, func() any { return query.ShownOf(rows) }).(query.Shown), nil
+}
+
+// read writes the page and moves the session on.
+func (f *feed) read(out *pageWriter) (more bool, err error) {
+	if f.session.Start {
+		list := query.List{
+			Subject: f.reach.Subject, Sources: f.plan.sources, Limit: out.limit, After: f.session.At,
+		}
+		more, err = f.view.Snapshot(list, f.session.Until.Number, out.add)
+		if out.taken > 0 {
+			f.session.At = &out.last
+		}
+		return more, err
+	}
+	changes := query.Changes{
+		Subject: f.reach.Subject, Sources: f.plan.sources, Since: f.session.Since,
+		Until: f.session.Until.Number, After: f.session.After, Scan: maxScan,
+	}
+	for _, s := range f.plan.shapes {
+		changes.Shown = append(changes.Shown, s.projection)
+	}
+	walk, err := f.view.Changed(changes, out.addItem)
+	f.session.After = walk.After
+	return walk.More, err
+}
+
+// forgotten answers a session that the log does not reach back for (REC-37).
+func (f *feed) forgotten(err error) error {
+	switch {
+	case !errors.Is(err, store.ErrForgotten):
+		return err
+	case f.paged:
+		return query.ChangePages.Expired()
+	}
+	return query.Bookmarks.Expired()
+}
+
+// tombstone appends that a record is not there any more (REC-35).
+func (q *request) tombstone(s *shape, c *store.Change) {
+	b := appendText(q.body, `{"object":"record","id":`)
+	b = rawjson.AppendString(b, string(c.ID))
+	b = appendMember(b, "stream", s.row.Stream.Name)
+	b = appendText(b, `,"deleted":true`)
+	reason := "out_of_scope"
+	if c.Removed == store.RemovedDeleted {
+		reason = "deleted"
+		b = appendText(b, `,"deleted_at":`)
+		b = appendTime(b, c.DeletedAt)
+	}
+	b = appendMember(b, "removed_reason", reason)
+	b = appendText(b, `,"emitted_at":`)
+	b = appendTime(b, c.EmittedAt)
+	b = append(b, s.tail...)
+	q.body = append(b, '}')
+}
+
+// The log is pruned of what is older than any bookmark, in batches that do not keep
+// other writers waiting.
+const (
+	pruneEvery = time.Hour
+	pruneBatch = 5000
+)
+
+func (s *Server) pruneChanges(ctx context.Context) error {
+	before := s.Clock().Add(-query.Bookmarks.Age())
+	for {
+		var n int64
+		err := s.Store.Update(ctx, func(tx store.Tx) (err error) {
+			n, err = tx.Prune(before, pruneBatch)
+			return err
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package rs_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pdpp"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
+)
+
+// library has two searchable streams on two connections, without records.
+func library(t testing.TB) *resttest.World {
+	t.Helper()
+	w := resttest.New(t)
+	w.Manifest(libraryManifest)
+	w.Connect("lib", "cin_1", "")
+	w.Connect("lib", "cin_2", "")
+	return w
+}
+
+const libraryManifest = `{"protocol_version":"0.1.0","declaration_version":"1","source":{"kind":"connector","id":"https://reg.test/c/lib"},"streams":[
+	{"name":"books","semantics":"mutable_state","primary_key":["id"],"cursor_field":"at","consent_time_field":"at","selection":{"fields":true,"resources":true},
+	 "schema":{"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"},"margin":{"type":"string"},"shelf":{"type":"string"},"at":{"type":"string","format":"date-time"}}},
+	 "query":{"search":{"lexical_fields":["text","margin"]}}},
+	{"name":"cards","semantics":"mutable_state","primary_key":["id"],"selection":{"fields":true,"resources":true},
+	 "schema":{"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"}}},"query":{"search":{"lexical_fields":["text"]}}}]}`
+
+// volume is a line for either stream, emitted at a second of the day.
+func volume(id, text string, second int) string {
+	return fmt.Sprintf(`{"key":%q,"data":{"id":%q,"text":%q},"emitted_at":%q}`, id, id, text, pdpp.FormatTime(resttest.Start.Add(time.Duration(second)*time.Second)))
+}
+
+// TestSearchOrder: score, then newer, then connection, stream and id by bytes (Q-5).
+func TestSearchOrder(t *testing.T) {
+	w := library(t)
+	w.Ingest("cin_2", "books", volume("b", "oak", 5), volume("a", "oak", 5), volume("é", "oak", 5), volume("B", "oak", 5))
+	w.Ingest("cin_1", "cards", volume("a", "oak", 5))
+	w.Ingest("cin_1", "books", volume("z", "oak", 5), volume("old", "oak", 4), volume("new", "oak", 6),
+		volume("long", "oak and much more", 9), volume("twice", "oak oak", 1), volume("ratio", "oak oak ash", 1))
+	want := []string{
+		"books/twice@cin_1", "books/ratio@cin_1", "books/new@cin_1", "books/z@cin_1", "cards/a@cin_1",
+		"books/B@cin_2", "books/a@cin_2", "books/b@cin_2", "books/é@cin_2", "books/old@cin_1", "books/long@cin_1",
+	}
+	for _, tok := range []string{w.OwnerToken(), first(w.Grant(`{"source":{"connector_key":"lib"},"streams":[{"name":"cards"},{"name":"books"}]}`))} {
+		a := w.Get(tok, "/v1/search?q=oak")
+		finds(t, a, want...)
+		var scores []string
+		for i := range want {
+			scores = append(scores, fmt.Sprint(a.At(fmt.Sprintf("data.%d.score.value", i))))
+		}
+		// 2.2·2/(2+1.2·(0.25+0.75·2/128)), then with 3, and 2.2/(1+…) with 1 and 4 terms.
+		if got := strings.Join(slices.Compact(scores), " "); got != "-1.901418 -1.895658 -1.683204 -1.656471" {
+			t.Errorf("scores %s", got)
+		}
+		finds(t, w.Get(tok, "/v1/search?q=oak&streams=cards"), "cards/a@cin_1")
+		finds(t, w.Get(tok, "/v1/search?q=oak&streams=cards,books&connection_id=cin_2"), want[5:9]...)
+		for limit := 1; limit <= len(want)+1; limit++ {
+			all, pages := walkSearch(t, w, tok, fmt.Sprintf("/v1/search?q=oak&limit=%d", limit), limit)
+			if diff := gocmp.Diff(want, all); diff != "" || pages != (len(want)+limit-1)/limit {
+				t.Errorf("Q-11 limit %d, %d pages (-want +got):\n%s", limit, pages, diff)
+			}
+		}
+	}
+}
+
+// walkSearch follows links.next to the end. between is called before every page but
+// the first.
+func walkSearch(t testing.TB, w *resttest.World, token, target string, limit int, between ...func()) (all []string, pages int) {
+	t.Helper()
+	for target != "" {
+		if pages++; pages > 500 {
+			t.Fatal("paging does not end")
+		}
+		a := w.Get(token, target)
+		got := found(t, a)
+		next, more := a.At("links.next").(string)
+		if len(got) > limit || more && len(got) == 0 || a.At("has_more") != more || (a.At("next_cursor") != nil) != more {
+			t.Fatalf("C-29 a page of %d hits with limit %d: %s", len(got), limit, a.Body)
+		}
+		all = append(all, got...)
+		if target = next; more {
+			for _, fn := range between {
+				fn()
+			}
+		}
+	}
+	return all, pages
+}
+
+// TestSearchPages: pages of any size show every unchanged record exactly once, in
+// the order of one page, whatever comes and goes in between (Q-11).
+func TestSearchPages(t *testing.T) {
+	w := library(t)
+	owner := w.OwnerToken()
+	texts := []string{"oak", "oak oak", "oak ash", "ash oak oak elm", "ash"}
+	rapid.Check(t, func(rt *rapid.T) {
+		for _, stream := range []string{"books", "cards"} {
+			for _, c := range []string{"cin_1", "cin_2"} {
+				w.Do("DELETE", owner, "/v1/streams/"+stream+"/records?connection_id="+c, "")
+			}
+		}
+		draw := func(prefix string, n int) {
+			id := fmt.Sprint(prefix, n)
+			line := volume(id, rapid.SampledFrom(texts).Draw(rt, "text"), rapid.IntRange(0, 2).Draw(rt, "second"))
+			w.Ingest(rapid.SampledFrom([]string{"cin_1", "cin_2"}).Draw(rt, "connection"), rapid.SampledFrom([]string{"books", "cards"}).Draw(rt, "stream"), line)
+		}
+		n := rapid.IntRange(0, 15).Draw(rt, "records")
+		for i := range n {
+			draw("s", i)
+		}
+		want := found(t, w.Get(owner, "/v1/search?q=oak&limit=100"))
+		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
+		got, _ := walkSearch(t, w, owner, fmt.Sprintf("/v1/search?q=oak&limit=%d", limit), limit)
+		if diff := gocmp.Diff(want, got); diff != "" {
+			rt.Fatalf("limit %d (-want +got):\n%s", limit, diff)
+		}
+		others := 0
+		got, _ = walkSearch(t, w, owner, fmt.Sprintf("/v1/search?q=oak&limit=%d", limit), limit, func() {
+			if others++; others < 8 {
+				draw("r", others%3)
+			}
+		})
+		got = slices.DeleteFunc(got, func(id string) bool { return strings.Contains(id, "/r") })
+		if diff := gocmp.Diff(want, got); diff != "" {
+			rt.Fatalf("limit %d, while others come and go (-want +got):\n%s", limit, diff)
+		}
+	})
+}
+
+func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
+	w, tok := shelf(t)
+	const target = "/v1/search?q=tea&streams=entries"
+	whole := w.Get(tok, target)
+	want := found(t, whole)
+	a := w.Get(tok, target, "Prefer: pdpp-page-bytes=4096, pdpp-field-preview=64")
+	if got := a.Header.Get("Preference-Applied"); got != "pdpp-page-bytes=4096" {
+		t.Errorf("Preference-Applied: %q", got)
+	}
+	size, n := len(rawMember(t, a, "data")), len(found(t, a))
+	if size > 4096 || n < 2 || n >= len(want) || size+size/n < 4096 {
+		t.Errorf("a page of %d hits in %d bytes", n, size)
+	}
+	sameJSON(t, a.At("meta.warnings"), fmt.Sprintf(`[{"code":"page_bytes_limited","param":"Prefer","message":"The page ended early to stay within its size; go on with the cursor.",
+		"detail":{"page_bytes":4096,"returned":%d,"limit":25}}]`, n))
+	sameJSON(t, a.At("meta.count"), `{"kind":"exact","value":10}`)
+	if diff := gocmp.Diff(rawMember(t, whole, "data", "1"), rawMember(t, a, "data", "1")); diff != "" {
+		t.Errorf("a whole hit (-want +got):\n%s", diff)
+	}
+	var all []string
+	for next := target; next != ""; {
+		a := w.Get(tok, next, "Prefer: pdpp-page-bytes=4096")
+		all = append(all, found(t, a)...)
+		next, _ = a.At("links.next").(string)
+	}
+	if diff := gocmp.Diff(want, all); diff != "" {
+		t.Errorf("all pages (-want +got):\n%s", diff)
+	}
+	// A hit that is too large by itself is still a page.
+	long := strings.Repeat(`"`, 300)
+	for i := range 2 {
+		w.Ingest("cin_a1", "entries", searchEntry(strings.Repeat("é", 250)+fmt.Sprint(i), "huge"+long, long))
+	}
+	a = w.Get(tok, "/v1/search?q=huge", "Prefer: pdpp-page-bytes=4096")
+	if len(rawMember(t, a, "data")) <= 4096 || len(found(t, a)) != 1 || a.At("has_more") != true {
+		t.Errorf("%d bytes, %d hits", len(rawMember(t, a, "data")), len(found(t, a)))
+	}
+	if a := w.Get(tok, target, "Prefer: pdpp-page-bytes=100"); a.Header.Get("Preference-Applied") != "" || a.At("has_more") != false {
+		t.Errorf("a preference out of range: %v", a.Header)
+	}
+}
+
+// many stores n books, each emitted a millisecond after the one before, by way of the
+// store.
+func many(w *resttest.World, from, n int, text func(k int) string) {
+	w.T.Helper()
+	var b *store.Binding
+	err := w.Store.View(w.T.Context(), func(v store.View) error {
+		c, err := v.Catalog(w.Subject)
+		if err != nil {
+			return err
+		}
+		conn, _ := c.Connection("cin_1")
+		b, err = v.Binding(w.Subject, conn, c.Manifest("lib").Stream("books"))
+		return err
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	docs := make([]store.Document, n)
+	for i := range docs {
+		k := from + i
+		docs[i] = store.Prepare(b, store.Input{
+			ID: pdpp.RecordID(fmt.Sprintf("r%05d", k)), Data: fmt.Appendf(nil, `{"text":%q,"shelf":"s%d"}`, text(k), k%2),
+			EmittedAt: resttest.Start.Add(time.Duration(k) * time.Millisecond),
+		})
+	}
+	w.Update(func(tx store.Tx) error {
+		_, err := tx.Ingest(b, docs, w.Now())
+		return err
+	})
+}
+
+// TestSearchWindow: the newest 10,000 matches are ranked, and a search that goes on
+// stays with them (Q-10, Q-11).
+func TestSearchWindow(t *testing.T) {
+	w := library(t)
+	tok := w.OwnerToken()
+	const target = "/v1/search?q=oak&streams=books"
+	recall := func(t *testing.T, a resttest.Answer, kind string, n int) {
+		t.Helper()
+		scope := `"complete":true,"ranking_scope":"all_matches","truncated":false`
+		limit := ""
+		if kind == "lower_bound" {
+			scope, limit = `"complete":false,"ranking_scope":"candidate_window","truncated":true`, `"candidate_window_limit":10000,`
+		}
+		sameJSON(t, a.OK().At("meta"), fmt.Sprintf(`{"count":{"kind":%q,"value":%d},"count_accuracy":%q,"recall":{%s,"ranked_candidate_count":%d,%s"sources_searched_count":2},"warnings":[]}`,
+			kind, n, kind, scope, n, limit))
+	}
+	many(w, 0, 10_000, somewhatLonger)
+	recall(t, w.Get(tok, target), "exact", 10_000)
+	whole := w.Get(tok, target+"&limit=1")
+	many(w, 10_000, 1, somewhatLonger)
+	a := w.Get(tok, target+"&limit=1")
+	recall(t, a, "lower_bound", 10_000)
+	// The first of the order by score and time, of which only r00000 is left out.
+	finds(t, a, "books/r10000@cin_1")
+	recall(t, w.Get(tok, whole.At("links.next").(string)), "exact", 10_001) // began with all: goes on with all
+	recall(t, w.Get(tok, target+"&filter[shelf]=s0"), "exact", 5_001)       // the way to the older ones
+
+	t.Run("Q-11 the end of the window", func(t *testing.T) {
+		// Newest first within a score; the longer texts come last. The last of the
+		// window is r00003: r00000 is too old.
+		all, _ := walkSearch(t, w, tok, target+"&limit=100", 100)
+		var want []string
+		for k := 10_000; k > 0; k-- {
+			want = append(want, fmt.Sprintf("books/r%05d@cin_1", k))
+		}
+		slices.SortStableFunc(want, func(a, b string) int { return cmp.Compare(longer(a), longer(b)) })
+		if diff := gocmp.Diff(want, all); diff != "" {
+			t.Errorf("hits differ (-want +got):\n%.2000s", diff)
+		}
+	})
+	t.Run("Q-11 growth", func(t *testing.T) {
+		next := a.At("links.next").(string)
+		many(w, 10_001, 10_000, somewhatLonger)
+		grown := w.Get(tok, next)
+		recall(t, grown, "lower_bound", 20_000)
+		finds(t, grown, "books/r09998@cin_1") // what came later is before it
+		many(w, 20_001, 1, somewhatLonger)
+		refused(t, w.Get(tok, next), refusal{status: 410, code: "cursor_expired", param: "cursor"})
+		refused(t, w.Get(tok, whole.At("links.next").(string)), refusal{status: 410, code: "cursor_expired", param: "cursor"})
+		recall(t, w.Get(tok, target), "lower_bound", 10_000)
+	})
+}
+
+// somewhatLonger gives every third book one word more.
+func somewhatLonger(k int) string {
+	if k%3 == 0 {
+		return "oak ash"
+	}
+	return "oak"
+}
+
+// longer tells these books.
+func longer(id string) int {
+	var k int
+	if _, err := fmt.Sscanf(id, "books/r%05d@", &k); err != nil || k%3 != 0 {
+		return 0
+	}
+	return 1
+}
