@@ -20,5 +20,5 @@ const instructionsRest = "\n" +
 	`Structured output repeats the text for programs and may be visible too. ` +
 	`An error with needs_broader_grant needs the owner; do not retry. ` +
 	`Never ask for owner or control-plane tokens. ` +
-	`Event subscriptions are not part of this surface; they are set up by developers elsewhere. ` +
+	`Event subscriptions are not on this surface; check the server's advertised event-subscription capability before proposing one. ` +
 	`Resource URIs (pdpp://…) are optional; the tools do the same.`
