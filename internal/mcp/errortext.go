@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,6 +194,11 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 		return c.restart(e)
 	case "field_not_text":
 		return c.fetchField()
+	case "field_not_found", "query_not_found":
+		return nil
+	}
+	if e.Status == http.StatusNotFound {
+		return c.fetchField() // of a server that may lack the window route (MS-172)
 	}
 	return nil
 }
@@ -227,7 +233,7 @@ func (c *call) restart(e *rsclient.Error) *Next {
 	return &Next{c.tool.Name, c.args.JSON(drop...)}
 }
 
-// fetchField is the fetch of the field that a window was asked of.
+// fetchField is the fetch of the field that a window was asked of; nil when none was.
 func (c *call) fetchField() *Next {
 	h := c.args.handle
 	if h.Record == "" {

@@ -74,7 +74,11 @@ func (h Handle) String() (id string, embedded bool) {
 // URI is the pdpp://record form, which can hold any name (MS-53).
 func (h Handle) URI() string {
 	b := appendIdentity([]byte(`{"v":1,"kind":"record"`), h)
-	return recordURI + base64.RawURLEncoding.EncodeToString(append(b, '}'))
+	return encodeURI(recordURI, append(b, '}'))
+}
+
+func encodeURI(prefix string, payload []byte) string {
+	return prefix + base64.RawURLEncoding.EncodeToString(payload)
 }
 
 func appendIdentity(b []byte, h Handle) []byte {
