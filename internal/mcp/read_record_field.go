@@ -84,16 +84,16 @@ func (p *piece) appendSource(b []byte) []byte {
 	b = appendMember(b, "record_id", h.Record)
 	b = append(b, `},"field":{"path":`...)
 	b = rawjson.AppendString(b, p.asked.field)
-	b = appendMember(b, "type", p.kind)
+	b = appendMember(b, "type", p.Field.Type)
 	b = append(b, `,"text_like":`...)
-	return append(strconv.AppendBool(b, p.textLike), '}')
+	return append(strconv.AppendBool(b, !p.asJSON), '}')
 }
 
 // appendWindow appends the window: its members as received, with the cursors. The
 // text is left out where it stands elsewhere.
 func (p *piece) appendWindow(b []byte, withText bool) []byte {
 	b = append(b, '{')
-	for name, at := range rawjson.Places(p.object) {
+	for name, at := range rawjson.Places(p.Raw) {
 		switch string(name) {
 		case "next_cursor", "previous_cursor":
 			continue
@@ -102,12 +102,12 @@ func (p *piece) appendWindow(b []byte, withText bool) []byte {
 				continue
 			}
 		}
-		b = append(append(b, p.object[at.Start:at.End]...), ',')
+		b = append(append(b, p.Raw[at.Start:at.End]...), ',')
 	}
 	b = append(b, `"next_cursor":`...)
-	b = appendCursor(b, p.next)
+	b = appendCursor(b, p.Next)
 	b = append(b, `,"previous_cursor":`...)
-	return append(appendCursor(b, p.prev), '}')
+	return append(appendCursor(b, p.Previous), '}')
 }
 
 func appendCursor(b []byte, offset int) []byte {
@@ -140,13 +140,13 @@ func (p *piece) render() string {
 	if p.asJSON {
 		b.WriteString(" as=json")
 	}
-	fmt.Fprintf(&b, " chars=%d..%d", p.start, p.end)
-	if p.total >= 0 {
-		fmt.Fprintf(&b, " total=%d", p.total)
+	fmt.Fprintf(&b, " chars=%d..%d", p.Start, p.End)
+	if p.Total >= 0 {
+		fmt.Fprintf(&b, " total=%d", p.Total)
 	}
-	fmt.Fprintf(&b, " complete=%t", p.complete)
-	if p.next >= 0 {
-		fmt.Fprintf(&b, ` next_cursor="%d"`, p.next)
+	fmt.Fprintf(&b, " complete=%t", p.Complete)
+	if p.Next >= 0 {
+		fmt.Fprintf(&b, ` next_cursor="%d"`, p.Next)
 	}
 	next, prev := p.neighbours()
 	if next != nil {
@@ -155,9 +155,9 @@ func (p *piece) render() string {
 	if prev != nil {
 		fmt.Fprintf(&b, "\nprevious: read_record_field %s", prev.args())
 	}
-	if p.match[0] >= 0 && p.match[1] >= 0 {
-		fmt.Fprintf(&b, "\nmatch chars=%d..%d", p.match[0], p.match[1])
+	if p.MatchStart >= 0 && p.MatchEnd >= 0 {
+		fmt.Fprintf(&b, "\nmatch chars=%d..%d", p.MatchStart, p.MatchEnd)
 	}
-	b.WriteString("\ntext=" + quote(p.text))
+	b.WriteString("\ntext=" + quote(p.Text))
 	return b.String()
 }

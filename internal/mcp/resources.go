@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -97,10 +96,9 @@ func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error)
 		return nil, err
 	}
 	if len(answer.Body) > 4*DocTextMax {
-		id, _ := h.String()
 		return nil, &Failure{
 			Code: rsclient.CodeTooLarge, Message: "The record is too large for a resource; read it with the tool fetch.",
-			Next: &Next{"fetch", append(rawjson.AppendString([]byte(`{"id":`), id), '}')},
+			Next: &Next{"fetch", fetchArgs(h)},
 		}
 	}
 	return []Content{{URI: uri, MimeType: "application/json", Text: string(answer.Body)}}, nil
@@ -126,7 +124,7 @@ func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, e
 		b = (&Next{"read_record_field", next.args()}).append(b)
 	}
 	return []Content{
-		{URI: uri, MimeType: "text/plain", Text: p.text},
+		{URI: uri, MimeType: "text/plain", Text: p.Text},
 		{URI: uri, MimeType: "application/json", Text: string(append(b, '}'))},
 	}, nil
 }
@@ -208,19 +206,9 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 
 // resourceError is a failure as a resource read reports it (MS-204).
 func (s *Surface) resourceError(err error) *ResourceError {
-	var up *rsclient.Error
-	var own *Failure
-	switch {
-	case errors.As(err, &own):
-	case errors.As(err, &up) && up.Status != 0:
+	own, up := s.classify(err)
+	if up != nil {
 		return relayedResourceError(up)
-	case errors.As(err, &up):
-		own = &Failure{Code: up.Code, Message: up.Message}
-	case errors.Is(err, context.Canceled):
-		own = &Failure{Code: rsclient.CodeTimeout, Message: "The read was cancelled."}
-	default:
-		s.Log.Error("a resource failed")
-		own = internalError().(*Failure)
 	}
 	kind := ResourceFailed
 	switch own.Code {
@@ -253,6 +241,3 @@ func relayedResourceError(e *rsclient.Error) *ResourceError {
 	r.Data = append(appendOrNull(r.Data, e.RequestID), '}')
 	return r
 }
-
-// Base64 is the bytes of a content as its JSON has them.
-func (c Content) Base64() string { return base64.StdEncoding.EncodeToString(c.Blob) }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"strconv"
 
-	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -139,19 +138,11 @@ func (w window) query() rsclient.Query {
 
 // piece is a window as the resource server cut it.
 type piece struct {
-	asked      window // with the identity that the answer has
-	object     []byte // the window's members as received, an object
-	kind       string // the JSON type of the field; "" when it is not stated
-	textLike   bool
-	asJSON     bool
-	text       string
-	start, end int
-	limit      int
-	total      int // -1: not known
-	next, prev int // offsets; -1: none
-	match      [2]int
-	complete   bool
-	requestID  string
+	rsclient.Window
+	asked     window // with the identity that the answer has
+	limit     int
+	asJSON    bool // it is of the field's JSON text
+	requestID string
 }
 
 // readWindow reads a piece of a field. It is cut by the resource server: nothing
@@ -168,44 +159,26 @@ func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodePiece(w, answer, asJSON)
+	p := &piece{asked: w, limit: w.limit(), requestID: answer.RequestID}
+	var ok bool
+	p.Window, ok = rsclient.WindowOf(answer.Body, rsclient.Identity(w.record), w.field)
+	if !ok {
+		return nil, &rsclient.Error{Code: rsclient.CodeInvalid, Message: "The resource server's answer is not a field window."}
+	}
+	p.asJSON = asJSON || p.Field.AsJSON
+	if h := Handle(p.Identity); h.isNamed() {
+		p.asked.record = h
+	}
+	if p.Limit >= 1 && p.Limit <= WindowMax {
+		p.limit = p.Limit
+	}
+	return p, nil
 }
 
 // wantsJSON reports the refusal of a field that can be read as JSON (FW-8).
 func wantsJSON(err error) bool {
 	var e *rsclient.Error
-	return errors.As(err, &e) && e.Code == "field_not_text" && errorObject(e.Object).retryWith() == "as"
-}
-
-func decodePiece(w window, answer *rsclient.Answer, asJSON bool) (*piece, error) {
-	invalid := &rsclient.Error{Code: rsclient.CodeInvalid, Message: "The resource server's answer is not a field window."}
-	body, err := rawjson.Compact(nil, answer.Body)
-	if err != nil {
-		return nil, invalid
-	}
-	o := errorObject(body)
-	p := &piece{asked: w, object: o.raw("window"), asJSON: asJSON, textLike: !asJSON, requestID: answer.RequestID}
-	p.identify(o)
-	in := errorObject(p.object)
-	var isText, hasStart, hasEnd bool
-	p.text, isText = rawjson.String(in.raw("text"))
-	p.start, hasStart = position(in.raw("start_chars"))
-	p.end, hasEnd = position(in.raw("end_chars"))
-	complete := in.raw("complete")
-	if !isText || !hasStart || !hasEnd || rawjson.KindOf(complete) != rawjson.KindBool {
-		return nil, invalid
-	}
-	p.complete = string(complete) == "true"
-	p.total, _ = position(in.raw("total_chars"))
-	p.next, _ = position(in.raw("next_offset_chars"))
-	p.prev, _ = position(in.raw("previous_offset_chars"))
-	p.match[0], _ = position(in.raw("match_start_chars"))
-	p.match[1], _ = position(in.raw("match_end_chars"))
-	p.limit, _ = position(in.raw("limit_chars"))
-	if p.limit < 1 || p.limit > WindowMax {
-		p.limit = w.limit()
-	}
-	return p, nil
+	return errors.As(err, &e) && e.Code == "field_not_text" && rsclient.RetryWith(e.Object) == "as"
 }
 
 // limit is the length that the window was asked for.
@@ -216,56 +189,23 @@ func (w window) limit() int {
 	return WindowDefault
 }
 
-// position reads a count of characters; -1 when it is none.
-func position(value []byte) (int, bool) {
-	n, ok := wholeNumber(value)
-	if !ok || n < 0 {
-		return -1, false
-	}
-	return n, true
-}
-
-// identify takes the identity of the record and the field from the answer; the
-// request has what is missing (MS-174).
-func (p *piece) identify(answer errorObject) {
-	answered := Handle{answer.text("connection_id"), answer.text("stream"), answer.text("record_id")}
-	asked := p.asked.record
-	if answered.Connection == "" {
-		answered.Connection = asked.Connection
-	}
-	if answered.Stream == "" {
-		answered.Stream = asked.Stream
-	}
-	if answered.Record == "" {
-		answered.Record = asked.Record
-	}
-	if answered.isNamed() {
-		p.asked.record = answered
-	}
-	field := errorObject(answer.raw("field"))
-	p.kind = field.text("type")
-	if v := field.raw("text_like"); rawjson.KindOf(v) == rawjson.KindBool {
-		p.textLike = string(v) == "true"
-	}
-}
-
 // uri is the resource of this piece: asked for by its place, or by the words that
 // found it.
 func (p *piece) uri() string {
 	if p.asked.q != "" {
 		return p.asked.URI()
 	}
-	return p.asked.at(p.start, p.limit).URI()
+	return p.asked.at(p.Start, p.limit).URI()
 }
 
 // neighbours are the windows after and before this one; nil where there is none.
 func (p *piece) neighbours() (next, prev *window) {
-	if p.next >= 0 {
-		w := p.asked.at(p.next, p.limit)
+	if p.Next >= 0 {
+		w := p.asked.at(p.Next, p.limit)
 		next = &w
 	}
-	if p.prev >= 0 {
-		w := p.asked.at(p.prev, p.limit)
+	if p.Previous >= 0 {
+		w := p.asked.at(p.Previous, p.limit)
 		prev = &w
 	}
 	return next, prev
