@@ -31,7 +31,7 @@ func open(t *testing.T) (*Cache, *[]string) {
 
 func sample(id string) *Credential {
 	return &Credential{
-		ID: id, Provider: provider, Token: "pdpp_at_" + id, Kind: "client", Status: statusActive, CreatedAt: noon.Add(-time.Hour),
+		ID: id, Provider: provider, Token: "pdpp_at_" + id, Kind: "client", Status: Active, CreatedAt: noon.Add(-time.Hour),
 		Details: json.RawMessage(`[{"source":{"kind":"connector","connector_key":"mail"}}]`),
 	}
 }

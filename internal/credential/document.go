@@ -33,8 +33,10 @@ type Credential struct {
 	object // what the file held, also what is not above
 }
 
+// Active is the status of a credential that can be used.
+const Active = "active"
+
 const (
-	statusActive    = "active"
 	statusReconnect = "reconnect_required"
 	formatVersion   = 1
 )

@@ -81,7 +81,7 @@ type tokenAnswer struct {
 // apply takes over what the endpoint gave. A refresh token that is not in the answer
 // stays (RFC 6749 §6).
 func (a *tokenAnswer) apply(cred *Credential, now time.Time) {
-	cred.Token, cred.Status, cred.ExpiresAt = a.AccessToken, statusActive, time.Time{}
+	cred.Token, cred.Status, cred.ExpiresAt = a.AccessToken, Active, time.Time{}
 	if a.ExpiresIn > 0 {
 		cred.ExpiresAt = now.Add(time.Duration(a.ExpiresIn) * time.Second)
 	}
