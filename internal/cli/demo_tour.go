@@ -33,7 +33,7 @@ func (t tour) text() string {
 	}
 	b.WriteString("\n" + t.bold("With an assistant: add the server, then ask") + "\n")
 	for _, line := range t.assistant() {
-		b.WriteString("  $ " + line + "\n")
+		b.WriteString("  " + line + "\n")
 	}
 	b.WriteString("For other programs: " + quote(t.program) + " setup --url " + t.url + " --cache-root " + quote(t.adapter.cacheRoot) + " CLIENT\n")
 	b.WriteString("(" + strings.Join(hostNames(), ", ") + ")\n")
