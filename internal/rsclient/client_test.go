@@ -390,7 +390,9 @@ func TestTOOLS3NoRedirect(t *testing.T) {
 
 func TestERR1Normalization(t *testing.T) {
 	const js = "application/json"
-	constant := func(status int) string { return fmt.Sprintf("The resource server answered with HTTP status %d.", status) }
+	constant := func(status int) string {
+		return fmt.Sprintf("The resource server answered with HTTP status %d.", status)
+	}
 	tests := []struct {
 		name    string
 		h       http.HandlerFunc
