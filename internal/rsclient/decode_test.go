@@ -229,3 +229,12 @@ func TestWindows(t *testing.T) {
 		}
 	}
 }
+
+func TestPageBody(t *testing.T) {
+	p := rsclient.PageOf([]byte(`{"object":"list","has_more":false,"next_cursor":"c","data":[{"n":1.0},{"n":2}],"links":{"self":"s","next":"/v1?cursor=c","x":1},"next_changes_since":"b","meta":{}}`))
+	got := string(p.Body(p.Rows[:1]))
+	want := `{"object":"list","data":[{"n":1.0}],"links":{"self":"s","next":null,"x":1},"meta":{},"has_more":true}`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
