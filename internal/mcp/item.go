@@ -3,8 +3,6 @@ package mcp
 import (
 	"strconv"
 	"strings"
-
-	"pdpp/internal/evidence"
 )
 
 // item is one record or hit of a text (MS-66): a line, and perhaps a line that says
@@ -40,7 +38,7 @@ type part struct {
 	total  int    // characters of the whole; -1: not known
 	chars  int    // characters of the source that are shown
 	marked bool   // highlights in it are tags
-	known  bool   // the source is the whole text
+	whole  bool   // the source is the whole text
 	read   *window
 }
 
@@ -67,12 +65,12 @@ func (it *item) say(words string) { it.head += " " + words }
 
 // titled adds title and time. A title that ends with the time says it already, and
 // one that is the handle says nothing.
-func (it *item) titled(title evidence.Title, at evidence.EventTime) {
-	if title.Text != "" && title.Text != it.ref.id {
-		it.say(quote(title.Text))
+func (it *item) titled(title, at string) {
+	if title != "" && title != it.ref.id {
+		it.say(quote(title))
 	}
-	if at.Value != "" && !(title.Source == evidence.SourceFallback && strings.HasSuffix(title.Text, at.Value)) {
-		it.say("at=" + quote(at.Value))
+	if at != "" && !strings.HasSuffix(title, at) {
+		it.say("at=" + quote(at))
 	}
 }
 
@@ -93,8 +91,8 @@ func (p *part) shorten(n int) {
 		chars = charCount(shown)
 	}
 	p.chars = chars
-	whole := len(shown) == len(p.source) && (p.known || p.total >= 0 && chars >= p.total)
-	if p.lacks = lacksNothing; !whole {
+	isWhole := len(shown) == len(p.source) && (p.whole || !p.marked && p.total >= 0 && chars >= p.total)
+	if p.lacks = lacksNothing; !isWhole {
 		p.lacks = lacksText
 		shown = strings.TrimSuffix(shown, "…") + "…"
 	}
@@ -103,7 +101,7 @@ func (p *part) shorten(n int) {
 		name = bareName(p.field) + "="
 	}
 	p.text = name + quote(shown)
-	if !whole {
+	if !isWhole {
 		p.text += cutMark(p.total)
 	}
 }

@@ -43,6 +43,22 @@ func firstMarked(s string, n int) (shown string, chars int) {
 	return strings.ReplaceAll(b.String(), openMark+closeMark, ""), chars
 }
 
+// balanced is a whole text with its tags repaired.
+func balanced(s string) string {
+	shown, _ := firstMarked(s, len(s))
+	return shown
+}
+
+// shortMarked is the first n characters of a text with highlights, with a mark where
+// it was longer.
+func shortMarked(s string, n int) string {
+	shown, _ := firstMarked(s, n)
+	if shown == s {
+		return s
+	}
+	return shown + "…"
+}
+
 // isHalfMark reports that a text is the beginning of a tag: what was cut within one
 // ends so.
 func isHalfMark(s string) bool {
