@@ -149,11 +149,19 @@ func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	n = max(0, n-len("…"))
+	return headBytes(s, n-len("…")) + "…"
+}
+
+// headBytes is the longest beginning of a text that has at most n bytes and ends
+// with a character.
+func headBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
 	for n > 0 && s[n]&0xc0 == 0x80 {
 		n--
 	}
-	return s[:n] + "…"
+	return s[:max(0, n)]
 }
 
 // lostAuthorization is the advice when the grant or token is gone (MS-49).
@@ -233,27 +241,5 @@ func (c *call) fetchField() *Next {
 	if field == "" || !h.isNamed() {
 		return nil
 	}
-	return &Next{"fetch", fetchArgs(h, field)}
-}
-
-// fetchArgs are the arguments that fetch some fields of a record, all when none is
-// named. The record has a handle.
-func fetchArgs(h Handle, fields ...string) []byte {
-	id, embedded := h.String()
-	b := append([]byte(`{"id":`), quoteID(id)...)
-	if !embedded {
-		b = append(append(b, `,"connection_id":`...), quoteID(h.Connection)...)
-	}
-	for i, name := range fields {
-		if i == 0 {
-			b = append(b, `,"fields":[`...)
-		} else {
-			b = append(b, ',')
-		}
-		b = append(b, quoteID(name)...)
-	}
-	if len(fields) > 0 {
-		b = append(b, ']')
-	}
-	return append(b, '}')
+	return refer(h).fetchFields(field)
 }
