@@ -1,0 +1,111 @@
+package mcpserve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// answers are the messages in an output, by their id.
+func answers(t *testing.T, out string) map[string]map[string]json.RawMessage {
+	t.Helper()
+	all := map[string]map[string]json.RawMessage{}
+	for line := range strings.Lines(out) {
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &m); err != nil || string(m["jsonrpc"]) != `"2.0"` {
+			t.Fatalf("STDOUT-1 a line that is no message: %q", line)
+		}
+		all[string(m["id"])] = m
+	}
+	return all
+}
+
+func TestBadLinesAreAnsweredAndForgotten(t *testing.T) {
+	surface, _ := ledger(t, nil)
+	in := "{not json\n\n" + `{"foo":1}` + "\n[]\n[1]\n" + strings.TrimSpace(modernCall(7, "query_records", `{"stream":"entries"}`)) // no newline at the end
+	var out bytes.Buffer
+	if err := Serve(t.Context(), New(config(surface, io.Discard)), iotest.OneByteReader(strings.NewReader(in)), &out); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), `"code":-32700`); n != 4 {
+		t.Errorf("%d errors for four bad lines:\n%s", n, out.String())
+	}
+	if _, ok := answers(t, out.String())["7"]["result"]; !ok {
+		t.Errorf("the good line was not answered:\n%s", out.String())
+	}
+}
+
+func TestLongLinesAreDropped(t *testing.T) {
+	var out bytes.Buffer
+	l := newLines(io.MultiReader(strings.NewReader(strings.Repeat("x", lineMax+1)+"\n"), strings.NewReader(modernCall(1, "fetch", "{}"))), &out)
+	rest, err := io.ReadAll(l)
+	if err != nil || string(rest) != modernCall(1, "fetch", "{}") || !strings.Contains(out.String(), `"code":-32600`) {
+		t.Errorf("%d bytes passed on, %v; answered %s", len(rest), err, out.String())
+	}
+}
+
+func TestOtherVersionsAreRefused(t *testing.T) {
+	surface, _ := ledger(t, nil)
+	msg, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{"_meta": modernMeta("2027-01-01")}})
+	var out bytes.Buffer
+	if err := Serve(t.Context(), New(config(surface, io.Discard)), bytes.NewReader(append(msg, '\n')), &out); err != nil {
+		t.Fatal(err)
+	}
+	var e struct {
+		Code int
+		Data struct {
+			Supported []string
+			Requested string
+		}
+	}
+	if err := json.Unmarshal(answers(t, out.String())["1"]["error"], &e); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Versions(), e.Data.Supported); diff != "" || e.Code != -32022 || e.Data.Requested != "2027-01-01" {
+		t.Errorf("MS-3 %+v\n%s", e, diff)
+	}
+}
+
+// When no more can come, what is under way still ends (MS-262): the input is closed,
+// or the process is told to stop, while a read waits for its answer.
+func TestEndWaitsForCalls(t *testing.T) {
+	for _, how := range []string{"input closed", "told to stop"} {
+		t.Run(how, func(t *testing.T) {
+			started, goOn := make(chan struct{}), make(chan struct{})
+			surface, _ := ledger(t, roundTrip(func(req *http.Request) (*http.Response, error) {
+				close(started)
+				<-goOn
+				return http.DefaultTransport.RoundTrip(req)
+			}))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			in, feed := io.Pipe()
+			defer feed.Close()
+			var out bytes.Buffer
+			done := make(chan error, 1)
+			go func() { done <- Serve(ctx, New(config(surface, io.Discard)), in, &out) }()
+			io.WriteString(feed, modernCall(3, "query_records", `{"stream":"entries"}`))
+			<-started
+			if how == "input closed" {
+				feed.Close()
+			} else {
+				cancel()
+			}
+			close(goOn)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := answers(t, out.String())["3"]["result"]; !ok {
+				t.Errorf("the call was not answered: %s", out.String())
+			}
+			http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		})
+	}
+}

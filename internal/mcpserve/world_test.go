@@ -1,0 +1,120 @@
+package mcpserve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"pdpp/internal/mcp"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/rsclient"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const ledgerGrant = `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","posted_at"]}]}`
+
+// memo has what the SDK's own types would write differently.
+const memo = `April <rent> & "more" \u2028 12345678901234567890`
+
+// ledger is a server with one entry, and a surface that reads it under a grant.
+func ledger(t *testing.T, transport http.RoundTripper) (*mcp.Surface, *resttest.World) {
+	t.Helper()
+	w := resttest.New(t)
+	raw, err := os.ReadFile("../manifest/testdata/ledgerly.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Manifest(string(raw))
+	w.Connect("ledgerly", "cin_a1", "Joint account")
+	text, _ := json.Marshal(memo)
+	w.Ingest("cin_a1", "entries", `{"key":"ent_31","data":{"id":"ent_31","memo":`+string(text)+`,"posted_at":"2026-04-30T09:00:00Z"}}`)
+	token, _ := w.Grant(ledgerGrant)
+	rs, err := rsclient.New(rsclient.Config{
+		Provider: w.URL, Version: "test", Transport: transport,
+		Token: func(context.Context) (string, error) { return token, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if transport == nil {
+		t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	}
+	return &mcp.Surface{RS: rs, Log: slog.New(slog.DiscardHandler)}, w
+}
+
+func config(s *mcp.Surface, log io.Writer) Config {
+	return Config{Surface: s, Version: "1.2.3", Log: slog.New(slog.NewJSONHandler(log, nil)), Now: func() time.Time { return resttest.Start }}
+}
+
+// eras are how clients speak: the newest revision without a handshake, and older ones.
+var eras = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"}
+
+// connect joins the official client with a server, over lines in memory.
+func connect(t *testing.T, s *mcp.Surface, version string) (*sdk.ClientSession, *wire) {
+	t.Helper()
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	served := make(chan error, 1)
+	wire := &wire{w: toClient}
+	go func() {
+		served <- Serve(context.Background(), New(config(s, io.Discard)), fromClient, wire)
+		toClient.Close()
+	}()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return session, wire
+}
+
+// wire keeps what the server wrote.
+type wire struct {
+	w    io.Writer
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	w.text.Write(p)
+	w.mu.Unlock()
+	return w.w.Write(p)
+}
+
+// last is the last message.
+func (w *wire) last() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(w.text.String()), "\n")
+	return lines[len(lines)-1]
+}
+
+func wantRPC(t *testing.T, what string, err error, code int64) *jsonrpc.Error {
+	t.Helper()
+	var e *jsonrpc.Error
+	if !errors.As(err, &e) || e.Code != code {
+		t.Fatalf("%s: %v, want code %d", what, err, code)
+	}
+	return e
+}
