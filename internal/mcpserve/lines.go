@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"pdpp/internal/rawjson"
 )
 
 // lineMax is the greatest length of a message.
@@ -95,12 +98,11 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// answer writes an error that belongs to no request.
+// answer writes an error that belongs to no request: its id is null, which the SDK
+// would leave out.
 func (l *lines) answer(code int64, message string) error {
-	msg, err := jsonrpc.EncodeMessage(&jsonrpc.Response{Error: &jsonrpc.Error{Code: code, Message: message}})
-	if err != nil {
-		return err
-	}
-	_, err = l.errors.Write(append(msg, '\n'))
+	b := append([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":`), strconv.FormatInt(code, 10)...)
+	b = append(rawjson.AppendString(append(b, `,"message":`...), message), "}}\n"...)
+	_, err := l.errors.Write(b)
 	return err
 }

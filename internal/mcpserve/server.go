@@ -2,6 +2,7 @@ package mcpserve
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -123,7 +124,17 @@ func (s *server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result
 	body := appendCall(nil, res, req.ProtocolVersion() != beforeLinks)
 	s.Log.Info("tool call", "tool", tool.Name, "failed", res.IsError, "ms", s.Now().Sub(start).Milliseconds(),
 		"text_bytes", textBytes(res), "bytes", len(body))
-	return &result{body: body, modern: isModern(req.Params.Meta)}, nil
+	return s.valid(&result{body: body, modern: isModern(req.Params.Meta)})
+}
+
+// valid lets a result through that is JSON. The SDK would not answer at all with one
+// that is not, and the client would wait for ever.
+func (s *server) valid(r *result) (sdk.Result, error) {
+	if !json.Valid(r.body) {
+		s.Log.Error("a result is not JSON")
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+	}
+	return r, nil
 }
 
 func textBytes(res *mcp.Result) int {
