@@ -30,7 +30,8 @@ func (t tour) text() string {
 	for _, s := range t.stops() {
 		b.WriteString("\n" + t.bold(s.title) + "\n    " + s.command + "\n    → " + s.answer + "\n")
 	}
-	b.WriteString("\nCtrl-C stops the demo. Start it with --reset to begin anew.\n")
+	b.WriteString("\nCtrl-C stops the demo. A new start makes a new grant and new tokens; with --reset it also undoes what was changed:\n")
+	b.WriteString(quote(t.program) + " demo --data " + quote(t.dir) + " --reset\n")
 	if t.demo.again {
 		b.WriteString("Tokens of an earlier start no longer work.\n")
 	}
