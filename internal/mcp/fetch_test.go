@@ -408,3 +408,57 @@ func TestCONT1NothingIsLost(t *testing.T) {
 		}
 	})
 }
+
+// TestFetchManyFields: a record with more fields than a document can name keeps the
+// budgets, and says how many there are.
+func TestFetchManyFields(t *testing.T) {
+	for _, hasText := range []bool{false, true} {
+		members := []string{`"mixed":{"a":"` + strings.Repeat("x", 600) + `"}`}
+		if hasText {
+			members = append(members, `"text":"Words."`)
+		}
+		for i := range 6000 {
+			members = append(members, fmt.Sprintf(`"a_field_with_a_long_name_%d":%[1]d`, i))
+		}
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"id":"r","stream":"s","data":{%s}}`, strings.Join(members, ","))
+		}))
+		res := mustDo(t, surface(t, srv.URL, "t", &requests{}), "fetch", `{"id":"s:r"}`)
+		srv.Close()
+		checkDocument(t, res)
+		if !strings.Contains(string(res.Structured), `"more_fields_total":`) || !strings.Contains(res.Content[1].Text, `more: fetch {"id":"s:r","fields":["mixed","a_field_with_a_long_name_`) {
+			t.Errorf("%.300s\n%s", res.Structured[len(res.Structured)-300:], res.Content[1].Text)
+		}
+	}
+}
+
+// TestFetchManyChildren: expanded records share a quarter of the text at least, and
+// those that are not shown can be listed.
+func TestFetchManyChildren(t *testing.T) {
+	var children []string
+	for i := range 400 {
+		children = append(children, fmt.Sprintf(`{"id":"child_%d","stream":"notes","connection_id":"c","data":{"title":%s,"text":%s}}`, i, jsonText(letter(90)), jsonText(letter(400))))
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/v1/schema" {
+			http.Error(w, `{}`, http.StatusNotFound)
+			return
+		}
+		fmt.Fprintf(w, `{"id":"r","stream":"s","connection_id":"c","data":{"text":%s},"expanded":{"notes":{"data":[%s],"has_more":false}}}`,
+			jsonText(letter(90_000)), strings.Join(children, ","))
+	}))
+	t.Cleanup(srv.Close)
+	res := mustDo(t, surface(t, srv.URL, "t", &requests{}), "fetch", `{"id":"c/s:r","expand":["notes"]}`)
+	checkDocument(t, res)
+	text := find(t, res.Structured, "text").(string)
+	body, relations, _ := strings.Cut(text, "\n\nnotes (400 records)\n")
+	if len(relations) > DocTextMax/4 || len(relations) < DocTextMax/8 || !strings.Contains(relations, `1. "c/notes:child_0"`) ||
+		!strings.Contains(relations, "\nnot shown: ") || !strings.HasSuffix(relations, `; more: query_records {"stream":"notes","connection_id":"c"}`) {
+		t.Errorf("%d bytes of relations: %.300s … %s", len(relations), relations, relations[len(relations)-200:])
+	}
+	if got := find(t, res.Structured, "metadata.content_ladder.fields.0.read.args.offset_chars"); got != json.Number(fmt.Sprint(charCount(body))) {
+		t.Errorf("the text goes on at %v, %d characters are shown", got, charCount(body))
+	}
+}
