@@ -110,10 +110,11 @@ func (h *hit) append(b []byte) []byte {
 	b = appendMember(b, "stream", h.ref.Stream)
 	b = appendMember(b, "record_key", h.ref.Record)
 	b = appendMember(b, "connection_id", h.ref.Connection)
-	b = appendMember(b, "connector_key", h.ConnectorKey)
+	b = appendMember(b, "connector_key", rsclient.ShortKey(h.ConnectorKey))
 	b = appendMember(b, "display_name", h.Label())
 	b = appendMember(b, "event_time", h.at)
-	b = appendMember(b, "snippet", shortMarked(balanced(h.Snippet.Text), ExcerptChars))
+	snippet, _ := aroundMark(balanced(h.Snippet.Text), ExcerptChars)
+	b = appendMember(b, "snippet", snippet)
 	for _, raw := range []member{{"score", h.Score}, {"scores", h.Scores}, {"matched_fields", h.MatchedFields}} {
 		if raw.value != nil {
 			b = append(append(b, `,"`+raw.name+`":`...), raw.value...)
@@ -134,7 +135,7 @@ func (h *hit) append(b []byte) []byte {
 }
 
 func (e excerpt) append(b []byte) []byte {
-	shown := shortMarked(e.Text, ExcerptChars)
+	shown, _ := aroundMark(e.Text, ExcerptChars)
 	status := "truncated"
 	if e.Complete && shown == e.Text {
 		status = "complete"

@@ -83,18 +83,22 @@ func (it *item) label(name, value string) {
 
 func (it *item) add(p part) { it.parts = append(it.parts, p) }
 
-// shorten shows the first n characters of a text.
+// shorten shows at most n characters of a text: its first, or those around its first
+// highlight.
 func (p *part) shorten(n int) {
-	shown, chars := firstMarked(p.source, n)
-	if !p.marked {
+	var shown string
+	if p.marked {
+		shown, p.chars = aroundMark(p.source, n)
+	} else {
 		shown = firstChars(p.source, n)
-		chars = charCount(shown)
+		p.chars = charCount(shown)
 	}
-	p.chars = chars
-	isWhole := len(shown) == len(p.source) && (p.whole || !p.marked && p.total >= 0 && chars >= p.total)
+	isWhole := shown == p.source && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total)
 	if p.lacks = lacksNothing; !isWhole {
 		p.lacks = lacksText
-		shown = strings.TrimSuffix(shown, "…") + "…"
+		if !p.marked {
+			shown = strings.TrimSuffix(shown, "…") + "…"
+		}
 	}
 	name := "snippet="
 	if p.field != "" {
