@@ -275,7 +275,7 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 	}
 	head += ")\n"
 	const rest = 256 // for the line about what is not shown
-	s := newSheet(room, len(head)+rest, len(rel.Records))
+	s := sheet{room: room - len(head) - rest, coming: len(rel.Records), least: RowMin}
 	var all *Next
 	for i, raw := range rel.Records {
 		child := newRow(rsclient.RecordOf(raw, rsclient.Identity{Connection: d.Connection}), d.presentations, nil)
