@@ -95,7 +95,8 @@ func filledDrawer(t *testing.T) *drawer {
 	return d
 }
 
-func TestFetchText(t *testing.T) {
+// TestPROJ1Documents: whole results, one file each.
+func TestPROJ1Documents(t *testing.T) {
 	d := filledDrawer(t)
 	tests := map[string]string{
 		"fetch_role.txt":     `{"id":"cin_c1/items:role"}`,
@@ -114,6 +115,55 @@ func TestFetchText(t *testing.T) {
 	res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:long"}`)
 	checkDocument(t, res)
 	golden(t, "fetch_long_card.txt", res.Content[1].Text)
+}
+
+// TestTEXT3Card: the card has id, title, source handles and a preview; TEXT-4: all of
+// them from the record inside its wrapper.
+func TestTEXT3Card(t *testing.T) {
+	d := filledDrawer(t)
+	res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:role"}`)
+	want := `document "cin_c1/items:role" "April rent" at="2026-04-30T09:00:00Z"
+source connection_id="cin_c1" connector_key="cabinet" stream="items" display_name="Left drawer"
+preview "Paid by standing order, see the letter from the bank."
+complete in content[0]`
+	if diff := cmp.Diff(want, res.Content[1].Text); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestCONT2CardCalls: every call that a card or a text of a document offers works.
+func TestCONT2CardCalls(t *testing.T) {
+	d := filledDrawer(t)
+	d.Ingest("cin_c1", "items", filed("mixed", `"title":`+jsonText(letter(200))+`,"body":"B","mixed":`+jsonText(letter(500))+`,"meta":{"a":"`+strings.Repeat("x", 700)+`"}`))
+	calls := 0
+	for _, args := range []string{
+		`{"id":"items:long"}`, `{"id":"items:mixed"}`, `{"id":"items:parent","expand":["notes"],"expand_limit":{"notes":1}}`, `{"id":"items:binary"}`,
+	} {
+		res := mustDo(t, d.Surface, "fetch", args)
+		checkDocument(t, res)
+		for line := range strings.SplitSeq(res.Content[1].Text+"\n"+find(t, res.Structured, "text").(string), "\n") {
+			if next, ok := strings.CutPrefix(strings.TrimSpace(line), "more: "); ok {
+				tool, args, _ := strings.Cut(next, " ")
+				mustDo(t, d.Surface, tool, args)
+				calls++
+			}
+		}
+		rungs, _ := find(t, res.Structured, "metadata.content_ladder.fields").([]any)
+		for i := range rungs {
+			at := fmt.Sprintf("metadata.content_ladder.fields.%d.read.", i)
+			if tool, ok := find(t, res.Structured, at+"tool").(string); ok {
+				args, err := json.Marshal(find(t, res.Structured, at+"args"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				mustDo(t, d.Surface, tool, string(args))
+				calls++
+			}
+		}
+	}
+	if calls < 10 {
+		t.Errorf("only %d calls are offered", calls)
+	}
 }
 
 // TestGPT2LongDocument: a text of 200 KB is read to its end by following only what
