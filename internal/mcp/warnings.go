@@ -33,13 +33,13 @@ func warningLines(body []byte) []string {
 func warningLine(w []byte) string {
 	line := "warning code=" + quote(firstChars(textMember(w, "code"), LabelChars))
 	id := textMember(w, "connection_id")
-	if id == "" {
+	if id == "" || len(id) > PreviewChars {
 		return line + " " + quoteCut(textMember(w, "message"), PreviewChars)
 	}
 	line += " connection_id=" + quoteID(id)
 	detail, _ := rawjson.Get(w, "detail")
 	if key := textMember(detail, "connector_key"); key != "" {
-		line += " connector_key=" + quoteID(key)
+		line += " connector_key=" + quote(firstChars(key, LabelChars))
 	}
 	cause, _ := rawjson.Get(detail, "error")
 	if code := textMember(cause, "code"); code != "" {
