@@ -71,7 +71,7 @@ const (
 // aggregateText says the numbers (MS-112).
 func (c *call) aggregateText(body []byte) string {
 	head := c.aggregateHead(body)
-	notes := warningLines(body)
+	notes := warningLines(rsclient.PageOf(body).Warnings)
 	groups, grouped := rawjson.Get(body, "groups")
 	if !grouped {
 		return strings.Join(append([]string{head + " = " + aggregateValue(body)}, notes...), "\n")

@@ -3,47 +3,37 @@ package mcp
 import (
 	"strconv"
 
-	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
 )
 
 // Most warnings of an answer that a text shows (MS-104, MS-226).
 const maxWarnings = 3
 
 // warningLines are the warnings of an answer, the first ones in full.
-func warningLines(body []byte) []string {
-	meta, _ := rawjson.Get(body, "meta")
-	warnings, _ := rawjson.Get(meta, "warnings")
+func warningLines(warnings []rsclient.Warning) []string {
 	var lines []string
-	left := 0
-	for w := range rawjson.Elements(warnings) {
-		if len(lines) == maxWarnings {
-			left++
-			continue
-		}
+	for _, w := range warnings[:min(len(warnings), maxWarnings)] {
 		lines = append(lines, warningLine(w))
 	}
-	if left > 0 {
+	if left := len(warnings) - len(lines); left > 0 {
 		lines = append(lines, "more_warnings="+strconv.Itoa(left))
 	}
 	return lines
 }
 
 // warningLine names the source when the warning is about one (MS-226); otherwise it
-// gives the message.
-func warningLine(w []byte) string {
-	line := "warning code=" + quote(firstChars(textMember(w, "code"), LabelChars))
-	id := textMember(w, "connection_id")
-	if id == "" || len(id) > PreviewChars {
-		return line + " " + quoteCut(textMember(w, "message"), PreviewChars)
+// gives the message. An id that would fill the text is left to structured output.
+func warningLine(w rsclient.Warning) string {
+	line := "warning code=" + quote(firstChars(w.Code, LabelChars))
+	if w.Connection == "" || len(w.Connection) > PreviewChars {
+		return line + " " + quoteCut(w.Message, PreviewChars)
 	}
-	line += " connection_id=" + quoteID(id)
-	detail, _ := rawjson.Get(w, "detail")
-	if key := textMember(detail, "connector_key"); key != "" {
-		line += " connector_key=" + quote(firstChars(key, LabelChars))
+	line += " connection_id=" + quoteID(w.Connection)
+	if w.ConnectorKey != "" {
+		line += " connector_key=" + quote(firstChars(rsclient.ShortKey(w.ConnectorKey), LabelChars))
 	}
-	cause, _ := rawjson.Get(detail, "error")
-	if code := textMember(cause, "code"); code != "" {
-		line += " error=" + quote(firstChars(code, LabelChars))
+	if w.Error != "" {
+		line += " error=" + quote(firstChars(w.Error, LabelChars))
 	}
 	return line
 }
