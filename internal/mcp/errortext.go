@@ -23,7 +23,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 	if string(e.raw("needs_broader_grant")) == "true" {
 		t.add("needs_broader_grant=true: only the owner can widen this; do not retry")
 	}
-	t.labelled("retry_with ", e.retryWith())
+	t.labelled("retry_with ", rsclient.RetryWith(object))
 	hint := e.text("hint")
 	if hint == "" {
 		hint = e.text("next_step")
@@ -86,16 +86,6 @@ func (e errorObject) text(name string) string {
 	return s
 }
 
-// retryWith is a name, or the field of an object (appendix A).
-func (e errorObject) retryWith() string {
-	v := e.raw("retry_with")
-	if rawjson.KindOf(v) == rawjson.KindObject {
-		v, _ = rawjson.Get(v, "field")
-	}
-	s, _ := rawjson.String(v)
-	return s
-}
-
 // connections are the lines of the choices that an error lists, and, when they are
 // not all there, a line that says so.
 func (e errorObject) connections(room int) (lines []string, cut string) {
@@ -134,7 +124,7 @@ func (e errorObject) connections(room int) (lines []string, cut string) {
 
 func connectionLine(label string, item []byte) string {
 	o := errorObject(item)
-	line := label + " " + quoteID(o.text("connection_id"))
+	line := label + " " + quoteID(rsclient.ConnectionOf(item))
 	for _, name := range []string{"connector_key", "display_name", "grant_id", "code"} {
 		if s := o.text(name); s != "" {
 			line += " " + name + "=" + quote(firstChars(s, LabelChars))

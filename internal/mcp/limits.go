@@ -1,8 +1,7 @@
 package mcp
 
-import "time"
-
-// The constants of MS-20. Tests read them from here.
+// The constants of MS-20. Tests read them from here; those of the RS client are its
+// own.
 const (
 	ToolsListMax = 16_384 // bytes of the tools/list result
 
@@ -46,8 +45,4 @@ const (
 	LadderMax     = 16_384 // bytes
 
 	BlobInlineMax = 262_144 // bytes
-
-	RSTimeout     = 30 * time.Second
-	RSBodyMax     = 32 << 20 // bytes of a JSON answer
-	WindowBodyMax = 1 << 20  // bytes of a field-window answer
 )
