@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,6 +184,11 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 		return c.restart(e)
 	case "field_not_text":
 		return c.fetchField()
+	case "field_not_found", "query_not_found":
+		return nil
+	}
+	if e.Status == http.StatusNotFound {
+		return c.fetchField() // of a server that may lack the window route (MS-172)
 	}
 	return nil
 }
@@ -217,22 +223,37 @@ func (c *call) restart(e *rsclient.Error) *Next {
 	return &Next{c.tool.Name, c.args.JSON(drop...)}
 }
 
-// fetchField is the fetch of the field that a window was asked of.
+// fetchField is the fetch of the field that a window was asked of; nil when none was.
 func (c *call) fetchField() *Next {
 	h := c.args.handle
 	if h.Record == "" {
 		h = Handle{c.args.Text("connection_id"), c.args.Text("stream"), c.args.Text("record_id")}
 	}
-	id, embedded := h.String()
 	field := c.args.Text("field_path")
-	if id == "" || field == "" {
+	if field == "" || !h.isNamed() {
 		return nil
 	}
-	b := append([]byte(`{"id":`), rawjson.AppendString(nil, id)...)
+	return &Next{"fetch", fetchArgs(h, field)}
+}
+
+// fetchArgs are the arguments that fetch some fields of a record, all when none is
+// named. The record has a handle.
+func fetchArgs(h Handle, fields ...string) []byte {
+	id, embedded := h.String()
+	b := append([]byte(`{"id":`), quoteID(id)...)
 	if !embedded {
-		b = appendMember(b, "connection_id", h.Connection)
+		b = append(append(b, `,"connection_id":`...), quoteID(h.Connection)...)
 	}
-	b = append(b, `,"fields":[`...)
-	b = rawjson.AppendString(b, field)
-	return &Next{"fetch", append(b, "]}"...)}
+	for i, name := range fields {
+		if i == 0 {
+			b = append(b, `,"fields":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = append(b, quoteID(name)...)
+	}
+	if len(fields) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
 }

@@ -1,0 +1,39 @@
+package mcp
+
+import (
+	"slices"
+	"strconv"
+
+	"pdpp/internal/rsclient"
+)
+
+// query is the query string of the call: its arguments in the order of the schema,
+// none added and none dropped (MS-31, MS-32, MS-102), but for those that choose the
+// route.
+func (c *call) query(route ...string) rsclient.Query {
+	var q rsclient.Query
+	for _, decl := range c.tool.args {
+		if slices.Contains(route, decl.name) {
+			continue
+		}
+		switch decl.kind {
+		case argFilter:
+			for _, f := range c.args.filter {
+				q.Member("filter", f.Field, f.Op, f.Value)
+			}
+		case argExpandLimit:
+			for _, l := range c.args.limits {
+				q.Member("expand_limit", l.Relation, "", strconv.Itoa(l.Limit))
+			}
+		case argInt:
+			if n, given := c.args.Int(decl.name); given {
+				q.Set(decl.name, strconv.Itoa(n))
+			}
+		case argTexts, argStreams, argExpand:
+			q.Each(decl.name, c.args.List(decl.name))
+		default:
+			q.Set(decl.name, c.args.Text(decl.name))
+		}
+	}
+	return q
+}
