@@ -37,28 +37,13 @@ var aggregateTool = Tool{
 
 // callAggregate makes one request; the answer is the structured output (MS-111).
 func callAggregate(ctx context.Context, c *call) (*Result, error) {
-	var q rsclient.Query
-	for _, name := range []string{"metric", "field", "group_by", "group_by_time", "granularity", "time_zone", "order"} {
-		q.Set(name, c.args.Text(name))
-	}
-	if n, given := c.args.Int("limit"); given {
-		q.Set("limit", strconv.Itoa(n))
-	}
-	for _, cond := range c.args.filter {
-		q.Member("filter", cond.Field, cond.Op, cond.Value)
-	}
-	q.Set("connection_id", c.args.Text("connection_id"))
-	answer, err := c.RS.Aggregate(ctx, c.args.Text("stream"), q)
-	if err != nil {
-		return nil, err
-	}
-	body, err := compactBody(answer.Body)
+	answer, err := c.RS.Aggregate(ctx, c.args.Text("stream"), c.query("stream"))
 	if err != nil {
 		return nil, err
 	}
 	return &Result{
-		Structured: c.structured(body, answer.RequestID),
-		Content:    []Block{{Text: c.aggregateText(body)}},
+		Structured: c.structured(answer.Body, answer.RequestID),
+		Content:    []Block{{Text: c.aggregateText(answer.Body)}},
 	}, nil
 }
 
@@ -208,5 +193,5 @@ func quoteCut(s string, n int) string {
 	if total <= n {
 		return quote(s)
 	}
-	return quote(firstChars(s, n)+"…") + "(cut:" + strconv.Itoa(total) + ")"
+	return quote(firstChars(s, n)+"…") + cutMark(total)
 }

@@ -1,23 +1,6 @@
 package mcp
 
-import (
-	"bytes"
-	"encoding/json"
-
-	"pdpp/internal/rawjson"
-	"pdpp/internal/rsclient"
-)
-
-// compactBody is an answer without insignificant white space: what rawjson reads, and
-// what is spliced into structured output. Numbers, key order and duplicate keys stay
-// as they came (MS-36).
-func compactBody(body []byte) ([]byte, error) {
-	var b bytes.Buffer
-	if err := json.Compact(&b, body); err != nil || rawjson.KindOf(b.Bytes()) != rawjson.KindObject {
-		return nil, &Failure{Code: rsclient.CodeInvalid, Message: "The resource server answered with something that is not a JSON object."}
-	}
-	return b.Bytes(), nil
-}
+import "pdpp/internal/rawjson"
 
 // structured is the structured output of a call that gave data (MS-40); extra members,
 // each after a comma, stand behind it.

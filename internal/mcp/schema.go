@@ -52,11 +52,7 @@ func (c *call) compactSchema(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := compactBody(answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	d := readSchema(body, c.schemaScope())
+	d := readSchema(answer.Body, c.schemaScope())
 	legend := schemadoc.AppendLegend([]byte(`,"field_capability_legend":`))
 	text := &schemaText{doc: d, detail: "compact"}
 	structured := c.structured(d.Document, answer.RequestID, legend...)
@@ -96,11 +92,7 @@ func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, ambiguousAnswer(err)
 	}
-	body, err := compactBody(answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	d := readSchema(body, scope)
+	d := readSchema(answer.Body, scope)
 	if err := d.ambiguous(); err != nil {
 		return nil, err
 	}

@@ -44,11 +44,7 @@ func (l namesList) join(parts []string, sep string) string {
 }
 
 func (l namesList) names(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = quoteID(n)
-	}
-	return l.join(quoted, ",")
+	return l.join(each(names, quoteID), ",")
 }
 
 func statedList(names []string, stated bool) string {

@@ -192,11 +192,7 @@ func joinIDs(conns []rsclient.Connection) string {
 }
 
 func joinNames(names []string, sep string) string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = bareName(n)
-	}
-	return strings.Join(out, sep)
+	return strings.Join(each(names, bareName), sep)
 }
 
 // indexNext is the next step: the first stream that an argument can name.
