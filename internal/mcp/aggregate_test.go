@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"pdpp/internal/rawjson"
-	"pdpp/internal/rs/resttest"
 )
 
 // aggregateBody is an answer of AG-8 with some members.
@@ -173,20 +172,6 @@ func TestAggregateWorld(t *testing.T) {
 		}
 	}
 	fail(t, s, "aggregate", `{"stream":"receipts","metric":"count"}`, "grant_stream_not_allowed")
-}
-
-// ledger is a household with two connections of one connector.
-func ledger(t testing.TB) *resttest.World {
-	t.Helper()
-	w := resttest.New(t)
-	w.Manifest(readFile(t, "../manifest/testdata/ledgerly.json"))
-	w.Connect("ledgerly", "cin_a1", "Joint account")
-	w.Connect("ledgerly", "cin_b2", "")
-	w.Ingest("cin_a1", "entries",
-		`{"key":"ent_31","data":{"id":"ent_31","memo":"April rent","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}}`,
-		`{"key":"ent_30","data":{"id":"ent_30","memo":"March rent","amount_minor":125000,"posted_at":"2026-03-30T09:00:00Z"}}`)
-	w.Ingest("cin_b2", "entries", `{"key":"ent_29","data":{"id":"ent_29","memo":null,"posted_at":"2026-04-01T09:00:00Z"}}`)
-	return w
 }
 
 // TestAggregateBudget: whatever the answer, the text is in bounds and other_count in

@@ -13,8 +13,12 @@ import (
 
 // quoteID writes an identifier exactly: decoding the JSON string gives it byte for
 // byte. What could hide in a terminal or reorder a line is escaped.
-func quoteID(s string) string {
-	quoted := string(rawjson.AppendString(nil, s))
+func quoteID(s string) string { return showJSON(rawjson.AppendString(nil, s)) }
+
+// showJSON writes JSON of identifiers, such as the arguments of a call, in the same
+// way: hidden characters can only stand in its strings, where escapes mean the same.
+func showJSON(value []byte) string {
+	quoted := string(value)
 	if strings.IndexFunc(quoted, isHidden) < 0 {
 		return quoted
 	}

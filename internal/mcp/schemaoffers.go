@@ -16,7 +16,11 @@ const (
 // from query_capabilities; what the document does not state is said to be unstated.
 func (b *schemaBlock) offers(layout schemaLayout) []string {
 	r := b.rows[0]
-	l := namesList(layout.most)
+	if layout.crowded {
+		l := namesList(crowdedNames)
+		return []string{" sort: " + r.sort(l), " expand: " + r.expand(l), " aggregation: " + r.aggregation(b.fields, l)}
+	}
+	l := namesList(0)
 	modes, stated := r.searchModes(b.fields)
 	lines := []string{
 		" projection: " + r.projection(l),

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,15 +18,15 @@ type schemaBlock struct {
 
 // schemaLayout is how much of the blocks is shown. The zero value shows all.
 type schemaLayout struct {
-	short bool // flags without what only describes
-	most  int  // names in a list and connections of a row; 0: all
+	short   bool // flags without what only describes
+	crowded bool // only the lines that every row keeps, with the first names of lists
 }
 
-// layouts are tried in turn, until the text fits (MS-89).
-var schemaLayouts = []schemaLayout{{}, {short: true}}
-
-// crowded is the layout of last resort.
-var crowdedLayout = schemaLayout{short: true, most: 8}
+// Most names of a list, and connections of a row, in the crowded layout.
+const (
+	crowdedNames       = 4
+	crowdedConnections = 8
+)
 
 // scoped is the text for one stream (MS-89, MS-91).
 func (t *schemaText) scoped() string {
@@ -34,23 +35,29 @@ func (t *schemaText) scoped() string {
 		t.header("stream=" + quoteID(t.doc.scope.stream) + " rows=" + strconv.Itoa(len(t.doc.inScope()))),
 		"legend: " + schemadoc.LegendLine(),
 	}
-	tail := t.notes()
+	notes, tail := t.notes(), []string{t.rowsNext(blocks)}
 	if t.detail == "full" {
-		tail = append(tail, "full JSON Schema in structured output ("+strconv.Itoa(t.bytes)+" bytes)")
+		tail = []string{"full JSON Schema in structured output (" + strconv.Itoa(t.bytes) + " bytes)", tail[0]}
 	}
-	tail = append(tail, t.rowsNext(blocks)...)
-	for _, layout := range schemaLayouts {
+	for _, layout := range []schemaLayout{{}, {short: true}} {
 		lines := head
 		for _, b := range blocks {
-			lines = append(lines, b.row(layout), b.fieldLine(len(b.fields), layout))
-			lines = append(lines, b.offers(layout)...)
+			lines = append(lines, b.lines(len(b.fields), layout)...)
 		}
-		text := strings.Join(append(lines, tail...), "\n")
+		text := strings.Join(slices.Concat(lines, notes, tail), "\n")
 		if len(text) <= ScopedTextMax {
 			return text
 		}
 	}
-	return t.cut(blocks, head, tail)
+	if room(nil, schemaLayout{}, head, notes, tail) < ScopedTextMax/2 {
+		notes = nil // they are in structured output
+	}
+	return t.cut(blocks, head, append(notes, tail...))
+}
+
+// lines are a block with its first n fields.
+func (b *schemaBlock) lines(n int, layout schemaLayout) []string {
+	return append([]string{b.row(layout), b.fieldLine(n, layout)}, b.offers(layout)...)
 }
 
 // blocks gathers the rows. What a row offers is compared by its text.
@@ -59,7 +66,12 @@ func (t *schemaText) blocks() []*schemaBlock {
 	known := map[string]*schemaBlock{}
 	for _, r := range t.doc.inScope() {
 		b := &schemaBlock{rows: []*schemaRow{r}, fields: r.fields()}
-		key := quoteID(r.ConnectorKey) + quoteID(r.Label) + b.fieldLine(len(b.fields), schemaLayout{}) + strings.Join(b.offers(schemaLayout{}), "\n")
+		if t.detail != "full" {
+			for i := range b.fields {
+				b.fields[i].enum = nil
+			}
+		}
+		key := quoteID(r.ConnectorKey) + quoteID(r.Label) + strings.Join(b.lines(len(b.fields), schemaLayout{})[1:], "\n")
 		if same := known[key]; same != nil {
 			same.rows = append(same.rows, r)
 			continue
@@ -75,10 +87,12 @@ func (t *schemaText) blocks() []*schemaBlock {
 func (t *schemaText) cut(blocks []*schemaBlock, head, tail []string) string {
 	layout := schemaLayout{short: true}
 	if room(blocks, layout, head, tail) < 0 {
-		layout = crowdedLayout
+		layout.crowded = true
 	}
-	more := t.cutNext(blocks)
-	left := room(blocks, layout, head, append(tail, more))
+	if more := t.cutNext(blocks); more != "" {
+		tail = append([]string{more}, tail...)
+	}
+	left := room(blocks, layout, head, tail)
 	dropped := 0
 	for left < 0 && len(blocks) > 0 {
 		last := blocks[len(blocks)-1]
@@ -90,14 +104,13 @@ func (t *schemaText) cut(blocks []*schemaBlock, head, tail []string) string {
 	for _, b := range blocks {
 		n, size := b.fit(left, layout)
 		left -= size
-		lines = append(lines, b.row(layout), b.fieldLine(n, layout))
-		lines = append(lines, b.offers(layout)...)
+		lines = append(lines, b.lines(n, layout)...)
+	}
+	if left < 0 { // the names of the call itself fill the text
+		return head[0]
 	}
 	if dropped > 0 {
 		lines = append(lines, "more_rows="+strconv.Itoa(dropped)+" (schema {} lists their connections)")
-	}
-	if more != "" {
-		lines = append(lines, more)
 	}
 	return strings.Join(append(lines, tail...), "\n")
 }
@@ -106,9 +119,9 @@ func (t *schemaText) cut(blocks []*schemaBlock, head, tail []string) string {
 const cutReserve = 80
 
 // room is what fields may take when everything else is shown.
-func room(blocks []*schemaBlock, layout schemaLayout, head, tail []string) int {
+func room(blocks []*schemaBlock, layout schemaLayout, around ...[]string) int {
 	left := ScopedTextMax - cutReserve
-	for _, lines := range [][]string{head, tail} {
+	for _, lines := range around {
 		for _, l := range lines {
 			left -= len(l) + 1
 		}
@@ -121,8 +134,8 @@ func room(blocks []*schemaBlock, layout schemaLayout, head, tail []string) int {
 
 // size is the length of a block without fields.
 func (b *schemaBlock) size(layout schemaLayout) int {
-	n := len(b.row(layout)) + 1 + len(b.fieldLine(0, layout)) + 1
-	for _, l := range b.offers(layout) {
+	n := 0
+	for _, l := range b.lines(0, layout) {
 		n += len(l) + 1
 	}
 	return n
@@ -162,7 +175,11 @@ func (b *schemaBlock) row(layout schemaLayout) string {
 	}
 	switch {
 	case len(conns) > 1:
-		line += ": " + connectionList(conns, layout.most)
+		most := len(conns)
+		if layout.crowded {
+			most = crowdedConnections
+		}
+		line += ": " + connectionList(conns, most)
 	case len(conns) == 0 && r.stated:
 		line += " connections=none"
 	}
@@ -185,11 +202,11 @@ func (b *schemaBlock) fieldLine(n int, layout schemaLayout) string {
 }
 
 // rowsNext is the first read of the stream.
-func (t *schemaText) rowsNext(blocks []*schemaBlock) []string {
+func (t *schemaText) rowsNext(blocks []*schemaBlock) string {
 	stream := t.doc.scope.stream
 	args := append([]byte(`{"stream":`), rawjson.AppendString(nil, stream)...)
 	args = appendMember(args, "connection_id", t.firstConnection(blocks[:1]))
-	return []string{"next: query_records " + string(args) + `,"limit":10}`}
+	return "next: query_records " + showJSON(append(args, `,"limit":10}`...))
 }
 
 // cutNext shows more of what was cut: one source alone, or all of it. A full result
@@ -202,12 +219,12 @@ func (t *schemaText) cutNext(blocks []*schemaBlock) string {
 	last := blocks[len(blocks)-1:]
 	conn := t.firstConnection(last)
 	args := schemaArgs(scope.stream, conn)
-	if len(blocks) == 1 {
+	if len(blocks) == 1 || scope.connection != "" {
 		args = append(args[:len(args)-1], `,"detail":"full"}`...)
 	} else if conn == "" {
 		return ""
 	}
-	return "next: schema " + string(args)
+	return "next: schema " + showJSON(args)
 }
 
 // firstConnection is a connection to read the blocks on: the one of the call, else

@@ -66,7 +66,7 @@ func (t *schemaText) notes() []string {
 		left := 0
 		for item := range rawjson.Elements(list) {
 			line := connectionLine("unavailable", item)
-			if len(lines) >= maxNotes || len(line) > PreviewChars+CardMax {
+			if len(lines) >= maxNotes || len(line) > maxNote {
 				left++
 				continue
 			}
@@ -79,8 +79,11 @@ func (t *schemaText) notes() []string {
 	return lines
 }
 
-// Most lines of notes in one text.
-const maxNotes = 8
+// Most lines of notes in one text, and most bytes of one about a connection.
+const (
+	maxNotes = 8
+	maxNote  = 320
+)
 
 // index names everything that there is (MS-88): with details when they fit.
 func (t *schemaText) index() string {
@@ -115,7 +118,7 @@ func (src *schemaSource) detailed() string {
 		line += " " + quote(firstChars(name, LabelChars))
 	}
 	if len(src.shared) > 0 {
-		line += ": " + connectionList(src.shared, 0)
+		line += ": " + connectionList(src.shared, len(src.shared))
 	}
 	var streams []string
 	for _, r := range src.rows {
@@ -124,11 +127,11 @@ func (src *schemaSource) detailed() string {
 	return line + "\n  " + strings.Join(streams, "; ")
 }
 
-// connectionList writes connections with their labels, at most most of them; 0: all.
+// connectionList writes connections with their labels, at most most of them.
 func connectionList(conns []rsclient.Connection, most int) string {
 	var parts []string
 	for i, c := range conns {
-		if most > 0 && i == most {
+		if i == most {
 			parts = append(parts, "more_connections="+strconv.Itoa(len(conns)-most))
 			break
 		}
@@ -199,7 +202,7 @@ func joinNames(names []string, sep string) string {
 func (t *schemaText) indexNext() []string {
 	for _, r := range t.doc.inScope() {
 		if isStreamName(r.Name) {
-			return []string{"next: schema " + string(schemaArgs(r.Name, t.doc.scope.connection)) + " shows fields, filters, sort, expand, aggregation"}
+			return []string{"next: schema " + showJSON(schemaArgs(r.Name, t.doc.scope.connection)) + " shows fields, filters, sort, expand, aggregation"}
 		}
 	}
 	return nil

@@ -126,11 +126,12 @@ func data(t testing.TB, res *Result) string {
 func runnable(t testing.TB, text string) {
 	t.Helper()
 	for line := range strings.SplitSeq(text, "\n") {
-		_, rest, ok := strings.Cut(line, "next: ")
-		if !ok {
-			_, rest, ok = strings.Cut(line, "more: ")
+		if strings.HasPrefix(line, "cut to ") {
+			_, line, _ = strings.Cut(line, "; ")
 		}
-		if !ok || strings.Contains(line, `"next: `) {
+		line = strings.TrimLeft(line, " ")
+		label, rest, ok := strings.Cut(line, ": ")
+		if !ok || label != "next" && label != "more" && label != "previous" {
 			continue
 		}
 		name, args, _ := strings.Cut(rest, " ")

@@ -26,7 +26,10 @@ func warningLines(warnings []rsclient.Warning) []string {
 func warningLine(w rsclient.Warning) string {
 	line := "warning code=" + quote(firstChars(w.Code, LabelChars))
 	if w.Connection == "" || len(w.Connection) > PreviewChars {
-		return line + " " + quoteCut(w.Message, PreviewChars)
+		if w.Message != "" {
+			line += " " + quoteCut(w.Message, PreviewChars)
+		}
+		return line
 	}
 	line += " connection_id=" + quoteID(w.Connection)
 	if w.ConnectorKey != "" {
