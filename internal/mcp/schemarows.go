@@ -228,14 +228,16 @@ func (t *schemaText) cutNext(blocks []*schemaBlock) string {
 }
 
 // firstConnection is a connection to read the blocks on: the one of the call, else
-// the first that there is.
+// the first that an argument can name (MS-56).
 func (t *schemaText) firstConnection(blocks []*schemaBlock) string {
 	if c := t.doc.scope.connection; c != "" {
 		return c
 	}
 	for _, b := range blocks {
 		for _, c := range connectionsOf(b.rows) {
-			return c.ID
+			if !strings.ContainsRune(c.ID, 0) {
+				return c.ID
+			}
 		}
 	}
 	return ""

@@ -121,9 +121,15 @@ func data(t testing.TB, res *Result) string {
 	return string(sc.Data)
 }
 
+// reporter is what tests and properties have in common.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
 // runnable checks that every next: and more: line of a text is a call that the named
 // tool accepts.
-func runnable(t testing.TB, text string) {
+func runnable(t reporter, text string) {
 	t.Helper()
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(line, "cut to ") {
