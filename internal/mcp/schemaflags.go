@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,9 +22,13 @@ type schemaField struct {
 func (r *schemaRow) fields() []schemaField {
 	schema, _ := rawjson.Get(r.Raw, "schema")
 	properties, _ := rawjson.Get(schema, "properties")
+	byName := map[string][]byte{}
+	for name, property := range rawjson.Members(properties) {
+		byName[string(name)] = property
+	}
 	var out []schemaField
 	for _, f := range r.Fields {
-		property, _ := rawjson.Get(properties, f.Name)
+		property := byName[f.Name]
 		if f.Object == nil {
 			out = append(out, schemaField{f.Name, f.Flags, enumOf(property)})
 			continue
@@ -148,8 +151,12 @@ func enumOf(property []byte) []string {
 	return out
 }
 
-// plainFlags are flag strings that can stand in brackets as they are (MS-90).
-var plainFlags = regexp.MustCompile(`^[A-Za-z0-9_.:|=,/-]+$`)
+// isPlainFlags reports flags that can stand in brackets as they are (MS-90).
+func isPlainFlags(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.:|=,/-", r))
+	}) < 0
+}
 
 // text is a field as scoped text shows it. Short flags say only what can be asked.
 func (f schemaField) text(short bool) string {
@@ -157,7 +164,7 @@ func (f schemaField) text(short bool) string {
 	if short {
 		flags = shortFlags(flags)
 	}
-	if !plainFlags.MatchString(flags) {
+	if !isPlainFlags(flags) {
 		flags = quoteCut(flags, PreviewChars)
 	}
 	if n := len(f.enum); n > 0 && !short {

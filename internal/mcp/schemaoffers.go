@@ -14,27 +14,28 @@ const (
 
 // offers are the lines of a row that say what can be asked of it (MS-89). They come
 // from query_capabilities; what the document does not state is said to be unstated.
-func (b *schemaBlock) offers(layout schemaLayout) []string {
-	r := b.rows[0]
-	if layout.crowded {
-		l := namesList(crowdedNames)
-		return []string{" sort: " + r.sort(l), " expand: " + r.expand(l), " aggregation: " + r.aggregation(b.fields, l)}
-	}
-	l := namesList(0)
-	modes, stated := r.searchModes(b.fields)
+func (r *schemaRow) offers(fields []schemaField) []string {
+	const all = namesList(0)
+	modes, stated := r.searchModes(fields)
 	lines := []string{
-		" projection: " + r.projection(l),
-		" sort: " + r.sort(l),
+		" projection: " + r.projection(all),
+		" sort: " + r.sort(all),
 		" count: " + r.counts(),
-		" expand: " + r.expand(l),
+		" expand: " + r.expand(all),
 		" search: " + statedList(modes, stated),
-		" aggregation: " + r.aggregation(b.fields, l),
+		" aggregation: " + r.aggregation(fields, all),
 		" changes_since: " + r.changes(),
 	}
 	if s := r.timeConstraint(); s != "" {
 		lines = append(lines, " granted time: "+s)
 	}
 	return lines
+}
+
+// keptOffers are the lines that every row keeps, with the first names of each list.
+func (r *schemaRow) keptOffers(fields []schemaField) []string {
+	const some = namesList(crowdedNames)
+	return []string{" sort: " + r.sort(some), " expand: " + r.expand(some), " aggregation: " + r.aggregation(fields, some)}
 }
 
 // namesList writes lists of names, at most so many of each; 0: all.

@@ -14,6 +14,8 @@ import (
 type schemaBlock struct {
 	rows   []*schemaRow
 	fields []schemaField
+	offers []string // all lines
+	kept   []string // the lines that every row keeps, with short lists
 }
 
 // schemaLayout is how much of the blocks is shown. The zero value shows all.
@@ -40,13 +42,8 @@ func (t *schemaText) scoped() string {
 		tail = []string{"full JSON Schema in structured output (" + strconv.Itoa(t.bytes) + " bytes)", tail[0]}
 	}
 	for _, layout := range []schemaLayout{{}, {short: true}} {
-		lines := head
-		for _, b := range blocks {
-			lines = append(lines, b.lines(len(b.fields), layout)...)
-		}
-		text := strings.Join(slices.Concat(lines, notes, tail), "\n")
-		if len(text) <= ScopedTextMax {
-			return text
+		if lines, fits := whole(blocks, layout, room(nil, layout, head, notes, tail)); fits {
+			return strings.Join(slices.Concat(head, lines, notes, tail), "\n")
 		}
 	}
 	if room(nil, schemaLayout{}, head, notes, tail) < ScopedTextMax/2 {
@@ -55,9 +52,27 @@ func (t *schemaText) scoped() string {
 	return t.cut(blocks, head, append(notes, tail...))
 }
 
+// whole are the lines of blocks with all their fields, if they fit.
+func whole(blocks []*schemaBlock, layout schemaLayout, left int) (lines []string, fits bool) {
+	for _, b := range blocks {
+		for _, l := range b.lines(len(b.fields), layout) {
+			lines = append(lines, l)
+			left -= len(l) + 1
+		}
+		if left < 0 {
+			return nil, false
+		}
+	}
+	return lines, true
+}
+
 // lines are a block with its first n fields.
 func (b *schemaBlock) lines(n int, layout schemaLayout) []string {
-	return append([]string{b.row(layout), b.fieldLine(n, layout)}, b.offers(layout)...)
+	offers := b.offers
+	if layout.crowded {
+		offers = b.kept
+	}
+	return append([]string{b.row(layout), b.fieldLine(n, layout)}, offers...)
 }
 
 // blocks gathers the rows. What a row offers is compared by its text.
@@ -71,6 +86,7 @@ func (t *schemaText) blocks() []*schemaBlock {
 				b.fields[i].enum = nil
 			}
 		}
+		b.offers, b.kept = r.offers(b.fields), r.keptOffers(b.fields)
 		key := quoteID(r.ConnectorKey) + quoteID(r.Label) + strings.Join(b.lines(len(b.fields), schemaLayout{})[1:], "\n")
 		if same := known[key]; same != nil {
 			same.rows = append(same.rows, r)
@@ -188,17 +204,17 @@ func (b *schemaBlock) row(layout schemaLayout) string {
 
 // fieldLine shows the first n fields.
 func (b *schemaBlock) fieldLine(n int, layout schemaLayout) string {
-	line := " fields:"
+	parts := []string{" fields:"}
 	for _, f := range b.fields[:n] {
-		line += " " + f.text(layout.short)
+		parts = append(parts, f.text(layout.short))
 	}
 	if left := len(b.fields) - n; left > 0 {
-		line += " more_fields=" + strconv.Itoa(left)
+		parts = append(parts, "more_fields="+strconv.Itoa(left))
 	}
 	if len(b.fields) == 0 {
-		line += " unstated"
+		parts = append(parts, unstated)
 	}
-	return line
+	return strings.Join(parts, " ")
 }
 
 // rowsNext is the first read of the stream.

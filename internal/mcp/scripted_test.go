@@ -153,15 +153,14 @@ func runnable(t reporter, text string) {
 	}
 }
 
+// recordings are answers of the other implementation, beside the repository.
+const recordings = "../../../shared/interop"
+
 // recorded is the body of a recorded answer of another server; the test is skipped
 // where the recordings are not there.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
-	dir := os.Getenv("PDPP_INTEROP")
-	if dir == "" {
-		dir = "../../../shared/interop"
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, name+".json"))
+	raw, err := os.ReadFile(filepath.Join(recordings, name+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the recorded answers are not here")
 	}
