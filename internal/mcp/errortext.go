@@ -149,11 +149,19 @@ func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	n = max(0, n-len("…"))
+	return headBytes(s, n-len("…")) + "…"
+}
+
+// headBytes is the longest beginning of a text that has at most n bytes and ends
+// with a character.
+func headBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
 	for n > 0 && s[n]&0xc0 == 0x80 {
 		n--
 	}
-	return s[:n] + "…"
+	return s[:max(0, n)]
 }
 
 // lostAuthorization is the advice when the grant or token is gone (MS-49).

@@ -3,8 +3,6 @@ package mcp
 import (
 	"strconv"
 	"strings"
-
-	"pdpp/internal/evidence"
 )
 
 // item is one record or hit of a text (MS-66): a line, and perhaps a line that says
@@ -40,7 +38,7 @@ type part struct {
 	total  int    // characters of the whole; -1: not known
 	chars  int    // characters of the source that are shown
 	marked bool   // highlights in it are tags
-	known  bool   // the source is the whole text
+	whole  bool   // the source is the whole text
 	read   *window
 }
 
@@ -67,12 +65,12 @@ func (it *item) say(words string) { it.head += " " + words }
 
 // titled adds title and time. A title that ends with the time says it already, and
 // one that is the handle says nothing.
-func (it *item) titled(title evidence.Title, at evidence.EventTime) {
-	if title.Text != "" && title.Text != it.ref.id {
-		it.say(quote(title.Text))
+func (it *item) titled(title, at string) {
+	if title != "" && title != it.ref.id {
+		it.say(quote(title))
 	}
-	if at.Value != "" && !(title.Source == evidence.SourceFallback && strings.HasSuffix(title.Text, at.Value)) {
-		it.say("at=" + quote(at.Value))
+	if at != "" && !strings.HasSuffix(title, at) {
+		it.say("at=" + quote(at))
 	}
 }
 
@@ -85,25 +83,29 @@ func (it *item) label(name, value string) {
 
 func (it *item) add(p part) { it.parts = append(it.parts, p) }
 
-// shorten shows the first n characters of a text.
+// shorten shows at most n characters of a text: its first, or those around its first
+// highlight.
 func (p *part) shorten(n int) {
-	shown, chars := firstMarked(p.source, n)
-	if !p.marked {
+	var shown string
+	if p.marked {
+		shown, p.chars = aroundMark(p.source, n)
+	} else {
 		shown = firstChars(p.source, n)
-		chars = charCount(shown)
+		p.chars = charCount(shown)
 	}
-	p.chars = chars
-	whole := len(shown) == len(p.source) && (p.known || p.total >= 0 && chars >= p.total)
-	if p.lacks = lacksNothing; !whole {
+	isWhole := shown == p.source && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total)
+	if p.lacks = lacksNothing; !isWhole {
 		p.lacks = lacksText
-		shown = strings.TrimSuffix(shown, "…") + "…"
+		if !p.marked {
+			shown = strings.TrimSuffix(shown, "…") + "…"
+		}
 	}
 	name := "snippet="
 	if p.field != "" {
 		name = bareName(p.field) + "="
 	}
 	p.text = name + quote(shown)
-	if !whole {
+	if !isWhole {
 		p.text += cutMark(p.total)
 	}
 }

@@ -12,8 +12,8 @@ import (
 // (MS-190 …): how to read what an answer shows in part.
 
 // appendLadder appends the ladder of a page; nothing when no record has a rung. It
-// has at most LadderRecords records and LadderMax bytes; the others are counted.
-func appendLadder(b []byte, provider string, rows []*row) []byte {
+// has at most that many records and LadderMax bytes; the others are counted.
+func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
 	const (
 		head = `{"kind":"record_set","read_tool":"read_record_field","records":[`
 		tail = `],"records_omitted":100}`
@@ -26,7 +26,7 @@ func appendLadder(b []byte, provider string, rows []*row) []byte {
 		if rung == nil {
 			continue
 		}
-		if n == LadderRecords || omitted > 0 || len(b)-start+len(rung)+1+len(tail) > LadderMax {
+		if n == most || omitted > 0 || len(b)-start+len(rung)+1+len(tail) > LadderMax {
 			omitted++
 			continue
 		}

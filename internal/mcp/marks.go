@@ -43,6 +43,27 @@ func firstMarked(s string, n int) (shown string, chars int) {
 	return strings.ReplaceAll(b.String(), openMark+closeMark, ""), chars
 }
 
+// balanced is a whole text with its tags repaired.
+func balanced(s string) string {
+	shown, _ := firstMarked(s, len(s))
+	return shown
+}
+
+// aroundMark shows at most n characters of a balanced text, tags not counted, with
+// the first highlight among them and … on each side that is cut here.
+func aroundMark(s string, n int) (shown string, chars int) {
+	before, rest, marked := strings.Cut(s, openMark)
+	lead, _, _ := strings.Cut(rest, closeMark)
+	if skip := charCount(before) - n/3; marked && charCount(before)+charCount(lead) > n && skip > 0 {
+		s = "…" + s[len(firstChars(s, skip)):]
+	}
+	shown, chars = firstMarked(s, n)
+	if len(shown) < len(s) {
+		shown = strings.TrimSuffix(shown, "…") + "…"
+	}
+	return shown, chars
+}
+
 // isHalfMark reports that a text is the beginning of a tag: what was cut within one
 // ends so.
 func isHalfMark(s string) bool {

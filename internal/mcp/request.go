@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 
@@ -36,4 +37,19 @@ func (c *call) query(route ...string) rsclient.Query {
 		}
 	}
 	return q
+}
+
+// smaller adds to the refusal of an answer that is too large a call whose answer is
+// smaller (MS-45).
+func (c *call) smaller(err error) error {
+	const plain = 25 // the records of a page that names no limit
+	var e *rsclient.Error
+	if !errors.As(err, &e) || e.Code != rsclient.CodeTooLarge {
+		return err
+	}
+	limit, given := c.args.Int("limit")
+	if !given {
+		limit = plain
+	}
+	return &Failure{Code: e.Code, Message: e.Message, Next: c.rerun(max(1, limit/5))}
 }

@@ -97,7 +97,7 @@ func (r *row) item(n int) *item {
 		it.label("removed_reason", r.RemovedReason)
 		return it
 	}
-	it.titled(r.title, r.at)
+	it.titled(r.title.Text, r.at.Value)
 	for _, f := range r.fields() {
 		it.add(fieldPart(f))
 	}

@@ -1,6 +1,9 @@
 package rsclient
 
-import "pdpp/internal/rawjson"
+import (
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+)
 
 // Hit is one search hit. Its record has a payload only when the server sent one.
 //
@@ -8,6 +11,7 @@ import "pdpp/internal/rawjson"
 // handle it says more than the parts (MS-124); that is for the reader to try.
 type Hit struct {
 	Record
+	Keyed     bool   // it names its record apart from its own id
 	OwnID     string // the member id
 	URL       string
 	RecordURL string
@@ -53,7 +57,7 @@ type CardField struct {
 // CardBinary is a binary field of a card.
 type CardBinary struct {
 	Field  string
-	Facts  []byte // as received, EX-8's among them
+	Facts  evidence.Binary
 	BlobID string // "" when there is none to read
 }
 
@@ -75,7 +79,7 @@ func hitOf(raw []byte) Hit {
 			Source:   sourceOf(raw), Raw: raw, Payload: object(raw, "data"),
 			EmittedAt: text(raw, "emitted_at"), Truncated: truncationsOf(raw),
 		},
-		OwnID: firstID(raw, []string{"id"}), URL: text(raw, "url"), RecordURL: text(raw, "record_url"),
+		Keyed: firstID(raw, hitRecordNames[:2]) != "", OwnID: firstID(raw, []string{"id"}), URL: text(raw, "url"), RecordURL: text(raw, "record_url"),
 		Snippet: snippetOf(raw), Excerpts: excerptsOf(raw), Card: cardOf(object(raw, "evidence_card")),
 		Score: get(raw, "score"), Scores: get(raw, "scores"), MatchedFields: get(raw, "matched_fields"),
 	}
@@ -121,7 +125,7 @@ func cardOf(v []byte) *Card {
 	}
 	for b := range rawjson.Elements(get(v, "binary")) {
 		if rawjson.KindOf(b) == rawjson.KindObject {
-			c.Binary = append(c.Binary, CardBinary{text(b, "field_path"), b, text(object(b, "read"), "blob_id")})
+			c.Binary = append(c.Binary, CardBinary{text(b, "field_path"), *binaryOf(b), text(object(b, "read"), "blob_id")})
 		}
 	}
 	return c
