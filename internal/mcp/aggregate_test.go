@@ -57,7 +57,7 @@ func TestAggregateText(t *testing.T) {
 			s := newScripted(t, always(tc.body))
 			res := succeed(t, s.surface(), "aggregate", tc.args)
 			text := res.Content[0].Text
-			golden(t, "aggregate_"+tc.name+".txt", text)
+			golden(t, "aggregate_"+tc.name+".txt", text+"\n")
 			if len(text) > AggTextMax {
 				t.Errorf("the text has %d bytes", len(text))
 			}

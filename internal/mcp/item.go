@@ -166,6 +166,6 @@ func (it *item) window(p part) window {
 	return it.ref.from(p.field, p.chars)
 }
 
-func moreLine(n *Next) string { return "   more: " + n.Tool + " " + showJSON(n.Args) + "\n" }
+func moreLine(n *Next) string { return "   more: " + n.Tool + " " + string(n.Args) + "\n" }
 
 func moreFields(n int) string { return " | more_fields=" + strconv.Itoa(n) }

@@ -13,17 +13,15 @@ import (
 
 // quoteID writes an identifier exactly: decoding the JSON string gives it byte for
 // byte. What could hide in a terminal or reorder a line is escaped.
-func quoteID(s string) string { return showJSON(rawjson.AppendString(nil, s)) }
+func quoteID(s string) string { return escapeHidden(string(rawjson.AppendString(nil, s))) }
 
-// showJSON writes JSON of identifiers, such as the arguments of a call, in the same
-// way: hidden characters can only stand in its strings, where escapes mean the same.
-func showJSON(value []byte) string {
-	quoted := string(value)
-	if strings.IndexFunc(quoted, isHidden) < 0 {
-		return quoted
+// escapeHidden is a JSON text in which hidden characters are escapes.
+func escapeHidden(text string) string {
+	if strings.IndexFunc(text, isHidden) < 0 {
+		return text
 	}
 	var b strings.Builder
-	for _, r := range quoted {
+	for _, r := range text {
 		if isHidden(r) {
 			b.WriteString(escapeRune(r))
 		} else {

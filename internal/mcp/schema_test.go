@@ -27,7 +27,7 @@ func TestSchemaText(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			res := succeed(t, newScripted(t, always(tc.body)).surface(), "schema", tc.args)
 			text := res.Content[0].Text
-			golden(t, "schema_"+tc.name+".txt", text)
+			golden(t, "schema_"+tc.name+".txt", text+"\n")
 			runnable(t, text)
 		})
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -96,3 +97,12 @@ func ledger(t testing.TB) *resttest.World {
 
 // ledgerGrant covers everything of the ledger.
 const ledgerGrant = `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"},{"name":"receipts"}]}`
+
+func readFile(t testing.TB, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

@@ -203,7 +203,7 @@ func TestSchemaRecorded(t *testing.T) {
 			body := recorded(t, name)
 			res := succeed(t, newScripted(t, always(body)).surface(), "schema", args)
 			sameJSON(t, data(t, res), body)
-			golden(t, strings.Replace(name, "schema-", "schema_recorded_", 1)+".txt", res.Content[0].Text)
+			golden(t, strings.Replace(name, "schema-", "schema_recorded_", 1)+".txt", res.Content[0].Text+"\n")
 			runnable(t, res.Content[0].Text)
 		})
 	}

@@ -222,7 +222,7 @@ func (t *schemaText) rowsNext(blocks []*schemaBlock) string {
 	stream := t.doc.scope.stream
 	args := append([]byte(`{"stream":`), rawjson.AppendString(nil, stream)...)
 	args = appendMember(args, "connection_id", t.firstConnection(blocks[:1]))
-	return "next: query_records " + showJSON(append(args, `,"limit":10}`...))
+	return "next: query_records " + escapeHidden(string(args)+`,"limit":10}`)
 }
 
 // cutNext shows more of what was cut: one source alone, or all of it. A full result
@@ -240,7 +240,7 @@ func (t *schemaText) cutNext(blocks []*schemaBlock) string {
 	} else if conn == "" {
 		return ""
 	}
-	return "next: schema " + showJSON(args)
+	return "next: schema " + escapeHidden(string(args))
 }
 
 // firstConnection is a connection to read the blocks on: the one of the call, else

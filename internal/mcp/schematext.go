@@ -202,7 +202,7 @@ func joinNames(names []string, sep string) string {
 func (t *schemaText) indexNext() []string {
 	for _, r := range t.doc.inScope() {
 		if isStreamName(r.Name) {
-			return []string{"next: schema " + showJSON(schemaArgs(r.Name, t.doc.scope.connection)) + " shows fields, filters, sort, expand, aggregation"}
+			return []string{"next: schema " + escapeHidden(string(schemaArgs(r.Name, t.doc.scope.connection))) + " shows fields, filters, sort, expand, aggregation"}
 		}
 	}
 	return nil

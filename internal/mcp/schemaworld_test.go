@@ -40,7 +40,7 @@ func TestSCHEMA3Full(t *testing.T) {
 	res := succeed(t, s, "schema", `{"stream":"entries","connection_id":"cin_a1","detail":"full"}`)
 	sameBody(t, w.Get(token, "/v1/schema?detail=full&stream=entries&connection_id=cin_a1"), res)
 	text := res.Content[0].Text
-	golden(t, "schema_ledger_full.txt", text)
+	golden(t, "schema_ledger_full.txt", text+"\n")
 	runnable(t, text)
 	if strings.Contains(string(res.Structured), "field_capability_legend") {
 		t.Error("a full result carries the legend of compact ones")
@@ -57,7 +57,7 @@ func TestDISC3Ledger(t *testing.T) {
 		"ledger": `{}`, "ledger_stream": `{"stream":"entries"}`, "ledger_connection": `{"stream":"entries","connection_id":"cin_a1"}`,
 	} {
 		text := succeed(t, s, "schema", args).Content[0].Text
-		golden(t, "schema_"+name+".txt", text)
+		golden(t, "schema_"+name+".txt", text+"\n")
 		runnable(t, text)
 	}
 }

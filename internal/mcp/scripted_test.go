@@ -1,32 +1,27 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"pdpp/internal/rs/resttest"
-	"pdpp/internal/rsclient"
 )
 
-// scripted is a resource server that gives prepared answers, and remembers what it was
+// scripted is a resource server that gives prepared answers, with a note of what was
 // asked.
 type scripted struct {
 	t   testing.TB
 	srv *httptest.Server
 
-	mu      sync.Mutex
-	asked   []string
+	sent    requests
 	answers func(target string) (status int, body string)
 }
 
@@ -39,9 +34,6 @@ func newScripted(t testing.TB, answers func(target string) (int, string)) *scrip
 	t.Helper()
 	s := &scripted{t: t, answers: answers}
 	s.srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		s.asked = append(s.asked, r.URL.RequestURI())
-		s.mu.Unlock()
 		status, body := s.answers(r.URL.RequestURI())
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Request-Id", "req_1")
@@ -52,62 +44,38 @@ func newScripted(t testing.TB, answers func(target string) (int, string)) *scrip
 	return s
 }
 
-func (s *scripted) surface() *Surface { return surfaceOf(s.t, s.srv.URL, "token") }
+func (s *scripted) surface() *Surface { return surface(s.t, s.srv.URL, "token", &s.sent) }
 
 // requests are the targets that were asked for since the last call.
-func (s *scripted) requests() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	asked := s.asked
-	s.asked = nil
-	return asked
-}
-
-// surfaceOf is a surface over the server at a URL.
-func surfaceOf(t testing.TB, url, token string) *Surface {
-	t.Helper()
-	client, err := rsclient.New(rsclient.Config{
-		Provider: url, Version: "test", Token: func(context.Context) (string, error) { return token, nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Surface{RS: client, Log: slog.New(slog.DiscardHandler)}
-}
+func (s *scripted) requests() []string { return s.sent.take() }
 
 // worldSurface is a surface over a real server.
-func worldSurface(w *resttest.World, token string) *Surface { return surfaceOf(w.T, w.URL, token) }
+func worldSurface(w *resttest.World, token string) *Surface {
+	return surface(w.T, w.URL, token, &requests{})
+}
 
-// run calls a tool and checks what holds for every result: structured output that its
-// schema accepts, and one text at least.
+// run calls a tool and checks what holds for every result: its schema accepts the
+// structured output.
 func run(t testing.TB, s *Surface, tool, args string) *Result {
 	t.Helper()
-	res := s.Call(t.Context(), Lookup(tool), []byte(args))
+	res := do(t, s, tool, args)
 	accepts(t, Lookup(tool).OutputSchema(), res.Structured)
-	if len(res.Content) == 0 || res.Content[0].Text == "" {
-		t.Fatalf("%s %s has no text", tool, args)
-	}
 	return res
 }
 
 // succeed is run of a call that must succeed.
 func succeed(t testing.TB, s *Surface, tool, args string) *Result {
 	t.Helper()
-	res := run(t, s, tool, args)
-	if res.IsError {
-		t.Fatalf("%s %s failed: %s", tool, args, res.Content[0].Text)
-	}
+	res := mustDo(t, s, tool, args)
+	accepts(t, Lookup(tool).OutputSchema(), res.Structured)
 	return res
 }
 
 // fail is run of a call that must fail with a code.
 func fail(t testing.TB, s *Surface, tool, args, code string) *Result {
 	t.Helper()
-	res := run(t, s, tool, args)
-	var sc struct{ Error struct{ Code string } }
-	if err := json.Unmarshal(res.Structured, &sc); err != nil || !res.IsError || sc.Error.Code != code {
-		t.Fatalf("%s %s gave %s, want the error %s", tool, args, res.Structured, code)
-	}
+	res := mustFail(t, s, tool, args, code)
+	accepts(t, Lookup(tool).OutputSchema(), res.Structured)
 	return res
 }
 
