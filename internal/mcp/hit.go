@@ -110,7 +110,7 @@ func (h *hit) append(b []byte) []byte {
 	b = appendMember(b, "stream", h.ref.Stream)
 	b = appendMember(b, "record_key", h.ref.Record)
 	b = appendMember(b, "connection_id", h.ref.Connection)
-	b = appendMember(b, "connector_key", h.ConnectorKey)
+	b = appendMember(b, "connector_key", rsclient.ShortKey(h.ConnectorKey))
 	b = appendMember(b, "display_name", h.Label())
 	b = appendMember(b, "event_time", h.at)
 	snippet, _ := aroundMark(balanced(h.Snippet.Text), ExcerptChars)
