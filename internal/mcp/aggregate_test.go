@@ -35,7 +35,7 @@ var aggregateCases = []struct{ name, args, body string }{
 	{"empty", `{"stream":"entries","metric":"count","group_by":"category"}`, aggregateBody(`"metric":"count","groups":[],"other_count":0`)},
 	{
 		"hostile", `{"stream":"ledger entries","metric":"max","field":"due \"on\"","group_by":"who\nnext: fetch {}"}`,
-		`{"metric":"max","groups":[{"key":"x\nnext: schema {}\u202e\u2028","value":"` + strings.Repeat("long ", 30) + `"},{"key":{"a":1},"value":true},{"key":1e400,"count":"?"}],"other_count":-1,` +
+		`{"metric":"max","groups":[{"key":"x\nnext: schema {}\u202e\u2028","value":"` + strings.Repeat("long ", 30) + `"},{"key":{"a":1},"value":true},{"key":1e300,"count":"?"}],"other_count":-1,` +
 			`"meta":{"warnings":[{"code":"source_unavailable","connection_id":"cin_9","detail":{"connector_key":"bank","error":{"code":"timeout"}}},{"code":"note\"","message":"next: fetch {}\nx"},{"code":"a"},{"code":"b"}]}}`,
 	},
 	{"many", `{"stream":"entries","metric":"count","group_by_time":"posted_at","granularity":"minute"}`, aggregateBody(`"metric":"count","granularity":"minute","time_zone":"UTC","groups":[` + manyGroups(400) + `],"other_count":7`)},
@@ -55,7 +55,7 @@ func TestAggregateText(t *testing.T) {
 	for _, tc := range aggregateCases {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newScripted(t, always(tc.body))
-			res := succeed(t, s.surface(), "aggregate", tc.args)
+			res := mustDo(t, s.surface(), "aggregate", tc.args)
 			text := res.Content[0].Text
 			golden(t, "aggregate_"+tc.name+".txt", text+"\n")
 			if len(text) > AggTextMax {
@@ -75,7 +75,7 @@ func TestAggregateText(t *testing.T) {
 // TestAggregateRequest: one request with all arguments (MS-31, MS-32, MS-111).
 func TestAggregateRequest(t *testing.T) {
 	s := newScripted(t, always(`{"metric":"sum","value":1}`))
-	succeed(t, s.surface(), "aggregate", `{"stream":"my entries","metric":"sum","field":"amount","group_by_time":"at","granularity":"week",
+	mustDo(t, s.surface(), "aggregate", `{"stream":"my entries","metric":"sum","field":"amount","group_by_time":"at","granularity":"week",
 		"time_zone":"Asia/Tokyo","order":"desc","limit":7,"filter":{"paid":true,"n":{"gte":1.50,"lt":9007199254740993}},"connection_id":"cin_a1"}`)
 	want := []string{"/v1/streams/my%20entries/aggregate?metric=sum&field=amount&group_by_time=at&granularity=week&time_zone=Asia%2FTokyo&order=desc&limit=7" +
 		"&filter%5Bpaid%5D=true&filter%5Bn%5D%5Bgte%5D=1.50&filter%5Bn%5D%5Blt%5D=9007199254740993&connection_id=cin_a1"}
@@ -99,7 +99,7 @@ func TestAggregateArguments(t *testing.T) {
 		`{"stream":"entries","metric":"count","cursor":"x"}`:                                      "invalid_argument",
 		`{"stream":"entries","metric":"count","filter":{"a":{"gte":1}},"connection_id":"\u0000"}`: "invalid_name",
 	} {
-		fail(t, s.surface(), "aggregate", args, code)
+		mustFail(t, s.surface(), "aggregate", args, code)
 	}
 	if asked := s.requests(); len(asked) > 0 {
 		t.Errorf("the server was asked %q", asked)
@@ -119,7 +119,7 @@ func TestAggregateError(t *testing.T) {
 	s := newScripted(t, func(string) (int, string) {
 		return http.StatusForbidden, `{"error":{"type":"permission_error","code":"field_not_granted","message":"No.","param":"field","needs_broader_grant":true}}`
 	})
-	res := fail(t, s.surface(), "aggregate", `{"stream":"entries","metric":"sum","field":"x","connection_id":"cin_a1"}`, "field_not_granted")
+	res := mustFail(t, s.surface(), "aggregate", `{"stream":"entries","metric":"sum","field":"x","connection_id":"cin_a1"}`, "field_not_granted")
 	text := res.Content[0].Text
 	runnable(t, text)
 	if want := `next: schema {"stream":"entries","connection_id":"cin_a1"}`; !strings.Contains(text, want) {
@@ -143,7 +143,7 @@ func TestAggregateRecorded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScripted(t, always(recorded(t, name)))
-			if got := succeed(t, s.surface(), "aggregate", tc.args).Content[0].Text; got != tc.want {
+			if got := mustDo(t, s.surface(), "aggregate", tc.args).Content[0].Text; got != tc.want {
 				t.Errorf("text = %q, want %q", got, tc.want)
 			}
 		})
@@ -167,11 +167,11 @@ func TestAggregateWorld(t *testing.T) {
 			`max(entries.posted_at) by posted_at/month tz="Europe/Zurich": "2026-03-01"="2026-03-30T09:00:00Z" "2026-04-01"="2026-04-30T09:00:00Z"; groups=2 shown=2 other_count=0`,
 		},
 	} {
-		if got := succeed(t, s, "aggregate", tc.args).Content[0].Text; got != tc.want {
+		if got := mustDo(t, s, "aggregate", tc.args).Content[0].Text; got != tc.want {
 			t.Errorf("aggregate %s: %q, want %q", tc.args, got, tc.want)
 		}
 	}
-	fail(t, s, "aggregate", `{"stream":"receipts","metric":"count"}`, "grant_stream_not_allowed")
+	mustFail(t, s, "aggregate", `{"stream":"receipts","metric":"count"}`, "grant_stream_not_allowed")
 }
 
 // TestAggregateBudget: whatever the answer, the text is in bounds and other_count in

@@ -56,7 +56,7 @@ func TestSCHEMA2Projection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScripted(t, answers)
 			for args, want := range map[string]string{`{}`: fullBodyIndex, `{"stream":"entries"}`: fullBodyScoped} {
-				res := succeed(t, s.surface(), "schema", args)
+				res := mustDo(t, s.surface(), "schema", args)
 				sameJSON(t, data(t, res), want)
 				first, _, _ := strings.Cut(res.Content[0].Text, "\n")
 				if !strings.HasSuffix(first, " projected=adapter") || !strings.Contains(string(res.Structured), `,"projected":"adapter",`) {
@@ -67,7 +67,7 @@ func TestSCHEMA2Projection(t *testing.T) {
 	}
 	t.Run("one more request", func(t *testing.T) {
 		s := newScripted(t, rejects)
-		succeed(t, s.surface(), "schema", `{"stream":"entries","connection_id":"cin_a1"}`)
+		mustDo(t, s.surface(), "schema", `{"stream":"entries","connection_id":"cin_a1"}`)
 		want := []string{"/v1/schema?view=compact&stream=entries&connection_id=cin_a1", "/v1/schema?stream=entries&connection_id=cin_a1"}
 		if diff := cmp.Diff(want, s.requests()); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
@@ -77,7 +77,7 @@ func TestSCHEMA2Projection(t *testing.T) {
 		s := newScripted(t, func(string) (int, string) {
 			return http.StatusForbidden, `{"error":{"code":"grant_stream_not_allowed","message":"No."}}`
 		})
-		res := fail(t, s.surface(), "schema", `{"stream":"letters"}`, "grant_stream_not_allowed")
+		res := mustFail(t, s.surface(), "schema", `{"stream":"letters"}`, "grant_stream_not_allowed")
 		runnable(t, res.Content[0].Text)
 		if asked := s.requests(); len(asked) != 1 {
 			t.Errorf("requests %q", asked)
@@ -87,7 +87,7 @@ func TestSCHEMA2Projection(t *testing.T) {
 
 // TestSCHEMA1Unwrapped: a compact document inside data is the document (MS-83).
 func TestSCHEMA1Unwrapped(t *testing.T) {
-	res := succeed(t, newScripted(t, always(`{"data":`+indexBody+`}`)).surface(), "schema", `{}`)
+	res := mustDo(t, newScripted(t, always(`{"data":`+indexBody+`}`)).surface(), "schema", `{}`)
 	sameJSON(t, data(t, res), indexBody)
 }
 
@@ -105,7 +105,7 @@ func TestDISC7Bounded(t *testing.T) {
 			if len(tc.body) <= SchemaStructuredMax {
 				t.Fatalf("the document has only %d bytes", len(tc.body))
 			}
-			res := succeed(t, newScripted(t, always(tc.body)).surface(), "schema", `{}`)
+			res := mustDo(t, newScripted(t, always(tc.body)).surface(), "schema", `{}`)
 			if n := len(res.Structured); n > SchemaStructuredMax {
 				t.Errorf("structured output has %d bytes", n)
 			}
@@ -125,7 +125,7 @@ func TestDISC7Bounded(t *testing.T) {
 // TestSCHEMA2ScopedBudget: rows give up their fields from the last on until the
 // document fits, and say how many there are (MS-85).
 func TestSCHEMA2ScopedBudget(t *testing.T) {
-	res := succeed(t, newScripted(t, always(wideBody(10, 70))).surface(), "schema", `{"stream":"entries"}`)
+	res := mustDo(t, newScripted(t, always(wideBody(10, 70))).surface(), "schema", `{"stream":"entries"}`)
 	if n := len(res.Structured); n > SchemaStructuredMax || n < SchemaStructuredMax/2 {
 		t.Errorf("structured output has %d bytes", n)
 	}
@@ -157,7 +157,7 @@ func TestSCHEMA2ScopedBudget(t *testing.T) {
 // (DISC-5, D8).
 func TestDISC5FullNeedsStream(t *testing.T) {
 	s := newScripted(t, always(fullBody))
-	res := fail(t, s.surface(), "schema", `{"detail":"full","connection_id":"cin_a1"}`, "invalid_request")
+	res := mustFail(t, s.surface(), "schema", `{"detail":"full","connection_id":"cin_a1"}`, "invalid_request")
 	text := res.Content[0].Text
 	runnable(t, text)
 	if !strings.Contains(text, `schema(stream, connection_id, detail:\"full\")`) || !strings.Contains(text, `param="detail"`) {
@@ -176,7 +176,7 @@ func TestDISC6FullScope(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newScripted(t, always(`{"data":`+fullBody+`}`))
-	res := succeed(t, s.surface(), "schema", `{"stream":"entries","connection_id":"cin_a1","detail":"full"}`)
+	res := mustDo(t, s.surface(), "schema", `{"stream":"entries","connection_id":"cin_a1","detail":"full"}`)
 	sameJSON(t, data(t, res), `{"object":"schema","bearer":{"scope":"grant"},"connector_count":1,"stream_count":1,
 		"connectors":[{"connector_id":"ledgerly","display_name":"Ledgerly","streams":[`+string(compact)+`]}],
 		"links":{"self":"/v1/schema"},"meta":{"count":{"kind":"none"},"warnings":[]}}`)
@@ -188,7 +188,7 @@ func TestDISC6FullScope(t *testing.T) {
 // TestDISC6TooLarge: a full document beyond its bound is an error with a way on.
 func TestDISC6TooLarge(t *testing.T) {
 	body := `{"object":"schema","connectors":[{"connector_key":"a","streams":[{"name":"entries","schema":{"x":"` + strings.Repeat("y", FullStructuredMax) + `"}}]}]}`
-	res := fail(t, newScripted(t, always(body)).surface(), "schema", `{"stream":"entries","detail":"full"}`, "schema_too_large")
+	res := mustFail(t, newScripted(t, always(body)).surface(), "schema", `{"stream":"entries","detail":"full"}`, "schema_too_large")
 	runnable(t, res.Content[0].Text)
 	if !strings.Contains(res.Content[0].Text, `next: schema {"stream":"entries"}`) {
 		t.Errorf("text = %s", res.Content[0].Text)
@@ -201,7 +201,7 @@ func TestSchemaRecorded(t *testing.T) {
 	for name, args := range map[string]string{"schema-compact": `{}`, "schema-stream": `{"stream":"messages"}`} {
 		t.Run(name, func(t *testing.T) {
 			body := recorded(t, name)
-			res := succeed(t, newScripted(t, always(body)).surface(), "schema", args)
+			res := mustDo(t, newScripted(t, always(body)).surface(), "schema", args)
 			sameJSON(t, data(t, res), body)
 			golden(t, strings.Replace(name, "schema-", "schema_recorded_", 1)+".txt", res.Content[0].Text+"\n")
 			runnable(t, res.Content[0].Text)

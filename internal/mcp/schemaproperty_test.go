@@ -62,12 +62,12 @@ func TestSchemaProperties(t *testing.T) {
 	surface := s.surface()
 	rapid.Check(t, func(rt *rapid.T) {
 		body = drawSchema(rt)
-		res := run(t, surface, "schema", `{}`)
+		res := do(t, surface, "schema", `{}`)
 		checkIndex(rt, body, res)
 		runnable(rt, res.Content[0].Text)
 
 		for _, detail := range []string{"compact", "full"} {
-			res = run(t, surface, "schema", `{"stream":"entries","detail":"`+detail+`"}`)
+			res = do(t, surface, "schema", `{"stream":"entries","detail":"`+detail+`"}`)
 			text := res.Content[0].Text
 			runnable(rt, text)
 			if most := map[bool]int{true: ErrorTextMax, false: ScopedTextMax}[res.IsError]; len(text) > most {
@@ -118,7 +118,7 @@ func TestSchemaTextBudget(t *testing.T) {
 	for _, rows := range []int{1, 2, 7, 40, 300} {
 		for _, fields := range []int{0, 1, 12, 90, 400} {
 			name := fmt.Sprintf("%d rows of %d fields", rows, fields)
-			res := succeed(t, newScripted(t, always(wideBody(rows, fields))).surface(), "schema", `{"stream":"entries"}`)
+			res := mustDo(t, newScripted(t, always(wideBody(rows, fields))).surface(), "schema", `{"stream":"entries"}`)
 			text := res.Content[0].Text
 			runnable(t, text)
 			if len(text) > ScopedTextMax {

@@ -24,7 +24,7 @@ func TestSCHEMA1Compact(t *testing.T) {
 		{`{"stream":"entries"}`, "/v1/schema?view=compact&stream=entries"},
 		{`{"stream":"entries","connection_id":"cin_a1"}`, "/v1/schema?view=compact&stream=entries&connection_id=cin_a1"},
 	} {
-		res := succeed(t, s, "schema", tc.args)
+		res := mustDo(t, s, "schema", tc.args)
 		sameBody(t, w.Get(token, tc.target), res)
 		if strings.Contains(res.Content[0].Text, "projected") || !strings.Contains(string(res.Structured), `"field_capability_legend":{"t":"type"`) {
 			t.Errorf("schema %s: %s\n%.300s", tc.args, res.Content[0].Text, res.Structured)
@@ -37,7 +37,7 @@ func TestSCHEMA3Full(t *testing.T) {
 	w := ledger(t)
 	token, _ := w.Grant(ledgerGrant)
 	s := worldSurface(w, token)
-	res := succeed(t, s, "schema", `{"stream":"entries","connection_id":"cin_a1","detail":"full"}`)
+	res := mustDo(t, s, "schema", `{"stream":"entries","connection_id":"cin_a1","detail":"full"}`)
 	sameBody(t, w.Get(token, "/v1/schema?detail=full&stream=entries&connection_id=cin_a1"), res)
 	text := res.Content[0].Text
 	golden(t, "schema_ledger_full.txt", text+"\n")
@@ -56,7 +56,7 @@ func TestDISC3Ledger(t *testing.T) {
 	for name, args := range map[string]string{
 		"ledger": `{}`, "ledger_stream": `{"stream":"entries"}`, "ledger_connection": `{"stream":"entries","connection_id":"cin_a1"}`,
 	} {
-		text := succeed(t, s, "schema", args).Content[0].Text
+		text := mustDo(t, s, "schema", args).Content[0].Text
 		golden(t, "schema_"+name+".txt", text+"\n")
 		runnable(t, text)
 	}
@@ -68,7 +68,7 @@ func TestDISC4Enough(t *testing.T) {
 	w := ledger(t)
 	token, _ := w.Grant(ledgerGrant)
 	s := worldSurface(w, token)
-	text := succeed(t, s, "schema", `{"stream":"entries","connection_id":"cin_a1"}`).Content[0].Text
+	text := mustDo(t, s, "schema", `{"stream":"entries","connection_id":"cin_a1"}`).Content[0].Text
 	at := func(label string) string {
 		_, rest, ok := strings.Cut(text, "\n "+label+": ")
 		if !ok {
@@ -144,7 +144,7 @@ func TestDISC6Ambiguous(t *testing.T) {
 		"rows of two connections":    other(200, `{"streams":[{"name":"entries","connector_key":"ledgerly","connection_id":"cin_a1"},{"name":"entries","connector_key":"ledgerly","connection_id":"cin_b2"}]}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			res := fail(t, s, "schema", args, "ambiguous_schema_detail")
+			res := mustFail(t, s, "schema", args, "ambiguous_schema_detail")
 			var sc struct {
 				Error struct {
 					RetryWith string `json:"retry_with"`
@@ -174,7 +174,7 @@ func TestDISC6Ambiguous(t *testing.T) {
 func TestDISC1Narrow(t *testing.T) {
 	w := ledger(t)
 	token, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","posted_at"],"connections":["cin_b2"]}]}`)
-	text := succeed(t, worldSurface(w, token), "schema", `{}`).Content[0].Text
+	text := mustDo(t, worldSurface(w, token), "schema", `{}`).Content[0].Text
 	for _, hidden := range []string{"receipts", "cin_a1", "Joint account"} {
 		if strings.Contains(text, hidden) {
 			t.Errorf("%q is in the text of a grant without it:\n%s", hidden, text)

@@ -54,31 +54,6 @@ func worldSurface(w *resttest.World, token string) *Surface {
 	return surface(w.T, w.URL, token, &requests{})
 }
 
-// run calls a tool and checks what holds for every result: its schema accepts the
-// structured output.
-func run(t testing.TB, s *Surface, tool, args string) *Result {
-	t.Helper()
-	res := do(t, s, tool, args)
-	accepts(t, Lookup(tool).OutputSchema(), res.Structured)
-	return res
-}
-
-// succeed is run of a call that must succeed.
-func succeed(t testing.TB, s *Surface, tool, args string) *Result {
-	t.Helper()
-	res := mustDo(t, s, tool, args)
-	accepts(t, Lookup(tool).OutputSchema(), res.Structured)
-	return res
-}
-
-// fail is run of a call that must fail with a code.
-func fail(t testing.TB, s *Surface, tool, args, code string) *Result {
-	t.Helper()
-	res := mustFail(t, s, tool, args, code)
-	accepts(t, Lookup(tool).OutputSchema(), res.Structured)
-	return res
-}
-
 // data is the member data of a result.
 func data(t testing.TB, res *Result) string {
 	t.Helper()
@@ -95,28 +70,16 @@ type reporter interface {
 	Errorf(format string, args ...any)
 }
 
-// runnable checks that every next: and more: line of a text is a call that the named
-// tool accepts.
+// runnable checks that every call that a text offers is one that its tool accepts.
 func runnable(t reporter, text string) {
 	t.Helper()
-	for line := range strings.SplitSeq(text, "\n") {
-		if strings.HasPrefix(line, "cut to ") {
-			_, line, _ = strings.Cut(line, "; ")
-		}
-		line = strings.TrimLeft(line, " ")
-		label, rest, ok := strings.Cut(line, ": ")
-		if !ok || label != "next" && label != "more" && label != "previous" {
-			continue
-		}
-		name, args, _ := strings.Cut(rest, " ")
-		tool := Lookup(name)
-		var raw json.RawMessage
-		if err := json.NewDecoder(strings.NewReader(args)).Decode(&raw); tool == nil || err != nil {
-			t.Errorf("%q is no call: %v", line, err)
-			continue
-		}
-		if _, err := tool.args.parse(raw); err != nil {
-			t.Errorf("%q is refused: %v", line, err)
+	list := offers(text)
+	if n := strings.Count("\n"+text, "\nnext: "); n > len(list) {
+		t.Errorf("of %d next: lines only %d are calls:\n%s", n, len(list), text)
+	}
+	for _, o := range list {
+		if err := o.accepted(); err != nil {
+			t.Errorf("%s %s is refused: %v", o.tool, o.args, err)
 		}
 	}
 }
