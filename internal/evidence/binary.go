@@ -39,9 +39,9 @@ func (b Binary) SizeGrade() string {
 	return "large"
 }
 
-// appendMembers appends the known facts as members of a JSON object, without the
-// braces: a card puts more members around them.
-func (b Binary) appendMembers(dst []byte) []byte {
+// AppendMembers appends the known facts as members of a JSON object, without the
+// braces: whoever shows them puts more members around them.
+func (b Binary) AppendMembers(dst []byte) []byte {
 	dst = append(dst, `"kind":`...)
 	dst = rawjson.AppendString(dst, b.Kind)
 	if b.MimeType != "" {

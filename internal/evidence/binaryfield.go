@@ -55,7 +55,7 @@ func (f binaryField) append(w *writer, r *Record) {
 	w.raw(`{"object":"binary_field","field_path":`)
 	w.id(f.field)
 	w.raw(`,`)
-	w.buf = f.appendMembers(w.buf)
+	w.buf = f.AppendMembers(w.buf)
 	w.raw(`,"read":`)
 	if f.blobID != "" {
 		appendBlobRead(w, f.blobID, r.ConnectionID)

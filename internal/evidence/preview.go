@@ -26,7 +26,7 @@ func (t Truncation) AppendJSON(dst []byte) []byte {
 	}
 	if t.Binary != nil {
 		dst = append(dst, `,"binary":{`...)
-		dst = t.Binary.appendMembers(dst)
+		dst = t.Binary.AppendMembers(dst)
 		dst = append(dst, '}')
 	}
 	return append(dst, '}')

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 	if string(e.raw("needs_broader_grant")) == "true" {
 		t.add("needs_broader_grant=true: only the owner can widen this; do not retry")
 	}
-	t.labelled("retry_with ", e.retryWith())
+	t.labelled("retry_with ", rsclient.RetryWith(object))
 	hint := e.text("hint")
 	if hint == "" {
 		hint = e.text("next_step")
@@ -37,7 +38,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 		foot.add(lost)
 	}
 	if next != nil {
-		foot.add("next: " + next.Tool + " " + string(next.Args))
+		foot.add("next: " + next.Tool + " " + escapeHidden(string(next.Args)))
 	}
 	t2 := foot
 	t2.labelled("request_id=", requestID)
@@ -86,16 +87,6 @@ func (e errorObject) text(name string) string {
 	return s
 }
 
-// retryWith is a name, or the field of an object (appendix A).
-func (e errorObject) retryWith() string {
-	v := e.raw("retry_with")
-	if rawjson.KindOf(v) == rawjson.KindObject {
-		v, _ = rawjson.Get(v, "field")
-	}
-	s, _ := rawjson.String(v)
-	return s
-}
-
 // connections are the lines of the choices that an error lists, and, when they are
 // not all there, a line that says so.
 func (e errorObject) connections(room int) (lines []string, cut string) {
@@ -134,7 +125,7 @@ func (e errorObject) connections(room int) (lines []string, cut string) {
 
 func connectionLine(label string, item []byte) string {
 	o := errorObject(item)
-	line := label + " " + quoteID(o.text("connection_id"))
+	line := label + " " + quoteID(rsclient.ConnectionOf(item))
 	for _, name := range []string{"connector_key", "display_name", "grant_id", "code"} {
 		if s := o.text(name); s != "" {
 			line += " " + name + "=" + quote(firstChars(s, LabelChars))
@@ -158,11 +149,19 @@ func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	n = max(0, n-len("…"))
+	return headBytes(s, n-len("…")) + "…"
+}
+
+// headBytes is the longest beginning of a text that has at most n bytes and ends
+// with a character.
+func headBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
 	for n > 0 && s[n]&0xc0 == 0x80 {
 		n--
 	}
-	return s[:n] + "…"
+	return s[:max(0, n)]
 }
 
 // lostAuthorization is the advice when the grant or token is gone (MS-49).
@@ -193,6 +192,11 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 		return c.restart(e)
 	case "field_not_text":
 		return c.fetchField()
+	case "field_not_found", "query_not_found":
+		return nil
+	}
+	if e.Status == http.StatusNotFound {
+		return c.fetchField() // of a server that may lack the window route (MS-172)
 	}
 	return nil
 }
@@ -227,22 +231,15 @@ func (c *call) restart(e *rsclient.Error) *Next {
 	return &Next{c.tool.Name, c.args.JSON(drop...)}
 }
 
-// fetchField is the fetch of the field that a window was asked of.
+// fetchField is the fetch of the field that a window was asked of; nil when none was.
 func (c *call) fetchField() *Next {
 	h := c.args.handle
 	if h.Record == "" {
 		h = Handle{c.args.Text("connection_id"), c.args.Text("stream"), c.args.Text("record_id")}
 	}
-	id, embedded := h.String()
 	field := c.args.Text("field_path")
-	if id == "" || field == "" {
+	if field == "" || !h.isNamed() {
 		return nil
 	}
-	b := append([]byte(`{"id":`), rawjson.AppendString(nil, id)...)
-	if !embedded {
-		b = appendMember(b, "connection_id", h.Connection)
-	}
-	b = append(b, `,"fields":[`...)
-	b = rawjson.AppendString(b, field)
-	return &Next{"fetch", append(b, "]}"...)}
+	return refer(h).fetchFields(field)
 }

@@ -58,21 +58,30 @@ func (n *Next) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// failure is the result of a call that failed (MS-41, MS-42).
-func (c *call) failure(err error) *Result {
+// classify tells errors of the resource server, which are relayed, from all others,
+// which become the adapter's own. One of the two is nil.
+func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
 	var up *rsclient.Error
 	var own *Failure
 	switch {
 	case errors.As(err, &own):
+		return own, nil
 	case errors.As(err, &up) && up.Status != 0:
-		return c.relayed(up)
+		return nil, up
 	case errors.As(err, &up):
-		own = &Failure{Code: up.Code, Message: up.Message}
-	case errors.Is(err, context.Canceled):
-		own = &Failure{Code: rsclient.CodeTimeout, Message: "The call was cancelled."}
-	default:
-		c.Log.Error("a tool failed", "tool", c.tool.Name)
-		own = internalError().(*Failure)
+		return &Failure{Code: up.Code, Message: up.Message}, nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Failure{Code: rsclient.CodeTimeout, Message: "The call was cancelled."}, nil
+	}
+	s.Log.Error("a read failed", "cause", err)
+	return internalError().(*Failure), nil
+}
+
+// failure is the result of a call that failed (MS-41, MS-42).
+func (c *call) failure(err error) *Result {
+	own, up := c.classify(err)
+	if up != nil {
+		return c.relayed(up)
 	}
 	b := append([]byte(`{"error":`), own.object()...)
 	return &Result{

@@ -56,7 +56,7 @@ func isSegment(s string) bool {
 // connection, or that none is known; else the connection goes beside it. It is ""
 // when no handle can name the record.
 func (h Handle) String() (id string, embedded bool) {
-	if h.Stream == "" || h.Record == "" || h.Record == "." || h.Record == ".." || strings.ContainsRune(h.Record, 0) {
+	if !h.isNamed() {
 		return "", false
 	}
 	if !isSegment(h.Stream) || strings.Contains(h.Stream, ":") || !isSegment(h.Record) {
@@ -74,7 +74,11 @@ func (h Handle) String() (id string, embedded bool) {
 // URI is the pdpp://record form, which can hold any name (MS-53).
 func (h Handle) URI() string {
 	b := appendIdentity([]byte(`{"v":1,"kind":"record"`), h)
-	return recordURI + base64.RawURLEncoding.EncodeToString(append(b, '}'))
+	return encodeURI(recordURI, append(b, '}'))
+}
+
+func encodeURI(prefix string, payload []byte) string {
+	return prefix + base64.RawURLEncoding.EncodeToString(payload)
 }
 
 func appendIdentity(b []byte, h Handle) []byte {
@@ -95,21 +99,24 @@ func appendMember(b []byte, name, value string) []byte {
 func parseRecordURI(s string) (Handle, error) {
 	d, ok := decodeURI(s, recordURI, "record", "connection_id", "stream", "record_id")
 	h := Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]}
-	if !ok || !h.isNamed() {
+	if !ok || !h.isNamed() || h.URI() != s {
 		return Handle{}, badHandle()
 	}
 	return h, nil
 }
 
-// isNamed reports whether a decoded handle names a record (MS-53).
+// isNamed reports whether a handle can name the record (MS-53).
 func (h Handle) isNamed() bool {
 	for _, s := range []string{h.Stream, h.Record} {
-		if s == "" || s == "." || s == ".." || strings.ContainsRune(s, 0) {
+		if s == "" || s == "." || s == ".." || !isCarried(s) {
 			return false
 		}
 	}
-	return !strings.ContainsRune(h.Connection, 0)
+	return isCarried(h.Connection)
 }
+
+// isCarried reports whether the JSON of a URI gives a name back as it was.
+func isCarried(s string) bool { return !strings.ContainsRune(s, 0) && utf8.ValidString(s) }
 
 // decoded is the payload of a pdpp:// URI.
 type decoded struct {
@@ -117,8 +124,9 @@ type decoded struct {
 	ints  map[string]int
 }
 
-// decodeURI reads the payload of a pdpp:// URI: only the named members, strings or
-// whole numbers, in exactly our encoding.
+// decodeURI reads the payload of a pdpp:// URI: the named members only, strings or
+// whole numbers. Who calls it compares the URI that it would make of them, so that
+// one thing has one URI (MS-53).
 func decodeURI(s, prefix, kind string, names ...string) (decoded, bool) {
 	d := decoded{map[string]string{}, map[string]int{}}
 	text, ok := strings.CutPrefix(s, prefix)

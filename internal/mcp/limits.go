@@ -1,8 +1,7 @@
 package mcp
 
-import "time"
-
-// The constants of MS-20. Tests read them from here.
+// The constants of MS-20. Tests read them from here; those of the RS client are its
+// own.
 const (
 	ToolsListMax = 16_384 // bytes of the tools/list result
 
@@ -17,8 +16,8 @@ const (
 	SearchPage   = 49_152 // bytes, preference of search
 	FetchField   = 65_536 // characters, preference of fetch
 
-	QueryTextMax  = 4_096 // bytes of text, as the next ones
-	SearchTextMax = 4_096
+	QueryTextMax  = 8_192 // bytes of text, as the next ones
+	SearchTextMax = 8_192
 	AggTextMax    = 4_096
 	SchemaTextMax = 8_192
 	ScopedTextMax = 6_144
@@ -39,15 +38,12 @@ const (
 	TitleChars       = 120
 	LabelChars       = 60
 	ExcerptChars     = 320 // characters of an excerpt or snippet in structured output
-	RowMin           = 160 // bytes, the smallest share of one record or hit
+	RowMin           = 160 // bytes, the smallest share of one record
+	HitMin           = 400 // bytes, the smallest share of one hit: a match is shown
 
 	LadderRecords = 25
 	LadderFields  = 8
 	LadderMax     = 16_384 // bytes
 
 	BlobInlineMax = 262_144 // bytes
-
-	RSTimeout     = 30 * time.Second
-	RSBodyMax     = 32 << 20 // bytes of a JSON answer
-	WindowBodyMax = 1 << 20  // bytes of a field-window answer
 )

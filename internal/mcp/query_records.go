@@ -1,5 +1,12 @@
 package mcp
 
+import (
+	"context"
+
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
 // filterAbout describes a filter where it is first met.
 const filterAbout = "Typed object filter. {field: value} = exact, {field: {gte,gt,lte,lt}} = range. Not a string. Legal fields: GET /v1/schema."
 
@@ -29,5 +36,91 @@ var queryRecordsTool = Tool{
 		`"content_ladder":{"type":"object"},"projected":{"type":"string"},"next":{"type":"object"},` +
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},"anyOf":[{"required":["data","ids"]},{"required":["error"]}]}`,
-	call: notYet,
+	call: queryRecords,
+}
+
+// queryRecords reads one page (MS-102). What is too much for one result gives way:
+// first the ladder, then records from the end (MS-71).
+func queryRecords(ctx context.Context, c *call) (*Result, error) {
+	if err := c.gate(ctx); err != nil {
+		return nil, err
+	}
+	want := rsclient.Prefer{FieldPreview: PreviewField, PageBytes: PreviewPage}
+	answer, err := c.RS.Records(ctx, c.args.Text("stream"), c.query("stream"), want)
+	if err != nil {
+		return nil, c.smaller(err)
+	}
+	page := fitPage(answer, want)
+	rungs := LadderRecords
+	for {
+		res := c.records(page, rungs)
+		switch over := excess(res); {
+		case over <= 0 || rungs == 0 && len(page.rows) <= 1:
+			return res, nil
+		case rungs > 0:
+			rungs = 0
+		default:
+			page.drop(over)
+		}
+	}
+}
+
+// records is the result for a page, with a ladder of at most that many records.
+func (c *call) records(p *cutPage, rungs int) *Result {
+	asked := rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
+	rows := make([]*row, len(p.rows))
+	for i, raw := range p.rows {
+		rows[i] = newRow(rsclient.RecordOf(raw, asked), p.Presentation, c.args.List("fields"))
+	}
+	b := append([]byte(`{"data":`), p.body()...)
+	b = append(b, `,"ids":[`...)
+	for i, r := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendOrNull(b, r.ref.id)
+	}
+	b = append(b, ']')
+	if ladder := appendLadder(nil, c.RS.Provider(), rows, rungs); len(ladder) > 0 {
+		b = append(append(b, `,"content_ladder":`...), ladder...)
+	}
+	var next *Next
+	if p.dropped() > 0 {
+		next = c.rerun(len(p.rows))
+	}
+	return &Result{Structured: c.appendTail(b, p, next), Content: []Block{{Text: c.recordsText(p, rows)}}}
+}
+
+// recordsText is the text (MS-104, MS-105).
+func (c *call) recordsText(p *cutPage, rows []*row) string {
+	t := c.pageText(p)
+	t.title = "records stream=" + quoteID(c.args.Text("stream"))
+	t.label, t.noun, t.count = "returned", "records", len(rows)
+	t.budget, t.share, t.narrow = QueryTextMax, RowMin, "name fewer fields"
+	if p.dropped() > 0 {
+		t.ways = append(t.ways, c.cutLine(p))
+	}
+	if t.cursor != "" {
+		t.ways = append(t.ways, `next page: query_records, same arguments, "cursor": next_cursor above`)
+	}
+	if t.bookmark != "" && t.hasMore != "true" {
+		stream := string(rawjson.AppendString(nil, c.args.Text("stream")))
+		t.ways = append(t.ways, `later: query_records {"stream":`+stream+`,"changes_since":next_changes_since above}`)
+	}
+	return t.render(func(n int) *item {
+		it := rows[n].item(n + 1)
+		if it.way == nil {
+			it.way = c.again
+		}
+		return it
+	})
+}
+
+// again is the same page with some fields: the way to a record without a handle
+// (MS-68).
+func (c *call) again(fields []string) *Next {
+	if len(fields) == 0 {
+		return &Next{c.tool.Name, c.args.JSON()}
+	}
+	return &Next{c.tool.Name, c.args.JSON(member{"fields", []byte(quoteList(fields))}, member{"view", nil})}
 }

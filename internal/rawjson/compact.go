@@ -26,9 +26,15 @@ var (
 // escapes and key order are kept byte for byte. On error it returns dst as it was
 // and the first problem in reading order, except that duplicates among more than
 // 32 keys are found at the end of their object. dst and src must not overlap.
-func Compact(dst, src []byte) ([]byte, error) {
+func Compact(dst, src []byte) ([]byte, error) { return compact(dst, src, false) }
+
+// CompactRelayed is Compact for what another server says and this one only passes
+// on (MS-36): duplicate keys are kept too. Get finds the first of them.
+func CompactRelayed(dst, src []byte) ([]byte, error) { return compact(dst, src, true) }
+
+func compact(dst, src []byte, duplicates bool) ([]byte, error) {
 	p := parsers.Get().(*parser)
-	p.src, p.dst = src, slices.Grow(dst, len(src))
+	p.src, p.dst, p.duplicates = src, slices.Grow(dst, len(src)), duplicates
 	out, err := p.text()
 	p.release()
 	if err != nil {
@@ -52,6 +58,8 @@ type parser struct {
 	depth int
 	err   error
 	names names
+
+	duplicates bool // of keys are accepted
 }
 
 func (p *parser) release() {
@@ -208,7 +216,7 @@ func (p *parser) member(i int, s *scope) int {
 	if end < 0 {
 		return end
 	}
-	if !p.names.add(s, p.src, span{i + 1, end - 1}, escaped) {
+	if !p.duplicates && !p.names.add(s, p.src, span{i + 1, end - 1}, escaped) {
 		return p.fail(ErrDuplicateKey, i)
 	}
 	if i = p.next(end); p.at(i) != ':' {

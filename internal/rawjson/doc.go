@@ -4,7 +4,8 @@
 // and nothing goes through float64.
 //
 // Compact is the only gate for foreign bytes: it verifies everything (grammar,
-// UTF-8, nesting, unique keys) in one pass. All other functions take what Compact
+// UTF-8, nesting, unique keys) in one pass; CompactRelayed is the same without
+// unique keys, for answers of other servers. All other functions take what they
 // accepted, and are fast because they trust it; given other bytes they return
 // something useless, but they neither panic nor run on.
 //

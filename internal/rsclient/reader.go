@@ -30,7 +30,7 @@ type Prefer struct {
 
 // Answer is a 2xx answer of a JSON route.
 type Answer struct {
-	Body      []byte // as received; never empty
+	Body      []byte // an object or, of a list route, an array; as received without insignificant white space
 	RequestID string // "" when the server gave none
 	Applied   Prefer // what the server says it did (Preference-Applied)
 }

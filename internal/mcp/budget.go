@@ -1,0 +1,53 @@
+package mcp
+
+// sheet is the part of a bounded text that items are written to (MS-65). It only
+// moves forward: each item gets a share of what is left, and what it does not use is
+// there for the next.
+type sheet struct {
+	room   int // bytes that are left
+	coming int // items that are still to come
+	least  int // bytes of the smallest share
+	text   []byte
+	shown  int
+	cut    bool // an item is shortened
+	beside bool // an item has its connection beside the handle
+}
+
+// add writes an item; false when there is no room for its handle and title. The first
+// one prints its handle in any case (MS-21).
+func (s *sheet) add(it *item) bool {
+	share := min(s.room, max(s.least, s.room/max(1, s.coming)))
+	s.coming--
+	if need := len(it.head) + 1; need > s.room {
+		if s.shown > 0 {
+			return false
+		}
+		s.put(it, it.handle+"\n", true)
+		return true
+	} else if least := need + len(moreFields(len(it.parts))); share < least {
+		share = min(s.room, least)
+	}
+	text, cut := it.fit(share)
+	s.put(it, text, cut)
+	return true
+}
+
+func (s *sheet) put(it *item, text string, cut bool) {
+	s.text = append(s.text, text...)
+	s.room -= len(text)
+	s.shown++
+	s.cut = s.cut || cut
+	s.beside = s.beside || it.ref.beside != ""
+}
+
+// countedToken is how much of a cursor counts against a budget (MS-21).
+const countedToken = 1_024
+
+// uncounted is what some tokens have beyond that.
+func uncounted(tokens ...string) int {
+	n := 0
+	for _, t := range tokens {
+		n += max(0, len(quoteID(t))-countedToken)
+	}
+	return n
+}

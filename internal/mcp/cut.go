@@ -1,0 +1,135 @@
+package mcp
+
+import (
+	"strconv"
+
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// cutPage is a page as it is passed on (MS-71): as it came, or cut here because the
+// server did not do it, or because the result would not fit.
+type cutPage struct {
+	rsclient.Page
+	answer *rsclient.Answer
+	rows   [][]byte // what is left of Page.Rows
+	cut    bool     // something is not as it came
+}
+
+// fitPage does what a server that knows the preferences would have done.
+func fitPage(answer *rsclient.Answer, want rsclient.Prefer) *cutPage {
+	p := &cutPage{Page: rsclient.PageOf(answer.Body), answer: answer}
+	p.rows = p.Page.Rows
+	if want.FieldPreview > 0 && answer.Applied.FieldPreview == 0 {
+		p.preview(want)
+	}
+	if answer.Applied.PageBytes == 0 {
+		for len(p.rows) > 1 && p.bytes() > want.PageBytes {
+			p.drop(p.bytes() - want.PageBytes)
+		}
+	}
+	return p
+}
+
+// preview shortens long values. The first record is shortened further while it alone
+// is too large (REC-40).
+func (p *cutPage) preview(want rsclient.Prefer) {
+	const least = 64
+	rows := make([][]byte, len(p.rows))
+	for i, raw := range p.rows {
+		row, cut := rsclient.PreviewRow(raw, want.FieldPreview)
+		for n := want.FieldPreview / 2; i == 0 && len(row) > want.PageBytes && n >= least; n /= 2 {
+			row, cut = rsclient.PreviewRow(raw, n)
+		}
+		rows[i] = row
+		p.cut = p.cut || cut
+	}
+	p.rows = rows
+}
+
+// bytes is the size of the list of rows.
+func (p *cutPage) bytes() int {
+	n := len(`[]`) + max(0, len(p.rows)-1)
+	for _, row := range p.rows {
+		n += len(row)
+	}
+	return n
+}
+
+// drop removes rows from the end that take at least that many bytes, never the first.
+func (p *cutPage) drop(bytes int) {
+	for len(p.rows) > 1 && bytes > 0 {
+		last := len(p.rows) - 1
+		bytes -= len(p.rows[last]) + 1
+		p.rows = p.rows[:last]
+		p.cut = true
+	}
+}
+
+// dropped is how many rows are gone.
+func (p *cutPage) dropped() int { return len(p.Page.Rows) - len(p.rows) }
+
+// body is what goes into structured output: the received bytes where nothing was cut
+// (MS-36).
+func (p *cutPage) body() []byte {
+	if !p.cut {
+		return p.answer.Body
+	}
+	return p.Body(p.rows)
+}
+
+// handles are the cursor and the bookmark that go on after the page. Behind dropped
+// rows there are none.
+func (p *cutPage) handles() (cursor, bookmark string) {
+	if p.dropped() > 0 {
+		return "", ""
+	}
+	return p.NextCursor, p.NextChangesSince
+}
+
+// hasMore says whether there is more; known is false when nobody says it.
+func (p *cutPage) hasMore() (more, known bool) {
+	if p.dropped() > 0 {
+		return true, true
+	}
+	if p.HasMore == nil {
+		return false, false
+	}
+	return *p.HasMore, true
+}
+
+// rerun is the same call with another limit.
+func (c *call) rerun(limit int) *Next {
+	return &Next{c.tool.Name, c.args.JSON(member{"limit", strconv.AppendInt(nil, int64(limit), 10)})}
+}
+
+// cutLine says that rows were dropped, and how to read them.
+func (c *call) cutLine(p *cutPage) string {
+	next := c.rerun(len(p.rows))
+	return "cut to " + strconv.Itoa(len(p.rows)) + " of " + strconv.Itoa(len(p.Page.Rows)) + "; next: " + next.Tool + " " + string(next.Args)
+}
+
+// appendTail appends the members that end structured output (MS-40).
+func (c *call) appendTail(b []byte, p *cutPage, next *Next) []byte {
+	if p.cut {
+		b = append(b, `,"projected":"adapter"`...)
+	}
+	if next != nil {
+		b = next.append(append(b, `,"next":`...))
+	}
+	b = append(b, `,"provider_url":`...)
+	b = rawjson.AppendString(b, c.RS.Provider())
+	b = append(b, `,"request_id":`...)
+	return append(appendOrNull(b, p.answer.RequestID), '}')
+}
+
+// excess is how much larger a result is than it may be, as a client receives it: its
+// text is a JSON string there.
+func excess(r *Result) int {
+	const frame = len(`{"content":[{"type":"text","text":}],"structuredContent":,"resultType":"complete"}`)
+	n := frame + len(r.Structured)
+	for _, b := range r.Content {
+		n += len(rawjson.AppendString(nil, b.Text))
+	}
+	return n - ResultMax
+}

@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"slices"
+	"strings"
+)
+
+// fitting is an item as it fits into its share.
+type fitting struct {
+	item   *item
+	room   int // bytes of the share
+	labels string
+	shown  []part
+	left   []part // what is left out
+	partly bool   // there is room to say how to read on
+}
+
+// place takes a part if there is room for it, whole or shortened. It gives the bytes
+// that it took.
+func (f *fitting) place(p part, room int) int {
+	const separator = " | "
+	if p.text == "" {
+		if f.partly {
+			f.shown = append(f.shown, p)
+		}
+		return 0
+	}
+	if len(separator)+len(p.text) > room && f.partly {
+		p = shrunk(p, room-len(separator))
+	}
+	if len(separator)+len(p.text) > room || p.lacks != lacksNothing && !f.partly {
+		if p.lacks == lacksRelation {
+			p.field = "" // it is no field that fetch could be asked for
+		}
+		f.left = append(f.left, p)
+		return 0
+	}
+	f.shown = append(f.shown, p)
+	return len(separator) + len(p.text)
+}
+
+// shrunk shortens a text until it fits; as it is when too little would be left.
+func shrunk(p part, room int) part {
+	lo, hi := minShown, p.chars
+	for lo < hi { // the most characters that fit
+		n := (lo + hi) / 2
+		short := p
+		if short.shorten(n); len(short.text) <= room {
+			lo = n + 1
+		} else {
+			hi = n
+		}
+	}
+	for n := min(lo, p.chars); n >= minShown; n-- {
+		short := p
+		if short.shorten(n); len(short.text) <= room {
+			return short
+		}
+	}
+	return p
+}
+
+// isCut reports that something is shortened or left out.
+func (f *fitting) isCut() bool {
+	return len(f.left) > 0 || slices.ContainsFunc(f.shown, func(p part) bool { return p.lacks != lacksNothing })
+}
+
+// text is the item with its lines. led reports that it says how to read what it does
+// not show.
+func (f *fitting) text() (text string, led bool) {
+	var b strings.Builder
+	b.WriteString(f.item.head)
+	b.WriteString(f.labels)
+	for _, p := range f.shown {
+		if p.text != "" {
+			b.WriteString(" | " + p.text)
+		}
+	}
+	if len(f.left) > 0 {
+		b.WriteString(moreFields(len(f.left)))
+	}
+	b.WriteByte('\n')
+	more := f.more(f.room - b.Len())
+	b.WriteString(more)
+	return b.String(), more != "" || !f.isCut() || f.item.way == nil
+}
+
+// more is the line that says how to read what the item does not show (MS-68); ""
+// when it shows all, or there is no room for a line.
+func (f *fitting) more(room int) string {
+	if f.item.way == nil || !f.isCut() {
+		return ""
+	}
+	lacking := func(what lack) (fields []part) {
+		for _, p := range f.shown {
+			if p.lacks == what {
+				fields = append(fields, p)
+			}
+		}
+		return fields
+	}
+	texts, nested, relations := lacking(lacksText), lacking(lacksNested), lacking(lacksRelation)
+	hasHandle := f.item.ref.id != ""
+	var line string
+	switch {
+	case len(texts) > 0 && texts[0].field != "" && hasHandle:
+		line = f.readOn(texts, room)
+	case len(relations) > 0 && hasHandle && len(texts)+len(nested)+len(f.left) == 0:
+		line = moreLine(f.item.ref.fetch(member{"expand", []byte(quoteList(fieldNames(relations)))}))
+	default:
+		line = f.fields(slices.Concat(f.left, nested, texts), room)
+	}
+	if len(line) > room {
+		return ""
+	}
+	return line
+}
+
+// readOn is the call that goes on in the first of some texts.
+func (f *fitting) readOn(texts []part, room int) string {
+	line := moreLine(f.item.window(texts[0]).next())
+	if len(texts) == 1 {
+		return line
+	}
+	longer := strings.TrimSuffix(line, "\n") + " other_fields=" + quoteList(fieldNames(texts[1:])) + "\n"
+	if len(longer) > room {
+		return line
+	}
+	return longer
+}
+
+// fields is the call that shows some fields: the whole record when they are many, or
+// not all have a name.
+func (f *fitting) fields(parts []part, room int) string {
+	const most = 8
+	list := fieldNames(parts)
+	if len(list) <= most && !slices.Contains(list, "") {
+		if line := moreLine(f.item.way(list)); len(line) <= room {
+			return line
+		}
+	}
+	return moreLine(f.item.way(nil))
+}
+
+func fieldNames(parts []part) []string {
+	list := make([]string, len(parts))
+	for i, p := range parts {
+		list[i] = p.field
+	}
+	return list
+}

@@ -1,0 +1,82 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"pdpp/internal/rsclient"
+)
+
+// gate refuses an expansion that the live schema does not offer, before any record
+// is read (MS-47). It is no authority: what it cannot tell is left to the server.
+func (c *call) gate(ctx context.Context) error {
+	asked := slices.Clone(c.args.List("expand"))
+	for _, l := range c.args.limits {
+		asked = append(asked, l.Relation)
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	var q rsclient.Query
+	q.Set("view", "compact")
+	q.Set("stream", c.stream())
+	q.Set("connection_id", c.connection())
+	answer, err := c.RS.Schema(ctx, q)
+	if err != nil {
+		return ctx.Err()
+	}
+	offered, known := relations(rsclient.SchemaOf(answer.Body), c.stream(), c.connection())
+	if !known {
+		return nil
+	}
+	return c.offers(offered, asked)
+}
+
+// offers compares the relations that were asked for with those that there are.
+func (c *call) offers(offered, asked []string) error {
+	stream := "The stream " + quoteID(c.stream())
+	const where = " See GET /v1/schema (expand_capabilities)."
+	fail := &Failure{Code: "invalid_expand", Param: "expand", Next: &Next{"schema", schemaArgs(c.stream(), c.connection())}}
+	if !c.args.Has("expand") {
+		fail.Param = "expand_limit"
+	}
+	if len(offered) == 0 {
+		fail.Message = stream + " offers no relation to expand." + where
+		return fail
+	}
+	for _, name := range asked {
+		if !slices.Contains(offered, name) {
+			fail.Message = stream + " has no relation " + quoteID(cutName(name)) + "; it has " + strings.Join(each(offered, quoteID), ", ") + "." + where
+			return fail
+		}
+	}
+	return nil
+}
+
+// relations are the usable relations of a stream, over all rows that the read may
+// reach; known is false when no row names the stream.
+func relations(s rsclient.Schema, stream, connection string) (names []string, known bool) {
+	rows := slices.Clone(s.Streams)
+	for _, c := range s.Connectors {
+		rows = append(rows, c.Rows...)
+	}
+	for _, row := range rows {
+		if row.Name != stream || !isOn(row, connection) {
+			continue
+		}
+		known = true
+		for _, r := range row.Relations {
+			if r.Usable && !slices.Contains(names, r.Name) {
+				names = append(names, r.Name)
+			}
+		}
+	}
+	return names, known
+}
+
+// isOn reports whether a row is about a connection; one that names none is about any.
+func isOn(row rsclient.SchemaRow, connection string) bool {
+	return connection == "" || len(row.Connections) == 0 ||
+		slices.ContainsFunc(row.Connections, func(c rsclient.Connection) bool { return c.ID == connection })
+}

@@ -1,0 +1,227 @@
+package mcp
+
+import (
+	"slices"
+	"strconv"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// maxExcerpts is how many excerpts of a hit are passed on (MS-123).
+const maxExcerpts = 3
+
+// hit is a search hit, flattened.
+type hit struct {
+	rsclient.Hit
+	ref      ref
+	id       string // of the result: the handle, or what the hit calls itself
+	title    string
+	url      string
+	at       string
+	excerpts []excerpt
+}
+
+// excerpt is a matched text and where to read it.
+type excerpt struct {
+	rsclient.Excerpt
+	read window
+}
+
+// newHit reads the nth hit of a page.
+func newHit(n int, found rsclient.Hit, all rsclient.Presentations, provider string) *hit {
+	h := &hit{Hit: found, ref: refer(identify(found))}
+	h.url = h.ref.url(provider, found.URL, found.RecordURL)
+	if h.id = h.ref.id; h.id == "" {
+		h.id = firstOf(found.OwnID, found.URL, "result:"+strconv.Itoa(n))
+	}
+	h.Stream, h.Connection = h.ref.Stream, h.ref.Connection
+	rec := h.Evidence(all)
+	h.title, h.at = evidence.TitleOf(rec).Text, evidence.EventTimeOf(rec).Value
+	if found.Card != nil { // the server's own evaluation comes first (MS-61)
+		h.title = firstOf(shortText(found.Card.Title, TitleChars), h.title)
+		h.at = firstOf(firstChars(found.Card.EventTime, LabelChars), h.at)
+	}
+	h.title = firstOf(h.title, h.id)
+	if h.ref.id != "" {
+		h.excerpts = h.matched()
+	}
+	return h
+}
+
+// identify is the record that a hit is of (MS-124): what its parts say, else its own
+// id, read as a handle or as the id of a record of its stream. A hit that is no
+// record has no stream.
+func identify(h rsclient.Hit) Handle {
+	whole := Handle{h.Connection, h.Stream, h.Identity.Record}
+	if h.Stream != "" && h.Keyed {
+		return whole
+	}
+	if own, err := ParseHandle(h.OwnID); err == nil {
+		own.Connection = firstOf(own.Connection, h.Connection)
+		return own
+	}
+	if h.Stream != "" && h.OwnID != "" {
+		return whole
+	}
+	return Handle{Connection: h.Connection}
+}
+
+// matched are the excerpts of matched fields, else the snippet where its field is
+// known. None is invented.
+func (h *hit) matched() []excerpt {
+	var fields []string
+	for f := range rawjson.Elements(h.MatchedFields) {
+		name, _ := rawjson.String(f)
+		fields = append(fields, name)
+	}
+	var list []excerpt
+	for _, e := range h.Excerpts {
+		if e.Field != "" && len(list) < maxExcerpts && (len(fields) == 0 || slices.Contains(fields, e.Field)) {
+			list = append(list, h.excerpt(e))
+		}
+	}
+	if s := h.Snippet; list == nil && s.Field != "" && s.Text != "" {
+		list = append(list, h.excerpt(rsclient.Excerpt{Field: s.Field, Text: s.Text, Total: -1, Offset: -1}))
+	}
+	return list
+}
+
+// excerpt finds the place to read on: where the server says, else around the first
+// highlight, else at the start of the field (MS-68).
+func (h *hit) excerpt(e rsclient.Excerpt) excerpt {
+	e.Text = balanced(e.Text)
+	q := firstMark(e.Text)
+	switch {
+	case e.Offset >= 0:
+		return excerpt{e, h.ref.from(e.Field, e.Offset)}
+	case q != "":
+		return excerpt{e, h.ref.around(e.Field, q)}
+	}
+	return excerpt{e, h.ref.from(e.Field, 0)}
+}
+
+// append appends the hit as one of the results (MS-123).
+func (h *hit) append(b []byte) []byte {
+	b = append(append(b, `{"id":`...), rawjson.AppendString(nil, h.id)...)
+	b = appendMember(b, "title", h.title)
+	b = appendMember(b, "url", h.url)
+	b = appendMember(b, "stream", h.ref.Stream)
+	b = appendMember(b, "record_key", h.ref.Record)
+	b = appendMember(b, "connection_id", h.ref.Connection)
+	b = appendMember(b, "connector_key", rsclient.ShortKey(h.ConnectorKey))
+	b = appendMember(b, "display_name", h.Label())
+	b = appendMember(b, "event_time", h.at)
+	snippet, _ := aroundMark(balanced(h.Snippet.Text), ExcerptChars)
+	b = appendMember(b, "snippet", snippet)
+	for _, raw := range []member{{"score", h.Score}, {"scores", h.Scores}, {"matched_fields", h.MatchedFields}} {
+		if raw.value != nil {
+			b = append(append(b, `,"`+raw.name+`":`...), raw.value...)
+		}
+	}
+	for i, e := range h.excerpts {
+		if i == 0 {
+			b = append(b, `,"evidence_excerpts":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = e.append(b)
+	}
+	if len(h.excerpts) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+func (e excerpt) append(b []byte) []byte {
+	shown, _ := aroundMark(e.Text, ExcerptChars)
+	status := "truncated"
+	if e.Complete && shown == e.Text {
+		status = "complete"
+	}
+	b = append(append(b, `{"field_path":`...), quoteID(e.Field)...)
+	b = append(append(b, `,"preview_text":`...), rawjson.AppendString(nil, shown)...)
+	b = appendMember(b, "preview_status", status)
+	b = appendRead(b, e.read.next())
+	return append(appendMember(b, "resource_uri", e.read.URI()), '}')
+}
+
+// item is the hit as a text shows it (MS-126).
+func (h *hit) item(n int) *item {
+	it := newItem(n, h.ref)
+	if h.ref.id == "" {
+		it.handle += " " + quoteID(h.id)
+		it.head = it.handle
+	}
+	if h.title != h.id {
+		it.titled(h.title, h.at)
+	} else {
+		it.titled("", h.at)
+	}
+	if h.ref.id == "" {
+		it.labels = append(it.labels, " url="+quoteID(h.url))
+	}
+	it.label("stream", h.ref.Stream)
+	it.label("connector_key", rsclient.ShortKey(h.ConnectorKey))
+	it.label("display_name", h.Label())
+	for _, e := range h.excerpts {
+		it.add(e.part())
+	}
+	if h.excerpts == nil && h.Snippet.Text != "" {
+		p := part{source: balanced(h.Snippet.Text), total: -1, marked: true}
+		p.shorten(PreviewChars)
+		it.add(p)
+	}
+	if h.Card != nil {
+		h.cardParts(it)
+	}
+	return it
+}
+
+func (e excerpt) part() part {
+	p := part{field: e.Field, source: e.Text, total: e.Total, marked: true, whole: e.Complete, read: &e.read}
+	p.shorten(PreviewChars)
+	return p
+}
+
+// cardParts are the fields and binary facts that the server's own card shows.
+func (h *hit) cardParts(it *item) {
+	for _, f := range h.Card.Fields {
+		if f.Field == "" || slices.ContainsFunc(h.excerpts, func(e excerpt) bool { return e.Field == f.Field }) {
+			continue
+		}
+		p := part{field: f.Field, text: bareName(f.Field) + "=" + string(f.Value)}
+		if s, ok := rawjson.String(f.Value); ok {
+			p.source, p.total, p.whole = s, -1, !f.Truncated
+			p.read = &window{record: h.ref.Handle, field: f.Field, ints: map[string]int{"offset_chars": 0}}
+			p.shorten(PreviewChars)
+		}
+		it.add(p)
+	}
+	for _, f := range h.Card.Binary {
+		b := append([]byte(bareName(f.Field)), "=binary"...)
+		it.add(part{field: f.Field, text: string(appendFacts(b, f.Facts, f.BlobID))})
+	}
+	if n := h.Card.Omitted; n > 0 {
+		it.add(part{text: "binary_omitted=" + strconv.Itoa(n), lacks: lacksNested})
+	}
+}
+
+// firstOf is the first text that is not empty.
+func firstOf(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// shortText is the first n characters of a text, with a mark where it was longer.
+func shortText(s string, n int) string {
+	if head := firstChars(s, n); head != s {
+		return head + "…"
+	}
+	return s
+}

@@ -1,0 +1,200 @@
+package mcp
+
+import (
+	"slices"
+	"strconv"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+)
+
+// The content ladder says to a program what lines starting more: say to a reader
+// (MS-190 …): how to read what an answer shows in part.
+
+// appendLadder appends the ladder of a page; nothing when no record has a rung. It
+// has at most that many records and LadderMax bytes; the others are counted.
+func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
+	const (
+		head = `{"kind":"record_set","read_tool":"read_record_field","records":[`
+		tail = `],"records_omitted":100}`
+	)
+	start := len(b)
+	b = append(b, head...)
+	first, n, omitted := len(b), 0, 0
+	for _, r := range rows {
+		rung := r.appendRung([]byte{'{'}, provider, LadderFields)
+		if rung == nil {
+			continue
+		}
+		if n == most || omitted > 0 || len(b)-start+len(rung)+1+len(tail) > LadderMax {
+			omitted++
+			continue
+		}
+		if len(b) > first {
+			b = append(b, ',')
+		}
+		b = append(append(b, rung...), '}')
+		n++
+	}
+	if n+omitted == 0 {
+		return b[:start]
+	}
+	b = append(b, ']')
+	if omitted > 0 {
+		b = append(b, `,"records_omitted":`...)
+		b = strconv.AppendInt(b, int64(omitted), 10)
+	}
+	return append(b, '}')
+}
+
+// appendRung appends the members of one record of a ladder (MS-191), with at most
+// that many fields, text first; nil when nothing of the record is to be read on.
+func (r *row) appendRung(b []byte, provider string, most int) []byte {
+	if r.ref.id == "" {
+		return nil
+	}
+	var entries [][]byte
+	for _, f := range r.continued() {
+		for _, e := range r.entries(f, provider) {
+			if len(entries) < most {
+				entries = append(entries, e)
+			}
+		}
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	return r.ref.appendEntries(b, entries)
+}
+
+// appendEntries appends the members of a record in a ladder.
+func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
+	b = append(append(b, `"id":`...), quoteID(r.id)...)
+	b = append(b, `,"connection_id":`...)
+	b = appendOrNull(b, r.Connection)
+	b = appendMember(b, "stream", r.Stream)
+	b = appendMember(b, "record_id", r.Record)
+	b = appendMember(b, "resource_uri", r.URI())
+	b = append(b, `,"fields":[`...)
+	for i, e := range entries {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, e...)
+	}
+	return append(b, ']')
+}
+
+// continued are the fields of a record that an answer shows in part: texts that are
+// cut in the data, then those that only the text cuts, then nested values, then
+// binary ones (MS-192).
+func (r *row) continued() []evidence.Field {
+	const none = 4
+	rank := func(f evidence.Field) int {
+		switch f.Shape {
+		case evidence.ShapeText:
+			if f.Cut != nil {
+				return 0
+			}
+			if _, total := textOf(f); total > PreviewChars {
+				return 1
+			}
+		case evidence.ShapeNested:
+			if f.Cut != nil || len(f.Value) > JSONPreviewBytes || hasBinary(f.Value) {
+				return 2
+			}
+		case evidence.ShapeBinary:
+			return 3
+		}
+		return none
+	}
+	var list []evidence.Field
+	for f := range r.evidence.Fields() {
+		if rank(f) < none {
+			list = append(list, f)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b evidence.Field) int { return rank(a) - rank(b) })
+	return list
+}
+
+// hasBinary reports a list with blob references.
+func hasBinary(value []byte) bool {
+	for item := range rawjson.Elements(value) {
+		if evidence.BlobIDOf(item) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// entries are the rungs of a field: one, or one for each blob of a list.
+func (r *row) entries(f evidence.Field, provider string) [][]byte {
+	switch f.Shape {
+	case evidence.ShapeText:
+		return [][]byte{r.textEntry(f)}
+	case evidence.ShapeBinary:
+		return [][]byte{r.binaryEntry(f, provider)}
+	}
+	var list [][]byte
+	for item := range rawjson.Elements(f.Value) {
+		if facts, ok := evidence.DetectBinary(item, true); ok && rawjson.KindOf(item) == rawjson.KindObject {
+			list = append(list, r.binaryEntry(evidence.Field{Name: f.Name, Binary: facts, BlobID: evidence.BlobIDOf(item)}, provider))
+		}
+	}
+	if f.Cut != nil || len(f.Value) > JSONPreviewBytes {
+		list = append([][]byte{r.nestedEntry(f)}, list...)
+	}
+	return list
+}
+
+func entry(f evidence.Field, kind string) []byte {
+	b := append([]byte(`{"field_path":`), quoteID(f.Name)...)
+	return appendMember(b, "kind", kind)
+}
+
+func appendSize(b []byte, chars int) []byte {
+	return strconv.AppendInt(append(b, `,"size_chars":`...), int64(chars), 10)
+}
+
+// appendRead appends the call that reads on.
+func appendRead(b []byte, n *Next) []byte { return n.append(append(b, `,"read":`...)) }
+
+func (r *row) textEntry(f evidence.Field) []byte {
+	_, total := textOf(f)
+	offset := 0
+	if f.Cut != nil {
+		offset = f.Cut.ShownChars
+	}
+	return r.windowEntry(appendSize(entry(f, "text"), total), f.Name, offset)
+}
+
+// windowEntry ends an entry with a window of its field.
+func (r *row) windowEntry(b []byte, field string, offset int) []byte {
+	w := r.ref.from(field, 0).at(offset, WindowDefault)
+	b = appendRead(b, w.next())
+	return append(appendMember(b, "resource_uri", w.URI()), '}')
+}
+
+func (r *row) nestedEntry(f evidence.Field) []byte {
+	b := appendSize(entry(f, "json"), nestedSize(f))
+	if nestedSize(f) > DocTextMax {
+		return r.windowEntry(b, f.Name, 0)
+	}
+	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quoteList([]string{f.Name}))})), '}')
+}
+
+// binaryEntry tells the facts of a binary value and the way to its bytes: the blob,
+// or an explicit window of the field.
+func (r *row) binaryEntry(f evidence.Field, provider string) []byte {
+	b := append(entry(f, "binary"), `,"binary":{`...)
+	b = append(f.Binary.AppendMembers(b), '}')
+	if f.BlobID == "" {
+		return r.windowEntry(b, f.Name, 0)
+	}
+	blob := blobHandle{r.ref.Connection, f.BlobID}
+	b = append(append(b, `,"blob_id":`...), quoteID(f.BlobID)...)
+	b = append(b, `,"export":{"method":"GET"`...)
+	b = append(appendMember(b, "url", blob.export(provider)), '}')
+	return append(appendMember(b, "resource_uri", blob.URI()), '}')
+}

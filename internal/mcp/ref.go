@@ -1,0 +1,78 @@
+package mcp
+
+import (
+	"net/url"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/evidence"
+)
+
+// ref is a record as results refer to it (MS-52).
+type ref struct {
+	Handle
+	id     string // the handle as shown; "" when none can name the record
+	beside string // the connection that goes beside the id; "" when the id says all
+}
+
+func refer(h Handle) ref {
+	id, embedded := h.String()
+	r := ref{Handle: h, id: id}
+	if id != "" && !embedded {
+		r.beside = h.Connection
+	}
+	return r
+}
+
+// fetch is the call that reads the record, or some of its fields (MS-68).
+func (r ref) fetch(members ...member) *Next {
+	b := append([]byte(`{"id":`), quoteID(r.id)...)
+	if r.beside != "" {
+		b = append(append(b, `,"connection_id":`...), quoteID(r.beside)...)
+	}
+	for _, m := range members {
+		b = append(append(b, `,"`+m.name+`":`...), m.value...)
+	}
+	return &Next{"fetch", append(b, '}')}
+}
+
+// fetchFields is the call that reads some fields of the record.
+func (r ref) fetchFields(names ...string) *Next {
+	return r.fetch(member{"fields", []byte(quoteList(names))})
+}
+
+// from is the window of a field that starts at a character.
+func (r ref) from(field string, offset int) window {
+	return window{record: r.Handle, field: field, ints: map[string]int{"offset_chars": offset}}
+}
+
+// around is the window of a field around the first occurrence of a text (MS-68).
+func (r ref) around(field, q string) window {
+	return window{record: r.Handle, field: field, q: q, ints: map[string]int{"before_chars": 512, "after_chars": 2048}}
+}
+
+func (w window) next() *Next { return &Next{"read_record_field", w.args()} }
+
+// url is where a record can be read, absolute (MS-61): its own url, else the route
+// that the server named, else ours.
+func (r ref) url(provider, own, route string) string {
+	if isWeb(own) {
+		return own
+	}
+	switch {
+	case isWeb(route):
+		return route
+	case strings.HasPrefix(route, "/"):
+		return provider + route
+	case r.Stream == "" || r.Record == "":
+		return provider
+	}
+	rec := evidence.Record{Stream: r.Stream, ID: pdpp.RecordID(r.Record), ConnectionID: pdpp.ConnectionID(r.Connection)}
+	return string(evidence.AppendRecordURL([]byte(provider), &rec))
+}
+
+// isWeb reports an absolute http or https URL.
+func isWeb(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+}

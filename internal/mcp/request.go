@@ -1,0 +1,55 @@
+package mcp
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"pdpp/internal/rsclient"
+)
+
+// query is the query string of the call: its arguments in the order of the schema,
+// none added and none dropped (MS-31, MS-32, MS-102), but for those that choose the
+// route.
+func (c *call) query(route ...string) rsclient.Query {
+	var q rsclient.Query
+	for _, decl := range c.tool.args {
+		if slices.Contains(route, decl.name) {
+			continue
+		}
+		switch decl.kind {
+		case argFilter:
+			for _, f := range c.args.filter {
+				q.Member("filter", f.Field, f.Op, f.Value)
+			}
+		case argExpandLimit:
+			for _, l := range c.args.limits {
+				q.Member("expand_limit", l.Relation, "", strconv.Itoa(l.Limit))
+			}
+		case argInt:
+			if n, given := c.args.Int(decl.name); given {
+				q.Set(decl.name, strconv.Itoa(n))
+			}
+		case argTexts, argStreams, argExpand:
+			q.Each(decl.name, c.args.List(decl.name))
+		default:
+			q.Set(decl.name, c.args.Text(decl.name))
+		}
+	}
+	return q
+}
+
+// smaller adds to the refusal of an answer that is too large a call whose answer is
+// smaller (MS-45).
+func (c *call) smaller(err error) error {
+	const plain = 25 // the records of a page that names no limit
+	var e *rsclient.Error
+	if !errors.As(err, &e) || e.Code != rsclient.CodeTooLarge {
+		return err
+	}
+	limit, given := c.args.Int("limit")
+	if !given {
+		limit = plain
+	}
+	return &Failure{Code: e.Code, Message: e.Message, Next: c.rerun(max(1, limit/5))}
+}

@@ -1,0 +1,243 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+const blobURI = "pdpp://blob/"
+
+// templates is the resources/templates/list result (MS-200).
+const templates = `{"resourceTemplates":[` +
+	`{"name":"pdpp-record","title":"One record","uriTemplate":"` + recordURI + `{handle}","mimeType":"application/json"},` +
+	`{"name":"pdpp-field-window","title":"A window of one text field","uriTemplate":"` + windowURI + `{handle}","mimeType":"text/plain"},` +
+	`{"name":"pdpp-blob","title":"The content of one file","uriTemplate":"` + blobURI + `{handle}","mimeType":"application/octet-stream"}]}`
+
+// Templates is the resources/templates/list result of the surface: a JSON object.
+func Templates() []byte { return []byte(templates) }
+
+// Content is one content of a resource: a text, or bytes.
+type Content struct {
+	URI      string
+	MimeType string
+	Text     string
+	Blob     []byte // nil: a text
+}
+
+// ResourceKind tells failures of a resource read apart. Their numbers are JSON-RPC's,
+// and that of NotFound depends on the protocol revision (MS-204).
+type ResourceKind uint8
+
+// The kinds of failures.
+const (
+	ResourceInvalid  ResourceKind = iota // the URI is malformed
+	ResourceNotFound                     // there is nothing of that name
+	ResourceFailed                       // anything else
+)
+
+// ResourceError is a resource read that failed.
+type ResourceError struct {
+	Kind    ResourceKind
+	Message string
+	Data    []byte // a compact JSON object with at least code and message
+}
+
+func (e *ResourceError) Error() string { return e.Message }
+
+// ReadResource reads a pdpp:// URI with the caller's token: a handle holds state,
+// never authority (MS-55). Nothing that a failure says is content.
+func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Content, failure *ResourceError) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Log.Error("a resource failed", "cause", fmt.Sprint(p), "stack", string(debug.Stack()))
+			contents, failure = nil, ownResourceError(ResourceFailed, internalError().(*Failure))
+		}
+	}()
+	read := s.readOther
+	switch {
+	case strings.HasPrefix(uri, recordURI):
+		read = s.readRecord
+	case strings.HasPrefix(uri, windowURI):
+		read = s.readFieldWindow
+	case strings.HasPrefix(uri, blobURI):
+		read = s.readBlob
+	}
+	contents, err := read(ctx, uri)
+	if err != nil {
+		return nil, s.resourceError(err)
+	}
+	return contents, nil
+}
+
+func (s *Surface) readOther(context.Context, string) ([]Content, error) {
+	return nil, &Failure{Code: "not_found", Message: "There is no such resource. URIs start with " + recordURI + ", " + windowURI + " or " + blobURI + "."}
+}
+
+// readRecord gives the record as the resource server sends it (MS-201).
+func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error) {
+	h, err := ParseHandle(uri)
+	if err != nil {
+		return nil, err
+	}
+	var q rsclient.Query
+	q.Set("connection_id", h.Connection)
+	answer, err := s.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: FetchField})
+	if err != nil {
+		return nil, err
+	}
+	if len(answer.Body) > 4*DocTextMax {
+		return nil, &Failure{
+			Code: rsclient.CodeTooLarge, Message: "The record is too large for a resource; read it with the tool fetch.",
+			Next: refer(h).fetch(),
+		}
+	}
+	return []Content{{URI: uri, MimeType: "application/json", Text: string(answer.Body)}}, nil
+}
+
+// readFieldWindow gives the window that read_record_field gives for the same
+// selector, then the facts about it (MS-202).
+func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, error) {
+	w, err := parseWindowURI(uri)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.readWindow(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	b := p.appendSource([]byte{'{'})
+	b = append(b, `,"window":`...)
+	b = p.appendWindow(b, false)
+	b = p.appendNeighbours(b)
+	if next, _ := p.neighbours(); next != nil {
+		b = append(b, `,"next":`...)
+		b = (&Next{"read_record_field", next.args()}).append(b)
+	}
+	return []Content{
+		{URI: uri, MimeType: "text/plain", Text: p.Text},
+		{URI: uri, MimeType: "application/json", Text: string(append(b, '}'))},
+	}, nil
+}
+
+// parseWindowURI reads a window handle. Its selector is checked like the arguments
+// of the tool, by the same table.
+func parseWindowURI(uri string) (window, error) {
+	d, ok := decodeURI(uri, windowURI, "field-window", "connection_id", "stream", "record_id", "field_path",
+		"offset_chars", "limit_chars", "q", "before_chars", "after_chars")
+	delete(d.ints, "v")
+	w := window{
+		record: Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]},
+		field:  d.texts["field_path"], q: d.texts["q"], ints: d.ints,
+	}
+	if !ok || !w.record.isNamed() || w.URI() != uri {
+		return w, badHandle()
+	}
+	b := append([]byte(`{"id":`), rawjson.AppendString(nil, w.record.URI())...)
+	b = appendMember(b, "field_path", w.field)
+	args, err := readRecordFieldTool.args.parse(append(w.appendSelector(b), '}'))
+	if err == nil {
+		w, err = args.window()
+	}
+	var f *Failure
+	if errors.As(err, &f) {
+		return w, badSelector(f.Param, f.Message)
+	}
+	return w, err
+}
+
+// blobHandle names a blob.
+type blobHandle struct{ connection, id string }
+
+// URI is the blob as a resource (MS-54).
+func (h blobHandle) URI() string {
+	b := appendMember([]byte(`{"v":1,"kind":"blob"`), "connection_id", h.connection)
+	return encodeURI(blobURI, append(appendMember(b, "blob_id", h.id), '}'))
+}
+
+// export is the URL that reads the blob.
+func (h blobHandle) export(provider string) string {
+	return provider + string(evidence.AppendBlobURL(nil, h.id, pdpp.ConnectionID(h.connection)))
+}
+
+func parseBlobURI(uri string) (blobHandle, error) {
+	d, ok := decodeURI(uri, blobURI, "blob", "connection_id", "blob_id")
+	h := blobHandle{d.texts["connection_id"], d.texts["blob_id"]}
+	if !ok || h.id == "" || h.id == "." || h.id == ".." || !isCarried(h.id) || !isCarried(h.connection) || h.URI() != uri {
+		return h, badHandle()
+	}
+	return h, nil
+}
+
+// readBlob gives the content of a blob that is not too large (MS-203).
+func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
+	h, err := parseBlobURI(uri)
+	if err != nil {
+		return nil, err
+	}
+	var q rsclient.Query
+	q.Set("connection_id", h.connection)
+	blob, err := s.RS.Blob(ctx, h.id, q, BlobInlineMax)
+	if err != nil {
+		return nil, err
+	}
+	if blob.Whole {
+		return []Content{{URI: uri, MimeType: blob.MimeType, Blob: append([]byte{}, blob.Content...)}}, nil
+	}
+	var members []byte
+	if blob.Size >= 0 {
+		members = append(members, `,"size_bytes":`...)
+		members = strconv.AppendInt(members, blob.Size, 10)
+	}
+	members = appendMember(members, "mime_type", blob.MimeType)
+	members = append(members, `,"export":{"method":"GET","url":`...)
+	members = append(rawjson.AppendString(members, h.export(s.RS.Provider())), '}')
+	return nil, &Failure{Code: "blob_too_large", Message: "The file is too large to be given inline; export has its URL.", Members: members}
+}
+
+// resourceError is a failure as a resource read reports it (MS-204).
+func (s *Surface) resourceError(err error) *ResourceError {
+	own, up := s.classify(err)
+	if up != nil {
+		return relayedResourceError(up)
+	}
+	kind := ResourceFailed
+	switch own.Code {
+	case "invalid_id", "invalid_field_window_selector":
+		kind = ResourceInvalid
+	case "not_found":
+		kind = ResourceNotFound
+	}
+	return ownResourceError(kind, own)
+}
+
+func ownResourceError(kind ResourceKind, f *Failure) *ResourceError {
+	message := f.Error()
+	if f.Next != nil {
+		message += " next: " + f.Next.Tool + " " + string(f.Next.Args)
+	}
+	return &ResourceError{Kind: kind, Message: message, Data: f.object()}
+}
+
+// relayedResourceError is an error of the resource server, its members as they came.
+func relayedResourceError(e *rsclient.Error) *ResourceError {
+	r := &ResourceError{Kind: ResourceFailed, Message: cutBytes(plainCode(e.Code)+": "+clean(e.Message), ErrorTextMax)}
+	if e.Status == http.StatusNotFound {
+		r.Kind = ResourceNotFound
+	}
+	r.Data = append(r.Data, e.Object[:len(e.Object)-1]...)
+	r.Data = append(r.Data, `,"http_status":`...)
+	r.Data = strconv.AppendInt(r.Data, int64(e.Status), 10)
+	r.Data = append(r.Data, `,"request_id":`...)
+	r.Data = append(appendOrNull(r.Data, e.RequestID), '}')
+	return r
+}

@@ -1,0 +1,259 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pdpp/internal/rs/resttest"
+)
+
+// open reads a resource that must be there.
+func open(t testing.TB, s *Surface, uri string) []Content {
+	t.Helper()
+	contents, failure := s.ReadResource(t.Context(), uri)
+	if failure != nil {
+		t.Fatalf("ReadResource(%s): %v %s", uri, failure, failure.Data)
+	}
+	return contents
+}
+
+func TestTemplates(t *testing.T) {
+	var list struct {
+		ResourceTemplates []struct{ Name, URITemplate, MimeType string }
+	}
+	if err := json.Unmarshal(Templates(), &list); err != nil {
+		t.Fatal(err)
+	}
+	want := []struct{ Name, URITemplate, MimeType string }{
+		{"pdpp-record", "pdpp://record/{handle}", "application/json"},
+		{"pdpp-field-window", "pdpp://field-window/{handle}", "text/plain"},
+		{"pdpp-blob", "pdpp://blob/{handle}", "application/octet-stream"},
+	}
+	if diff := cmp.Diff(want, list.ResourceTemplates); diff != "" {
+		t.Errorf("MS-200 (-want +got):\n%s", diff)
+	}
+}
+
+// TestRES1WindowEqualsTool: a window that a result names reads the same as the tool,
+// and its continuation URIs and calls go through the whole field.
+func TestRES1WindowEqualsTool(t *testing.T) {
+	want := letter(1000)
+	d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(want)))
+	for _, args := range []string{
+		`{"id":"cin_c1/items:long","field_path":"body","limit_chars":300}`,
+		`{"id":"items:long","field_path":"body","offset_chars":400}`,
+		`{"id":"items:long","field_path":"body","q":"Zeile 20","before_chars":3,"after_chars":40}`,
+	} {
+		sc := mustDo(t, d.Surface, "read_record_field", args).Structured
+		uri := find(t, sc, "resource.uri").(string)
+		contents := open(t, d.Surface, uri)
+		if len(contents) != 2 || contents[0].Text != find(t, sc, "window.text") || contents[0].MimeType != "text/plain" ||
+			contents[0].URI != uri || contents[1].URI != uri || contents[1].MimeType != "application/json" {
+			t.Fatalf("MS-202 %s reads as %+v", args, contents)
+		}
+		facts := []byte(contents[1].Text)
+		for _, path := range []string{"record", "field", "window.start_chars", "window.end_chars", "window.next_cursor", "window.match_start_chars"} {
+			if diff := cmp.Diff(find(t, sc, path), find(t, facts, path)); diff != "" {
+				t.Errorf("%s of %s (-tool +resource):\n%s", path, args, diff)
+			}
+		}
+		if find(t, facts, "window.text") != nil || find(t, facts, "next_uri") != find(t, sc, "resource.next_uri") {
+			t.Errorf("MS-202 facts %s", facts)
+		}
+	}
+	got := ""
+	uri := window{record: Handle{"cin_c1", "items", "long"}, field: "body", ints: map[string]int{"limit_chars": 170}}.URI()
+	for n := 0; uri != "" && n < 10; n++ {
+		contents := open(t, d.Surface, uri)
+		got += contents[0].Text
+		uri, _ = find(t, []byte(contents[1].Text), "next_uri").(string)
+	}
+	if got != want {
+		t.Errorf("the resources give %q, want %q", got, want)
+	}
+}
+
+// TestLINK1SameContentThroughTool: what next_uri reads, the call beside it reads too.
+func TestLINK1SameContentThroughTool(t *testing.T) {
+	d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(letter(300))))
+	contents := open(t, d.Surface, window{record: Handle{"cin_c1", "items", "long"}, field: "body", ints: map[string]int{"limit_chars": 100}}.URI())
+	facts := []byte(contents[1].Text)
+	args, err := json.Marshal(find(t, facts, "next.args"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := mustDo(t, d.Surface, find(t, facts, "next.tool").(string), string(args))
+	if got := open(t, d.Surface, find(t, facts, "next_uri").(string)); got[0].Text != find(t, res.Structured, "window.text") {
+		t.Errorf("the resource has %q, the tool %s", got[0].Text, res.Structured)
+	}
+}
+
+// TestRES1Record: a record resource is the body of the route, byte for byte.
+func TestRES1Record(t *testing.T) {
+	d := newDrawer(t, wholeCabinet, filed("a/b", `"price":12345678901234567890.10,"body":"x"`))
+	uri := Handle{"cin_c1", "items", "a/b"}.URI()
+	contents := open(t, d.Surface, uri)
+	sent := d.sent.take()
+	token, _ := d.Grant(wholeCabinet)
+	want := d.Get(token, "/v1/streams/items/records/a%2Fb?connection_id=cin_c1").OK()
+	if len(contents) != 1 || contents[0].Text != strings.TrimSpace(string(want.Body)) || contents[0].URI != uri || contents[0].MimeType != "application/json" {
+		t.Errorf("MS-201 %+v, want %s", contents, want.Body)
+	}
+	if diff := cmp.Diff([]string{"/v1/streams/items/records/a%2Fb?connection_id=cin_c1 Prefer: pdpp-field-preview=65536"}, sent); diff != "" {
+		t.Errorf("MS-39 (-want +got):\n%s", diff)
+	}
+	var members []string
+	for i := range 5 {
+		members = append(members, fmt.Sprintf(`"extra%d":%s`, i, jsonText(letter(60_000))))
+	}
+	d.Ingest("cin_c1", "items", filed("huge", strings.Join(members, ",")))
+	d.Surface = surface(t, d.URL, d.OwnerToken(), d.sent)
+	_, failure := d.ReadResource(t.Context(), Handle{"cin_c1", "items", "huge"}.URI())
+	if failure == nil || failure.Kind != ResourceFailed || !strings.Contains(failure.Message, `fetch {"id":"cin_c1/items:huge"}`) {
+		t.Errorf("MS-201 a record of %d bytes: %+v", 5*60_000, failure)
+	}
+}
+
+// files is a server with blobs, and no ranges unless they are asked for.
+func files(t *testing.T, content []byte) *Surface {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.EscapedPath() != "/v1/blobs/b%2F7" || r.URL.Query().Get("connection_id") != "cin_c1" {
+			http.Error(w, `{"error":{"type":"e","code":"blob_not_found","message":"No such blob."}}`, http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "image/png")
+		http.ServeContent(w, r, "", resttest.Start, strings.NewReader(string(content)))
+	}))
+	t.Cleanup(srv.Close)
+	return surface(t, srv.URL, "t", &requests{})
+}
+
+func TestRES1Blob(t *testing.T) {
+	content := []byte("\x89PNG\x00\xff")
+	uri := blobHandle{"cin_c1", "b/7"}.URI()
+	got := open(t, files(t, content), uri)
+	if diff := cmp.Diff([]Content{{URI: uri, MimeType: "image/png", Blob: content}}, got); diff != "" {
+		t.Errorf("MS-203 (-want +got):\n%s", diff)
+	}
+	got = open(t, files(t, make([]byte, BlobInlineMax)), uri)
+	if len(got[0].Blob) != BlobInlineMax {
+		t.Errorf("MS-203 %d bytes", len(got[0].Blob))
+	}
+	s := files(t, make([]byte, BlobInlineMax+1))
+	_, failure := s.ReadResource(t.Context(), uri)
+	if failure == nil || failure.Kind != ResourceFailed {
+		t.Fatalf("MS-203 a large blob: %+v", failure)
+	}
+	for path, want := range map[string]any{
+		"code": "blob_too_large", "size_bytes": json.Number("262145"), "mime_type": "image/png",
+		"export.url": s.RS.Provider() + "/v1/blobs/b%2F7?connection_id=cin_c1",
+	} {
+		if got := find(t, failure.Data, path); got != want {
+			t.Errorf("MS-203 %s is %v, want %v", path, got, want)
+		}
+	}
+	_, failure = s.ReadResource(t.Context(), blobHandle{"", "b/7"}.URI())
+	if failure == nil || failure.Kind != ResourceNotFound || failure.Message != "blob_not_found: No such blob." {
+		t.Errorf("MS-204 %+v", failure)
+	}
+}
+
+// TestMS204Refusals: what is malformed is refused before any request.
+func TestMS204Refusals(t *testing.T) {
+	sent := &requests{}
+	s := surface(t, "http://127.0.0.1:1", "t", sent)
+	window := func(selector string) string {
+		return windowURI + base64.RawURLEncoding.EncodeToString([]byte(`{"v":1,"kind":"field-window","stream":"s","record_id":"r"`+selector+`}`))
+	}
+	tests := []struct {
+		uri  string
+		kind ResourceKind
+		code string
+	}{
+		{"", ResourceNotFound, "not_found"},
+		{"http://example.com/", ResourceNotFound, "not_found"},
+		{"pdpp://records/x", ResourceNotFound, "not_found"},
+		{"cin_c1/items:x", ResourceNotFound, "not_found"},
+		{"pdpp://record/", ResourceInvalid, "invalid_id"},
+		{"pdpp://record/e30", ResourceInvalid, "invalid_id"},
+		{"pdpp://blob/e30", ResourceInvalid, "invalid_id"},
+		{blobHandle{"", ".."}.URI(), ResourceInvalid, "invalid_id"},
+		{blobHandle{"", ""}.URI(), ResourceInvalid, "invalid_id"},
+		{"pdpp://field-window/e30", ResourceInvalid, "invalid_id"},
+		{window(`,"field_path":"f","cursor":"5"`), ResourceInvalid, "invalid_id"},
+		{window(`,"field_path":"f","limit_chars":5,"offset_chars":5`), ResourceInvalid, "invalid_id"},
+		{window(``), ResourceInvalid, "invalid_field_window_selector"},
+		{window(`,"field_path":"f","limit_chars":0`), ResourceInvalid, "invalid_field_window_selector"},
+		{window(`,"field_path":"f","limit_chars":16385`), ResourceInvalid, "invalid_field_window_selector"},
+		{window(`,"field_path":"f","offset_chars":-1`), ResourceInvalid, "invalid_field_window_selector"},
+		{window(`,"field_path":"f","offset_chars":5,"q":"x"`), ResourceInvalid, "invalid_field_window_selector"},
+		{window(`,"field_path":"f","before_chars":5`), ResourceInvalid, "invalid_field_window_selector"},
+		{window(`,"field_path":"a\u0000b"`), ResourceInvalid, "invalid_field_window_selector"},
+	}
+	for _, tt := range tests {
+		contents, failure := s.ReadResource(t.Context(), tt.uri)
+		if failure == nil || contents != nil {
+			t.Errorf("ReadResource(%q) = %+v", tt.uri, contents)
+			continue
+		}
+		if got := find(t, failure.Data, "code"); failure.Kind != tt.kind || got != tt.code {
+			t.Errorf("ReadResource(%q): kind %d, code %v, want %d, %s", tt.uri, failure.Kind, got, tt.kind, tt.code)
+		}
+	}
+	if list := sent.take(); list != nil {
+		t.Errorf("requests were sent: %q", list)
+	}
+	_, failure := s.ReadResource(t.Context(), Handle{"", "s", "r"}.URI())
+	if failure == nil || failure.Kind != ResourceFailed || find(t, failure.Data, "code") != "upstream_unreachable" {
+		t.Errorf("a server that is not there: %+v", failure)
+	}
+}
+
+// TestHANDLE1Record: a record that the grant does not show is as absent as one that
+// is not there.
+func TestHANDLE1Record(t *testing.T) {
+	d := newDrawer(t, wholeCabinet, filed("x", `"title":"T"`))
+	d.as(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"notes"}]}`)
+	_, failure := d.ReadResource(t.Context(), Handle{"cin_c1", "items", "x"}.URI())
+	if failure == nil || failure.Kind != ResourceFailed || !strings.HasPrefix(failure.Message, "grant_stream_not_allowed: ") {
+		t.Errorf("a stream outside the grant: %+v", failure)
+	}
+	_, failure = d.ReadResource(t.Context(), Handle{"cin_c1", "notes", "x"}.URI())
+	if failure == nil || failure.Kind != ResourceNotFound {
+		t.Errorf("a record that is not there: %+v", failure)
+	}
+}
+
+// TestWindowURIsParseBack: every window URI is read as the window it was made of.
+func TestWindowURIsParseBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := window{
+			record: Handle{awkwardName().Draw(t, "connection"), awkwardName().Draw(t, "stream"), awkwardName().Draw(t, "record")},
+			field:  awkwardName().Draw(t, "field"), q: awkwardName().Draw(t, "q"), ints: map[string]int{},
+		}
+		for i, name := range []string{"offset_chars", "limit_chars", "before_chars", "after_chars"} {
+			if rapid.Bool().Draw(t, name) && (i < 2 || w.q != "") && (i > 0 || w.q == "") {
+				w.ints[name] = rapid.IntRange(1, 8192).Draw(t, "n")
+			}
+		}
+		got, err := parseWindowURI(w.URI())
+		if valid := w.record.isNamed() && w.field != "" && !strings.ContainsRune(w.field, 0); !valid {
+			if err == nil {
+				t.Fatalf("%+v is accepted", w)
+			}
+			return
+		}
+		if diff := cmp.Diff(w, got, cmp.AllowUnexported(window{})); err != nil || diff != "" {
+			t.Fatalf("%v (-made +read):\n%s", err, diff)
+		}
+	})
+}

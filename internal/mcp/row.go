@@ -1,0 +1,166 @@
+package mcp
+
+import (
+	"slices"
+	"strconv"
+
+	"pdpp"
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// row is a record of an answer and what is said of it (MS-60, MS-61).
+type row struct {
+	rsclient.Record
+	ref      ref
+	evidence *evidence.Record
+	title    evidence.Title // its text is never empty where there is a handle
+	at       evidence.EventTime
+}
+
+// newRow reads a record. fields, when they were asked for, are all that is looked at
+// (MS-102, PROJ-2).
+func newRow(r rsclient.Record, all rsclient.Presentations, fields []string) *row {
+	if fields != nil {
+		r.Project(fields)
+	}
+	out := &row{Record: r, ref: refer(Handle{r.Connection, r.Stream, r.Identity.Record}), evidence: r.Evidence(all)}
+	if fields != nil {
+		out.evidence.Envelope = nil // it was not asked for either
+	}
+	out.title, out.at = evidence.TitleOf(out.evidence), evidence.EventTimeOf(out.evidence)
+	if out.title.Text == "" {
+		out.title.Text = out.ref.id
+	}
+	return out
+}
+
+// shownRoles are the roles whose fields come first, in this order (MS-66).
+var shownRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary, pdpp.RolePrimaryText, pdpp.RoleMedia}
+
+// fields are the values of the record in the order of MS-66, without those that its
+// line says already and those that say nothing.
+func (r *row) fields() []evidence.Field {
+	var all []evidence.Field
+	for f := range r.evidence.Fields() {
+		if !r.isSaid(f) && !isEmpty(f) {
+			all = append(all, f)
+		}
+	}
+	var roles []string
+	for _, role := range shownRoles {
+		roles = append(roles, r.evidence.Presentation.Roles[role]...)
+	}
+	place := func(f evidence.Field) int {
+		if i := slices.Index(roles, f.Name); i >= 0 {
+			return i
+		}
+		return len(roles)
+	}
+	slices.SortStableFunc(all, func(a, b evidence.Field) int { return place(a) - place(b) })
+	return all
+}
+
+// isSaid reports a field that the title, the time or the id shows.
+func (r *row) isSaid(f evidence.Field) bool {
+	if f.Name == r.title.Field || f.Name == r.at.Field {
+		return true
+	}
+	switch f.Shape {
+	case evidence.ShapeText:
+		s, _ := rawjson.String(f.Value)
+		return s == r.Identity.Record
+	case evidence.ShapeScalar:
+		return string(f.Value) == r.Identity.Record
+	}
+	return false
+}
+
+// isEmpty reports a value that says nothing.
+func isEmpty(f evidence.Field) bool {
+	switch string(f.Value) {
+	case `""`:
+		return f.Cut == nil // else it stands for something binary
+	case `null`, `{}`, `[]`:
+		return true
+	}
+	return false
+}
+
+// item is the record as a text shows it.
+func (r *row) item(n int) *item {
+	it := newItem(n, r.ref)
+	if r.ref.id == "" { // reachable through query_records only (MS-52)
+		it.say("no handle, query_records only: record_id=" + quoteID(r.Identity.Record))
+	}
+	if r.Deleted {
+		it.say("deleted=true")
+		it.label("deleted_at", r.DeletedAt)
+		it.label("removed_reason", r.RemovedReason)
+		return it
+	}
+	it.titled(r.title.Text, r.at.Value)
+	for _, f := range r.fields() {
+		it.add(fieldPart(f))
+	}
+	for _, rel := range r.Expanded {
+		it.add(relationPart(rel))
+	}
+	if r.title.Truncated && r.title.Field != "" {
+		it.add(part{field: r.title.Field, lacks: lacksText})
+	}
+	return it
+}
+
+// fieldPart is a field of a record as a text shows it.
+func fieldPart(f evidence.Field) part {
+	p := part{field: f.Name}
+	name := bareName(f.Name) + "="
+	switch f.Shape {
+	case evidence.ShapeScalar:
+		p.text = name + string(f.Value)
+	case evidence.ShapeBinary:
+		p.text = string(appendBinary([]byte(name), f))
+	case evidence.ShapeNested:
+		shown, whole := appendNested([]byte(name), f.Value, JSONPreviewBytes)
+		if p.text = string(shown); f.Cut != nil || !whole {
+			p.text, p.lacks = name+"json"+cutMark(nestedSize(f)), lacksNested
+		}
+	default:
+		p.source, p.total = textOf(f)
+		p.shorten(PreviewChars)
+	}
+	return p
+}
+
+// textOf gives the beginning of a text, as much as a card shows, and the length of
+// the whole.
+func textOf(f evidence.Field) (head string, total int) {
+	content, _ := rawjson.Content(f.Value)
+	total = rawjson.CharCount(content)
+	if f.Cut != nil {
+		total = max(f.Cut.TotalChars, total)
+	}
+	return string(rawjson.AppendText(nil, rawjson.Prefix(content, PreviewChars))), total
+}
+
+// nestedSize is the length of a nested value: of a preview that of the whole.
+func nestedSize(f evidence.Field) int {
+	if f.Cut != nil {
+		return f.Cut.TotalChars
+	}
+	return len(f.Value)
+}
+
+func relationPart(rel rsclient.Relation) part {
+	text := bareName(rel.Name) + "=expanded(" + strconv.Itoa(len(rel.Records))
+	if rel.HasMore {
+		text += ", has_more"
+	}
+	p := part{field: rel.Name, text: text + ")"}
+	if len(rel.Records) > 0 {
+		p.lacks = lacksRelation
+	}
+	return p
+}

@@ -1,0 +1,212 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strconv"
+
+	"pdpp/internal/rsclient"
+)
+
+const windowURI = "pdpp://field-window/"
+
+// window is a request for a piece of one field (MS-170).
+type window struct {
+	record Handle
+	field  string
+	q      string
+	// ints are the numbers of the selector that were given: offset_chars,
+	// limit_chars, before_chars, after_chars.
+	ints map[string]int
+}
+
+// windowNumbers are the numbers of a selector before and after q, in the order of
+// MS-54.
+var windowNumbers = [2][]string{{"offset_chars", "limit_chars"}, {"before_chars", "after_chars"}}
+
+func badSelector(param, message string) error {
+	return &Failure{Code: "invalid_field_window_selector", Param: param, Message: message}
+}
+
+// window is the window that the arguments ask for. What they say about each other is
+// checked here (MS-171).
+func (a Args) window() (window, error) {
+	w := window{record: a.handle, field: a.Text("field_path"), q: a.Text("q"), ints: a.ints}
+	parts := 0
+	for _, name := range []string{"connection_id", "stream", "record_id"} {
+		if a.Has(name) {
+			parts++
+		}
+	}
+	switch {
+	case a.Has("id") && parts > 0:
+		return w, badSelector("id", "`id` is exclusive with `connection_id`, `stream` and `record_id`.")
+	case !a.Has("id") && parts < 3:
+		return w, badSelector("id", "This tool requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`.")
+	case parts > 0:
+		w.record = Handle{a.Text("connection_id"), a.Text("stream"), a.Text("record_id")}
+	}
+	switch {
+	case a.Has("cursor") && (a.Has("offset_chars") || a.Has("q")):
+		return w, badSelector("cursor", "`cursor` continues a window and is exclusive with `offset_chars` and `q`.")
+	case a.Has("q") && a.Has("offset_chars"):
+		return w, badSelector("q", "`q` is exclusive with `offset_chars`.")
+	case !a.Has("q") && a.Has("before_chars"):
+		return w, badSelector("before_chars", "`before_chars` and `after_chars` require `q`.")
+	case !a.Has("q") && a.Has("after_chars"):
+		return w, badSelector("after_chars", "`before_chars` and `after_chars` require `q`.")
+	case !a.Has("cursor"):
+		return w, nil
+	}
+	offset, ok := cursorOffset(a.Text("cursor"))
+	if !ok {
+		return w, badSelector("cursor", "cursor must be a value returned by this tool.")
+	}
+	w.ints = maps.Clone(a.ints)
+	w.ints["offset_chars"] = offset
+	return w, nil
+}
+
+// cursorOffset reads a cursor: the offset in decimal digits (MS-172).
+func cursorOffset(cursor string) (int, bool) {
+	const maxDigits = 15
+	n, err := strconv.ParseUint(cursor, 10, 63) // no sign is accepted
+	return int(n), err == nil && len(cursor) <= maxDigits
+}
+
+// at is another window of the same field.
+func (w window) at(offset, limit int) window {
+	return window{record: w.record, field: w.field, ints: map[string]int{"offset_chars": offset, "limit_chars": limit}}
+}
+
+// appendSelector appends the members of the selector that apply.
+func (w window) appendSelector(b []byte) []byte {
+	for i, names := range windowNumbers {
+		for _, name := range names {
+			if n, given := w.ints[name]; given {
+				b = append(b, `,"`+name+`":`...)
+				b = strconv.AppendInt(b, int64(n), 10)
+			}
+		}
+		if i == 0 {
+			b = appendMember(b, "q", w.q)
+		}
+	}
+	return b
+}
+
+// URI is the window as a resource (MS-54).
+func (w window) URI() string {
+	b := appendIdentity([]byte(`{"v":1,"kind":"field-window"`), w.record)
+	b = appendMember(b, "field_path", w.field)
+	return encodeURI(windowURI, append(w.appendSelector(b), '}'))
+}
+
+// args are the arguments of read_record_field for the window. A handle that cannot
+// carry the connection gives way to its parts (MS-68).
+func (w window) args() []byte {
+	var b []byte
+	if id, embedded := w.record.String(); embedded {
+		b = append([]byte(`{"id":`), quoteID(id)...)
+	} else {
+		b = append([]byte(`{"connection_id":`), quoteID(w.record.Connection)...)
+		b = append(append(b, `,"stream":`...), quoteID(w.record.Stream)...)
+		b = append(append(b, `,"record_id":`...), quoteID(w.record.Record)...)
+	}
+	b = append(append(b, `,"field_path":`...), quoteID(w.field)...)
+	return append(w.appendSelector(b), '}')
+}
+
+// query is the request for the window (MS-172).
+func (w window) query() rsclient.Query {
+	var q rsclient.Query
+	q.Set("field", w.field)
+	for i, names := range windowNumbers {
+		for _, name := range names {
+			if n, given := w.ints[name]; given {
+				q.Set(name, strconv.Itoa(n))
+			}
+		}
+		if i == 0 {
+			q.Set("q", w.q)
+		}
+	}
+	q.Set("connection_id", w.record.Connection)
+	return q
+}
+
+// piece is a window as the resource server cut it.
+type piece struct {
+	rsclient.Window
+	asked     window // with the identity that the answer has
+	limit     int
+	asJSON    bool // it is of the field's JSON text
+	requestID string
+}
+
+// readWindow reads a piece of a field. It is cut by the resource server: nothing
+// here reads a record and slices it (BOUND-1). A field that is no text is read as
+// its JSON text.
+func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
+	q := w.query()
+	answer, err := s.RS.FieldWindow(ctx, w.record.Stream, w.record.Record, q)
+	asJSON := wantsJSON(err)
+	if asJSON {
+		q.Set("as", "json")
+		answer, err = s.RS.FieldWindow(ctx, w.record.Stream, w.record.Record, q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &piece{asked: w, limit: w.limit(), requestID: answer.RequestID}
+	var ok bool
+	p.Window, ok = rsclient.WindowOf(answer.Body, rsclient.Identity(w.record), w.field)
+	if !ok {
+		return nil, &rsclient.Error{Code: rsclient.CodeInvalid, Message: "The resource server's answer is not a field window."}
+	}
+	p.asJSON = asJSON || p.Field.AsJSON
+	if h := Handle(p.Identity); h.isNamed() {
+		p.asked.record = h
+	}
+	if p.Limit >= 1 && p.Limit <= WindowMax {
+		p.limit = p.Limit
+	}
+	return p, nil
+}
+
+// wantsJSON reports the refusal of a field that can be read as JSON (FW-8).
+func wantsJSON(err error) bool {
+	var e *rsclient.Error
+	return errors.As(err, &e) && e.Code == "field_not_text" && rsclient.RetryWith(e.Object) == "as"
+}
+
+// limit is the length that the window was asked for.
+func (w window) limit() int {
+	if n, given := w.ints["limit_chars"]; given {
+		return n
+	}
+	return WindowDefault
+}
+
+// uri is the resource of this piece: asked for by its place, or by the words that
+// found it.
+func (p *piece) uri() string {
+	if p.asked.q != "" {
+		return p.asked.URI()
+	}
+	return p.asked.at(p.Start, p.limit).URI()
+}
+
+// neighbours are the windows after and before this one; nil where there is none.
+func (p *piece) neighbours() (next, prev *window) {
+	if p.Next >= 0 {
+		w := p.asked.at(p.Next, p.limit)
+		next = &w
+	}
+	if p.Previous >= 0 {
+		w := p.asked.at(p.Previous, p.limit)
+		prev = &w
+	}
+	return next, prev
+}

@@ -1,0 +1,212 @@
+package rsclient
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pdpp/internal/secret"
+)
+
+// The limits of a read (MS-20).
+const (
+	Timeout       = 30 * time.Second // of one call, its repetition included
+	BodyMax       = 32 << 20         // bytes of a JSON answer
+	WindowBodyMax = 1 << 20          // bytes of a field-window answer
+	errorBodyMax  = 1 << 20          // bytes of an answer that is an error
+)
+
+// Config is what a Client needs. Only Provider is required.
+type Config struct {
+	Provider string // an http or https URL without user info, query and fragment
+	Version  string // for User-Agent
+
+	Transport http.RoundTripper // nil: one of its own, with a pool of connections
+	Timeout   time.Duration     // 0: Timeout
+
+	// Token gives the bearer of a call. An *Error is passed on; any other means that
+	// there is no usable credential. nil: the transport authorizes (H-53).
+	Token func(context.Context) (string, error)
+	// Renew renews the credential that a token belongs to; ok is false when that
+	// cannot be done. It is called at most once in a call, after a 401 that says the
+	// token is no longer good (MS-33). nil: never.
+	Renew func(ctx context.Context, stale string) (token string, ok bool, err error)
+	// RequestID gives the Request-Id of a call, "" for none. nil: a new one each time.
+	RequestID func(context.Context) string
+
+	Log   *slog.Logger     // nil: none
+	Clock func() time.Time // for the duration in the log; nil: it is not logged
+}
+
+// Client reads a resource server over HTTP. It is safe for concurrent use.
+type Client struct {
+	cfg      Config
+	provider string
+}
+
+var _ Reader = (*Client)(nil)
+
+// New makes a client. Only the origin of the provider is ever called (MS-33).
+func New(cfg Config) (*Client, error) {
+	u, err := url.Parse(cfg.Provider)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return nil, errors.New("the provider must be an absolute http or https URL")
+	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return nil, errors.New("the provider URL must have no user info, query or fragment")
+	}
+	if cfg.Transport == nil {
+		cfg.Transport = pooled()
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = Timeout
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.RequestID == nil {
+		cfg.RequestID = func(context.Context) string { return secret.ID("req_") }
+	}
+	return &Client{cfg: cfg, provider: strings.TrimRight(cfg.Provider, "/")}, nil
+}
+
+func pooled() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 8 // one host, several calls at a time (MS-13)
+	t.MaxResponseHeaderBytes = 64 << 10
+	return t
+}
+
+// Provider is the server's URL without a trailing slash.
+func (c *Client) Provider() string { return c.provider }
+
+// Schema reads /v1/schema.
+func (c *Client) Schema(ctx context.Context, q Query) (*Answer, error) {
+	return c.read(ctx, call{route: "/v1/schema", query: q, most: BodyMax}, Prefer{})
+}
+
+// Records reads a page of records.
+func (c *Client) Records(ctx context.Context, stream string, q Query, p Prefer) (*Answer, error) {
+	return c.read(ctx, call{
+		route: "/v1/streams/{stream}/records", segments: []string{stream}, query: q, most: BodyMax, isList: true,
+	}, p)
+}
+
+// Record reads one record.
+func (c *Client) Record(ctx context.Context, stream, id string, q Query, p Prefer) (*Answer, error) {
+	return c.read(ctx, call{
+		route: "/v1/streams/{stream}/records/{id}", segments: []string{stream, id}, query: q, most: BodyMax,
+	}, p)
+}
+
+// FieldWindow reads a piece of a field.
+func (c *Client) FieldWindow(ctx context.Context, stream, id string, q Query) (*Answer, error) {
+	return c.read(ctx, call{
+		route: "/v1/streams/{stream}/records/{id}/field-window", segments: []string{stream, id}, query: q, most: WindowBodyMax,
+	}, Prefer{})
+}
+
+// Aggregate reads one metric of a stream.
+func (c *Client) Aggregate(ctx context.Context, stream string, q Query) (*Answer, error) {
+	return c.read(ctx, call{
+		route: "/v1/streams/{stream}/aggregate", segments: []string{stream}, query: q, most: BodyMax,
+	}, Prefer{})
+}
+
+// Search reads /v1/search, or the route of another mode: "semantic", "hybrid".
+func (c *Client) Search(ctx context.Context, mode string, q Query, p Prefer) (*Answer, error) {
+	in := call{route: "/v1/search", query: q, most: BodyMax, isList: true}
+	if mode == "semantic" || mode == "hybrid" {
+		in.route += "/" + mode
+	}
+	return c.read(ctx, in, p)
+}
+
+// call is one read of a route. Logs name the route alone: what is put into it is an
+// argument (MS-268).
+type call struct {
+	route    string
+	segments []string // for the names in braces, in order
+	query    Query
+	prefer   string
+	accept   string // "" for JSON
+	ranged   bool   // only the first most bytes are asked for
+	most     int
+	isList   bool // the answer may be a list
+}
+
+// url is where the call goes; false when a segment cannot stand in a path: an empty
+// or dot segment would be another route.
+func (in *call) url(provider string) (string, bool) {
+	var b strings.Builder
+	b.WriteString(provider)
+	n := 0
+	for part := range strings.SplitSeq(in.route[1:], "/") {
+		if strings.HasPrefix(part, "{") {
+			part = in.segments[n]
+			n++
+			if part == "" || part == "." || part == ".." {
+				return "", false
+			}
+			part = url.PathEscape(part)
+		}
+		b.WriteString("/" + part)
+	}
+	if q := in.query.String(); q != "" {
+		b.WriteString("?" + q)
+	}
+	return b.String(), true
+}
+
+// header is Prefer as it is sent (MS-39); "" when nothing is preferred.
+func (p Prefer) header() string {
+	var parts []string
+	if p.FieldPreview > 0 {
+		parts = append(parts, preferPreview+"="+strconv.Itoa(p.FieldPreview))
+	}
+	if p.PageBytes > 0 {
+		parts = append(parts, preferBytes+"="+strconv.Itoa(p.PageBytes))
+	}
+	return strings.Join(parts, ", ")
+}
+
+const (
+	preferPreview = "pdpp-field-preview"
+	preferBytes   = "pdpp-page-bytes"
+)
+
+// applied reads Preference-Applied (RFC 7240 §3). What the server applied more
+// loosely than asked for is not applied.
+func (p Prefer) applied(values []string) Prefer {
+	var did Prefer
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		part, _, _ = strings.Cut(part, ";")
+		name, value, _ := strings.Cut(part, "=")
+		value = strings.Trim(strings.TrimSpace(value), `"`)
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case preferPreview:
+			did.FieldPreview = within(value, p.FieldPreview)
+		case preferBytes:
+			did.PageBytes = within(value, p.PageBytes)
+		}
+	}
+	return did
+}
+
+// within is the value that was applied: the one asked for when none is named, 0 when
+// it is none or more than that.
+func within(value string, asked int) int {
+	if value == "" {
+		return asked
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > asked {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,290 @@
+package rsclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/rawjson"
+)
+
+// reply is what a server answered, read to its end or to the limit.
+type reply struct {
+	status int
+	header http.Header
+	length int64 // of the body as declared; -1: not declared
+	body   []byte
+	over   bool // there was more than the limit
+}
+
+// read calls a JSON route.
+func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
+	in.prefer = p.header()
+	r, bearer, err := c.exchange(ctx, &in)
+	if err != nil {
+		return nil, err
+	}
+	if r.status/100 != 2 {
+		return nil, r.failure(bearer)
+	}
+	if r.over {
+		return nil, refused(CodeTooLarge, "The answer of the resource server is too large. Ask for less: a smaller limit, or fewer fields.")
+	}
+	body, ok := r.json(in.isList)
+	switch {
+	case !ok:
+		return nil, refused(CodeInvalid, "The resource server answered with something that is not the JSON of this route.")
+	case repeats(body, bearer):
+		return nil, refused(CodeInvalid, "The answer of the resource server was withheld: it repeats the credential of the call.")
+	}
+	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied"))}, nil
+}
+
+func refused(code, message string) *Error {
+	return &Error{Code: code, Message: message, Object: errorObject("adapter_error", code, message)}
+}
+
+// exchange makes a call, within the time it has. A read is repeated once when the
+// connection failed or something between says that the server is away, and once
+// with a renewed credential (MS-33).
+func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer string, err error) {
+	target, ok := in.url(c.provider)
+	if !ok {
+		return nil, "", refused(CodeInvalid, "A name in this call cannot stand in the path of a URL.")
+	}
+	timed, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	if bearer, err = c.bearer(timed); err != nil {
+		return nil, "", c.stopped(ctx, timed, err)
+	}
+	for repeated, renewed := false, false; ; {
+		r, err := c.attempt(timed, in, target, bearer)
+		switch {
+		case timed.Err() != nil && err != nil:
+			return nil, "", c.stopped(ctx, timed, err)
+		case !repeated && (err != nil || r.isAway()):
+			repeated = true
+			continue
+		case err != nil:
+			return nil, "", refused(CodeUnreachable, "The resource server cannot be reached.")
+		case r.status/100 == 3:
+			return nil, "", refused(CodeRedirect, "The resource server redirects this read elsewhere; redirects are not followed.")
+		case r.status == http.StatusUnauthorized && !renewed && r.isStale():
+			renewed = true
+			if fresh, ok := c.renew(timed, bearer); ok {
+				bearer = fresh
+				continue
+			}
+		}
+		return r, bearer, nil
+	}
+}
+
+// bearer is the token of a call; "" where the transport authorizes.
+func (c *Client) bearer(ctx context.Context) (string, error) {
+	if c.cfg.Token == nil {
+		return "", nil
+	}
+	token, err := c.cfg.Token(ctx)
+	var known *Error
+	switch {
+	case err == nil && token != "":
+		return token, nil
+	case errors.As(err, &known):
+		return "", known
+	}
+	if err != nil && ctx.Err() == nil {
+		c.cfg.Log.WarnContext(ctx, "there is no usable credential", "error", err)
+	}
+	return "", refused("invalid_token", "There is no usable credential for the resource server.")
+}
+
+// renew asks for another token of the same credential. When there is none the 401
+// is the answer.
+func (c *Client) renew(ctx context.Context, stale string) (string, bool) {
+	if c.cfg.Renew == nil {
+		return "", false
+	}
+	fresh, ok, err := c.cfg.Renew(ctx, stale)
+	if err != nil {
+		c.cfg.Log.WarnContext(ctx, "the credential was not renewed", "error", strings.ReplaceAll(err.Error(), stale, "…"))
+	}
+	return fresh, ok && err == nil && fresh != "" && fresh != stale
+}
+
+// stopped says why a call ended early: the caller's own cancellation as it is, a
+// deadline as a timeout, anything else as what it was.
+func (c *Client) stopped(ctx, timed context.Context, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case timed.Err() != nil:
+		return refused(CodeTimeout, "The resource server did not answer in time.")
+	}
+	return err
+}
+
+// attempt sends one request and reads its answer.
+func (c *Client) attempt(ctx context.Context, in *call, target, bearer string) (r *reply, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.setHeaders(req, in, bearer)
+	done := c.logged(ctx, in)
+	defer func() { done(r, err) }()
+	resp, err := c.cfg.Transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	r = &reply{status: resp.StatusCode, header: resp.Header, length: resp.ContentLength}
+	most, part := in.most, in.ranged
+	if r.status/100 != 2 {
+		most, part = errorBodyMax, false
+	}
+	if r.length > int64(most) && !part {
+		r.over = true
+		return r, nil
+	}
+	if r.body, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1)); err != nil {
+		return nil, err
+	}
+	if len(r.body) > most {
+		r.body, r.over = r.body[:most], true
+	}
+	return r, nil
+}
+
+func (c *Client) setHeaders(req *http.Request, in *call, bearer string) {
+	h := req.Header
+	h.Set("Accept", "application/json")
+	if in.accept != "" {
+		h.Set("Accept", in.accept)
+	}
+	h.Set("User-Agent", "pdpp/"+c.cfg.Version)
+	if bearer != "" {
+		h.Set("Authorization", "Bearer "+bearer)
+	}
+	if id := c.cfg.RequestID(req.Context()); id != "" {
+		h.Set("Request-Id", id)
+	}
+	if in.prefer != "" {
+		h.Set("Prefer", in.prefer)
+	}
+	if in.ranged {
+		h.Set("Range", "bytes=0-"+strconv.Itoa(in.most-1))
+	}
+}
+
+// logged starts a line of the log (MS-268): the route, never what was put into it.
+func (c *Client) logged(ctx context.Context, in *call) func(*reply, error) {
+	var ms func() slog.Attr
+	if c.cfg.Clock != nil {
+		start := c.cfg.Clock()
+		ms = func() slog.Attr { return slog.Int64("ms", c.cfg.Clock().Sub(start).Milliseconds()) }
+	}
+	return func(r *reply, err error) {
+		level, attrs := slog.LevelDebug, []slog.Attr{slog.String("route", "GET "+in.route)}
+		if r != nil {
+			attrs = append(attrs, slog.Int("status", r.status), slog.Int("bytes", len(r.body)))
+		}
+		if err != nil || r.status/100 != 2 {
+			level = slog.LevelWarn
+		}
+		if err != nil { // of the network: it has addresses, no content
+			attrs = append(attrs, slog.String("error", err.Error()))
+		}
+		if ms != nil {
+			attrs = append(attrs, ms())
+		}
+		c.cfg.Log.LogAttrs(ctx, level, "rs read", attrs...)
+	}
+}
+
+// isAway reports an answer of something that stands between, or of a server that is
+// starting: asking again may help. A server that names a time, or says that the read
+// itself took too long, is not asked again.
+func (r *reply) isAway() bool {
+	switch r.status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return r.header.Get("Retry-After") == "" && r.code() != "timeout"
+	}
+	return false
+}
+
+// isStale reports a 401 that is about the token; two codes of other servers mean
+// that the token is good but not for this (IO-3).
+func (r *reply) isStale() bool {
+	code := r.code()
+	return code != "context.stream_not_allowed" && code != "context.instance_mismatch"
+}
+
+// code is the code of an error answer.
+func (r *reply) code() string {
+	body, err := rawjson.CompactRelayed(nil, r.body)
+	if err != nil {
+		return ""
+	}
+	return text(object(body, "error"), "code")
+}
+
+// json is the body of a JSON route, without insignificant white space and otherwise
+// as received (MS-35, MS-36).
+func (r *reply) json(isList bool) ([]byte, bool) {
+	if r.status == http.StatusNoContent || !isJSON(r.header) {
+		return nil, false
+	}
+	body, err := rawjson.CompactRelayed(nil, r.body)
+	if err != nil {
+		return nil, false
+	}
+	kind := rawjson.KindOf(body)
+	return body, kind == rawjson.KindObject || isList && kind == rawjson.KindArray
+}
+
+func isJSON(h http.Header) bool {
+	t := mediaType(h)
+	return t == "application/json" || strings.HasSuffix(t, "+json")
+}
+
+// mediaType is the content type without parameters, in lower case.
+func mediaType(h http.Header) string {
+	t, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return t
+}
+
+const maxRequestID = 200 // bytes; what is longer is nobody's id
+
+// requestID is the id of the answer (MS-37).
+func (r *reply) requestID(bearer string) string {
+	for _, name := range []string{"Request-Id", "X-Request-Id"} {
+		if id := r.header.Get(name); id != "" && len(id) <= maxRequestID && !repeats([]byte(id), bearer) {
+			return strings.ToValidUTF8(id, "")
+		}
+	}
+	return ""
+}
+
+const minBearer = 16 // characters; what is shorter is found in anything
+
+// repeats reports whether a text has the bearer in it (MS-48), escaped or not.
+func repeats(text []byte, bearer string) bool {
+	if len(bearer) < minBearer {
+		return false
+	}
+	if bytes.Contains(text, []byte(bearer)) {
+		return true
+	}
+	return bytes.IndexByte(text, '\\') >= 0 && bytes.Contains(rawjson.AppendText(slices.Grow([]byte(nil), len(text)), text), []byte(bearer))
+}

@@ -1,0 +1,112 @@
+package rsclient
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"pdpp/internal/rawjson"
+)
+
+const maxErrorChars = 300 // of an error that is plain text (MS-38)
+
+// failure normalizes an answer that is an error (MS-38).
+func (r *reply) failure(bearer string) *Error {
+	e := &Error{Status: r.status, RequestID: r.requestID(bearer)}
+	body, err := rawjson.CompactRelayed(nil, r.body)
+	obj := object(body, "error")
+	switch {
+	case err != nil || obj == nil || r.over:
+		e.Code, e.Message = "http_"+strconv.Itoa(r.status), r.plain()
+		e.Object = errorObject("rs_error", e.Code, e.Message)
+	default:
+		e.Object = r.complete(obj)
+	}
+	if repeats(e.Object, bearer) { // MS-48
+		code := text(e.Object, "code")
+		if repeats([]byte(code), bearer) {
+			code = "http_" + strconv.Itoa(r.status)
+		}
+		e.Object = errorObject("rs_error", code, r.constant())
+	}
+	if s := r.retryAfter(); s != "" {
+		e.Object = append(e.Object[:len(e.Object)-1:len(e.Object)-1], `,"retry_after_s":`+s+"}"...)
+	}
+	e.Code, e.Message = text(e.Object, "code"), text(e.Object, "message")
+	return e
+}
+
+func errorObject(kind, code, message string) []byte {
+	b := appendMember([]byte{'{'}, "type", kind)
+	b = appendMember(b, "code", code)
+	b = appendMember(b, "message", message)
+	return append(b, '}')
+}
+
+func appendMember(b []byte, name, value string) []byte {
+	if len(b) > 1 {
+		b = append(b, ',')
+	}
+	b = append(b, `"`+name+`":`...)
+	return rawjson.AppendString(b, value)
+}
+
+// complete fills in what an error object lacks. A type, code or message that is no
+// text counts as missing; a retry_after_s gives way to the header's.
+func (r *reply) complete(obj []byte) []byte {
+	kind, code, message := text(obj, "type"), text(obj, "code"), text(obj, "message")
+	drop := map[string]bool{"retry_after_s": r.retryAfter() != ""}
+	for name, value := range map[string]string{"type": kind, "code": code, "message": message} {
+		drop[name] = value == ""
+	}
+	b := without(obj, drop)
+	b = b[:len(b)-1]
+	if kind == "" {
+		b = appendMember(b, "type", "rs_error")
+	}
+	if code == "" {
+		code = kind
+		if code == "" {
+			code = "http_" + strconv.Itoa(r.status)
+		}
+		b = appendMember(b, "code", code)
+	}
+	if message == "" {
+		b = appendMember(b, "message", r.constant())
+	}
+	return append(b, '}')
+}
+
+// plain is the beginning of an error that is text; a page for people, or anything
+// else, is not shown.
+func (r *reply) plain() string {
+	t := mediaType(r.header)
+	if t != "text/plain" && !isJSON(r.header) || !utf8.Valid(r.body) {
+		return r.constant()
+	}
+	s := strings.Join(strings.Fields(string(r.body)), " ")
+	if s == "" {
+		return r.constant()
+	}
+	n := 0
+	for i := range s {
+		if n == maxErrorChars {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+func (r *reply) constant() string {
+	return "The resource server answered with HTTP status " + strconv.Itoa(r.status) + "."
+}
+
+// retryAfter is the header in seconds; "" when it has none, or a date.
+func (r *reply) retryAfter() string {
+	n, err := strconv.ParseUint(strings.TrimSpace(r.header.Get("Retry-After")), 10, 31)
+	if err != nil {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}

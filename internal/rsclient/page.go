@@ -1,0 +1,201 @@
+package rsclient
+
+import (
+	"slices"
+
+	"pdpp/internal/rawjson"
+)
+
+// Page is a list answer: of records, or of search hits.
+type Page struct {
+	Rows             [][]byte // the items as received
+	NextCursor       string
+	NextChangesSince string
+	HasMore          *bool // nil: the server does not say
+	Count            Count
+	Warnings         []Warning
+	Presentation     Presentations
+	Meta             []byte // the member meta; nil when there is none
+
+	body []byte
+	list span
+}
+
+// span is a stretch of a body.
+type span struct{ start, end int }
+
+// Count is how many items there are in all.
+type Count struct {
+	Kind  string // "" when nothing was counted; else exact, estimated, lower_bound
+	Value string // digits
+}
+
+// String is the count as texts show it, "" when there is none (MS-127).
+func (c Count) String() string {
+	switch c.Kind {
+	case "":
+		return ""
+	case "lower_bound":
+		return "at_least:" + c.Value
+	}
+	return c.Kind + ":" + c.Value
+}
+
+// Warning is one of meta.warnings (C-32, H-93).
+type Warning struct {
+	Code         string
+	Message      string
+	Param        string
+	Connection   string
+	ConnectorKey string
+	Error        string // the code of what failed
+	Raw          []byte
+}
+
+// PageOf reads a list answer. A body without a list has no rows.
+func PageOf(body []byte) Page {
+	p := Page{
+		NextCursor: text(body, "next_cursor"), NextChangesSince: text(body, "next_changes_since"),
+		Meta: object(body, "meta"), body: body, list: findList(body),
+	}
+	if v := get(body, "has_more"); rawjson.KindOf(v) == rawjson.KindBool {
+		more := string(v) == "true"
+		p.HasMore = &more
+	}
+	p.Rows = slices.Collect(rawjson.Elements(body[p.list.start:p.list.end]))
+	p.Count = countOf(p.Meta)
+	p.Warnings = warningsOf(p.Meta)
+	p.Presentation = PresentationsOf(body)
+	return p
+}
+
+// findList finds where the items are; an empty span when there are none. A body
+// that is a list is its own.
+func findList(body []byte) span {
+	if rawjson.KindOf(body) == rawjson.KindArray {
+		return span{0, len(body)}
+	}
+	for _, path := range listPaths {
+		if s, ok := locate(body, path); ok && rawjson.KindOf(body[s.start:s.end]) == rawjson.KindArray {
+			return s
+		}
+	}
+	return span{}
+}
+
+// locate finds where the value at a path stands.
+func locate(body []byte, path []string) (span, bool) {
+	s := span{0, len(body)}
+	for _, name := range path {
+		place, ok := memberAt(body[s.start:s.end], name)
+		if !ok {
+			return span{}, false
+		}
+		s = span{s.start + place.Value, s.start + place.End}
+	}
+	return s, true
+}
+
+func memberAt(obj []byte, name string) (rawjson.Place, bool) {
+	for n, place := range rawjson.Places(obj) {
+		if string(n) == name {
+			return place, true
+		}
+	}
+	return rawjson.Place{}, false
+}
+
+// countOf reads {kind, value}, or a number beside count_accuracy (IO-4).
+func countOf(meta []byte) Count {
+	v, kind := get(meta, "count"), text(meta, "count_accuracy")
+	if rawjson.KindOf(v) == rawjson.KindObject {
+		kind = text(v, "kind")
+		v = get(v, "value")
+	}
+	switch {
+	case !isDigits(v):
+		return Count{}
+	case kind == "exact", kind == "estimated", kind == "lower_bound":
+		return Count{kind, string(v)}
+	}
+	return Count{}
+}
+
+func isDigits(v []byte) bool {
+	for _, c := range v {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(v) > 0 && len(v) < 20
+}
+
+func warningsOf(meta []byte) []Warning {
+	var list []Warning
+	for w := range rawjson.Elements(get(meta, "warnings")) {
+		if rawjson.KindOf(w) != rawjson.KindObject {
+			continue
+		}
+		detail := object(w, "detail")
+		list = append(list, Warning{
+			Code: text(w, "code"), Message: text(w, "message"), Param: text(w, "param"), Connection: ConnectionOf(w),
+			ConnectorKey: firstID(detail, connectorNames), Error: text(object(detail, "error"), "code"), Raw: w,
+		})
+	}
+	return list
+}
+
+// Body is the answer with these rows in place of its own. When they are fewer, it
+// says has_more and loses the handles that lie behind the rows that are gone
+// (MS-71): next_cursor, next_changes_since, and links.next, which repeats them.
+func (p Page) Body(rows [][]byte) []byte {
+	list := []byte{'['}
+	for i, row := range rows {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, row...)
+	}
+	list = append(list, ']')
+	body := slices.Concat(p.body[:p.list.start], list, p.body[p.list.end:])
+	if len(rows) >= len(p.Rows) || rawjson.KindOf(body) != rawjson.KindObject {
+		return body
+	}
+	return withoutHandles(body)
+}
+
+// withoutHandles copies the members of a page but for its handles.
+func withoutHandles(body []byte) []byte {
+	out := append(make([]byte, 0, len(body)+16), '{')
+	for name, place := range rawjson.Places(body) {
+		switch string(name) {
+		case "next_cursor", "next_changes_since", "has_more":
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if string(name) == "links" {
+			out = append(out, body[place.Start:place.Value]...)
+			out = appendWithNull(out, body[place.Value:place.End], "next")
+			continue
+		}
+		out = append(out, body[place.Start:place.End]...)
+	}
+	if len(out) > 1 {
+		out = append(out, ',')
+	}
+	return append(out, `"has_more":true}`...)
+}
+
+// appendWithNull appends a value; where it is an object with the member name, that
+// is null.
+func appendWithNull(dst, obj []byte, name string) []byte {
+	place, ok := memberAt(obj, name)
+	if !ok {
+		return append(dst, obj...)
+	}
+	dst = append(dst, obj[:place.Value]...)
+	dst = append(dst, "null"...)
+	return append(dst, obj[place.End:]...)
+}

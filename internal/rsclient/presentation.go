@@ -1,0 +1,56 @@
+package rsclient
+
+import (
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+)
+
+// Presentations are what an answer says was declared about the streams in it
+// (REC-5, MS-34), by <connector_key>/<stream>.
+type Presentations map[string]*evidence.Presentation
+
+// PresentationsOf reads meta.presentation of an answer. An answer without it has
+// none.
+func PresentationsOf(body []byte) Presentations {
+	all := make(Presentations)
+	for name, v := range rawjson.Members(at(body, "meta", "presentation")) {
+		p := &evidence.Presentation{BlobsByID: true, Roles: make(map[pdpp.Role][]string)}
+		if field := text(v, "time_field"); field != "" {
+			p.TimeFields = []string{field}
+		}
+		for role := range rawjson.Members(get(v, "roles")) {
+			p.Roles[pdpp.Role(role)] = texts(get(v, "roles"), string(role))
+		}
+		all[string(name)] = p
+	}
+	return all
+}
+
+// nothingDeclared is what is known of other streams: an object with a blob_id is a
+// blob reference all the same (MS-64).
+var nothingDeclared = evidence.Presentation{BlobsByID: true}
+
+// For is what was declared about a stream. A record that does not name its connector
+// is taken to be of the only one that has such a stream. It is never nil.
+func (p Presentations) For(connectorKey, stream string) *evidence.Presentation {
+	if found, ok := p[connectorKey+"/"+stream]; ok {
+		return found
+	}
+	var only *evidence.Presentation
+	for name, found := range p {
+		if connectorKey != "" || !strings.HasSuffix(name, "/"+stream) {
+			continue
+		}
+		if only != nil {
+			return &nothingDeclared
+		}
+		only = found
+	}
+	if only == nil {
+		return &nothingDeclared
+	}
+	return only
+}

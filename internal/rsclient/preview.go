@@ -1,0 +1,159 @@
+package rsclient
+
+import (
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+)
+
+// PreviewRow is a row of a page with its long values as previews of at most n
+// characters, as a server that knows the preference would have sent it (REC-39,
+// REC-41, MS-71). cut is false, and the row as it came, when no value is longer.
+func PreviewRow(raw []byte, n int) (row []byte, cut bool) { return preview(raw, n, envelopeNames) }
+
+// PreviewDetail is PreviewRow for the answer of the record route.
+func PreviewDetail(body []byte, n int) (detail []byte, cut bool) {
+	return preview(body, n, detailNames)
+}
+
+func preview(raw []byte, n int, envelope map[string]bool) ([]byte, bool) {
+	if rawjson.KindOf(raw) != rawjson.KindObject {
+		return raw, false
+	}
+	p := previewer{chars: n, before: truncationsOf(raw), out: []byte{'{'}}
+	wrapped := object(raw, "data") != nil
+	for name, place := range rawjson.Places(raw) {
+		value := raw[place.Value:place.End]
+		if string(name) == "truncated_fields" {
+			continue // it is written again, with what is new
+		}
+		p.member(raw[place.Start:place.Value])
+		switch {
+		case string(name) == "expanded":
+			p.relations(value)
+		case wrapped && string(name) == "data":
+			p.payload(value)
+		case !wrapped && !envelope[string(name)]:
+			p.value(string(name), value)
+		default:
+			p.out = append(p.out, value...)
+		}
+	}
+	if !p.cut {
+		return raw, false
+	}
+	p.truncations(get(raw, "truncated_fields"))
+	return append(p.out, '}'), true
+}
+
+// previewer copies a record and shortens its values.
+type previewer struct {
+	chars  int
+	before map[string]*evidence.Truncation // what the server itself had cut
+	out    []byte
+	names  []string // of the fields that are cut here
+	facts  []evidence.Truncation
+	cut    bool // also in a record of a relation
+}
+
+// member begins a member: a comma where one is due, and its name as it stands.
+func (p *previewer) member(name []byte) {
+	if p.out[len(p.out)-1] != '{' {
+		p.out = append(p.out, ',')
+	}
+	p.out = append(p.out, name...)
+}
+
+func (p *previewer) payload(obj []byte) {
+	p.out = append(p.out, '{')
+	for name, place := range rawjson.Places(obj) {
+		p.member(obj[place.Start:place.Value])
+		p.value(string(name), obj[place.Value:place.End])
+	}
+	p.out = append(p.out, '}')
+}
+
+func (p *previewer) value(name string, value []byte) {
+	var t *evidence.Truncation
+	p.out, t = evidence.AppendPreview(p.out, value, p.chars, true)
+	if t == nil {
+		return
+	}
+	if old := p.before[name]; old != nil { // the beginning of a beginning
+		whole := *old
+		whole.ShownChars = t.ShownChars
+		t = &whole
+	}
+	p.names, p.facts, p.cut = append(p.names, name), append(p.facts, *t), true
+}
+
+// relations copies expanded, whose records are previewed like any other.
+func (p *previewer) relations(v []byte) {
+	if rawjson.KindOf(v) != rawjson.KindObject {
+		p.out = append(p.out, v...)
+		return
+	}
+	p.out = append(p.out, '{')
+	for _, place := range rawjson.Places(v) {
+		p.member(v[place.Start:place.Value])
+		p.relation(v[place.Value:place.End])
+	}
+	p.out = append(p.out, '}')
+}
+
+// relation copies a list of records, or one record (REC-26).
+func (p *previewer) relation(v []byte) {
+	list := span{0, len(v)}
+	if rawjson.KindOf(v) == rawjson.KindObject {
+		list, _ = locate(v, []string{"data"})
+	}
+	records := v[list.start:list.end]
+	if rawjson.KindOf(records) != rawjson.KindArray {
+		p.child(v)
+		return
+	}
+	p.out = append(append(p.out, v[:list.start]...), '[')
+	n := 0
+	for item := range rawjson.Elements(records) {
+		if n > 0 {
+			p.out = append(p.out, ',')
+		}
+		n++
+		p.child(item)
+	}
+	p.out = append(p.out, ']')
+	p.out = append(p.out, v[list.end:]...)
+}
+
+func (p *previewer) child(raw []byte) {
+	record, cut := PreviewRow(raw, p.chars)
+	p.out = append(p.out, record...)
+	p.cut = p.cut || cut
+}
+
+// truncations writes truncated_fields: what the server stated, as it did, where it
+// still holds, and then what was cut here.
+func (p *previewer) truncations(old []byte) {
+	const key = `"truncated_fields":`
+	start := len(p.out)
+	p.member([]byte(key))
+	p.out = append(p.out, '{')
+	empty := len(p.out)
+	here := make(map[string]bool)
+	for _, name := range p.names {
+		here[name] = true
+	}
+	for name, place := range rawjson.Places(old) {
+		if !here[string(name)] {
+			p.member(old[place.Start:place.End])
+		}
+	}
+	for i, name := range p.names {
+		p.member(append(rawjson.AppendString(nil, name), ':'))
+		p.out = p.facts[i].AppendJSON(p.out)
+	}
+	if len(p.out) == empty { // only records of a relation are cut
+		p.out = p.out[:start]
+		return
+	}
+	p.out = append(p.out, '}')
+}

@@ -1,0 +1,153 @@
+package rsclient
+
+import (
+	"slices"
+
+	"pdpp"
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+)
+
+// Record is one record of an answer.
+type Record struct {
+	Identity
+	Source
+	Payload   []byte // a compact object: the projected fields
+	Raw       []byte // the record as received
+	Flat      bool   // it had no payload of its own: the record is (MS-60)
+	EmittedAt string
+	Truncated map[string]*evidence.Truncation // REC-39; nil when nothing is cut
+	Expanded  []Relation
+
+	Deleted       bool
+	DeletedAt     string
+	RemovedReason string
+}
+
+// Relation is an expanded relation of a record.
+type Relation struct {
+	Name    string
+	Records [][]byte
+	HasMore bool
+}
+
+// RecordOf reads a row of a page (MS-60). What it does not say of itself is as it
+// was asked for.
+func RecordOf(raw []byte, asked Identity) Record { return recordOf(raw, asked, envelopeNames) }
+
+// DetailOf reads the answer of the record route, which also has links and meta.
+func DetailOf(body []byte, asked Identity) Record { return recordOf(body, asked, detailNames) }
+
+var detailNames = func() map[string]bool {
+	names := map[string]bool{"links": true, "meta": true}
+	for name := range envelopeNames {
+		names[name] = true
+	}
+	return names
+}()
+
+func recordOf(raw []byte, asked Identity, envelope map[string]bool) Record {
+	r := Record{
+		Identity: Identity{ConnectionOf(raw), text(raw, "stream"), firstID(raw, rowRecordNames)}.or(asked),
+		Source:   sourceOf(raw), Raw: raw, Payload: object(raw, "data"),
+		EmittedAt: text(raw, "emitted_at"), Truncated: truncationsOf(raw), Expanded: relationsOf(raw),
+		Deleted: isTrue(raw, "deleted"), DeletedAt: text(raw, "deleted_at"), RemovedReason: text(raw, "removed_reason"),
+	}
+	if r.Payload == nil {
+		r.Flat = true
+		r.Payload = without(raw, envelope)
+	}
+	return r
+}
+
+// without copies an object but for some members.
+func without(obj []byte, names map[string]bool) []byte {
+	out := []byte{'{'}
+	for name, place := range rawjson.Places(obj) {
+		if names[string(name)] {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, obj[place.Start:place.End]...)
+	}
+	return append(out, '}')
+}
+
+// Project keeps the named fields of the payload alone, whatever the server sent
+// (PROJ-2).
+func (r *Record) Project(fields []string) {
+	drop := make(map[string]bool)
+	for name := range rawjson.Members(r.Payload) {
+		if !slices.Contains(fields, string(name)) {
+			drop[string(name)] = true
+		}
+	}
+	if len(drop) > 0 {
+		r.Payload = without(r.Payload, drop)
+	}
+}
+
+func truncationsOf(raw []byte) map[string]*evidence.Truncation {
+	var all map[string]*evidence.Truncation
+	for name, v := range rawjson.Members(get(raw, "truncated_fields")) {
+		t := &evidence.Truncation{
+			TotalChars: number(v, "total_chars"), ShownChars: number(v, "shown_chars"), AsJSON: text(v, "as") == "json",
+		}
+		if t.TotalChars < 0 || t.ShownChars < 0 {
+			continue
+		}
+		if b := object(v, "binary"); b != nil {
+			t.Binary = binaryOf(b)
+		}
+		if all == nil {
+			all = make(map[string]*evidence.Truncation)
+		}
+		all[string(name)] = t
+	}
+	return all
+}
+
+// binaryOf reads the facts of EX-8.
+func binaryOf(v []byte) *evidence.Binary {
+	return &evidence.Binary{
+		Kind: text(v, "kind"), MimeType: text(v, "mime_type"), SizeBytes: int64(number(v, "size_bytes")), SHA256: text(v, "sha256"),
+	}
+}
+
+// relationsOf reads expanded: a list of records, one record, or null.
+func relationsOf(raw []byte) []Relation {
+	var all []Relation
+	for name, v := range rawjson.Members(get(raw, "expanded")) {
+		r := Relation{Name: string(name)}
+		list := v
+		if rawjson.KindOf(v) == rawjson.KindObject {
+			list = get(v, "data")
+		}
+		switch {
+		case rawjson.KindOf(list) == rawjson.KindArray:
+			r.Records = slices.Collect(rawjson.Elements(list))
+			r.HasMore = isTrue(v, "has_more")
+		case rawjson.KindOf(v) == rawjson.KindObject:
+			r.Records = [][]byte{v}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// Evidence is the record as the shared package renders it.
+func (r *Record) Evidence(all Presentations) *evidence.Record {
+	e := &evidence.Record{
+		Stream: r.Stream, ID: pdpp.RecordID(r.Identity.Record), ConnectionID: pdpp.ConnectionID(r.Connection),
+		DisplayName: r.DisplayName, ConnectorDisplayName: r.ConnectorName, ConnectorKey: pdpp.ConnectorKey(ShortKey(r.ConnectorKey)),
+		Truncated: r.Truncated, Presentation: all.For(r.ConnectorKey, r.Stream),
+	}
+	if !r.Flat {
+		e.Envelope = r.Raw
+	}
+	e.EmittedAt, _ = pdpp.ParseTime(r.EmittedAt)
+	e.SetData(r.Payload)
+	return e
+}
