@@ -70,6 +70,14 @@ const (
 	CodeCannotCreate  Code = "cannot_create"  // an output cannot be written
 	CodeBusy          Code = "busy"           // a lock was not obtained in time
 	CodeNotConfigured Code = "not_configured" // wrong key, newer store, unsafe settings
+
+	CodeNotConnected        Code = "not_connected"        // no credential for a provider
+	CodeGrantNotFound       Code = "grant_not_found"      // none of that grant
+	CodeCredentialInvalid   Code = "credential_invalid"   // one that must not be used
+	CodeCredentialExpired   Code = "credential_expired"   // one that is over
+	CodeOwnerCredential     Code = "owner_credential"     // an owner's, where only a grant's may be used
+	CodeProviderUnreachable Code = "provider_unreachable" // another server gave no answer that counts
+	CodeTokenVerification   Code = "token_verification_failed"
 )
 
 // Error is the one error type that crosses package borders. Everything but Op

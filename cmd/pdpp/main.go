@@ -14,14 +14,19 @@ import (
 const exitInterrupted = 130
 
 func main() {
+	// Standard output carries answers alone, and for an adapter it is a protocol: no
+	// library may write to it (MS-268).
+	stdout := os.Stdout
+	os.Stdout = os.Stderr
 	ctx, stop := interruptible()
 	code := cli.Main(ctx, cli.Env{
 		Program: os.Args[0],
 		Args:    os.Args[1:],
 		Stdin:   os.Stdin,
-		Stdout:  os.Stdout,
+		Stdout:  stdout,
 		Stderr:  os.Stderr,
 		Getenv:  os.Getenv,
+		Environ: os.Environ,
 		Now:     time.Now,
 	})
 	stop()

@@ -136,6 +136,13 @@ var Rules = []Rule{
 		Because:  "the store talks to the engine itself (docs/decisions/0001): a second way in would bypass its connections and transactions",
 	},
 	{
+		Name:     "mcp sdk home",
+		Packages: everything,
+		Except:   []string{"pdpp/internal/mcpserve/...", "pdpp/internal/hosted/..."},
+		Never:    []string{"github.com/modelcontextprotocol/..."},
+		Because:  "the surface is tested without a protocol; its wire form concerns one package",
+	},
+	{
 		Name:     "command line home",
 		Packages: everything,
 		Except:   []string{"pdpp/cmd/pdpp/...", "pdpp/internal/cli/..."},

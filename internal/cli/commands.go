@@ -13,6 +13,9 @@ type commands struct {
 
 	Serve       serveCommand        `cmd:"" help:"Serve the data of this folder."`
 	Demo        demoCommand         `cmd:"" help:"Try everything with invented data."`
+	MCP         mcpCommand          `cmd:"" name:"mcp" help:"Give an assistant read-only tools over standard input and output."`
+	Setup       setupCommand        `cmd:"" help:"Show how to connect an assistant."`
+	Token       credentialCommands  `cmd:"" help:"Saved credentials for reading a server."`
 	Ingest      ingestCommand       `cmd:"" help:"Take in records from JSON lines."`
 	Import      importCommand       `cmd:"" help:"Take in plain rows: CSV or JSON."`
 	Connections connectionsCommands `cmd:"" help:"Accounts and devices that data comes from."`
@@ -32,6 +35,13 @@ type grantsCommands struct {
 	List   grantsList   `cmd:"" help:"List grants."`
 	Show   grantsShow   `cmd:"" help:"Show one grant."`
 	Revoke grantsRevoke `cmd:"" help:"Withdraw a grant, effective at once."`
+}
+
+type credentialCommands struct {
+	Show   tokenShow   `cmd:"" default:"withargs" help:"Print the current token for a server."`
+	List   tokenCache  `cmd:"" help:"List saved credentials, without their secrets."`
+	Import tokenImport `cmd:"" help:"Save a token, read from standard input, after trying it."`
+	Forget tokenForget `cmd:"" help:"Remove saved credentials."`
 }
 
 type ownerCommands struct {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"pdpp"
+	"pdpp/internal/credential"
 	"pdpp/internal/httpx"
 	"pdpp/internal/instance"
 )
@@ -29,6 +30,9 @@ const (
 	demoTries = 20
 	// demoMark is a file that says: everything in this folder is invented.
 	demoMark = "DEMO"
+	// demoCache is the folder of the demo's credential. It is not the user's: all
+	// that the demo makes is in its own folder and goes with it.
+	demoCache = "credentials"
 )
 
 // Run implements the command.
@@ -59,6 +63,10 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 			url: "http://" + ln.Addr().String(), dir: dir, program: program(a.Program),
 			demo: d, color: a.color && isTerminal(a.Stdout),
 		}
+		t.adapter = launch{program: absoluteProgram(a.Program), provider: t.url, cacheRoot: filepath.Join(dir, demoCache)}
+		if err := a.saveDemo(ctx, d.made, t.adapter); err != nil {
+			return errors.Join(err, ln.Close())
+		}
 		if err := a.print(t.text()); err != nil {
 			return errors.Join(err, ln.Close())
 		}
@@ -68,6 +76,26 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 		facts(a.Stderr, "text", [][2]string{{"stopped"}})
 	}
 	return err
+}
+
+// saveDemo saves the credential of this start and forgets those of earlier ones. An
+// adapter that an assistant already runs finds it (MS-267).
+func (a *app) saveDemo(ctx context.Context, made *madeGrant, l launch) error {
+	cache := a.cacheIn(l.cacheRoot)
+	earlier, err := cache.All()
+	if err != nil {
+		return err
+	}
+	for _, cred := range earlier {
+		if _, err := cache.Forget(ctx, cred.Provider, cred.ID); err != nil {
+			return err
+		}
+	}
+	provider, err := credential.Provider(l.provider)
+	if err != nil {
+		return err
+	}
+	return made.save(ctx, cache, provider)
 }
 
 // folder is the demo's own folder. PDPP_DATA_DIR is not asked: it names the
@@ -113,7 +141,7 @@ func resetDemo(dir string) error {
 		return err
 	}
 	defer lock.Release()
-	for _, name := range []string{instance.StoreFile, instance.StoreFile + "-wal", instance.StoreFile + "-shm", "instance.key", instance.BlobFolder} {
+	for _, name := range []string{instance.StoreFile, instance.StoreFile + "-wal", instance.StoreFile + "-shm", "instance.key", instance.BlobFolder, demoCache} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The demo data cannot be deleted.", Err: err}
 		}

@@ -27,6 +27,7 @@ const (
 type demoState struct {
 	records    int64
 	again      bool // it was started before
+	made       *madeGrant
 	grant      pdpp.GrantID
 	token      string
 	ownerToken string
@@ -178,7 +179,7 @@ func (d *demoState) authorize(ctx context.Context, s session, now time.Time) err
 	if err != nil {
 		return err
 	}
-	d.grant, d.token = made.grant.ID, made.value
+	d.made, d.grant, d.token = made, made.grant.ID, made.value
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 // tour is what the demo prints: where it is, what to paste, what to try.
 type tour struct {
 	url, dir, program string
+	adapter           launch
 	demo              *demoState
 	color             bool
 }
@@ -30,8 +31,18 @@ func (t tour) text() string {
 	for _, s := range t.stops() {
 		b.WriteString("\n" + t.bold(s.title) + "\n    " + s.command + "\n    → " + s.answer + "\n")
 	}
+<<<<<<< HEAD
 	b.WriteString("\nCtrl-C stops the demo. A new start makes a new grant and new tokens; with --reset it also undoes what was changed:\n")
 	b.WriteString(quote(t.program) + " demo --data " + quote(t.dir) + " --reset\n")
+=======
+	b.WriteString("\n" + t.bold("With an assistant: add the server, then ask") + "\n")
+	for _, line := range t.assistant() {
+		b.WriteString("  " + line + "\n")
+	}
+	b.WriteString("For other programs: " + quote(t.program) + " setup --url " + t.url + " --cache-root " + quote(t.adapter.cacheRoot) + " CLIENT\n")
+	b.WriteString("(" + strings.Join(hostNames(), ", ") + ")\n")
+	b.WriteString("\nCtrl-C stops the demo. Start it with --reset to begin anew.\n")
+>>>>>>> m-cred
 	if t.demo.again {
 		b.WriteString("Tokens of an earlier start no longer work.\n")
 	}
@@ -40,6 +51,15 @@ func (t tour) text() string {
 	b.WriteString("    export TOKEN=" + t.demo.token + "\n")
 	b.WriteString("    export OWNER_TOKEN=" + t.demo.ownerToken + "\n\n")
 	return b.String()
+}
+
+// assistant are two lines to paste: the same recipe as that of setup, and a question.
+func (t tour) assistant() []string {
+	h, _ := findHost("claude-code")
+	return []string{
+		strings.TrimSpace(h.recommended(t.adapter).Snippet),
+		`claude "What did Mara's landlord write about the deposit? Use pdpp."`,
+	}
 }
 
 func (t tour) bold(s string) string {

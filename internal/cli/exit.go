@@ -16,6 +16,7 @@ const (
 	exitUsage       = 64
 	exitRefused     = 65
 	exitMissing     = 66
+	exitUnreachable = 69
 	exitCreate      = 73
 	exitBusy        = 75
 	exitPermission  = 77
@@ -37,10 +38,32 @@ var exits = map[pdpp.Code]int{
 	pdpp.CodeBusy:               exitBusy,
 	pdpp.CodePermission:         exitPermission,
 	pdpp.CodeNotConfigured:      exitConfig,
+
+	pdpp.CodeOwnerCredential:     exitPermission,
+	pdpp.CodeNotConnected:        exitConfig,
+	pdpp.CodeGrantNotFound:       exitConfig,
+	pdpp.CodeCredentialInvalid:   exitConfig,
+	pdpp.CodeCredentialExpired:   exitConfig,
+	pdpp.CodeProviderUnreachable: exitUnreachable,
+	pdpp.CodeTokenVerification:   exitUnreachable,
 }
 
 // errReported ends a command with code 65 after its answer has said why.
 var errReported = errors.New("records were rejected")
+
+// told is an error that was shown beside the answer; only its exit code is left.
+type told struct{ error }
+
+func (t told) Unwrap() error { return t.error }
+
+// tell shows an error on standard error, where the answer still has to be given.
+func (a *app) tell(err error) error {
+	if err == nil {
+		return nil
+	}
+	fail(a.Env, err, false)
+	return told{err}
+}
 
 func exitCode(err error) int {
 	switch {
@@ -62,7 +85,8 @@ func exitCode(err error) int {
 // standard error in both cases.
 func fail(env Env, err error, asJSON bool) int {
 	code := exitCode(err)
-	if err == nil || errors.Is(err, errReported) {
+	var shownBefore told
+	if err == nil || errors.Is(err, errReported) || errors.As(err, &shownBefore) {
 		return code
 	}
 	shown, cause := describe(err)

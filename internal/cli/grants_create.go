@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"pdpp"
+	"pdpp/internal/credential"
 	"pdpp/internal/grant"
 	"pdpp/internal/secret"
 	"pdpp/internal/store"
@@ -20,6 +22,8 @@ type grantsCreate struct {
 	Audience []string `placeholder:"LIST" help:"What the token opens: rest, mcp, mcp-developer (default: rest,mcp)."`
 	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Life of the token, at most 365d and never past the grant."`
 	NoToken  bool     `help:"Make no token: only to see what a spec covers."`
+	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save the token for reading this server, ready for pdpp mcp."`
+	cacheFlag
 	jsonFlag
 }
 
@@ -36,6 +40,7 @@ type grantAnswer struct {
 	TokenType      string            `json:"token_type,omitempty"`
 	ExpiresAt      string            `json:"expires_at,omitempty"`
 	Audience       []string          `json:"audience,omitempty"`
+	CredentialFile string            `json:"credential_file,omitempty"`
 	Details        []json.RawMessage `json:"authorization_details"`
 }
 
@@ -57,21 +62,55 @@ func (c *grantsCreate) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	save, err := c.saver(a)
+	if err != nil {
+		return err
+	}
 	return a.withKnownOwner(ctx, func(s session) error {
 		made, err := issue.make(ctx, s, a.Now())
 		if err != nil {
 			return err
 		}
+		// The token is shown only now, whatever becomes of the file.
+		unsaved := a.tell(save(ctx, made))
 		if c.JSON {
-			return a.printJSON(made.answer())
+			return errors.Join(a.printJSON(made.answer()), unsaved)
 		}
-		return a.print(made.text())
+		return errors.Join(a.print(made.text()), unsaved)
 	})
 }
 
+// saver writes the credential of a new grant where --save-credential says (H-27).
+// What can be wrong with the flags is found before there is a grant.
+func (c *grantsCreate) saver(a *app) (func(context.Context, *madeGrant) error, error) {
+	if c.Save == "" {
+		return func(context.Context, *madeGrant) error { return nil }, nil
+	}
+	provider, err := credential.Provider(c.Save)
+	if err != nil {
+		return nil, err
+	}
+	cache, err := a.cache(c.cacheFlag)
+	return func(ctx context.Context, m *madeGrant) error { return m.save(ctx, cache, provider) }, err
+}
+
+// save writes the credential to a cache.
+func (m *madeGrant) save(ctx context.Context, cache *credential.Cache, provider string) error {
+	cred := &credential.Credential{
+		ID: string(m.grant.ID), Provider: provider, Resource: provider, Token: m.value, Kind: string(pdpp.TokenClient), Status: credential.Active,
+		ExpiresAt: m.token.ExpiresAt, CreatedAt: m.now, ClientID: string(m.grant.ClientID), ClientName: m.grant.ClientName,
+		Details: append(grant.AppendDetail([]byte{'['}, m.grant), ']'),
+	}
+	if err := cache.Put(ctx, cred); err != nil {
+		return err
+	}
+	m.file = cred.Path
+	return nil
+}
+
 func (c *grantsCreate) issue() (*grantIssue, error) {
-	if c.NoToken && (c.TokenTTL != "" || len(c.Audience) > 0) {
-		return nil, pdpp.Errorf(pdpp.CodeUsage, "--no-token cannot stand with --token-ttl or --audience.")
+	if c.NoToken && (c.TokenTTL != "" || len(c.Audience) > 0 || c.Save != "") {
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "--no-token cannot stand with --token-ttl, --audience or --save-credential.")
 	}
 	if strings.TrimSpace(c.Client) == "" || len(c.Client) > 100 || c.Client != plain(c.Client) {
 		return nil, pdpp.Errorf(pdpp.CodeUsage, "--client does not accept %q: write a name of at most 100 bytes.", c.Client)
@@ -81,6 +120,9 @@ func (c *grantsCreate) issue() (*grantIssue, error) {
 		return nil, err
 	}
 	audience, err := parseAudience(c.Audience)
+	if err == nil && c.Save != "" && !slices.Contains(audience, "rest") {
+		err = pdpp.Errorf(pdpp.CodeUsage, "--save-credential needs rest in --audience: the adapter reads /v1.")
+	}
 	return &grantIssue{client: c.Client, audience: audience, ttl: ttl, noToken: c.NoToken}, err
 }
 
@@ -118,6 +160,7 @@ type madeGrant struct {
 	catalog *pdpp.Catalog // it was made from
 	token   store.Token
 	value   string
+	file    string // where it was saved; "" for nowhere
 	now     time.Time
 }
 
@@ -186,6 +229,7 @@ func (m *madeGrant) answer() grantAnswer {
 	if m.value != "" {
 		out.AccessToken, out.TokenType = m.value, "Bearer"
 		out.ExpiresAt, out.Audience = pdpp.FormatTime(m.token.ExpiresAt), m.token.Audience
+		out.CredentialFile = m.file
 	}
 	return out
 }
@@ -207,6 +251,9 @@ func (m *madeGrant) text() string {
 		rows = append(rows, []string{"token", m.value},
 			[]string{"token ends", when(m.token.ExpiresAt, "")},
 			[]string{"token opens", strings.Join(m.token.Audience, ", ")})
+	}
+	if m.file != "" {
+		rows = append(rows, []string{"saved in", m.file})
 	}
 	text := table(rows...)
 	if m.value == "" {

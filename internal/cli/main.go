@@ -23,6 +23,7 @@ type Env struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Getenv  func(string) string
+	Environ func() []string // nil: nothing is set
 	Now     func() time.Time
 }
 
@@ -98,10 +99,17 @@ func newParser(root *commands, env Env) (*kong.Kong, error) {
 	)
 }
 
-// printHelp is the usual help. The demo has a folder of its own and does not look
+// adapter is the command whose standard output belongs to a protocol (MS-268).
+const adapter = "mcp"
+
+// printHelp is the usual help; that of the adapter goes to standard error. The demo has a folder of its own and does not look
 // at the variable.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
-	if chosen := ctx.Selected(); chosen != nil && chosen.Name == "demo" {
+	chosen := ctx.Selected()
+	if chosen != nil && chosen.Name == adapter {
+		ctx.Stdout = ctx.Stderr
+	}
+	if chosen != nil && chosen.Name == "demo" {
 		for _, f := range ctx.Flags() {
 			if f.Name == "data" {
 				f.Help = "Data folder (default: one of the demo's own)."
@@ -120,7 +128,7 @@ func failUsage(parser *kong.Kong, env Env, err error) int {
 		context = parse.Context
 		err = pdpp.Errorf(pdpp.CodeUsage, "%s", parseMessage(parse, env.Args))
 	}
-	asJSON := slices.Contains(env.Args, "--json")
+	asJSON := slices.Contains(env.Args, "--json") && !isAdapter(context)
 	code := fail(env, err, asJSON)
 	var e *pdpp.Error
 	if asJSON || errors.As(err, &e) && e.Hint != "" {
@@ -135,6 +143,11 @@ func failUsage(parser *kong.Kong, env Env, err error) int {
 		_ = context.PrintUsage(len(env.Args) > 0) // nothing at all: the list of commands
 	}
 	return code
+}
+
+// isAdapter reports whether the adapter was called, as far as parsing came.
+func isAdapter(context *kong.Context) bool {
+	return context != nil && context.Selected() != nil && context.Selected().Name == adapter
 }
 
 func parseMessage(err error, args []string) string {

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"pdpp/internal/mcpserve"
 	"pdpp/internal/store/sqlite"
 )
 
@@ -38,7 +39,7 @@ func (c *versionCommand) Run(a *app) error {
 }
 
 func readVersion() versionAnswer {
-	v := versionAnswer{Version: "devel", Go: runtime.Version(), MCPVersions: []string{}, SchemaVersion: sqlite.SchemaVersion()}
+	v := versionAnswer{Version: "devel", Go: runtime.Version(), MCPVersions: mcpserve.Versions(), SchemaVersion: sqlite.SchemaVersion()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"pdpp"
+	"pdpp/internal/osfile"
 	"pdpp/internal/secret"
 	"pdpp/internal/store"
 )
@@ -100,7 +101,7 @@ func makeKey(path string) ([]byte, error) {
 	if err != nil {
 		return fail(err)
 	}
-	return key, syncFolder(filepath.Dir(path))
+	return key, osfile.SyncFolder(filepath.Dir(path))
 }
 
 func writeNew(path string, data []byte) error {

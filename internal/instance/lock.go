@@ -9,12 +9,10 @@ import (
 	"strings"
 
 	"pdpp"
+	"pdpp/internal/osfile"
 )
 
 const lockFile = "serve.lock"
-
-// errLocked says that another process holds the lock.
-var errLocked = errors.New("locked by another process")
 
 // Lock is the right to be the server of a data folder.
 type Lock struct{ file *os.File }
@@ -28,10 +26,10 @@ func Acquire(dir string) (*Lock, error) {
 	if err != nil {
 		return nil, cannotCreate(dir, err)
 	}
-	if err := lock(f); err != nil {
+	if err := osfile.Lock(f); err != nil {
 		holder := readHolder(f)
 		_ = f.Close()
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, osfile.ErrLocked) {
 			return nil, cannotCreate(dir, err)
 		}
 		return nil, &pdpp.Error{

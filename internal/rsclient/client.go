@@ -61,7 +61,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, errors.New("the provider URL must have no user info, query or fragment")
 	}
 	if cfg.Transport == nil {
-		cfg.Transport = pooled()
+		cfg.Transport = Pooled()
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = Timeout
@@ -75,7 +75,8 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, provider: strings.TrimRight(cfg.Provider, "/")}, nil
 }
 
-func pooled() http.RoundTripper {
+// Pooled makes the usual transport, for those who put something around it.
+func Pooled() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 8 // one host, several calls at a time (MS-13)
 	t.MaxResponseHeaderBytes = 64 << 10

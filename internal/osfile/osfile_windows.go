@@ -1,4 +1,4 @@
-package instance
+package osfile
 
 import (
 	"errors"
@@ -17,8 +17,9 @@ const (
 	lockOffset = 1 << 20
 )
 
-// lock takes a lock that the system drops when the file is closed.
-func lock(f *os.File) error {
+// Lock takes an exclusive lock at once, or fails with ErrLocked. The system drops it
+// when the file is closed, however the process ends.
+func Lock(f *os.File) error {
 	at := syscall.Overlapped{Offset: lockOffset}
 	ok, _, err := syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx").Call(
 		f.Fd(), lockExclusive|failImmediately, 0, 1, 0, uintptr(unsafe.Pointer(&at)))
@@ -26,10 +27,14 @@ func lock(f *os.File) error {
 	case ok != 0:
 		return nil
 	case errors.Is(err, errorViolation):
-		return errLocked
+		return ErrLocked
 	}
 	return err
 }
 
-// syncFolder does nothing: the system has no such call for folders.
-func syncFolder(string) error { return nil }
+// SyncFolder does nothing: the system has no such call for folders.
+func SyncFolder(string) error { return nil }
+
+// Foreign says nothing: the folders of a user are closed to others by their lists of
+// rights, which files inherit.
+func Foreign(os.FileInfo) bool { return false }

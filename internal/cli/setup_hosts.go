@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// recipe is one way to connect a program (H-185c).
+type recipe struct {
+	Kind    string   `json:"kind"` // command, or file
+	Steps   []string `json:"steps"`
+	Snippet string   `json:"snippet"`
+	Path    string   `json:"path,omitempty"`
+}
+
+func (r recipe) write(b *strings.Builder) {
+	for i, step := range r.Steps {
+		fmt.Fprintf(b, "%d. %s\n", i+1, step)
+	}
+	b.WriteString("\n")
+	for line := range strings.Lines(r.Snippet) {
+		b.WriteString("    " + line)
+	}
+	b.WriteString("\n")
+}
+
+// launch is how the adapter is started.
+type launch struct{ program, provider, cacheRoot string }
+
+// args are the arguments of the adapter: nothing secret, no choice of tools.
+func (l launch) args() []string {
+	args := []string{"mcp", l.provider}
+	if l.cacheRoot != "" {
+		args = append(args, "--cache-root", l.cacheRoot)
+	}
+	return args
+}
+
+// shell is the adapter's command line.
+func (l launch) shell() string {
+	words := []string{quote(l.program)}
+	for _, arg := range l.args() {
+		words = append(words, quote(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// entry is a server as settings files have it.
+type entry struct {
+	Name    string   `json:"name,omitempty"`
+	Type    string   `json:"type,omitempty"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+func (l launch) entry() entry { return entry{Command: l.program, Args: l.args()} }
+
+// serverName is the name under which programs know the server.
+const serverName = "pdpp"
+
+// host is a program that can start the adapter.
+type host struct {
+	name, title string
+	recommended func(launch) recipe
+	other       func(launch) recipe // nil: none
+}
+
+var hosts = []host{
+	{"claude-code", "Claude Code", command("claude mcp add " + serverName + " -- "), inFile(".mcp.json in your project", "mcpServers", "")},
+	{"claude-desktop", "Claude Desktop", inFile("claude_desktop_config.json (Settings, Developer, Edit Config)", "mcpServers", ""), nil},
+	{"codex", "Codex", command("codex mcp add " + serverName + " -- "), codexFile},
+	{"cursor", "Cursor", inFile("~/.cursor/mcp.json", "mcpServers", ""), nil},
+	{"vscode", "VS Code", addToCode, inFile(".vscode/mcp.json in your project", "servers", "stdio")},
+	{"gemini-cli", "Gemini CLI", inFile("~/.gemini/settings.json", "mcpServers", ""), nil},
+}
+
+func hostNames() []string {
+	var names []string
+	for _, h := range hosts {
+		names = append(names, h.name)
+	}
+	return names
+}
+
+func findHost(name string) (host, bool) {
+	for _, h := range hosts {
+		if h.name == name {
+			return h, true
+		}
+	}
+	return host{}, false
+}
+
+const inShell = "Run this in a shell:"
+
+// command is a recipe of one line for a shell, which ends with the adapter's.
+func command(start string) func(launch) recipe {
+	return func(l launch) recipe {
+		return recipe{Kind: "command", Steps: []string{inShell}, Snippet: start + l.shell() + "\n"}
+	}
+}
+
+// inFile is a recipe that puts an entry into a settings file.
+func inFile(path, section, kind string) func(launch) recipe {
+	return func(l launch) recipe {
+		e := l.entry()
+		e.Type = kind
+		return recipe{
+			Kind: "file", Path: path, Snippet: indented(map[string]map[string]entry{section: {serverName: e}}),
+			Steps: []string{"Put this into " + path + ", beside what is there, and start the program again:"},
+		}
+	}
+}
+
+func addToCode(l launch) recipe {
+	e := l.entry()
+	e.Name = serverName
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(indented(e))); err != nil {
+		panic(err) // it was written a line above
+	}
+	return recipe{Kind: "command", Steps: []string{inShell}, Snippet: "code --add-mcp " + quote(b.String()) + "\n"}
+}
+
+func codexFile(l launch) recipe {
+	var args []string
+	for _, arg := range l.args() {
+		args = append(args, tomlText(arg))
+	}
+	return recipe{
+		Kind: "file", Path: "~/.codex/config.toml", Steps: []string{"Add this to ~/.codex/config.toml:"},
+		Snippet: "[mcp_servers." + serverName + "]\ncommand = " + tomlText(l.program) + "\nargs = [" + strings.Join(args, ", ") + "]\n",
+	}
+}
+
+// tomlText writes a basic string of TOML, whose escapes are those of JSON.
+func tomlText(s string) string { return strings.TrimSpace(indented(s)) }
+
+// indented writes JSON for people.
+func indented(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		panic(err) // texts and lists of texts
+	}
+	return b.String()
+}

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/credential"
+)
+
+// tokenForget is `pdpp token forget`.
+type tokenForget struct {
+	Provider string `arg:"" name:"provider-url" help:"The server whose credentials are removed here."`
+	Grant    string `placeholder:"ID" help:"Only that of this grant."`
+	cacheFlag
+	jsonFlag
+}
+
+// Run implements the command. The grants themselves live on at the provider.
+func (c *tokenForget) Run(ctx context.Context, a *app) error {
+	provider, err := credential.Provider(c.Provider)
+	if err != nil {
+		return err
+	}
+	cache, err := a.cache(c.cacheFlag)
+	if err != nil {
+		return err
+	}
+	ids, err := cache.Forget(ctx, provider, c.Grant)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return pdpp.Errorf(pdpp.CodeNotFound, "There is no such credential for %s in %s.", provider, cache.Root)
+	}
+	if c.JSON {
+		return a.printJSON(map[string]any{"provider_url": provider, "forgotten": ids})
+	}
+	return a.print("Forgot " + strings.Join(ids, ", ") + ". The grant still exists at " + provider + " until it is revoked there.\n")
+}

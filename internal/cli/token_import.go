@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/credential"
+	"pdpp/internal/rsclient"
+	"pdpp/internal/secret"
+)
+
+// tokenImport is `pdpp token import` (H-27).
+type tokenImport struct {
+	Provider string `arg:"" name:"provider-url" help:"The server that the token is for."`
+	Grant    string `placeholder:"ID" help:"The grant it belongs to (default: a name of its own)."`
+	cacheFlag
+	jsonFlag
+}
+
+// tokenMax bounds what is read of a token.
+const tokenMax = 8 << 10
+
+// Run implements the command. The token comes from standard input: flags are seen by
+// others (H-9).
+func (c *tokenImport) Run(ctx context.Context, a *app) error {
+	provider, err := credential.Provider(c.Provider)
+	if err != nil {
+		return err
+	}
+	if c.Grant != "" && !credential.ValidID(c.Grant) {
+		return pdpp.Errorf(pdpp.CodeUsage, "--grant does not accept %q.", c.Grant)
+	}
+	cache, err := a.cache(c.cacheFlag)
+	if err != nil {
+		return err
+	}
+	token, err := a.readToken()
+	if err != nil {
+		return err
+	}
+	if err := a.verifyToken(ctx, provider, token); err != nil {
+		return err
+	}
+	id := c.Grant
+	if id == "" {
+		id = secret.ID("imported_")[:len("imported_")+8]
+	}
+	cred := &credential.Credential{
+		ID: id, Provider: provider, Token: token, Kind: string(pdpp.TokenClient), Status: credential.Active,
+		Resource: provider, CreatedAt: a.Now(),
+	}
+	if err := cache.Put(ctx, cred); err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.printJSON(credentialRow(cred))
+	}
+	return a.print("Saved the credential of " + id + " for " + provider + ".\nNext: pdpp setup, or pdpp mcp " + quote(provider) + "\n")
+}
+
+// readToken reads one line.
+func (a *app) readToken() (string, error) {
+	if isTerminal(a.Stdin) {
+		a.note("Paste the token, then press Enter.")
+	}
+	line, err := bufio.NewReader(io.LimitReader(a.Stdin, tokenMax)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", &pdpp.Error{Code: pdpp.CodeInputMissing, Message: "The token could not be read.", Err: err}
+	}
+	token := strings.TrimSpace(line)
+	switch {
+	case credential.IsOwnerToken(token):
+		return "", &pdpp.Error{
+			Code: pdpp.CodeOwnerCredential, Message: "This is an owner token; the cache takes only tokens of grants.",
+			Hint: "Make one: pdpp grants create.",
+		}
+	case strings.HasPrefix(token, "pdpp_pt_"):
+		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which this program cannot read yet.")
+	case token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input has no token: one line without spaces is expected.")
+	}
+	return token, nil
+}
+
+// verifyToken proves a token with one read.
+func (a *app) verifyToken(ctx context.Context, provider, token string) error {
+	rs, err := rsclient.New(rsclient.Config{
+		Provider: provider, Version: readVersion().Version, Token: func(context.Context) (string, error) { return token, nil },
+	})
+	if err != nil {
+		return err
+	}
+	var q rsclient.Query
+	q.Set("view", "compact")
+	_, err = rs.Schema(ctx, q)
+	var e *rsclient.Error
+	if errors.As(err, &e) {
+		return &pdpp.Error{
+			Code: pdpp.CodeTokenVerification, Message: "The token was not accepted by " + provider + ": " + plain(e.Code+": "+e.Message),
+			Hint: "Nothing was saved.",
+		}
+	}
+	return err
+}

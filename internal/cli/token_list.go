@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"strings"
+
+	"pdpp/internal/credential"
+)
+
+// tokenCache is `pdpp token list`: the saved credentials, without their secrets.
+type tokenCache struct {
+	cacheFlag
+	jsonFlag
+}
+
+// credentialAnswer is one credential of the answer.
+type credentialAnswer struct {
+	Provider  string   `json:"provider_url"`
+	Kind      string   `json:"kind"`
+	ID        string   `json:"grant_id"`
+	Sources   []string `json:"sources"`
+	Status    string   `json:"status"`
+	CreatedAt *string  `json:"created_at"`
+	ExpiresAt *string  `json:"expires_at"`
+	Renewable bool     `json:"renewable"`
+	File      string   `json:"credential_file"`
+}
+
+func credentialRow(c *credential.Credential) credentialAnswer {
+	out := credentialAnswer{
+		Provider: c.Provider, Kind: c.Kind, ID: c.ID, Sources: c.Sources(), Status: c.Status, CreatedAt: timeOrNull(c.CreatedAt),
+		ExpiresAt: timeOrNull(c.ExpiresAt), Renewable: c.Refresh != "", File: c.Path,
+	}
+	if out.Sources == nil {
+		out.Sources = []string{}
+	}
+	return out
+}
+
+// Run implements the command.
+func (c *tokenCache) Run(a *app) error {
+	cache, err := a.cache(c.cacheFlag)
+	if err != nil {
+		return err
+	}
+	all, err := cache.All()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		rows := []credentialAnswer{}
+		for _, cred := range all {
+			rows = append(rows, credentialRow(cred))
+		}
+		return a.printJSON(map[string][]credentialAnswer{"credentials": rows})
+	}
+	if len(all) == 0 {
+		return a.print("No credentials in " + cache.Root + ".\n")
+	}
+	rows := [][]string{{"PROVIDER", "GRANT", "SOURCES", "SAVED", "TOKEN ENDS", "STATUS"}}
+	for _, cred := range all {
+		ends := when(cred.ExpiresAt, "not known")
+		if cred.Refresh != "" {
+			ends = "is renewed"
+		}
+		rows = append(rows, []string{cred.Provider, cred.ID, strings.Join(cred.Sources(), ", "), when(cred.CreatedAt, ""), ends, cred.Status})
+	}
+	return a.print(table(rows...))
+}

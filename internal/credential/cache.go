@@ -1,0 +1,238 @@
+package credential
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/osfile"
+	"pdpp/internal/secret"
+)
+
+// Cache is the credentials below one folder.
+type Cache struct {
+	Root string
+	Now  func() time.Time
+	// Warn is told about modes that were too open and are not any more, and about
+	// a renewal that could not be written down.
+	Warn func(message string)
+	// Transport reaches token endpoints; nil: the usual one.
+	Transport http.RoundTripper
+}
+
+const (
+	folderMode = 0o700
+	fileMode   = 0o600
+	lockName   = ".lock"
+	suffix     = ".json"
+	fileMax    = 1 << 20
+
+	lockPatience = 15 * time.Second // H-203
+	lockPause    = 50 * time.Millisecond
+)
+
+// folder is where the files of a provider are.
+func (c *Cache) folder(provider string) string {
+	return filepath.Join(c.Root, "clients", folderName(provider))
+}
+
+// ValidID reports whether an id can name a file of the cache.
+func ValidID(id string) bool {
+	return id != "" && len(id) <= 128 && id[0] != '.' && strings.IndexFunc(id, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
+	}) < 0
+}
+
+// prepare makes the folder of a provider, private to the user.
+func (c *Cache) prepare(provider string) (string, error) {
+	dir := c.folder(provider)
+	if err := os.MkdirAll(c.Root, folderMode); err != nil {
+		return "", cannotWrite(c.Root, err)
+	}
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if err := os.Mkdir(d, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", cannotWrite(d, err)
+		}
+		if err := c.trusted(d, fs.ModeDir); err != nil {
+			return "", err
+		}
+	}
+	// A cache inside a repository must not become part of it.
+	ignore := filepath.Join(c.Root, ".gitignore")
+	f, err := os.OpenFile(ignore, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err == nil {
+		_, err = f.WriteString("*\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", cannotWrite(ignore, err)
+	}
+	return dir, nil
+}
+
+// trusted refuses links, things of another kind and things of other users; a mode
+// that lets others in is tightened (H-202).
+func (c *Cache) trusted(path string, kind fs.FileMode) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode().Type() != kind:
+		return refused(path, "is a link, or not what it should be")
+	case osfile.Foreign(info):
+		return refused(path, "belongs to another user")
+	case info.Mode().Perm()&0o077 == 0 || !modesCount:
+		return nil
+	}
+	mode := fs.FileMode(fileMode)
+	if kind.IsDir() {
+		mode = folderMode
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		return refused(path, "is open to other users")
+	}
+	c.Warn(path + " was open to other users; it is not any more.")
+	return nil
+}
+
+// modesCount says whether modes mean anything on this system.
+const modesCount = os.PathSeparator == '/'
+
+// read reads one file. The name was checked before it is opened; that it is still
+// the same file is checked after.
+func (c *Cache) read(path string) (*Credential, error) {
+	if err := c.trusted(path, 0); err != nil {
+		return nil, err
+	}
+	before, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(before, info) || info.Size() > fileMax {
+		return nil, refused(path, "changed while it was read, or is too large")
+	}
+	raw := make([]byte, info.Size())
+	if _, err := f.ReadAt(raw, 0); err != nil && info.Size() > 0 {
+		return nil, err
+	}
+	cred, err := parse(raw)
+	if cred != nil {
+		cred.Path = path
+		if name := strings.TrimSuffix(filepath.Base(path), suffix); cred.ID == "" {
+			cred.ID = name
+		} else if cred.ID != name {
+			err = errors.Join(err, errors.New("its name is not the grant's"))
+		}
+	}
+	switch {
+	case errors.Is(err, errOwner):
+		return nil, ownerRefused("The credential " + path + " is an owner's.")
+	case err != nil:
+		return nil, refused(path, "cannot be used: "+err.Error())
+	}
+	return cred, nil
+}
+
+// Put writes a credential: the new one of its grant.
+func (c *Cache) Put(ctx context.Context, cred *Credential) error {
+	if IsOwnerToken(cred.Token) {
+		return ownerRefused("The token is an owner's.")
+	}
+	if !ValidID(cred.ID) {
+		return pdpp.Errorf(pdpp.CodeUsage, "%q cannot be the id of a grant.", cred.ID)
+	}
+	dir, err := c.prepare(cred.Provider)
+	if err != nil {
+		return err
+	}
+	release, err := c.lock(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	cred.Path = filepath.Join(dir, cred.ID+suffix)
+	return c.write(cred)
+}
+
+// write replaces a file as a whole. The lock is held.
+func (c *Cache) write(cred *Credential) error {
+	dir := filepath.Dir(cred.Path)
+	temp := filepath.Join(dir, "."+secret.ID("new-"))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return cannotWrite(temp, err)
+	}
+	_, err = f.Write(cred.bytes(c.Now()))
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(temp, cred.Path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+		return cannotWrite(cred.Path, err)
+	}
+	if err := osfile.SyncFolder(dir); err != nil {
+		return cannotWrite(dir, err)
+	}
+	return nil
+}
+
+// lock waits for the right to write in a folder (H-203).
+func (c *Cache) lock(ctx context.Context, dir string) (release func(), err error) {
+	path := filepath.Join(dir, lockName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
+	if err == nil {
+		err = c.trusted(path, 0)
+	}
+	if err != nil {
+		return nil, cannotWrite(path, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	for {
+		err := osfile.Lock(f)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, osfile.ErrLocked) {
+			return nil, errors.Join(cannotWrite(path, err), f.Close())
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			_ = f.Close()
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return nil, ctx.Err()
+			}
+			return nil, pdpp.Errorf(pdpp.CodeBusy, "Another program is writing to %s.", dir)
+		}
+	}
+}
+
+// refused is a file that must not be used.
+func refused(path, why string) error {
+	return pdpp.Errorf(pdpp.CodeCredentialInvalid, "The credential %s %s.", path, why)
+}
+
+func ownerRefused(what string) error {
+	return pdpp.Errorf(pdpp.CodeOwnerCredential, "%s Only a credential that is limited by a grant may be used here.", what)
+}
+
+func cannotWrite(path string, err error) error {
+	return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The credential cache cannot be written: " + path + ".", Err: err}
+}

@@ -1,0 +1,308 @@
+package credential
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+	"pdpp/internal/osfile"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+const provider = "https://data.example"
+
+// open makes a cache whose warnings are collected.
+func open(t *testing.T) (*Cache, *[]string) {
+	t.Helper()
+	var warnings []string
+	return &Cache{
+		Root: filepath.Join(t.TempDir(), "cache"), Now: func() time.Time { return noon },
+		Warn: func(m string) { warnings = append(warnings, m) },
+	}, &warnings
+}
+
+func sample(id string) *Credential {
+	return &Credential{
+		ID: id, Provider: provider, Token: "pdpp_at_" + id, Kind: "client", Status: Active, CreatedAt: noon.Add(-time.Hour),
+		Details: json.RawMessage(`[{"source":{"kind":"connector","connector_key":"mail"}}]`),
+	}
+}
+
+func put(t *testing.T, c *Cache, cred *Credential) *Credential {
+	t.Helper()
+	if err := c.Put(t.Context(), cred); err != nil {
+		t.Fatal(err)
+	}
+	return cred
+}
+
+// plant writes a file as somebody else would.
+func plant(t *testing.T, c *Cache, name, text string) string {
+	t.Helper()
+	dir, err := c.prepare(provider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func wantCode(t *testing.T, what string, err error, want pdpp.Code) {
+	t.Helper()
+	if got := pdpp.CodeOf(err); got != want {
+		t.Errorf("%s: code %q (%v), want %q", what, got, err, want)
+	}
+}
+
+func TestProvider(t *testing.T) {
+	for raw, want := range map[string]string{
+		"https://data.example":            "https://data.example",
+		"https://Data.Example:443/":       "https://data.example",
+		"data.example/me/":                "https://data.example/me",
+		"localhost:7663":                  "http://localhost:7663",
+		"http://127.0.0.1:80":             "http://127.0.0.1",
+		"http://[::1]:7663/":              "http://[::1]:7663",
+		"https://data.example:8443/a%20b": "https://data.example:8443/a%20b",
+	} {
+		if got, err := Provider(raw); err != nil || got != want {
+			t.Errorf("Provider(%q) = %q, %v, want %q", raw, got, err, want)
+		}
+	}
+	for _, raw := range []string{
+		"", "http://data.example", "ftp://data.example", "https://me@data.example", "https://data.example?a=1",
+		"https://data.example#x", "https://", "https://a b", "http://127.0.0.1.evil.example",
+	} {
+		_, err := Provider(raw)
+		wantCode(t, raw, err, pdpp.CodeUsage)
+	}
+}
+
+func TestFolderNames(t *testing.T) {
+	for provider, want := range map[string]string{
+		"https://data.example":      "data.example",
+		"https://data.example:8443": "data.example_8443",
+		"http://127.0.0.1:7663":     "127.0.0.1_7663",
+		"http://[::1]:7663":         "__1_7663",
+	} {
+		if got := folderName(provider); got != want {
+			t.Errorf("folderName(%q) = %q, want %q", provider, got, want)
+		}
+	}
+	seen := map[string]string{}
+	for _, p := range []string{"https://data.example", "https://data.example/a", "https://data.example/b", "http://localhost", "https://localhost"} {
+		name := folderName(p)
+		if other := seen[name]; other != "" || strings.ContainsAny(name, `/\:`) {
+			t.Errorf("%s has the folder %q of %q", p, name, other)
+		}
+		seen[name] = p
+	}
+}
+
+func TestPutIsPrivateAndWhole(t *testing.T) {
+	c, _ := open(t)
+	cred := put(t, c, sample("grt_1"))
+	if want := filepath.Join(c.Root, "clients", "data.example", "grt_1.json"); cred.Path != want {
+		t.Errorf("the file is %s, want %s", cred.Path, want)
+	}
+	for path, want := range map[string]os.FileMode{
+		cred.Path: 0o600, filepath.Dir(cred.Path): 0o700, filepath.Join(c.Root, "clients"): 0o700, c.Root: 0o700,
+	} {
+		info, err := os.Stat(path)
+		if err != nil || modesCount && info.Mode().Perm() != want {
+			t.Errorf("%s: mode %v, %v, want %v", path, info.Mode().Perm(), err, want)
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(c.Root, ".gitignore")); err != nil || string(b) != "*\n" {
+		t.Errorf(".gitignore is %q, %v", b, err)
+	}
+	entries, _ := os.ReadDir(filepath.Dir(cred.Path))
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff([]string{".lock", "grt_1.json"}, names); diff != "" {
+		t.Errorf("what is left in the folder:\n%s", diff)
+	}
+	got, err := c.Choose(provider, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Token != cred.Token || !got.CreatedAt.Equal(cred.CreatedAt) || !got.ExpiresAt.IsZero() || cmp.Diff([]string{"mail"}, got.Sources()) != "" {
+		t.Errorf("read back: %+v", got)
+	}
+	wantCode(t, "an id that leads away", c.Put(t.Context(), sample("../x")), pdpp.CodeUsage)
+}
+
+func TestChoice(t *testing.T) {
+	c, _ := open(t)
+	_, err := c.Choose(provider, "")
+	wantCode(t, "STDIO-2 an empty cache", err, pdpp.CodeNotConnected)
+	old, recent := sample("grt_z"), sample("grt_a")
+	recent.CreatedAt = old.CreatedAt.Add(time.Minute)
+	put(t, c, recent)
+	put(t, c, old)
+	if got, err := c.Choose(provider, ""); err != nil || got.ID != "grt_a" {
+		t.Errorf("STDIO-1 without a grant: %+v, %v", got, err)
+	}
+	if got, err := c.Choose(provider, "grt_z"); err != nil || got.ID != "grt_z" {
+		t.Errorf("STDIO-1 with a grant: %+v, %v", got, err)
+	}
+	_, err = c.Choose(provider, "grt_other")
+	wantCode(t, "STDIO-2 another grant", err, pdpp.CodeGrantNotFound)
+	if s := err.Error(); !strings.Contains(s, "grt_a (mail) of 2026-05-01") || strings.Contains(s, "pdpp_at_") {
+		t.Errorf("H-204 the list is %q", s)
+	}
+	_, err = c.Choose("https://other.example", "")
+	wantCode(t, "another provider", err, pdpp.CodeNotConnected)
+}
+
+func TestChecks(t *testing.T) {
+	file := func(top, inner string) string {
+		return `{"provider_url":"https://data.example"` + top + `,"credential":{"grant_id":"g","access_token":"t","token_type":"Bearer"` + inner + `}}`
+	}
+	for _, test := range []struct {
+		name, text string
+		want       pdpp.Code
+	}{
+		{"good", file("", ""), ""},
+		{"unknown keys", file(`,"more":[1]`, `,"x":{"y":1}`), ""},
+		{"bearer in lower case", file("", `,"token_type":"bearer"`), ""},
+		{"STDIO-3 kind", file("", `,"kind":"Owner"`), pdpp.CodeOwnerCredential},
+		{"STDIO-3 role at the top", file(`,"role":"OWNER"`, ""), pdpp.CodeOwnerCredential},
+		{"STDIO-3 token_kind", file(`,"token_kind":"owner"`, ""), pdpp.CodeOwnerCredential},
+		{"STDIO-3 pdpp_token_kind", file("", `,"pdpp_token_kind":"owner"`), pdpp.CodeOwnerCredential},
+		{"STDIO-3 an owner token", file("", `,"access_token":"pdpp_ot_x"`), pdpp.CodeOwnerCredential},
+		{"no token", file("", `,"access_token":""`), pdpp.CodeCredentialInvalid},
+		{"a token of another name", strings.Replace(file("", ""), "access_token", "Access_Token", 1), pdpp.CodeCredentialInvalid},
+		{"another type", file("", `,"token_type":"DPoP"`), pdpp.CodeCredentialInvalid},
+		{"another provider", file(`,"provider_url":"https://evil.example"`, ""), pdpp.CodeCredentialInvalid},
+		{"a package", file("", `,"grant_id":null,"grant_package_id":"g"`), pdpp.CodeCredentialInvalid},
+		{"another grant's name", file("", `,"grant_id":"h"`), pdpp.CodeCredentialInvalid},
+		{"no JSON", `{`, pdpp.CodeCredentialInvalid},
+		{"nothing", ``, pdpp.CodeCredentialInvalid},
+		{"an array", `[]`, pdpp.CodeCredentialInvalid},
+		{"over", file("", `,"expires_at":"2026-05-01T12:00:00Z"`), pdpp.CodeCredentialExpired},
+		{"over, but renewable", file("", `,"expires_at":"2026-05-01T12:00:00Z","refresh_token":"r"`), ""},
+		{"ended", file("", `,"status":"reconnect_required","refresh_token":"r"`), pdpp.CodeCredentialExpired},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, _ := open(t)
+			plant(t, c, "g.json", test.text)
+			_, err := c.Choose(provider, "")
+			wantCode(t, test.text, err, test.want)
+		})
+	}
+}
+
+func TestLinksAreRefused(t *testing.T) {
+	c, _ := open(t)
+	cred := put(t, c, sample("grt_1"))
+	elsewhere := filepath.Join(t.TempDir(), "x.json")
+	if err := os.Rename(cred.Path, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, cred.Path); err != nil {
+		t.Skip("no links here")
+	}
+	_, err := c.Choose(provider, "")
+	wantCode(t, "a linked file", err, pdpp.CodeCredentialInvalid)
+
+	dir := filepath.Dir(cred.Path)
+	os.Remove(cred.Path)
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	os.Symlink(moved, dir)
+	_, err = c.Choose(provider, "")
+	wantCode(t, "a linked folder", err, pdpp.CodeCredentialInvalid)
+	wantCode(t, "writing through it", c.Put(t.Context(), sample("grt_2")), pdpp.CodeCredentialInvalid)
+}
+
+func TestFilesOfOthersAreRefused(t *testing.T) {
+	c, _ := open(t)
+	cred := put(t, c, sample("grt_1"))
+	if err := os.Chown(cred.Path, 12345, -1); err != nil {
+		t.Skip("only root can give files away")
+	}
+	_, err := c.Choose(provider, "")
+	wantCode(t, "a file of another user", err, pdpp.CodeCredentialInvalid)
+}
+
+func TestLooseModesAreTightened(t *testing.T) {
+	if !modesCount {
+		t.Skip("modes mean nothing here")
+	}
+	c, warnings := open(t)
+	cred := put(t, c, sample("grt_1"))
+	os.Chmod(cred.Path, 0o644)
+	os.Chmod(filepath.Dir(cred.Path), 0o755)
+	if _, err := c.Choose(provider, ""); err != nil {
+		t.Fatal(err)
+	}
+	file, _ := os.Stat(cred.Path)
+	dir, _ := os.Stat(filepath.Dir(cred.Path))
+	if file.Mode().Perm() != 0o600 || dir.Mode().Perm() != 0o700 || len(*warnings) != 2 {
+		t.Errorf("modes %v and %v, warnings %q", file.Mode(), dir.Mode(), *warnings)
+	}
+}
+
+func TestLockIsWaitedForAndThenGivenUp(t *testing.T) {
+	c, _ := open(t)
+	put(t, c, sample("grt_1"))
+	f, err := os.OpenFile(filepath.Join(c.folder(provider), lockName), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := osfile.Lock(f); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		err := c.Put(t.Context(), sample("grt_2"))
+		wantCode(t, "a lock that is held", err, pdpp.CodeBusy)
+		if waited := time.Since(start); waited != lockPatience {
+			t.Errorf("waited %v, want %v", waited, lockPatience)
+		}
+	})
+}
+
+func TestAllAndForget(t *testing.T) {
+	c, warnings := open(t)
+	if all, err := c.All(); err != nil || len(all) > 0 {
+		t.Errorf("an empty cache: %v, %v", all, err)
+	}
+	put(t, c, sample("grt_1"))
+	put(t, c, sample("grt_2"))
+	other := sample("grt_3")
+	other.Provider = "http://127.0.0.1:7663"
+	put(t, c, other)
+	all, err := c.All()
+	if err != nil || len(all) != 3 {
+		t.Fatalf("All: %d, %v", len(all), err)
+	}
+	ids, err := c.Forget(t.Context(), provider, "grt_1")
+	if diff := cmp.Diff([]string{"grt_1"}, ids); diff != "" || err != nil {
+		t.Errorf("forgetting one: %v\n%s", err, diff)
+	}
+	ids, err = c.Forget(t.Context(), provider, "")
+	if diff := cmp.Diff([]string{"grt_2"}, ids); diff != "" || err != nil {
+		t.Errorf("forgetting the rest: %v\n%s", err, diff)
+	}
+	plant(t, c, "bad.json", "{")
+	if all, err = c.All(); err != nil || len(all) != 1 || all[0].ID != "grt_3" || len(*warnings) != 1 {
+		t.Errorf("beside a bad one: %v, %v, %q", all, err, *warnings)
+	}
+}

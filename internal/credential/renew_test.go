@@ -1,0 +1,242 @@
+package credential
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+)
+
+// endpoint is a token endpoint that rotates: each refresh token works once.
+type endpoint struct {
+	*httptest.Server
+	calls  atomic.Int32
+	answer func(w http.ResponseWriter, form url.Values)
+}
+
+func newEndpoint(t *testing.T) *endpoint {
+	t.Helper()
+	e := &endpoint{}
+	next := "rt_0"
+	var mu sync.Mutex
+	e.answer = func(w http.ResponseWriter, form url.Values) {
+		mu.Lock()
+		defer mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		if form.Get("grant_type") != "refresh_token" || form.Get("client_id") != "cli_1" || form.Get("refresh_token") != next {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"error":"invalid_grant"}`)
+			return
+		}
+		n := e.calls.Load()
+		next = fmt.Sprint("rt_", n)
+		fmt.Fprintf(w, `{"access_token":"at_%d","token_type":"bearer","expires_in":3600,"refresh_token":%q}`, n, next)
+	}
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.calls.Add(1)
+		if r.Method != http.MethodPost || r.ParseForm() != nil || r.Header.Get("Authorization") != "" {
+			t.Errorf("%s %v with %v", r.Method, r.Form, r.Header)
+		}
+		e.answer(w, r.PostForm)
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+// renewable is a credential that is about to end, at an endpoint.
+func renewable(e *endpoint) *Credential {
+	cred := sample("grt_1")
+	cred.Token, cred.Refresh, cred.ExpiresAt = "at_0", "rt_0", noon.Add(30*time.Second)
+	cred.TokenEndpoint, cred.ClientID = e.URL, "cli_1"
+	return cred
+}
+
+func TestRenewalIsWrittenAndKeepsWhatItDoesNotKnow(t *testing.T) {
+	c, _ := open(t)
+	e := newEndpoint(t)
+	plant(t, c, "grt_1.json", `{"provider_url":"https://data.example","token_endpoint":"`+e.URL+`","big":12345678901234567890,
+		"client":{"client_id":"cli_1","software":"x<y"},"created_at":"2026-05-01T09:00:00Z",
+		"credential":{"kind":"client","access_token":"at_0","token_type":"Bearer","expires_at":"2026-05-01T12:00:10Z","refresh_token":"rt_0",
+		"grant_id":"grt_1","note":{"a":1.50}}}`)
+	cred, err := c.Choose(provider, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Renew(t.Context(), cred, cred.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Token != "at_1" || got.Refresh != "rt_1" || !got.ExpiresAt.Equal(noon.Add(time.Hour)) {
+		t.Errorf("renewed: %+v", got)
+	}
+	raw, err := os.ReadFile(cred.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o object
+	if err := json.Unmarshal(raw, &o); err != nil {
+		t.Fatal(err)
+	}
+	in := o.inner("credential")
+	facts := map[string]string{
+		"big": string(o["big"]), "software": o.inner("client").text("software"), "note": strings.Join(strings.Fields(string(in["note"])), ""),
+		"created": o.text("created_at"), "updated": o.text("updated_at"), "token": in.text("access_token"),
+	}
+	want := map[string]string{
+		"big": "12345678901234567890", "software": "x<y", "note": `{"a":1.50}`,
+		"created": "2026-05-01T09:00:00.000Z", "updated": "2026-05-01T12:00:00.000Z", "token": "at_1",
+	}
+	if diff := cmp.Diff(want, facts); diff != "" {
+		t.Errorf("H-203 the file:\n%s", diff)
+	}
+}
+
+// Locks belong to open files, so that caches side by side are like processes.
+func TestManyRenewOnce(t *testing.T) {
+	c, _ := open(t)
+	e := newEndpoint(t)
+	cred := put(t, c, renewable(e))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			other := &Cache{Root: c.Root, Now: c.Now, Warn: func(m string) { t.Error(m) }}
+			h, err := other.Hold(provider, "")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if token, err := h.Token(t.Context()); err != nil || token != "at_1" {
+				t.Errorf("Token = %q, %v, want at_1", token, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := e.calls.Load(); n != 1 {
+		t.Errorf("H-205 %d renewals of %s, want 1", n, cred.ID)
+	}
+}
+
+func TestInvalidGrantNeedsANewConnect(t *testing.T) {
+	c, _ := open(t)
+	e := newEndpoint(t)
+	bad := renewable(e)
+	bad.Refresh = "rt_used"
+	put(t, c, bad)
+	h, err := c.Hold(provider, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := h.Renew(t.Context(), "at_0"); ok || err != nil {
+		t.Errorf("Renew = %v, %v, want the server's refusal to stand", ok, err)
+	}
+	_, err = h.Token(t.Context())
+	wantCode(t, "the next read", err, pdpp.CodeCredentialExpired)
+	_, err = c.Choose(provider, "")
+	wantCode(t, "the next start", err, pdpp.CodeCredentialExpired)
+	if n := e.calls.Load(); n != 1 {
+		t.Errorf("the endpoint was asked %d times, want once", n)
+	}
+
+	fresh := renewable(e)
+	fresh.ID, fresh.Token, fresh.CreatedAt, fresh.ExpiresAt = "grt_2", "at_new", noon, noon.Add(time.Hour)
+	put(t, c, fresh)
+	if token, err := h.Token(t.Context()); err != nil || token != "at_new" {
+		t.Errorf("MS-267 after a new connect: %q, %v", token, err)
+	}
+}
+
+func TestPassingTroubleKeepsTheToken(t *testing.T) {
+	c, _ := open(t)
+	e := newEndpoint(t)
+	put(t, c, renewable(e))
+	e.answer = func(w http.ResponseWriter, _ url.Values) { w.WriteHeader(http.StatusBadGateway) }
+	h, err := c.Hold(provider, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token, err := h.Token(t.Context()); err != nil || token != "at_0" {
+		t.Errorf("30 seconds before the end: %q, %v", token, err)
+	}
+	c.Now = func() time.Time { return noon.Add(time.Minute) }
+	_, err = h.Token(t.Context())
+	wantCode(t, "after the end", err, pdpp.CodeProviderUnreachable)
+	if strings.Contains(err.Error(), "rt_0") {
+		t.Errorf("MS-48 the error shows a secret: %v", err)
+	}
+}
+
+func TestWhatATokenEndpointMayNotDo(t *testing.T) {
+	var stolen atomic.Int32
+	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stolen.Add(1) }))
+	defer thief.Close()
+	for name, answer := range map[string]func(http.ResponseWriter, url.Values){
+		"redirect": func(w http.ResponseWriter, _ url.Values) {
+			w.Header().Set("Location", thief.URL)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		},
+		"no JSON":      func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, "<html>") },
+		"no token":     func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, `{"token_type":"Bearer"}`) },
+		"another type": func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, `{"access_token":"x","token_type":"mac"}`) },
+		"owner token": func(w http.ResponseWriter, _ url.Values) {
+			fmt.Fprint(w, `{"access_token":"pdpp_ot_x","token_type":"Bearer"}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := open(t)
+			e := newEndpoint(t)
+			e.answer = answer
+			cred := put(t, c, renewable(e))
+			if got, err := c.Renew(t.Context(), cred, cred.Token); err == nil {
+				t.Errorf("renewed: %+v", got)
+			}
+			kept, err := c.Choose(provider, "")
+			if err != nil || kept.Token != "at_0" || kept.Refresh != "rt_0" {
+				t.Errorf("the file changed: %+v, %v", kept, err)
+			}
+		})
+	}
+	if n := stolen.Load(); n != 0 {
+		t.Errorf("the secret was carried on %d times", n)
+	}
+}
+
+func TestSecretsAreSentOnlyWhereTheyAreSafe(t *testing.T) {
+	for endpoint, want := range map[string]bool{
+		"https://data.example/oauth/token": true, "http://127.0.0.1:1/token": true, "http://data.example/token": false,
+		"": false, "ftp://127.0.0.1": false, "https://me@data.example": false,
+	} {
+		if got := safeEndpoint(endpoint); got != want {
+			t.Errorf("safeEndpoint(%q) = %v, want %v", endpoint, got, want)
+		}
+	}
+}
+
+func TestDoubtChoosesAgain(t *testing.T) {
+	c, _ := open(t)
+	put(t, c, sample("grt_1"))
+	h, err := c.Hold(provider, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := sample("grt_2")
+	second.CreatedAt = noon
+	put(t, c, second)
+	if token, _ := h.Token(t.Context()); token != "pdpp_at_grt_1" {
+		t.Errorf("a new credential counts before a refusal: %q", token)
+	}
+	h.Doubt(t.Context())
+	if token, err := h.Token(t.Context()); err != nil || token != "pdpp_at_grt_2" {
+		t.Errorf("MS-267 after a refusal: %q, %v", token, err)
+	}
+}

@@ -1,0 +1,34 @@
+//go:build unix && !solaris && !aix
+
+package osfile
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// Lock takes an exclusive advisory lock at once, or fails with ErrLocked. The system
+// drops it when the file is closed, however the process ends.
+func Lock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrLocked
+	}
+	return err
+}
+
+// SyncFolder makes new names in a folder last.
+func SyncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Foreign reports whether a file belongs to another user than this process.
+func Foreign(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) != os.Geteuid()
+}
