@@ -46,6 +46,9 @@ var manualExamples = map[string][]manualExample{
 			args: `{"stream":"entries","metric":"sum","field":"amount_minor","group_by_time":"posted_at","granularity":"month","time_zone":"Europe/Zurich"}`,
 		},
 	},
+	"query_records": {{about: "A page.", args: `{"stream":"entries","limit":3,"count":"exact"}`, file: "query_typical.txt", until: "\n\n{"}},
+	"search":        {{about: "Two hits of two sources.", args: `{"q":"rent"}`, file: "search_typical.txt", until: "\n\n{"}},
+	"fetch":         {{about: "The card of a short record.", args: `{"id":"cin_c1/items:role"}`, file: "fetch_role.txt", from: "--- card\n", until: "--- links"}},
 	"read_record_field": {
 		{
 			about: "The beginning of a long text.", args: `{"id":"cin_c1/items:long","field_path":"body","limit_chars":40}`,
