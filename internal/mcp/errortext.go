@@ -38,7 +38,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 		foot.add(lost)
 	}
 	if next != nil {
-		foot.add("next: " + next.Tool + " " + string(next.Args))
+		foot.add("next: " + next.Tool + " " + escapeHidden(string(next.Args)))
 	}
 	t2 := foot
 	t2.labelled("request_id=", requestID)
@@ -241,27 +241,5 @@ func (c *call) fetchField() *Next {
 	if field == "" || !h.isNamed() {
 		return nil
 	}
-	return &Next{"fetch", fetchArgs(h, field)}
-}
-
-// fetchArgs are the arguments that fetch some fields of a record, all when none is
-// named. The record has a handle.
-func fetchArgs(h Handle, fields ...string) []byte {
-	id, embedded := h.String()
-	b := append([]byte(`{"id":`), quoteID(id)...)
-	if !embedded {
-		b = append(append(b, `,"connection_id":`...), quoteID(h.Connection)...)
-	}
-	for i, name := range fields {
-		if i == 0 {
-			b = append(b, `,"fields":[`...)
-		} else {
-			b = append(b, ',')
-		}
-		b = append(b, quoteID(name)...)
-	}
-	if len(fields) > 0 {
-		b = append(b, ']')
-	}
-	return append(b, '}')
+	return refer(h).fetchFields(field)
 }

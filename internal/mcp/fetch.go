@@ -1,5 +1,15 @@
 package mcp
 
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
 // fetchTool returns one record as a document (mcp-surface §11).
 var fetchTool = Tool{
 	Name:  "fetch",
@@ -17,5 +27,97 @@ var fetchTool = Tool{
 	output: `{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"},"url":{"type":"string"},` +
 		`"metadata":{"type":"object"},"http_status":{"type":"integer"},"error":{"type":"object","required":["code","message"]}},` +
 		`"anyOf":[{"required":["id","title","text","url","metadata"]},{"required":["error"]}]}`,
-	call: notYet,
+	call: fetch,
+}
+
+// fetch reads one record and gives it as a document (MS-142).
+func fetch(ctx context.Context, c *call) (*Result, error) {
+	h, argument := c.args.handle, c.args.Text("connection_id")
+	if argument != "" && h.Connection != "" && argument != h.Connection {
+		return nil, &Failure{
+			Code: "conflicting_connection_id", Param: "connection_id",
+			Message: "The id names the connection " + quoteID(h.Connection) + ", the argument " + quoteID(argument) + ". Leave connection_id out.",
+			Next:    &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})},
+		}
+	}
+	if err := c.gate(ctx); err != nil {
+		return nil, err
+	}
+	q := c.query("id", "connection_id")
+	q.Set("connection_id", c.connection())
+	answer, err := c.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: FetchField})
+	if err != nil {
+		return nil, c.narrower(err)
+	}
+	d := c.document(answer)
+	d.compose(d.relations)
+	d.collect()
+	sc := d.structured()
+	res := &Result{Structured: sc, Content: []Block{{Text: string(sc)}, {Text: d.card()}}}
+	for _, link := range d.links() {
+		res.Content = append(res.Content, Block{Link: &link})
+	}
+	return res, nil
+}
+
+// narrower adds to the refusal of a record that is too large where its fields are
+// listed: fewer of them can be named (MS-45).
+func (c *call) narrower(err error) error {
+	var e *rsclient.Error
+	if !errors.As(err, &e) || e.Code != rsclient.CodeTooLarge {
+		return err
+	}
+	next := &Next{"schema", schemaArgs(c.stream(), c.connection())}
+	return &Failure{Code: e.Code, Message: e.Message + " Name fewer fields.", Next: next}
+}
+
+// document is the answer as a document, before its text is made.
+func (c *call) document(answer *rsclient.Answer) *document {
+	d := &document{id: c.args.Text("id"), provider: c.RS.Provider()}
+	body := answer.Body
+	if answer.Applied.FieldPreview == 0 {
+		body, d.projected = rsclient.PreviewDetail(body, FetchField)
+	}
+	asked := rsclient.Identity{Connection: c.connection(), Stream: c.args.handle.Stream, Record: c.args.handle.Record}
+	record := rsclient.DetailOf(body, asked)
+	if !Handle(record.Identity).isNamed() {
+		record.Identity = asked
+	}
+	d.presentations = rsclient.PresentationsOf(body)
+	d.row = newRow(record, d.presentations, c.args.List("fields"))
+	if strings.HasPrefix(d.id, recordURI) {
+		if id, embedded := c.args.handle.String(); embedded {
+			d.id = id
+		}
+	}
+	own := ""
+	for f := range d.evidence.Fields() {
+		if f.Name == "url" {
+			own, _ = rawjson.String(f.Value)
+		}
+	}
+	d.url = d.ref.url(d.provider, own, "")
+	return d
+}
+
+// links are at most three resources: the record, then texts that are cut, then
+// binaries (MS-147).
+func (d *document) links() []Link {
+	const most = 3
+	list := []Link{{URI: d.ref.URI(), Name: d.id, MimeType: "application/json"}}
+	for _, c := range d.cuts {
+		if c.Shape == evidence.ShapeText {
+			w := d.ref.from(c.Name, 0).at(c.shown, WindowDefault)
+			list = append(list, Link{URI: w.URI(), Name: c.Name, MimeType: "text/plain"})
+		}
+	}
+	for _, f := range d.binaries {
+		if f.BlobID == "" {
+			continue
+		}
+		link := Link{URI: blobHandle{d.ref.Connection, f.BlobID}.URI(), Name: f.Name, MimeType: f.Binary.MimeType}
+		link.Size = max(0, f.Binary.SizeBytes)
+		list = append(list, link)
+	}
+	return list[:min(most, len(list))]
 }

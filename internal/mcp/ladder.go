@@ -64,12 +64,17 @@ func (r *row) appendRung(b []byte, provider string, most int) []byte {
 	if len(entries) == 0 {
 		return nil
 	}
-	b = append(append(b, `"id":`...), quoteID(r.ref.id)...)
+	return r.ref.appendEntries(b, entries)
+}
+
+// appendEntries appends the members of a record in a ladder.
+func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
+	b = append(append(b, `"id":`...), quoteID(r.id)...)
 	b = append(b, `,"connection_id":`...)
-	b = appendOrNull(b, r.ref.Connection)
-	b = appendMember(b, "stream", r.ref.Stream)
-	b = appendMember(b, "record_id", r.ref.Record)
-	b = appendMember(b, "resource_uri", r.ref.URI())
+	b = appendOrNull(b, r.Connection)
+	b = appendMember(b, "stream", r.Stream)
+	b = appendMember(b, "record_id", r.Record)
+	b = appendMember(b, "resource_uri", r.URI())
 	b = append(b, `,"fields":[`...)
 	for i, e := range entries {
 		if i > 0 {

@@ -13,13 +13,15 @@ import (
 
 // quoteID writes an identifier exactly: decoding the JSON string gives it byte for
 // byte. What could hide in a terminal or reorder a line is escaped.
-func quoteID(s string) string {
-	quoted := string(rawjson.AppendString(nil, s))
-	if strings.IndexFunc(quoted, isHidden) < 0 {
-		return quoted
+func quoteID(s string) string { return escapeHidden(string(rawjson.AppendString(nil, s))) }
+
+// escapeHidden is a JSON text in which hidden characters are escapes.
+func escapeHidden(text string) string {
+	if strings.IndexFunc(text, isHidden) < 0 {
+		return text
 	}
 	var b strings.Builder
-	for _, r := range quoted {
+	for _, r := range text {
 		if isHidden(r) {
 			b.WriteString(escapeRune(r))
 		} else {

@@ -36,6 +36,11 @@ func (r ref) fetch(members ...member) *Next {
 	return &Next{"fetch", append(b, '}')}
 }
 
+// fetchFields is the call that reads some fields of the record.
+func (r ref) fetchFields(names ...string) *Next {
+	return r.fetch(member{"fields", []byte(quoteList(names))})
+}
+
 // from is the window of a field that starts at a character.
 func (r ref) from(field string, offset int) window {
 	return window{record: r.Handle, field: field, ints: map[string]int{"offset_chars": offset}}

@@ -98,7 +98,7 @@ func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error)
 	if len(answer.Body) > 4*DocTextMax {
 		return nil, &Failure{
 			Code: rsclient.CodeTooLarge, Message: "The record is too large for a resource; read it with the tool fetch.",
-			Next: &Next{"fetch", fetchArgs(h)},
+			Next: refer(h).fetch(),
 		}
 	}
 	return []Content{{URI: uri, MimeType: "application/json", Text: string(answer.Body)}}, nil

@@ -26,6 +26,9 @@ func newRow(r rsclient.Record, all rsclient.Presentations, fields []string) *row
 		r.Project(fields)
 	}
 	out := &row{Record: r, ref: refer(Handle{r.Connection, r.Stream, r.Identity.Record}), evidence: r.Evidence(all)}
+	if fields != nil {
+		out.evidence.Envelope = nil // it was not asked for either
+	}
 	out.title, out.at = evidence.TitleOf(out.evidence), evidence.EventTimeOf(out.evidence)
 	if out.title.Text == "" {
 		out.title.Text = out.ref.id

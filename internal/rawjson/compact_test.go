@@ -186,3 +186,23 @@ func FuzzCompact(f *testing.F) {
 	f.Add([]byte(object(40, `k\u0061%d`)))
 	f.Fuzz(checkCompact)
 }
+
+// What is relayed keeps its duplicate keys; everything else is checked as ever.
+func TestCompactRelayed(t *testing.T) {
+	const src, want = ` { "a" : 1 , "a" : {"b":2,"b":3} } `, `{"a":1,"a":{"b":2,"b":3}}`
+	got, err := CompactRelayed(nil, []byte(src))
+	if err != nil || string(got) != want {
+		t.Errorf("CompactRelayed(%q) = %q, %v, want %q", src, got, err, want)
+	}
+	if v, _ := Get(got, "a"); string(v) != "1" {
+		t.Errorf("Get finds %s, want the first", v)
+	}
+	if _, err := Compact(nil, []byte(src)); !errors.Is(err, ErrDuplicateKey) {
+		t.Errorf("Compact(%q) after it: %v", src, err)
+	}
+	for _, bad := range []string{`{"a":1`, "\"\xff\"", strings.Repeat("[", 65) + strings.Repeat("]", 65), `{"a" 1}`} {
+		if _, err := CompactRelayed(nil, []byte(bad)); err == nil {
+			t.Errorf("CompactRelayed(%q) is accepted", bad)
+		}
+	}
+}

@@ -216,11 +216,11 @@ func TestD17PreferenceApplied(t *testing.T) {
 	asked := rsclient.Prefer{FieldPreview: 2048, PageBytes: 65536}
 	tests := map[string]rsclient.Prefer{
 		"": {},
-		"pdpp-field-preview=2048, pdpp-page-bytes=65536":       asked,
-		`PDPP-Page-Bytes="4096"; x=1 , return=minimal`:         {PageBytes: 4096},
-		"pdpp-field-preview":                                   {FieldPreview: 2048},
-		"pdpp-field-preview=-1, pdpp-page-bytes=9999999999999": {},
-		"pdpp-field-preview=many":                              {},
+		"pdpp-field-preview=2048, pdpp-page-bytes=65536": asked,
+		`PDPP-Page-Bytes="4096"; x=1 , return=minimal`:   {PageBytes: 4096},
+		"pdpp-field-preview":                             {FieldPreview: 2048},
+		"pdpp-field-preview=-1, pdpp-page-bytes=65537":   {},
+		"pdpp-field-preview=many":                        {},
 	}
 	for header, want := range tests {
 		c := serve(t, says(200, "application/json", `{}`, "Preference-Applied: "+header))
@@ -390,7 +390,9 @@ func TestTOOLS3NoRedirect(t *testing.T) {
 
 func TestERR1Normalization(t *testing.T) {
 	const js = "application/json"
-	constant := func(status int) string { return fmt.Sprintf("The resource server answered with HTTP status %d.", status) }
+	constant := func(status int) string {
+		return fmt.Sprintf("The resource server answered with HTTP status %d.", status)
+	}
 	tests := []struct {
 		name    string
 		h       http.HandlerFunc

@@ -146,11 +146,11 @@ func (c *Client) attempt(ctx context.Context, in *call, target, bearer string) (
 	}
 	defer resp.Body.Close()
 	r = &reply{status: resp.StatusCode, header: resp.Header, length: resp.ContentLength}
-	most := in.most
+	most, part := in.most, in.ranged
 	if r.status/100 != 2 {
-		most = min(most, errorBodyMax)
+		most, part = errorBodyMax, false
 	}
-	if r.length > int64(most) && !in.ranged {
+	if r.length > int64(most) && !part {
 		r.over = true
 		return r, nil
 	}

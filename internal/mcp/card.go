@@ -1,0 +1,114 @@
+package mcp
+
+import (
+	"pdpp/internal/evidence"
+	"pdpp/internal/rsclient"
+)
+
+// card is the short text beside the document (MS-146): what it is, where it is from,
+// how it begins and how to read on. The preview takes the room that the others leave.
+func (d *document) card() string {
+	head := "document " + quoteID(d.id)
+	if d.title.Text != d.id {
+		head += " " + quote(d.title.Text)
+	}
+	if d.at.Value != "" {
+		head += " at=" + quote(d.at.Value)
+	}
+	ways := d.ways()
+	source := d.sourceLine()
+	room := CardMax - len(head) - len(source) - len("\n\n")
+	for i, line := range ways {
+		if i > 0 && len(line)+1 > room {
+			ways = ways[:i] // the first is never left out
+			break
+		}
+		room -= len(line) + 1
+	}
+	text := head
+	if room >= 0 {
+		text += "\n" + source
+	} else {
+		room += len(source) + 1
+	}
+	text += d.previewLine(room)
+	for _, line := range ways {
+		text += "\n" + line
+	}
+	return text
+}
+
+// sourceLine names the source by the handles that calls take.
+func (d *document) sourceLine() string {
+	line := "source"
+	if d.Connection != "" {
+		line += " connection_id=" + quoteID(d.Connection)
+	}
+	if d.ConnectorKey != "" {
+		line += " connector_key=" + quote(firstChars(rsclient.ShortKey(d.ConnectorKey), LabelChars))
+	}
+	line += " stream=" + quoteID(d.Stream)
+	if label := d.Label(); label != "" {
+		line += " display_name=" + quote(firstChars(label, LabelChars))
+	}
+	return line
+}
+
+// previewLine is the beginning of the text, as much as fits.
+func (d *document) previewLine(room int) string {
+	shown := firstChars(d.text, PreviewChars)
+	for {
+		if charCount(shown) < minShown && len(shown) < len(d.text) || shown == "" {
+			return ""
+		}
+		line := "\npreview " + quote(shown)
+		if len(shown) < len(d.text) || d.isCut() {
+			line = "\npreview " + quote(shown+"…") + cutMark(d.total)
+		}
+		if len(line) <= room {
+			return line
+		}
+		shown = headBytes(shown, len(shown)-max(1, (len(line)-room)/2))
+	}
+}
+
+// ways are the lines that say how to read on; that the document is whole, when there
+// is nothing more.
+func (d *document) ways() []string {
+	var texts, nested []string
+	offset := map[string]int{}
+	note := func(f evidence.Field, shown int) {
+		if d.isWindowed(f) {
+			texts = append(texts, f.Name)
+			offset[f.Name] = shown
+		} else {
+			nested = append(nested, f.Name)
+		}
+	}
+	for _, c := range d.cuts {
+		note(c.Field, c.shown)
+	}
+	for _, f := range d.long {
+		note(f, 0)
+	}
+	var lines []string
+	for _, name := range texts {
+		lines = append(lines, "more: "+d.ref.from(name, offset[name]).next().line())
+	}
+	if nested = append(nested, d.omitted...); len(nested) > 0 {
+		lines = append(lines, "more: "+d.ref.fetchFields(nested[:min(len(nested), LadderFields)]...).line())
+	}
+	for _, n := range d.lists {
+		lines = append(lines, "more: "+n.line())
+	}
+	if lines == nil {
+		lines = []string{"complete in content[0]"}
+	}
+	for _, f := range d.binaries {
+		lines = append(lines, "binary "+quoteID(f.Name)+" "+string(appendFacts(nil, f.Binary, f.BlobID)))
+	}
+	return lines
+}
+
+// line is the call as a text shows it.
+func (n *Next) line() string { return n.Tool + " " + string(n.Args) }

@@ -1,0 +1,299 @@
+package mcp
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// document is a record as fetch gives it (MS-143 to MS-145).
+type document struct {
+	*row
+	id            string
+	url           string
+	provider      string
+	presentations rsclient.Presentations
+	projected     bool // by the adapter (MS-71)
+
+	source string     // of the text: role, text or rendered
+	field  string     // that is the text; "" when it is rendered
+	text   string     // at most DocTextMax bytes
+	total  int        // characters of the whole text
+	cuts   []cutField // what the text shows in part
+	left   []docLine  // what it does not show
+	only   bool       // the record has one field
+
+	// What is beside the text:
+	small    []evidence.Field // shown whole
+	long     []evidence.Field // only in the ladder
+	binaries []evidence.Field // told by their facts
+	omitted  []string         // fields that found no place
+	named    int              // how many of them metadata names
+	lists    []*Next          // where records of relations are that the text lacks
+}
+
+// cutField is a field of which the text shows the beginning.
+type cutField struct {
+	evidence.Field
+	shown int // characters from its start
+	total int // characters of the whole
+}
+
+// compose makes the text: the field that holds the record's text, else all fields,
+// then the expanded relations. Over DocTextMax bytes the longest fields are
+// shortened, so that each is named at least; relations keep a quarter (MS-145).
+func (d *document) compose(relations func(room int) string) {
+	lines := d.lines()
+	need := len(lines) // for the ends of the lines
+	for _, l := range lines {
+		need += l.need()
+	}
+	rest := ""
+	if len(d.Expanded) > 0 {
+		rest = relations(max(DocTextMax/4, DocTextMax-need-len("\n\n")))
+	}
+	room := DocTextMax
+	if rest != "" {
+		room -= len(rest) + len("\n\n")
+	}
+	var b strings.Builder
+	most := share(lines, room-max(0, len(lines)-1))
+	for i, l := range lines {
+		if i > 0 && b.Len()+len(l.label)+len("\n") > room { // not even the names fit
+			d.left = lines[i:]
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(d.shown(l, most))
+	}
+	if rest != "" {
+		if len(lines) > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(rest)
+	}
+	d.text = b.String()
+	d.total = charCount(d.text)
+	for _, c := range d.cuts {
+		d.total += c.total - c.shown
+	}
+	for _, l := range d.left {
+		d.total += charCount(l.label) + l.total + 1
+		d.omit([]evidence.Field{l.Field})
+	}
+}
+
+// isCut reports that the text is not all of the record's.
+func (d *document) isCut() bool { return len(d.cuts)+len(d.left) > 0 }
+
+// docLine is a field in the text of a document.
+type docLine struct {
+	evidence.Field
+	label string // before the value; "" when the field is all of the text
+	value string
+	total int  // characters of the whole value
+	whole bool // value is all of it
+}
+
+// lines are the fields that make up the text (MS-61, MS-67).
+func (d *document) lines() []docLine {
+	text := evidence.TextField(d.evidence)
+	d.field, d.source = text, "text"
+	switch {
+	case text == "":
+		d.source = "rendered"
+	case slices.Contains(d.evidence.Presentation.Roles[pdpp.RolePrimaryText], text):
+		d.source = "role"
+	}
+	var lines []docLine
+	for f := range d.evidence.Fields() {
+		switch text {
+		case "":
+			lines = append(lines, newLine(f, bareName(f.Name)+": "))
+		case f.Name:
+			return []docLine{newLine(f, "")}
+		}
+	}
+	d.only = len(lines) == 1
+	return lines
+}
+
+func newLine(f evidence.Field, label string) docLine {
+	l := docLine{Field: f, label: label, value: string(f.Value), total: nestedSize(f), whole: f.Cut == nil}
+	switch f.Shape {
+	case evidence.ShapeText:
+		l.value, _ = rawjson.String(f.Value)
+		if l.total = charCount(l.value); f.Cut != nil {
+			l.total = max(l.total, f.Cut.TotalChars)
+		}
+	case evidence.ShapeBinary:
+		l.value, l.whole = string(appendBinary(nil, f)), true
+	case evidence.ShapeNested:
+		shown, fits := appendNested(nil, f.Value, DocTextMax)
+		l.value, l.whole = string(shown), l.whole && fits
+		if !l.whole {
+			l.value = "json" + cutMark(l.total)
+		}
+	}
+	return l
+}
+
+// need is the bytes that the line takes when it is whole.
+func (l docLine) need() int { return len(l.label) + len(l.value) }
+
+// share is the most that one line may take so that all of them fit: what short ones
+// leave is for the others.
+func share(lines []docLine, room int) int {
+	var needs []int
+	for _, l := range lines {
+		needs = append(needs, l.need())
+	}
+	slices.Sort(needs)
+	for i, n := range needs {
+		if each := room / (len(needs) - i); n > each {
+			return each
+		}
+		room -= n
+	}
+	return DocTextMax
+}
+
+// shown is a line within its share. A text is cut exactly when it is all there is,
+// so that what follows can be joined to it; among others it is marked.
+func (d *document) shown(l docLine, most int) string {
+	if l.whole && l.need() <= most || l.Shape != evidence.ShapeText && l.Shape != evidence.ShapeNested {
+		return l.label + l.value
+	}
+	if l.Shape == evidence.ShapeNested {
+		mark := "json" + cutMark(l.total)
+		if l.whole && len(l.value) <= len(mark) {
+			return l.label + l.value
+		}
+		d.cuts = append(d.cuts, cutField{l.Field, 0, l.total})
+		return l.label + mark
+	}
+	mark := ""
+	if l.label != "" {
+		mark = "…" + cutMark(l.total)
+	}
+	head := headBytes(l.value, max(0, most-len(l.label)-len(mark)))
+	d.cuts = append(d.cuts, cutField{l.Field, charCount(head), l.total})
+	return l.label + head + mark
+}
+
+// collect sorts the fields that are not the text: nothing of the record is without a
+// place or a way to it (CONT-1).
+func (d *document) collect() {
+	for f := range d.evidence.Fields() {
+		switch {
+		case f.Shape == evidence.ShapeBinary:
+			d.binaries = append(d.binaries, f)
+			continue
+		case f.Shape == evidence.ShapeNested:
+			d.binaries = append(d.binaries, blobsOf(f)...)
+		}
+		if d.source == "rendered" || f.Name == d.field || d.isToldElsewhere(f) {
+			continue
+		}
+		if _, ok := smallValue(f); ok {
+			d.small = append(d.small, f)
+		} else {
+			d.long = append(d.long, f)
+		}
+	}
+}
+
+// blobsOf are the files of a list.
+func blobsOf(list evidence.Field) []evidence.Field {
+	var all []evidence.Field
+	for item := range rawjson.Elements(list.Value) {
+		if facts, ok := evidence.DetectBinary(item, true); ok && rawjson.KindOf(item) == rawjson.KindObject {
+			all = append(all, evidence.Field{Name: list.Name, Shape: evidence.ShapeBinary, Binary: facts, BlobID: evidence.BlobIDOf(item)})
+		}
+	}
+	return all
+}
+
+// isToldElsewhere reports a field that the title, the time or the id says whole, and
+// one that says nothing.
+func (d *document) isToldElsewhere(f evidence.Field) bool {
+	isShortened := f.Name == d.title.Field && d.title.Truncated
+	return isEmpty(f) || d.isSaid(f) && !isShortened
+}
+
+// smallValue is a field as metadata shows it whole; false when it is too long. A
+// number or text is as it came; in lists and objects binaries are their facts.
+func smallValue(f evidence.Field) ([]byte, bool) {
+	if f.Cut != nil {
+		return nil, false
+	}
+	switch f.Shape {
+	case evidence.ShapeScalar:
+		return f.Value, len(f.Value) <= PreviewChars
+	case evidence.ShapeText:
+		_, total := textOf(f)
+		return []byte(escapeHidden(string(f.Value))), total <= PreviewChars
+	case evidence.ShapeNested:
+		return appendNested(nil, f.Value, JSONPreviewBytes)
+	}
+	return nil, false
+}
+
+// isWindowed reports a field that is read on in windows: a text, and a nested value
+// that no document has room for.
+func (d *document) isWindowed(f evidence.Field) bool {
+	return f.Shape == evidence.ShapeText || d.only || nestedSize(f) > DocTextMax
+}
+
+// relations are the expanded records as lines (MS-67), each relation with the same
+// share of the room. What is not shown is in the stream of the children.
+func (d *document) relations(room int) string {
+	var b strings.Builder
+	for i, rel := range d.Expanded {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(d.relation(rel, (room-b.Len())/(len(d.Expanded)-i)))
+	}
+	return b.String()
+}
+
+func (d *document) relation(rel rsclient.Relation, room int) string {
+	head := bareName(rel.Name) + " (" + strconv.Itoa(len(rel.Records)) + " records"
+	if len(rel.Records) == 1 {
+		head = strings.TrimSuffix(head, "s")
+	}
+	if rel.HasMore {
+		head += ", has_more"
+	}
+	head += ")\n"
+	const rest = 256 // for the line about what is not shown
+	s := sheet{room: room - len(head) - rest, coming: len(rel.Records), least: RowMin}
+	var all *Next
+	for i, raw := range rel.Records {
+		child := newRow(rsclient.RecordOf(raw, rsclient.Identity{Connection: d.Connection}), d.presentations, nil)
+		if all == nil && child.Stream != "" {
+			all = &Next{"query_records", schemaArgs(child.Stream, child.Connection)}
+		}
+		if !s.add(child.item(i + 1)) {
+			break
+		}
+	}
+	out := head + string(s.text)
+	left := len(rel.Records) - s.shown
+	if left == 0 && !rel.HasMore || all == nil {
+		return strings.TrimSuffix(out, "\n")
+	}
+	d.lists = append(d.lists, all)
+	if left > 0 {
+		out += "not shown: " + strconv.Itoa(left) + "; "
+	}
+	return out + "more: " + all.line()
+}
