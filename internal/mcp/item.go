@@ -29,7 +29,8 @@ const (
 
 // part is one field of an item.
 type part struct {
-	field string // "" when it is not known
+	field string // as arguments name it; "" when none can
+	label string // name=
 	text  string // name=value, as printed; "" for what is only read on
 	lacks lack
 
@@ -83,6 +84,19 @@ func (it *item) label(name, value string) {
 
 func (it *item) add(p part) { it.parts = append(it.parts, p) }
 
+// newPart begins a part for a field. A name that no argument can hold is printed, and
+// not read by.
+func newPart(field string) part {
+	p := part{label: bareName(field) + "="}
+	if isReadable(field) {
+		p.field = field
+	}
+	return p
+}
+
+// isReadable reports a field that an argument can name (MS-56).
+func isReadable(field string) bool { return field != "" && isCarried(field) }
+
 // shorten shows at most n characters of a text: its first, or those around its first
 // highlight.
 func (p *part) shorten(n int) {
@@ -100,11 +114,7 @@ func (p *part) shorten(n int) {
 			shown = strings.TrimSuffix(shown, "…") + "…"
 		}
 	}
-	name := "snippet="
-	if p.field != "" {
-		name = bareName(p.field) + "="
-	}
-	p.text = name + quote(shown)
+	p.text = p.label + quote(shown)
 	if !isWhole {
 		p.text += cutMark(p.total)
 	}

@@ -70,12 +70,13 @@ func isHalfMark(s string) bool {
 	return len(s) > 1 && (strings.HasPrefix(openMark, s) || strings.HasPrefix(closeMark, s))
 }
 
-// firstMark is the first text that is highlighted; "" when nothing is.
+// firstMark is the beginning of the first highlight of a balanced text; "" when there
+// is none.
 func firstMark(s string) string {
 	_, rest, ok := strings.Cut(s, openMark)
 	if !ok {
 		return ""
 	}
 	found, _, _ := strings.Cut(rest, closeMark)
-	return strings.TrimSpace(strings.ReplaceAll(found, openMark, ""))
+	return strings.TrimSpace(firstChars(strings.TrimSpace(found), LabelChars))
 }
