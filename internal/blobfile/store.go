@@ -68,8 +68,11 @@ func (s *Store) prepare(now time.Time) error {
 	if err := s.makeFolder(tempFolder); err != nil {
 		return err
 	}
-	return s.removeAbandoned(now.Add(-abandoned))
+	return s.RemoveTemporary(now)
 }
+
+// RemoveTemporary removes what uploads left that ended a day before now or more.
+func (s *Store) RemoveTemporary(now time.Time) error { return s.removeAbandoned(now.Add(-abandoned)) }
 
 // removeAbandoned removes temporary files last written before limit. Another
 // process may do the same at the same time.

@@ -43,7 +43,7 @@ func TestBlobInputs(t *testing.T) { // H-20
 	if err := os.Symlink("/", filepath.Join(dir, "link")); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	got, err := blobInputs(dir)
+	got, err := blobInputs(dir, "elsewhere")
 	want := []blobInput{
 		{".hidden", filepath.Join(dir, ".hidden"), 0},
 		{"b/deep/x.txt", filepath.Join(dir, "b", "deep", "x.txt"), 3},
@@ -53,7 +53,7 @@ func TestBlobInputs(t *testing.T) { // H-20
 		t.Errorf("blobInputs: %v (-want +got):\n%s", err, diff)
 	}
 	write("too large", ingest.MaxBlob+1)
-	if _, err := blobInputs(dir); pdpp.CodeOf(err) != pdpp.CodeInvalidInput {
+	if _, err := blobInputs(dir, "elsewhere"); pdpp.CodeOf(err) != pdpp.CodeInvalidInput {
 		t.Errorf("a file above the limit: %v, want %s", err, pdpp.CodeInvalidInput)
 	}
 }
@@ -145,4 +145,18 @@ func readAttachments(t *testing.T, url, token string) (n int) {
 		next = page.Links.Next
 	}
 	return n
+}
+
+// The store itself is not taken in.
+func TestBlobFolderApart(t *testing.T) {
+	data := t.TempDir()
+	inside := filepath.Join(data, "blobs")
+	if err := os.Mkdir(inside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{data, inside, filepath.Dir(data)} {
+		if _, err := blobInputs(dir, data); pdpp.CodeOf(err) != pdpp.CodeUsage {
+			t.Errorf("blobInputs(%s) beside %s: %v", dir, data, err)
+		}
+	}
 }

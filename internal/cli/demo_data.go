@@ -84,7 +84,8 @@ func demoParts() ([]demoPart, int64, error) {
 			}
 			total += int64(lines.Len())
 			parts = append(parts, demoPart{
-				source{manifest: m, connection: c.Name, label: c.Label}, lines.Bytes(),
+				source{manifest: m, connection: c.Name, label: c.Label},
+				lines.Bytes(),
 				slices.Collect(demo.Blobs(string(m.ConnectorKey), c.Name)),
 			})
 		}

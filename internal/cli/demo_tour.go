@@ -37,7 +37,8 @@ func (t tour) text() string {
 	}
 	b.WriteString("For other programs: " + quote(t.program) + " setup --url " + t.url + " --cache-root " + quote(t.adapter.cacheRoot) + " CLIENT\n")
 	b.WriteString("(" + strings.Join(hostNames(), ", ") + ")\n")
-	b.WriteString("\nCtrl-C stops the demo. Start it with --reset to begin anew.\n")
+	b.WriteString("\nCtrl-C stops the demo. A new start makes a new grant and new tokens; with --reset it also undoes what was changed:\n")
+	b.WriteString(quote(t.program) + " demo --data " + quote(t.dir) + " --reset\n")
 	if t.demo.again {
 		b.WriteString("Tokens of an earlier start no longer work.\n")
 	}

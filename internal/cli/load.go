@@ -78,7 +78,11 @@ func (l load) inputs(a *app) (in inputs, err error) {
 	if in.files, err = a.inputs(l.files); err != nil {
 		return in, err
 	}
-	in.blobs, err = blobInputs(l.blobs)
+	data, err := a.dataFolder()
+	if err != nil {
+		return in, err
+	}
+	in.blobs, err = blobInputs(l.blobs, data)
 	return in, err
 }
 

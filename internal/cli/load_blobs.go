@@ -24,7 +24,7 @@ type blobInput struct {
 // blobInputs lists the files below a folder, none for "", and refuses what cannot
 // be stored before anything is (H-20). Links are not followed: they could lead
 // anywhere.
-func blobInputs(dir string) ([]blobInput, error) {
+func blobInputs(dir, data string) ([]blobInput, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -32,6 +32,9 @@ func blobInputs(dir string) ([]blobInput, error) {
 		return nil, missing(dir, err)
 	} else if !info.IsDir() {
 		return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is no folder.", dir)
+	}
+	if within(data, dir) || within(dir, data) {
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "--blobs: %s and the data folder %s are not apart.", dir, data)
 	}
 	var out []blobInput
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
@@ -46,6 +49,17 @@ func blobInputs(dir string) ([]blobInput, error) {
 		return err
 	})
 	return out, err
+}
+
+// within reports whether a folder lies in another or is the same.
+func within(inner, outer string) bool {
+	a, errA := filepath.Abs(inner)
+	b, errB := filepath.Abs(outer)
+	if errA != nil || errB != nil {
+		return false
+	}
+	rel, err := filepath.Rel(b, a)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // check reads the size of a file and makes sure that it can be read.

@@ -1,5 +1,14 @@
 package mcp
 
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
 // aggregateTool computes numbers without records (mcp-surface §9).
 var aggregateTool = Tool{
 	Name:  "aggregate",
@@ -23,5 +32,166 @@ var aggregateTool = Tool{
 	output: `{"type":"object","properties":{"data":{"type":"object"},` +
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},"anyOf":[{"required":["data"]},{"required":["error"]}]}`,
-	call: notYet,
+	call: callAggregate,
+}
+
+// callAggregate makes one request; the answer is the structured output (MS-111).
+func callAggregate(ctx context.Context, c *call) (*Result, error) {
+	answer, err := c.RS.Aggregate(ctx, c.args.Text("stream"), c.query("stream"))
+	if err != nil {
+		return nil, err
+	}
+	return &Result{
+		Structured: c.structured(answer.Body, answer.RequestID),
+		Content:    []Block{{Text: c.aggregateText(answer.Body)}},
+	}, nil
+}
+
+// Characters of a group's key, and of a single value, in the text.
+const (
+	keyChars   = 40
+	valueChars = PreviewChars
+)
+
+// aggregateText says the numbers (MS-112).
+func (c *call) aggregateText(body []byte) string {
+	head := c.aggregateHead(body)
+	notes := warningLines(rsclient.PageOf(body).Warnings)
+	groups, grouped := rawjson.Get(body, "groups")
+	if !grouped {
+		return strings.Join(append([]string{head + " = " + aggregateValue(body)}, notes...), "\n")
+	}
+	by, dimension := "group_by", c.aggregateDimension(body)
+	if c.args.Has("group_by_time") {
+		by = "group_by_time"
+	}
+	var shown []string
+	total, tail := 0, groupsTail(body)
+	room := AggTextMax - len(head) - len(dimension) - len(tail) - groupsReserve
+	for _, line := range notes {
+		room -= len(line) + 1
+	}
+	for g := range rawjson.Elements(groups) {
+		total++
+		item := groupItem(g)
+		if room -= len(item) + 1; room >= 0 {
+			shown = append(shown, item)
+		}
+	}
+	list := "none"
+	if len(shown) > 0 {
+		list = strings.Join(shown, " ")
+	}
+	lines := []string{head + " by " + dimension + ": " + list + "; groups=" + strconv.Itoa(total) + " shown=" + strconv.Itoa(len(shown)) + tail}
+	lines = append(lines, notes...)
+	if n := total - len(shown); n > 0 {
+		advice := "; narrow with filter"
+		if by == "group_by_time" {
+			advice += " or a coarser granularity"
+		}
+		lines = append(lines, "not shown: "+strconv.Itoa(n)+" groups (all in structured output)"+advice)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// groupsReserve is room for the constant words around the groups, with their counts.
+const groupsReserve = 180
+
+// aggregateHead is metric(stream.field).
+func (c *call) aggregateHead(body []byte) string {
+	head := plainCode(c.args.Text("metric")) + "(" + bareName(cutName(c.args.Text("stream")))
+	if f := c.args.Text("field"); f != "" {
+		head += "." + bareName(cutName(f))
+	}
+	head += ")"
+	if isTrue(body, "approximate") {
+		head += " approximate"
+	}
+	return head
+}
+
+// aggregateDimension is what the groups are of. Granularity and zone are what the
+// server says it used.
+func (c *call) aggregateDimension(body []byte) string {
+	if f := c.args.Text("group_by"); f != "" {
+		return bareName(cutName(f))
+	}
+	dimension := bareName(cutName(c.args.Text("group_by_time")))
+	if s := textMember(body, "granularity"); s != "" {
+		dimension += "/" + plainCode(s)
+	}
+	if s := textMember(body, "time_zone"); s != "" {
+		dimension += " tz=" + quote(firstChars(s, LabelChars))
+	}
+	return dimension
+}
+
+// aggregateValue is the one number of an answer without groups. A count without a
+// value is the number of records.
+func aggregateValue(body []byte) string {
+	records, counted := rawjson.Get(body, "filtered_record_count")
+	isCount := textMember(body, "metric") == "count"
+	value, ok := rawjson.Get(body, "value")
+	switch {
+	case !ok && isCount && counted:
+		value = records
+	case !ok:
+		return "unstated"
+	}
+	text := scalar(value, valueChars)
+	if !isCount && counted {
+		text += " over " + scalar(records, keyChars) + " records"
+	}
+	return text
+}
+
+func groupItem(g []byte) string {
+	value, ok := rawjson.Get(g, "value")
+	if !ok {
+		value, _ = rawjson.Get(g, "count")
+	}
+	key, _ := rawjson.Get(g, "key")
+	return scalar(key, keyChars) + "=" + scalar(value, keyChars)
+}
+
+// groupsTail is what the answer says about groups that limit cut off (AGG-4).
+func groupsTail(body []byte) string {
+	other, ok := rawjson.Get(body, "other_count")
+	if !ok {
+		return ""
+	}
+	tail := " other_count=" + scalar(other, keyChars)
+	if rawjson.KindOf(other) == rawjson.KindNumber && string(other) != "0" && other[0] != '-' {
+		tail += " (records in groups beyond limit)"
+	}
+	return tail
+}
+
+// scalar writes a value of an answer: strings quoted and cut at n characters, numbers
+// and words bare, as received. A number too long for a line is cut like a string.
+func scalar(v []byte, n int) string {
+	switch rawjson.KindOf(v) {
+	case rawjson.KindString:
+		s, _ := rawjson.String(v)
+		return quoteCut(s, n)
+	case rawjson.KindNumber:
+		if len(v) > 2*valueChars {
+			return quoteCut(string(v), n)
+		}
+		return string(v)
+	case rawjson.KindNone:
+		return "null"
+	case rawjson.KindArray, rawjson.KindObject:
+		return quoteCut(string(v), n)
+	}
+	return string(v)
+}
+
+// quoteCut quotes a value, cut at n characters (MS-63).
+func quoteCut(s string, n int) string {
+	total := charCount(s)
+	if total <= n {
+		return quote(s)
+	}
+	return quote(firstChars(s, n)+"…") + cutMark(total)
 }

@@ -6,32 +6,31 @@ package mcp
 type sheet struct {
 	room   int // bytes that are left
 	coming int // items that are still to come
+	least  int // bytes of the smallest share
 	text   []byte
 	shown  int
 	cut    bool // an item is shortened
 	beside bool // an item has its connection beside the handle
 }
 
-// newSheet makes a sheet for a number of items. most is the budget of the text, fixed
-// the bytes that stand before and after the items.
-func newSheet(most, fixed, items int) *sheet { return &sheet{room: most - fixed, coming: items} }
-
 // add writes an item; false when there is no room for its handle and title. The first
 // one prints its handle in any case (MS-21).
 func (s *sheet) add(it *item) bool {
-	share := min(s.room, max(RowMin, s.room/max(1, s.coming)))
-	s.coming--
-	if need := len(it.head) + 1; need > s.room {
-		if s.shown > 0 {
-			return false
-		}
-		s.put(it, it.handle+"\n", true)
-		return true
-	} else if least := need + len(moreFields(len(it.parts))); share < least {
-		share = min(s.room, least)
+	need := len(it.head) + 1
+	if len(it.parts) > 0 {
+		need += len(moreFields(len(it.parts)))
 	}
-	text, cut := it.fit(share)
-	s.put(it, text, cut)
+	share := max(need, s.least, s.room/max(1, s.coming))
+	s.coming--
+	switch {
+	case need <= s.room:
+		text, cut := it.fit(min(share, s.room))
+		s.put(it, text, cut)
+	case s.shown == 0:
+		s.put(it, it.handle+"\n", true)
+	default:
+		return false
+	}
 	return true
 }
 

@@ -62,7 +62,7 @@ func (d *document) previewLine(room int) string {
 			return ""
 		}
 		line := "\npreview " + quote(shown)
-		if len(shown) < len(d.text) || len(d.cuts) > 0 {
+		if len(shown) < len(d.text) || d.isCut() {
 			line = "\npreview " + quote(shown+"…") + cutMark(d.total)
 		}
 		if len(line) <= room {
@@ -97,6 +97,9 @@ func (d *document) ways() []string {
 	}
 	if nested = append(nested, d.omitted...); len(nested) > 0 {
 		lines = append(lines, "more: "+d.ref.fetchFields(nested[:min(len(nested), LadderFields)]...).line())
+	}
+	for _, n := range d.lists {
+		lines = append(lines, "more: "+n.line())
 	}
 	if lines == nil {
 		lines = []string{"complete in content[0]"}

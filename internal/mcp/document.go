@@ -25,12 +25,16 @@ type document struct {
 	text   string     // at most DocTextMax bytes
 	total  int        // characters of the whole text
 	cuts   []cutField // what the text shows in part
+	left   []docLine  // what it does not show
+	only   bool       // the record has one field
 
 	// What is beside the text:
 	small    []evidence.Field // shown whole
 	long     []evidence.Field // only in the ladder
 	binaries []evidence.Field // told by their facts
 	omitted  []string         // fields that found no place
+	named    int              // how many of them metadata names
+	lists    []*Next          // where records of relations are that the text lacks
 }
 
 // cutField is a field of which the text shows the beginning.
@@ -60,6 +64,10 @@ func (d *document) compose(relations func(room int) string) {
 	var b strings.Builder
 	most := share(lines, room-max(0, len(lines)-1))
 	for i, l := range lines {
+		if i > 0 && b.Len()+len(l.label)+len("\n") > room { // not even the names fit
+			d.left = lines[i:]
+			break
+		}
 		if i > 0 {
 			b.WriteByte('\n')
 		}
@@ -76,7 +84,14 @@ func (d *document) compose(relations func(room int) string) {
 	for _, c := range d.cuts {
 		d.total += c.total - c.shown
 	}
+	for _, l := range d.left {
+		d.total += charCount(l.label) + l.total + 1
+		d.omit([]evidence.Field{l.Field})
+	}
 }
+
+// isCut reports that the text is not all of the record's.
+func (d *document) isCut() bool { return len(d.cuts)+len(d.left) > 0 }
 
 // docLine is a field in the text of a document.
 type docLine struct {
@@ -106,6 +121,7 @@ func (d *document) lines() []docLine {
 			return []docLine{newLine(f, "")}
 		}
 	}
+	d.only = len(lines) == 1
 	return lines
 }
 
@@ -156,8 +172,12 @@ func (d *document) shown(l docLine, most int) string {
 		return l.label + l.value
 	}
 	if l.Shape == evidence.ShapeNested {
+		mark := "json" + cutMark(l.total)
+		if l.whole && len(l.value) <= len(mark) {
+			return l.label + l.value
+		}
 		d.cuts = append(d.cuts, cutField{l.Field, 0, l.total})
-		return l.label + "json" + cutMark(l.total)
+		return l.label + mark
 	}
 	mark := ""
 	if l.label != "" {
@@ -229,8 +249,7 @@ func smallValue(f evidence.Field) ([]byte, bool) {
 // isWindowed reports a field that is read on in windows: a text, and a nested value
 // that no document has room for.
 func (d *document) isWindowed(f evidence.Field) bool {
-	isOnly := len(slices.Collect(d.evidence.Fields())) == 1
-	return f.Shape == evidence.ShapeText || isOnly || nestedSize(f) > DocTextMax
+	return f.Shape == evidence.ShapeText || d.only || nestedSize(f) > DocTextMax
 }
 
 // relations are the expanded records as lines (MS-67), each relation with the same
@@ -256,22 +275,25 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 	}
 	head += ")\n"
 	const rest = 256 // for the line about what is not shown
-	s := newSheet(room, len(head)+rest, len(rel.Records))
-	more := ""
+	s := sheet{room: room - len(head) - rest, coming: len(rel.Records), least: RowMin}
+	var all *Next
 	for i, raw := range rel.Records {
 		child := newRow(rsclient.RecordOf(raw, rsclient.Identity{Connection: d.Connection}), d.presentations, nil)
-		if more == "" && child.Stream != "" {
-			more = "more: query_records " + string(schemaArgs(child.Stream, child.Connection)) + "\n"
+		if all == nil && child.Stream != "" {
+			all = &Next{"query_records", schemaArgs(child.Stream, child.Connection)}
 		}
 		if !s.add(child.item(i + 1)) {
 			break
 		}
 	}
 	out := head + string(s.text)
-	if left := len(rel.Records) - s.shown; left > 0 {
-		out += "not shown: " + strconv.Itoa(left) + "; " + more
-	} else if rel.HasMore {
-		out += more
+	left := len(rel.Records) - s.shown
+	if left == 0 && !rel.HasMore || all == nil {
+		return strings.TrimSuffix(out, "\n")
 	}
-	return strings.TrimSuffix(out, "\n")
+	d.lists = append(d.lists, all)
+	if left > 0 {
+		out += "not shown: " + strconv.Itoa(left) + "; "
+	}
+	return out + "more: " + all.line()
 }

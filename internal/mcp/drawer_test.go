@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
 )
@@ -126,6 +128,7 @@ func do(t testing.TB, s *Surface, tool, args string) *Result {
 	if !json.Valid(res.Structured) {
 		t.Fatalf("%s %s: structured output is not JSON: %s", tool, args, res.Structured)
 	}
+	conforms(t, tool, res.Structured)
 	if res.IsError && len(res.Content) != 1 {
 		t.Fatalf("MS-41 %s %s: an error with %d blocks", tool, args, len(res.Content))
 	}
@@ -209,4 +212,15 @@ func letter(n int) string {
 		fmt.Fprintf(&b, "Zeile %d: für \"Ada\" 😀\n", i)
 	}
 	return string([]rune(b.String())[:n])
+}
+
+// orderedMembers are the members of a JSON object, in their order.
+func orderedMembers(raw []byte) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for name, value := range rawjson.Members(raw) {
+			if !yield(string(name), string(value)) {
+				return
+			}
+		}
+	}
 }

@@ -38,7 +38,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 		foot.add(lost)
 	}
 	if next != nil {
-		foot.add("next: " + next.Tool + " " + string(next.Args))
+		foot.add("next: " + next.Tool + " " + escapeHidden(string(next.Args)))
 	}
 	t2 := foot
 	t2.labelled("request_id=", requestID)

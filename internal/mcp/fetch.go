@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"pdpp/internal/evidence"
@@ -46,7 +47,7 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	q.Set("connection_id", c.connection())
 	answer, err := c.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: FetchField})
 	if err != nil {
-		return nil, err
+		return nil, c.narrower(err)
 	}
 	d := c.document(answer)
 	d.compose(d.relations)
@@ -57,6 +58,17 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 		res.Content = append(res.Content, Block{Link: &link})
 	}
 	return res, nil
+}
+
+// narrower adds to the refusal of a record that is too large where its fields are
+// listed: fewer of them can be named (MS-45).
+func (c *call) narrower(err error) error {
+	var e *rsclient.Error
+	if !errors.As(err, &e) || e.Code != rsclient.CodeTooLarge {
+		return err
+	}
+	next := &Next{"schema", schemaArgs(c.stream(), c.connection())}
+	return &Failure{Code: e.Code, Message: e.Message + " Name fewer fields.", Next: next}
 }
 
 // document is the answer as a document, before its text is made.

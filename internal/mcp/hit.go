@@ -78,11 +78,11 @@ func (h *hit) matched() []excerpt {
 	}
 	var list []excerpt
 	for _, e := range h.Excerpts {
-		if e.Field != "" && len(list) < maxExcerpts && (len(fields) == 0 || slices.Contains(fields, e.Field)) {
+		if isReadable(e.Field) && len(list) < maxExcerpts && (len(fields) == 0 || slices.Contains(fields, e.Field)) {
 			list = append(list, h.excerpt(e))
 		}
 	}
-	if s := h.Snippet; list == nil && s.Field != "" && s.Text != "" {
+	if s := h.Snippet; list == nil && isReadable(s.Field) && s.Text != "" {
 		list = append(list, h.excerpt(rsclient.Excerpt{Field: s.Field, Text: s.Text, Total: -1, Offset: -1}))
 	}
 	return list
@@ -110,10 +110,11 @@ func (h *hit) append(b []byte) []byte {
 	b = appendMember(b, "stream", h.ref.Stream)
 	b = appendMember(b, "record_key", h.ref.Record)
 	b = appendMember(b, "connection_id", h.ref.Connection)
-	b = appendMember(b, "connector_key", h.ConnectorKey)
+	b = appendMember(b, "connector_key", rsclient.ShortKey(h.ConnectorKey))
 	b = appendMember(b, "display_name", h.Label())
 	b = appendMember(b, "event_time", h.at)
-	b = appendMember(b, "snippet", shortMarked(balanced(h.Snippet.Text), ExcerptChars))
+	snippet, _ := aroundMark(balanced(h.Snippet.Text), ExcerptChars)
+	b = appendMember(b, "snippet", snippet)
 	for _, raw := range []member{{"score", h.Score}, {"scores", h.Scores}, {"matched_fields", h.MatchedFields}} {
 		if raw.value != nil {
 			b = append(append(b, `,"`+raw.name+`":`...), raw.value...)
@@ -134,7 +135,7 @@ func (h *hit) append(b []byte) []byte {
 }
 
 func (e excerpt) append(b []byte) []byte {
-	shown := shortMarked(e.Text, ExcerptChars)
+	shown, _ := aroundMark(e.Text, ExcerptChars)
 	status := "truncated"
 	if e.Complete && shown == e.Text {
 		status = "complete"
@@ -168,7 +169,7 @@ func (h *hit) item(n int) *item {
 		it.add(e.part())
 	}
 	if h.excerpts == nil && h.Snippet.Text != "" {
-		p := part{source: balanced(h.Snippet.Text), total: -1, marked: true}
+		p := part{label: "snippet=", source: balanced(h.Snippet.Text), total: -1, marked: true}
 		p.shorten(PreviewChars)
 		it.add(p)
 	}
@@ -179,7 +180,8 @@ func (h *hit) item(n int) *item {
 }
 
 func (e excerpt) part() part {
-	p := part{field: e.Field, source: e.Text, total: e.Total, marked: true, whole: e.Complete, read: &e.read}
+	p := newPart(e.Field)
+	p.source, p.total, p.marked, p.whole, p.read = e.Text, e.Total, true, e.Complete, &e.read
 	p.shorten(PreviewChars)
 	return p
 }
@@ -190,7 +192,8 @@ func (h *hit) cardParts(it *item) {
 		if f.Field == "" || slices.ContainsFunc(h.excerpts, func(e excerpt) bool { return e.Field == f.Field }) {
 			continue
 		}
-		p := part{field: f.Field, text: bareName(f.Field) + "=" + string(f.Value)}
+		p := newPart(f.Field)
+		p.text = p.label + string(f.Value)
 		if s, ok := rawjson.String(f.Value); ok {
 			p.source, p.total, p.whole = s, -1, !f.Truncated
 			p.read = &window{record: h.ref.Handle, field: f.Field, ints: map[string]int{"offset_chars": 0}}
@@ -199,8 +202,9 @@ func (h *hit) cardParts(it *item) {
 		it.add(p)
 	}
 	for _, f := range h.Card.Binary {
-		b := append([]byte(bareName(f.Field)), "=binary"...)
-		it.add(part{field: f.Field, text: string(appendFacts(b, f.Facts, f.BlobID))})
+		p := newPart(f.Field)
+		p.text = string(appendFacts([]byte(p.label+"binary"), f.Facts, f.BlobID))
+		it.add(p)
 	}
 	if n := h.Card.Omitted; n > 0 {
 		it.add(part{text: "binary_omitted=" + strconv.Itoa(n), lacks: lacksNested})

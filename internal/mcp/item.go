@@ -29,7 +29,8 @@ const (
 
 // part is one field of an item.
 type part struct {
-	field string // "" when it is not known
+	field string // as arguments name it; "" when none can
+	label string // name=
 	text  string // name=value, as printed; "" for what is only read on
 	lacks lack
 
@@ -83,24 +84,37 @@ func (it *item) label(name, value string) {
 
 func (it *item) add(p part) { it.parts = append(it.parts, p) }
 
-// shorten shows the first n characters of a text.
-func (p *part) shorten(n int) {
-	shown, chars := firstMarked(p.source, n)
-	if !p.marked {
-		shown = firstChars(p.source, n)
-		chars = charCount(shown)
+// newPart begins a part for a field. A name that no argument can hold is printed, and
+// not read by.
+func newPart(field string) part {
+	p := part{label: bareName(field) + "="}
+	if isReadable(field) {
+		p.field = field
 	}
-	p.chars = chars
-	isWhole := len(shown) == len(p.source) && (p.whole || !p.marked && p.total >= 0 && chars >= p.total)
+	return p
+}
+
+// isReadable reports a field that an argument can name (MS-56).
+func isReadable(field string) bool { return field != "" && isCarried(field) }
+
+// shorten shows at most n characters of a text: its first, or those around its first
+// highlight.
+func (p *part) shorten(n int) {
+	var shown string
+	if p.marked {
+		shown, p.chars = aroundMark(p.source, n)
+	} else {
+		shown = firstChars(p.source, n)
+		p.chars = charCount(shown)
+	}
+	isWhole := shown == p.source && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total)
 	if p.lacks = lacksNothing; !isWhole {
 		p.lacks = lacksText
-		shown = strings.TrimSuffix(shown, "…") + "…"
+		if !p.marked {
+			shown = strings.TrimSuffix(shown, "…") + "…"
+		}
 	}
-	name := "snippet="
-	if p.field != "" {
-		name = bareName(p.field) + "="
-	}
-	p.text = name + quote(shown)
+	p.text = p.label + quote(shown)
 	if !isWhole {
 		p.text += cutMark(p.total)
 	}

@@ -171,6 +171,9 @@ func (r *row) textEntry(f evidence.Field) []byte {
 
 // windowEntry ends an entry with a window of its field.
 func (r *row) windowEntry(b []byte, field string, offset int) []byte {
+	if !isReadable(field) {
+		return append(appendRead(b, r.ref.fetch()), '}')
+	}
 	w := r.ref.from(field, 0).at(offset, WindowDefault)
 	b = appendRead(b, w.next())
 	return append(appendMember(b, "resource_uri", w.URI()), '}')
@@ -178,7 +181,7 @@ func (r *row) windowEntry(b []byte, field string, offset int) []byte {
 
 func (r *row) nestedEntry(f evidence.Field) []byte {
 	b := appendSize(entry(f, "json"), nestedSize(f))
-	if nestedSize(f) > DocTextMax {
+	if nestedSize(f) > DocTextMax || !isReadable(f.Name) {
 		return r.windowEntry(b, f.Name, 0)
 	}
 	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quoteList([]string{f.Name}))})), '}')

@@ -16,8 +16,8 @@ const (
 	SearchPage   = 49_152 // bytes, preference of search
 	FetchField   = 65_536 // characters, preference of fetch
 
-	QueryTextMax  = 4_096 // bytes of text, as the next ones
-	SearchTextMax = 4_096
+	QueryTextMax  = 8_192 // bytes of text, as the next ones
+	SearchTextMax = 8_192
 	AggTextMax    = 4_096
 	SchemaTextMax = 8_192
 	ScopedTextMax = 6_144
@@ -38,7 +38,8 @@ const (
 	TitleChars       = 120
 	LabelChars       = 60
 	ExcerptChars     = 320 // characters of an excerpt or snippet in structured output
-	RowMin           = 160 // bytes, the smallest share of one record or hit
+	RowMin           = 160 // bytes, the smallest share of one record
+	HitMin           = 400 // bytes, the smallest share of one hit: a match is shown
 
 	LadderRecords = 25
 	LadderFields  = 8

@@ -49,14 +49,19 @@ func balanced(s string) string {
 	return shown
 }
 
-// shortMarked is the first n characters of a text with highlights, with a mark where
-// it was longer.
-func shortMarked(s string, n int) string {
-	shown, _ := firstMarked(s, n)
-	if shown == s {
-		return s
+// aroundMark shows at most n characters of a balanced text, tags not counted, with
+// the first highlight among them and … on each side that is cut here.
+func aroundMark(s string, n int) (shown string, chars int) {
+	before, rest, marked := strings.Cut(s, openMark)
+	lead, _, _ := strings.Cut(rest, closeMark)
+	if skip := charCount(before) - n/3; marked && charCount(before)+charCount(lead) > n && skip > 0 {
+		s = "…" + s[len(firstChars(s, skip)):]
 	}
-	return shown + "…"
+	shown, chars = firstMarked(s, n)
+	if len(shown) < len(s) {
+		shown = strings.TrimSuffix(shown, "…") + "…"
+	}
+	return shown, chars
 }
 
 // isHalfMark reports that a text is the beginning of a tag: what was cut within one
@@ -65,12 +70,13 @@ func isHalfMark(s string) bool {
 	return len(s) > 1 && (strings.HasPrefix(openMark, s) || strings.HasPrefix(closeMark, s))
 }
 
-// firstMark is the first text that is highlighted; "" when nothing is.
+// firstMark is the beginning of the first highlight of a balanced text; "" when there
+// is none.
 func firstMark(s string) string {
 	_, rest, ok := strings.Cut(s, openMark)
 	if !ok {
 		return ""
 	}
 	found, _, _ := strings.Cut(rest, closeMark)
-	return strings.TrimSpace(strings.ReplaceAll(found, openMark, ""))
+	return strings.TrimSpace(firstChars(strings.TrimSpace(found), LabelChars))
 }

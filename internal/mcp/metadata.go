@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"slices"
 	"strconv"
 
 	"pdpp/internal/evidence"
@@ -43,9 +42,11 @@ func (d *document) appendMetadata(b []byte, room int) []byte {
 		b = appendList(append(b, `,"fields":`...), fields, "{}")
 	}
 	if len(d.omitted) > 0 {
-		b = append(append(b, `,"more_fields":`...), quoteList(d.omitted)...)
+		b = append(append(b, `,"more_fields":`...), quoteList(d.omitted[:d.named])...)
+		b = append(b, `,"more_fields_total":`...)
+		b = strconv.AppendInt(b, int64(len(d.omitted)), 10)
 	}
-	if len(d.cuts) > 0 {
+	if d.isCut() {
 		b = append(b, `,"text_truncated":true,"text_total_chars":`...)
 		b = strconv.AppendInt(b, int64(d.total), 10)
 	}
@@ -79,7 +80,7 @@ func (d *document) facts() []byte {
 
 // notesRoom is what the members take that come with what is left out.
 func (d *document) notesRoom() int {
-	const notes = len(`,"fields":{},"text_truncated":true,"text_total_chars":1000000000,"projected":"adapter","binary":[],"more_fields":[]}`)
+	const notes = len(`,"fields":{},"text_truncated":true,"text_total_chars":1000000000,"projected":"adapter","binary":[],"more_fields":[],"more_fields_total":100000}`)
 	return notes + len(d.ref.appendEntries([]byte(`,"content_ladder":{"kind":"record","read_tool":"read_record_field",}`), nil))
 }
 
@@ -127,14 +128,12 @@ func (d *document) files() [][]byte {
 // omit notes fields that found no place.
 func (d *document) omit(fields []evidence.Field) {
 	for _, f := range fields {
-		if !slices.Contains(d.omitted, f.Name) {
-			d.omitted = append(d.omitted, f.Name)
-		}
+		d.omitted = append(d.omitted, f.Name)
 	}
 }
 
 // take gives the fields that metadata has room for, as members. Room is kept for the
-// names of the others.
+// names of the others, as many of them as fit.
 func (d *document) take(room int) [][]byte {
 	for _, f := range d.small {
 		room -= len(quoteID(f.Name)) + 1
@@ -145,12 +144,16 @@ func (d *document) take(room int) [][]byte {
 	var all [][]byte
 	for i, f := range d.small {
 		value, _ := smallValue(f)
-		m := append(append([]byte(quoteID(f.Name)), ':'), value...)
 		if room -= len(value) + 1; len(all) == metadataFields || room < 0 {
+			room += len(value) + 1
 			d.omit(d.small[i:])
 			break
 		}
-		all = append(all, m)
+		all = append(all, append(append([]byte(quoteID(f.Name)), ':'), value...))
+	}
+	d.named = len(d.omitted)
+	for ; d.named > 0 && room < 0; d.named-- {
+		room += len(quoteID(d.omitted[d.named-1])) + 1
 	}
 	return all
 }

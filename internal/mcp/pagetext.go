@@ -15,6 +15,8 @@ type pageText struct {
 	count    int    // how many there are
 	noun     string
 	most     int // how many may be shown
+	budget   int // bytes of the text
+	share    int // bytes of the smallest share of an item
 	hasMore  string
 	cursor   string
 	bookmark string
@@ -93,14 +95,14 @@ func (t *pageText) footer(shown int, cut, beside bool) string {
 
 // render is the text: as many items as fit between header and footer (MS-65). item
 // makes the nth of them.
-func (t *pageText) render(budget int, item func(n int) *item) string {
+func (t *pageText) render(item func(n int) *item) string {
 	if t.count == 0 {
 		return strings.TrimSuffix(t.header(0)+t.none+t.footer(0, false, false), "\n")
 	}
 	// The room of every line that may be there is kept free.
 	fixed := len(t.header(t.count)) + len((&pageText{count: 2 * t.count, noun: t.noun, narrow: t.narrow, ways: t.ways}).footer(t.count, true, true))
 	most := min(t.count, t.most)
-	s := newSheet(budget+uncounted(t.cursor, t.bookmark), fixed, most)
+	s := sheet{room: t.budget + uncounted(t.cursor, t.bookmark) - fixed, coming: most, least: t.share}
 	for n := range most {
 		if !s.add(item(n)) {
 			break

@@ -81,7 +81,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		b = appendOrNull(b, r.ref.id)
 	}
 	b = append(b, ']')
-	if ladder := appendLadder(nil, c.RS.Provider(), rows, rungs); ladder != nil {
+	if ladder := appendLadder(nil, c.RS.Provider(), rows, rungs); len(ladder) > 0 {
 		b = append(append(b, `,"content_ladder":`...), ladder...)
 	}
 	var next *Next
@@ -96,7 +96,7 @@ func (c *call) recordsText(p *cutPage, rows []*row) string {
 	t := c.pageText(p)
 	t.title = "records stream=" + quoteID(c.args.Text("stream"))
 	t.label, t.noun, t.count = "returned", "records", len(rows)
-	t.narrow = "name fewer fields"
+	t.budget, t.share, t.narrow = QueryTextMax, RowMin, "name fewer fields"
 	if p.dropped() > 0 {
 		t.ways = append(t.ways, c.cutLine(p))
 	}
@@ -107,7 +107,7 @@ func (c *call) recordsText(p *cutPage, rows []*row) string {
 		stream := string(rawjson.AppendString(nil, c.args.Text("stream")))
 		t.ways = append(t.ways, `later: query_records {"stream":`+stream+`,"changes_since":next_changes_since above}`)
 	}
-	return t.render(QueryTextMax, func(n int) *item {
+	return t.render(func(n int) *item {
 		it := rows[n].item(n + 1)
 		if it.way == nil {
 			it.way = c.again

@@ -310,3 +310,24 @@ func TestWindowBeside(t *testing.T) {
 		t.Errorf("sent %s, want %s", got, want)
 	}
 }
+
+// TestFIELD3Declared: the tool is listed with the fixed input; that its output fits
+// the output schema is checked with every call of these tests.
+func TestFIELD3Declared(t *testing.T) {
+	var input struct {
+		Required             []string
+		Properties           map[string]json.RawMessage
+		AdditionalProperties *bool
+	}
+	if err := json.Unmarshal(Lookup("read_record_field").InputSchema(), &input); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"id", "connection_id", "stream", "record_id", "field_path", "cursor", "offset_chars", "limit_chars", "q", "before_chars", "after_chars"} {
+		if input.Properties[name] == nil {
+			t.Errorf("%s is not declared", name)
+		}
+	}
+	if len(input.Properties) != 11 || !cmp.Equal(input.Required, []string{"field_path"}) || input.AdditionalProperties == nil || *input.AdditionalProperties {
+		t.Errorf("MS-170 %+v", input)
+	}
+}

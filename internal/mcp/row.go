@@ -108,24 +108,25 @@ func (r *row) item(n int) *item {
 		it.add(relationPart(rel))
 	}
 	if r.title.Truncated && r.title.Field != "" {
-		it.add(part{field: r.title.Field, lacks: lacksText})
+		p := newPart(r.title.Field)
+		p.lacks = lacksText
+		it.add(p)
 	}
 	return it
 }
 
 // fieldPart is a field of a record as a text shows it.
 func fieldPart(f evidence.Field) part {
-	p := part{field: f.Name}
-	name := bareName(f.Name) + "="
+	p := newPart(f.Name)
 	switch f.Shape {
 	case evidence.ShapeScalar:
-		p.text = name + string(f.Value)
+		p.text = p.label + string(f.Value)
 	case evidence.ShapeBinary:
-		p.text = string(appendBinary([]byte(name), f))
+		p.text = string(appendBinary([]byte(p.label), f))
 	case evidence.ShapeNested:
-		shown, whole := appendNested([]byte(name), f.Value, JSONPreviewBytes)
+		shown, whole := appendNested([]byte(p.label), f.Value, JSONPreviewBytes)
 		if p.text = string(shown); f.Cut != nil || !whole {
-			p.text, p.lacks = name+"json"+cutMark(nestedSize(f)), lacksNested
+			p.text, p.lacks = p.label+"json"+cutMark(nestedSize(f)), lacksNested
 		}
 	default:
 		p.source, p.total = textOf(f)
@@ -154,11 +155,12 @@ func nestedSize(f evidence.Field) int {
 }
 
 func relationPart(rel rsclient.Relation) part {
-	text := bareName(rel.Name) + "=expanded(" + strconv.Itoa(len(rel.Records))
+	p := newPart(rel.Name)
+	p.text = p.label + "expanded(" + strconv.Itoa(len(rel.Records))
 	if rel.HasMore {
-		text += ", has_more"
+		p.text += ", has_more"
 	}
-	p := part{field: rel.Name, text: text + ")"}
+	p.text += ")"
 	if len(rel.Records) > 0 {
 		p.lacks = lacksRelation
 	}

@@ -113,6 +113,7 @@ func (c *call) searchText(p *cutPage, list []*hit, next *Next) string {
 	}
 	t.title = "search " + quote(shortText(c.args.Text("q"), LabelChars)) + " mode=" + mode
 	t.label, t.noun, t.count = "hits", "hits", len(list)
+	t.budget, t.share = SearchTextMax, HitMin
 	t.none = "no hits; try fewer words, other streams, or schema {} to see what is searchable\n"
 	if t.narrow = "narrow with streams or connection_id"; mode == "hybrid" {
 		t.narrow += ", or mode lexical, which pages"
@@ -127,7 +128,7 @@ func (c *call) searchText(p *cutPage, list []*hit, next *Next) string {
 		t.hasMore, t.cursor = "true", ""
 	}
 	t.ways = c.searchWays(p, t, list, next)
-	return t.render(SearchTextMax, func(n int) *item { return list[n].item(n + 1) })
+	return t.render(func(n int) *item { return list[n].item(n + 1) })
 }
 
 // searchWays are the lines that say how to go on.

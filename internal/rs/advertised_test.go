@@ -219,6 +219,7 @@ func drawGrant(rt *rapid.T, m *pdpp.Manifest, connections []string) string {
 // TestAdvertised is X-4: for random grants, what the schema document advertises
 // is accepted and what it omits is refused.
 func TestAdvertised(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		world       *resttest.World
 		path        string

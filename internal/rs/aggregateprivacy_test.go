@@ -225,6 +225,7 @@ func (p *probe) aggregates() {
 // REC-30). TestUngrantedDataChangesNothing draws such worlds; here they are large
 // enough for every way to the records.
 func TestAggregatesOfManyRecords(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("writes thousands of records")
 	}

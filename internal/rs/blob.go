@@ -72,13 +72,38 @@ func (q *request) sendBlob(w http.ResponseWriter, b store.Blob) error {
 	}
 	guard := &rangeGuard{ResponseWriter: w}
 	file := &readFile{ReadSeeker: f}
-	http.ServeContent(guard, q.http, "", time.Time{}, file)
+	http.ServeContent(guard, plainRequest(q.http), "", time.Time{}, file)
 	if guard.refused {
 		h.Del("Content-Security-Policy")
 		h["Content-Range"] = []string{"bytes */" + strconv.FormatInt(size, 10)}
 		return pdpp.Errorf(pdpp.CodeRangeNotSatisfiable, "The range is outside the blob, which has %d bytes.", size)
 	}
 	return file.failed // the answer has begun: it is cut off, and does not look whole
+}
+
+// maxRanges is how many ranges of one request are answered; more of them get the
+// whole, as RFC 9110 allows.
+const maxRanges = 16
+
+// plainRequest leaves out of a request what would make http.ServeContent answer
+// otherwise than B-7 says: conditions for writers, an empty suffix, and a header of
+// ranges whose answer would be many times its size.
+func plainRequest(r *http.Request) *http.Request {
+	ranges := r.Header.Get("Range")
+	if r.Header.Get("If-Match") == "" && r.Header.Get("If-Unmodified-Since") == "" &&
+		strings.Count(ranges, ",") < maxRanges && !strings.Contains(ranges, "-0") {
+		return r
+	}
+	plain := r.Clone(r.Context())
+	plain.Header.Del("If-Match")
+	plain.Header.Del("If-Unmodified-Since")
+	if strings.Count(ranges, ",") >= maxRanges {
+		plain.Header.Del("Range")
+	}
+	if unit, spec, _ := strings.Cut(strings.TrimSpace(ranges), "="); unit == "bytes" && strings.Trim(spec, " 0") == "-" && strings.HasPrefix(strings.TrimSpace(spec), "-") {
+		plain.Header.Set("Range", "bytes=9223372036854775807-") // of the last no bytes there is none
+	}
+	return plain
 }
 
 // openBlob opens the file of a blob that may be read. A file that is not there, or

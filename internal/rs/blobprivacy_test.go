@@ -235,6 +235,7 @@ func (g *gallery) upload(tx store.Tx, w *resttest.World) error {
 // (records, fields, streams, connections, uploads, owners), no byte of an answer
 // about a blob depends on it; and what is inside is served (B-2, B-4, REC-30).
 func TestNothingOutsideTheGrantLeadsToBlobs(t *testing.T) {
+	t.Parallel()
 	full, lean := resttest.New(t), resttest.New(t)
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -157,9 +157,9 @@ func (f *feed) read(out *pageWriter) (more bool, err error) {
 		list := query.List{
 			Subject: f.reach.Subject, Sources: f.plan.sources, Limit: out.limit, After: f.session.At,
 		}
-		more, err = f.view.Snapshot(list, f.session.Until.Number, out.add)
-		if out.taken > 0 {
-			f.session.At = &out.last
+		at, more, err := f.view.Snapshot(list, f.session.Until.Number, maxScan, out.add)
+		if at != nil {
+			f.session.At = at
 		}
 		return more, err
 	}

@@ -249,6 +249,7 @@ func (tw *twins) check(t *rapid.T, k *keeper) {
 // fields included, changes a byte of any page; and who has caught up is told nothing
 // (REC-32 to REC-36).
 func TestCopiesEqualTheList(t *testing.T) {
+	t.Parallel()
 	full, lean := resttest.New(t), resttest.New(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		tw := newTwins(rt, full, lean)

@@ -32,20 +32,20 @@ func (s *Server) Run(ctx context.Context) error {
 	chores := s.chores()
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
-	for {
+	for now := s.Clock(); ; now = s.Clock() {
+		for _, c := range chores {
+			s.runDue(ctx, c, now)
+		}
 		select {
 		case <-ctx.Done():
 			return s.flushUsed(context.WithoutCancel(ctx))
-		case now := <-tick.C:
-			for _, c := range chores {
-				s.runDue(ctx, c, now)
-			}
+		case <-tick.C:
 		}
 	}
 }
 
 func (s *Server) runDue(ctx context.Context, c *chore, now time.Time) {
-	if now.Before(c.next) {
+	if now.Before(c.next) || ctx.Err() != nil {
 		return
 	}
 	c.next = now.Add(c.every)

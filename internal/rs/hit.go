@@ -6,6 +6,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/evidence"
+	"pdpp/internal/query"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 )
@@ -29,6 +30,20 @@ func newHitWriter(terms []string) hitWriter {
 
 // writeHit appends one search result. It has everything but the record's body.
 func (s *searcher) writeHit(h *hit) error {
+	if h.record.Body != nil {
+		return s.writeRecord(h)
+	}
+	get := query.Get{
+		Subject: s.search.Subject, Sources: []query.Source{s.search.Sources[h.record.Source].Source}, ID: pdpp.RecordID(h.id),
+	}
+	return s.view.Get(get, func(r *store.Record) error {
+		h.record.Body = r.Body // which belongs to the call
+		defer func() { h.record.Body = nil }()
+		return s.writeRecord(h)
+	})
+}
+
+func (s *searcher) writeRecord(h *hit) error {
 	rec, err := s.evidenceRecord(h)
 	if err != nil {
 		return err

@@ -173,6 +173,7 @@ func TestPaging(t *testing.T) {
 // TestPagingProperty draws records with many ties over two connections and checks
 // that pages of any size give the list of one page (REC-7, REC-10, C-24).
 func TestPagingProperty(t *testing.T) {
+	t.Parallel()
 	w := cabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
 	times := []string{`null`, `"soon"`, `5`, `"2026-01-01"`, `"2026-01-01T00:00:00Z"`, `"2026-01-01T01:00:00+01:00"`, `"2025-06-01T10:00:00.5Z"`, `"0001-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`}

@@ -284,6 +284,7 @@ func TestDefaultPageSize(t *testing.T) {
 // TestPreviewProperty draws strings with escapes around the size at which values
 // are kept in pieces: a preview is exactly the first n characters (REC-39).
 func TestPreviewProperty(t *testing.T) {
+	t.Parallel()
 	w := cabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
 	owner := w.OwnerToken()

@@ -306,6 +306,7 @@ func exposed(a resttest.Answer) string {
 // or in the log, and what is inside is what a naive reading of the grant says
 // (REC-27 to REC-30, R12).
 func TestNothingOutsideTheGrantIsTold(t *testing.T) {
+	t.Parallel()
 	w := resttest.New(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		u := drawUniverse(rt)
@@ -467,6 +468,7 @@ func (u *universe) checkVisible(t *rapid.T, records []wireRecord, cut bool) {
 // The answers are the same bytes whether or not anything ungranted exists: other
 // records, connections, streams, fields of records, and declared fields (S-6).
 func TestUngrantedDataChangesNothing(t *testing.T) {
+	t.Parallel()
 	full, lean := resttest.New(t), resttest.New(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		u := drawUniverse(rt)

@@ -71,8 +71,8 @@ func (r *ranking) add(m *store.Match, s *shape) {
 	if r.after != nil && p.compare(*r.after) <= 0 {
 		return
 	}
-	record := m.Record // which belongs to the call
-	record.ID, record.Body = []byte(p.id), bytes.Clone(m.Body)
+	record := m.Record                                         // which belongs to the call
+	record.ID, record.Body = []byte(p.id), bytes.Clone(m.Body) // nil stays nil
 	r.hits = append(r.hits, hit{p, record})
 	if len(r.hits) >= 4*r.keep {
 		r.best()

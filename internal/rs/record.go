@@ -149,16 +149,15 @@ func (w *dataWriter) value(dst []byte, m member, value []byte) ([]byte, error) {
 	if isStub && m.blob == pdpp.BlobNone {
 		return w.long(dst, m, store.ParseStub(value))
 	}
-	if isStub {
-		// A list of blob references can be long; each gets its URL.
-		whole, err := w.appendLong(nil, store.ParseStub(value))
+	if m.blob != pdpp.BlobNone {
+		if isStub && w.facts != nil {
+			return w.manyBlobs(dst, m, store.ParseStub(value)), nil
+		}
+		whole, err := w.blobValue(w.shape, w.record, value)
 		if err != nil {
 			return dst, err
 		}
 		value = whole
-	}
-	if m.blob != pdpp.BlobNone {
-		value = withFetchURLs(value, w.shape.connection)
 	}
 	if w.preview == 0 || w.facts != nil && m.blob != pdpp.BlobNone {
 		return append(dst, value...), nil // a card names each blob
@@ -166,6 +165,28 @@ func (w *dataWriter) value(dst []byte, m member, value []byte) ([]byte, error) {
 	dst, cut := evidence.AppendPreview(dst, value, w.preview, m.blob != pdpp.BlobNone)
 	w.truncated(m, cut)
 	return dst, nil
+}
+
+// manyBlobs tells a card of a list of blob references too long to name them.
+func (w *dataWriter) manyBlobs(dst []byte, m member, stub store.Stub) []byte {
+	w.truncated(m, &evidence.Truncation{
+		TotalChars: stub.Chars, AsJSON: true, Binary: &evidence.Binary{Kind: evidence.KindBlobReference, SizeBytes: -1},
+	})
+	return append(dst, '"', '"')
+}
+
+// blobValue is the value of a blob field: each reference with the URL to read it by.
+// A list of them can be long.
+func (q *request) blobValue(s *shape, r *store.Record, value []byte) ([]byte, error) {
+	if rawjson.KindOf(value) == rawjson.KindStub {
+		w := dataWriter{request: q, record: r}
+		whole, err := w.appendLong(nil, store.ParseStub(value))
+		if err != nil {
+			return nil, err
+		}
+		value = whole
+	}
+	return withFetchURLs(value, s.connection), nil
 }
 
 // long writes a value that is kept in pieces, or the beginning of it.

@@ -50,6 +50,10 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 			buffers.Put(buf)
 		}()
 		req.body = (*buf)[:0]
+		done, err := s.turns.Take(ctx, tokenKey(token))
+		if err != nil {
+			return err
+		}
 		err = s.view(ctx, func(v store.View) error {
 			if err := req.admit(v, token); err != nil {
 				return err
@@ -59,6 +63,7 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 			}
 			return answer(req)
 		})
+		done() // what follows needs no snapshot
 		if err != nil {
 			return storageError(err)
 		}
@@ -90,12 +95,17 @@ func (s *Server) enter(r *http.Request, most time.Duration) (token string, ctx c
 // a client with many open requests must not keep others from theirs. Bearers are
 // told apart by their hash, known or not.
 func (s *Server) limit(token string) (release func(), err error) {
-	hash := store.HashToken(token)
-	key := pdpp.TokenID(hash[:])
+	key := tokenKey(token)
 	if err := s.limiter.Acquire(key); err != nil {
 		return nil, err
 	}
 	return func() { s.limiter.Release(key) }, nil
+}
+
+// tokenKey tells bearers apart.
+func tokenKey(token string) pdpp.TokenID {
+	hash := store.HashToken(token)
+	return pdpp.TokenID(hash[:])
 }
 
 // admit finds out who asks and what they can reach.

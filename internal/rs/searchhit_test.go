@@ -200,8 +200,13 @@ func TestSearchAuthoredAt(t *testing.T) {
 		want      any
 		source    string
 	}{
-		{all, "stream", "2026-01-02", "stream"}, {all, "name", "2026-01-03T10:00:00+02:00", "name"}, {all, "later", "2026-01-04", "name"}, {all, "none", nil, "envelope"},
-		{some, "stream", nil, "envelope"}, {some, "name", "2026-01-04", "name"}, {some, "none", nil, "envelope"},
+		{all, "stream", "2026-01-02", "stream"},
+		{all, "name", "2026-01-03T10:00:00+02:00", "name"},
+		{all, "later", "2026-01-04", "name"},
+		{all, "none", nil, "envelope"},
+		{some, "stream", nil, "envelope"},
+		{some, "name", "2026-01-04", "name"},
+		{some, "none", nil, "envelope"},
 	} {
 		a := w.Get(c.token, "/v1/search?q="+c.id)
 		finds(t, a, "letters/"+c.id+"@cin_p")

@@ -98,6 +98,7 @@ func walkSearch(t testing.TB, w *resttest.World, token, target string, limit int
 // TestSearchPages: pages of any size show every unchanged record exactly once, in
 // the order of one page, whatever comes and goes in between.
 func TestSearchPages(t *testing.T) {
+	t.Parallel()
 	w := library(t)
 	owner := w.OwnerToken()
 	texts := []string{"oak", "oak oak", "oak ash", "ash oak oak elm", "ash"}
@@ -211,6 +212,7 @@ func many(w *resttest.World, from, n int, text func(k int) string) {
 // TestSearchWindow: the newest 10,000 matches are ranked, and a search that goes on
 // stays with them.
 func TestSearchWindow(t *testing.T) {
+	t.Parallel()
 	w := library(t)
 	tok := w.OwnerToken()
 	const target = "/v1/search?q=oak&streams=books"

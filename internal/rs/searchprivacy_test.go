@@ -198,6 +198,7 @@ func same(t failer, lean, full half, leanTarget, fullTarget string) (leanNext, f
 // order, counts, snippets and recall, on every page, whether records are read one by
 // one or by their words (Q-2, REC-30).
 func TestSearchIgnoresTheRest(t *testing.T) {
+	t.Parallel()
 	queries := []string{"q=oak", "q=oak+elm", "q=ulme", "q=leaf+oak", "q=n1+oak", "q=nothing", "q=oak&streams=books&filter[shelf]=s1", "q=oak&streams=books&filter[id]=v0007"}
 	for _, c := range []struct {
 		name   string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"time"
 
 	"pdpp/internal/blobfile"
@@ -36,6 +37,7 @@ type Server struct {
 	cursors  *query.Sealer
 	reaches  reachCache
 	limiter  *httpx.Limiter
+	turns    *httpx.Turns
 	throttle *httpx.Throttle
 	used     usedTokens
 	routes   []route
@@ -50,6 +52,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		Config: cfg, cursors: cursors,
 		limiter: httpx.NewLimiter(cfg.Rate, cfg.Clock), throttle: httpx.NewThrottle(cfg.Clock),
+		turns: httpx.NewTurns(cfg.Rate, max(2, runtime.GOMAXPROCS(0))), // half of the store's readers
 	}
 	s.routes = s.table()
 	return s, nil

@@ -29,6 +29,9 @@ func (s *Server) SweepBlobs(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.Blobs.RemoveTemporary(now); err != nil {
+		return err
+	}
 	return s.sweepFiles(ctx, now.Add(-blobGrace))
 }
 

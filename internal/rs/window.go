@@ -54,6 +54,13 @@ func (q *request) window(w query.Window, s *shape, r *store.Record) error {
 	if !ok {
 		return &pdpp.Error{Code: pdpp.CodeFieldNotFound, Field: w.Field, Message: "The record has no such field."}
 	}
+	if f := s.row.Stream.Field(w.Field); f != nil && f.Blob != pdpp.BlobNone {
+		whole, err := q.blobValue(s, r, value) // as a record shows it (REC-4)
+		if err != nil {
+			return err
+		}
+		value = whole
+	}
 	text, err := q.windowText(w, r, value)
 	if err != nil {
 		return err

@@ -124,6 +124,7 @@ func or(s, otherwise string) string {
 
 // TestWindowsReassemble: following next_offset_chars gives the field exactly.
 func TestWindowsReassemble(t *testing.T) {
+	t.Parallel()
 	parts := []string{"a", "ß", "日", "😀", "\n", `"`, "\\", "\u2028", "<mark>", "e\u0301", strings.Repeat("x", 9000)}
 	w, _ := letters(t, nil)
 	run := 0

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"pdpp/internal/evidence"
 	"pdpp/internal/rsclient"
 )
 
@@ -135,7 +136,7 @@ func TestHostileHits(t *testing.T) {
 	}
 	card := &rsclient.Card{
 		Fields: []rsclient.CardField{{Field: "n", Value: []byte("12345678901234567890.0")}},
-		Binary: []rsclient.CardBinary{{Field: "b", Facts: []byte(`{"field_path":"b"}`)}},
+		Binary: []rsclient.CardBinary{{Field: "b", Facts: evidence.Binary{SizeBytes: -1}}},
 	}
 	if diff := cmp.Diff(card, h.Card); diff != "" {
 		t.Errorf("card (-want +got)\n%s", diff)

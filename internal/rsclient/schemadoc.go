@@ -38,8 +38,8 @@ type SchemaRow struct {
 
 	// Connection is the one that the row is narrowed to; "" when it is not.
 	Connection string
-	// Connections are the row's own, else its connector's (X-17); the one it is
-	// narrowed to, where that is known.
+	// Connections are those that the row lists, else the one it is narrowed to, else
+	// its connector's (X-17).
 	Connections    []Connection
 	OwnConnections bool // the row itself states them
 
@@ -149,7 +149,7 @@ func rowOf(raw []byte, c SchemaConnector, index int) (SchemaRow, bool) {
 	if get(raw, "granted_connections") != nil {
 		r.Connections, r.OwnConnections = connectionsIn(raw), true
 	}
-	if r.Connection != "" {
+	if r.Connection != "" && !r.OwnConnections {
 		r.Connections = []Connection{{r.Connection, r.DisplayName}}
 	}
 	if len(r.Capabilities) <= len(`{}`) {

@@ -19,6 +19,11 @@ type FieldCaps struct {
 	Semantic     bool
 	Aggregations []string // wire names in the order of X-15
 	Blob         bool
+
+	// Seen from other servers only: a field that is listed though it is not
+	// granted, and why something declared (by its token) cannot be used.
+	NotGranted bool
+	Unusable   map[string]string
 }
 
 // Flags writes the flag string of one field.
@@ -39,12 +44,25 @@ func Flags(c FieldCaps) string {
 	} else {
 		add("t", c.JSONTypes...)
 	}
+	unusable := func(name string) {
+		if why, ok := c.Unusable[name]; ok {
+			tokens = append(tokens, name+"=unusable:"+flagValue(why))
+		}
+	}
 	add("role", string(c.Role))
+	if c.NotGranted {
+		tokens = append(tokens, "g=false")
+	}
 	mark("eq", c.Exact)
+	unusable("eq")
 	add("r", opNames(c.Range)...)
+	unusable("r")
 	mark("lex", c.Lexical)
+	unusable("lex")
 	mark("sem", c.Semantic)
+	unusable("sem")
 	add("a", c.Aggregations...)
+	unusable("a")
 	if c.Type != "" {
 		add("j", c.JSONTypes...)
 	}

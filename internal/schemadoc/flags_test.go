@@ -30,6 +30,10 @@ func TestFlags(t *testing.T) {
 		{schemadoc.FieldCaps{Range: []pdpp.Op{pdpp.OpLt}}, "r=lt"},
 		{schemadoc.FieldCaps{Role: "a;b,c[d]e{f}g=h i\tj\u00a0k|l"}, "role=a_b_c_d_e_f_g_h_i_j_k|l"},
 		{schemadoc.FieldCaps{Type: "a b", Format: "x=y"}, "t=a_b,fmt=x_y"},
+		{
+			schemadoc.FieldCaps{JSONTypes: []string{"string"}, NotGranted: true, Unusable: map[string]string{"eq": "field_not_granted", "r": "a=b", "lex": "x", "sem": "no backend", "a": "later"}},
+			"t=string,g=false,eq=unusable:field_not_granted,r=unusable:a_b,lex=unusable:x,sem=unusable:no_backend,a=unusable:later",
+		},
 		{everything, "t=timestamp,role=event-time,eq,r=gte|gt|lte|lt,lex,sem," +
 			"a=count_distinct|group_by|group_by_time|max|min|sum,j=string|null,fmt=date-time,blob"},
 	} {

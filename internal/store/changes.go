@@ -16,8 +16,9 @@ type Changes interface {
 	Horizon(pdpp.SubjectID) (query.Mark, error)
 	// Snapshot is List by ascending id over the records that were visible at
 	// the change until as well. Who keeps a copy of what it offers misses
-	// nothing by going on with Changed since until.
-	Snapshot(q query.List, until int64, visit func(*Record) (taken bool, err error)) (more bool, err error)
+	// nothing by going on with Changed since until. It ends after looking at
+	// about scan records; at is how far it came, nil when nowhere.
+	Snapshot(q query.List, until int64, scan int, visit func(*Record) (taken bool, err error)) (at *query.Position, more bool, err error)
 	// Changed offers each record with a change that q tells of, once, at the
 	// last of them, in the order of their numbers, until there are no more,
 	// visit refuses one, or q.Scan changes were looked at. It tells of changes

@@ -18,10 +18,13 @@ type Searcher interface {
 
 // Match is a record found by its words, with what its score depends on.
 type Match struct {
-	Record       // without its Order
+	Record       // without its Order; Body is nil when it is longer than ShortBody
 	Times  []int // how often each term of the query occurs in the searchable fields
 	Length int   // how many terms those have
 }
+
+// ShortBody is the length in bytes up to which a match brings its body.
+const ShortBody = 4096
 
 // Number is the record's place among all by emitted_at, and then by the time it
 // was stored. It counts records of others too, so callers must not see it.

@@ -82,8 +82,11 @@ func TestTies(t *testing.T) {
 		return key
 	}
 	rows := []Row{
-		{Metric: enc("5"), ID: []byte("y"), Source: 0}, {Metric: enc("5"), ID: []byte("x"), Source: 0},
-		{Metric: enc("5"), ID: []byte("x"), Source: 1}, {Metric: enc("4"), ID: []byte("a"), Source: 0}, {Count: 1},
+		{Metric: enc("5"), ID: []byte("y"), Source: 0},
+		{Metric: enc("5"), ID: []byte("x"), Source: 0},
+		{Metric: enc("5"), ID: []byte("x"), Source: 1},
+		{Metric: enc("4"), ID: []byte("a"), Source: 0},
+		{Count: 1},
 	}
 	for first := range rows {
 		tally := NewTally(aggregate(pdpp.KindString, query.MetricMax, 1))

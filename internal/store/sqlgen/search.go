@@ -1,6 +1,8 @@
 package sqlgen
 
 import (
+	"strconv"
+
 	"pdpp/internal/query"
 	"pdpp/internal/store"
 )
@@ -12,6 +14,10 @@ type Search struct {
 	// the terms in their counts.
 	Walks bool
 }
+
+// shortBody is the body of a match that is not long: thousands of matches may be
+// looked at for a page.
+var shortBody = "CASE WHEN length(r.body) <= " + strconv.Itoa(store.ShortBody) + " THEN r.body END"
 
 // CompileSearch chooses the way to the visible records with all terms. Usually that
 // is the index of terms. Where a grant narrows the records, that index would also
@@ -58,7 +64,11 @@ func (s *Search) Statement(groups [][]string, oldest *int64) Statement {
 }
 
 func (s *Search) walkAll(b *builder, oldest *int64) {
-	b.add(`SELECT r.record, r.id, r.emitted_at, r.body, r.term_counts FROM `)
+	body := shortBody
+	if s.Partial() {
+		body = "r.body"
+	}
+	b.add(`SELECT r.record, r.id, r.emitted_at, ` + body + `, r.term_counts FROM `)
 	s.from(b)
 	s.where(b, query.Order{By: query.ByCursor}, Segment{}, nil)
 	if oldest != nil {
@@ -76,7 +86,7 @@ func (s *Search) byWords(b *builder, groups [][]string, oldest *int64) {
 	}
 	from, where, record, arg := s.d.Words(groups)
 	// The order of the tables is not left to the planner: it knows nothing about terms.
-	b.add(`SELECT r.record, r.id, r.emitted_at, r.body, r.term_counts FROM ` + from + ` CROSS JOIN records r ON r.record = ` + record)
+	b.add(`SELECT r.record, r.id, r.emitted_at, ` + shortBody + `, r.term_counts FROM ` + from + ` CROSS JOIN records r ON r.record = ` + record)
 	b.add(` WHERE `+where+` AND r.subject = ? AND r.binding = ?`, arg, s.src.Subject, s.src.Binding)
 	if oldest != nil {
 		b.add(` AND `+record+` >= ?`, *oldest)

@@ -317,44 +317,54 @@ func (l *log) after(cur, next step) (bool, error) {
 }
 
 // Snapshot implements store.Changes.
-func (t *tx) Snapshot(q query.List, until int64, visit func(*store.Record) (bool, error)) (more bool, err error) {
+func (t *tx) Snapshot(q query.List, until int64, scan int, visit func(*store.Record) (bool, error)) (at *query.Position, more bool, err error) {
 	q.Order = query.Order{By: query.ByID}
 	now, err := t.Horizon(q.Subject)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	if now.Number == until {
-		return t.List(q, visit)
-	}
-	for full := true; full; {
-		if more, full, err = t.snapshotPart(&q, until, visit); err != nil {
-			return false, err
+	part := snapshotPart{t: t, until: until, unchanged: now.Number == until, visit: visit}
+	for looked := 0; looked < scan; looked += part.looked {
+		if more, err = part.read(q); err != nil || !part.full {
+			return part.at, more, err
 		}
+		q.After = part.at
 	}
-	return more, nil
+	return part.at, true, nil
 }
 
 // snapshotPart offers what is left over from the next records that a list gives.
-// full says that there may be more of them, which begin at the position in q.
-func (t *tx) snapshotPart(q *query.List, until int64, visit func(*store.Record) (bool, error)) (more, full bool, err error) {
-	listed, at := 0, query.Position{}
-	more, err = t.List(*q, func(r *store.Record) (bool, error) {
-		if full = listed == q.Limit; full {
+type snapshotPart struct {
+	t         *tx
+	until     int64
+	unchanged bool // nothing happened since
+	visit     func(*store.Record) (bool, error)
+
+	at     *query.Position // of the last record that was dealt with
+	looked int
+	full   bool // there may be more of them, which begin at this position
+}
+
+func (p *snapshotPart) read(q query.List) (more bool, err error) {
+	p.looked, p.full = 0, false
+	return p.t.List(q, func(r *store.Record) (bool, error) {
+		if p.full = !p.unchanged && p.looked == q.Limit; p.full {
 			return false, nil
 		}
-		listed++
-		at.Connection = q.Sources[r.Source].Connection
-		at.Key = append(at.Key[:0], r.Order...)
-		was, err := t.wasVisible(q.Subject, q.Sources[r.Source], r.ID, until)
-		if err != nil || !was {
-			return true, err
+		p.looked++
+		src := q.Sources[r.Source]
+		was, taken := true, true
+		if !p.unchanged {
+			was, err = p.t.wasVisible(q.Subject, src, r.ID, p.until)
 		}
-		return visit(r)
+		if err == nil && was {
+			taken, err = p.visit(r)
+		}
+		if err == nil && taken {
+			p.at = &query.Position{Connection: src.Connection, Key: bytes.Clone(r.Order)}
+		}
+		return taken, err
 	})
-	if full {
-		q.After = &query.Position{Connection: at.Connection, Key: bytes.Clone(at.Key)}
-	}
-	return more, full, err
 }
 
 // wasVisible reports whether a record that is visible now was so at a change. Where

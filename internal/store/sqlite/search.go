@@ -117,6 +117,9 @@ func (f *finder) next() (bool, error) {
 			continue
 		}
 		readRecord(&f.cur.Record, f.stmt, f.cur.Source)
+		if len(f.cur.Body) > store.ShortBody || len(f.cur.Body) == 0 {
+			f.cur.Body = nil
+		}
 		f.cur.Length = length
 		return true, nil
 	}

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,14 +89,16 @@ func (f *follower) session(size int, between func()) error {
 func (f *follower) snapshotPage(v store.View, into map[string]string, until query.Mark, at *query.Position, size int) (bool, *query.Position, error) {
 	q := query.List{Subject: f.w.subject, Sources: f.sources(), Limit: size, After: at}
 	taken := 0
-	more, err := v.Snapshot(q, until.Number, func(r *store.Record) (bool, error) {
+	reached, more, err := v.Snapshot(q, until.Number, f.scan, func(r *store.Record) (bool, error) {
 		if taken == size {
 			return false, nil
 		}
 		taken++
-		at = &query.Position{Key: bytes.Clone(r.Order), Connection: q.Sources[r.Source].Connection}
 		return true, f.note(v, into, q.Sources, &store.Change{Record: *r})
 	})
+	if reached != nil {
+		at = reached
+	}
 	return more, at, err
 }
 

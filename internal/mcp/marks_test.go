@@ -1,0 +1,55 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestFirstMarked(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		n        int
+		want     string
+	}{
+		{"MS-63 whole", "a <mark>b</mark> c", 9, "a <mark>b</mark> c"},
+		{"MS-63 an open tag is closed", "a <mark>bcd</mark>", 4, "a <mark>bc</mark>"},
+		{"MS-63 a half tag is dropped", "a <mar", 9, "a "},
+		{"MS-63 an unmatched end is dropped", "a</mark>b", 9, "ab"},
+		{"MS-63 tags do not nest", "<mark>a<mark>b</mark>c</mark>", 9, "<mark>ab</mark>c"},
+		{"MS-63 other tags are text", "<b>a</b> < 3", 20, "<b>a</b> < 3"},
+		{"MS-63 nothing marked", "<mark></mark>a", 9, "a"},
+		{"D15 a cut falls between characters", "<mark>漢字</mark>😀", 1, "<mark>漢</mark>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got, _ := firstMarked(c.in, c.n); got != c.want {
+				t.Errorf("firstMarked(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
+			}
+		})
+	}
+}
+
+func TestAroundMark(t *testing.T) {
+	long := strings.Repeat("before ", 40) + "<mark>found</mark>" + strings.Repeat(" after", 40)
+	got, _ := aroundMark(long, 60)
+	if want := "…efore before before <mark>found</mark> after after after after after aft…"; got != want {
+		t.Errorf("aroundMark = %q, want %q", got, want)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := balanced(drawText(0, 300).Draw(t, "text"))
+		n := rapid.IntRange(minShown, 200).Draw(t, "n")
+		shown, chars := aroundMark(s, n)
+		plain := strings.NewReplacer(openMark, "", closeMark, "").Replace(shown)
+		if chars > n || utf8.RuneCountInString(plain) > n+2 || !utf8.ValidString(shown) {
+			t.Fatalf("%d characters (%d asked): %q", chars, n, shown)
+		}
+		if shown != balanced(shown) {
+			t.Fatalf("MS-63 tags are not balanced: %q", shown)
+		}
+		if mark := firstMark(s); mark != "" && utf8.RuneCountInString(mark) < n/2 && firstMark(shown) == "" {
+			t.Fatalf("TEXT-1 the match %q is not in %q", mark, shown)
+		}
+	})
+}

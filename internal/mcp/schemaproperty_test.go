@@ -1,0 +1,137 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pdpp/internal/rawjson"
+)
+
+// drawSchema makes a compact or full document of any size and with any names.
+func drawSchema(rt *rapid.T) string {
+	name := rapid.OneOf(awkwardName(), rapid.StringMatching(`[a-z_]{1,40}`), rapid.SampledFrom([]string{"entries", "messages"}))
+	text := func(label string) string { return string(rawjson.AppendString(nil, name.Draw(rt, label))) }
+	list := func(label string, most int, item func() string) string {
+		var items []string
+		for range rapid.IntRange(0, most).Draw(rt, label) {
+			items = append(items, item())
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	}
+	connection := func() string {
+		return `{"connection_id":` + text("connection") + `,"display_name":` + text("label") + `}`
+	}
+	field := func() string {
+		return text("field") + ":" + rapid.SampledFrom([]string{
+			`"t=string,eq"`, `"t=timestamp,role=event-time,eq,r=gte|lt,a=group_by_time|max,j=string,fmt=date-time"`, `"new [flag]"`, `7`,
+			`{"granted":false,"exact_filter":{"declared":true,"usable":false,"reason":"why not"},"aggregation":{"sum":{"declared":true,"usable":true}}}`,
+		}).Draw(rt, "flags")
+	}
+	row := func() string {
+		fields := list("fields", 30, field)
+		r := `{"name":` + text("stream") + `,"label":` + text("label") + `,"field_capabilities":{` + fields[1:len(fields)-1] + `}`
+		if rapid.Bool().Draw(rt, "own connections") {
+			r += `,"granted_connections":` + list("connections", 3, connection)
+		}
+		if rapid.Bool().Draw(rt, "capabilities") {
+			r += `,"query_capabilities":{"sort":{"fields":[` + text("sort") + `]},"aggregate":{"metrics":["count"],"group_by":` + list("group_by", 20, func() string { return text("group") }) + `}}`
+		}
+		return r + `}`
+	}
+	connector := func() string {
+		return `{"connector_key":` + text("key") + `,"connector_display_name":` + text("label") +
+			`,"granted_connections":` + list("connections", 12, connection) + `,"streams":` + list("streams", 8, row) + `}`
+	}
+	detail := rapid.SampledFrom([]string{`"detail":"compact",`, ""}).Draw(rt, "detail")
+	doc := `{"object":"schema",` + detail + `"connectors":` + list("connectors", 6, connector)
+	if rapid.Bool().Draw(rt, "top") {
+		doc += `,"streams":` + list("streams", 8, row)
+	}
+	return doc + `}`
+}
+
+// TestSchemaProperties: whatever the document, every stream name is in the index and
+// in structured output, the bounds hold, and every next: line is a call that is
+// accepted (DISC-1, DISC-7, MS-21, MS-88, MS-89).
+func TestSchemaProperties(t *testing.T) {
+	var body string
+	s := newScripted(t, func(string) (int, string) { return 200, body })
+	surface := s.surface()
+	rapid.Check(t, func(rt *rapid.T) {
+		body = drawSchema(rt)
+		res := do(t, surface, "schema", `{}`)
+		checkIndex(rt, body, res)
+		runnable(rt, res.Content[0].Text)
+
+		for _, detail := range []string{"compact", "full"} {
+			res = do(t, surface, "schema", `{"stream":"entries","detail":"`+detail+`"}`)
+			text := res.Content[0].Text
+			runnable(rt, text)
+			if most := map[bool]int{true: ErrorTextMax, false: ScopedTextMax}[res.IsError]; len(text) > most {
+				rt.Fatalf("%s text of %d bytes:\n%s", detail, len(text), text)
+			}
+			if detail == "compact" && len(res.Structured) > SchemaStructuredMax {
+				rt.Fatalf("structured output of %d bytes", len(res.Structured))
+			}
+		}
+	})
+}
+
+func checkIndex(rt *rapid.T, body string, res *Result) {
+	text := res.Content[0].Text
+	names := 0
+	for _, r := range readSchema([]byte(body), schemaScope{}).inScope() {
+		names += len(quoteID(r.Name)) + 1
+		if !strings.Contains(text, quoteID(r.Name)) && !strings.Contains(text, r.Name) {
+			rt.Fatalf("stream %q is not in the text:\n%s", r.Name, text)
+		}
+		if !strings.Contains(string(res.Structured), string(rawjson.AppendString(nil, r.Name))) {
+			rt.Fatalf("stream %q is not in structured output", r.Name)
+		}
+	}
+	if len(text) > max(SchemaTextMax, names+SchemaTextMax/2) {
+		rt.Fatalf("text of %d bytes, of which %d are names", len(text), names)
+	}
+	if len(res.Structured) > SchemaStructuredMax {
+		rt.Fatalf("structured output of %d bytes", len(res.Structured))
+	}
+	if lines := strings.Split(text, "\n"); strings.Count(text, "next: schema ") < 1 && names > 0 && usable(body) {
+		rt.Fatalf("no way on in %q", lines)
+	}
+}
+
+// usable reports whether some stream can be named as an argument.
+func usable(body string) bool {
+	for _, r := range readSchema([]byte(body), schemaScope{}).inScope() {
+		if isStreamName(r.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestSchemaTextBudget: the largest documents keep the bounds of their texts.
+func TestSchemaTextBudget(t *testing.T) {
+	for _, rows := range []int{1, 2, 7, 40, 300} {
+		for _, fields := range []int{0, 1, 12, 90, 400} {
+			name := fmt.Sprintf("%d rows of %d fields", rows, fields)
+			res := mustDo(t, newScripted(t, always(wideBody(rows, fields))).surface(), "schema", `{"stream":"entries"}`)
+			text := res.Content[0].Text
+			runnable(t, text)
+			if len(text) > ScopedTextMax {
+				t.Errorf("%s: text of %d bytes", name, len(text))
+			}
+			for _, line := range []string{"\nlegend: ", "\nrow ", "\n fields: ", "\n sort: ", "\n expand: ", "\n aggregation: ", "\nnext: query_records "} {
+				if !strings.Contains(text, line) {
+					t.Errorf("%s: no %q in the text", name, line)
+				}
+			}
+			if n := len(res.Structured); n > SchemaStructuredMax {
+				t.Errorf("%s: structured output of %d bytes", name, n)
+			}
+		}
+	}
+}

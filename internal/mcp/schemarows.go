@@ -1,0 +1,260 @@
+package mcp
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+	"pdpp/internal/schemadoc"
+)
+
+// schemaBlock is one block of scoped text: rows of one connector that offer the same.
+type schemaBlock struct {
+	rows   []*schemaRow
+	fields []schemaField
+	offers []string // all lines
+	kept   []string // the lines that every row keeps, with short lists
+}
+
+// schemaLayout is how much of the blocks is shown. The zero value shows all.
+type schemaLayout struct {
+	short   bool // flags without what only describes
+	crowded bool // only the lines that every row keeps, with the first names of lists
+}
+
+// Most names of a list, and connections of a row, in the crowded layout.
+const (
+	crowdedNames       = 4
+	crowdedConnections = 8
+)
+
+// scoped is the text for one stream (MS-89, MS-91).
+func (t *schemaText) scoped() string {
+	blocks := t.blocks()
+	head := []string{
+		t.header("stream=" + quoteID(t.doc.scope.stream) + " rows=" + strconv.Itoa(len(t.doc.inScope()))),
+		"legend: " + schemadoc.LegendLine(),
+	}
+	notes, tail := t.notes(), []string{t.rowsNext(blocks)}
+	if t.detail == "full" {
+		tail = []string{"full JSON Schema in structured output (" + strconv.Itoa(t.bytes) + " bytes)", tail[0]}
+	}
+	for _, layout := range []schemaLayout{{}, {short: true}} {
+		if lines, fits := whole(blocks, layout, room(nil, layout, head, notes, tail)); fits {
+			return strings.Join(slices.Concat(head, lines, notes, tail), "\n")
+		}
+	}
+	if room(nil, schemaLayout{}, head, notes, tail) < ScopedTextMax/2 {
+		notes = nil // they are in structured output
+	}
+	return t.cut(blocks, head, append(notes, tail...))
+}
+
+// whole are the lines of blocks with all their fields, if they fit.
+func whole(blocks []*schemaBlock, layout schemaLayout, left int) (lines []string, fits bool) {
+	for _, b := range blocks {
+		for _, l := range b.lines(len(b.fields), layout) {
+			lines = append(lines, l)
+			left -= len(l) + 1
+		}
+		if left < 0 {
+			return nil, false
+		}
+	}
+	return lines, true
+}
+
+// lines are a block with its first n fields.
+func (b *schemaBlock) lines(n int, layout schemaLayout) []string {
+	offers := b.offers
+	if layout.crowded {
+		offers = b.kept
+	}
+	return append([]string{b.row(layout), b.fieldLine(n, layout)}, offers...)
+}
+
+// blocks gathers the rows. What a row offers is compared by its text.
+func (t *schemaText) blocks() []*schemaBlock {
+	var out []*schemaBlock
+	known := map[string]*schemaBlock{}
+	for _, r := range t.doc.inScope() {
+		b := &schemaBlock{rows: []*schemaRow{r}, fields: r.fields()}
+		if t.detail != "full" {
+			for i := range b.fields {
+				b.fields[i].enum = nil
+			}
+		}
+		b.offers, b.kept = r.offers(b.fields), r.keptOffers(b.fields)
+		key := quoteID(r.ConnectorKey) + quoteID(r.Label) + strings.Join(b.lines(len(b.fields), schemaLayout{})[1:], "\n")
+		if same := known[key]; same != nil {
+			same.rows = append(same.rows, r)
+			continue
+		}
+		known[key] = b
+		out = append(out, b)
+	}
+	return out
+}
+
+// cut shows fields while they fit, from the first block on. When even the lines that
+// every row keeps do not fit, the last rows are only counted.
+func (t *schemaText) cut(blocks []*schemaBlock, head, tail []string) string {
+	layout := schemaLayout{short: true}
+	if room(blocks, layout, head, tail) < 0 {
+		layout.crowded = true
+	}
+	if more := t.cutNext(blocks); more != "" {
+		tail = append([]string{more}, tail...)
+	}
+	left := room(blocks, layout, head, tail)
+	dropped := 0
+	for left < 0 && len(blocks) > 0 {
+		last := blocks[len(blocks)-1]
+		left += last.size(layout)
+		dropped += len(last.rows)
+		blocks = blocks[:len(blocks)-1]
+	}
+	lines := head
+	for _, b := range blocks {
+		n, size := b.fit(left, layout)
+		left -= size
+		lines = append(lines, b.lines(n, layout)...)
+	}
+	if left < 0 { // the names of the call itself fill the text
+		return head[0]
+	}
+	if dropped > 0 {
+		lines = append(lines, "more_rows="+strconv.Itoa(dropped)+" (schema {} lists their connections)")
+	}
+	return strings.Join(append(lines, tail...), "\n")
+}
+
+// cutReserve is room for the words that say what was cut.
+const cutReserve = 80
+
+// room is what fields may take when everything else is shown.
+func room(blocks []*schemaBlock, layout schemaLayout, around ...[]string) int {
+	left := ScopedTextMax - cutReserve
+	for _, lines := range around {
+		for _, l := range lines {
+			left -= len(l) + 1
+		}
+	}
+	for _, b := range blocks {
+		left -= b.size(layout)
+	}
+	return left
+}
+
+// size is the length of a block without fields.
+func (b *schemaBlock) size(layout schemaLayout) int {
+	n := 0
+	for _, l := range b.lines(0, layout) {
+		n += len(l) + 1
+	}
+	return n
+}
+
+// fit is how many fields a block can show in a room, and what they take.
+func (b *schemaBlock) fit(room int, layout schemaLayout) (n, size int) {
+	for n < len(b.fields) {
+		next := len(b.fields[n].text(layout.short)) + 1
+		if size+next > room {
+			break
+		}
+		size += next
+		n++
+	}
+	return n, size
+}
+
+// row says where the stream is: the connector, the connections, the names.
+func (b *schemaBlock) row(layout schemaLayout) string {
+	r := b.rows[0]
+	line := "row connector_key=" + quoteID(rsclient.ShortKey(r.ConnectorKey))
+	conns := connectionsOf(b.rows)
+	name := r.Source.Label()
+	if len(conns) == 1 && conns[0].DisplayName != "" {
+		name = conns[0].DisplayName
+	}
+	if name != "" && len(conns) < 2 {
+		line += " display_name=" + quote(firstChars(name, LabelChars))
+	}
+	if len(conns) == 1 {
+		line += " connection_id=" + quoteID(conns[0].ID)
+	}
+	line += " stream=" + quoteID(r.Name)
+	if r.Label != "" {
+		line += " label=" + quote(firstChars(r.Label, LabelChars))
+	}
+	switch {
+	case len(conns) > 1:
+		most := len(conns)
+		if layout.crowded {
+			most = crowdedConnections
+		}
+		line += ": " + connectionList(conns, most)
+	case len(conns) == 0 && r.stated:
+		line += " connections=none"
+	}
+	return line
+}
+
+// fieldLine shows the first n fields.
+func (b *schemaBlock) fieldLine(n int, layout schemaLayout) string {
+	parts := []string{" fields:"}
+	for _, f := range b.fields[:n] {
+		parts = append(parts, f.text(layout.short))
+	}
+	if left := len(b.fields) - n; left > 0 {
+		parts = append(parts, "more_fields="+strconv.Itoa(left))
+	}
+	if len(b.fields) == 0 {
+		parts = append(parts, unstated)
+	}
+	return strings.Join(parts, " ")
+}
+
+// rowsNext is the first read of the stream.
+func (t *schemaText) rowsNext(blocks []*schemaBlock) string {
+	stream := t.doc.scope.stream
+	args := append([]byte(`{"stream":`), rawjson.AppendString(nil, stream)...)
+	args = appendMember(args, "connection_id", t.firstConnection(blocks[:1]))
+	return "next: query_records " + escapeHidden(string(args)+`,"limit":10}`)
+}
+
+// cutNext shows more of what was cut: one source alone, or all of it. A full result
+// has all of it already.
+func (t *schemaText) cutNext(blocks []*schemaBlock) string {
+	scope := t.doc.scope
+	if t.detail == "full" {
+		return ""
+	}
+	last := blocks[len(blocks)-1:]
+	conn := t.firstConnection(last)
+	args := schemaArgs(scope.stream, conn)
+	if len(blocks) == 1 || scope.connection != "" {
+		args = append(args[:len(args)-1], `,"detail":"full"}`...)
+	} else if conn == "" {
+		return ""
+	}
+	return "next: schema " + escapeHidden(string(args))
+}
+
+// firstConnection is a connection to read the blocks on: the one of the call, else
+// the first that an argument can name (MS-56).
+func (t *schemaText) firstConnection(blocks []*schemaBlock) string {
+	if c := t.doc.scope.connection; c != "" {
+		return c
+	}
+	for _, b := range blocks {
+		for _, c := range connectionsOf(b.rows) {
+			if !strings.ContainsRune(c.ID, 0) {
+				return c.ID
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,186 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const manualPath = "../../docs/mcp.md"
+
+// TestTOOLS2Manual: docs/mcp.md is what the registry says; -update rewrites it. The
+// golden files that it quotes are rewritten before, by tests of files that come first.
+func TestTOOLS2Manual(t *testing.T) {
+	got := manual(t)
+	if *update {
+		if err := os.WriteFile(manualPath, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(readFile(t, manualPath), got); diff != "" {
+		t.Errorf("docs/mcp.md is not current; run go test ./internal/mcp -run Manual -update (-file +registry):\n%s", diff)
+	}
+}
+
+// manualExample is a call with its text, from a golden file: all of it, or what stands
+// between two marks.
+type manualExample struct {
+	about, args, file string
+	from, until       string
+}
+
+var manualExamples = map[string][]manualExample{
+	"schema": {
+		{about: "What there is.", args: `{}`, file: "schema_ledger.txt"},
+		{about: "One stream of one source: everything that can be asked of it.", args: `{"stream":"entries","connection_id":"cin_a1"}`, file: "schema_ledger_connection.txt"},
+	},
+	"aggregate": {
+		{about: "A number.", args: `{"stream":"entries","metric":"count"}`, file: "aggregate_count.txt"},
+		{about: "The largest groups.", args: `{"stream":"entries","metric":"count","group_by":"category","limit":3}`, file: "aggregate_groups.txt"},
+		{
+			about: "A sum per month.", file: "aggregate_months.txt",
+			args: `{"stream":"entries","metric":"sum","field":"amount_minor","group_by_time":"posted_at","granularity":"month","time_zone":"Europe/Zurich"}`,
+		},
+	},
+	"query_records": {{about: "A page.", args: `{"stream":"entries","limit":3,"count":"exact"}`, file: "query_typical.txt", until: "\n\n{"}},
+	"search":        {{about: "Two hits of two sources.", args: `{"q":"rent"}`, file: "search_typical.txt", until: "\n\n{"}},
+	"fetch":         {{about: "The card of a short record.", args: `{"id":"cin_c1/items:role"}`, file: "fetch_role.txt", from: "--- card\n", until: "--- links"}},
+	"read_record_field": {
+		{
+			about: "The beginning of a long text.", args: `{"id":"cin_c1/items:long","field_path":"body","limit_chars":40}`,
+			file: "window_first.txt", until: "link {",
+		},
+	},
+}
+
+// manualLimits are the bounds of a tool's results, and what else is to be known.
+var manualLimits = map[string]string{
+	"schema": fmt.Sprintf("Text: at most %d bytes without a stream (every stream name is in it, whatever the size), %d with one. Structured output: at most %d bytes; "+
+		"%d with `detail:\"full\"`. When the server's answer is larger, or not compact, the adapter reduces it and says `projected=adapter`.", SchemaTextMax, ScopedTextMax, SchemaStructuredMax, FullStructuredMax),
+	"query_records": fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d. Long fields come as previews of %d characters, with `truncated_fields` beside the record. "+
+		"With `fields`, a record still has the keys of its envelope, which are identity or operation: `object`, `id`, `stream`, `connection_id`, `connector_key`, `display_name`, "+
+		"`emitted_at`, `expanded`, `truncated_fields`, `deleted`, `deleted_at`, `removed_reason`.", QueryTextMax, ResultMax, PreviewField),
+	"aggregate": fmt.Sprintf("Text: at most %d bytes; groups that do not fit are in structured output. A positive `other_count` is the number of records in groups beyond `limit`.", AggTextMax),
+	"search":    fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d.", SearchTextMax, ResultMax),
+	"fetch": fmt.Sprintf("The document's text is whole up to %d bytes. Structured output: at most %d bytes; `content[0]` is the same object as JSON text, `content[1]` a card of at most %d bytes.",
+		DocTextMax, FetchMax, CardMax),
+	"read_record_field": fmt.Sprintf("A window has %d characters unless `limit_chars` says otherwise, at most %d; at most %d on each side of a match.", WindowDefault, WindowMax, ContextMax),
+}
+
+const manualHead = `# MCP tools
+
+<!-- Made from the registry of internal/mcp by: go test ./internal/mcp -run Manual -update -->
+
+Six read-only tools over one owner's data, as far as the token's grant reaches. They are the same over HTTP and stdio. Every answer is there
+twice: as text for a model that sees only ` + "`content[]`" + `, and as structured output for one that sees only ` + "`structuredContent`" + `. Values from data are
+quoted in text as JSON strings; lines that start with ` + "`next:` or `more:`" + ` are complete calls. The contract is ` + "`docs/spec/mcp-surface.md`" + `.
+
+A failed call has ` + "`isError`" + `, the text ` + "`error <code>: \"<message>\"`" + ` with what to do next, and ` + "`structuredContent.error`" + ` with at least ` + "`type`, `code`, `message`" + `; its text
+has at most %d bytes. Arguments are checked before the server is asked; null means absent; nothing is coerced.
+
+## Instructions
+
+What a client is told about the server:
+
+%s
+`
+
+// manual is the document.
+func manual(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	var quoted strings.Builder
+	for line := range strings.Lines(Instructions) {
+		quoted.WriteString("> " + line)
+	}
+	fmt.Fprintf(&b, manualHead, ErrorTextMax, quoted.String())
+	for _, tool := range tools {
+		fmt.Fprintf(&b, "\n## `%s` — %s\n\n%s\n\n%s\n\n", tool.Name, tool.Title, tool.Description, manualLimits[tool.Name])
+		b.WriteString("| argument | type | |\n|---|---|---|\n")
+		for _, decl := range tool.args {
+			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", decl.name, map[bool]string{true: " (required)"}[decl.required], decl.typeName(), strings.ReplaceAll(decl.about, "|", "\\|"))
+		}
+		fmt.Fprintf(&b, "\nStructured output: %s.\n", manualOutput(t, tool))
+		for _, e := range manualExamples[tool.Name] {
+			fmt.Fprintf(&b, "\n%s `%s %s`\n\n```\n%s\n```\n", e.about, tool.Name, e.args, e.text(t, tool))
+		}
+	}
+	return b.String()
+}
+
+// typeName is what an argument takes, in words.
+func (decl arg) typeName() string {
+	switch decl.kind {
+	case argStream:
+		return "name of a stream"
+	case argID:
+		return "id"
+	case argHandle:
+		return "handle of a record"
+	case argEnum:
+		return "`" + strings.Join(decl.enum, "`, `") + "`"
+	case argInt:
+		return "integer " + decl.bounds()
+	case argTexts:
+		return "list of strings"
+	case argStreams:
+		return "list of stream names"
+	case argFilter:
+		return "object: `{field: value}` or `{field: {gte, gt, lte, lt}}`"
+	case argExpand:
+		return "list of relations"
+	case argExpandLimit:
+		return "object: `{relation: n}`"
+	}
+	return "string"
+}
+
+// manualOutput lists the members of a successful result, those that are always there
+// first.
+func manualOutput(t *testing.T, tool *Tool) string {
+	t.Helper()
+	var schema struct {
+		Properties map[string]json.RawMessage
+		AnyOf      []struct{ Required []string }
+	}
+	if err := json.Unmarshal([]byte(tool.output), &schema); err != nil {
+		t.Fatal(err)
+	}
+	always := schema.AnyOf[0].Required
+	var more []string
+	for _, name := range []string{"provider_url", "request_id", "field_capability_legend", "resource", "content_ladder", "projected", "next"} {
+		if _, ok := schema.Properties[name]; !ok {
+			continue
+		}
+		if name == "provider_url" || name == "request_id" {
+			always = append(always, name)
+		} else {
+			more = append(more, name)
+		}
+	}
+	list := "`" + strings.Join(always, "`, `") + "`"
+	if more != nil {
+		list += "; where they apply `" + strings.Join(more, "`, `") + "`"
+	}
+	return list
+}
+
+// text is the text of an example; its call must be one that the tool accepts.
+func (e manualExample) text(t *testing.T, tool *Tool) string {
+	t.Helper()
+	if _, err := tool.args.parse([]byte(e.args)); err != nil {
+		t.Errorf("the example %s %s is refused: %v", tool.Name, e.args, err)
+	}
+	text := readFile(t, "testdata/"+e.file)
+	if e.from != "" {
+		_, text, _ = strings.Cut(text, e.from)
+	}
+	if e.until != "" {
+		text, _, _ = strings.Cut(text, e.until)
+	}
+	return strings.TrimSpace(text)
+}
