@@ -105,11 +105,8 @@ func TestCallsKeepTheirBytes(t *testing.T) {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			message := wire.last()
-			if want := `"memo":"April <rent> & \"more\" \u2028 12345678901234567890"`; !strings.Contains(message, want) && !strings.Contains(message, strings.ReplaceAll(want, `\u2028`, "\u2028")) {
+			if !strings.Contains(message, `"memo":`+memo) {
 				t.Errorf("MS-36 the record was written differently: %s", message)
-			}
-			if strings.Contains(message, `\u003c`) {
-				t.Errorf("MS-36 data is escaped: %s", message)
 			}
 			if got := strings.Contains(message, `"resultType":"complete"`); got != (version == eras[0]) {
 				t.Errorf("MS-3 resultType: %v", got)
@@ -148,7 +145,7 @@ func TestResources(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			session, wire := connect(t, surface, version)
 			res, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
-			if err != nil || len(res.Contents) != 1 || res.Contents[0].URI != uri || !strings.Contains(res.Contents[0].Text, "April <rent>") {
+			if err != nil || len(res.Contents) != 1 || res.Contents[0].URI != uri || !strings.Contains(res.Contents[0].Text, "April <rent> & ") {
 				t.Fatalf("MS-201 %+v, %v", res, err)
 			}
 			modern := version == eras[0]

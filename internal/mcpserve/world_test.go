@@ -3,7 +3,6 @@ package mcpserve
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -27,8 +26,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const ledgerGrant = `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","posted_at"]}]}`
 
-// memo has what the SDK's own types would write differently.
-const memo = `April <rent> & "more" \u2028 12345678901234567890`
+// memo has what the SDK's own types would write differently, and escapes that stay.
+const memo = `"April <rent> & \"more\" \u00e9\/"`
 
 // ledger is a server with one entry, and a surface that reads it under a grant.
 func ledger(t *testing.T, transport http.RoundTripper) (*mcp.Surface, *resttest.World) {
@@ -40,8 +39,7 @@ func ledger(t *testing.T, transport http.RoundTripper) (*mcp.Surface, *resttest.
 	}
 	w.Manifest(string(raw))
 	w.Connect("ledgerly", "cin_a1", "Joint account")
-	text, _ := json.Marshal(memo)
-	w.Ingest("cin_a1", "entries", `{"key":"ent_31","data":{"id":"ent_31","memo":`+string(text)+`,"posted_at":"2026-04-30T09:00:00Z"}}`)
+	w.Ingest("cin_a1", "entries", `{"key":"ent_31","data":{"id":"ent_31","memo":`+memo+`,"posted_at":"2026-04-30T09:00:00Z"}}`)
 	token, _ := w.Grant(ledgerGrant)
 	rs, err := rsclient.New(rsclient.Config{
 		Provider: w.URL, Version: "test", Transport: transport,
