@@ -51,6 +51,7 @@ func TestDemo(t *testing.T) {
 	if strings.Contains(first, "\x1b") {
 		t.Error("there are colours in a text that no terminal shows")
 	}
+	t.Run("assistant", func(t *testing.T) { tryAdapter(t, first) })
 	t.Run("commands", func(t *testing.T) { tryCommands(t, first) })
 	if strings.Contains(p.stderr.String(), "pdpp_") {
 		t.Errorf("a token is in the log:\n%s", p.stderr)
@@ -68,6 +69,26 @@ func TestDemo(t *testing.T) {
 	p = start(t, "--data", dir, "demo", "--reset", "--listen", "127.0.0.1:0")
 	p.await(t, p.stderr, "building the demo data")
 	interrupt(t, p, 130)
+}
+
+// tryAdapter starts what the line for an assistant would start, and asks it.
+func tryAdapter(t *testing.T, text string) {
+	m := regexp.MustCompile(`claude mcp add pdpp -- (.*)\n`).FindStringSubmatch(text)
+	if m == nil || strings.Contains(m[1], "pdpp_at_") {
+		t.Fatalf("no line to paste, or a secret in it:\n%s", text)
+	}
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no sh")
+	}
+	cmd := exec.Command(sh, "-c", m[1])
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"q":"Kaution"}}}
+`)
+	out, err := cmd.Output()
+	if err != nil || !strings.Contains(string(out), "<mark>Kaution</mark>") {
+		t.Errorf("%s: %v\n%s", m[1], err, out)
+	}
 }
 
 func tryCommands(t *testing.T, text string) {
