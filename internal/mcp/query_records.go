@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 
-	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -104,8 +103,7 @@ func (c *call) recordsText(p *cutPage, rows []*row) string {
 		t.ways = append(t.ways, `next page: query_records, same arguments, "cursor": next_cursor above`)
 	}
 	if t.bookmark != "" && t.hasMore != "true" {
-		stream := string(rawjson.AppendString(nil, c.args.Text("stream")))
-		t.ways = append(t.ways, `later: query_records {"stream":`+stream+`,"changes_since":next_changes_since above}`)
+		t.ways = append(t.ways, `later: query_records {"stream":`+quoteID(c.args.Text("stream"))+`,"changes_since":next_changes_since above}`)
 	}
 	return t.render(func(n int) *item {
 		it := rows[n].item(n + 1)

@@ -64,7 +64,8 @@ func search(ctx context.Context, c *call) (*Result, error) {
 
 // hits is the result for a page.
 func (c *call) hits(p *cutPage) *Result {
-	list := c.flatten(p)
+	found := rsclient.HitsOf(p.rows)
+	list := c.flatten(p, found)
 	b := append([]byte(`{"data":`), p.body()...)
 	b = append(b, `,"results":[`...)
 	for i, h := range list {
@@ -73,18 +74,17 @@ func (c *call) hits(p *cutPage) *Result {
 		}
 		b = h.append(b)
 	}
-	next := c.rest(p, len(list))
+	next := c.rest(p, len(found)-len(list))
 	text := c.searchText(p, list, next)
 	return &Result{Structured: c.appendTail(append(b, ']'), p, next), Content: []Block{{Text: text}}}
 }
 
 // flatten are the hits that are shown: no more than were asked for (MS-123).
-func (c *call) flatten(p *cutPage) []*hit {
+func (c *call) flatten(p *cutPage, found []rsclient.Hit) []*hit {
 	most, given := c.args.Int("limit")
 	if !given {
 		most = defaultHits
 	}
-	found := rsclient.HitsOf(p.rows)
 	list := make([]*hit, min(most, len(found)))
 	for i := range list {
 		list[i] = newHit(i+1, found[i], p.Presentation, c.RS.Provider())
@@ -94,9 +94,9 @@ func (c *call) flatten(p *cutPage) []*hit {
 
 // rest is the call for hits that came and are not in the results: more than were
 // asked for (MS-125), or dropped (MS-71). nil when there are none.
-func (c *call) rest(p *cutPage, shown int) *Next {
+func (c *call) rest(p *cutPage, over int) *Next {
 	switch {
-	case shown < len(p.rows):
+	case over > 0:
 		return c.rerun(min(maxHits, len(p.rows)))
 	case p.dropped() > 0:
 		return c.rerun(len(p.rows))

@@ -1,0 +1,65 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A ladder says how to read on, text first, and is bounded (MS-190 …).
+func TestLadder(t *testing.T) {
+	wide := `[` + strings.Repeat(`"0123456789",`, 60) + `1]`
+	s := newScript(t, entriesPath, `{"data":[`+
+		`{"id":"e1","stream":"entries","connection_id":"c/1","data":{"file":{"blob_id":"b 1","mime_type":"image/png"},"pages":[{"blob_id":"b2"}],"tree":`+wide+`,"whole":`+jsonText(letter(300))+`,"raw":{"mime_type":"text/plain","size":2},"cut":"ab","scan":""},`+
+		`"truncated_fields":{"cut":{"total_chars":9000,"shown_chars":2},"scan":{"total_chars":900,"shown_chars":0,"binary":{"kind":"base64_text","size_bytes":600}}}},`+
+		`{"id":"e2","stream":"entries","connection_id":"c/1","data":{"short":"nothing to read on"}}]}`)
+	res := mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`)
+	type rung struct{ field, kind, tool, args, url string }
+	var got []rung
+	fields, _ := find(t, res.Structured, "content_ladder.records.0.fields").([]any)
+	for i := range fields {
+		at := fmt.Sprintf("content_ladder.records.0.fields.%d.", i)
+		text := func(path string) string {
+			v, _ := find(t, res.Structured, at+path).(string)
+			return strings.ReplaceAll(v, s.URL, "P")
+		}
+		args := ""
+		if v, ok := find(t, res.Structured, at+"read.args").(map[string]any); ok {
+			args = fmt.Sprint(v)
+		}
+		got = append(got, rung{text("field_path"), text("kind"), text("read.tool"), args, text("export.url")})
+	}
+	window := func(field string, offset int) string {
+		return fmt.Sprintf("map[connection_id:c/1 field_path:%s limit_chars:4096 offset_chars:%d record_id:e1 stream:entries]", field, offset)
+	}
+	want := []rung{
+		{"cut", "text", "read_record_field", window("cut", 2), ""},
+		{"whole", "text", "read_record_field", window("whole", 0), ""},
+		{"pages", "binary", "", "", "P/v1/blobs/b2?connection_id=c%2F1"},
+		{"tree", "json", "fetch", "map[connection_id:c/1 fields:[tree] id:entries:e1]", ""},
+		{"file", "binary", "", "", "P/v1/blobs/b%201?connection_id=c%2F1"},
+		{"raw", "binary", "read_record_field", window("raw", 0), ""},
+		{"scan", "binary", "read_record_field", window("scan", 0), ""},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(rung{})); diff != "" {
+		t.Errorf("MS-192 (-want +got):\n%s", diff)
+	}
+	if got := find(t, res.Structured, "content_ladder.records.1"); got != nil {
+		t.Errorf("MS-190 a record with nothing to read on: %v", got)
+	}
+}
+
+func TestLadderBounds(t *testing.T) {
+	s := newScript(t, entriesPath, manyEntries(40, 300))
+	res := mustDo(t, s.Surface, "query_records", `{"stream":"entries","limit":40}`)
+	records, _ := find(t, res.Structured, "content_ladder.records").([]any)
+	omitted := fmt.Sprint(find(t, res.Structured, "content_ladder.records_omitted"))
+	if len(records) == 0 || len(records) > LadderRecords || omitted != fmt.Sprint(40-len(records)) {
+		t.Errorf("MS-190 %d records, %s omitted", len(records), omitted)
+	}
+	if got := find(t, res.Structured, "ids.39"); got != "cin_a1/entries:ent_39" {
+		t.Errorf("D16 the last id is %v", got)
+	}
+}
