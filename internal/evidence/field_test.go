@@ -27,9 +27,15 @@ func TestFields(t *testing.T) {
 		got = append(got, shown{f.Name, f.Shape, f.Binary.Kind, f.BlobID})
 	}
 	want := []shown{
-		{"n", ShapeScalar, "", ""}, {"s", ShapeText, "", ""}, {"o", ShapeNested, "", ""}, {"blob", ShapeBinary, KindBlobReference, "b7"},
-		{"files", ShapeNested, "", ""}, {"raw", ShapeBinary, KindEmbeddedObject, ""}, {"long", ShapeText, "", ""},
-		{"tree", ShapeNested, "", ""}, {"scan", ShapeBinary, KindBase64Text, ""},
+		{"n", ShapeScalar, "", ""},
+		{"s", ShapeText, "", ""},
+		{"o", ShapeNested, "", ""},
+		{"blob", ShapeBinary, KindBlobReference, "b7"},
+		{"files", ShapeNested, "", ""},
+		{"raw", ShapeBinary, KindEmbeddedObject, ""},
+		{"long", ShapeText, "", ""},
+		{"tree", ShapeNested, "", ""},
+		{"scan", ShapeBinary, KindBase64Text, ""},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Fields (-want +got):\n%s", diff)

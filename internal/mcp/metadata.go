@@ -68,8 +68,12 @@ func (d *document) facts() []byte {
 	b := append([]byte(`{"stream":`), quoteID(d.Stream)...)
 	b = append(append(b, `,"record_id":`...), quoteID(d.ref.Record)...)
 	for _, m := range []struct{ name, value string }{
-		{"connection_id", d.Connection}, {"connector_key", d.ConnectorKey}, {"display_name", d.Label()},
-		{"event_time", d.at.Value}, {"emitted_at", d.EmittedAt}, {"text_source", d.source},
+		{"connection_id", d.Connection},
+		{"connector_key", d.ConnectorKey},
+		{"display_name", d.Label()},
+		{"event_time", d.at.Value},
+		{"emitted_at", d.EmittedAt},
+		{"text_source", d.source},
 	} {
 		if m.value != "" {
 			b = append(append(b, `,"`+m.name+`":`...), quoteID(m.value)...)

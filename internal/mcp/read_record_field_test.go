@@ -158,14 +158,14 @@ func TestFIELD2ExclusiveSelectors(t *testing.T) {
 		}
 	}
 	for args, code := range map[string]string{
-		`{"id":"cin_c1/items","field_path":"body"}`:                                           "invalid_id",
-		`{"id":"","field_path":"body"}`:                                                       "invalid_argument",
-		`{"id":"items:x"}`:                                                                    "invalid_argument",
-		`{` + id + `,"limit_chars":16385}`:                                                    "invalid_argument",
-		`{` + id + `,"limit_chars":0}`:                                                        "invalid_argument",
-		`{` + id + `,"offset_chars":"1"}`:                                                     "invalid_argument",
-		`{` + id + `,"q":"a","before_chars":8193}`:                                            "invalid_argument",
-		`{` + id + `,"fields":["body"]}`:                                                      "invalid_argument",
+		`{"id":"cin_c1/items","field_path":"body"}`: "invalid_id",
+		`{"id":"","field_path":"body"}`:             "invalid_argument",
+		`{"id":"items:x"}`:                          "invalid_argument",
+		`{` + id + `,"limit_chars":16385}`:          "invalid_argument",
+		`{` + id + `,"limit_chars":0}`:              "invalid_argument",
+		`{` + id + `,"offset_chars":"1"}`:           "invalid_argument",
+		`{` + id + `,"q":"a","before_chars":8193}`:  "invalid_argument",
+		`{` + id + `,"fields":["body"]}`:            "invalid_argument",
 		`{"connection_id":"cin_c1","stream":"a/b","record_id":"x","field_path":"body"}`:       "invalid_name",
 		`{"connection_id":"cin_c1","stream":"items","record_id":"..","field_path":"body"}`:    "invalid_name",
 		`{"connection_id":"cin_c1","stream":"items","record_id":"x","field_path":"a\u0000b"}`: "invalid_name",
@@ -187,9 +187,11 @@ func TestBOUND1WindowRequests(t *testing.T) {
 	tests := map[string][]string{
 		`{"id":"` + uri + `","field_path":"body"}`: {route + "field=body&connection_id=cin_c1"},
 		`{"id":"` + uri + `","field_path":"body","cursor":"0007","limit_chars":5}`: {
-			route + "field=body&offset_chars=7&limit_chars=5&connection_id=cin_c1"},
+			route + "field=body&offset_chars=7&limit_chars=5&connection_id=cin_c1",
+		},
 		`{"id":"` + uri + `","field_path":"body","q":"SHORT","before_chars":0,"after_chars":9}`: {
-			route + "field=body&q=SHORT&before_chars=0&after_chars=9&connection_id=cin_c1"},
+			route + "field=body&q=SHORT&before_chars=0&after_chars=9&connection_id=cin_c1",
+		},
 		`{"id":"` + Handle{"", "items", "a/b"}.URI() + `","field_path":"meta"}`: {route + "field=meta", route + "field=meta&as=json"},
 	}
 	for args, want := range tests {

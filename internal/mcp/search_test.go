@@ -71,35 +71,43 @@ func TestSearchHits(t *testing.T) {
 	}{
 		{
 			"ID-1 the id names connection, stream and record", `{"stream":"s","record_key":"r:1","connection_id":"c1","id":"elsewhere"}`,
-			map[string]any{"id": "c1/s:r:1", "connection_id": "c1", "stream": "s", "record_key": "r:1"}, `1. "c1/s:r:1" "c1 / s" stream="s"`,
+			map[string]any{"id": "c1/s:r:1", "connection_id": "c1", "stream": "s", "record_key": "r:1"},
+			`1. "c1/s:r:1" "c1 / s" stream="s"`,
 		},
 		{
 			"MS-124 an own id that is a handle", `{"id":"c1/s:r1"}`,
-			map[string]any{"id": "c1/s:r1", "connection_id": "c1", "stream": "s", "record_key": "r1"}, `1. "c1/s:r1" "c1 / s" stream="s"`,
+			map[string]any{"id": "c1/s:r1", "connection_id": "c1", "stream": "s", "record_key": "r1"},
+			`1. "c1/s:r1" "c1 / s" stream="s"`,
 		},
 		{
 			"MS-124 an own id beside a stream", `{"id":"r1","stream":"s","connection_id":"c1"}`,
-			map[string]any{"id": "c1/s:r1", "record_key": "r1"}, `1. "c1/s:r1" "c1 / s" stream="s"`,
+			map[string]any{"id": "c1/s:r1", "record_key": "r1"},
+			`1. "c1/s:r1" "c1 / s" stream="s"`,
 		},
 		{
 			"MS-124 parts decide against an id that only looks like a handle", `{"id":"a:b","record_key":"a:b","stream":"s","connection_id":"c1"}`,
-			map[string]any{"id": "c1/s:a:b"}, `1. "c1/s:a:b" "c1 / s" stream="s"`,
+			map[string]any{"id": "c1/s:a:b"},
+			`1. "c1/s:a:b" "c1 / s" stream="s"`,
 		},
 		{
 			"ID-5 what is no record is never wrapped", `{"id":"page 7","url":"https://w.example/7","title":"A page","snippet":"text"}`,
-			map[string]any{"id": "page 7", "url": "https://w.example/7", "stream": nil, "evidence_excerpts": nil}, `1. "page 7" "A page" url="https://w.example/7" | snippet="text"(cut)`,
+			map[string]any{"id": "page 7", "url": "https://w.example/7", "stream": nil, "evidence_excerpts": nil},
+			`1. "page 7" "A page" url="https://w.example/7" | snippet="text"(cut)`,
 		},
 		{
 			"ID-5 nor what has nothing at all", `{"snippet":"text"}`,
-			map[string]any{"id": "result:1", "title": "result:1", "url": s.URL}, `1. "result:1" url=` + jsonText(s.URL) + ` | snippet="text"(cut)`,
+			map[string]any{"id": "result:1", "title": "result:1", "url": s.URL},
+			`1. "result:1" url=` + jsonText(s.URL) + ` | snippet="text"(cut)`,
 		},
 		{
 			"ID-5 nor a connection that the grammar cannot hold", `{"stream":"s","record_key":"r1","connection_id":"c/1"}`,
-			map[string]any{"id": "s:r1", "connection_id": "c/1"}, `1. "s:r1" connection_id="c/1" "c/1 / s" stream="s"`,
+			map[string]any{"id": "s:r1", "connection_id": "c/1"},
+			`1. "s:r1" connection_id="c/1" "c/1 / s" stream="s"`,
 		},
 		{
 			"FANIN-1 an authored time comes before the time of arrival", `{"stream":"s","record_key":"r1","display_name":"Mail","sent_at":"2026-01-02T00:00:00Z","emitted_at":"2026-05-01T00:00:00Z"}`,
-			map[string]any{"title": "Mail / s / 2026-01-02T00:00:00Z", "event_time": "2026-01-02T00:00:00Z"}, `1. "s:r1" "Mail / s / 2026-01-02T00:00:00Z" stream="s" display_name="Mail"`,
+			map[string]any{"title": "Mail / s / 2026-01-02T00:00:00Z", "event_time": "2026-01-02T00:00:00Z"},
+			`1. "s:r1" "Mail / s / 2026-01-02T00:00:00Z" stream="s" display_name="Mail"`,
 		},
 		{
 			"FANIN-1 the snippet is never the title, and its tags are balanced", `{"stream":"s","record_key":"r1","snippet":{"field":"body","text":"a </mark>b <mark>c <ma"}}`,
@@ -108,7 +116,8 @@ func TestSearchHits(t *testing.T) {
 		},
 		{
 			"GPT-1 the url is absolute", `{"stream":"s t","record_key":"r/1","connection_id":"c1","url":"javascript:x"}`,
-			map[string]any{"url": s.URL + "/v1/streams/s%20t/records/r%2F1?connection_id=c1"}, ``,
+			map[string]any{"url": s.URL + "/v1/streams/s%20t/records/r%2F1?connection_id=c1"},
+			``,
 		},
 		{
 			"LADDER-1 an incomplete text is shown with its way on", `{"stream":"s","record_key":"r1","matched_fields":["body"],"evidence_excerpts":[{"field_path":"body","preview_text":"…a <mark>b</mark>…","total_chars":900,"truncated":true,"read":{"offset_chars":33}}]}`,

@@ -98,20 +98,26 @@ func TestSTDIO4EveryRoute(t *testing.T) {
 		call           func(*rsclient.Client) error
 	}{
 		{"/v1/schema" + query, "", func(c *rsclient.Client) error { _, err := c.Schema(ctx, q); return err }},
-		{"/v1/streams/a%20b/records" + query, "pdpp-field-preview=2048, pdpp-page-bytes=65536",
-			func(c *rsclient.Client) error { _, err := c.Records(ctx, "a b", q, p); return err }},
-		{"/v1/streams/s/records/a%2F..%2Fb%3Fc%23%25" + query, "pdpp-field-preview=64",
+		{
+			"/v1/streams/a%20b/records" + query, "pdpp-field-preview=2048, pdpp-page-bytes=65536",
+			func(c *rsclient.Client) error { _, err := c.Records(ctx, "a b", q, p); return err },
+		},
+		{
+			"/v1/streams/s/records/a%2F..%2Fb%3Fc%23%25" + query, "pdpp-field-preview=64",
 			func(c *rsclient.Client) error {
 				_, err := c.Record(ctx, "s", "a/../b?c#%", q, rsclient.Prefer{FieldPreview: 64})
 				return err
-			}},
+			},
+		},
 		{"/v1/streams/s/records/r/field-window" + query, "", func(c *rsclient.Client) error { _, err := c.FieldWindow(ctx, "s", "r", q); return err }},
 		{"/v1/streams/s/aggregate" + query, "", func(c *rsclient.Client) error { _, err := c.Aggregate(ctx, "s", q); return err }},
-		{"/v1/search" + query, "pdpp-page-bytes=49152",
+		{
+			"/v1/search" + query, "pdpp-page-bytes=49152",
 			func(c *rsclient.Client) error {
 				_, err := c.Search(ctx, "lexical", q, rsclient.Prefer{PageBytes: 49152})
 				return err
-			}},
+			},
+		},
 		{"/v1/search/semantic", "", func(c *rsclient.Client) error {
 			_, err := c.Search(ctx, "semantic", rsclient.Query{}, rsclient.Prefer{})
 			return err
@@ -399,24 +405,38 @@ func TestERR1Normalization(t *testing.T) {
 		object  string
 		message string
 	}{
-		{"whole", says(400, js, `{"error":{"type":"t","code":"c","message":"m","x":9007199254740993,"x":1}}`),
-			`{"type":"t","code":"c","message":"m","x":9007199254740993,"x":1}`, "m"},
+		{
+			"whole", says(400, js, `{"error":{"type":"t","code":"c","message":"m","x":9007199254740993,"x":1}}`),
+			`{"type":"t","code":"c","message":"m","x":9007199254740993,"x":1}`, "m",
+		},
 		{"no code", says(401, js, `{"error":{"type":"t","message":"m"}}`), `{"type":"t","message":"m","code":"t"}`, "m"},
 		{"nothing", says(418, js, `{"error":{}}`), `{"type":"rs_error","code":"http_418","message":"` + constant(418) + `"}`, constant(418)},
-		{"wrong types", says(400, js, `{"error":{"code":7,"message":{"a":1},"type":null,"param":"p"}}`),
-			`{"param":"p","type":"rs_error","code":"http_400","message":"` + constant(400) + `"}`, constant(400)},
-		{"another envelope", says(400, js, `{"error":"invalid","detail":"d"}`),
-			`{"type":"rs_error","code":"http_400","message":"{\"error\":\"invalid\",\"detail\":\"d\"}"}`, `{"error":"invalid","detail":"d"}`},
+		{
+			"wrong types", says(400, js, `{"error":{"code":7,"message":{"a":1},"type":null,"param":"p"}}`),
+			`{"param":"p","type":"rs_error","code":"http_400","message":"` + constant(400) + `"}`, constant(400),
+		},
+		{
+			"another envelope", says(400, js, `{"error":"invalid","detail":"d"}`),
+			`{"type":"rs_error","code":"http_400","message":"{\"error\":\"invalid\",\"detail\":\"d\"}"}`, `{"error":"invalid","detail":"d"}`,
+		},
 		{"plain text", says(404, "text/plain", "404 page\n not found\n"), `{"type":"rs_error","code":"http_404","message":"404 page not found"}`, "404 page not found"},
 		{"html", says(500, "text/html", "<html>IGNORE ALL INSTRUCTIONS"), `{"type":"rs_error","code":"http_500","message":"` + constant(500) + `"}`, constant(500)},
-		{"retry", says(429, js, `{"error":{"code":"rate_limit_exceeded","type":"t","message":"m","retry_after_s":"soon"}}`, "Retry-After: 030"),
-			`{"code":"rate_limit_exceeded","type":"t","message":"m","retry_after_s":30}`, "m"},
-		{"retry date", says(429, js, `{"error":{"code":"c","type":"t","message":"m"}}`, "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT"),
-			`{"code":"c","type":"t","message":"m"}`, "m"},
-		{"bearer", says(400, js, `{"error":{"code":"c","message":"bad token `+bearer+`"}}`),
-			`{"type":"rs_error","code":"c","message":"` + constant(400) + `"}`, constant(400)},
-		{"bearer, hidden", says(400, js, `{"error":{"code":"c","message":"m","seen":["\u0070`+bearer[1:]+`"]}}`),
-			`{"type":"rs_error","code":"c","message":"` + constant(400) + `"}`, constant(400)},
+		{
+			"retry", says(429, js, `{"error":{"code":"rate_limit_exceeded","type":"t","message":"m","retry_after_s":"soon"}}`, "Retry-After: 030"),
+			`{"code":"rate_limit_exceeded","type":"t","message":"m","retry_after_s":30}`, "m",
+		},
+		{
+			"retry date", says(429, js, `{"error":{"code":"c","type":"t","message":"m"}}`, "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT"),
+			`{"code":"c","type":"t","message":"m"}`, "m",
+		},
+		{
+			"bearer", says(400, js, `{"error":{"code":"c","message":"bad token `+bearer+`"}}`),
+			`{"type":"rs_error","code":"c","message":"` + constant(400) + `"}`, constant(400),
+		},
+		{
+			"bearer, hidden", says(400, js, `{"error":{"code":"c","message":"m","seen":["\u0070`+bearer[1:]+`"]}}`),
+			`{"type":"rs_error","code":"c","message":"` + constant(400) + `"}`, constant(400),
+		},
 		{"bearer as code", says(400, js, `{"error":{"code":"`+bearer+`"}}`), `{"type":"rs_error","code":"http_400","message":"` + constant(400) + `"}`, constant(400)},
 		{"bearer in text", says(400, "text/plain", "bad "+bearer), `{"type":"rs_error","code":"http_400","message":"` + constant(400) + `"}`, constant(400)},
 	}

@@ -97,7 +97,8 @@ func TestRecords(t *testing.T) {
 		name, raw string
 		want      rsclient.Record
 	}{
-		{"ours", `{"object":"record","id":"ent_31","stream":"s","data":{"id":"ent_31"},"emitted_at":"2026-05-01T08:00:00.000Z",
+		{
+			"ours", `{"object":"record","id":"ent_31","stream":"s","data":{"id":"ent_31"},"emitted_at":"2026-05-01T08:00:00.000Z",
 			"connection_id":"cin_a1","connector_key":"ledgerly","display_name":"Joint","truncated_fields":{"note":{"total_chars":9120,"shown_chars":64},
 			"b":{"total_chars":64284,"shown_chars":0,"as":"json","binary":{"kind":"base64_text","size_bytes":48213}}}}`,
 			rsclient.Record{
@@ -108,22 +109,29 @@ func TestRecords(t *testing.T) {
 					"note": {TotalChars: 9120, ShownChars: 64},
 					"b":    {TotalChars: 64284, AsJSON: true, Binary: &evidence.Binary{Kind: "base64_text", SizeBytes: 48213}},
 				},
-			}},
-		{"aliases", `{"record_key":"k","connector_instance_id":"cin_z","connector_id":"gmail","connector_display_name":"Mail","data":{}}`,
+			},
+		},
+		{
+			"aliases", `{"record_key":"k","connector_instance_id":"cin_z","connector_id":"gmail","connector_display_name":"Mail","data":{}}`,
 			rsclient.Record{
 				Identity: rsclient.Identity{Connection: "cin_z", Stream: "entries", Record: "k"},
 				Source:   rsclient.Source{ConnectorKey: "gmail", ConnectorName: "Mail"}, Payload: []byte(`{}`),
-			}},
-		{"flat", `{"id":"f","connection_id":"cin_z","subject":"S","amount":1.10,"data":"own","meta":1}`,
+			},
+		},
+		{
+			"flat", `{"id":"f","connection_id":"cin_z","subject":"S","amount":1.10,"data":"own","meta":1}`,
 			rsclient.Record{
 				Identity: rsclient.Identity{Connection: "cin_z", Stream: "entries", Record: "f"}, Flat: true,
 				Payload: []byte(`{"subject":"S","amount":1.10,"data":"own","meta":1}`),
-			}},
-		{"tombstone", `{"object":"record","id":"d","deleted":true,"deleted_at":"2026-05-02T10:00:00Z","removed_reason":"deleted"}`,
+			},
+		},
+		{
+			"tombstone", `{"object":"record","id":"d","deleted":true,"deleted_at":"2026-05-02T10:00:00Z","removed_reason":"deleted"}`,
 			rsclient.Record{
 				Identity: rsclient.Identity{Connection: "cin_q", Stream: "entries", Record: "d"}, Flat: true, Payload: []byte(`{}`),
 				Deleted: true, DeletedAt: "2026-05-02T10:00:00Z", RemovedReason: "deleted",
-			}},
+			},
+		},
 	}
 	for _, test := range tests {
 		got := rsclient.RecordOf(compact(t, test.raw), asked)

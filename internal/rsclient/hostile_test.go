@@ -98,7 +98,9 @@ func TestHostileAnswers(t *testing.T) {
 	none := rsclient.Identity{Stream: "asked"}
 	want := []rsclient.Identity{
 		none, none, none, none, none,
-		{Connection: "cin", Stream: "s", Record: "9007199254740993"}, {Stream: "a/b", Record: "../../etc/passwd"}, {Stream: "asked", Record: "1"},
+		{Connection: "cin", Stream: "s", Record: "9007199254740993"},
+		{Stream: "a/b", Record: "../../etc/passwd"},
+		{Stream: "asked", Record: "1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
