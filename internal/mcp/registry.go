@@ -58,11 +58,10 @@ func (s *Surface) Call(ctx context.Context, t *Tool, raw []byte) (res *Result) {
 			res = c.failure(internalError())
 		}
 	}()
-	args, err := t.args.parse(raw)
-	if err != nil {
+	var err error
+	if c.args, err = t.args.parse(raw); err != nil {
 		return c.failure(err)
 	}
-	c.args = args
 	res, err = t.call(ctx, c)
 	if err != nil {
 		return c.failure(err)
