@@ -33,6 +33,8 @@ func allJourneys() []journey {
 		{"what is known of a file", attachmentByName},
 		{"what does a record say whose id is awkward", awkwardID},
 		{"what was noted in a list", nestedList},
+		{"what was booked in a month with many bookings", manyChildren},
+		{"recover: an argument out of range", outOfRange},
 		{"recover: a stream outside the grant", wrongStream},
 		{"recover: a field that does not exist", wrongField},
 		{"recover: a field that the owner kept back", hiddenField},

@@ -27,7 +27,8 @@ type step struct {
 // seen is what a reader makes of its half of a result. What the half does not say is
 // the zero value.
 type seen interface {
-	code() string      // of an error; "" for a success
+	code() string // of an error; "" for a success
+	refusal() (param, message string)
 	streams() []string // of an index
 	flags() map[string]string
 	choices() []choice // connections to choose from

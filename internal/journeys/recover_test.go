@@ -2,6 +2,7 @@ package journeys
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -120,4 +121,19 @@ func fullWithoutStream(w *walker) {
 	if !slices.Contains(index.streams(), "contacts") {
 		w.Errorf("streams = %v", index.streams())
 	}
+}
+
+// outOfRange finds the bound in the message.
+func outOfRange(w *walker) {
+	got := w.on("mail", "query_records", args{"stream": "contacts", "limit": 1000})
+	w.want("code", got.code(), "invalid_argument")
+	param, message := got.refusal()
+	w.want("param", param, "limit")
+	bound := 0
+	for word := range strings.FieldsFuncSeq(message, func(r rune) bool { return r < '0' || r > '9' }) {
+		if n, err := strconv.Atoi(word); err == nil {
+			bound = max(bound, n)
+		}
+	}
+	w.good("mail", "query_records", args{"stream": "contacts", param: bound})
 }

@@ -71,6 +71,10 @@ func (n node) step() *step {
 
 func (r structReader) code() string { return r.sc.at("error", "code").text() }
 
+func (r structReader) refusal() (param, message string) {
+	return r.sc.at("error", "param").text(), r.sc.at("error", "message").text()
+}
+
 func (r structReader) streams() (names []string) {
 	for _, c := range r.sc.at("data", "connectors").list() {
 		for _, s := range c.at("streams").list() {

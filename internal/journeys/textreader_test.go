@@ -58,6 +58,12 @@ func (s *scanner) json() (any, bool) {
 	return v, true
 }
 
+// mustJSON is json for what must be there; nil when it is not.
+func (s *scanner) mustJSON() any {
+	v, _ := s.json()
+	return v
+}
+
 // quoted reads a JSON string.
 func (s *scanner) quoted() (string, bool) {
 	if !strings.HasPrefix(s.rest, `"`) {
@@ -166,6 +172,19 @@ func (r textReader) code() string {
 		return ""
 	}
 	return regexp.MustCompile(`^[a-z0-9_.-]+`).FindString(rest)
+}
+
+func (r textReader) refusal() (param, message string) {
+	_, rest, _ := strings.Cut(r.lines[0], ": ")
+	s := scanner{rest}
+	message, _ = s.quoted()
+	for _, l := range r.lines {
+		if rest, ok := strings.CutPrefix(l, "param="); ok {
+			s := scanner{rest}
+			param, _ = s.quoted()
+		}
+	}
+	return param, message
 }
 
 var streamName = regexp.MustCompile(`\bstream ("(?:[^"\\]|\\.)*")`)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 func totalByMonth(w *walker) {
@@ -70,4 +71,28 @@ func lastBooking(w *walker) {
 		w.Errorf("nothing was booked on %q", day)
 	}
 	w.want("memos", fmt.Sprint(got), fmt.Sprint(want))
+}
+
+// manyChildren follows the way on from a record whose related records are not all
+// shown with it.
+func manyChildren(w *walker) {
+	rows := w.good("bank", "query_records", args{"stream": "balances", "connection_id": "giro", "filter": args{"as_of": args{"gte": "2026-09-01", "lt": "2026-10-01"}}}).items()
+	if len(rows) != 1 {
+		w.Fatalf("rows = %v", rows)
+	}
+	doc := w.good("bank", "fetch", args{"id": rows[0].id, "expand": []string{"transactions"}, "expand_limit": args{"transactions": 3}}).document()
+	_, rest, ok := strings.Cut(doc.text, "\nmore: query_records ")
+	s := scanner{rest}
+	a, isObject := s.mustJSON().(map[string]any)
+	if !ok || !isObject {
+		w.Fatalf("no way on in %s", doc.text)
+	}
+	all, _ := w.pages("bank", "query_records", a)
+	known := 0
+	for _, l := range w.w.records([]string{"giro"}, "transactions") {
+		if strings.HasPrefix(l.str("booked_at"), "2026-09") {
+			known++
+		}
+	}
+	w.want("bookings", fmt.Sprint(len(all)), fmt.Sprint(known))
 }

@@ -36,6 +36,7 @@ type call struct {
 	*Surface
 	tool *Tool
 	args Args
+	keys map[string]string // of the relations that the gate saw: the field with the parent's id
 }
 
 // Lookup finds a tool by its name; nil when the surface does not list it (MS-12).
