@@ -58,7 +58,7 @@ func allJourneys() []journey {
 // structured output alone, in both eras of the protocol (MS-40, CONT-1).
 func TestCONT1HalfBlind(t *testing.T) {
 	w := newWorld(t)
-	readers := map[string]func(*testing.T, *sdk.CallToolResult, step) seen{"text": readText, "structured": readStructured}
+	readers := map[string]func(*testing.T, *sdk.CallToolResult) seen{"text": readText, "structured": readStructured}
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		for name, half := range readers {
 			t.Run(revision+"/"+name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// records are what was taken in for a stream, in one connection or, with "", in all.
+// records are what was taken in for a stream of some connections.
 func (w *world) records(connections []string, stream string) (out []line) {
 	for _, l := range w.lines {
 		if l.Stream == stream && slices.Contains(connections, l.connection) {
@@ -33,7 +33,7 @@ func (w *world) letters() (out []line) {
 	return out
 }
 
-// letter finds a record by the beginning of its title.
+// find is the first record with a field that begins so.
 func find(lines []line, field, start string) line {
 	for _, l := range lines {
 		if strings.HasPrefix(l.str(field), start) {

@@ -78,7 +78,7 @@ type document struct {
 type walker struct {
 	*testing.T
 	w        *world
-	half     func(*testing.T, *sdk.CallToolResult, step) seen
+	half     func(*testing.T, *sdk.CallToolResult) seen
 	sessions map[string]*sdk.ClientSession
 	calls    int
 }
@@ -95,7 +95,7 @@ func (w *walker) on(connector, tool string, a args) seen {
 	if err != nil {
 		w.Fatalf("%s %s: %v", tool, raw, err)
 	}
-	got := w.half(w.T, res, step{tool, a})
+	got := w.half(w.T, res)
 	if failed := got.code() != ""; failed != res.IsError {
 		w.Fatalf("%s %s: isError=%t, but the reader sees the code %q", tool, raw, res.IsError, got.code())
 	}

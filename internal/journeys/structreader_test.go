@@ -2,7 +2,6 @@ package journeys
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 // structReader sees the structured output and nothing else.
 type structReader struct{ sc node }
 
-func readStructured(t *testing.T, res *sdk.CallToolResult, _ step) seen {
+func readStructured(t *testing.T, res *sdk.CallToolResult) seen {
 	t.Helper()
 	raw, err := json.Marshal(res.StructuredContent)
 	if err != nil {
@@ -200,7 +199,7 @@ func (r structReader) groups() (out []group) {
 func (r structReader) document() document {
 	d := document{
 		id: r.sc.at("id").text(), title: r.sc.at("title").text(), text: r.sc.at("text").text(),
-		binary: map[string]map[string]any{}, whole: fmt.Sprint(text(r.sc.v)),
+		binary: map[string]map[string]any{}, whole: text(r.sc.v),
 	}
 	for _, b := range r.sc.at("metadata", "binary").list() {
 		d.binary[b.at("field_path").text()], _ = b.v.(map[string]any)

@@ -17,7 +17,7 @@ type textReader struct {
 	lines  []string // of the last block, which is for reading
 }
 
-func readText(t *testing.T, res *sdk.CallToolResult, _ step) seen {
+func readText(t *testing.T, res *sdk.CallToolResult) seen {
 	t.Helper()
 	r := textReader{t: t}
 	for _, c := range res.Content {
