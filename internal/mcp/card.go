@@ -13,7 +13,7 @@ func (d *document) card() string {
 		head += " " + quote(d.title.Text)
 	}
 	if d.at.Value != "" {
-		head += " at=" + quote(d.at.Value)
+		head += " " + timed(d.at)
 	}
 	ways := d.ways()
 	source := d.sourceLine()

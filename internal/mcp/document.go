@@ -18,7 +18,8 @@ type document struct {
 	url           string
 	provider      string
 	presentations rsclient.Presentations
-	projected     bool // by the adapter (MS-71)
+	projected     bool              // by the adapter (MS-71)
+	keys          map[string]string // of relations (MS-67)
 
 	source string     // of the text: role, text or rendered
 	field  string     // that is the text; "" when it is rendered
@@ -280,7 +281,7 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 	for i, raw := range rel.Records {
 		child := newRow(rsclient.RecordOf(raw, rsclient.Identity{Connection: d.Connection}), d.presentations, nil)
 		if all == nil && child.Stream != "" {
-			all = &Next{"query_records", schemaArgs(child.Stream, child.Connection)}
+			all = d.children(child, d.keys[rel.Name])
 		}
 		if !s.add(child.item(i + 1)) {
 			break
@@ -296,4 +297,15 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 		out += "not shown: " + strconv.Itoa(left) + "; "
 	}
 	return out + "more: " + all.line()
+}
+
+// children is the list of all records of a relation, as far as the schema says which
+// they are; else the list of their stream.
+func (d *document) children(child *row, key string) *Next {
+	args := schemaArgs(child.Stream, child.Connection)
+	if key != "" {
+		args = append(args[:len(args)-1], `,"filter":{`...)
+		args = append(args, quoteID(key)+":"+quoteID(d.Identity.Record)+"}}"...)
+	}
+	return &Next{"query_records", args}
 }

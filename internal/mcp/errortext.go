@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,31 +175,6 @@ func (c *call) lostAuthorization(code string) string {
 	return advice
 }
 
-// wayOn is the call that helps after an error of the resource server (MS-49); nil
-// when there is none.
-func (c *call) wayOn(e *rsclient.Error) *Next {
-	stream := c.stream()
-	switch e.Code {
-	case "grant_stream_not_allowed", "stream_not_declared", "connection_not_found":
-		return &Next{"schema", []byte("{}")}
-	case "unknown_field", "field_not_granted", "invalid_sort", "invalid_expand", "invalid_request":
-		if stream == "" {
-			return nil
-		}
-		return &Next{"schema", schemaArgs(stream, c.connection())}
-	case "invalid_cursor", "cursor_expired":
-		return c.restart(e)
-	case "field_not_text":
-		return c.fetchField()
-	case "field_not_found", "query_not_found":
-		return nil
-	}
-	if e.Status == http.StatusNotFound {
-		return c.fetchField() // of a server that may lack the window route (MS-172)
-	}
-	return nil
-}
-
 // stream is the stream that the call is about; "" when it is about none.
 func (c *call) stream() string {
 	if s := c.args.Text("stream"); s != "" {
@@ -220,26 +194,4 @@ func (c *call) connection() string {
 func schemaArgs(stream, connection string) []byte {
 	b := append([]byte(`{"stream":`), rawjson.AppendString(nil, stream)...)
 	return append(appendMember(b, "connection_id", connection), '}')
-}
-
-// restart is the same call from the start.
-func (c *call) restart(e *rsclient.Error) *Next {
-	drop := []member{{"cursor", nil}}
-	if e.Code == "cursor_expired" && c.args.Has("changes_since") && !c.args.Has("cursor") {
-		drop = append(drop, member{"changes_since", []byte(`"beginning"`)})
-	}
-	return &Next{c.tool.Name, c.args.JSON(drop...)}
-}
-
-// fetchField is the fetch of the field that a window was asked of; nil when none was.
-func (c *call) fetchField() *Next {
-	h := c.args.handle
-	if h.Record == "" {
-		h = Handle{c.args.Text("connection_id"), c.args.Text("stream"), c.args.Text("record_id")}
-	}
-	field := c.args.Text("field_path")
-	if field == "" || !h.isNamed() {
-		return nil
-	}
-	return refer(h).fetchFields(field)
 }

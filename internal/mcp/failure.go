@@ -83,6 +83,9 @@ func (c *call) failure(err error) *Result {
 	if up != nil {
 		return c.relayed(up)
 	}
+	if own.Code == "invalid_filter" && own.Next == nil && isStreamName(c.stream()) {
+		own.Next = &Next{"schema", schemaArgs(c.stream(), c.connection())} // where the legal fields are
+	}
 	b := append([]byte(`{"error":`), own.object()...)
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
@@ -90,9 +93,15 @@ func (c *call) failure(err error) *Result {
 	}
 }
 
-// relayed is an error of the resource server, as it came.
+// relayed is an error of the resource server, as it came, with the way on that the
+// adapter knows (MS-49).
 func (c *call) relayed(e *rsclient.Error) *Result {
+	next := c.wayOn(e)
 	b := append([]byte(`{"error":`), e.Object...)
+	if _, given := rawjson.Get(e.Object, "next"); next != nil && !given {
+		b = next.append(append(b[:len(b)-1], `,"next":`...))
+		b = append(b, '}')
+	}
 	b = append(b, `,"http_status":`...)
 	b = strconv.AppendInt(b, int64(e.Status), 10)
 	b = append(b, `,"provider_url":`...)
@@ -101,7 +110,7 @@ func (c *call) relayed(e *rsclient.Error) *Result {
 	b = appendOrNull(b, e.RequestID)
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
-		Content: []Block{{Text: c.errorText(e.Object, e.Status, e.RequestID, c.wayOn(e))}},
+		Content: []Block{{Text: c.errorText(e.Object, e.Status, e.RequestID, next)}},
 	}
 }
 

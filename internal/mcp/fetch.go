@@ -73,7 +73,7 @@ func (c *call) narrower(err error) error {
 
 // document is the answer as a document, before its text is made.
 func (c *call) document(answer *rsclient.Answer) *document {
-	d := &document{id: c.args.Text("id"), provider: c.RS.Provider()}
+	d := &document{id: c.args.Text("id"), provider: c.RS.Provider(), keys: c.keys}
 	body := answer.Body
 	if answer.Applied.FieldPreview == 0 {
 		body, d.projected = rsclient.PreviewDetail(body, FetchField)

@@ -26,7 +26,7 @@ func (c *call) gate(ctx context.Context) error {
 	if err != nil {
 		return ctx.Err()
 	}
-	offered, known := relations(rsclient.SchemaOf(answer.Body), c.stream(), c.connection())
+	offered, known := c.relations(rsclient.SchemaOf(answer.Body))
 	if !known {
 		return nil
 	}
@@ -54,21 +54,23 @@ func (c *call) offers(offered, asked []string) error {
 	return nil
 }
 
-// relations are the usable relations of a stream, over all rows that the read may
-// reach; known is false when no row names the stream.
-func relations(s rsclient.Schema, stream, connection string) (names []string, known bool) {
+// relations are the usable relations of the stream, over all rows that the read may
+// reach; known is false when no row names the stream. Their keys are remembered.
+func (c *call) relations(s rsclient.Schema) (names []string, known bool) {
+	c.keys = map[string]string{}
 	rows := slices.Clone(s.Streams)
-	for _, c := range s.Connectors {
-		rows = append(rows, c.Rows...)
+	for _, connector := range s.Connectors {
+		rows = append(rows, connector.Rows...)
 	}
 	for _, row := range rows {
-		if row.Name != stream || !isOn(row, connection) {
+		if row.Name != c.stream() || !isOn(row, c.connection()) {
 			continue
 		}
 		known = true
 		for _, r := range row.Relations {
 			if r.Usable && !slices.Contains(names, r.Name) {
 				names = append(names, r.Name)
+				c.keys[r.Name] = r.Key
 			}
 		}
 	}

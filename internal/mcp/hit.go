@@ -19,7 +19,7 @@ type hit struct {
 	id       string // of the result: the handle, or what the hit calls itself
 	title    string
 	url      string
-	at       string
+	at       evidence.EventTime
 	excerpts []excerpt
 }
 
@@ -38,16 +38,27 @@ func newHit(n int, found rsclient.Hit, all rsclient.Presentations, provider stri
 	}
 	h.Stream, h.Connection = h.ref.Stream, h.ref.Connection
 	rec := h.Evidence(all)
-	h.title, h.at = evidence.TitleOf(rec).Text, evidence.EventTimeOf(rec).Value
+	h.title, h.at = evidence.TitleOf(rec).Text, evidence.EventTimeOf(rec)
 	if found.Card != nil { // the server's own evaluation comes first (MS-61)
 		h.title = firstOf(shortText(found.Card.Title, TitleChars), h.title)
-		h.at = firstOf(firstChars(found.Card.EventTime, LabelChars), h.at)
+		h.timed(found.Card)
 	}
 	h.title = firstOf(h.title, h.id)
 	if h.ref.id != "" {
 		h.excerpts = h.matched()
 	}
 	return h
+}
+
+// timed takes the time of a card, if it has one.
+func (h *hit) timed(c *rsclient.Card) {
+	if c.EventTime == "" {
+		return
+	}
+	h.at = evidence.EventTime{Value: firstChars(c.EventTime, LabelChars)}
+	if c.Emitted {
+		h.at.Source = evidence.SourceEnvelope
+	}
 }
 
 // identify is the record that a hit is of (MS-124): what its parts say, else its own
@@ -112,7 +123,7 @@ func (h *hit) append(b []byte) []byte {
 	b = appendMember(b, "connection_id", h.ref.Connection)
 	b = appendMember(b, "connector_key", rsclient.ShortKey(h.ConnectorKey))
 	b = appendMember(b, "display_name", h.Label())
-	b = appendMember(b, "event_time", h.at)
+	b = appendMember(b, "event_time", h.at.Value)
 	snippet, _ := aroundMark(balanced(h.Snippet.Text), ExcerptChars)
 	b = appendMember(b, "snippet", snippet)
 	for _, raw := range []member{{"score", h.Score}, {"scores", h.Scores}, {"matched_fields", h.MatchedFields}} {

@@ -3,6 +3,8 @@ package mcp
 import (
 	"strconv"
 	"strings"
+
+	"pdpp/internal/evidence"
 )
 
 // item is one record or hit of a text (MS-66): a line, and perhaps a line that says
@@ -66,13 +68,22 @@ func (it *item) say(words string) { it.head += " " + words }
 
 // titled adds title and time. A title that ends with the time says it already, and
 // one that is the handle says nothing.
-func (it *item) titled(title, at string) {
+func (it *item) titled(title string, at evidence.EventTime) {
 	if title != "" && title != it.ref.id {
 		it.say(quote(title))
 	}
-	if at != "" && !strings.HasSuffix(title, at) {
-		it.say("at=" + quote(at))
+	if at.Value != "" && !strings.HasSuffix(title, at.Value) {
+		it.say(timed(at))
 	}
+}
+
+// timed is a time under its name: when the record was stored is not when it happened
+// (MS-66).
+func timed(at evidence.EventTime) string {
+	if at.Source == evidence.SourceEnvelope {
+		return "emitted_at=" + quote(at.Value)
+	}
+	return "at=" + quote(at.Value)
 }
 
 // label adds name="value" behind the head; nothing for "".

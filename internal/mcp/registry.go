@@ -36,6 +36,7 @@ type call struct {
 	*Surface
 	tool *Tool
 	args Args
+	keys map[string]string // of the relations that the gate saw: the field with the parent's id
 }
 
 // Lookup finds a tool by its name; nil when the surface does not list it (MS-12).
@@ -58,11 +59,10 @@ func (s *Surface) Call(ctx context.Context, t *Tool, raw []byte) (res *Result) {
 			res = c.failure(internalError())
 		}
 	}()
-	args, err := t.args.parse(raw)
-	if err != nil {
+	var err error
+	if c.args, err = t.args.parse(raw); err != nil {
 		return c.failure(err)
 	}
-	c.args = args
 	res, err = t.call(ctx, c)
 	if err != nil {
 		return c.failure(err)

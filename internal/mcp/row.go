@@ -100,7 +100,7 @@ func (r *row) item(n int) *item {
 		it.label("removed_reason", r.RemovedReason)
 		return it
 	}
-	it.titled(r.title.Text, r.at.Value)
+	it.titled(r.title.Text, r.at)
 	for _, f := range r.fields() {
 		it.add(fieldPart(f))
 	}

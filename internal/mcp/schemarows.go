@@ -221,8 +221,13 @@ func (b *schemaBlock) fieldLine(n int, layout schemaLayout) string {
 func (t *schemaText) rowsNext(blocks []*schemaBlock) string {
 	stream := t.doc.scope.stream
 	args := append([]byte(`{"stream":`), rawjson.AppendString(nil, stream)...)
-	args = appendMember(args, "connection_id", t.firstConnection(blocks[:1]))
-	return "next: query_records " + escapeHidden(string(args)+`,"limit":10}`)
+	conn := t.firstConnection(blocks[:1])
+	args = appendMember(args, "connection_id", conn)
+	line := "next: query_records " + escapeHidden(string(args)+`,"limit":10}`)
+	if conn != t.doc.scope.connection && len(connectionsOf(blocks[0].rows)) > 1 {
+		line += "\nin several connections, choose with connection_id; this call reads the first"
+	}
+	return line
 }
 
 // cutNext shows more of what was cut: one source alone, or all of it. A full result

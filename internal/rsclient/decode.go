@@ -18,6 +18,7 @@ var (
 	connectorNames  = []string{"connector_key", "connector_id"}
 	relationNames   = []string{"name", "relation"}
 	targetNames     = []string{"stream", "target_stream"}
+	keyNames        = []string{"foreign_key", "child_parent_key_field"}
 )
 
 // envelopeNames are the members of a flat record that are not its payload: identity

@@ -42,6 +42,7 @@ type Excerpt struct {
 type Card struct {
 	Title     string
 	EventTime string
+	Emitted   bool // the time is that of the record's arrival (EX-4)
 	Fields    []CardField
 	Binary    []CardBinary
 	Omitted   int // binary fields that are not listed
@@ -114,7 +115,8 @@ func cardOf(v []byte) *Card {
 		return nil
 	}
 	c := &Card{
-		Title: text(object(v, "title"), "text"), EventTime: text(object(v, "event_time"), "value"), Omitted: max(0, number(v, "binary_omitted_count")),
+		Title: text(object(v, "title"), "text"), EventTime: text(object(v, "event_time"), "value"),
+		Emitted: text(object(v, "event_time"), "source") == string(evidence.SourceEnvelope), Omitted: max(0, number(v, "binary_omitted_count")),
 	}
 	for f := range rawjson.Elements(get(v, "fields")) {
 		value := get(f, "value")

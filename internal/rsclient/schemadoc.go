@@ -71,7 +71,8 @@ type SchemaRelation struct {
 	Name        string
 	Stream      string
 	Cardinality string
-	Max         int // -1: not stated
+	Key         string // the field of the related records that holds the id of this one; "": not stated
+	Max         int    // -1: not stated
 	Usable      bool
 }
 
@@ -198,7 +199,7 @@ func expandIn(row []byte) []SchemaRelation {
 	for v := range rawjson.Elements(get(row, "expand_capabilities")) {
 		r := SchemaRelation{
 			Name: firstID(v, relationNames), Stream: firstID(v, targetNames), Cardinality: text(v, "cardinality"),
-			Max: number(v, "max_limit"), Usable: !isFalse(v, "usable"),
+			Key: firstID(v, keyNames), Max: number(v, "max_limit"), Usable: !isFalse(v, "usable"),
 		}
 		if r.Name != "" {
 			list = append(list, r)

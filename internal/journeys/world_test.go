@@ -1,0 +1,150 @@
+package journeys
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pdpp"
+	"pdpp/internal/demo"
+	"pdpp/internal/ingest"
+	"pdpp/internal/mcp"
+	"pdpp/internal/mcpserve"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/rsclient"
+)
+
+// afterDemo is a time after the newest record of the demo.
+var afterDemo = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
+
+// world is the demo on a real server, with one letter more: a very long one.
+type world struct {
+	*resttest.World
+	lines  []line            // all that was taken in, in order
+	tokens map[string]string // by the connector that the grant covers
+	letter string            // the text of the long letter
+}
+
+// line is one record as it was taken in: what an answer is compared with.
+type line struct {
+	connection, Stream string
+	Data               map[string]any
+}
+
+const (
+	letterID = "letter-200k"
+	// letterClue and letterAnswer stand side by side in the middle of the letter and
+	// nowhere else.
+	letterClue, letterAnswer = "Lagerhausschlüssel", "Fach 1187"
+)
+
+// longLetter is a letter of 200 KB, no two lines of which are the same.
+func longLetter() string {
+	var b strings.Builder
+	for i := 0; b.Len() < 200<<10; i++ {
+		fmt.Fprintf(&b, "Zeile %d: Regal %d, Kiste %d – geprüft, \"ohne Befund\" 😀\n", i, i*7%113, i*31%997)
+		if b.Len() > 100<<10 && b.Len() < 100<<10+70 {
+			b.WriteString("Der " + letterClue + " liegt in " + letterAnswer + ".\n")
+		}
+	}
+	return b.String()
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{World: resttest.New(t), letter: longLetter(), tokens: map[string]string{}}
+	w.Advance(afterDemo.Sub(w.Now()))
+	for _, src := range demo.Sources() {
+		m := w.Manifest(string(src.Manifest))
+		for _, c := range src.Connections {
+			w.Connect(string(m.ConnectorKey), c.Name, c.Label)
+			w.load(string(m.ConnectorKey), c.Name, m)
+		}
+	}
+	text, err := json.Marshal(map[string]any{"key": letterID, "data": map[string]any{
+		"id": letterID, "thread_id": "inventory", "folder": "inbox", "from_name": "Das Lagerhaus", "to": []string{"mara"},
+		"subject": "Das ganze Inventar", "body_text": w.letter, "sent_at": "2026-10-02T09:00:00Z",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Ingest("personal", "messages", string(text))
+	w.tokens["mail"], _ = w.Grant(string(demo.GrantSpec()))
+	w.tokens["bank"], _ = w.Grant(`{"source":{"connector_key":"bank"},"streams":[{"name":"transactions"},{"name":"balances"}],"access_mode":"continuous"}`)
+	w.tokens["notes"], _ = w.Grant(`{"source":{"connector_key":"notes"},"streams":[{"name":"notes"}],"access_mode":"continuous"}`)
+	w.tokens["chat"], _ = w.Grant(`{"source":{"connector_key":"chat"},"streams":[{"name":"conversations"},{"name":"messages"}],"access_mode":"continuous"}`)
+	return w
+}
+
+// load takes in one connection of the demo, the way the program does.
+func (w *world) load(connector, connection string, m *pdpp.Manifest) {
+	w.T.Helper()
+	for id := range demo.Blobs(connector, connection) {
+		content, mediaType, _ := demo.Blob(id)
+		_, err := ingest.PutBlob(w.T.Context(), w.Store, w.Blobs, ingest.Upload{
+			Subject: w.Subject, Connection: pdpp.ConnectionID(connection), MediaType: mediaType, Content: bytes.NewReader(content),
+		}, w.Now())
+		if err != nil {
+			w.T.Fatal(err)
+		}
+	}
+	var all bytes.Buffer
+	for raw := range demo.Lines(connector, connection) {
+		l := line{connection: connection}
+		if err := json.Unmarshal(raw, &l); err != nil {
+			w.T.Fatal(err)
+		}
+		w.lines = append(w.lines, l)
+		all.Write(append(raw, '\n'))
+	}
+	runner := &ingest.Runner{Store: w.Store, Clock: w.Now}
+	conn := pdpp.Connection{ID: pdpp.ConnectionID(connection), Connector: m.ConnectorKey, Name: connection, Status: "active"}
+	summary, err := runner.Run(w.T.Context(), w.Subject, conn, m, ingest.Options{}, []ingest.File{{Name: connection, Reader: &all}})
+	if err != nil || summary.Records.Rejected > 0 {
+		w.T.Fatalf("loading %s: %v, %d rejected", connection, err, summary.Records.Rejected)
+	}
+}
+
+// connect starts a server for a grant and an official client of it, over pipes. The
+// revision is the one the client asks for.
+func (w *world) connect(t *testing.T, connector, revision string) *sdk.ClientSession {
+	t.Helper()
+	rs, err := rsclient.New(rsclient.Config{
+		Provider: w.URL, Version: "test", Transport: rsclient.Pooled(), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+		Token: func(context.Context) (string, error) { return w.tokens[connector], nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := mcpserve.New(mcpserve.Config{
+		Surface: &mcp.Surface{RS: rs, Log: slog.New(slog.DiscardHandler)}, Version: "test", Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- mcpserve.Serve(t.Context(), server, fromClient, toClient)
+		toClient.Close()
+	}()
+	client := sdk.NewClient(&sdk.Implementation{Name: "journeys", Version: "test"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := session.InitializeResult().ProtocolVersion; got != revision {
+		t.Fatalf("revision %s, want %s", got, revision)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		<-ended
+	})
+	return session
+}

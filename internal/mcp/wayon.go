@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"net/http"
+
+	"pdpp/internal/rsclient"
+)
+
+// wayOn is the call that helps after an error of the resource server (MS-49); nil
+// when there is none.
+func (c *call) wayOn(e *rsclient.Error) *Next {
+	stream := c.stream()
+	switch e.Code {
+	case "grant_stream_not_allowed", "stream_not_declared", "connection_not_found":
+		return &Next{"schema", []byte("{}")}
+	case "unknown_field", "field_not_granted", "invalid_sort", "invalid_expand", "invalid_request":
+		if !isStreamName(stream) {
+			return nil
+		}
+		return &Next{"schema", schemaArgs(stream, c.connection())}
+	case "invalid_cursor", "cursor_expired":
+		return c.restart(e)
+	case "field_not_text":
+		return c.fetchField()
+	case "field_not_found":
+		return c.fetchRecord()
+	case "query_not_found":
+		return &Next{c.tool.Name, c.args.JSON(member{"q", nil}, member{"before_chars", nil}, member{"after_chars", nil})}
+	}
+	if e.Status == http.StatusNotFound {
+		return c.elsewhere()
+	}
+	return nil
+}
+
+// elsewhere is what to try when there is nothing where the tool looked.
+func (c *call) elsewhere() *Next {
+	switch c.tool.Name {
+	case "search":
+		if !c.args.Has("mode") {
+			return nil
+		}
+		return &Next{c.tool.Name, c.args.JSON(member{"mode", nil}, member{"cursor", nil})} // a server that has words only
+	case "fetch":
+		if !isStreamName(c.stream()) {
+			return nil
+		}
+		args := schemaArgs(c.stream(), c.connection())
+		return &Next{"query_records", append(args[:len(args)-1], `,"limit":10}`...)}
+	}
+	return c.fetchField() // of a server that may lack the window route (MS-172)
+}
+
+// restart is the same call from the start: without its cursor, or, when the bookmark
+// is what is wrong, from the beginning.
+func (c *call) restart(e *rsclient.Error) *Next {
+	drop := []member{{"cursor", nil}}
+	if c.args.Has("changes_since") && (!c.args.Has("cursor") || errorObject(e.Object).text("param") == "changes_since") {
+		drop = append(drop, member{"changes_since", []byte(`"beginning"`)})
+	}
+	return &Next{c.tool.Name, c.args.JSON(drop...)}
+}
+
+// record is the record that the call is about, by handle or by its parts.
+func (c *call) record() Handle {
+	if c.args.handle.Record != "" {
+		return c.args.handle
+	}
+	return Handle{c.args.Text("connection_id"), c.args.Text("stream"), c.args.Text("record_id")}
+}
+
+// fetchField is the fetch of the field that a window was asked of; nil when none was.
+func (c *call) fetchField() *Next {
+	h, field := c.record(), c.args.Text("field_path")
+	if field == "" || !h.isNamed() {
+		return nil
+	}
+	return refer(h).fetchFields(field)
+}
+
+// fetchRecord is the fetch of the whole record; nil when the call is about none.
+func (c *call) fetchRecord() *Next {
+	if h := c.record(); h.isNamed() {
+		return refer(h).fetch()
+	}
+	return nil
+}
