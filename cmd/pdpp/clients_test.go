@@ -75,9 +75,9 @@ type called struct {
 	Structured json.RawMessage
 }
 
-// TestRealClients drives `pdpp mcp` over stdio on the demo data with the official
+// TestTOOLS1RealClients drives `pdpp mcp` over stdio on the demo data with the official
 // TypeScript client and the Inspector.
-func TestRealClients(t *testing.T) {
+func TestTOOLS1RealClients(t *testing.T) {
 	needSignals(t)
 	clients := realClients(t)
 	data := filepath.Join(t.TempDir(), "demo")

@@ -6,6 +6,7 @@
 //   - Reads over HTTP against a bare net/http handler that writes the same bytes.
 //   - Reads of a large store against the same reads of a small one.
 //   - The memory of a server that has read a large store.
+//   - The adapter, `pdpp mcp` over stdio, against the same reads without it.
 //
 // What is measured is the real path: ingest.Runner, the SQLite store, rs.Server
 // behind httpx.NewServer, a client token with a grant. The two sides of a ratio

@@ -11,6 +11,11 @@ import (
 // Memory tells the resident memory of a server process. Without /proc there is
 // no row.
 func Memory(pid, records int) ([]Row, error) {
+	return memory(pid, fmt.Sprintf("resident memory of the server, %s records", count(records)), AtMost(200))
+}
+
+// memory is the row of the resident memory of a process, where it can be told.
+func memory(pid int, what string, target *Target) ([]Row, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if os.IsNotExist(err) {
 		return nil, nil
@@ -22,8 +27,7 @@ func Memory(pid, records int) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	what := fmt.Sprintf("resident memory of the server, %s records", count(records))
-	return []Row{state(what, "MB", float64(kib)*1024/1e6, AtMost(200))}, nil
+	return []Row{state(what, "MB", float64(kib)*1024/1e6, target)}, nil
 }
 
 // resident finds VmRSS in a status file, in KiB.

@@ -97,9 +97,12 @@ func (a *asker) ranged() []byte {
 }
 
 // rareWord searches for a word of matterSize records.
-func (a *asker) rareWord() []byte {
+func (a *asker) rareWord() []byte { return searchFor(a.matter()) }
+
+// matter is a word of matterSize records.
+func (a *asker) matter() string {
 	whole := max(1, a.n/matterSpan*matterSpan) // matters that are all there
-	return searchFor(matterOf(a.rng.below(whole)))
+	return matterOf(a.rng.below(whole))
 }
 
 // commonWords searches for two of the most frequent words, which nearly every

@@ -18,6 +18,7 @@ type Suite struct {
 	Rounds       int           // of each side of a ratio
 	Round        time.Duration // of requests
 	Samples      int           // requests per store when latencies are compared
+	Calls        int           // tool calls before the memory of the adapter is looked at
 
 	// Profiles, when not "", is the folder for a CPU profile per measurement.
 	Profiles string

@@ -144,7 +144,7 @@ func TestPutIsPrivateAndWhole(t *testing.T) {
 	wantCode(t, "an id that leads away", c.Put(t.Context(), sample("../x")), pdpp.CodeUsage)
 }
 
-func TestChoice(t *testing.T) {
+func TestSTDIO1STDIO2Choice(t *testing.T) {
 	c, _ := open(t)
 	_, err := c.Choose(provider, "")
 	wantCode(t, "STDIO-2 an empty cache", err, pdpp.CodeNotConnected)

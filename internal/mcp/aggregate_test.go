@@ -49,9 +49,9 @@ func manyGroups(n int) string {
 	return strings.Join(groups, ",")
 }
 
-// TestAggregateText: the text has metric, stream and numbers, in bounds, and the
+// TestAGG1AGG2AGG4Text: the text has metric, stream and numbers, in bounds, and the
 // structured output the answer as it came (AGG-1, AGG-2, AGG-4, MS-111, MS-112).
-func TestAggregateText(t *testing.T) {
+func TestAGG1AGG2AGG4Text(t *testing.T) {
 	for _, tc := range aggregateCases {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newScripted(t, always(tc.body))
@@ -106,8 +106,8 @@ func TestAggregateArguments(t *testing.T) {
 	}
 }
 
-// TestAggregateDescription: the description explains other_count (AGG-3).
-func TestAggregateDescription(t *testing.T) {
+// TestAGG3Description: the description explains other_count (AGG-3).
+func TestAGG3Description(t *testing.T) {
 	if !strings.Contains(aggregateTool.Description, "other_count means that groups beyond limit were cut") {
 		t.Errorf("description = %q", aggregateTool.Description)
 	}
@@ -150,8 +150,8 @@ func TestAggregateRecorded(t *testing.T) {
 	}
 }
 
-// TestAggregateWorld: numbers of a real server (AGG-1, AGG-2, AGG-4).
-func TestAggregateWorld(t *testing.T) {
+// TestAGG1AGG2AGG4World: numbers of a real server (AGG-1, AGG-2, AGG-4).
+func TestAGG1AGG2AGG4World(t *testing.T) {
 	w := ledger(t)
 	token, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"}]}`)
 	s := worldSurface(w, token)
@@ -174,9 +174,9 @@ func TestAggregateWorld(t *testing.T) {
 	mustFail(t, s, "aggregate", `{"stream":"receipts","metric":"count"}`, "grant_stream_not_allowed")
 }
 
-// TestAggregateBudget: whatever the answer, the text is in bounds and other_count in
+// TestAGG4Budget: whatever the answer, the text is in bounds and other_count in
 // it (AGG-4, BOUND-1).
-func TestAggregateBudget(t *testing.T) {
+func TestAGG4Budget(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var groups []string
 		for range rapid.IntRange(0, 200).Draw(rt, "groups") {

@@ -30,18 +30,21 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 	}
 	t.labelled("hint ", hint)
 	foot := errorLines{}
-	if s := e.raw("retry_after_s"); s != nil {
+	const digits = 20 // of a number that means something
+	if s := e.raw("retry_after_s"); rawjson.KindOf(s) == rawjson.KindNumber && len(s) <= digits {
 		foot.add("retry_after_s=" + string(s))
 	}
 	if lost := c.lostAuthorization(e.text("code")); lost != "" {
 		foot.add(lost)
 	}
 	if next != nil {
-		foot.add("next: " + next.Tool + " " + escapeHidden(string(next.Args)))
+		// A call is there whole or not at all: half of the text is for what went wrong.
+		if line := "next: " + next.Tool + " " + escapeHidden(string(next.Args)); len(line) <= ErrorTextMax/2 {
+			foot.add(line)
+		}
 	}
-	t2 := foot
-	t2.labelled("request_id=", requestID)
-	return t.with(e, t2)
+	foot.labelled("request_id=", firstChars(requestID, TitleChars))
+	return t.with(e, foot)
 }
 
 // errorLines collect lines.

@@ -117,9 +117,9 @@ func TestPROJ1Documents(t *testing.T) {
 	golden(t, "fetch_long_card.txt", res.Content[1].Text)
 }
 
-// TestTEXT3Card: the card has id, title, source handles and a preview; TEXT-4: all of
+// TestTEXT3TEXT4Card: the card has id, title, source handles and a preview; TEXT-4: all of
 // them from the record inside its wrapper.
-func TestTEXT3Card(t *testing.T) {
+func TestTEXT3TEXT4Card(t *testing.T) {
 	d := filledDrawer(t)
 	res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:role"}`)
 	want := `document "cin_c1/items:role" "April rent" at="2026-04-30T09:00:00Z"

@@ -20,9 +20,9 @@ func awkwardName() *rapid.Generator[string] {
 	})
 }
 
-// TestHandlesParseBack: every handle that is shown is read as the record it names
+// TestID1ID5HandlesParseBack: every handle that is shown is read as the record it names
 // (ID-1, ID-5, MS-52).
-func TestHandlesParseBack(t *testing.T) {
+func TestID1ID5HandlesParseBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := Handle{awkwardName().Draw(t, "connection"), awkwardName().Draw(t, "stream"), awkwardName().Draw(t, "record")}
 		id, embedded := h.String()

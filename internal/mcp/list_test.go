@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestToolsList(t *testing.T) {
+func TestTOOLS1FOOT2ToolsList(t *testing.T) {
 	var list struct {
 		Tools []struct {
 			Name, Title, Description  string

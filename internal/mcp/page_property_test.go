@@ -34,7 +34,7 @@ func TestQueryRecordsProperties(t *testing.T) {
 	})
 }
 
-func TestSearchProperties(t *testing.T) {
+func TestTEXT2SearchProperties(t *testing.T) {
 	s := newScript(t)
 	rapid.Check(t, func(t *rapid.T) {
 		body := drawPage(t, drawHit)

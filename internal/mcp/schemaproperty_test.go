@@ -53,10 +53,10 @@ func drawSchema(rt *rapid.T) string {
 	return doc + `}`
 }
 
-// TestSchemaProperties: whatever the document, every stream name is in the index and
+// TestDISC1DISC7AnyDocument: whatever the document, every stream name is in the index and
 // in structured output, the bounds hold, and every next: line is a call that is
 // accepted (DISC-1, DISC-7, MS-21, MS-88, MS-89).
-func TestSchemaProperties(t *testing.T) {
+func TestDISC1DISC7AnyDocument(t *testing.T) {
 	var body string
 	s := newScripted(t, func(string) (int, string) { return 200, body })
 	surface := s.surface()

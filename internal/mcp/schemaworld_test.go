@@ -47,9 +47,9 @@ func TestSCHEMA3Full(t *testing.T) {
 	}
 }
 
-// TestDISC3Ledger: one row of a real server says everything that can be asked
+// TestDISC2DISC3DISC4Ledger: one row of a real server says everything that can be asked
 // (DISC-2, DISC-3, DISC-4).
-func TestDISC3Ledger(t *testing.T) {
+func TestDISC2DISC3DISC4Ledger(t *testing.T) {
 	w := ledger(t)
 	token, _ := w.Grant(ledgerGrant)
 	s := worldSurface(w, token)

@@ -25,7 +25,7 @@ func twoHits() string {
 		`],"has_more":true,"next_cursor":"sl1.k3Vx","meta":{"count":{"kind":"exact","value":57},"recall":{"complete":true,"ranking_scope":"all_matches"},"warnings":[]}}`
 }
 
-func TestSearchTypical(t *testing.T) {
+func TestTEXT1SearchTypical(t *testing.T) {
 	body := twoHits()
 	s := newScript(t, searchPath, body)
 	res := mustDo(t, s.Surface, "search", `{"q":"rent"}`)

@@ -46,7 +46,8 @@ func (l *lines) Read(p []byte) (int, error) {
 // process ends instead.
 func (l *lines) Close() error { return nil }
 
-// next gives the next message with its newline; nil for a line that is none.
+// next gives the messages of the next line, each with a newline; nil for a line that
+// has none.
 func (l *lines) next() ([]byte, error) {
 	line, err := l.line()
 	if errors.Is(err, errTooLong) {
@@ -56,25 +57,34 @@ func (l *lines) next() ([]byte, error) {
 	if len(line) == 0 {
 		return nil, err
 	}
-	if !isMessage(line) {
-		return nil, l.answer(jsonrpc.CodeParseError, "not a JSON-RPC message")
+	var out []byte
+	for _, msg := range split(line) {
+		if !isMessage(msg) {
+			if err := l.answer(jsonrpc.CodeParseError, "not a JSON-RPC message"); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		out = append(append(out, msg...), '\n')
 	}
-	return append(line, '\n'), nil
+	return out, nil
 }
 
-// isMessage reports whether a line is a message, or a batch of them as revision
-// 2025-03-26 has it.
-func isMessage(line []byte) bool {
-	batch := []json.RawMessage{line}
-	if line[0] == '[' && json.Unmarshal(line, &batch) != nil {
-		return false
+// split takes a batch apart, as revision 2025-03-26 has it: its messages are answered
+// one by one. The SDK ends the connection when two of them have one id, or when a
+// later revision was agreed on.
+func split(line []byte) []json.RawMessage {
+	var batch []json.RawMessage
+	if line[0] != '[' || json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
+		return []json.RawMessage{line}
 	}
-	for _, msg := range batch {
-		if _, err := jsonrpc.DecodeMessage(msg); err != nil {
-			return false
-		}
-	}
-	return len(batch) > 0
+	return batch
+}
+
+// isMessage reports whether a text is one message, and nothing else.
+func isMessage(text []byte) bool {
+	_, err := jsonrpc.DecodeMessage(text)
+	return err == nil && json.Valid(text)
 }
 
 var errTooLong = errors.New("too long")

@@ -2,6 +2,7 @@ package mcpserve
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -58,10 +59,11 @@ func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{Connection: inner, stop: t.stop, idle: make(chan struct{}, 1)}, nil
+	return &connection{Connection: inner, stop: t.stop, idle: make(chan struct{}, 1), running: map[jsonrpc.ID]bool{}}, nil
 }
 
-// connection counts the calls that are under way. The SDK would cancel them when it
+// connection knows the calls that are under way, by id: a second one with the same id is
+// never answered. The SDK would cancel them when it
 // sees the end; it is shown the end only when they are done, or late.
 type connection struct {
 	sdk.Connection
@@ -69,7 +71,7 @@ type connection struct {
 	idle chan struct{} // told when the last call was answered
 
 	mu      sync.Mutex
-	running int
+	running map[jsonrpc.ID]bool
 }
 
 // Read implements sdk.Connection.
@@ -87,7 +89,7 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
 		c.mu.Lock()
-		c.running++
+		c.running[req.ID] = true
 		c.mu.Unlock()
 	}
 	return msg, nil
@@ -95,13 +97,14 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // Write implements sdk.Connection.
 func (c *connection) Write(ctx context.Context, msg jsonrpc.Message) error {
-	err := c.Connection.Write(ctx, msg)
-	if _, ok := msg.(*jsonrpc.Response); !ok {
-		return err
+	resp, ok := msg.(*jsonrpc.Response)
+	if !ok {
+		return c.Connection.Write(ctx, msg)
 	}
+	err := c.Connection.Write(ctx, &jsonrpc.Response{ID: resp.ID, Result: resp.Result, Error: coded(resp.Error), Extra: resp.Extra})
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running--; c.running == 0 {
+	if delete(c.running, resp.ID); len(c.running) == 0 {
 		select {
 		case c.idle <- struct{}{}:
 		default:
@@ -110,15 +113,25 @@ func (c *connection) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
+// coded gives an error a code, where the SDK would send 0: it found a message that it
+// does not expect, or cannot read.
+func coded(err error) error {
+	var own *jsonrpc.Error
+	if err == nil || errors.As(err, &own) && own.Code != 0 {
+		return err
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "invalid request: " + err.Error()}
+}
+
 // wait waits until no call is under way.
 func (c *connection) wait(ctx context.Context) {
 	late := time.NewTimer(drain)
 	defer late.Stop()
 	for {
 		c.mu.Lock()
-		running := c.running
+		running := len(c.running)
 		c.mu.Unlock()
-		if running <= 0 {
+		if running == 0 {
 			return
 		}
 		select {

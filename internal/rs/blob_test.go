@@ -326,9 +326,9 @@ func TestBlobInLongList(t *testing.T) {
 	expect(t, w.Get(tok, "/v1/blobs/"+blobOf("page 0")), 404, pdpp.CodeBlobNotFound)
 }
 
-// TestSurface3 holds SURFACE-3 and EVID-2: a reference of an authorized record is
+// TestSURFACE3EVID2References holds SURFACE-3 and EVID-2: a reference of an authorized record is
 // read through the server with the same token, whatever URL the source wrote.
-func TestSurface3(t *testing.T) {
+func TestSURFACE3EVID2References(t *testing.T) {
 	t.Run("SURFACE-3 a reference of an authorized record leads to its bytes", func(t *testing.T) {
 		w, _ := album(t)
 		w.Ingest("cin_c1", "items", item("shot", `"scan":{"fetch_url":"https://elsewhere.test/x","path":"/etc/passwd",`+blobRef(picture, "image/png")[1:]))
@@ -345,9 +345,9 @@ func TestSurface3(t *testing.T) {
 	})
 }
 
-// TestBinary1 holds BINARY-1: facts and a way to export instead of bytes, and the
+// TestBINARY1Facts holds BINARY-1: facts and a way to export instead of bytes, and the
 // way of an evidence card is the route (EX-8).
-func TestBinary1(t *testing.T) {
+func TestBINARY1Facts(t *testing.T) {
 	t.Run("BINARY-1 facts and a way to export instead of bytes", func(t *testing.T) {
 		w, _ := album(t)
 		tok := first(w.Grant(cabinetGrant))

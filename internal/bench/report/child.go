@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"pdpp/internal/bench"
@@ -63,4 +65,18 @@ func withChild(ctx context.Context, dir string, fn func(*child) error) error {
 		err = fn(&child{addr: strings.TrimSpace(addr), cmd: cmd})
 	}
 	return errors.Join(err, in.Close(), cmd.Wait())
+}
+
+// build makes the program that is measured, as `make build` does.
+func build(ctx context.Context, dir string) (string, error) {
+	binary := filepath.Join(dir, "pdpp")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "pdpp/cmd/pdpp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return binary, nil
 }

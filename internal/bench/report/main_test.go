@@ -36,10 +36,11 @@ func TestWholeReport(t *testing.T) {
 	missing := []string{
 		"ingest, 100 records", "build of 100 records", "build of 200 records",
 		"record detail, 100", "page of 25, 100", "record detail, 200", "page of 25, 200",
+		"adapter, spawn to initialize", "adapter, fetch", "adapter, query_records", "adapter, search",
 		"first page", "deep page", "page of a category", "page of a rare category",
 	}
 	if _, err := os.Stat("/proc/self/status"); err == nil {
-		missing = append(missing, "resident memory")
+		missing = append(missing, "resident memory of the server", "resident memory of the adapter, idle", "resident memory of the adapter, 200 calls")
 	}
 	for _, row := range r.Rows {
 		for i, what := range missing {

@@ -23,7 +23,7 @@ type measurement struct {
 func newMeasurement(o options, dir string, p *progress) *measurement {
 	s := &bench.Suite{
 		Dir: dir, Corpus: bench.NewCorpus(), Small: min(smallStore, o.records/2), Large: o.records,
-		Rounds: o.rounds, Round: o.round, Samples: 400, Profiles: o.profiles, Progress: p.say,
+		Rounds: o.rounds, Round: o.round, Samples: 400, Calls: min(10_000, o.records), Profiles: o.profiles, Progress: p.say,
 	}
 	return &measurement{options: o, suite: s, report: bench.NewReport()}
 }
@@ -41,7 +41,7 @@ func (m *measurement) all(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}} {
+	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}, {"mcp", m.mcp}} {
 		if !m.wants(step.name) || step.name == "memory" && m.wants("growth") {
 			continue // the memory is that of the server whose growth was measured
 		}
@@ -140,6 +140,23 @@ func (m *measurement) window(ctx context.Context) error {
 		m.add(row)
 	}
 	return err
+}
+
+// mcp measures the adapter, the program as it is built, in front of the small store.
+func (m *measurement) mcp(ctx context.Context) error {
+	small, err := m.store(ctx, &m.small, m.suite.Small)
+	if err != nil {
+		return err
+	}
+	binary, err := build(ctx, m.suite.Dir)
+	if err != nil {
+		return err
+	}
+	return withChild(ctx, small, func(c *child) error {
+		rows, err := m.suite.Adapter(ctx, binary, bench.Served{Addr: c.addr, Dir: small, Records: m.suite.Small})
+		m.add(rows...)
+		return err
+	})
 }
 
 func (m *measurement) resident(ctx context.Context, c *child, dir string) error {

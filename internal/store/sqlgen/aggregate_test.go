@@ -9,8 +9,8 @@ import (
 	"pdpp"
 )
 
-// TestAggregateText holds the text of the main shapes.
-func TestAggregateText(t *testing.T) {
+// TestAGG1AGG2AGG4Text holds the text of the main shapes.
+func TestAGG1AGG2AGG4Text(t *testing.T) {
 	probe := func(n int64) func(Statement) (int64, error) {
 		return func(Statement) (int64, error) { return n, nil }
 	}

@@ -1,0 +1,56 @@
+package archtest
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/requirements.md")
+
+const coveragePath = root + "/docs/requirements.md"
+
+// TestRequirementsTable: docs/requirements.md says which test carries which id.
+func TestRequirementsTable(t *testing.T) {
+	found, err := Proofs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := SpecRequirements(read(t, root+"/docs/spec/requirements.md"))
+	got := Coverage(spec, found)
+	if *update {
+		if err := os.WriteFile(coveragePath, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(read(t, coveragePath), got); diff != "" {
+		t.Errorf("docs/requirements.md is not current; run go test ./internal/archtest -run Requirements -update (-file +tests):\n%s", diff)
+	}
+	if len(spec) == 0 {
+		t.Error("docs/spec/requirements.md has no ids")
+	}
+}
+
+func TestProofs(t *testing.T) {
+	found := map[string][]Proof{}
+	err := proofsIn(found, "internal/x/x_test.go", []byte(`package x
+func TestID1ID5Handles(t *testing.T) { t.Run("ID-5 again", nil) }
+func TestTable(t *testing.T) {
+	for _, c := range []struct{ name string }{{"AGG-1 AGG-2 both"}, {name: "AGG-1 " + x}, {"no AGG-3"}} { t.Run(c.name, nil) }
+	for name := range map[string]int{"TEXT-1 key": 1} { t.Run(name, nil) }
+	t.Errorf("PAGE-1 is only printed")
+}
+func TestWithoutSubtests(t *testing.T) { _ = []string{"ERR-1 a value"} }
+func helper(t *testing.T) { t.Run("ERR-2 not a test", nil) }
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, table := Proof{"internal/x", "TestID1ID5Handles", 0}, func(n int) []Proof { return []Proof{{"internal/x", "TestTable", n}} }
+	want := map[string][]Proof{"ID-1": {whole}, "ID-5": {whole}, "AGG-1": table(2), "AGG-2": table(1), "TEXT-1": table(1)}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("proofsIn (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,87 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"time"
+)
+
+// stdio is the adapter in a process of its own, and a client that costs as little as
+// possible: one request at a time, whose answer is looked at for failure only.
+type stdio struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	last int // id of the last request
+	line []byte
+}
+
+const initializeParams = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`
+
+// spawn starts the adapter and waits until it has answered initialize.
+func spawn(ctx context.Context, binary string, args ...string) (*stdio, error) {
+	cmd := exec.CommandContext(ctx, binary, append([]string{"mcp"}, args...)...)
+	cmd.Env = []string{} // nobody's settings
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	c := &stdio{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 64<<10)}
+	if err := c.call("initialize", initializeParams); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// close ends the adapter in good order.
+func (c *stdio) close() error { return errors.Join(c.in.Close(), c.cmd.Wait()) }
+
+// call makes a request and reads its answer; an error in it is one.
+func (c *stdio) call(method, params string) error {
+	c.last++
+	request := `{"jsonrpc":"2.0","id":` + strconv.Itoa(c.last) + `,"method":"` + method + `","params":` + params + "}\n"
+	if _, err := io.WriteString(c.in, request); err != nil {
+		return err
+	}
+	if err := c.readLine(); err != nil {
+		return err
+	}
+	head := c.line[:min(len(c.line), 100)]
+	ours := bytes.Contains(head, fmt.Appendf(nil, `"id":%d,"result":`, c.last))
+	if !ours || bytes.HasSuffix(c.line, []byte(`,"isError":true}}`+"\n")) {
+		return fmt.Errorf("%s %s is answered with %.600s", method, params, c.line)
+	}
+	return nil
+}
+
+// tool makes a call of a tool and tells how long it took.
+func (c *stdio) tool(name, args string) (time.Duration, error) {
+	start := time.Now()
+	err := c.call("tools/call", `{"name":"`+name+`","arguments":`+args+`}`)
+	return time.Since(start), err
+}
+
+// readLine reads one line of any length.
+func (c *stdio) readLine() error {
+	c.line = c.line[:0]
+	for {
+		part, err := c.out.ReadSlice('\n')
+		c.line = append(c.line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}

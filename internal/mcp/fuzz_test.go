@@ -1,0 +1,398 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"pgregory.net/rapid"
+
+	"pdpp/internal/rawjson"
+)
+
+// Whatever the arguments are: no panic, nothing is asked for that is not valid, the
+// output is what its schema says and the text stays within its budget.
+
+// moods are how a server can answer what it is asked.
+var moods = []func(target string) (int, string){
+	plausible,
+	always(`{}`),
+	always(`[]`),
+	failing(http.StatusBadRequest, "invalid_request"),
+	failing(http.StatusBadRequest, "invalid_cursor"),
+	failing(http.StatusGone, "cursor_expired"),
+	failing(http.StatusNotFound, "not_found"),
+	failing(http.StatusConflict, "ambiguous_connection"),
+	failing(http.StatusUnprocessableEntity, "field_not_text"),
+	failing(http.StatusUnauthorized, "invalid_token"),
+}
+
+func failing(status int, code string) func(string) (int, string) {
+	body := `{"error":{"type":"some_error","code":"` + code + `","message":"No.","available_connections":[{"connection_id":"cin_a1"},{"connection_id":"cin_b2"}]}}`
+	return func(string) (int, string) { return status, body }
+}
+
+// plausible answers every route with something of its kind.
+func plausible(target string) (int, string) {
+	path, _, _ := strings.Cut(target, "?")
+	switch {
+	case path == "/v1/schema":
+		return http.StatusOK, indexBody
+	case path == "/v1/search":
+		return http.StatusOK, `{"data":[{"record_key":"ent_31","stream":"entries","connection_id":"cin_a1","snippet":{"text":"April <mark>rent</mark>"}}],"has_more":true,"next_cursor":"c2"}`
+	case strings.HasSuffix(path, "/aggregate"):
+		return http.StatusOK, `{"object":"aggregate","metric":"count","group_by":"category","groups":[{"key":"rent","count":2}],"other_count":3,"value":5}`
+	case strings.HasSuffix(path, "/field-window"):
+		return http.StatusOK, `{"stream":"entries","record_id":"ent_31","field":{"path":"note","type":"string"},"window":{"text":"Paid by","start_chars":7,"end_chars":14,` +
+			`"limit_chars":7,"total_chars":90,"complete":false,"has_more":true,"next_offset_chars":14,"previous_offset_chars":0}}`
+	case strings.HasSuffix(path, "/records"):
+		return http.StatusOK, `{"data":[{"id":"ent_31","stream":"entries","connection_id":"cin_a1","data":{"id":"ent_31","memo":"April rent","note":"` + strings.Repeat("long ", 900) +
+			`"}},{"id":"a/b","stream":"entries","data":{"memo":null}}],"has_more":true,"next_cursor":"c2","next_changes_since":"b2"}`
+	}
+	return http.StatusOK, `{"id":"ent_31","stream":"entries","connection_id":"cin_a1","data":{"id":"ent_31","memo":"April rent","note":"` + strings.Repeat("long ", 900) + `"}}`
+}
+
+// asked is a surface over a server whose mood can be chosen.
+type asked struct {
+	*scripted
+	surface *Surface
+}
+
+func newAsked(t testing.TB) *asked {
+	s := newScripted(t, plausible)
+	return &asked{s, s.surface()}
+}
+
+// refusals are the codes of arguments that are not passed on (MS-44, MS-45).
+var refusals = []string{
+	"invalid_argument", "invalid_filter", "invalid_expand", "invalid_id", "invalid_name", "conflicting_connection_id", "invalid_field_window_selector", "invalid_request",
+}
+
+// fatal is what fuzz targets and properties have in common.
+type fatal interface {
+	Helper()
+	Context() context.Context
+	Fatalf(format string, args ...any)
+}
+
+// check makes a call and checks everything that holds for any call. It says whether
+// the arguments were accepted.
+func (a *asked) check(t fatal, tool *Tool, raw []byte, mood int) (accepted bool) {
+	t.Helper()
+	a.answers = moods[mood%len(moods)]
+	a.requests()
+	res := a.surface.Call(t.Context(), tool, raw)
+	sent := a.requests()
+	conforms(t, tool.Name, res.Structured)
+	kind, code := errorOf(t, res)
+	if code == "internal_error" {
+		t.Fatalf("MS-46 %s %.300q panics", tool.Name, raw)
+	}
+	refused := kind == "adapter_error" && slices.Contains(refusals, code)
+	if code == "invalid_expand" { // the gate asks for the schema first
+		sent = slices.DeleteFunc(sent, func(s string) bool { return strings.HasPrefix(s, "/v1/schema?") })
+	}
+	if refused && len(sent) > 0 {
+		t.Fatalf("MS-44 %s %.300q is refused with %s after %.100q", tool.Name, raw, code, sent)
+	}
+	if !refused && offends(t, tool, raw) {
+		t.Fatalf("MS-44 %s %.300q offends its schema and is passed on: %.100q", tool.Name, raw, sent)
+	}
+	for i, b := range res.Content {
+		if most := textMax(tool, res, i, raw); b.Link == nil && (len(b.Text) > most || !utf8.ValidString(b.Text)) {
+			t.Fatalf("TEXT-2 %s %.300q: block %d has %d bytes, %d are allowed:\n%.600s", tool.Name, raw, i, len(b.Text), most, b.Text)
+		}
+	}
+	return !refused
+}
+
+func errorOf(t fatal, res *Result) (kind, code string) {
+	t.Helper()
+	var sc struct{ Error struct{ Type, Code string } }
+	if err := json.Unmarshal(res.Structured, &sc); err != nil {
+		t.Fatalf("%v in %.300s", err, res.Structured)
+	}
+	if res.IsError != (sc.Error.Code != "") {
+		t.Fatalf("MS-41 isError is %t, the code %q", res.IsError, sc.Error.Code)
+	}
+	return sc.Error.Type, sc.Error.Code
+}
+
+// textMax is the budget of a text block.
+func textMax(tool *Tool, res *Result, block int, raw []byte) int {
+	if res.IsError {
+		return ErrorTextMax // always
+	}
+	most := QueryTextMax // also of search and the index of schema
+	switch {
+	case tool == &aggregateTool:
+		most = AggTextMax
+	case tool == &fetchTool && block == 0:
+		most = FetchMax * 2 // escaped once more
+	case tool == &fetchTool:
+		most = CardMax
+	case tool == &readRecordFieldTool:
+		most = WindowMax
+	}
+	return most + longest(raw)
+}
+
+// longest is what arguments beyond any sense may add to a text that must repeat them:
+// names are never cut (MS-62), and a character can be written as six or twelve.
+func longest(raw []byte) int {
+	if len(raw) <= 256 {
+		return 0
+	}
+	return 12 * len(raw)
+}
+
+// offends reports whether arguments break the input schema of their tool. What is
+// null is absent (MS-44); what encoding/json reads otherwise is not judged.
+func offends(t fatal, tool *Tool, raw []byte) bool {
+	t.Helper()
+	if len(raw) == 0 {
+		raw = []byte("{}")
+	}
+	var value any
+	if !utf8.Valid(raw) || !json.Valid(raw) {
+		return true
+	}
+	if json.Unmarshal(raw, &value) != nil {
+		return false // a number that no float64 holds
+	}
+	members, ok := value.(map[string]any)
+	if !ok {
+		return value != nil
+	}
+	for name, v := range members {
+		if v == nil && name != "filter" && name != "expand_limit" {
+			delete(members, name)
+		}
+	}
+	return inputSchema(t, tool).Validate(value) != nil
+}
+
+var inputSchemas = map[*Tool]*jsonschema.Resolved{}
+
+func inputSchema(t fatal, tool *Tool) *jsonschema.Resolved {
+	t.Helper()
+	if s := inputSchemas[tool]; s != nil {
+		return s
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(tool.InputSchema(), &schema); err != nil {
+		t.Fatalf("%s: %v", tool.Name, err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatalf("%s: %v", tool.Name, err)
+	}
+	inputSchemas[tool] = resolved
+	return resolved
+}
+
+// FuzzCallArguments gives tools raw bytes.
+func FuzzCallArguments(f *testing.F) {
+	for i := range tools {
+		for _, raw := range []string{
+			``, `null`, `[]`, `{}`, `{"stream":"entries"}`, `{"stream":"entries","metric":"count"}`, `{"q":"rent","limit":5}`, `{"id":"cin_a1/entries:ent_31"}`,
+			`{"id":"entries:ent_31","connection_id":"cin_a1","fields":["memo"]}`, `{"id":"cin_a1/entries:ent_31","connection_id":"cin_b2"}`,
+			`{"id":"cin_a1/entries:ent_31","field_path":"note","q":"rent","before_chars":4}`, `{"id":"e:1","field_path":"note","cursor":"9","offset_chars":4}`,
+			`{"stream":"entries","filter":{"a":{"gte":1e400}},"expand":["x"],"expand_limit":{"x":3}}`, `{"stream":"a","stream":"b"}`, `{"stream":"\ud800"}`, "{\"stream\":\"\xff\"}",
+			`{"id":"` + Handle{"c", "s", "a/b"}.URI() + `"}`, `{"stream":"entries","detail":"full","limit":101}`, `{"stream":"entries","filter":null}`,
+		} {
+			f.Add(uint8(i), []byte(raw), uint8(0))
+		}
+	}
+	a := newAsked(f)
+	f.Fuzz(func(t *testing.T, tool uint8, raw []byte, mood uint8) {
+		a.check(t, tools[int(tool)%len(tools)], raw, int(mood))
+	})
+}
+
+// TestTOOLS3AnyArguments gives tools arguments that are nearly right, in every mood of
+// the server.
+func TestTOOLS3AnyArguments(t *testing.T) {
+	a := newAsked(t)
+	for _, tool := range tools {
+		t.Run(tool.Name, func(t *testing.T) {
+			accepted, refused := 0, 0
+			for range 4 { // more than the usual number of draws
+				rapid.Check(t, func(t *rapid.T) {
+					if a.check(t, tool, []byte(drawCall(t, tool)), rapid.IntRange(0, len(moods)-1).Draw(t, "mood")) {
+						accepted++
+					} else {
+						refused++
+					}
+				})
+			}
+			if accepted == 0 || refused == 0 {
+				t.Errorf("%d calls were accepted, %d refused: they test nothing", accepted, refused)
+			}
+		})
+	}
+}
+
+// drawCall draws arguments: all required ones nearly always, others now and then, a
+// wrong one seldom.
+func drawCall(t *rapid.T, tool *Tool) string {
+	var members []string
+	for _, decl := range tool.args {
+		chance := 3
+		switch {
+		case decl.required, decl.name == "id":
+			chance = 19
+		case tool == &readRecordFieldTool: // most pairs exclude each other
+			chance = 1
+		}
+		if rapid.IntRange(1, 20).Draw(t, decl.name+"?") > chance {
+			continue
+		}
+		value := drawArgument(t, decl)
+		if rapid.IntRange(1, 24).Draw(t, "wrong") == 1 {
+			value = rapid.SampledFrom([]string{`null`, `5`, `1.5`, `-1`, `true`, `""`, `[]`, `[""]`, `[5]`, `{}`, `{"":1}`, `{"a[gte]":1}`, `{"a":[1]}`, `{"a":{"like":"x"}}`, `"\u0000"`}).Draw(t, "value")
+		}
+		members = append(members, jsonText(decl.name)+":"+value)
+	}
+	if rapid.IntRange(1, 30).Draw(t, "unknown") == 1 {
+		members = append(members, jsonText(awkwardName().Draw(t, "name"))+":1")
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// drawArgument draws a value of the kind that an argument takes.
+func drawArgument(t *rapid.T, decl arg) string {
+	word := func() string {
+		if rapid.IntRange(1, 60).Draw(t, "long") == 1 {
+			return jsonText(strings.Repeat(rapid.SampledFrom([]string{"x", "é", "\u202e", `"`}).Draw(t, "char"), 3000))
+		}
+		return jsonText(rapid.OneOf(rapid.SampledFrom([]string{"entries", "cin_a1", "memo", "beginning", "12"}), awkwardName()).Draw(t, "word"))
+	}
+	number := func() string {
+		most := decl.max + 1
+		if decl.max == 0 {
+			most = 1 << 40
+		}
+		raw, _ := json.Marshal(rapid.IntRange(decl.min, most).Draw(t, "number"))
+		return string(raw)
+	}
+	scalar := func() string {
+		return rapid.OneOf(rapid.SampledFrom([]string{"1", "1e400", "-0.5", "true"}), rapid.Custom(func(*rapid.T) string { return word() })).Draw(t, "scalar")
+	}
+	switch decl.kind {
+	case argEnum:
+		return jsonText(rapid.SampledFrom(decl.enum).Draw(t, "enum"))
+	case argInt:
+		return number()
+	case argTexts, argStreams, argExpand:
+		return "[" + word() + "," + word() + "]"
+	case argFilter:
+		return rapid.SampledFrom([]string{`{"memo":` + scalar() + `}`, `{` + word() + `:{"gte":` + scalar() + `,"lt":` + scalar() + `}}`}).Draw(t, "filter")
+	case argExpandLimit:
+		return `{` + word() + `:` + rapid.SampledFrom([]string{"1", "3.0", "0"}).Draw(t, "n") + `}`
+	case argHandle:
+		return jsonText(drawHandle(t))
+	}
+	return word()
+}
+
+// drawHandle draws a handle of any form, or what looks like one.
+func drawHandle(t *rapid.T) string {
+	h := Handle{awkwardName().Draw(t, "connection"), awkwardName().Draw(t, "stream"), awkwardName().Draw(t, "record")}
+	switch rapid.IntRange(0, 5).Draw(t, "form") {
+	case 0:
+		return h.URI()
+	case 1:
+		return h.Stream + ":" + h.Record
+	case 2:
+		return h.Connection + "/" + h.Stream + ":" + h.Record
+	case 3:
+		w := window{record: h, field: "note", ints: map[string]int{"offset_chars": rapid.IntRange(-1, 9).Draw(t, "offset")}}
+		return w.URI()
+	}
+	return "cin_a1/entries:ent_31"
+}
+
+// FuzzReadResource reads URIs. What is not the one URI of a thing is refused before
+// anything is asked for.
+func FuzzReadResource(f *testing.F) {
+	record := Handle{"cin_a1", "entries", "ent_31"}
+	for _, uri := range []string{
+		"", "pdpp://", recordURI, windowURI + "e30", blobURI + "e30", "file:///etc/passwd", record.URI(), Handle{"", "..", "."}.URI(), blobHandle{"cin_a1", "blb_1"}.URI(),
+		blobHandle{"", "../x"}.URI(), window{record: record, field: "note", q: "rent", ints: map[string]int{"before_chars": 4}}.URI(),
+		window{record: record, field: "note", ints: map[string]int{"offset_chars": 4, "limit_chars": 1 << 30}}.URI(),
+	} {
+		f.Add(uri, uint8(0))
+	}
+	a := newAsked(f)
+	f.Fuzz(func(t *testing.T, uri string, mood uint8) {
+		a.checkResource(t, uri, int(mood))
+		// The same as a payload, so that what is inside a URI is varied too.
+		for _, prefix := range []string{recordURI, windowURI, blobURI} {
+			a.checkResource(t, prefix+base64.RawURLEncoding.EncodeToString([]byte(uri)), int(mood))
+		}
+	})
+}
+
+// TestHANDLE1AnyPayload reads URIs with members that are nearly right.
+func TestHANDLE1AnyPayload(t *testing.T) {
+	a := newAsked(t)
+	read := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		prefix := rapid.SampledFrom([]string{recordURI, windowURI, blobURI}).Draw(t, "prefix")
+		kind := strings.TrimSuffix(strings.TrimPrefix(prefix, "pdpp://"), "/")
+		payload := []byte(`{"v":1,"kind":"` + kind + `"`)
+		names := map[string][]string{
+			recordURI: {"connection_id", "stream", "record_id"}, blobURI: {"connection_id", "blob_id"},
+			windowURI: {"connection_id", "stream", "record_id", "field_path"},
+		}[prefix]
+		for _, name := range names {
+			payload = appendMember(payload, name, rapid.OneOf(rapid.Just("a"), awkwardName()).Draw(t, name))
+		}
+		for _, n := range []string{"offset_chars", "limit_chars", "after_chars"} {
+			if prefix == windowURI && rapid.IntRange(0, 3).Draw(t, n+"?") == 0 {
+				payload = append(append(rawjson.AppendString(append(payload, ','), n), ':'), rapid.SampledFrom([]string{"0", "7", "-1", "1e3", "99999"}).Draw(t, n)...)
+			}
+		}
+		if a.checkResource(t, prefix+base64.RawURLEncoding.EncodeToString(append(payload, '}')), rapid.IntRange(0, len(moods)-1).Draw(t, "mood")) {
+			read[prefix]++
+		}
+	})
+	if len(read) != 3 {
+		t.Errorf("of %v only some could be read: the others test nothing", read)
+	}
+}
+
+// checkResource reads a URI and says whether it was passed on.
+func (a *asked) checkResource(t fatal, uri string, mood int) bool {
+	t.Helper()
+	a.answers = moods[mood%len(moods)]
+	a.requests()
+	contents, failure := a.surface.ReadResource(t.Context(), uri)
+	sent := a.requests()
+	if failure == nil {
+		for _, c := range contents {
+			if c.URI != uri || c.MimeType == "" || !utf8.ValidString(c.Text) {
+				t.Fatalf("RES-1 %q gives %+v", uri, c)
+			}
+		}
+		if len(contents) == 0 || len(sent) == 0 {
+			t.Fatalf("RES-1 %q gives %d contents after %q", uri, len(contents), sent)
+		}
+		return true
+	}
+	var data struct{ Code, Message string }
+	if err := json.Unmarshal(failure.Data, &data); err != nil || data.Code == "" || data.Code == "internal_error" || failure.Message == "" {
+		t.Fatalf("MS-204 %q: %v, %s", uri, err, failure.Data)
+	}
+	if failure.Kind == ResourceInvalid && len(sent) > 0 {
+		t.Fatalf("MS-204 %q is invalid, and %q was sent", uri, sent)
+	}
+	return len(sent) > 0
+}
