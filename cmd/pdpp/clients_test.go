@@ -75,47 +75,49 @@ type called struct {
 	Structured json.RawMessage
 }
 
-// TestTOOLS1RealClients drives `pdpp mcp` over stdio on the demo data with the official
+// TestRealClients drives `pdpp mcp` over stdio on the demo data with the official
 // TypeScript client and the Inspector.
-func TestTOOLS1RealClients(t *testing.T) {
-	needSignals(t)
-	clients := realClients(t)
-	data := filepath.Join(t.TempDir(), "demo")
-	p := start(t, "--data", data, "demo", "--listen", "127.0.0.1:0")
-	url := p.await(t, p.stdout, `export URL=(\S+)`)
-	p.await(t, p.stdout, tourEnd)
-	pdpp, err := exec.LookPath("pdpp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	adapter := []string{pdpp, "mcp", url, "--cache-root", filepath.Join(data, "credentials")}
+func TestRealClients(t *testing.T) {
+	t.Run("TOOLS-1 real clients", func(t *testing.T) {
+		needSignals(t)
+		clients := realClients(t)
+		data := filepath.Join(t.TempDir(), "demo")
+		p := start(t, "--data", data, "demo", "--listen", "127.0.0.1:0")
+		url := p.await(t, p.stdout, `export URL=(\S+)`)
+		p.await(t, p.stdout, tourEnd)
+		pdpp, err := exec.LookPath("pdpp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		adapter := []string{pdpp, "mcp", url, "--cache-root", filepath.Join(data, "credentials")}
 
-	t.Run("TypeScript", func(t *testing.T) {
-		script, err := filepath.Abs("testdata/clients/session.mjs")
-		if err != nil {
-			t.Fatal(err)
-		}
-		here := filepath.Join(clients, "session.mjs") // where its packages are found
-		text, err := os.ReadFile(script)
-		if err == nil {
-			err = os.WriteFile(here, text, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, _ := runClient(t, clients, append([]string{here}, adapter...)...)
-		checkSession(t, out)
-	})
-	t.Run("Inspector", func(t *testing.T) {
-		inspector := filepath.Join(clients, "node_modules", ".bin", "mcp-inspector")
-		out, notes := runClient(t, clients, append(append([]string{inspector, "--cli"}, adapter...), "--method", "tools/list", "--strict")...)
-		var list struct{ Tools []struct{ Name string } }
-		if err := json.Unmarshal(out, &list); err != nil || len(list.Tools) != 6 {
-			t.Errorf("the Inspector lists %d tools: %v\n%s", len(list.Tools), err, out)
-		}
-		if !bytes.Contains(notes, []byte("0 errors")) {
-			t.Errorf("the Inspector finds fault:\n%s", notes)
-		}
+		t.Run("TypeScript", func(t *testing.T) {
+			script, err := filepath.Abs("testdata/clients/session.mjs")
+			if err != nil {
+				t.Fatal(err)
+			}
+			here := filepath.Join(clients, "session.mjs") // where its packages are found
+			text, err := os.ReadFile(script)
+			if err == nil {
+				err = os.WriteFile(here, text, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, _ := runClient(t, clients, append([]string{here}, adapter...)...)
+			checkSession(t, out)
+		})
+		t.Run("Inspector", func(t *testing.T) {
+			inspector := filepath.Join(clients, "node_modules", ".bin", "mcp-inspector")
+			out, notes := runClient(t, clients, append(append([]string{inspector, "--cli"}, adapter...), "--method", "tools/list", "--strict")...)
+			var list struct{ Tools []struct{ Name string } }
+			if err := json.Unmarshal(out, &list); err != nil || len(list.Tools) != 6 {
+				t.Errorf("the Inspector lists %d tools: %v\n%s", len(list.Tools), err, out)
+			}
+			if !bytes.Contains(notes, []byte("0 errors")) {
+				t.Errorf("the Inspector finds fault:\n%s", notes)
+			}
+		})
 	})
 }
 

@@ -160,60 +160,62 @@ const (
 	goodCall   = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`
 )
 
-// TestSTDOUT1AnyInput: whatever comes in, what goes out is messages, one per line,
+// TestAnyInput: whatever comes in, what goes out is messages, one per line,
 // and the adapter goes on (MS-268).
-func TestSTDOUT1AnyInput(t *testing.T) {
-	a := startAdapter(t)
-	a.send(t, []byte(initialize+"\n"+ready))
+func TestAnyInput(t *testing.T) {
+	t.Run("STDOUT-1 any input", func(t *testing.T) {
+		a := startAdapter(t)
+		a.send(t, []byte(initialize+"\n"+ready))
 
-	for name, c := range map[string]struct{ in, want string }{
-		"garbage":                  {"hello", `"code":-32700`},
-		"half an object":           {`{"jsonrpc":"2.0","id":1,`, `"code":-32700`},
-		"invalid UTF-8":            {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/\xff\xfe\"}", `"error"`},
-		"an unknown method":        {`{"jsonrpc":"2.0","id":1,"method":"tools/delete"}`, `"code":-32601`},
-		"an unknown tool":          {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_streams"}}`, `"code":-32602`},
-		"no parameters":            {`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, `"error"`},
-		"parameters of a kind":     {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}`, `"error"`},
-		"a line that is too long":  {strings.Repeat("x", 17<<20), `"error"`},
-		"a string that is as long": {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("y", 17<<20) + `"}}`, `"error"`},
-		"an empty batch":           {`[]`, `"error"`},
-		"a batch of nonsense":      {`[1]`, `"error"`},
-		"a number":                 {`5`, `"error"`},
-		"another version":          {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, `"error"`},
-		"a NUL":                    {"\x00", `"error"`},
-	} {
-		answers := a.send(t, []byte(c.in))
-		for end := time.Now().Add(patience); len(answers) == 0 && time.Now().Before(end); { // a call may be answered after a ping
-			answers = a.send(t, nil)
+		for name, c := range map[string]struct{ in, want string }{
+			"garbage":                  {"hello", `"code":-32700`},
+			"half an object":           {`{"jsonrpc":"2.0","id":1,`, `"code":-32700`},
+			"invalid UTF-8":            {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/\xff\xfe\"}", `"error"`},
+			"an unknown method":        {`{"jsonrpc":"2.0","id":1,"method":"tools/delete"}`, `"code":-32601`},
+			"an unknown tool":          {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_streams"}}`, `"code":-32602`},
+			"no parameters":            {`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, `"error"`},
+			"parameters of a kind":     {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}`, `"error"`},
+			"a line that is too long":  {strings.Repeat("x", 17<<20), `"error"`},
+			"a string that is as long": {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("y", 17<<20) + `"}}`, `"error"`},
+			"an empty batch":           {`[]`, `"error"`},
+			"a batch of nonsense":      {`[1]`, `"error"`},
+			"a number":                 {`5`, `"error"`},
+			"another version":          {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, `"error"`},
+			"a NUL":                    {"\x00", `"error"`},
+		} {
+			answers := a.send(t, []byte(c.in))
+			for end := time.Now().Add(patience); len(answers) == 0 && time.Now().Before(end); { // a call may be answered after a ping
+				answers = a.send(t, nil)
+			}
+			if len(answers) != 1 || !bytes.Contains(answers[0], []byte(c.want)) {
+				t.Errorf("%s: %d answers, want one with %s:\n%.600s", name, len(answers), c.want, bytes.Join(answers, nil))
+			}
 		}
-		if len(answers) != 1 || !bytes.Contains(answers[0], []byte(c.want)) {
-			t.Errorf("%s: %d answers, want one with %s:\n%.600s", name, len(answers), c.want, bytes.Join(answers, nil))
+		if n := a.asked.Load(); n != 0 {
+			t.Errorf("the server got %d requests", n)
 		}
-	}
-	if n := a.asked.Load(); n != 0 {
-		t.Errorf("the server got %d requests", n)
-	}
-	a.send(t, []byte("\n\r\n  \n"+`{"jsonrpc":"2.0","method":"notifications/nothing"}`))
+		a.send(t, []byte("\n\r\n  \n"+`{"jsonrpc":"2.0","method":"notifications/nothing"}`))
 
-	batch := a.send(t, []byte(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/list"},`+ready+`,`+ready+`,`+goodCall+`]`))
-	for end := time.Now().Add(patience); len(batch) < 3 && time.Now().Before(end); { // calls may be answered after a ping
-		batch = append(batch, a.send(t, nil)...)
-	}
-	if len(batch) != 3 {
-		t.Errorf("a batch of three calls has %d answers:\n%s", len(batch), bytes.Join(batch, nil))
-	}
-	t.Run("drawn", func(t *testing.T) {
-		rapid.Check(t, func(t *rapid.T) { a.send(t, rapid.Custom(drawInput).Draw(t, "input")) })
+		batch := a.send(t, []byte(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/list"},`+ready+`,`+ready+`,`+goodCall+`]`))
+		for end := time.Now().Add(patience); len(batch) < 3 && time.Now().Before(end); { // calls may be answered after a ping
+			batch = append(batch, a.send(t, nil)...)
+		}
+		if len(batch) != 3 {
+			t.Errorf("a batch of three calls has %d answers:\n%s", len(batch), bytes.Join(batch, nil))
+		}
+		t.Run("drawn", func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { a.send(t, rapid.Custom(drawInput).Draw(t, "input")) })
+		})
+
+		if err := a.in.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for range a.lines { // what was still on its way is checked, too
+		}
+		if err := a.cmd.Wait(); err != nil {
+			t.Errorf("after the end of its input: %v\n%s", err, a.stderr)
+		}
 	})
-
-	if err := a.in.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for range a.lines { // what was still on its way is checked, too
-	}
-	if err := a.cmd.Wait(); err != nil {
-		t.Errorf("after the end of its input: %v\n%s", err, a.stderr)
-	}
 }
 
 // drawInput draws some lines: messages, what is nearly a message, and bytes. None of

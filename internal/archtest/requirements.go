@@ -6,10 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -35,32 +32,13 @@ func SpecRequirements(spec string) (list []Demand) {
 // Proof is a test that carries the id of a requirement in its name.
 type Proof struct {
 	Folder, Test string
-	Cases        int // subtests with the id; 0: the test as a whole has it
+	Cases        int // subtests with the id
 }
 
-// Proofs finds the tests below dir by the ids that start their names, or those of
-// their subtests. What a test prints is no name.
+// Proofs finds the tests below dir by the ids that start the names of their subtests. What a test prints is no name.
 func Proofs(dir string) (map[string][]Proof, error) {
 	found := map[string][]Proof{}
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && name != dir && skipDir(name, d.Name()):
-			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, "_test.go"):
-			return nil
-		}
-		rel, err := filepath.Rel(dir, name)
-		if err != nil {
-			return err
-		}
-		src, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		return proofsIn(found, filepath.ToSlash(rel), src)
-	})
+	err := eachFile(dir, "_test.go", func(name string, src []byte) error { return proofsIn(found, name, src) })
 	return found, err
 }
 
@@ -75,12 +53,7 @@ func proofsIn(found map[string][]Proof, name string, src []byte) error {
 		if !ok || fn.Recv != nil || !testName.MatchString(fn.Name.Name) {
 			continue
 		}
-		cases := caseIDs(fn)
-		for _, id := range functionIDs(fn.Name.Name) {
-			found[id] = append(found[id], Proof{folder, fn.Name.Name, 0})
-			delete(cases, id)
-		}
-		for id, n := range cases {
+		for id, n := range caseIDs(fn) {
 			found[id] = append(found[id], Proof{folder, fn.Name.Name, n})
 		}
 	}
@@ -90,20 +63,7 @@ func proofsIn(found map[string][]Proof, name string, src []byte) error {
 var (
 	testName   = regexp.MustCompile(`^(Test|Fuzz)[A-Z]`)
 	leadingIDs = regexp.MustCompile(`^([A-Z]+-\d+(\s|$))+`)
-	packedIDs  = regexp.MustCompile(`^([A-Z]+)(\d+)`)
 )
-
-// functionIDs are the ids in a name like TestID1ID5Handles.
-func functionIDs(name string) (ids []string) {
-	for rest := name[len("Test"):]; ; {
-		m := packedIDs.FindStringSubmatch(rest)
-		if m == nil {
-			return ids
-		}
-		ids = append(ids, m[1]+"-"+m[2])
-		rest = rest[len(m[0]):]
-	}
-}
 
 // caseIDs counts the names of subtests by the ids they start with: what is given to
 // Run, and what stands in the tables of a function that calls Run.
@@ -160,8 +120,8 @@ func Coverage(spec []Demand, found map[string][]Proof) string {
 	var b strings.Builder
 	b.WriteString("# Requirements and their tests\n\n" +
 		"<!-- Made by: go test ./internal/archtest -run Requirements -update -->\n\n" +
-		"Which tests carry the ids of `docs/spec/requirements.md`: in the name of a function (`TestFILTER3…`), or at the start of the name of a\n" +
-		"subtest (`FILTER-3 a range…`), whose number is then given. Rows with ◆ must also be seen in a session of a real client.\n\n")
+		"Which tests carry the ids of `docs/spec/requirements.md` at the start of their names (`FILTER-3 a range…`), and how many there are of each.\n" +
+		"Rows with ◆ must also be seen in a session of a real client.\n\n")
 	var missing []string
 	for _, r := range spec {
 		if len(found[r.ID]) == 0 {
@@ -191,11 +151,7 @@ func proofList(list []Proof) string {
 	byFolder := map[string][]string{}
 	slices.SortFunc(list, func(a, b Proof) int { return cmp.Or(cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Test, b.Test)) })
 	for _, p := range list {
-		name := "`" + p.Test + "`"
-		if p.Cases > 0 {
-			name += fmt.Sprintf(" (%d)", p.Cases)
-		}
-		byFolder[p.Folder] = append(byFolder[p.Folder], name)
+		byFolder[p.Folder] = append(byFolder[p.Folder], fmt.Sprintf("`%s` (%d)", p.Test, p.Cases))
 	}
 	var parts []string
 	for _, folder := range slices.Sorted(maps.Keys(byFolder)) {

@@ -41,13 +41,23 @@ func (f File) IsTest() bool {
 // folders and nested modules. Files come in path order.
 func Load(dir string) ([]File, error) {
 	var files []File
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+	err := eachFile(dir, ".go", func(name string, src []byte) error {
+		f, err := Parse(name, src)
+		files = append(files, f)
+		return err
+	})
+	return files, err
+}
+
+// eachFile visits the files of the module whose names end so, by their slashed path.
+func eachFile(dir, suffix string, visit func(name string, src []byte) error) error {
+	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir() && name != dir && skipDir(name, d.Name()):
 			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, ".go"):
+		case d.IsDir() || !strings.HasSuffix(name, suffix):
 			return nil
 		}
 		rel, err := filepath.Rel(dir, name)
@@ -58,11 +68,8 @@ func Load(dir string) ([]File, error) {
 		if err != nil {
 			return err
 		}
-		f, err := Parse(filepath.ToSlash(rel), src)
-		files = append(files, f)
-		return err
+		return visit(filepath.ToSlash(rel), src)
 	})
-	return files, err
 }
 
 func skipDir(dir, base string) bool {

@@ -144,27 +144,29 @@ func TestPutIsPrivateAndWhole(t *testing.T) {
 	wantCode(t, "an id that leads away", c.Put(t.Context(), sample("../x")), pdpp.CodeUsage)
 }
 
-func TestSTDIO1STDIO2Choice(t *testing.T) {
-	c, _ := open(t)
-	_, err := c.Choose(provider, "")
-	wantCode(t, "STDIO-2 an empty cache", err, pdpp.CodeNotConnected)
-	old, recent := sample("grt_z"), sample("grt_a")
-	recent.CreatedAt = old.CreatedAt.Add(time.Minute)
-	put(t, c, recent)
-	put(t, c, old)
-	if got, err := c.Choose(provider, ""); err != nil || got.ID != "grt_a" {
-		t.Errorf("STDIO-1 without a grant: %+v, %v", got, err)
-	}
-	if got, err := c.Choose(provider, "grt_z"); err != nil || got.ID != "grt_z" {
-		t.Errorf("STDIO-1 with a grant: %+v, %v", got, err)
-	}
-	_, err = c.Choose(provider, "grt_other")
-	wantCode(t, "STDIO-2 another grant", err, pdpp.CodeGrantNotFound)
-	if s := err.Error(); !strings.Contains(s, "grt_a (mail) of 2026-05-01") || strings.Contains(s, "pdpp_at_") {
-		t.Errorf("H-204 the list is %q", s)
-	}
-	_, err = c.Choose("https://other.example", "")
-	wantCode(t, "another provider", err, pdpp.CodeNotConnected)
+func TestChoice(t *testing.T) {
+	t.Run("STDIO-1 STDIO-2 choice", func(t *testing.T) {
+		c, _ := open(t)
+		_, err := c.Choose(provider, "")
+		wantCode(t, "STDIO-2 an empty cache", err, pdpp.CodeNotConnected)
+		old, recent := sample("grt_z"), sample("grt_a")
+		recent.CreatedAt = old.CreatedAt.Add(time.Minute)
+		put(t, c, recent)
+		put(t, c, old)
+		if got, err := c.Choose(provider, ""); err != nil || got.ID != "grt_a" {
+			t.Errorf("STDIO-1 without a grant: %+v, %v", got, err)
+		}
+		if got, err := c.Choose(provider, "grt_z"); err != nil || got.ID != "grt_z" {
+			t.Errorf("STDIO-1 with a grant: %+v, %v", got, err)
+		}
+		_, err = c.Choose(provider, "grt_other")
+		wantCode(t, "STDIO-2 another grant", err, pdpp.CodeGrantNotFound)
+		if s := err.Error(); !strings.Contains(s, "grt_a (mail) of 2026-05-01") || strings.Contains(s, "pdpp_at_") {
+			t.Errorf("H-204 the list is %q", s)
+		}
+		_, err = c.Choose("https://other.example", "")
+		wantCode(t, "another provider", err, pdpp.CodeNotConnected)
+	})
 }
 
 func TestChecks(t *testing.T) {

@@ -49,27 +49,29 @@ func manyGroups(n int) string {
 	return strings.Join(groups, ",")
 }
 
-// TestAGG1AGG2AGG4Text: the text has metric, stream and numbers, in bounds, and the
+// TestText: the text has metric, stream and numbers, in bounds, and the
 // structured output the answer as it came (AGG-1, AGG-2, AGG-4, MS-111, MS-112).
-func TestAGG1AGG2AGG4Text(t *testing.T) {
-	for _, tc := range aggregateCases {
-		t.Run(tc.name, func(t *testing.T) {
-			s := newScripted(t, always(tc.body))
-			res := mustDo(t, s.surface(), "aggregate", tc.args)
-			text := res.Content[0].Text
-			golden(t, "aggregate_"+tc.name+".txt", text+"\n")
-			if len(text) > AggTextMax {
-				t.Errorf("the text has %d bytes", len(text))
-			}
-			compact, err := rawjson.Compact(nil, []byte(tc.body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := data(t, res); got != string(compact) {
-				t.Errorf("data = %s, want the answer %s", got, compact)
-			}
-		})
-	}
+func TestText(t *testing.T) {
+	t.Run("AGG-1 AGG-2 AGG-4 text", func(t *testing.T) {
+		for _, tc := range aggregateCases {
+			t.Run(tc.name, func(t *testing.T) {
+				s := newScripted(t, always(tc.body))
+				res := mustDo(t, s.surface(), "aggregate", tc.args)
+				text := res.Content[0].Text
+				golden(t, "aggregate_"+tc.name+".txt", text+"\n")
+				if len(text) > AggTextMax {
+					t.Errorf("the text has %d bytes", len(text))
+				}
+				compact, err := rawjson.Compact(nil, []byte(tc.body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := data(t, res); got != string(compact) {
+					t.Errorf("data = %s, want the answer %s", got, compact)
+				}
+			})
+		}
+	})
 }
 
 // TestAggregateRequest: one request with all arguments (MS-31, MS-32, MS-111).
@@ -106,11 +108,13 @@ func TestAggregateArguments(t *testing.T) {
 	}
 }
 
-// TestAGG3Description: the description explains other_count (AGG-3).
-func TestAGG3Description(t *testing.T) {
-	if !strings.Contains(aggregateTool.Description, "other_count means that groups beyond limit were cut") {
-		t.Errorf("description = %q", aggregateTool.Description)
-	}
+// TestDescription: the description explains other_count (AGG-3).
+func TestDescription(t *testing.T) {
+	t.Run("AGG-3 description", func(t *testing.T) {
+		if !strings.Contains(aggregateTool.Description, "other_count means that groups beyond limit were cut") {
+			t.Errorf("description = %q", aggregateTool.Description)
+		}
+	})
 }
 
 // TestAggregateError: an error of the server is relayed, with the way on (MS-41,
@@ -150,52 +154,56 @@ func TestAggregateRecorded(t *testing.T) {
 	}
 }
 
-// TestAGG1AGG2AGG4World: numbers of a real server (AGG-1, AGG-2, AGG-4).
-func TestAGG1AGG2AGG4World(t *testing.T) {
-	w := ledger(t)
-	token, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"}]}`)
-	s := worldSurface(w, token)
-	for _, tc := range []struct{ args, want string }{
-		{`{"stream":"entries","metric":"count"}`, "count(entries) = 3"},
-		{`{"stream":"entries","metric":"sum","field":"amount_minor"}`, "sum(entries.amount_minor) = 250000 over 3 records"},
-		{
-			`{"stream":"entries","metric":"count","group_by":"memo","limit":1,"connection_id":"cin_a1"}`,
-			`count(entries) by memo: "April rent"=1; groups=1 shown=1 other_count=1 (records in groups beyond limit)`,
-		},
-		{
-			`{"stream":"entries","metric":"max","field":"posted_at","group_by_time":"posted_at","granularity":"month","time_zone":"Europe/Zurich"}`,
-			`max(entries.posted_at) by posted_at/month tz="Europe/Zurich": "2026-03-01"="2026-03-30T09:00:00Z" "2026-04-01"="2026-04-30T09:00:00Z"; groups=2 shown=2 other_count=0`,
-		},
-	} {
-		if got := mustDo(t, s, "aggregate", tc.args).Content[0].Text; got != tc.want {
-			t.Errorf("aggregate %s: %q, want %q", tc.args, got, tc.want)
+// TestWorld: numbers of a real server (AGG-1, AGG-2, AGG-4).
+func TestWorld(t *testing.T) {
+	t.Run("AGG-1 AGG-2 AGG-4 world", func(t *testing.T) {
+		w := ledger(t)
+		token, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"}]}`)
+		s := worldSurface(w, token)
+		for _, tc := range []struct{ args, want string }{
+			{`{"stream":"entries","metric":"count"}`, "count(entries) = 3"},
+			{`{"stream":"entries","metric":"sum","field":"amount_minor"}`, "sum(entries.amount_minor) = 250000 over 3 records"},
+			{
+				`{"stream":"entries","metric":"count","group_by":"memo","limit":1,"connection_id":"cin_a1"}`,
+				`count(entries) by memo: "April rent"=1; groups=1 shown=1 other_count=1 (records in groups beyond limit)`,
+			},
+			{
+				`{"stream":"entries","metric":"max","field":"posted_at","group_by_time":"posted_at","granularity":"month","time_zone":"Europe/Zurich"}`,
+				`max(entries.posted_at) by posted_at/month tz="Europe/Zurich": "2026-03-01"="2026-03-30T09:00:00Z" "2026-04-01"="2026-04-30T09:00:00Z"; groups=2 shown=2 other_count=0`,
+			},
+		} {
+			if got := mustDo(t, s, "aggregate", tc.args).Content[0].Text; got != tc.want {
+				t.Errorf("aggregate %s: %q, want %q", tc.args, got, tc.want)
+			}
 		}
-	}
-	mustFail(t, s, "aggregate", `{"stream":"receipts","metric":"count"}`, "grant_stream_not_allowed")
+		mustFail(t, s, "aggregate", `{"stream":"receipts","metric":"count"}`, "grant_stream_not_allowed")
+	})
 }
 
-// TestAGG4Budget: whatever the answer, the text is in bounds and other_count in
+// TestBudget: whatever the answer, the text is in bounds and other_count in
 // it (AGG-4, BOUND-1).
-func TestAGG4Budget(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		var groups []string
-		for range rapid.IntRange(0, 200).Draw(rt, "groups") {
-			key := string(rawjson.AppendString(nil, awkwardName().Draw(rt, "key")))
-			groups = append(groups, `{"key":`+key+`,"count":`+rapid.SampledFrom([]string{"1", "9007199254740993", "null", strings.Repeat("9", 600)}).Draw(rt, "count")+`}`)
-		}
-		body := `{"metric":"count","groups":[` + strings.Join(groups, ",") + `],"other_count":3}`
-		c := &call{tool: &aggregateTool}
-		args := `{"stream":"entries","metric":"count","group_by":` + string(rawjson.AppendString(nil, "f"+strings.Repeat("x", rapid.IntRange(0, 5000).Draw(rt, "field")))) + `}`
-		var err error
-		if c.args, err = aggregateTool.args.parse([]byte(args)); err != nil {
-			rt.Fatal(err)
-		}
-		text := c.aggregateText([]byte(body))
-		if len(text) > AggTextMax || !strings.Contains(text, " other_count=3 (records in groups beyond limit)") {
-			rt.Fatalf("%d bytes: %q", len(text), text)
-		}
-		if lines := strings.Split(text, "\n"); len(lines) > 2 || slices.Contains(lines, "") {
-			rt.Fatalf("lines %q", lines)
-		}
+func TestBudget(t *testing.T) {
+	t.Run("AGG-4 budget", func(t *testing.T) {
+		rapid.Check(t, func(rt *rapid.T) {
+			var groups []string
+			for range rapid.IntRange(0, 200).Draw(rt, "groups") {
+				key := string(rawjson.AppendString(nil, awkwardName().Draw(rt, "key")))
+				groups = append(groups, `{"key":`+key+`,"count":`+rapid.SampledFrom([]string{"1", "9007199254740993", "null", strings.Repeat("9", 600)}).Draw(rt, "count")+`}`)
+			}
+			body := `{"metric":"count","groups":[` + strings.Join(groups, ",") + `],"other_count":3}`
+			c := &call{tool: &aggregateTool}
+			args := `{"stream":"entries","metric":"count","group_by":` + string(rawjson.AppendString(nil, "f"+strings.Repeat("x", rapid.IntRange(0, 5000).Draw(rt, "field")))) + `}`
+			var err error
+			if c.args, err = aggregateTool.args.parse([]byte(args)); err != nil {
+				rt.Fatal(err)
+			}
+			text := c.aggregateText([]byte(body))
+			if len(text) > AggTextMax || !strings.Contains(text, " other_count=3 (records in groups beyond limit)") {
+				rt.Fatalf("%d bytes: %q", len(text), text)
+			}
+			if lines := strings.Split(text, "\n"); len(lines) > 2 || slices.Contains(lines, "") {
+				rt.Fatalf("lines %q", lines)
+			}
+		})
 	})
 }

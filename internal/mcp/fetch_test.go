@@ -95,236 +95,256 @@ func filledDrawer(t *testing.T) *drawer {
 	return d
 }
 
-// TestPROJ1Documents: whole results, one file each.
-func TestPROJ1Documents(t *testing.T) {
-	d := filledDrawer(t)
-	tests := map[string]string{
-		"fetch_role.txt":     `{"id":"cin_c1/items:role"}`,
-		"fetch_fields.txt":   `{"id":"cin_c1/items:role","fields":["price","meta"]}`,
-		"fetch_rendered.txt": `{"id":"items:rendered"}`,
-		"fetch_binary.txt":   `{"id":"cin_c1/items:binary"}`,
-		"fetch_expand.txt":   `{"id":"cin_c1/items:parent","expand":["notes","cover"],"expand_limit":{"notes":2}}`,
-		"fetch_awkward.txt":  `{"id":"` + Handle{"cin_c1", "items", "a/b"}.URI() + `"}`,
-		"fetch_uri.txt":      `{"id":"` + Handle{"cin_c1", "items", "role"}.URI() + `","fields":["title"]}`,
-	}
-	for name, args := range tests {
-		res := mustDo(t, d.Surface, "fetch", args)
+// TestDocuments: whole results, one file each.
+func TestDocuments(t *testing.T) {
+	t.Run("PROJ-1 documents", func(t *testing.T) {
+		d := filledDrawer(t)
+		tests := map[string]string{
+			"fetch_role.txt":     `{"id":"cin_c1/items:role"}`,
+			"fetch_fields.txt":   `{"id":"cin_c1/items:role","fields":["price","meta"]}`,
+			"fetch_rendered.txt": `{"id":"items:rendered"}`,
+			"fetch_binary.txt":   `{"id":"cin_c1/items:binary"}`,
+			"fetch_expand.txt":   `{"id":"cin_c1/items:parent","expand":["notes","cover"],"expand_limit":{"notes":2}}`,
+			"fetch_awkward.txt":  `{"id":"` + Handle{"cin_c1", "items", "a/b"}.URI() + `"}`,
+			"fetch_uri.txt":      `{"id":"` + Handle{"cin_c1", "items", "role"}.URI() + `","fields":["title"]}`,
+		}
+		for name, args := range tests {
+			res := mustDo(t, d.Surface, "fetch", args)
+			checkDocument(t, res)
+			golden(t, name, d.readable(t, res))
+		}
+		res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:long"}`)
 		checkDocument(t, res)
-		golden(t, name, d.readable(t, res))
-	}
-	res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:long"}`)
-	checkDocument(t, res)
-	golden(t, "fetch_long_card.txt", res.Content[1].Text)
+		golden(t, "fetch_long_card.txt", res.Content[1].Text)
+	})
 }
 
-// TestTEXT3TEXT4Card: the card has id, title, source handles and a preview; TEXT-4: all of
+// TestCard: the card has id, title, source handles and a preview; TEXT-4: all of
 // them from the record inside its wrapper.
-func TestTEXT3TEXT4Card(t *testing.T) {
-	d := filledDrawer(t)
-	res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:role"}`)
-	want := `document "cin_c1/items:role" "April rent" at="2026-04-30T09:00:00Z"
+func TestCard(t *testing.T) {
+	t.Run("TEXT-3 TEXT-4 card", func(t *testing.T) {
+		d := filledDrawer(t)
+		res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:role"}`)
+		want := `document "cin_c1/items:role" "April rent" at="2026-04-30T09:00:00Z"
 source connection_id="cin_c1" connector_key="cabinet" stream="items" display_name="Left drawer"
 preview "Paid by standing order, see the letter from the bank."
 complete in content[0]`
-	if diff := cmp.Diff(want, res.Content[1].Text); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+		if diff := cmp.Diff(want, res.Content[1].Text); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }
 
-// TestCONT2CardCalls: every call that a card or a text of a document offers works.
-func TestCONT2CardCalls(t *testing.T) {
-	d := filledDrawer(t)
-	d.Ingest("cin_c1", "items", filed("mixed", `"title":`+jsonText(letter(200))+`,"body":"B","mixed":`+jsonText(letter(500))+`,"meta":{"a":"`+strings.Repeat("x", 700)+`"}`))
-	calls := 0
-	for _, args := range []string{
-		`{"id":"items:long"}`, `{"id":"items:mixed"}`, `{"id":"items:parent","expand":["notes"],"expand_limit":{"notes":1}}`, `{"id":"items:binary"}`,
-	} {
-		res := mustDo(t, d.Surface, "fetch", args)
-		checkDocument(t, res)
-		for line := range strings.SplitSeq(res.Content[1].Text+"\n"+find(t, res.Structured, "text").(string), "\n") {
-			if next, ok := strings.CutPrefix(strings.TrimSpace(line), "more: "); ok {
-				tool, args, _ := strings.Cut(next, " ")
-				mustDo(t, d.Surface, tool, args)
-				calls++
-			}
-		}
-		rungs, _ := find(t, res.Structured, "metadata.content_ladder.fields").([]any)
-		for i := range rungs {
-			at := fmt.Sprintf("metadata.content_ladder.fields.%d.read.", i)
-			if tool, ok := find(t, res.Structured, at+"tool").(string); ok {
-				args, err := json.Marshal(find(t, res.Structured, at+"args"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				mustDo(t, d.Surface, tool, string(args))
-				calls++
-			}
-		}
-	}
-	if calls < 10 {
-		t.Errorf("only %d calls are offered", calls)
-	}
-}
-
-// TestGPT2LongDocument: a text of 200 KB is read to its end by following only what
-// the results say, by their text and by the ladder.
-func TestGPT2LongDocument(t *testing.T) {
-	for _, want := range []string{strings.Repeat("0123456789 abcdef\n", 200<<10/18), letter(120_000), strings.Repeat("😀", 50_000)} {
-		d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(want)))
-		doc := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:long"}`)
-		checkDocument(t, doc)
-		head := find(t, doc.Structured, "text").(string)
-		total := json.Number(fmt.Sprint(charCount(want)))
-		if find(t, doc.Structured, "metadata.text_truncated") != true || find(t, doc.Structured, "metadata.text_total_chars") != total {
-			t.Errorf("MS-145 metadata of a text of %s characters: %.500s", total, doc.Structured[len(doc.Structured)-500:])
-		}
-		if len(head) < DocTextMax-4 {
-			t.Errorf("MS-145 only %d bytes are inline", len(head))
-		}
-		args, err := json.Marshal(find(t, doc.Structured, "metadata.content_ladder.fields.0.read.args"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for how, next := range map[string]string{"card": nextCall(doc.Content[1].Text, "more:", "read_record_field"), "ladder": string(args)} {
-			got := head
-			for n := 0; next != "" && n < 100; n++ {
-				res := mustDo(t, d.Surface, "read_record_field", next)
-				got += shownWindow(t, res)
-				next = nextCall(res.Content[0].Text, "next:", "read_record_field")
-			}
-			if got != want {
-				t.Errorf("by the %s: %d characters, want %s", how, charCount(got), total)
-			}
-		}
-	}
-}
-
-// TestLINK2WholeInline: a text that fits the inline limit exactly is whole.
-func TestLINK2WholeInline(t *testing.T) {
-	for _, n := range []int{1, DocTextMax - 1, DocTextMax} {
-		want := strings.Repeat("a b", n)[:n]
-		d := newDrawer(t, wholeCabinet, filed("x", `"title":"T","body":`+jsonText(want)))
-		res := mustDo(t, d.Surface, "fetch", `{"id":"items:x"}`)
-		checkDocument(t, res)
-		if find(t, res.Structured, "text") != want || find(t, res.Structured, "metadata.text_truncated") != nil ||
-			find(t, res.Structured, "metadata.content_ladder") != nil || !strings.Contains(res.Content[1].Text, "\ncomplete in content[0]") {
-			t.Errorf("%d bytes: %.300s\n%s", n, res.Structured[len(res.Structured)-300:], res.Content[1].Text)
-		}
-	}
-}
-
-// TestPROJ2OnlyRequestedFields: what was not asked for appears nowhere, also when the
-// server sends it all the same.
-func TestPROJ2OnlyRequestedFields(t *testing.T) {
-	d := filledDrawer(t)
-	res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:role","fields":["price"]}`)
-	checkDocument(t, res)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"object":"record","id":"role","stream":"items","connection_id":"cin_c1","title":"April rent","sent_at":"2020-01-01T00:00:00Z",`+
-			`"data":{"price":7,"title":"April rent","body":"Paid by standing order","meta":{"tags":["a"]},"scan":`+photo+`},`+
-			`"truncated_fields":{"body":{"total_chars":900,"shown_chars":22}},`+
-			`"meta":{"presentation":{"cabinet/items":{"roles":{"primary-title":["title"],"primary-text":["body"]}}}}}`)
-	}))
-	t.Cleanup(srv.Close)
-	other := mustDo(t, surface(t, srv.URL, "t", &requests{}), "fetch", `{"id":"cin_c1/items:role","fields":["price"]}`)
-	checkDocument(t, other)
-	for _, res := range []*Result{res, other} {
-		for _, block := range res.Content {
-			for _, secret := range []string{"April rent", "standing order", "Ada", "tags", "blob_7", "2020-01-01", "body", "scan"} {
-				if strings.Contains(block.Text, secret) {
-					t.Errorf("%q is in %s", secret, block.Text)
-				}
-			}
-		}
-		for path, want := range map[string]string{"stream": "items", "record_id": "role", "connection_id": "cin_c1"} {
-			if got := find(t, res.Structured, "metadata."+path); got != want {
-				t.Errorf("metadata.%s is %v, want %s", path, got, want)
-			}
-		}
-	}
-}
-
-// TestBINARY1NoBytesInText: no base64 and no content of files in any block; facts
-// and ways instead.
-func TestBINARY1NoBytesInText(t *testing.T) {
-	d := filledDrawer(t)
-	for _, args := range []string{`{"id":"cin_c1/items:binary"}`, `{"id":"cin_c1/items:binary","fields":["mixed","scan","pages"]}`} {
-		res := mustDo(t, d.Surface, "fetch", args)
-		checkDocument(t, res)
-		all := res.Content[0].Text + res.Content[1].Text
-		if strings.Contains(all, noise(3000)[:40]) {
-			t.Errorf("%s: base64 is in the text", args)
-		}
-		for _, want := range []string{
-			`"field_path":"scan"`, `"mime_type":"image/png"`, `"size_bytes":48213`, `"sha256":"9f2c4a0e`, `"export":"GET /v1/blobs/blob_7"`,
-			`"blob_id":"p 1"`, `"export":"GET /v1/blobs/p%201"`, `"kind":"base64_text"`,
-			`"url":"` + d.URL + `/v1/blobs/blob_7?connection_id=cin_c1"`,
+// TestCardCalls: every call that a card or a text of a document offers works.
+func TestCardCalls(t *testing.T) {
+	t.Run("CONT-2 card calls", func(t *testing.T) {
+		d := filledDrawer(t)
+		d.Ingest("cin_c1", "items", filed("mixed", `"title":`+jsonText(letter(200))+`,"body":"B","mixed":`+jsonText(letter(500))+`,"meta":{"a":"`+strings.Repeat("x", 700)+`"}`))
+		calls := 0
+		for _, args := range []string{
+			`{"id":"items:long"}`, `{"id":"items:mixed"}`, `{"id":"items:parent","expand":["notes"],"expand_limit":{"notes":1}}`, `{"id":"items:binary"}`,
 		} {
-			if !strings.Contains(res.Content[0].Text, want) {
-				t.Errorf("%s: %s is not in %s", args, want, res.Content[0].Text)
+			res := mustDo(t, d.Surface, "fetch", args)
+			checkDocument(t, res)
+			for line := range strings.SplitSeq(res.Content[1].Text+"\n"+find(t, res.Structured, "text").(string), "\n") {
+				if next, ok := strings.CutPrefix(strings.TrimSpace(line), "more: "); ok {
+					tool, args, _ := strings.Cut(next, " ")
+					mustDo(t, d.Surface, tool, args)
+					calls++
+				}
+			}
+			rungs, _ := find(t, res.Structured, "metadata.content_ladder.fields").([]any)
+			for i := range rungs {
+				at := fmt.Sprintf("metadata.content_ladder.fields.%d.read.", i)
+				if tool, ok := find(t, res.Structured, at+"tool").(string); ok {
+					args, err := json.Marshal(find(t, res.Structured, at+"args"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					mustDo(t, d.Surface, tool, string(args))
+					calls++
+				}
 			}
 		}
-		if !strings.Contains(res.Content[1].Text, `binary "scan" {"kind":"blob_reference","mime_type":"image/png"`) {
-			t.Errorf("MS-146 card %s", res.Content[1].Text)
+		if calls < 10 {
+			t.Errorf("only %d calls are offered", calls)
 		}
-	}
+	})
 }
 
-// TestID2HandleFromText: an id taken from a text is enough on an ambiguous grant.
-func TestID2HandleFromText(t *testing.T) {
-	d := newDrawer(t, wholeCabinet, filed("x", `"title":"Left"`))
-	d.Ingest("cin_c2", "items", filed("x", `"title":"Right"`))
-	res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c2/items:x"}`)
-	if find(t, res.Structured, "title") != "Right" || find(t, res.Structured, "id") != "cin_c2/items:x" {
-		t.Errorf("%s", res.Structured)
-	}
-	want := []string{"/v1/streams/items/records/x?connection_id=cin_c2 Prefer: pdpp-field-preview=65536"}
-	if diff := cmp.Diff(want, d.sent.take()); diff != "" {
-		t.Errorf("MS-142 (-want +got):\n%s", diff)
-	}
-}
-
-func TestID3LegacyFetch(t *testing.T) {
-	d := newDrawer(t, wholeCabinet, filed("x", `"title":"Left"`))
-	d.Ingest("cin_c2", "items", filed("x", `"title":"Right"`))
-	res := mustFail(t, d.Surface, "fetch", `{"id":"items:x"}`, "ambiguous_connection")
-	if find(t, res.Structured, "http_status") != json.Number("409") || !strings.Contains(res.Content[0].Text, `connection "cin_c2"`) {
-		t.Errorf("%s", res.Content[0].Text)
-	}
-	res = mustDo(t, d.Surface, "fetch", `{"id":"items:x","connection_id":"cin_c1"}`)
-	if find(t, res.Structured, "title") != "Left" || find(t, res.Structured, "id") != "items:x" || find(t, res.Structured, "metadata.connection_id") != "cin_c1" {
-		t.Errorf("%s", res.Structured)
-	}
-}
-
-// TestID4Conflict and what else is refused before any request.
-func TestID4Conflict(t *testing.T) {
-	d := newDrawer(t, wholeCabinet)
-	for _, id := range []string{"cin_c1/items:x", Handle{"cin_c1", "items", "a/b"}.URI()} {
-		res := mustFail(t, d.Surface, "fetch", `{"id":"`+id+`","connection_id":"cin_c2"}`, "conflicting_connection_id")
-		text := res.Content[0].Text
-		if find(t, res.Structured, "error.param") != "connection_id" || !strings.Contains(text, `\"cin_c1\"`) || !strings.Contains(text, `\"cin_c2\"`) ||
-			nextCall(text, "next:", "fetch") != `{"id":"`+id+`"}` {
-			t.Errorf("ID-4 %s", text)
+// TestLongDocument: a text of 200 KB is read to its end by following only what
+// the results say, by their text and by the ladder.
+func TestLongDocument(t *testing.T) {
+	t.Run("GPT-2 long document", func(t *testing.T) {
+		for _, want := range []string{strings.Repeat("0123456789 abcdef\n", 200<<10/18), letter(120_000), strings.Repeat("😀", 50_000)} {
+			d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(want)))
+			doc := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:long"}`)
+			checkDocument(t, doc)
+			head := find(t, doc.Structured, "text").(string)
+			total := json.Number(fmt.Sprint(charCount(want)))
+			if find(t, doc.Structured, "metadata.text_truncated") != true || find(t, doc.Structured, "metadata.text_total_chars") != total {
+				t.Errorf("MS-145 metadata of a text of %s characters: %.500s", total, doc.Structured[len(doc.Structured)-500:])
+			}
+			if len(head) < DocTextMax-4 {
+				t.Errorf("MS-145 only %d bytes are inline", len(head))
+			}
+			args, err := json.Marshal(find(t, doc.Structured, "metadata.content_ladder.fields.0.read.args"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for how, next := range map[string]string{"card": nextCall(doc.Content[1].Text, "more:", "read_record_field"), "ladder": string(args)} {
+				got := head
+				for n := 0; next != "" && n < 100; n++ {
+					res := mustDo(t, d.Surface, "read_record_field", next)
+					got += shownWindow(t, res)
+					next = nextCall(res.Content[0].Text, "next:", "read_record_field")
+				}
+				if got != want {
+					t.Errorf("by the %s: %d characters, want %s", how, charCount(got), total)
+				}
+			}
 		}
-	}
-	for args, code := range map[string]string{
-		`{}`:                                    "invalid_argument",
-		`{"id":"items"}`:                        "invalid_id",
-		`{"id":"../c/items:x"}`:                 "invalid_id",
-		`{"id":"items:x","fields":[]}`:          "invalid_argument",
-		`{"id":"items:x","field":"a"}`:          "invalid_argument",
-		`{"id":"items:x","expand":[]}`:          "invalid_expand",
-		`{"id":"items:x","expand_limit":null}`:  "invalid_expand",
-		`{"id":"items:x","connection_id":5}`:    "invalid_argument",
-		`{"id":"pdpp://field-window/eyJ2Ijox"}`: "invalid_id",
-	} {
-		mustFail(t, d.Surface, "fetch", args, code)
-	}
-	if sent := d.sent.take(); sent != nil {
-		t.Errorf("MS-44 requests were sent: %q", sent)
-	}
+	})
+}
+
+// TestWholeInline: a text that fits the inline limit exactly is whole.
+func TestWholeInline(t *testing.T) {
+	t.Run("LINK-2 whole inline", func(t *testing.T) {
+		for _, n := range []int{1, DocTextMax - 1, DocTextMax} {
+			want := strings.Repeat("a b", n)[:n]
+			d := newDrawer(t, wholeCabinet, filed("x", `"title":"T","body":`+jsonText(want)))
+			res := mustDo(t, d.Surface, "fetch", `{"id":"items:x"}`)
+			checkDocument(t, res)
+			if find(t, res.Structured, "text") != want || find(t, res.Structured, "metadata.text_truncated") != nil ||
+				find(t, res.Structured, "metadata.content_ladder") != nil || !strings.Contains(res.Content[1].Text, "\ncomplete in content[0]") {
+				t.Errorf("%d bytes: %.300s\n%s", n, res.Structured[len(res.Structured)-300:], res.Content[1].Text)
+			}
+		}
+	})
+}
+
+// TestOnlyRequestedFields: what was not asked for appears nowhere, also when the
+// server sends it all the same.
+func TestOnlyRequestedFields(t *testing.T) {
+	t.Run("PROJ-2 only requested fields", func(t *testing.T) {
+		d := filledDrawer(t)
+		res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:role","fields":["price"]}`)
+		checkDocument(t, res)
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"object":"record","id":"role","stream":"items","connection_id":"cin_c1","title":"April rent","sent_at":"2020-01-01T00:00:00Z",`+
+				`"data":{"price":7,"title":"April rent","body":"Paid by standing order","meta":{"tags":["a"]},"scan":`+photo+`},`+
+				`"truncated_fields":{"body":{"total_chars":900,"shown_chars":22}},`+
+				`"meta":{"presentation":{"cabinet/items":{"roles":{"primary-title":["title"],"primary-text":["body"]}}}}}`)
+		}))
+		t.Cleanup(srv.Close)
+		other := mustDo(t, surface(t, srv.URL, "t", &requests{}), "fetch", `{"id":"cin_c1/items:role","fields":["price"]}`)
+		checkDocument(t, other)
+		for _, res := range []*Result{res, other} {
+			for _, block := range res.Content {
+				for _, secret := range []string{"April rent", "standing order", "Ada", "tags", "blob_7", "2020-01-01", "body", "scan"} {
+					if strings.Contains(block.Text, secret) {
+						t.Errorf("%q is in %s", secret, block.Text)
+					}
+				}
+			}
+			for path, want := range map[string]string{"stream": "items", "record_id": "role", "connection_id": "cin_c1"} {
+				if got := find(t, res.Structured, "metadata."+path); got != want {
+					t.Errorf("metadata.%s is %v, want %s", path, got, want)
+				}
+			}
+		}
+	})
+}
+
+// TestNoBytesInText: no base64 and no content of files in any block; facts
+// and ways instead.
+func TestNoBytesInText(t *testing.T) {
+	t.Run("BINARY-1 no bytes in text", func(t *testing.T) {
+		d := filledDrawer(t)
+		for _, args := range []string{`{"id":"cin_c1/items:binary"}`, `{"id":"cin_c1/items:binary","fields":["mixed","scan","pages"]}`} {
+			res := mustDo(t, d.Surface, "fetch", args)
+			checkDocument(t, res)
+			all := res.Content[0].Text + res.Content[1].Text
+			if strings.Contains(all, noise(3000)[:40]) {
+				t.Errorf("%s: base64 is in the text", args)
+			}
+			for _, want := range []string{
+				`"field_path":"scan"`, `"mime_type":"image/png"`, `"size_bytes":48213`, `"sha256":"9f2c4a0e`, `"export":"GET /v1/blobs/blob_7"`,
+				`"blob_id":"p 1"`, `"export":"GET /v1/blobs/p%201"`, `"kind":"base64_text"`,
+				`"url":"` + d.URL + `/v1/blobs/blob_7?connection_id=cin_c1"`,
+			} {
+				if !strings.Contains(res.Content[0].Text, want) {
+					t.Errorf("%s: %s is not in %s", args, want, res.Content[0].Text)
+				}
+			}
+			if !strings.Contains(res.Content[1].Text, `binary "scan" {"kind":"blob_reference","mime_type":"image/png"`) {
+				t.Errorf("MS-146 card %s", res.Content[1].Text)
+			}
+		}
+	})
+}
+
+// TestHandleFromText: an id taken from a text is enough on an ambiguous grant.
+func TestHandleFromText(t *testing.T) {
+	t.Run("ID-2 handle from text", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet, filed("x", `"title":"Left"`))
+		d.Ingest("cin_c2", "items", filed("x", `"title":"Right"`))
+		res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c2/items:x"}`)
+		if find(t, res.Structured, "title") != "Right" || find(t, res.Structured, "id") != "cin_c2/items:x" {
+			t.Errorf("%s", res.Structured)
+		}
+		want := []string{"/v1/streams/items/records/x?connection_id=cin_c2 Prefer: pdpp-field-preview=65536"}
+		if diff := cmp.Diff(want, d.sent.take()); diff != "" {
+			t.Errorf("MS-142 (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestLegacyFetch(t *testing.T) {
+	t.Run("ID-3 legacy fetch", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet, filed("x", `"title":"Left"`))
+		d.Ingest("cin_c2", "items", filed("x", `"title":"Right"`))
+		res := mustFail(t, d.Surface, "fetch", `{"id":"items:x"}`, "ambiguous_connection")
+		if find(t, res.Structured, "http_status") != json.Number("409") || !strings.Contains(res.Content[0].Text, `connection "cin_c2"`) {
+			t.Errorf("%s", res.Content[0].Text)
+		}
+		res = mustDo(t, d.Surface, "fetch", `{"id":"items:x","connection_id":"cin_c1"}`)
+		if find(t, res.Structured, "title") != "Left" || find(t, res.Structured, "id") != "items:x" || find(t, res.Structured, "metadata.connection_id") != "cin_c1" {
+			t.Errorf("%s", res.Structured)
+		}
+	})
+}
+
+// TestConflict and what else is refused before any request.
+func TestConflict(t *testing.T) {
+	t.Run("ID-4 conflict", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet)
+		for _, id := range []string{"cin_c1/items:x", Handle{"cin_c1", "items", "a/b"}.URI()} {
+			res := mustFail(t, d.Surface, "fetch", `{"id":"`+id+`","connection_id":"cin_c2"}`, "conflicting_connection_id")
+			text := res.Content[0].Text
+			if find(t, res.Structured, "error.param") != "connection_id" || !strings.Contains(text, `\"cin_c1\"`) || !strings.Contains(text, `\"cin_c2\"`) ||
+				nextCall(text, "next:", "fetch") != `{"id":"`+id+`"}` {
+				t.Errorf("ID-4 %s", text)
+			}
+		}
+		for args, code := range map[string]string{
+			`{}`:                                    "invalid_argument",
+			`{"id":"items"}`:                        "invalid_id",
+			`{"id":"../c/items:x"}`:                 "invalid_id",
+			`{"id":"items:x","fields":[]}`:          "invalid_argument",
+			`{"id":"items:x","field":"a"}`:          "invalid_argument",
+			`{"id":"items:x","expand":[]}`:          "invalid_expand",
+			`{"id":"items:x","expand_limit":null}`:  "invalid_expand",
+			`{"id":"items:x","connection_id":5}`:    "invalid_argument",
+			`{"id":"pdpp://field-window/eyJ2Ijox"}`: "invalid_id",
+		} {
+			mustFail(t, d.Surface, "fetch", args, code)
+		}
+		if sent := d.sent.take(); sent != nil {
+			t.Errorf("MS-44 requests were sent: %q", sent)
+		}
+	})
 }
 
 func TestFetchErrors(t *testing.T) {
@@ -339,123 +359,131 @@ func TestFetchErrors(t *testing.T) {
 	mustFail(t, d.Surface, "fetch", `{"id":"cin_c1/items:x"}`, "grant_stream_not_allowed")
 }
 
-// TestEXPLIM2Fetch: expand_limit is serialized, and the gate comes before the read.
-func TestEXPLIM2Fetch(t *testing.T) {
-	d := filledDrawer(t)
-	mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:parent","expand":["notes"],"expand_limit":{"notes":1}}`)
-	want := []string{
-		"/v1/schema?view=compact&stream=items&connection_id=cin_c1",
-		"/v1/streams/items/records/parent?expand=notes&expand_limit%5Bnotes%5D=1&connection_id=cin_c1 Prefer: pdpp-field-preview=65536",
-	}
-	if diff := cmp.Diff(want, d.sent.take()); diff != "" {
-		t.Errorf("MS-142 (-want +got):\n%s", diff)
-	}
-	for _, args := range []string{`{"id":"cin_c1/covers:cv","expand":["notes"]}`, `{"id":"cin_c1/covers:cv","expand_limit":{"notes":1}}`} {
-		res := mustFail(t, d.Surface, "fetch", args, "invalid_expand")
-		if !strings.Contains(res.Content[0].Text, "expand_capabilities") || !strings.Contains(res.Content[0].Text, "covers") {
-			t.Errorf("GATE-2 %s", res.Content[0].Text)
+// TestFetch: expand_limit is serialized, and the gate comes before the read.
+func TestFetch(t *testing.T) {
+	t.Run("EXPLIM-2 fetch", func(t *testing.T) {
+		d := filledDrawer(t)
+		mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:parent","expand":["notes"],"expand_limit":{"notes":1}}`)
+		want := []string{
+			"/v1/schema?view=compact&stream=items&connection_id=cin_c1",
+			"/v1/streams/items/records/parent?expand=notes&expand_limit%5Bnotes%5D=1&connection_id=cin_c1 Prefer: pdpp-field-preview=65536",
 		}
-	}
-	if sent := d.sent.take(); slices.ContainsFunc(sent, func(s string) bool { return strings.Contains(s, "/records/") }) {
-		t.Errorf("GATE-2 the record was read: %q", sent)
-	}
-}
-
-// TestOPAQUE1OtherServers: a server that knows no preference is cut here, and says
-// so; every cut field can be read on.
-func TestOPAQUE1OtherServers(t *testing.T) {
-	long, list := letter(80_000), "["+strings.Repeat(`{"a":"b"},`, 9000)+`1]`
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"id":"r","stream":"s","one":%s,"two":%s,"list":%s,"n":12345678901234567890.10}`, jsonText(long), jsonText(long), list)
-	}))
-	t.Cleanup(srv.Close)
-	s := surface(t, srv.URL, "t", &requests{})
-	res := mustDo(t, s, "fetch", `{"id":"s:r"}`)
-	checkDocument(t, res)
-	if find(t, res.Structured, "metadata.projected") != "adapter" || find(t, res.Structured, "metadata.text_source") != "rendered" {
-		t.Errorf("MS-71 %.300s", res.Structured[len(res.Structured)-300:])
-	}
-	text := find(t, res.Structured, "text").(string)
-	for _, want := range []string{"one: Zeile 0", "two: Zeile 0", "…(cut:80000)", fmt.Sprintf("list: json(cut:%d)", len(list)), "n: 12345678901234567890.10"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in the text", want)
+		if diff := cmp.Diff(want, d.sent.take()); diff != "" {
+			t.Errorf("MS-142 (-want +got):\n%s", diff)
 		}
-	}
-	for i, field := range []string{"one", "two", "list"} {
-		entry := fmt.Sprintf("metadata.content_ladder.fields.%d.", i)
-		if find(t, res.Structured, entry+"field_path") != field || find(t, res.Structured, entry+"read.tool") != "read_record_field" {
-			t.Errorf("MS-145 rung %d is %v", i, find(t, res.Structured, entry+"field_path"))
+		for _, args := range []string{`{"id":"cin_c1/covers:cv","expand":["notes"]}`, `{"id":"cin_c1/covers:cv","expand_limit":{"notes":1}}`} {
+			res := mustFail(t, d.Surface, "fetch", args, "invalid_expand")
+			if !strings.Contains(res.Content[0].Text, "expand_capabilities") || !strings.Contains(res.Content[0].Text, "covers") {
+				t.Errorf("GATE-2 %s", res.Content[0].Text)
+			}
 		}
-	}
-	shown, _, _ := strings.Cut(strings.TrimPrefix(text[strings.Index(text, "two: "):], "two: "), "…(cut:")
-	if got := find(t, res.Structured, "metadata.content_ladder.fields.1.read.args.offset_chars"); got != json.Number(fmt.Sprint(charCount(shown))) {
-		t.Errorf("two goes on at %v, %d characters are shown", got, charCount(shown))
-	}
-}
-
-// TestEVID1NoGuess: no name but those of the document contract makes a title or text.
-func TestEVID1NoGuess(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"id":"r","stream":"s","connection_id":"c","connector_key":"https://reg.test/c/mail",`+
-			`"data":{"subject":"Hi","name":"N","body":"B","sent_at":"2026-01-02T03:04:05Z","url":"javascript:alert(1)"}}`)
-	}))
-	t.Cleanup(srv.Close)
-	res := mustDo(t, surface(t, srv.URL, "t", &requests{}), "fetch", `{"id":"s:r"}`)
-	checkDocument(t, res)
-	for path, want := range map[string]string{
-		"title": "mail / s / 2026-01-02T03:04:05Z", "metadata.text_source": "rendered", "metadata.event_time": "2026-01-02T03:04:05Z",
-		"url": srv.URL + "/v1/streams/s/records/r?connection_id=c",
-	} {
-		if got := find(t, res.Structured, path); got != want {
-			t.Errorf("%s is %v, want %s", path, got, want)
+		if sent := d.sent.take(); slices.ContainsFunc(sent, func(s string) bool { return strings.Contains(s, "/records/") }) {
+			t.Errorf("GATE-2 the record was read: %q", sent)
 		}
-	}
-}
-
-// TestCONT1NothingIsLost: of any record, each field is told, or named with a way to
-// it; and every budget holds.
-func TestCONT1NothingIsLost(t *testing.T) {
-	var body string
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, body)
-	}))
-	t.Cleanup(srv.Close)
-	s := surface(t, srv.URL, "t", &requests{})
-	values := rapid.SampledFrom([]string{
-		`1`, `true`, `"short"`, jsonText(letter(200)), jsonText(letter(300)), jsonText(letter(30_000)), jsonText(letter(70_000)), photo, `"` + noise(900) + `"`,
-		`["a","b"]`, `{"a":"` + strings.Repeat("x", 600) + `"}`, `["` + strings.Repeat("y", 66_000) + `"]`, `[` + photo + `,{"blob_id":"b2"}]`, "\"bidi \u202e\"",
-		`"` + strings.Repeat(`\u0001`, 20_000) + `"`,
 	})
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.SampledFrom([]int{0, 1, 3, 12, 90}).Draw(rt, "fields")
-		hasText := rapid.Bool().Draw(rt, "text")
-		var members, names []string
-		for i := range n {
-			name := fmt.Sprintf("field_%d", i)
-			if i == 0 && hasText {
-				name = "text"
-			}
-			names = append(names, name)
-			members = append(members, fmt.Sprintf("%q:%s", name, values.Draw(rt, name)))
-		}
-		id := strings.Repeat("r", rapid.SampledFrom([]int{1, 80}).Draw(rt, "id"))
-		body = fmt.Sprintf(`{"id":%q,"stream":"s","connection_id":"c","display_name":%s,"data":{%s}}`, id, jsonText(letter(100)), strings.Join(members, ","))
-		res := mustDo(t, s, "fetch", `{"id":"c/s:`+id+`"}`)
+}
+
+// TestOtherServers: a server that knows no preference is cut here, and says
+// so; every cut field can be read on.
+func TestOtherServers(t *testing.T) {
+	t.Run("OPAQUE-1 other servers", func(t *testing.T) {
+		long, list := letter(80_000), "["+strings.Repeat(`{"a":"b"},`, 9000)+`1]`
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"id":"r","stream":"s","one":%s,"two":%s,"list":%s,"n":12345678901234567890.10}`, jsonText(long), jsonText(long), list)
+		}))
+		t.Cleanup(srv.Close)
+		s := surface(t, srv.URL, "t", &requests{})
+		res := mustDo(t, s, "fetch", `{"id":"s:r"}`)
 		checkDocument(t, res)
-		for _, name := range names {
-			if !strings.Contains(res.Content[0].Text, `"`+name+`"`) && !strings.Contains(res.Content[0].Text, name+": ") && name != "text" {
-				rt.Fatalf("%s is nowhere: %d bytes, text source %v", name, len(res.Structured), find(t, res.Structured, "metadata.text_source"))
+		if find(t, res.Structured, "metadata.projected") != "adapter" || find(t, res.Structured, "metadata.text_source") != "rendered" {
+			t.Errorf("MS-71 %.300s", res.Structured[len(res.Structured)-300:])
+		}
+		text := find(t, res.Structured, "text").(string)
+		for _, want := range []string{"one: Zeile 0", "two: Zeile 0", "…(cut:80000)", fmt.Sprintf("list: json(cut:%d)", len(list)), "n: 12345678901234567890.10"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in the text", want)
 			}
 		}
-		if strings.Contains(res.Content[0].Text, noise(900)[:40]) || strings.Contains(res.Content[0].Text, "\u202e") {
-			rt.Fatal("base64 or a bidirectional control is in the text")
+		for i, field := range []string{"one", "two", "list"} {
+			entry := fmt.Sprintf("metadata.content_ladder.fields.%d.", i)
+			if find(t, res.Structured, entry+"field_path") != field || find(t, res.Structured, entry+"read.tool") != "read_record_field" {
+				t.Errorf("MS-145 rung %d is %v", i, find(t, res.Structured, entry+"field_path"))
+			}
 		}
-		if find(t, res.Structured, "metadata.text_truncated") == true && !strings.Contains(res.Content[1].Text, "\nmore: ") {
-			rt.Fatalf("a cut text without a way on:\n%s", res.Content[1].Text)
+		shown, _, _ := strings.Cut(strings.TrimPrefix(text[strings.Index(text, "two: "):], "two: "), "…(cut:")
+		if got := find(t, res.Structured, "metadata.content_ladder.fields.1.read.args.offset_chars"); got != json.Number(fmt.Sprint(charCount(shown))) {
+			t.Errorf("two goes on at %v, %d characters are shown", got, charCount(shown))
 		}
+	})
+}
+
+// TestNoGuess: no name but those of the document contract makes a title or text.
+func TestNoGuess(t *testing.T) {
+	t.Run("EVID-1 no guess", func(t *testing.T) {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"id":"r","stream":"s","connection_id":"c","connector_key":"https://reg.test/c/mail",`+
+				`"data":{"subject":"Hi","name":"N","body":"B","sent_at":"2026-01-02T03:04:05Z","url":"javascript:alert(1)"}}`)
+		}))
+		t.Cleanup(srv.Close)
+		res := mustDo(t, surface(t, srv.URL, "t", &requests{}), "fetch", `{"id":"s:r"}`)
+		checkDocument(t, res)
+		for path, want := range map[string]string{
+			"title": "mail / s / 2026-01-02T03:04:05Z", "metadata.text_source": "rendered", "metadata.event_time": "2026-01-02T03:04:05Z",
+			"url": srv.URL + "/v1/streams/s/records/r?connection_id=c",
+		} {
+			if got := find(t, res.Structured, path); got != want {
+				t.Errorf("%s is %v, want %s", path, got, want)
+			}
+		}
+	})
+}
+
+// TestNothingIsLost: of any record, each field is told, or named with a way to
+// it; and every budget holds.
+func TestNothingIsLost(t *testing.T) {
+	t.Run("CONT-1 nothing is lost", func(t *testing.T) {
+		var body string
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, body)
+		}))
+		t.Cleanup(srv.Close)
+		s := surface(t, srv.URL, "t", &requests{})
+		values := rapid.SampledFrom([]string{
+			`1`, `true`, `"short"`, jsonText(letter(200)), jsonText(letter(300)), jsonText(letter(30_000)), jsonText(letter(70_000)), photo, `"` + noise(900) + `"`,
+			`["a","b"]`, `{"a":"` + strings.Repeat("x", 600) + `"}`, `["` + strings.Repeat("y", 66_000) + `"]`, `[` + photo + `,{"blob_id":"b2"}]`, "\"bidi \u202e\"",
+			`"` + strings.Repeat(`\u0001`, 20_000) + `"`,
+		})
+		rapid.Check(t, func(rt *rapid.T) {
+			n := rapid.SampledFrom([]int{0, 1, 3, 12, 90}).Draw(rt, "fields")
+			hasText := rapid.Bool().Draw(rt, "text")
+			var members, names []string
+			for i := range n {
+				name := fmt.Sprintf("field_%d", i)
+				if i == 0 && hasText {
+					name = "text"
+				}
+				names = append(names, name)
+				members = append(members, fmt.Sprintf("%q:%s", name, values.Draw(rt, name)))
+			}
+			id := strings.Repeat("r", rapid.SampledFrom([]int{1, 80}).Draw(rt, "id"))
+			body = fmt.Sprintf(`{"id":%q,"stream":"s","connection_id":"c","display_name":%s,"data":{%s}}`, id, jsonText(letter(100)), strings.Join(members, ","))
+			res := mustDo(t, s, "fetch", `{"id":"c/s:`+id+`"}`)
+			checkDocument(t, res)
+			for _, name := range names {
+				if !strings.Contains(res.Content[0].Text, `"`+name+`"`) && !strings.Contains(res.Content[0].Text, name+": ") && name != "text" {
+					rt.Fatalf("%s is nowhere: %d bytes, text source %v", name, len(res.Structured), find(t, res.Structured, "metadata.text_source"))
+				}
+			}
+			if strings.Contains(res.Content[0].Text, noise(900)[:40]) || strings.Contains(res.Content[0].Text, "\u202e") {
+				rt.Fatal("base64 or a bidirectional control is in the text")
+			}
+			if find(t, res.Structured, "metadata.text_truncated") == true && !strings.Contains(res.Content[1].Text, "\nmore: ") {
+				rt.Fatalf("a cut text without a way on:\n%s", res.Content[1].Text)
+			}
+		})
 	})
 }
 

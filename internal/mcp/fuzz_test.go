@@ -216,27 +216,29 @@ func FuzzCallArguments(f *testing.F) {
 	})
 }
 
-// TestTOOLS3AnyArguments gives tools arguments that are nearly right, in every mood of
+// TestAnyArguments gives tools arguments that are nearly right, in every mood of
 // the server.
-func TestTOOLS3AnyArguments(t *testing.T) {
-	a := newAsked(t)
-	for _, tool := range tools {
-		t.Run(tool.Name, func(t *testing.T) {
-			accepted, refused := 0, 0
-			for range 4 { // more than the usual number of draws
-				rapid.Check(t, func(t *rapid.T) {
-					if a.check(t, tool, []byte(drawCall(t, tool)), rapid.IntRange(0, len(moods)-1).Draw(t, "mood")) {
-						accepted++
-					} else {
-						refused++
-					}
-				})
-			}
-			if accepted == 0 || refused == 0 {
-				t.Errorf("%d calls were accepted, %d refused: they test nothing", accepted, refused)
-			}
-		})
-	}
+func TestAnyArguments(t *testing.T) {
+	t.Run("TOOLS-3 any arguments", func(t *testing.T) {
+		a := newAsked(t)
+		for _, tool := range tools {
+			t.Run(tool.Name, func(t *testing.T) {
+				accepted, refused := 0, 0
+				for range 4 { // more than the usual number of draws
+					rapid.Check(t, func(t *rapid.T) {
+						if a.check(t, tool, []byte(drawCall(t, tool)), rapid.IntRange(0, len(moods)-1).Draw(t, "mood")) {
+							accepted++
+						} else {
+							refused++
+						}
+					})
+				}
+				if accepted == 0 || refused == 0 {
+					t.Errorf("%d calls were accepted, %d refused: they test nothing", accepted, refused)
+				}
+			})
+		}
+	})
 }
 
 // drawCall draws arguments: all required ones nearly always, others now and then, a
@@ -340,33 +342,35 @@ func FuzzReadResource(f *testing.F) {
 	})
 }
 
-// TestHANDLE1AnyPayload reads URIs with members that are nearly right.
-func TestHANDLE1AnyPayload(t *testing.T) {
-	a := newAsked(t)
-	read := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
-		prefix := rapid.SampledFrom([]string{recordURI, windowURI, blobURI}).Draw(t, "prefix")
-		kind := strings.TrimSuffix(strings.TrimPrefix(prefix, "pdpp://"), "/")
-		payload := []byte(`{"v":1,"kind":"` + kind + `"`)
-		names := map[string][]string{
-			recordURI: {"connection_id", "stream", "record_id"}, blobURI: {"connection_id", "blob_id"},
-			windowURI: {"connection_id", "stream", "record_id", "field_path"},
-		}[prefix]
-		for _, name := range names {
-			payload = appendMember(payload, name, rapid.OneOf(rapid.Just("a"), awkwardName()).Draw(t, name))
-		}
-		for _, n := range []string{"offset_chars", "limit_chars", "after_chars"} {
-			if prefix == windowURI && rapid.IntRange(0, 3).Draw(t, n+"?") == 0 {
-				payload = append(append(rawjson.AppendString(append(payload, ','), n), ':'), rapid.SampledFrom([]string{"0", "7", "-1", "1e3", "99999"}).Draw(t, n)...)
+// TestAnyPayload reads URIs with members that are nearly right.
+func TestAnyPayload(t *testing.T) {
+	t.Run("HANDLE-1 any payload", func(t *testing.T) {
+		a := newAsked(t)
+		read := map[string]int{}
+		rapid.Check(t, func(t *rapid.T) {
+			prefix := rapid.SampledFrom([]string{recordURI, windowURI, blobURI}).Draw(t, "prefix")
+			kind := strings.TrimSuffix(strings.TrimPrefix(prefix, "pdpp://"), "/")
+			payload := []byte(`{"v":1,"kind":"` + kind + `"`)
+			names := map[string][]string{
+				recordURI: {"connection_id", "stream", "record_id"}, blobURI: {"connection_id", "blob_id"},
+				windowURI: {"connection_id", "stream", "record_id", "field_path"},
+			}[prefix]
+			for _, name := range names {
+				payload = appendMember(payload, name, rapid.OneOf(rapid.Just("a"), awkwardName()).Draw(t, name))
 			}
-		}
-		if a.checkResource(t, prefix+base64.RawURLEncoding.EncodeToString(append(payload, '}')), rapid.IntRange(0, len(moods)-1).Draw(t, "mood")) {
-			read[prefix]++
+			for _, n := range []string{"offset_chars", "limit_chars", "after_chars"} {
+				if prefix == windowURI && rapid.IntRange(0, 3).Draw(t, n+"?") == 0 {
+					payload = append(append(rawjson.AppendString(append(payload, ','), n), ':'), rapid.SampledFrom([]string{"0", "7", "-1", "1e3", "99999"}).Draw(t, n)...)
+				}
+			}
+			if a.checkResource(t, prefix+base64.RawURLEncoding.EncodeToString(append(payload, '}')), rapid.IntRange(0, len(moods)-1).Draw(t, "mood")) {
+				read[prefix]++
+			}
+		})
+		if len(read) != 3 {
+			t.Errorf("of %v only some could be read: the others test nothing", read)
 		}
 	})
-	if len(read) != 3 {
-		t.Errorf("of %v only some could be read: the others test nothing", read)
-	}
 }
 
 // checkResource reads a URI and says whether it was passed on.

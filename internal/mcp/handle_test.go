@@ -20,32 +20,34 @@ func awkwardName() *rapid.Generator[string] {
 	})
 }
 
-// TestID1ID5HandlesParseBack: every handle that is shown is read as the record it names
+// TestHandlesParseBack: every handle that is shown is read as the record it names
 // (ID-1, ID-5, MS-52).
-func TestID1ID5HandlesParseBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := Handle{awkwardName().Draw(t, "connection"), awkwardName().Draw(t, "stream"), awkwardName().Draw(t, "record")}
-		id, embedded := h.String()
-		if id == "" {
-			if h.isNamed() {
-				t.Fatalf("%+v has no handle", h)
+func TestHandlesParseBack(t *testing.T) {
+	t.Run("ID-1 ID-5 handles parse back", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			h := Handle{awkwardName().Draw(t, "connection"), awkwardName().Draw(t, "stream"), awkwardName().Draw(t, "record")}
+			id, embedded := h.String()
+			if id == "" {
+				if h.isNamed() {
+					t.Fatalf("%+v has no handle", h)
+				}
+				return
 			}
-			return
-		}
-		want := h
-		if !embedded {
-			want.Connection = ""
-		}
-		got, err := ParseHandle(id)
-		if err != nil || got != want {
-			t.Fatalf("ParseHandle(%q) = %+v, %v, want %+v", id, got, err, want)
-		}
-		if again, _ := got.String(); again != id {
-			t.Fatalf("%q is shown again as %q", id, again)
-		}
-		if got, err := ParseHandle(h.URI()); err != nil || got != h {
-			t.Fatalf("ParseHandle(%q) = %+v, %v, want %+v", h.URI(), got, err, h)
-		}
+			want := h
+			if !embedded {
+				want.Connection = ""
+			}
+			got, err := ParseHandle(id)
+			if err != nil || got != want {
+				t.Fatalf("ParseHandle(%q) = %+v, %v, want %+v", id, got, err, want)
+			}
+			if again, _ := got.String(); again != id {
+				t.Fatalf("%q is shown again as %q", id, again)
+			}
+			if got, err := ParseHandle(h.URI()); err != nil || got != h {
+				t.Fatalf("ParseHandle(%q) = %+v, %v, want %+v", h.URI(), got, err, h)
+			}
+		})
 	})
 }
 
@@ -85,35 +87,37 @@ func encoded(payload string) string {
 	return recordURI + base64.RawURLEncoding.EncodeToString([]byte(payload))
 }
 
-func TestID5HandlesRejected(t *testing.T) {
-	ids := []string{
-		"", "noseparator", "orders:", ":o1", "c1/", "/orders:o1", "c1/orders", "c1/x/orders:o1", "../c1/orders:o1",
-		"c1/orders:../../etc", "c1/orders:a..b", "c1/..:o1", "./orders:o1", "c1/.:o1", "c1/orders:.", `c1\x/orders:o1`, `c1/orders:a\b`,
-		"c1/orders:a\nb", "c1/orders:a\x00", "c1/or\x7fders:a", "c1/orders:\xff", "orders:a/b",
-		"pdpp://", "pdpp://record", "pdpp://record/", "pdpp://record/!!", "pdpp://blob/" + encoded(`{}`)[len(recordURI):], "PDPP://record/x",
-		encoded(`null`), encoded(`{}`), encoded(`[1]`), encoded(`{"v":1`),
-		encoded(`{"v":2,"kind":"record","stream":"s","record_id":"r"}`),
-		encoded(`{"v":"1","kind":"record","stream":"s","record_id":"r"}`),
-		encoded(`{"v":1,"kind":"blob","stream":"s","record_id":"r"}`),
-		encoded(`{"v":1,"kind":"record","stream":"s"}`),
-		encoded(`{"v":1,"kind":"record","stream":"s","record_id":".."}`),
-		encoded(`{"v":1,"kind":"record","stream":"s","record_id":"a\u0000"}`),
-		encoded(`{"v":1,"kind":"record","stream":"s","record_id":5}`),
-		encoded(`{"v":1,"kind":"record","connection_id":5,"stream":"s","record_id":"r"}`),
-		encoded(`{"v":1,"kind":"record","connection_id":"","stream":"s","record_id":"r"}`),
-		encoded(`{"v":1,"kind":"record","stream":"s","record_id":"r","grant_id":"g"}`),
-		encoded(`{"kind":"record","v":1,"stream":"s","record_id":"r"}`),
-		encoded(`{"v":1, "kind":"record","stream":"s","record_id":"r"}`),
-		encoded(`{"v":1,"kind":"record","stream":"s","record_id":"r"}`) + "=",
-		encoded(`{"v":1,"kind":"record","stream":"s","record_id":"r"}`) + "\n",
-	}
-	for _, id := range ids {
-		h, err := ParseHandle(id)
-		var f *Failure
-		if !errors.As(err, &f) || f.Code != "invalid_id" || f.Param != "id" {
-			t.Errorf("ParseHandle(%q) = %+v, %v, want invalid_id", id, h, err)
+func TestHandlesRejected(t *testing.T) {
+	t.Run("ID-5 handles rejected", func(t *testing.T) {
+		ids := []string{
+			"", "noseparator", "orders:", ":o1", "c1/", "/orders:o1", "c1/orders", "c1/x/orders:o1", "../c1/orders:o1",
+			"c1/orders:../../etc", "c1/orders:a..b", "c1/..:o1", "./orders:o1", "c1/.:o1", "c1/orders:.", `c1\x/orders:o1`, `c1/orders:a\b`,
+			"c1/orders:a\nb", "c1/orders:a\x00", "c1/or\x7fders:a", "c1/orders:\xff", "orders:a/b",
+			"pdpp://", "pdpp://record", "pdpp://record/", "pdpp://record/!!", "pdpp://blob/" + encoded(`{}`)[len(recordURI):], "PDPP://record/x",
+			encoded(`null`), encoded(`{}`), encoded(`[1]`), encoded(`{"v":1`),
+			encoded(`{"v":2,"kind":"record","stream":"s","record_id":"r"}`),
+			encoded(`{"v":"1","kind":"record","stream":"s","record_id":"r"}`),
+			encoded(`{"v":1,"kind":"blob","stream":"s","record_id":"r"}`),
+			encoded(`{"v":1,"kind":"record","stream":"s"}`),
+			encoded(`{"v":1,"kind":"record","stream":"s","record_id":".."}`),
+			encoded(`{"v":1,"kind":"record","stream":"s","record_id":"a\u0000"}`),
+			encoded(`{"v":1,"kind":"record","stream":"s","record_id":5}`),
+			encoded(`{"v":1,"kind":"record","connection_id":5,"stream":"s","record_id":"r"}`),
+			encoded(`{"v":1,"kind":"record","connection_id":"","stream":"s","record_id":"r"}`),
+			encoded(`{"v":1,"kind":"record","stream":"s","record_id":"r","grant_id":"g"}`),
+			encoded(`{"kind":"record","v":1,"stream":"s","record_id":"r"}`),
+			encoded(`{"v":1, "kind":"record","stream":"s","record_id":"r"}`),
+			encoded(`{"v":1,"kind":"record","stream":"s","record_id":"r"}`) + "=",
+			encoded(`{"v":1,"kind":"record","stream":"s","record_id":"r"}`) + "\n",
 		}
-	}
+		for _, id := range ids {
+			h, err := ParseHandle(id)
+			var f *Failure
+			if !errors.As(err, &f) || f.Code != "invalid_id" || f.Param != "id" {
+				t.Errorf("ParseHandle(%q) = %+v, %v, want invalid_id", id, h, err)
+			}
+		}
+	})
 }
 
 func FuzzParseHandle(f *testing.F) {

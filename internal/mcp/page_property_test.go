@@ -34,14 +34,16 @@ func TestQueryRecordsProperties(t *testing.T) {
 	})
 }
 
-func TestTEXT2SearchProperties(t *testing.T) {
-	s := newScript(t)
-	rapid.Check(t, func(t *rapid.T) {
-		body := drawPage(t, drawHit)
-		s.says(searchPath, body, rapid.Bool().Draw(t, "applies"))
-		args := drawArgs(t, `"q":`+jsonText(drawText(1, 200).Draw(t, "q")))
-		res := s.Call(t.Context(), &searchTool, []byte(args))
-		checkPage(t, "search", body, args, res)
+func TestSearchProperties(t *testing.T) {
+	t.Run("TEXT-2 search properties", func(t *testing.T) {
+		s := newScript(t)
+		rapid.Check(t, func(t *rapid.T) {
+			body := drawPage(t, drawHit)
+			s.says(searchPath, body, rapid.Bool().Draw(t, "applies"))
+			args := drawArgs(t, `"q":`+jsonText(drawText(1, 200).Draw(t, "q")))
+			res := s.Call(t.Context(), &searchTool, []byte(args))
+			checkPage(t, "search", body, args, res)
+		})
 	})
 }
 

@@ -54,57 +54,61 @@ func TestWindowText(t *testing.T) {
 	}
 }
 
-// TestFIELD1FollowNext: a client that reads only the text, and only follows its
+// TestFollowNext: a client that reads only the text, and only follows its
 // lines, gets the field exactly, forwards and backwards.
-func TestFIELD1FollowNext(t *testing.T) {
-	want := letter(9120)
-	d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(want)))
-	res := mustDo(t, d.Surface, "read_record_field", `{"id":"items:long","field_path":"body","limit_chars":1000}`)
-	got := shownWindow(t, res)
-	for n := 0; ; n++ {
-		args := nextCall(res.Content[0].Text, "next:", "read_record_field")
-		if args == "" || n > 20 {
-			break
+func TestFollowNext(t *testing.T) {
+	t.Run("FIELD-1 follow next", func(t *testing.T) {
+		want := letter(9120)
+		d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(want)))
+		res := mustDo(t, d.Surface, "read_record_field", `{"id":"items:long","field_path":"body","limit_chars":1000}`)
+		got := shownWindow(t, res)
+		for n := 0; ; n++ {
+			args := nextCall(res.Content[0].Text, "next:", "read_record_field")
+			if args == "" || n > 20 {
+				break
+			}
+			res = mustDo(t, d.Surface, "read_record_field", args)
+			got += shownWindow(t, res)
 		}
-		res = mustDo(t, d.Surface, "read_record_field", args)
-		got += shownWindow(t, res)
-	}
-	if got != want {
-		t.Fatalf("the windows give %d characters, want %d", charCount(got), charCount(want))
-	}
-	got = shownWindow(t, res)
-	for n := 0; n < 20; n++ {
-		args := nextCall(res.Content[0].Text, "previous:", "read_record_field")
-		if args == "" {
-			break
+		if got != want {
+			t.Fatalf("the windows give %d characters, want %d", charCount(got), charCount(want))
 		}
-		res = mustDo(t, d.Surface, "read_record_field", args)
-		got = shownWindow(t, res) + got
-	}
-	if got != want {
-		t.Fatalf("backwards the windows give %d characters, want %d", charCount(got), charCount(want))
-	}
+		got = shownWindow(t, res)
+		for n := 0; n < 20; n++ {
+			args := nextCall(res.Content[0].Text, "previous:", "read_record_field")
+			if args == "" {
+				break
+			}
+			res = mustDo(t, d.Surface, "read_record_field", args)
+			got = shownWindow(t, res) + got
+		}
+		if got != want {
+			t.Fatalf("backwards the windows give %d characters, want %d", charCount(got), charCount(want))
+		}
+	})
 }
 
-// TestFIELD1Cursors: next_cursor of the structured output reads on with the same
+// TestCursors: next_cursor of the structured output reads on with the same
 // arguments.
-func TestFIELD1Cursors(t *testing.T) {
-	want := letter(700)
-	d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(want)))
-	got, cursor := "", ""
-	for range 8 {
-		args := `{"id":"cin_c1/items:long","field_path":"body","limit_chars":100` + cursor + `}`
-		sc := mustDo(t, d.Surface, "read_record_field", args).Structured
-		got += find(t, sc, "window.text").(string)
-		next, ok := find(t, sc, "window.next_cursor").(string)
-		if !ok {
-			break
+func TestCursors(t *testing.T) {
+	t.Run("FIELD-1 cursors", func(t *testing.T) {
+		want := letter(700)
+		d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(want)))
+		got, cursor := "", ""
+		for range 8 {
+			args := `{"id":"cin_c1/items:long","field_path":"body","limit_chars":100` + cursor + `}`
+			sc := mustDo(t, d.Surface, "read_record_field", args).Structured
+			got += find(t, sc, "window.text").(string)
+			next, ok := find(t, sc, "window.next_cursor").(string)
+			if !ok {
+				break
+			}
+			cursor = `,"cursor":` + jsonText(next)
 		}
-		cursor = `,"cursor":` + jsonText(next)
-	}
-	if got != want {
-		t.Errorf("the cursors give %q, want %q", got, want)
-	}
+		if got != want {
+			t.Errorf("the cursors give %q, want %q", got, want)
+		}
+	})
 }
 
 // TestWindowArithmetic: any window is the characters it says it is, and the text
@@ -133,110 +137,118 @@ func TestWindowArithmetic(t *testing.T) {
 	})
 }
 
-func TestFIELD2ExclusiveSelectors(t *testing.T) {
-	d := newDrawer(t, wholeCabinet)
-	const id = `"id":"cin_c1/items:x","field_path":"body"`
-	tests := []struct{ args, param, says string }{
-		{`{` + id + `,"cursor":"5","offset_chars":1}`, "cursor", "`cursor` continues a window and is exclusive with `offset_chars` and `q`"},
-		{`{` + id + `,"cursor":"5","q":"a"}`, "cursor", "`cursor` continues a window and is exclusive with `offset_chars` and `q`"},
-		{`{` + id + `,"q":"a","offset_chars":1}`, "q", "`q` is exclusive with `offset_chars`"},
-		{`{` + id + `,"before_chars":1}`, "before_chars", "`before_chars` and `after_chars` require `q`"},
-		{`{` + id + `,"after_chars":1,"offset_chars":1}`, "after_chars", "`before_chars` and `after_chars` require `q`"},
-		{`{` + id + `,"stream":"items"}`, "id", "`id` is exclusive with `connection_id`, `stream` and `record_id`"},
-		{`{` + id + `,"connection_id":"cin_c1"}`, "id", "`id` is exclusive with `connection_id`, `stream` and `record_id`"},
-		{`{"field_path":"body"}`, "id", "requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`"},
-		{`{"field_path":"body","stream":"items","record_id":"x"}`, "id", "requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`"},
-		{`{` + id + `,"cursor":"-1"}`, "cursor", "cursor must be a value returned by this tool"},
-		{`{` + id + `,"cursor":"+1"}`, "cursor", "cursor must be a value returned by this tool"},
-		{`{` + id + `,"cursor":"0x10"}`, "cursor", "cursor must be a value returned by this tool"},
-		{`{` + id + `,"cursor":"1234567890123456"}`, "cursor", "cursor must be a value returned by this tool"},
-	}
-	for _, tt := range tests {
-		res := mustFail(t, d.Surface, "read_record_field", tt.args, "invalid_field_window_selector")
-		if !strings.Contains(res.Content[0].Text, tt.says) || find(t, res.Structured, "error.param") != tt.param {
-			t.Errorf("%s: %s", tt.args, res.Content[0].Text)
+func TestExclusiveSelectors(t *testing.T) {
+	t.Run("FIELD-2 exclusive selectors", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet)
+		const id = `"id":"cin_c1/items:x","field_path":"body"`
+		tests := []struct{ args, param, says string }{
+			{`{` + id + `,"cursor":"5","offset_chars":1}`, "cursor", "`cursor` continues a window and is exclusive with `offset_chars` and `q`"},
+			{`{` + id + `,"cursor":"5","q":"a"}`, "cursor", "`cursor` continues a window and is exclusive with `offset_chars` and `q`"},
+			{`{` + id + `,"q":"a","offset_chars":1}`, "q", "`q` is exclusive with `offset_chars`"},
+			{`{` + id + `,"before_chars":1}`, "before_chars", "`before_chars` and `after_chars` require `q`"},
+			{`{` + id + `,"after_chars":1,"offset_chars":1}`, "after_chars", "`before_chars` and `after_chars` require `q`"},
+			{`{` + id + `,"stream":"items"}`, "id", "`id` is exclusive with `connection_id`, `stream` and `record_id`"},
+			{`{` + id + `,"connection_id":"cin_c1"}`, "id", "`id` is exclusive with `connection_id`, `stream` and `record_id`"},
+			{`{"field_path":"body"}`, "id", "requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`"},
+			{`{"field_path":"body","stream":"items","record_id":"x"}`, "id", "requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`"},
+			{`{` + id + `,"cursor":"-1"}`, "cursor", "cursor must be a value returned by this tool"},
+			{`{` + id + `,"cursor":"+1"}`, "cursor", "cursor must be a value returned by this tool"},
+			{`{` + id + `,"cursor":"0x10"}`, "cursor", "cursor must be a value returned by this tool"},
+			{`{` + id + `,"cursor":"1234567890123456"}`, "cursor", "cursor must be a value returned by this tool"},
 		}
-	}
-	for args, code := range map[string]string{
-		`{"id":"cin_c1/items","field_path":"body"}`: "invalid_id",
-		`{"id":"","field_path":"body"}`:             "invalid_argument",
-		`{"id":"items:x"}`:                          "invalid_argument",
-		`{` + id + `,"limit_chars":16385}`:          "invalid_argument",
-		`{` + id + `,"limit_chars":0}`:              "invalid_argument",
-		`{` + id + `,"offset_chars":"1"}`:           "invalid_argument",
-		`{` + id + `,"q":"a","before_chars":8193}`:  "invalid_argument",
-		`{` + id + `,"fields":["body"]}`:            "invalid_argument",
-		`{"connection_id":"cin_c1","stream":"a/b","record_id":"x","field_path":"body"}`:       "invalid_name",
-		`{"connection_id":"cin_c1","stream":"items","record_id":"..","field_path":"body"}`:    "invalid_name",
-		`{"connection_id":"cin_c1","stream":"items","record_id":"x","field_path":"a\u0000b"}`: "invalid_name",
-		`{"connection_id":"c\u0000","stream":"items","record_id":"x","field_path":"body"}`:    "invalid_name",
-	} {
-		mustFail(t, d.Surface, "read_record_field", args, code)
-	}
-	if sent := d.sent.take(); sent != nil {
-		t.Errorf("MS-44 requests were sent: %q", sent)
-	}
+		for _, tt := range tests {
+			res := mustFail(t, d.Surface, "read_record_field", tt.args, "invalid_field_window_selector")
+			if !strings.Contains(res.Content[0].Text, tt.says) || find(t, res.Structured, "error.param") != tt.param {
+				t.Errorf("%s: %s", tt.args, res.Content[0].Text)
+			}
+		}
+		for args, code := range map[string]string{
+			`{"id":"cin_c1/items","field_path":"body"}`:                                           "invalid_id",
+			`{"id":"","field_path":"body"}`:                                                       "invalid_argument",
+			`{"id":"items:x"}`:                                                                    "invalid_argument",
+			`{` + id + `,"limit_chars":16385}`:                                                    "invalid_argument",
+			`{` + id + `,"limit_chars":0}`:                                                        "invalid_argument",
+			`{` + id + `,"offset_chars":"1"}`:                                                     "invalid_argument",
+			`{` + id + `,"q":"a","before_chars":8193}`:                                            "invalid_argument",
+			`{` + id + `,"fields":["body"]}`:                                                      "invalid_argument",
+			`{"connection_id":"cin_c1","stream":"a/b","record_id":"x","field_path":"body"}`:       "invalid_name",
+			`{"connection_id":"cin_c1","stream":"items","record_id":"..","field_path":"body"}`:    "invalid_name",
+			`{"connection_id":"cin_c1","stream":"items","record_id":"x","field_path":"a\u0000b"}`: "invalid_name",
+			`{"connection_id":"c\u0000","stream":"items","record_id":"x","field_path":"body"}`:    "invalid_name",
+		} {
+			mustFail(t, d.Surface, "read_record_field", args, code)
+		}
+		if sent := d.sent.take(); sent != nil {
+			t.Errorf("MS-44 requests were sent: %q", sent)
+		}
+	})
 }
 
-// TestBOUND1WindowRequests: one request for one window, cut by the server; absent
+// TestWindowRequests: one request for one window, cut by the server; absent
 // arguments are not sent.
-func TestBOUND1WindowRequests(t *testing.T) {
-	d := newDrawer(t, wholeCabinet, filed("a/b", `"body":"short","meta":{"a":1}`))
-	uri := Handle{"cin_c1", "items", "a/b"}.URI()
-	const route = "/v1/streams/items/records/a%2Fb/field-window?"
-	tests := map[string][]string{
-		`{"id":"` + uri + `","field_path":"body"}`: {route + "field=body&connection_id=cin_c1"},
-		`{"id":"` + uri + `","field_path":"body","cursor":"0007","limit_chars":5}`: {
-			route + "field=body&offset_chars=7&limit_chars=5&connection_id=cin_c1",
-		},
-		`{"id":"` + uri + `","field_path":"body","q":"SHORT","before_chars":0,"after_chars":9}`: {
-			route + "field=body&q=SHORT&before_chars=0&after_chars=9&connection_id=cin_c1",
-		},
-		`{"id":"` + Handle{"", "items", "a/b"}.URI() + `","field_path":"meta"}`: {route + "field=meta", route + "field=meta&as=json"},
-	}
-	for args, want := range tests {
-		mustDo(t, d.Surface, "read_record_field", args)
-		if diff := cmp.Diff(want, d.sent.take()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", args, diff)
+func TestWindowRequests(t *testing.T) {
+	t.Run("BOUND-1 window requests", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet, filed("a/b", `"body":"short","meta":{"a":1}`))
+		uri := Handle{"cin_c1", "items", "a/b"}.URI()
+		const route = "/v1/streams/items/records/a%2Fb/field-window?"
+		tests := map[string][]string{
+			`{"id":"` + uri + `","field_path":"body"}`: {route + "field=body&connection_id=cin_c1"},
+			`{"id":"` + uri + `","field_path":"body","cursor":"0007","limit_chars":5}`: {
+				route + "field=body&offset_chars=7&limit_chars=5&connection_id=cin_c1",
+			},
+			`{"id":"` + uri + `","field_path":"body","q":"SHORT","before_chars":0,"after_chars":9}`: {
+				route + "field=body&q=SHORT&before_chars=0&after_chars=9&connection_id=cin_c1",
+			},
+			`{"id":"` + Handle{"", "items", "a/b"}.URI() + `","field_path":"meta"}`: {route + "field=meta", route + "field=meta&as=json"},
 		}
-	}
+		for args, want := range tests {
+			mustDo(t, d.Surface, "read_record_field", args)
+			if diff := cmp.Diff(want, d.sent.take()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", args, diff)
+			}
+		}
+	})
 }
 
-// TestID3AmbiguousWindow: a legacy id that several connections hold is refused by
+// TestAmbiguousWindow: a legacy id that several connections hold is refused by
 // the server; the choices are in the text.
-func TestID3AmbiguousWindow(t *testing.T) {
-	d := newDrawer(t, wholeCabinet, filed("x", `"body":"left"`))
-	d.Ingest("cin_c2", "items", filed("x", `"body":"right"`))
-	res := mustFail(t, d.Surface, "read_record_field", `{"id":"items:x","field_path":"body"}`, "ambiguous_connection")
-	for _, want := range []string{"(HTTP 409)", `connection "cin_c1"`, `connection "cin_c2"`} {
-		if !strings.Contains(res.Content[0].Text, want) {
-			t.Errorf("%q is not in %s", want, res.Content[0].Text)
+func TestAmbiguousWindow(t *testing.T) {
+	t.Run("ID-3 ambiguous window", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet, filed("x", `"body":"left"`))
+		d.Ingest("cin_c2", "items", filed("x", `"body":"right"`))
+		res := mustFail(t, d.Surface, "read_record_field", `{"id":"items:x","field_path":"body"}`, "ambiguous_connection")
+		for _, want := range []string{"(HTTP 409)", `connection "cin_c1"`, `connection "cin_c2"`} {
+			if !strings.Contains(res.Content[0].Text, want) {
+				t.Errorf("%q is not in %s", want, res.Content[0].Text)
+			}
 		}
-	}
-	res = mustDo(t, d.Surface, "read_record_field", `{"id":"cin_c2/items:x","field_path":"body"}`)
-	if got := shownWindow(t, res); got != "right" {
-		t.Errorf("cin_c2 has %q", got)
-	}
+		res = mustDo(t, d.Surface, "read_record_field", `{"id":"cin_c2/items:x","field_path":"body"}`)
+		if got := shownWindow(t, res); got != "right" {
+			t.Errorf("cin_c2 has %q", got)
+		}
+	})
 }
 
-// TestHANDLE1WindowsAuthorizeNothing: handles outside the grant fail as the server
+// TestWindowsAuthorizeNothing: handles outside the grant fail as the server
 // says, through the tool and as resources.
-func TestHANDLE1WindowsAuthorizeNothing(t *testing.T) {
-	d := newDrawer(t, wholeCabinet, filed("x", `"body":"secret words","title":"T","author":"Ada"`))
-	res := mustDo(t, d.Surface, "read_record_field", `{"id":"cin_c1/items:x","field_path":"body"}`)
-	uri := find(t, res.Structured, "resource.uri").(string)
-	d.as(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","title"]}]}`)
-	res = mustFail(t, d.Surface, "read_record_field", `{"id":"cin_c1/items:x","field_path":"body"}`, "field_not_granted")
-	if next := nextCall(res.Content[0].Text, "next:", "schema"); next != `{"stream":"items","connection_id":"cin_c1"}` {
-		t.Errorf("MS-49 next: %q in %s", next, res.Content[0].Text)
-	}
-	_, failure := d.ReadResource(t.Context(), uri)
-	if failure == nil || failure.Kind != ResourceFailed || find(t, failure.Data, "code") != "field_not_granted" {
-		t.Fatalf("ReadResource: %+v", failure)
-	}
-	if find(t, failure.Data, "http_status") != json.Number("403") || strings.Contains(string(failure.Data), "secret words") {
-		t.Errorf("MS-204 data %s", failure.Data)
-	}
+func TestWindowsAuthorizeNothing(t *testing.T) {
+	t.Run("HANDLE-1 windows authorize nothing", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet, filed("x", `"body":"secret words","title":"T","author":"Ada"`))
+		res := mustDo(t, d.Surface, "read_record_field", `{"id":"cin_c1/items:x","field_path":"body"}`)
+		uri := find(t, res.Structured, "resource.uri").(string)
+		d.as(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","title"]}]}`)
+		res = mustFail(t, d.Surface, "read_record_field", `{"id":"cin_c1/items:x","field_path":"body"}`, "field_not_granted")
+		if next := nextCall(res.Content[0].Text, "next:", "schema"); next != `{"stream":"items","connection_id":"cin_c1"}` {
+			t.Errorf("MS-49 next: %q in %s", next, res.Content[0].Text)
+		}
+		_, failure := d.ReadResource(t.Context(), uri)
+		if failure == nil || failure.Kind != ResourceFailed || find(t, failure.Data, "code") != "field_not_granted" {
+			t.Fatalf("ReadResource: %+v", failure)
+		}
+		if find(t, failure.Data, "http_status") != json.Number("403") || strings.Contains(string(failure.Data), "secret words") {
+			t.Errorf("MS-204 data %s", failure.Data)
+		}
+	})
 }
 
 func TestWindowErrors(t *testing.T) {
@@ -313,23 +325,25 @@ func TestWindowBeside(t *testing.T) {
 	}
 }
 
-// TestFIELD3Declared: the tool is listed with the fixed input; that its output fits
+// TestDeclared: the tool is listed with the fixed input; that its output fits
 // the output schema is checked with every call of these tests.
-func TestFIELD3Declared(t *testing.T) {
-	var input struct {
-		Required             []string
-		Properties           map[string]json.RawMessage
-		AdditionalProperties *bool
-	}
-	if err := json.Unmarshal(Lookup("read_record_field").InputSchema(), &input); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"id", "connection_id", "stream", "record_id", "field_path", "cursor", "offset_chars", "limit_chars", "q", "before_chars", "after_chars"} {
-		if input.Properties[name] == nil {
-			t.Errorf("%s is not declared", name)
+func TestDeclared(t *testing.T) {
+	t.Run("FIELD-3 declared", func(t *testing.T) {
+		var input struct {
+			Required             []string
+			Properties           map[string]json.RawMessage
+			AdditionalProperties *bool
 		}
-	}
-	if len(input.Properties) != 11 || !cmp.Equal(input.Required, []string{"field_path"}) || input.AdditionalProperties == nil || *input.AdditionalProperties {
-		t.Errorf("MS-170 %+v", input)
-	}
+		if err := json.Unmarshal(Lookup("read_record_field").InputSchema(), &input); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"id", "connection_id", "stream", "record_id", "field_path", "cursor", "offset_chars", "limit_chars", "q", "before_chars", "after_chars"} {
+			if input.Properties[name] == nil {
+				t.Errorf("%s is not declared", name)
+			}
+		}
+		if len(input.Properties) != 11 || !cmp.Equal(input.Required, []string{"field_path"}) || input.AdditionalProperties == nil || *input.AdditionalProperties {
+			t.Errorf("MS-170 %+v", input)
+		}
+	})
 }

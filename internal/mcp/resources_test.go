@@ -42,84 +42,90 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestRES1WindowEqualsTool: a window that a result names reads the same as the tool,
+// TestWindowEqualsTool: a window that a result names reads the same as the tool,
 // and its continuation URIs and calls go through the whole field.
-func TestRES1WindowEqualsTool(t *testing.T) {
-	want := letter(1000)
-	d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(want)))
-	for _, args := range []string{
-		`{"id":"cin_c1/items:long","field_path":"body","limit_chars":300}`,
-		`{"id":"items:long","field_path":"body","offset_chars":400}`,
-		`{"id":"items:long","field_path":"body","q":"Zeile 20","before_chars":3,"after_chars":40}`,
-	} {
-		sc := mustDo(t, d.Surface, "read_record_field", args).Structured
-		uri := find(t, sc, "resource.uri").(string)
-		contents := open(t, d.Surface, uri)
-		if len(contents) != 2 || contents[0].Text != find(t, sc, "window.text") || contents[0].MimeType != "text/plain" ||
-			contents[0].URI != uri || contents[1].URI != uri || contents[1].MimeType != "application/json" {
-			t.Fatalf("MS-202 %s reads as %+v", args, contents)
-		}
-		facts := []byte(contents[1].Text)
-		for _, path := range []string{"record", "field", "window.start_chars", "window.end_chars", "window.next_cursor", "window.match_start_chars"} {
-			if diff := cmp.Diff(find(t, sc, path), find(t, facts, path)); diff != "" {
-				t.Errorf("%s of %s (-tool +resource):\n%s", path, args, diff)
+func TestWindowEqualsTool(t *testing.T) {
+	t.Run("RES-1 window equals tool", func(t *testing.T) {
+		want := letter(1000)
+		d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(want)))
+		for _, args := range []string{
+			`{"id":"cin_c1/items:long","field_path":"body","limit_chars":300}`,
+			`{"id":"items:long","field_path":"body","offset_chars":400}`,
+			`{"id":"items:long","field_path":"body","q":"Zeile 20","before_chars":3,"after_chars":40}`,
+		} {
+			sc := mustDo(t, d.Surface, "read_record_field", args).Structured
+			uri := find(t, sc, "resource.uri").(string)
+			contents := open(t, d.Surface, uri)
+			if len(contents) != 2 || contents[0].Text != find(t, sc, "window.text") || contents[0].MimeType != "text/plain" ||
+				contents[0].URI != uri || contents[1].URI != uri || contents[1].MimeType != "application/json" {
+				t.Fatalf("MS-202 %s reads as %+v", args, contents)
+			}
+			facts := []byte(contents[1].Text)
+			for _, path := range []string{"record", "field", "window.start_chars", "window.end_chars", "window.next_cursor", "window.match_start_chars"} {
+				if diff := cmp.Diff(find(t, sc, path), find(t, facts, path)); diff != "" {
+					t.Errorf("%s of %s (-tool +resource):\n%s", path, args, diff)
+				}
+			}
+			if find(t, facts, "window.text") != nil || find(t, facts, "next_uri") != find(t, sc, "resource.next_uri") {
+				t.Errorf("MS-202 facts %s", facts)
 			}
 		}
-		if find(t, facts, "window.text") != nil || find(t, facts, "next_uri") != find(t, sc, "resource.next_uri") {
-			t.Errorf("MS-202 facts %s", facts)
+		got := ""
+		uri := window{record: Handle{"cin_c1", "items", "long"}, field: "body", ints: map[string]int{"limit_chars": 170}}.URI()
+		for n := 0; uri != "" && n < 10; n++ {
+			contents := open(t, d.Surface, uri)
+			got += contents[0].Text
+			uri, _ = find(t, []byte(contents[1].Text), "next_uri").(string)
 		}
-	}
-	got := ""
-	uri := window{record: Handle{"cin_c1", "items", "long"}, field: "body", ints: map[string]int{"limit_chars": 170}}.URI()
-	for n := 0; uri != "" && n < 10; n++ {
+		if got != want {
+			t.Errorf("the resources give %q, want %q", got, want)
+		}
+	})
+}
+
+// TestSameContentThroughTool: what next_uri reads, the call beside it reads too.
+func TestSameContentThroughTool(t *testing.T) {
+	t.Run("LINK-1 same content through tool", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(letter(300))))
+		contents := open(t, d.Surface, window{record: Handle{"cin_c1", "items", "long"}, field: "body", ints: map[string]int{"limit_chars": 100}}.URI())
+		facts := []byte(contents[1].Text)
+		args, err := json.Marshal(find(t, facts, "next.args"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := mustDo(t, d.Surface, find(t, facts, "next.tool").(string), string(args))
+		if got := open(t, d.Surface, find(t, facts, "next_uri").(string)); got[0].Text != find(t, res.Structured, "window.text") {
+			t.Errorf("the resource has %q, the tool %s", got[0].Text, res.Structured)
+		}
+	})
+}
+
+// TestRecord: a record resource is the body of the route, byte for byte.
+func TestRecord(t *testing.T) {
+	t.Run("RES-1 record", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet, filed("a/b", `"price":12345678901234567890.10,"body":"x"`))
+		uri := Handle{"cin_c1", "items", "a/b"}.URI()
 		contents := open(t, d.Surface, uri)
-		got += contents[0].Text
-		uri, _ = find(t, []byte(contents[1].Text), "next_uri").(string)
-	}
-	if got != want {
-		t.Errorf("the resources give %q, want %q", got, want)
-	}
-}
-
-// TestLINK1SameContentThroughTool: what next_uri reads, the call beside it reads too.
-func TestLINK1SameContentThroughTool(t *testing.T) {
-	d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(letter(300))))
-	contents := open(t, d.Surface, window{record: Handle{"cin_c1", "items", "long"}, field: "body", ints: map[string]int{"limit_chars": 100}}.URI())
-	facts := []byte(contents[1].Text)
-	args, err := json.Marshal(find(t, facts, "next.args"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res := mustDo(t, d.Surface, find(t, facts, "next.tool").(string), string(args))
-	if got := open(t, d.Surface, find(t, facts, "next_uri").(string)); got[0].Text != find(t, res.Structured, "window.text") {
-		t.Errorf("the resource has %q, the tool %s", got[0].Text, res.Structured)
-	}
-}
-
-// TestRES1Record: a record resource is the body of the route, byte for byte.
-func TestRES1Record(t *testing.T) {
-	d := newDrawer(t, wholeCabinet, filed("a/b", `"price":12345678901234567890.10,"body":"x"`))
-	uri := Handle{"cin_c1", "items", "a/b"}.URI()
-	contents := open(t, d.Surface, uri)
-	sent := d.sent.take()
-	token, _ := d.Grant(wholeCabinet)
-	want := d.Get(token, "/v1/streams/items/records/a%2Fb?connection_id=cin_c1").OK()
-	if len(contents) != 1 || contents[0].Text != strings.TrimSpace(string(want.Body)) || contents[0].URI != uri || contents[0].MimeType != "application/json" {
-		t.Errorf("MS-201 %+v, want %s", contents, want.Body)
-	}
-	if diff := cmp.Diff([]string{"/v1/streams/items/records/a%2Fb?connection_id=cin_c1 Prefer: pdpp-field-preview=65536"}, sent); diff != "" {
-		t.Errorf("MS-39 (-want +got):\n%s", diff)
-	}
-	var members []string
-	for i := range 5 {
-		members = append(members, fmt.Sprintf(`"extra%d":%s`, i, jsonText(letter(60_000))))
-	}
-	d.Ingest("cin_c1", "items", filed("huge", strings.Join(members, ",")))
-	d.Surface = surface(t, d.URL, d.OwnerToken(), d.sent)
-	_, failure := d.ReadResource(t.Context(), Handle{"cin_c1", "items", "huge"}.URI())
-	if failure == nil || failure.Kind != ResourceFailed || !strings.Contains(failure.Message, `fetch {"id":"cin_c1/items:huge"}`) {
-		t.Errorf("MS-201 a record of %d bytes: %+v", 5*60_000, failure)
-	}
+		sent := d.sent.take()
+		token, _ := d.Grant(wholeCabinet)
+		want := d.Get(token, "/v1/streams/items/records/a%2Fb?connection_id=cin_c1").OK()
+		if len(contents) != 1 || contents[0].Text != strings.TrimSpace(string(want.Body)) || contents[0].URI != uri || contents[0].MimeType != "application/json" {
+			t.Errorf("MS-201 %+v, want %s", contents, want.Body)
+		}
+		if diff := cmp.Diff([]string{"/v1/streams/items/records/a%2Fb?connection_id=cin_c1 Prefer: pdpp-field-preview=65536"}, sent); diff != "" {
+			t.Errorf("MS-39 (-want +got):\n%s", diff)
+		}
+		var members []string
+		for i := range 5 {
+			members = append(members, fmt.Sprintf(`"extra%d":%s`, i, jsonText(letter(60_000))))
+		}
+		d.Ingest("cin_c1", "items", filed("huge", strings.Join(members, ",")))
+		d.Surface = surface(t, d.URL, d.OwnerToken(), d.sent)
+		_, failure := d.ReadResource(t.Context(), Handle{"cin_c1", "items", "huge"}.URI())
+		if failure == nil || failure.Kind != ResourceFailed || !strings.Contains(failure.Message, `fetch {"id":"cin_c1/items:huge"}`) {
+			t.Errorf("MS-201 a record of %d bytes: %+v", 5*60_000, failure)
+		}
+	})
 }
 
 // files is a server with blobs, and no ranges unless they are asked for.
@@ -137,34 +143,36 @@ func files(t *testing.T, content []byte) *Surface {
 	return surface(t, srv.URL, "t", &requests{})
 }
 
-func TestRES1Blob(t *testing.T) {
-	content := []byte("\x89PNG\x00\xff")
-	uri := blobHandle{"cin_c1", "b/7"}.URI()
-	got := open(t, files(t, content), uri)
-	if diff := cmp.Diff([]Content{{URI: uri, MimeType: "image/png", Blob: content}}, got); diff != "" {
-		t.Errorf("MS-203 (-want +got):\n%s", diff)
-	}
-	got = open(t, files(t, make([]byte, BlobInlineMax)), uri)
-	if len(got[0].Blob) != BlobInlineMax {
-		t.Errorf("MS-203 %d bytes", len(got[0].Blob))
-	}
-	s := files(t, make([]byte, BlobInlineMax+1))
-	_, failure := s.ReadResource(t.Context(), uri)
-	if failure == nil || failure.Kind != ResourceFailed {
-		t.Fatalf("MS-203 a large blob: %+v", failure)
-	}
-	for path, want := range map[string]any{
-		"code": "blob_too_large", "size_bytes": json.Number("262145"), "mime_type": "image/png",
-		"export.url": s.RS.Provider() + "/v1/blobs/b%2F7?connection_id=cin_c1",
-	} {
-		if got := find(t, failure.Data, path); got != want {
-			t.Errorf("MS-203 %s is %v, want %v", path, got, want)
+func TestBlob(t *testing.T) {
+	t.Run("RES-1 blob", func(t *testing.T) {
+		content := []byte("\x89PNG\x00\xff")
+		uri := blobHandle{"cin_c1", "b/7"}.URI()
+		got := open(t, files(t, content), uri)
+		if diff := cmp.Diff([]Content{{URI: uri, MimeType: "image/png", Blob: content}}, got); diff != "" {
+			t.Errorf("MS-203 (-want +got):\n%s", diff)
 		}
-	}
-	_, failure = s.ReadResource(t.Context(), blobHandle{"", "b/7"}.URI())
-	if failure == nil || failure.Kind != ResourceNotFound || failure.Message != "blob_not_found: No such blob." {
-		t.Errorf("MS-204 %+v", failure)
-	}
+		got = open(t, files(t, make([]byte, BlobInlineMax)), uri)
+		if len(got[0].Blob) != BlobInlineMax {
+			t.Errorf("MS-203 %d bytes", len(got[0].Blob))
+		}
+		s := files(t, make([]byte, BlobInlineMax+1))
+		_, failure := s.ReadResource(t.Context(), uri)
+		if failure == nil || failure.Kind != ResourceFailed {
+			t.Fatalf("MS-203 a large blob: %+v", failure)
+		}
+		for path, want := range map[string]any{
+			"code": "blob_too_large", "size_bytes": json.Number("262145"), "mime_type": "image/png",
+			"export.url": s.RS.Provider() + "/v1/blobs/b%2F7?connection_id=cin_c1",
+		} {
+			if got := find(t, failure.Data, path); got != want {
+				t.Errorf("MS-203 %s is %v, want %v", path, got, want)
+			}
+		}
+		_, failure = s.ReadResource(t.Context(), blobHandle{"", "b/7"}.URI())
+		if failure == nil || failure.Kind != ResourceNotFound || failure.Message != "blob_not_found: No such blob." {
+			t.Errorf("MS-204 %+v", failure)
+		}
+	})
 }
 
 // TestMS204Refusals: what is malformed is refused before any request.
@@ -218,19 +226,21 @@ func TestMS204Refusals(t *testing.T) {
 	}
 }
 
-// TestHANDLE1Record: a record that the grant does not show is as absent as one that
+// TestRecordRule: a record that the grant does not show is as absent as one that
 // is not there.
-func TestHANDLE1Record(t *testing.T) {
-	d := newDrawer(t, wholeCabinet, filed("x", `"title":"T"`))
-	d.as(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"notes"}]}`)
-	_, failure := d.ReadResource(t.Context(), Handle{"cin_c1", "items", "x"}.URI())
-	if failure == nil || failure.Kind != ResourceFailed || !strings.HasPrefix(failure.Message, "grant_stream_not_allowed: ") {
-		t.Errorf("a stream outside the grant: %+v", failure)
-	}
-	_, failure = d.ReadResource(t.Context(), Handle{"cin_c1", "notes", "x"}.URI())
-	if failure == nil || failure.Kind != ResourceNotFound {
-		t.Errorf("a record that is not there: %+v", failure)
-	}
+func TestRecordRule(t *testing.T) {
+	t.Run("HANDLE-1 record", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet, filed("x", `"title":"T"`))
+		d.as(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"notes"}]}`)
+		_, failure := d.ReadResource(t.Context(), Handle{"cin_c1", "items", "x"}.URI())
+		if failure == nil || failure.Kind != ResourceFailed || !strings.HasPrefix(failure.Message, "grant_stream_not_allowed: ") {
+			t.Errorf("a stream outside the grant: %+v", failure)
+		}
+		_, failure = d.ReadResource(t.Context(), Handle{"cin_c1", "notes", "x"}.URI())
+		if failure == nil || failure.Kind != ResourceNotFound {
+			t.Errorf("a record that is not there: %+v", failure)
+		}
+	})
 }
 
 // TestWindowURIsParseBack: every window URI is read as the window it was made of.

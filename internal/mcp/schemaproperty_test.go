@@ -53,30 +53,32 @@ func drawSchema(rt *rapid.T) string {
 	return doc + `}`
 }
 
-// TestDISC1DISC7AnyDocument: whatever the document, every stream name is in the index and
+// TestAnyDocument: whatever the document, every stream name is in the index and
 // in structured output, the bounds hold, and every next: line is a call that is
 // accepted (DISC-1, DISC-7, MS-21, MS-88, MS-89).
-func TestDISC1DISC7AnyDocument(t *testing.T) {
-	var body string
-	s := newScripted(t, func(string) (int, string) { return 200, body })
-	surface := s.surface()
-	rapid.Check(t, func(rt *rapid.T) {
-		body = drawSchema(rt)
-		res := do(t, surface, "schema", `{}`)
-		checkIndex(rt, body, res)
-		runnable(rt, res.Content[0].Text)
+func TestAnyDocument(t *testing.T) {
+	t.Run("DISC-1 DISC-7 any document", func(t *testing.T) {
+		var body string
+		s := newScripted(t, func(string) (int, string) { return 200, body })
+		surface := s.surface()
+		rapid.Check(t, func(rt *rapid.T) {
+			body = drawSchema(rt)
+			res := do(t, surface, "schema", `{}`)
+			checkIndex(rt, body, res)
+			runnable(rt, res.Content[0].Text)
 
-		for _, detail := range []string{"compact", "full"} {
-			res = do(t, surface, "schema", `{"stream":"entries","detail":"`+detail+`"}`)
-			text := res.Content[0].Text
-			runnable(rt, text)
-			if most := map[bool]int{true: ErrorTextMax, false: ScopedTextMax}[res.IsError]; len(text) > most {
-				rt.Fatalf("%s text of %d bytes:\n%s", detail, len(text), text)
+			for _, detail := range []string{"compact", "full"} {
+				res = do(t, surface, "schema", `{"stream":"entries","detail":"`+detail+`"}`)
+				text := res.Content[0].Text
+				runnable(rt, text)
+				if most := map[bool]int{true: ErrorTextMax, false: ScopedTextMax}[res.IsError]; len(text) > most {
+					rt.Fatalf("%s text of %d bytes:\n%s", detail, len(text), text)
+				}
+				if detail == "compact" && len(res.Structured) > SchemaStructuredMax {
+					rt.Fatalf("structured output of %d bytes", len(res.Structured))
+				}
 			}
-			if detail == "compact" && len(res.Structured) > SchemaStructuredMax {
-				rt.Fatalf("structured output of %d bytes", len(res.Structured))
-			}
-		}
+		})
 	})
 }
 

@@ -25,18 +25,20 @@ func twoHits() string {
 		`],"has_more":true,"next_cursor":"sl1.k3Vx","meta":{"count":{"kind":"exact","value":57},"recall":{"complete":true,"ranking_scope":"all_matches"},"warnings":[]}}`
 }
 
-func TestTEXT1SearchTypical(t *testing.T) {
-	body := twoHits()
-	s := newScript(t, searchPath, body)
-	res := mustDo(t, s.Surface, "search", `{"q":"rent"}`)
-	golden(t, "search_typical.txt", s.show(t, res))
-	conforms(t, "search", res.Structured)
-	if !strings.HasPrefix(string(res.Structured), `{"data":`+body+`,"results":[`) {
-		t.Errorf("MS-123 data is not the received body: %.300s", res.Structured)
-	}
-	if sent := s.sent.take(); !cmp.Equal(sent, []string{"/v1/search?q=rent Prefer: pdpp-page-bytes=49152"}) {
-		t.Errorf("MS-122 sent %q", sent)
-	}
+func TestSearchTypical(t *testing.T) {
+	t.Run("TEXT-1 search typical", func(t *testing.T) {
+		body := twoHits()
+		s := newScript(t, searchPath, body)
+		res := mustDo(t, s.Surface, "search", `{"q":"rent"}`)
+		golden(t, "search_typical.txt", s.show(t, res))
+		conforms(t, "search", res.Structured)
+		if !strings.HasPrefix(string(res.Structured), `{"data":`+body+`,"results":[`) {
+			t.Errorf("MS-123 data is not the received body: %.300s", res.Structured)
+		}
+		if sent := s.sent.take(); !cmp.Equal(sent, []string{"/v1/search?q=rent Prefer: pdpp-page-bytes=49152"}) {
+			t.Errorf("MS-122 sent %q", sent)
+		}
+	})
 }
 
 func TestSearchForwarding(t *testing.T) {

@@ -12,18 +12,20 @@ import (
 
 const manualPath = "../../docs/mcp.md"
 
-// TestTOOLS2Manual: docs/mcp.md is what the registry says; -update rewrites it. The
+// TestManual: docs/mcp.md is what the registry says; -update rewrites it. The
 // golden files that it quotes are rewritten before, by tests of files that come first.
-func TestTOOLS2Manual(t *testing.T) {
-	got := manual(t)
-	if *update {
-		if err := os.WriteFile(manualPath, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
+func TestManual(t *testing.T) {
+	t.Run("TOOLS-2 manual", func(t *testing.T) {
+		got := manual(t)
+		if *update {
+			if err := os.WriteFile(manualPath, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if diff := cmp.Diff(readFile(t, manualPath), got); diff != "" {
-		t.Errorf("docs/mcp.md is not current; run go test ./internal/mcp -run Manual -update (-file +registry):\n%s", diff)
-	}
+		if diff := cmp.Diff(readFile(t, manualPath), got); diff != "" {
+			t.Errorf("docs/mcp.md is not current; run go test ./internal/mcp -run Manual -update (-file +registry):\n%s", diff)
+		}
+	})
 }
 
 // manualExample is a call with its text, from a golden file: all of it, or what stands

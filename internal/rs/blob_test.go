@@ -326,59 +326,63 @@ func TestBlobInLongList(t *testing.T) {
 	expect(t, w.Get(tok, "/v1/blobs/"+blobOf("page 0")), 404, pdpp.CodeBlobNotFound)
 }
 
-// TestSURFACE3EVID2References holds SURFACE-3 and EVID-2: a reference of an authorized record is
+// TestReferences holds SURFACE-3 and EVID-2: a reference of an authorized record is
 // read through the server with the same token, whatever URL the source wrote.
-func TestSURFACE3EVID2References(t *testing.T) {
-	t.Run("SURFACE-3 a reference of an authorized record leads to its bytes", func(t *testing.T) {
-		w, _ := album(t)
-		w.Ingest("cin_c1", "items", item("shot", `"scan":{"fetch_url":"https://elsewhere.test/x","path":"/etc/passwd",`+blobRef(picture, "image/png")[1:]))
-		tok := first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","scan"]}]}`))
-		list := w.Get(tok, "/v1/streams/items/records").OK()
-		href, _ := list.At("data.0.data.scan.fetch_url").(string)
-		if want := pictureURL + "?connection_id=cin_c1"; href != want {
-			t.Fatalf("fetch_url %q, want %q", href, want)
-		}
-		a := w.Get(tok, href).OK()
-		if hashOf(string(a.Body)) != list.At("data.0.data.scan.sha256") || a.Header.Get("Content-Type") != list.At("data.0.data.scan.mime_type") {
-			t.Errorf("the reference %v leads to %v %q", list.At("data.0.data.scan"), a.Header, a.Body)
-		}
+func TestReferences(t *testing.T) {
+	t.Run("SURFACE-3 EVID-2 references", func(t *testing.T) {
+		t.Run("SURFACE-3 a reference of an authorized record leads to its bytes", func(t *testing.T) {
+			w, _ := album(t)
+			w.Ingest("cin_c1", "items", item("shot", `"scan":{"fetch_url":"https://elsewhere.test/x","path":"/etc/passwd",`+blobRef(picture, "image/png")[1:]))
+			tok := first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","scan"]}]}`))
+			list := w.Get(tok, "/v1/streams/items/records").OK()
+			href, _ := list.At("data.0.data.scan.fetch_url").(string)
+			if want := pictureURL + "?connection_id=cin_c1"; href != want {
+				t.Fatalf("fetch_url %q, want %q", href, want)
+			}
+			a := w.Get(tok, href).OK()
+			if hashOf(string(a.Body)) != list.At("data.0.data.scan.sha256") || a.Header.Get("Content-Type") != list.At("data.0.data.scan.mime_type") {
+				t.Errorf("the reference %v leads to %v %q", list.At("data.0.data.scan"), a.Header, a.Body)
+			}
+		})
 	})
 }
 
-// TestBINARY1Facts holds BINARY-1: facts and a way to export instead of bytes, and the
+// TestFacts holds BINARY-1: facts and a way to export instead of bytes, and the
 // way of an evidence card is the route (EX-8).
-func TestBINARY1Facts(t *testing.T) {
-	t.Run("BINARY-1 facts and a way to export instead of bytes", func(t *testing.T) {
-		w, _ := album(t)
-		tok := first(w.Grant(cabinetGrant))
-		a := w.Get(tok, "/v1/streams/items/records/shot", "Prefer: pdpp-field-preview=64").OK()
-		sameJSON(t, a.At("truncated_fields.scan.binary"), fmt.Sprintf(
-			`{"kind":"blob_reference","mime_type":"image/png","size_bytes":%d,"size_grade":"small","sha256":%q}`, len(picture), hashOf(picture)))
-		whole := w.Get(tok, "/v1/streams/items/records/shot").OK()
-		var catalog *pdpp.Catalog
-		err := w.Store.View(t.Context(), func(v store.View) (err error) {
-			catalog, err = v.Catalog(w.Subject)
-			return err
+func TestFacts(t *testing.T) {
+	t.Run("BINARY-1 facts", func(t *testing.T) {
+		t.Run("BINARY-1 facts and a way to export instead of bytes", func(t *testing.T) {
+			w, _ := album(t)
+			tok := first(w.Grant(cabinetGrant))
+			a := w.Get(tok, "/v1/streams/items/records/shot", "Prefer: pdpp-field-preview=64").OK()
+			sameJSON(t, a.At("truncated_fields.scan.binary"), fmt.Sprintf(
+				`{"kind":"blob_reference","mime_type":"image/png","size_bytes":%d,"size_grade":"small","sha256":%q}`, len(picture), hashOf(picture)))
+			whole := w.Get(tok, "/v1/streams/items/records/shot").OK()
+			var catalog *pdpp.Catalog
+			err := w.Store.View(t.Context(), func(v store.View) (err error) {
+				catalog, err = v.Catalog(w.Subject)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec := &evidence.Record{
+				Stream: "items", ID: "shot", ConnectionID: "cin_c1",
+				Presentation: evidence.Declared(catalog.Manifest("cabinet").Stream("items")),
+			}
+			rec.SetData([]byte(rawMember(t, whole, "data")))
+			card := resttest.Answer{T: t, Body: evidence.AppendCard(nil, rec, evidence.EventTimeOf(rec))}
+			href, _ := card.At("binary.0.read.href").(string)
+			if href != whole.At("data.scan.fetch_url") || href == "" {
+				t.Errorf("the card reads %q, the record %v", href, whole.At("data.scan.fetch_url"))
+			}
+			if got := w.Get(tok, href).OK(); string(got.Body) != picture {
+				t.Errorf("%s: %q", href, got.Body)
+			}
+			if strings.Contains(string(card.Body), "PNG") {
+				t.Errorf("the card holds bytes: %s", card.Body)
+			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec := &evidence.Record{
-			Stream: "items", ID: "shot", ConnectionID: "cin_c1",
-			Presentation: evidence.Declared(catalog.Manifest("cabinet").Stream("items")),
-		}
-		rec.SetData([]byte(rawMember(t, whole, "data")))
-		card := resttest.Answer{T: t, Body: evidence.AppendCard(nil, rec, evidence.EventTimeOf(rec))}
-		href, _ := card.At("binary.0.read.href").(string)
-		if href != whole.At("data.scan.fetch_url") || href == "" {
-			t.Errorf("the card reads %q, the record %v", href, whole.At("data.scan.fetch_url"))
-		}
-		if got := w.Get(tok, href).OK(); string(got.Body) != picture {
-			t.Errorf("%s: %q", href, got.Body)
-		}
-		if strings.Contains(string(card.Body), "PNG") {
-			t.Errorf("the card holds bytes: %s", card.Body)
-		}
 	})
 }
 

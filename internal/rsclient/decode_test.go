@@ -144,35 +144,39 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-func TestPROJ2Project(t *testing.T) {
-	r := rsclient.RecordOf([]byte(`{"id":"1","data":{"a":1.0,"b\u0062":2,"a":3,"c":{"bb":1}}}`), rsclient.Identity{})
-	r.Project([]string{"bb", "a", "zz"})
-	if got, want := string(r.Payload), `{"a":1.0,"b\u0062":2,"a":3}`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+func TestProject(t *testing.T) {
+	t.Run("PROJ-2 project", func(t *testing.T) {
+		r := rsclient.RecordOf([]byte(`{"id":"1","data":{"a":1.0,"b\u0062":2,"a":3,"c":{"bb":1}}}`), rsclient.Identity{})
+		r.Project([]string{"bb", "a", "zz"})
+		if got, want := string(r.Payload), `{"a":1.0,"b\u0062":2,"a":3}`; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
 }
 
-func TestEVID1Presentation(t *testing.T) {
-	body := compact(t, `{"meta":{"presentation":{"ledgerly/entries":{"label":"L","time_field":"posted_at","roles":{"primary-title":["memo","alt"]}},
+func TestPresentation(t *testing.T) {
+	t.Run("EVID-1 presentation", func(t *testing.T) {
+		body := compact(t, `{"meta":{"presentation":{"ledgerly/entries":{"label":"L","time_field":"posted_at","roles":{"primary-title":["memo","alt"]}},
 		"a/posts":{"roles":{}},"b/posts":{"time_field":"t","roles":{}}}},
 		"id":"e1","connection_id":"cin_a1","data":{"alt":"Second","posted_at":"2026-04-30"}}`)
-	all := rsclient.PresentationsOf(body)
-	for _, key := range []string{"ledgerly", ""} {
-		want := &evidence.Presentation{BlobsByID: true, TimeFields: []string{"posted_at"}, Roles: map[pdpp.Role][]string{"primary-title": {"memo", "alt"}}}
-		if diff := cmp.Diff(want, all.For(key, "entries")); diff != "" {
-			t.Errorf("%q (-want +got)\n%s", key, diff)
+		all := rsclient.PresentationsOf(body)
+		for _, key := range []string{"ledgerly", ""} {
+			want := &evidence.Presentation{BlobsByID: true, TimeFields: []string{"posted_at"}, Roles: map[pdpp.Role][]string{"primary-title": {"memo", "alt"}}}
+			if diff := cmp.Diff(want, all.For(key, "entries")); diff != "" {
+				t.Errorf("%q (-want +got)\n%s", key, diff)
+			}
 		}
-	}
-	for _, stream := range [][2]string{{"", "posts"}, {"c", "posts"}, {"ledgerly", "none"}, {"other", "entries"}} {
-		if diff := cmp.Diff(&evidence.Presentation{BlobsByID: true}, all.For(stream[0], stream[1])); diff != "" {
-			t.Errorf("%q (-want +got)\n%s", stream, diff)
+		for _, stream := range [][2]string{{"", "posts"}, {"c", "posts"}, {"ledgerly", "none"}, {"other", "entries"}} {
+			if diff := cmp.Diff(&evidence.Presentation{BlobsByID: true}, all.For(stream[0], stream[1])); diff != "" {
+				t.Errorf("%q (-want +got)\n%s", stream, diff)
+			}
 		}
-	}
-	r := rsclient.DetailOf(body, rsclient.Identity{Stream: "entries"})
-	e := r.Evidence(all)
-	if title, at := evidence.TitleOf(e), evidence.EventTimeOf(e); title.Text != "Second" || at.Value != "2026-04-30" {
-		t.Errorf("title %+v at %+v", title, at)
-	}
+		r := rsclient.DetailOf(body, rsclient.Identity{Stream: "entries"})
+		e := r.Evidence(all)
+		if title, at := evidence.TitleOf(e), evidence.EventTimeOf(e); title.Text != "Second" || at.Value != "2026-04-30" {
+			t.Errorf("title %+v at %+v", title, at)
+		}
+	})
 }
 
 func TestSchemaShapes(t *testing.T) {

@@ -140,19 +140,21 @@ func TestRecordedWindow(t *testing.T) {
 	}
 }
 
-func TestERR1RecordedErrors(t *testing.T) {
-	c := recorded(t)
-	tests := map[string]func() error{
-		"context.active_false": func() error { _, err := c.Schema(t.Context(), rsclient.Query{}); return err },
-		"context.stream_not_allowed": func() error {
-			_, err := c.Records(t.Context(), "threads", rsclient.Query{}, rsclient.Prefer{})
-			return err
-		},
-	}
-	for code, call := range tests {
-		e := failed(t, call())
-		if e.Code != code || e.Status != 401 || e.Message != "Token introspection failed closed" || e.RequestID == "" {
-			t.Errorf("%+v", e)
+func TestRecordedErrors(t *testing.T) {
+	t.Run("ERR-1 recorded errors", func(t *testing.T) {
+		c := recorded(t)
+		tests := map[string]func() error{
+			"context.active_false": func() error { _, err := c.Schema(t.Context(), rsclient.Query{}); return err },
+			"context.stream_not_allowed": func() error {
+				_, err := c.Records(t.Context(), "threads", rsclient.Query{}, rsclient.Prefer{})
+				return err
+			},
 		}
-	}
+		for code, call := range tests {
+			e := failed(t, call())
+			if e.Code != code || e.Status != 401 || e.Message != "Token introspection failed closed" || e.RequestID == "" {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
 }
