@@ -163,14 +163,15 @@ func TestExclusiveSelectors(t *testing.T) {
 			}
 		}
 		for args, code := range map[string]string{
-			`{"id":"cin_c1/items","field_path":"body"}`:                                           "invalid_id",
-			`{"id":"","field_path":"body"}`:                                                       "invalid_argument",
-			`{"id":"items:x"}`:                                                                    "invalid_argument",
-			`{` + id + `,"limit_chars":16385}`:                                                    "invalid_argument",
-			`{` + id + `,"limit_chars":0}`:                                                        "invalid_argument",
-			`{` + id + `,"offset_chars":"1"}`:                                                     "invalid_argument",
-			`{` + id + `,"q":"a","before_chars":8193}`:                                            "invalid_argument",
-			`{` + id + `,"fields":["body"]}`:                                                      "invalid_argument",
+			`{"id":"cin_c1/items","field_path":"body"}`: "invalid_id",
+			`{"id":"","field_path":"body"}`:             "invalid_argument",
+			`{"id":"items:x"}`:                          "invalid_argument",
+			`{` + id + `,"limit_chars":16385}`:          "invalid_argument",
+			`{` + id + `,"limit_chars":0}`:              "invalid_argument",
+			`{` + id + `,"offset_chars":"1"}`:           "invalid_argument",
+			`{` + id + `,"q":"a","before_chars":8193}`:  "invalid_argument",
+			`{` + id + `,"fields":["body"]}`:            "invalid_argument",
+
 			`{"connection_id":"cin_c1","stream":"a/b","record_id":"x","field_path":"body"}`:       "invalid_name",
 			`{"connection_id":"cin_c1","stream":"items","record_id":"..","field_path":"body"}`:    "invalid_name",
 			`{"connection_id":"cin_c1","stream":"items","record_id":"x","field_path":"a\u0000b"}`: "invalid_name",
