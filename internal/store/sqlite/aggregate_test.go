@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -20,13 +19,7 @@ import (
 func TestAggregatePlansAgree(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, t.TempDir())
-	run := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		run++
-		m := storetest.NewModel(rt, db, fmt.Sprint("subject ", run))
-		for range rapid.IntRange(1, 3).Draw(rt, "changes") {
-			m.Change(rt)
-		}
+	eachModel(t, db, func(rt *rapid.T, m *storetest.Model) {
 		m.Counted(rt)
 		for range 4 {
 			q := m.Question(rt)

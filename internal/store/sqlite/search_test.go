@@ -21,13 +21,7 @@ import (
 func TestSearchWaysAgree(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, t.TempDir())
-	run := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		run++
-		m := storetest.NewModel(rt, db, fmt.Sprint("subject ", run))
-		for range rapid.IntRange(1, 3).Draw(rt, "changes") {
-			m.Change(rt)
-		}
+	eachModel(t, db, func(rt *rapid.T, m *storetest.Model) {
 		for range 4 {
 			q, ok := m.SearchQuestion(rt)
 			if !ok {
