@@ -115,7 +115,7 @@ func (h *hit) excerpt(e rsclient.Excerpt) excerpt {
 
 // append appends the hit as one of the results (MS-123).
 func (h *hit) append(b []byte) []byte {
-	b = append(append(b, `{"id":`...), rawjson.AppendString(nil, h.id)...)
+	b = rawjson.AppendString(append(b, `{"id":`...), h.id)
 	b = appendMember(b, "title", h.title)
 	b = appendMember(b, "url", h.url)
 	b = appendMember(b, "stream", h.ref.Stream)
@@ -151,19 +151,18 @@ func (e excerpt) append(b []byte) []byte {
 	if e.Complete && shown == e.Text {
 		status = "complete"
 	}
-	b = append(append(b, `{"field_path":`...), quoteID(e.Field)...)
-	b = append(append(b, `,"preview_text":`...), rawjson.AppendString(nil, shown)...)
+	b = appendID(append(b, `{"field_path":`...), e.Field)
+	b = rawjson.AppendString(append(b, `,"preview_text":`...), shown)
 	b = appendMember(b, "preview_status", status)
-	b = appendRead(b, e.read.next())
-	return append(appendMember(b, "resource_uri", e.read.URI()), '}')
+	return append(e.read.appendRead(b), '}')
 }
 
 // item is the hit as a text shows it (MS-126).
 func (h *hit) item(n int) *item {
 	it := newItem(n, h.ref)
 	if h.ref.id == "" {
-		it.handle += " " + quoteID(h.id)
-		it.head = it.handle
+		it.head = appendID(append(it.head, ' '), h.id)
+		it.handle = len(it.head)
 	}
 	if h.title != h.id {
 		it.titled(h.title, h.at)
@@ -180,7 +179,7 @@ func (h *hit) item(n int) *item {
 		it.add(e.part())
 	}
 	if h.excerpts == nil && h.Snippet.Text != "" {
-		p := part{label: "snippet=", source: balanced(h.Snippet.Text), total: -1, marked: true}
+		p := part{label: "snippet", source: balanced(h.Snippet.Text), total: -1, marked: true}
 		p.shorten(PreviewChars)
 		it.add(p)
 	}
@@ -204,17 +203,17 @@ func (h *hit) cardParts(it *item) {
 			continue
 		}
 		p := newPart(f.Field)
-		p.text = p.label + string(f.Value)
+		p.text = p.label + "=" + string(f.Value)
 		if s, ok := rawjson.String(f.Value); ok {
 			p.source, p.total, p.whole = s, -1, !f.Truncated
-			p.read = &window{record: h.ref.Handle, field: f.Field, ints: map[string]int{"offset_chars": 0}}
+			p.read = &window{record: h.ref.Handle, field: f.Field, place: selector{offset: given{0, true}}}
 			p.shorten(PreviewChars)
 		}
 		it.add(p)
 	}
 	for _, f := range h.Card.Binary {
 		p := newPart(f.Field)
-		p.text = string(appendFacts([]byte(p.label+"binary"), f.Facts, f.BlobID))
+		p.text = string(appendFacts([]byte(p.label+"=binary"), f.Facts, f.BlobID))
 		it.add(p)
 	}
 	if n := h.Card.Omitted; n > 0 {

@@ -20,20 +20,26 @@ func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
 	)
 	start := len(b)
 	b = append(b, head...)
-	first, n, omitted := len(b), 0, 0
+	n, omitted := 0, 0
 	for _, r := range rows {
-		rung := r.appendRung([]byte{'{'}, provider, LadderFields)
-		if rung == nil {
+		fields := r.continued()
+		if r.ref.id == "" || len(fields) == 0 {
 			continue
 		}
-		if n == most || omitted > 0 || len(b)-start+len(rung)+1+len(tail) > LadderMax {
+		if n == most || omitted > 0 {
 			omitted++
 			continue
 		}
-		if len(b) > first {
+		before := len(b)
+		if n > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, rung...), '}')
+		b = append(r.appendRung(append(b, '{'), fields, provider), '}')
+		if len(b)-start+len(tail) > LadderMax {
+			b = b[:before]
+			omitted++
+			continue
+		}
 		n++
 	}
 	if n+omitted == 0 {
@@ -48,34 +54,38 @@ func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
 }
 
 // appendRung appends the members of one record of a ladder (MS-191), with at most
-// that many fields, text first; nil when nothing of the record is to be read on.
-func (r *row) appendRung(b []byte, provider string, most int) []byte {
-	if r.ref.id == "" {
-		return nil
-	}
-	var entries [][]byte
-	for _, f := range r.continued() {
-		for _, e := range r.entries(f, provider) {
-			if len(entries) < most {
-				entries = append(entries, e)
+// LadderFields of its fields, text first.
+func (r *row) appendRung(b []byte, fields []evidence.Field, provider string) []byte {
+	b = r.ref.appendRecord(b)
+	n := 0
+	for i := range fields {
+		for _, e := range r.entries(&fields[i], provider) {
+			if n == LadderFields {
+				break
 			}
+			if n++; n > 1 {
+				b = append(b, ',')
+			}
+			b = append(b, e...)
 		}
 	}
-	if len(entries) == 0 {
-		return nil
-	}
-	return r.ref.appendEntries(b, entries)
+	return append(b, ']')
 }
 
-// appendEntries appends the members of a record in a ladder.
-func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
-	b = append(append(b, `"id":`...), quoteID(r.id)...)
+// appendRecord appends the members of a record in a ladder, up to its fields.
+func (r ref) appendRecord(b []byte) []byte {
+	b = appendID(append(b, `"id":`...), r.id)
 	b = append(b, `,"connection_id":`...)
 	b = appendOrNull(b, r.Connection)
 	b = appendMember(b, "stream", r.Stream)
 	b = appendMember(b, "record_id", r.Record)
-	b = appendMember(b, "resource_uri", r.URI())
-	b = append(b, `,"fields":[`...)
+	b = append(r.appendURI(append(b, `,"resource_uri":"`...)), '"')
+	return append(b, `,"fields":[`...)
+}
+
+// appendEntries appends the members of a record in a ladder.
+func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
+	b = r.appendRecord(b)
 	for i, e := range entries {
 		if i > 0 {
 			b = append(b, ',')
@@ -90,13 +100,13 @@ func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
 // binary ones (MS-192).
 func (r *row) continued() []evidence.Field {
 	const none = 4
-	rank := func(f evidence.Field) int {
+	rank := func(f *evidence.Field) int {
 		switch f.Shape {
 		case evidence.ShapeText:
 			if f.Cut != nil {
 				return 0
 			}
-			if _, total := textOf(f); total > PreviewChars {
+			if totalChars(f) > PreviewChars {
 				return 1
 			}
 		case evidence.ShapeNested:
@@ -109,12 +119,14 @@ func (r *row) continued() []evidence.Field {
 		return none
 	}
 	var list []evidence.Field
-	for f := range r.evidence.Fields() {
-		if rank(f) < none {
-			list = append(list, f)
+	for i := range r.all {
+		if rank(&r.all[i]) < none {
+			list = append(list, r.all[i])
 		}
 	}
-	slices.SortStableFunc(list, func(a, b evidence.Field) int { return rank(a) - rank(b) })
+	if len(list) > 1 {
+		slices.SortStableFunc(list, func(a, b evidence.Field) int { return rank(&a) - rank(&b) })
+	}
 	return list
 }
 
@@ -129,7 +141,7 @@ func hasBinary(value []byte) bool {
 }
 
 // entries are the rungs of a field: one, or one for each blob of a list.
-func (r *row) entries(f evidence.Field, provider string) [][]byte {
+func (r *row) entries(f *evidence.Field, provider string) [][]byte {
 	switch f.Shape {
 	case evidence.ShapeText:
 		return [][]byte{r.textEntry(f)}
@@ -139,7 +151,7 @@ func (r *row) entries(f evidence.Field, provider string) [][]byte {
 	var list [][]byte
 	for item := range rawjson.Elements(f.Value) {
 		if facts, ok := evidence.DetectBinary(item, true); ok && rawjson.KindOf(item) == rawjson.KindObject {
-			list = append(list, r.binaryEntry(evidence.Field{Name: f.Name, Binary: facts, BlobID: evidence.BlobIDOf(item)}, provider))
+			list = append(list, r.binaryEntry(&evidence.Field{Name: f.Name, Binary: facts, BlobID: evidence.BlobIDOf(item)}, provider))
 		}
 	}
 	if f.Cut != nil || len(f.Value) > JSONPreviewBytes {
@@ -148,8 +160,8 @@ func (r *row) entries(f evidence.Field, provider string) [][]byte {
 	return list
 }
 
-func entry(f evidence.Field, kind string) []byte {
-	b := append([]byte(`{"field_path":`), quoteID(f.Name)...)
+func entry(f *evidence.Field, kind string) []byte {
+	b := appendID(append(make([]byte, 0, 512), `{"field_path":`...), f.Name)
 	return appendMember(b, "kind", kind)
 }
 
@@ -160,13 +172,12 @@ func appendSize(b []byte, chars int) []byte {
 // appendRead appends the call that reads on.
 func appendRead(b []byte, n *Next) []byte { return n.append(append(b, `,"read":`...)) }
 
-func (r *row) textEntry(f evidence.Field) []byte {
-	_, total := textOf(f)
+func (r *row) textEntry(f *evidence.Field) []byte {
 	offset := 0
 	if f.Cut != nil {
 		offset = f.Cut.ShownChars
 	}
-	return r.windowEntry(appendSize(entry(f, "text"), total), f.Name, offset)
+	return r.windowEntry(appendSize(entry(f, "text"), totalChars(f)), f.Name, offset)
 }
 
 // windowEntry ends an entry with a window of its field.
@@ -175,13 +186,18 @@ func (r *row) windowEntry(b []byte, field string, offset int) []byte {
 		return append(appendRead(b, r.ref.fetch()), '}')
 	}
 	w := r.ref.from(field, 0).at(offset, WindowDefault)
-	b = appendRead(b, w.next())
-	return append(appendMember(b, "resource_uri", w.URI()), '}')
+	return append(w.appendRead(b), '}')
 }
 
-func (r *row) nestedEntry(f evidence.Field) []byte {
-	b := appendSize(entry(f, "json"), nestedSize(f))
-	if nestedSize(f) > DocTextMax || !isReadable(f.Name) {
+// appendRead appends how the window is read: by a call, and as a resource.
+func (w window) appendRead(b []byte) []byte {
+	b = w.appendArgs(append(b, `,"read":{"tool":"read_record_field","args":`...))
+	return append(w.appendURI(append(b, `},"resource_uri":"`...)), '"')
+}
+
+func (r *row) nestedEntry(f *evidence.Field) []byte {
+	b := appendSize(entry(f, "json"), nestedSize(*f))
+	if nestedSize(*f) > DocTextMax || !isReadable(f.Name) {
 		return r.windowEntry(b, f.Name, 0)
 	}
 	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quoteList([]string{f.Name}))})), '}')
@@ -189,14 +205,14 @@ func (r *row) nestedEntry(f evidence.Field) []byte {
 
 // binaryEntry tells the facts of a binary value and the way to its bytes: the blob,
 // or an explicit window of the field.
-func (r *row) binaryEntry(f evidence.Field, provider string) []byte {
+func (r *row) binaryEntry(f *evidence.Field, provider string) []byte {
 	b := append(entry(f, "binary"), `,"binary":{`...)
 	b = append(f.Binary.AppendMembers(b), '}')
 	if f.BlobID == "" {
 		return r.windowEntry(b, f.Name, 0)
 	}
 	blob := blobHandle{r.ref.Connection, f.BlobID}
-	b = append(append(b, `,"blob_id":`...), quoteID(f.BlobID)...)
+	b = appendID(append(b, `,"blob_id":`...), f.BlobID)
 	b = append(b, `,"export":{"method":"GET"`...)
 	b = append(appendMember(b, "url", blob.export(provider)), '}')
 	return append(appendMember(b, "resource_uri", blob.URI()), '}')

@@ -13,7 +13,27 @@ import (
 
 // quoteID writes an identifier exactly: decoding the JSON string gives it byte for
 // byte. What could hide in a terminal or reorder a line is escaped.
-func quoteID(s string) string { return escapeHidden(string(rawjson.AppendString(nil, s))) }
+func quoteID(s string) string { return string(appendID(nil, s)) }
+
+// appendID appends an identifier as quoteID writes it.
+func appendID(b []byte, s string) []byte {
+	start := len(b)
+	b = rawjson.AppendString(b, s)
+	if isASCII(b[start:]) {
+		return b
+	}
+	return append(b[:start], escapeHidden(string(b[start:]))...)
+}
+
+// isASCII reports plain text without the one hidden character that ASCII has.
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
 
 // escapeHidden is a JSON text in which hidden characters are escapes.
 func escapeHidden(text string) string {
@@ -58,15 +78,15 @@ func escapeRune(r rune) string {
 }
 
 // quote writes any other value, without its control and bidirectional characters.
-func quote(s string) string { return string(rawjson.AppendString(nil, clean(s))) }
+func quote(s string) string { return string(appendQuote(nil, s)) }
 
-// clean removes what evidence removes, and line and paragraph separators.
-func clean(s string) string {
-	s = evidence.Clean(s)
-	if !strings.ContainsAny(s, "\u2028\u2029") {
-		return s
-	}
-	return strings.NewReplacer("\u2028", "", "\u2029", "").Replace(s)
+// appendQuote appends a value as quote writes it.
+func appendQuote(b []byte, s string) []byte { return rawjson.AppendString(b, evidence.Clean(s)) }
+
+// quotedLen is the length of a value as quote writes it.
+func quotedLen(s string) int {
+	var room [1024]byte
+	return len(appendQuote(room[:0], s))
 }
 
 // isBare reports whether a name may stand without quotes.

@@ -15,7 +15,8 @@ type row struct {
 	rsclient.Record
 	ref      ref
 	evidence *evidence.Record
-	title    evidence.Title // its text is never empty where there is a handle
+	all      []evidence.Field // its fields
+	title    evidence.Title   // its text is never empty where there is a handle
 	at       evidence.EventTime
 }
 
@@ -29,6 +30,7 @@ func newRow(r rsclient.Record, all rsclient.Presentations, fields []string) *row
 	if fields != nil {
 		out.evidence.Envelope = nil // it was not asked for either
 	}
+	out.all = slices.AppendSeq(make([]evidence.Field, 0, 12), out.evidence.Fields())
 	out.title, out.at = evidence.TitleOf(out.evidence), evidence.EventTimeOf(out.evidence)
 	if out.title.Text == "" {
 		out.title.Text = out.ref.id
@@ -42,35 +44,38 @@ var shownRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary
 // fields are the values of the record in the order of MS-66, without those that its
 // line says already and those that say nothing.
 func (r *row) fields() []evidence.Field {
-	var all []evidence.Field
-	for f := range r.evidence.Fields() {
+	all := make([]evidence.Field, 0, len(r.all))
+	add := func(f *evidence.Field) {
 		if !r.isSaid(f) && !isEmpty(f) {
-			all = append(all, f)
+			all = append(all, *f)
 		}
 	}
-	var roles []string
+	hasRole := make([]bool, len(r.all))
 	for _, role := range shownRoles {
-		roles = append(roles, r.evidence.Presentation.Roles[role]...)
-	}
-	place := func(f evidence.Field) int {
-		if i := slices.Index(roles, f.Name); i >= 0 {
-			return i
+		for _, name := range r.evidence.Presentation.Roles[role] {
+			i := slices.IndexFunc(r.all, func(f evidence.Field) bool { return f.Name == name })
+			if i >= 0 && !hasRole[i] {
+				hasRole[i] = true
+				add(&r.all[i])
+			}
 		}
-		return len(roles)
 	}
-	slices.SortStableFunc(all, func(a, b evidence.Field) int { return place(a) - place(b) })
+	for i := range r.all {
+		if !hasRole[i] {
+			add(&r.all[i])
+		}
+	}
 	return all
 }
 
 // isSaid reports a field that the title, the time or the id shows.
-func (r *row) isSaid(f evidence.Field) bool {
+func (r *row) isSaid(f *evidence.Field) bool {
 	if f.Name == r.title.Field || f.Name == r.at.Field {
 		return true
 	}
 	switch f.Shape {
 	case evidence.ShapeText:
-		s, _ := rawjson.String(f.Value)
-		return s == r.Identity.Record
+		return rawjson.Is(f.Value, r.Identity.Record)
 	case evidence.ShapeScalar:
 		return string(f.Value) == r.Identity.Record
 	}
@@ -78,7 +83,7 @@ func (r *row) isSaid(f evidence.Field) bool {
 }
 
 // isEmpty reports a value that says nothing.
-func isEmpty(f evidence.Field) bool {
+func isEmpty(f *evidence.Field) bool {
 	switch string(f.Value) {
 	case `""`:
 		return f.Cut == nil // else it stands for something binary
@@ -101,8 +106,10 @@ func (r *row) item(n int) *item {
 		return it
 	}
 	it.titled(r.title.Text, r.at)
-	for _, f := range r.fields() {
-		it.add(fieldPart(f))
+	fields := r.fields()
+	it.parts = make([]part, 0, len(fields)+1)
+	for i := range fields {
+		it.add(fieldPart(&fields[i]))
 	}
 	for _, rel := range r.Expanded {
 		it.add(relationPart(rel))
@@ -116,34 +123,40 @@ func (r *row) item(n int) *item {
 }
 
 // fieldPart is a field of a record as a text shows it.
-func fieldPart(f evidence.Field) part {
+func fieldPart(f *evidence.Field) part {
 	p := newPart(f.Name)
 	switch f.Shape {
 	case evidence.ShapeScalar:
-		p.text = p.label + string(f.Value)
+		p.text = p.label + "=" + string(f.Value)
 	case evidence.ShapeBinary:
-		p.text = string(appendBinary([]byte(p.label), f))
+		p.text = string(appendBinary([]byte(p.label+"="), *f))
 	case evidence.ShapeNested:
-		shown, whole := appendNested([]byte(p.label), f.Value, JSONPreviewBytes)
+		shown, whole := appendNested([]byte(p.label+"="), f.Value, JSONPreviewBytes)
 		if p.text = string(shown); f.Cut != nil || !whole {
-			p.text, p.lacks = p.label+"json"+cutMark(nestedSize(f)), lacksNested
+			p.text, p.lacks = p.label+"=json"+cutMark(nestedSize(*f)), lacksNested
 		}
 	default:
-		p.source, p.total = textOf(f)
+		p.source, p.total = headOf(f), totalChars(f)
 		p.shorten(PreviewChars)
 	}
 	return p
 }
 
-// textOf gives the beginning of a text, as much as a card shows, and the length of
-// the whole.
-func textOf(f evidence.Field) (head string, total int) {
+// headOf is the beginning of a text, as much as a card shows.
+func headOf(f *evidence.Field) string {
 	content, _ := rawjson.Content(f.Value)
-	total = rawjson.CharCount(content)
+	var room [1024]byte
+	return string(rawjson.AppendText(room[:0], rawjson.Prefix(content, PreviewChars)))
+}
+
+// totalChars is the length of a whole text.
+func totalChars(f *evidence.Field) int {
+	content, _ := rawjson.Content(f.Value)
+	total := rawjson.CharCount(content)
 	if f.Cut != nil {
 		total = max(f.Cut.TotalChars, total)
 	}
-	return string(rawjson.AppendText(nil, rawjson.Prefix(content, PreviewChars))), total
+	return total
 }
 
 // nestedSize is the length of a nested value: of a preview that of the whole.
@@ -156,7 +169,7 @@ func nestedSize(f evidence.Field) int {
 
 func relationPart(rel rsclient.Relation) part {
 	p := newPart(rel.Name)
-	p.text = p.label + "expanded(" + strconv.Itoa(len(rel.Records))
+	p.text = p.label + "=expanded(" + strconv.Itoa(len(rel.Records))
 	if rel.HasMore {
 		p.text += ", has_more"
 	}

@@ -130,6 +130,12 @@ func (o Object) Get(name string) []byte {
 	return nil
 }
 
+// Is reports whether a value is a string that decodes to s.
+func Is(value []byte, s string) bool {
+	content, ok := Content(value)
+	return ok && isName(content, s)
+}
+
 // isName compares a raw name with a decoded one. An escape is always longer than
 // what it stands for, so only longer raw names need decoding.
 func isName(raw []byte, name string) bool {
