@@ -28,6 +28,9 @@ type Field struct {
 	BlobID string // the blob that a binary value refers to; "" when it refers to none
 }
 
+// Len is how many values a record has.
+func (r *Record) Len() int { return len(r.fields) }
+
 // Fields visits the values of a record in their order. A list of blob references is
 // nested: each of its elements is binary.
 func (r *Record) Fields() iter.Seq[Field] {

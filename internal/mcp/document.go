@@ -277,12 +277,14 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 	const rest = 256 // for the line about what is not shown
 	s := sheet{room: room - len(head) - rest, coming: len(rel.Records), least: RowMin}
 	var all *Next
+	var it item
 	for i, raw := range rel.Records {
 		child := newRow(rsclient.RecordOf(raw, rsclient.Identity{Connection: d.Connection}), d.presentations, nil)
 		if all == nil && child.Stream != "" {
 			all = d.children(child, d.keys[rel.Name])
 		}
-		if !s.add(child.item(i + 1)) {
+		child.item(&it, i+1)
+		if !s.add(&it) {
 			break
 		}
 	}

@@ -158,8 +158,8 @@ func (e excerpt) append(b []byte) []byte {
 }
 
 // item is the hit as a text shows it (MS-126).
-func (h *hit) item(n int) *item {
-	it := newItem(n, h.ref)
+func (h *hit) item(it *item, n int) {
+	it.start(n, h.ref)
 	if h.ref.id == "" {
 		it.head = appendID(append(it.head, ' '), h.id)
 		it.handle = len(it.head)
@@ -186,7 +186,6 @@ func (h *hit) item(n int) *item {
 	if h.Card != nil {
 		h.cardParts(it)
 	}
-	return it
 }
 
 func (e excerpt) part() part {
@@ -206,7 +205,7 @@ func (h *hit) cardParts(it *item) {
 		p.text = p.label + "=" + string(f.Value)
 		if s, ok := rawjson.String(f.Value); ok {
 			p.source, p.total, p.whole = s, -1, !f.Truncated
-			p.read = &window{record: h.ref.Handle, field: f.Field, place: selector{offset: given{0, true}}}
+			p.read = &window{record: h.ref, field: f.Field, place: selector{offset: given{0, true}}}
 			p.shorten(PreviewChars)
 		}
 		it.add(p)

@@ -16,7 +16,8 @@ type item struct {
 	labels []string
 	parts  []part
 	// way is the call that shows fields of the record; nil when there is none.
-	way func(fields []string) *Next
+	way  func(fields []string) *Next
+	room []part // for the parts that fit
 }
 
 // lack is what a part does not show.
@@ -47,8 +48,9 @@ type part struct {
 	read   *window
 }
 
-func newItem(n int, r ref) *item {
-	it := &item{ref: r, head: make([]byte, 0, 256)}
+// start begins the nth item of a list, in the place of the one before.
+func (it *item) start(n int, r ref) {
+	*it = item{ref: r, head: it.head[:0], labels: it.labels[:0], parts: it.parts[:0], room: it.room[:0]}
 	it.head = append(strconv.AppendInt(it.head, int64(n), 10), '.')
 	if r.id != "" {
 		it.head = appendID(append(it.head, ' '), r.id)
@@ -63,7 +65,6 @@ func newItem(n int, r ref) *item {
 		it.head = appendID(append(it.head, " connection_id="...), r.beside)
 	}
 	it.handle = len(it.head)
-	return it
 }
 
 // say adds words to the head.
@@ -167,7 +168,7 @@ func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
 	}
 	// Room is kept for the longest line that may follow (MS-65). Where there is none
 	// for it, nothing is shown in part.
-	f := fitting{item: it, room: share, partly: true}
+	f := fitting{item: it, room: share, partly: true, shown: it.room}
 	left := share - len(it.head) - 1 - len(moreFields(len(it.parts)))
 	if reserve := it.reserve(); left > reserve {
 		left -= reserve
@@ -180,10 +181,10 @@ func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
 			left -= len(l)
 		}
 	}
-	f.shown = make([]part, 0, len(it.parts))
 	for _, p := range it.parts {
 		left -= f.place(p, left)
 	}
+	it.room = f.shown
 	text, _ = f.append(b)
 	return text, true
 }

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"slices"
 	"strconv"
 
 	"pdpp/internal/evidence"
@@ -11,15 +10,17 @@ import (
 // The content ladder says to a program what lines starting more: say to a reader
 // (MS-190 …): how to read what an answer shows in part.
 
-// appendLadder appends the ladder of a page; nothing when no record has a rung. It
-// has at most that many records and LadderMax bytes; the others are counted.
+// appendLadder appends the ladder of a page as a member; nothing when no record has a
+// rung. It has at most that many records and LadderMax bytes; the others are counted.
 func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
 	const (
+		name = `,"content_ladder":`
 		head = `{"kind":"record_set","read_tool":"read_record_field","records":[`
 		tail = `],"records_omitted":100}`
 	)
-	start := len(b)
-	b = append(b, head...)
+	before := len(b)
+	start := len(b) + len(name)
+	b = append(append(b, name...), head...)
 	n, omitted := 0, 0
 	for _, r := range rows {
 		fields := r.continued()
@@ -30,20 +31,20 @@ func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
 			omitted++
 			continue
 		}
-		before := len(b)
+		rung := len(b)
 		if n > 0 {
 			b = append(b, ',')
 		}
 		b = append(r.appendRung(append(b, '{'), fields, provider), '}')
 		if len(b)-start+len(tail) > LadderMax {
-			b = b[:before]
+			b = b[:rung]
 			omitted++
 			continue
 		}
 		n++
 	}
 	if n+omitted == 0 {
-		return b[:start]
+		return b[:before]
 	}
 	b = append(b, ']')
 	if omitted > 0 {
@@ -57,17 +58,11 @@ func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
 // LadderFields of its fields, text first.
 func (r *row) appendRung(b []byte, fields []evidence.Field, provider string) []byte {
 	b = r.ref.appendRecord(b)
-	n := 0
-	for i := range fields {
-		for _, e := range r.entries(&fields[i], provider) {
-			if n == LadderFields {
-				break
-			}
-			if n++; n > 1 {
-				b = append(b, ',')
-			}
-			b = append(b, e...)
+	for i := range fields[:min(len(fields), LadderFields)] {
+		if i > 0 {
+			b = append(b, ',')
 		}
+		b = r.appendEntry(b, &fields[i], provider)
 	}
 	return append(b, ']')
 }
@@ -97,7 +92,7 @@ func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
 
 // continued are the fields of a record that an answer shows in part: texts that are
 // cut in the data, then those that only the text cuts, then nested values, then
-// binary ones (MS-192).
+// binary ones (MS-192). A list of blobs is one field for each.
 func (r *row) continued() []evidence.Field {
 	const none = 4
 	rank := func(f *evidence.Field) int {
@@ -110,7 +105,7 @@ func (r *row) continued() []evidence.Field {
 				return 1
 			}
 		case evidence.ShapeNested:
-			if f.Cut != nil || len(f.Value) > JSONPreviewBytes || hasBinary(f.Value) {
+			if isLong(f) || hasBinary(f.Value) {
 				return 2
 			}
 		case evidence.ShapeBinary:
@@ -119,16 +114,25 @@ func (r *row) continued() []evidence.Field {
 		return none
 	}
 	var list []evidence.Field
-	for i := range r.all {
-		if rank(&r.all[i]) < none {
-			list = append(list, r.all[i])
+	for wanted := range none {
+		for i := range r.all {
+			f := &r.all[i]
+			if rank(f) != wanted {
+				continue
+			}
+			if f.Shape != evidence.ShapeNested || isLong(f) {
+				list = append(list, *f)
+			}
+			if f.Shape == evidence.ShapeNested {
+				list = append(list, blobsOf(*f)...)
+			}
 		}
-	}
-	if len(list) > 1 {
-		slices.SortStableFunc(list, func(a, b evidence.Field) int { return rank(&a) - rank(&b) })
 	}
 	return list
 }
+
+// isLong reports a nested value that a text does not show whole.
+func isLong(f *evidence.Field) bool { return f.Cut != nil || len(f.Value) > JSONPreviewBytes }
 
 // hasBinary reports a list with blob references.
 func hasBinary(value []byte) bool {
@@ -140,28 +144,19 @@ func hasBinary(value []byte) bool {
 	return false
 }
 
-// entries are the rungs of a field: one, or one for each blob of a list.
-func (r *row) entries(f *evidence.Field, provider string) [][]byte {
+// appendEntry appends the entry of a field.
+func (r *row) appendEntry(b []byte, f *evidence.Field, provider string) []byte {
 	switch f.Shape {
 	case evidence.ShapeText:
-		return [][]byte{r.textEntry(f)}
+		return r.textEntry(b, f)
 	case evidence.ShapeBinary:
-		return [][]byte{r.binaryEntry(f, provider)}
+		return r.binaryEntry(b, f, provider)
 	}
-	var list [][]byte
-	for item := range rawjson.Elements(f.Value) {
-		if facts, ok := evidence.DetectBinary(item, true); ok && rawjson.KindOf(item) == rawjson.KindObject {
-			list = append(list, r.binaryEntry(&evidence.Field{Name: f.Name, Binary: facts, BlobID: evidence.BlobIDOf(item)}, provider))
-		}
-	}
-	if f.Cut != nil || len(f.Value) > JSONPreviewBytes {
-		list = append([][]byte{r.nestedEntry(f)}, list...)
-	}
-	return list
+	return r.nestedEntry(b, f)
 }
 
-func entry(f *evidence.Field, kind string) []byte {
-	b := appendID(append(make([]byte, 0, 512), `{"field_path":`...), f.Name)
+func appendEntryHead(b []byte, f *evidence.Field, kind string) []byte {
+	b = appendID(append(b, `{"field_path":`...), f.Name)
 	return appendMember(b, "kind", kind)
 }
 
@@ -172,12 +167,12 @@ func appendSize(b []byte, chars int) []byte {
 // appendRead appends the call that reads on.
 func appendRead(b []byte, n *Next) []byte { return n.append(append(b, `,"read":`...)) }
 
-func (r *row) textEntry(f *evidence.Field) []byte {
+func (r *row) textEntry(b []byte, f *evidence.Field) []byte {
 	offset := 0
 	if f.Cut != nil {
 		offset = f.Cut.ShownChars
 	}
-	return r.windowEntry(appendSize(entry(f, "text"), totalChars(f)), f.Name, offset)
+	return r.windowEntry(appendSize(appendEntryHead(b, f, "text"), totalChars(f)), f.Name, offset)
 }
 
 // windowEntry ends an entry with a window of its field.
@@ -195,8 +190,8 @@ func (w window) appendRead(b []byte) []byte {
 	return append(w.appendURI(append(b, `},"resource_uri":"`...)), '"')
 }
 
-func (r *row) nestedEntry(f *evidence.Field) []byte {
-	b := appendSize(entry(f, "json"), nestedSize(*f))
+func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
+	b = appendSize(appendEntryHead(b, f, "json"), nestedSize(*f))
 	if nestedSize(*f) > DocTextMax || !isReadable(f.Name) {
 		return r.windowEntry(b, f.Name, 0)
 	}
@@ -205,8 +200,8 @@ func (r *row) nestedEntry(f *evidence.Field) []byte {
 
 // binaryEntry tells the facts of a binary value and the way to its bytes: the blob,
 // or an explicit window of the field.
-func (r *row) binaryEntry(f *evidence.Field, provider string) []byte {
-	b := append(entry(f, "binary"), `,"binary":{`...)
+func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
+	b = append(appendEntryHead(b, f, "binary"), `,"binary":{`...)
 	b = append(f.Binary.AppendMembers(b), '}')
 	if f.BlobID == "" {
 		return r.windowEntry(b, f.Name, 0)

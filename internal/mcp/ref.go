@@ -43,12 +43,12 @@ func (r ref) fetchFields(names ...string) *Next {
 
 // from is the window of a field that starts at a character.
 func (r ref) from(field string, offset int) window {
-	return window{record: r.Handle, field: field, place: selector{offset: given{offset, true}}}
+	return window{record: r, field: field, place: selector{offset: given{offset, true}}}
 }
 
 // around is the window of a field around the first occurrence of a text (MS-68).
 func (r ref) around(field, q string) window {
-	return window{record: r.Handle, field: field, q: q, place: selector{before: given{512, true}, after: given{2048, true}}}
+	return window{record: r, field: field, q: q, place: selector{before: given{512, true}, after: given{2048, true}}}
 }
 
 func (w window) next() *Next { return &Next{"read_record_field", w.args()} }

@@ -135,7 +135,7 @@ func parseWindowURI(uri string) (window, error) {
 	d, ok := decodeURI(uri, windowURI, "field-window", "connection_id", "stream", "record_id", "field_path",
 		"offset_chars", "limit_chars", "q", "before_chars", "after_chars")
 	w := window{
-		record: Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]},
+		record: refer(Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]}),
 		field:  d.texts["field_path"], q: d.texts["q"], place: selectorOf(d.ints),
 	}
 	if !ok || !w.record.isNamed() || w.URI() != uri {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 
@@ -30,7 +31,7 @@ func newRow(r rsclient.Record, all rsclient.Presentations, fields []string) *row
 	if fields != nil {
 		out.evidence.Envelope = nil // it was not asked for either
 	}
-	out.all = slices.AppendSeq(make([]evidence.Field, 0, 12), out.evidence.Fields())
+	out.all = slices.AppendSeq(make([]evidence.Field, 0, out.evidence.Len()), out.evidence.Fields())
 	out.title, out.at = evidence.TitleOf(out.evidence), evidence.EventTimeOf(out.evidence)
 	if out.title.Text == "" {
 		out.title.Text = out.ref.id
@@ -41,31 +42,32 @@ func newRow(r rsclient.Record, all rsclient.Presentations, fields []string) *row
 // shownRoles are the roles whose fields come first, in this order (MS-66).
 var shownRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary, pdpp.RolePrimaryText, pdpp.RoleMedia}
 
-// fields are the values of the record in the order of MS-66, without those that its
+// shown are the values of the record in the order of MS-66, without those that its
 // line says already and those that say nothing.
-func (r *row) fields() []evidence.Field {
-	all := make([]evidence.Field, 0, len(r.all))
-	add := func(f *evidence.Field) {
-		if !r.isSaid(f) && !isEmpty(f) {
-			all = append(all, *f)
-		}
+func (r *row) shown() iter.Seq[*evidence.Field] {
+	roles := r.evidence.Presentation.Roles
+	hasRole := func(name string) bool {
+		return slices.ContainsFunc(shownRoles, func(role pdpp.Role) bool { return slices.Contains(roles[role], name) })
 	}
-	hasRole := make([]bool, len(r.all))
-	for _, role := range shownRoles {
-		for _, name := range r.evidence.Presentation.Roles[role] {
-			i := slices.IndexFunc(r.all, func(f evidence.Field) bool { return f.Name == name })
-			if i >= 0 && !hasRole[i] {
-				hasRole[i] = true
-				add(&r.all[i])
+	return func(yield func(*evidence.Field) bool) {
+		visit := func(name string, isRole bool) bool {
+			for i := range r.all {
+				f := &r.all[i]
+				if (isRole && f.Name == name || !isRole && !hasRole(f.Name)) && !r.isSaid(f) && !isEmpty(f) && !yield(f) {
+					return false
+				}
+			}
+			return true
+		}
+		for _, role := range shownRoles {
+			for _, name := range roles[role] {
+				if !visit(name, true) {
+					return
+				}
 			}
 		}
+		visit("", false)
 	}
-	for i := range r.all {
-		if !hasRole[i] {
-			add(&r.all[i])
-		}
-	}
-	return all
 }
 
 // isSaid reports a field that the title, the time or the id shows.
@@ -94,8 +96,8 @@ func isEmpty(f *evidence.Field) bool {
 }
 
 // item is the record as a text shows it.
-func (r *row) item(n int) *item {
-	it := newItem(n, r.ref)
+func (r *row) item(it *item, n int) {
+	it.start(n, r.ref)
 	if r.ref.id == "" { // reachable through query_records only (MS-52)
 		it.say("no handle, query_records only: record_id=" + quoteID(r.Identity.Record))
 	}
@@ -103,13 +105,11 @@ func (r *row) item(n int) *item {
 		it.say("deleted=true")
 		it.label("deleted_at", r.DeletedAt)
 		it.label("removed_reason", r.RemovedReason)
-		return it
+		return
 	}
 	it.titled(r.title.Text, r.at)
-	fields := r.fields()
-	it.parts = make([]part, 0, len(fields)+1)
-	for i := range fields {
-		it.add(fieldPart(&fields[i]))
+	for f := range r.shown() {
+		it.add(fieldPart(f))
 	}
 	for _, rel := range r.Expanded {
 		it.add(relationPart(rel))
@@ -119,7 +119,6 @@ func (r *row) item(n int) *item {
 		p.lacks = lacksText
 		it.add(p)
 	}
-	return it
 }
 
 // fieldPart is a field of a record as a text shows it.

@@ -12,7 +12,7 @@ const windowURI = "pdpp://field-window/"
 
 // window is a request for a piece of one field (MS-170).
 type window struct {
-	record Handle
+	record ref
 	field  string
 	q      string
 	place selector
@@ -43,7 +43,7 @@ func badSelector(param, message string) error {
 // window is the window that the arguments ask for. What they say about each other is
 // checked here (MS-171).
 func (a Args) window() (window, error) {
-	w := window{record: a.handle, field: a.Text("field_path"), q: a.Text("q"), place: selectorOf(a.ints)}
+	w := window{record: refer(a.handle), field: a.Text("field_path"), q: a.Text("q"), place: selectorOf(a.ints)}
 	parts := 0
 	for _, name := range []string{"connection_id", "stream", "record_id"} {
 		if a.Has(name) {
@@ -56,7 +56,7 @@ func (a Args) window() (window, error) {
 	case !a.Has("id") && parts < 3:
 		return w, badSelector("id", "This tool requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`.")
 	case parts > 0:
-		w.record = Handle{a.Text("connection_id"), a.Text("stream"), a.Text("record_id")}
+		w.record = refer(Handle{a.Text("connection_id"), a.Text("stream"), a.Text("record_id")})
 	}
 	switch {
 	case a.Has("cursor") && (a.Has("offset_chars") || a.Has("q")):
@@ -112,7 +112,7 @@ func (w window) URI() string { return string(w.appendURI(nil)) }
 
 func (w window) appendURI(b []byte) []byte {
 	var room [512]byte
-	payload := appendIdentity(append(room[:0], `{"v":1,"kind":"field-window"`...), w.record)
+	payload := appendIdentity(append(room[:0], `{"v":1,"kind":"field-window"`...), w.record.Handle)
 	payload = appendMember(payload, "field_path", w.field)
 	return appendURI(b, windowURI, append(w.appendSelector(payload), '}'))
 }
@@ -122,9 +122,8 @@ func (w window) appendURI(b []byte) []byte {
 func (w window) args() []byte { return w.appendArgs(nil) }
 
 func (w window) appendArgs(b []byte) []byte {
-	var room [256]byte
-	if id, embedded := w.record.append(room[:0]); embedded {
-		b = appendID(append(b, `{"id":`...), string(id))
+	if w.record.id != "" && w.record.beside == "" {
+		b = appendID(append(b, `{"id":`...), w.record.id)
 	} else {
 		b = appendID(append(b, `{"connection_id":`...), w.record.Connection)
 		b = appendID(append(b, `,"stream":`...), w.record.Stream)
@@ -177,13 +176,13 @@ func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
 	}
 	p := &piece{asked: w, limit: w.limit(), requestID: answer.RequestID}
 	var ok bool
-	p.Window, ok = rsclient.WindowOf(answer.Body, rsclient.Identity(w.record), w.field)
+	p.Window, ok = rsclient.WindowOf(answer.Body, rsclient.Identity(w.record.Handle), w.field)
 	if !ok {
 		return nil, &rsclient.Error{Code: rsclient.CodeInvalid, Message: "The resource server's answer is not a field window."}
 	}
 	p.asJSON = asJSON || p.Field.AsJSON
 	if h := Handle(p.Identity); h.isNamed() {
-		p.asked.record = h
+		p.asked.record = refer(h)
 	}
 	if p.Limit >= 1 && p.Limit <= WindowMax {
 		p.limit = p.Limit
