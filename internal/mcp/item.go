@@ -135,8 +135,13 @@ func (p *part) shorten(n int) {
 			p.shown = strings.TrimSuffix(p.shown, ellipsis)
 		}
 	}
-	var room [1024]byte
-	p.size = len(p.append(room[:0]))
+	p.size = len(p.label) + len("=") + quotedLen(p.shown)
+	if p.lacks != lacksNothing {
+		var room [32]byte
+		if p.size += len(appendCutMark(room[:0], p.total)); !p.marked {
+			p.size += len(ellipsis)
+		}
+	}
 }
 
 // ellipsis stands for what a shortened text goes on with.

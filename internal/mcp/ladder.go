@@ -113,11 +113,20 @@ func (r *row) continued() []evidence.Field {
 		}
 		return none
 	}
+	ranks := make([]int, len(r.all))
+	found := false
+	for i := range r.all {
+		ranks[i] = rank(&r.all[i])
+		found = found || ranks[i] < none
+	}
+	if !found {
+		return nil
+	}
 	var list []evidence.Field
 	for wanted := range none {
 		for i := range r.all {
 			f := &r.all[i]
-			if rank(f) != wanted {
+			if ranks[i] != wanted {
 				continue
 			}
 			if f.Shape != evidence.ShapeNested || isLong(f) {

@@ -17,22 +17,10 @@ func quoteID(s string) string { return string(appendID(nil, s)) }
 
 // appendID appends an identifier as quoteID writes it.
 func appendID(b []byte, s string) []byte {
-	start := len(b)
-	b = rawjson.AppendString(b, s)
-	if isASCII(b[start:]) {
-		return b
+	if isPlain(s) {
+		return append(append(append(b, '"'), s...), '"')
 	}
-	return append(b[:start], escapeHidden(string(b[start:]))...)
-}
-
-// isASCII reports plain text without the one hidden character that ASCII has.
-func isASCII(b []byte) bool {
-	for _, c := range b {
-		if c >= 0x7f {
-			return false
-		}
-	}
-	return true
+	return append(b, escapeHidden(string(rawjson.AppendString(nil, s)))...)
 }
 
 // escapeHidden is a JSON text in which hidden characters are escapes.
@@ -81,12 +69,29 @@ func escapeRune(r rune) string {
 func quote(s string) string { return string(appendQuote(nil, s)) }
 
 // appendQuote appends a value as quote writes it.
-func appendQuote(b []byte, s string) []byte { return rawjson.AppendString(b, evidence.Clean(s)) }
+func appendQuote(b []byte, s string) []byte {
+	if isPlain(s) {
+		return append(append(append(b, '"'), s...), '"')
+	}
+	return rawjson.AppendString(b, evidence.Clean(s))
+}
 
 // quotedLen is the length of a value as quote writes it.
 func quotedLen(s string) int {
-	var room [1024]byte
-	return len(appendQuote(room[:0], s))
+	if isPlain(s) {
+		return len(s) + len(`""`)
+	}
+	return len(appendQuote(make([]byte, 0, len(s)+64), s))
+}
+
+// isPlain reports a text that quotes change nothing in.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // isBare reports whether a name may stand without quotes.
