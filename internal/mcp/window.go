@@ -15,7 +15,7 @@ type window struct {
 	record ref
 	field  string
 	q      string
-	place selector
+	place  selector
 }
 
 // selector is the numbers that were given of a window, in the order of MS-54.
