@@ -41,6 +41,7 @@ type Server struct {
 	throttle *httpx.Throttle
 	used     usedTokens
 	routes   []route
+	inside   http.Handler // for requests of the process itself
 }
 
 // New makes a server.
@@ -55,6 +56,7 @@ func New(cfg Config) (*Server, error) {
 		turns: httpx.NewTurns(cfg.Rate, max(2, runtime.GOMAXPROCS(0))), // half of the store's readers
 	}
 	s.routes = s.table()
+	s.inside = httpx.WithRequestID(httpx.Handler(s.route))
 	return s, nil
 }
 
@@ -84,8 +86,15 @@ func (s *Server) table() []route {
 	}
 }
 
-// Handler is the whole server behind the edge, in the order of H-41.
-func (s *Server) Handler() http.Handler {
+// Endpoint is a handler of its own at a path.
+type Endpoint struct {
+	Path string
+	http.Handler
+}
+
+// Handler is the whole server behind the edge, in the order of H-41. endpoints are
+// served at their paths beside the routes of this package.
+func (s *Server) Handler(endpoints ...Endpoint) http.Handler {
 	probes := http.NewServeMux()
 	probes.Handle("GET /healthz", httpx.Health())
 	probes.Handle("GET /readyz", httpx.Ready(s.ready))
@@ -93,6 +102,12 @@ func (s *Server) Handler() http.Handler {
 	v1 := httpx.Chain(routes, s.Edge.CORS(httpx.MethodsREST), httpx.Version, s.Edge.Challenge(""))
 	public := httpx.Chain(routes, httpx.PublicCORS, httpx.Version)
 	top := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, e := range endpoints {
+			if e.Path == r.URL.Path {
+				e.ServeHTTP(w, r)
+				return
+			}
+		}
 		switch {
 		case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
 			probes.ServeHTTP(w, r)
