@@ -243,7 +243,7 @@ func TestChallenges(t *testing.T) {
 				}
 				return
 			}
-			if body["resource_metadata"] != tt.meta || body["next_step"] != "Ask the owner of this data for a token; they make one with pdpp grants create." {
+			if body["resource_metadata"] != tt.meta || body["next_step"] != "Ask the owner of this data for a token. Where the data is kept, they run: "+pdpp.ConnectCommand("https://data.example") {
 				t.Errorf("body = %v", body)
 			}
 			if v := got.header.Get("Link"); v != `<https://data.example/icon.svg>; rel="icon"; type="image/svg+xml"` {
