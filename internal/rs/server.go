@@ -34,14 +34,15 @@ type Config struct {
 // Server serves /v1 and the discovery documents. It is safe for concurrent use.
 type Server struct {
 	Config
-	cursors  *query.Sealer
-	reaches  reachCache
-	limiter  *httpx.Limiter
-	turns    *httpx.Turns
-	throttle *httpx.Throttle
-	used     usedTokens
-	routes   []route
-	inside   http.Handler // for requests of the process itself
+	cursors   *query.Sealer
+	reaches   reachCache
+	documents httpx.PerOrigin[*documents]
+	limiter   *httpx.Limiter
+	turns     *httpx.Turns
+	throttle  *httpx.Throttle
+	used      usedTokens
+	routes    []route
+	inside    http.Handler // for requests of the process itself
 }
 
 // New makes a server.
@@ -62,9 +63,8 @@ func New(cfg Config) (*Server, error) {
 
 // table is every path this server answers, with its methods.
 func (s *Server) table() []route {
+	authorization := s.discovery(func(d *documents) document { return d.authorization })
 	return []route{
-		{"/", methods{"GET": s.discoveryIndex()}},
-		{"/.well-known/oauth-protected-resource", methods{"GET": s.protectedResource()}},
 		{"/v1/streams", methods{"GET": s.read(listStreams)}},
 		{"/v1/streams/{stream}", methods{"GET": s.read(streamMetadata)}},
 		{"/v1/schema", methods{"GET": s.read(schema, "view", "detail", "stream")}},
@@ -83,6 +83,12 @@ func (s *Server) table() []route {
 		{"/v1/blobs/{blob_id}", methods{"GET": s.read(getBlob)}},
 		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords)}},
 		{"/v1/state/{connector}", methods{"GET": s.write(getState), "PUT": s.write(putState)}},
+		{"/", methods{"GET": s.discovery(func(d *documents) document { return d.index })}},
+		{httpx.MetadataPath, methods{"GET": s.discovery(func(d *documents) document { return d.resource })}},
+		{httpx.MetadataPath + mcpPath, methods{"GET": s.discovery(func(d *documents) document { return d.mcp })}},
+		{authorizationPath, methods{"GET": authorization}},
+		{authorizationPath + mcpPath, methods{"GET": authorization}},
+		{httpx.IconPath, methods{"GET": func(w http.ResponseWriter, r *http.Request, _ vars) error { return httpx.Icon(w, r) }}},
 	}
 }
 
