@@ -114,7 +114,7 @@ func (q *request) admit(v store.View, token string) error {
 	if err != nil {
 		return err
 	}
-	q.server.used.note(p.ID, q.now)
+	q.server.used.note(p, q.now)
 	q.view = v
 	known, err := q.server.reach(v, p)
 	if err != nil {
