@@ -227,16 +227,20 @@ func (c *reachCache) put(key string, known *knownReach) {
 // write per read would make reads as slow as writes.
 type usedTokens struct {
 	mu   sync.Mutex
-	last map[pdpp.TokenID]time.Time
+	last map[store.Use]time.Time
 }
 
-func (u *usedTokens) note(id pdpp.TokenID, now time.Time) {
+func (u *usedTokens) note(p store.Principal, now time.Time) {
+	use := store.Use{Token: p.ID}
+	if p.Grant != nil {
+		use.Grant = p.Grant.ID
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.last == nil {
-		u.last = make(map[pdpp.TokenID]time.Time)
+		u.last = make(map[store.Use]time.Time)
 	}
-	u.last[id] = now
+	u.last[use] = now
 }
 
 func (s *Server) flushUsed(ctx context.Context) error {

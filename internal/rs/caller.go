@@ -35,7 +35,7 @@ func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 		if err != nil {
 			return err
 		}
-		s.used.note(p.ID, now)
+		s.used.note(p, now)
 		return judgeHosted(p, audience, now)
 	})
 	return c, err

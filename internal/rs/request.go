@@ -119,11 +119,7 @@ func (s *Server) judge(v store.View, r *http.Request, who asker, now time.Time) 
 	if who.caller != nil {
 		return who.caller.principal(v, now)
 	}
-	p, err := s.authenticate(v, r, who.token, now)
-	if err == nil {
-		s.used.note(p.ID, now)
-	}
-	return p, err
+	return s.authenticate(v, r, who.token, now)
 }
 
 // admit finds out who asks and what they can reach.
@@ -132,6 +128,7 @@ func (q *request) admit(v store.View, who asker) error {
 	if err != nil {
 		return err
 	}
+	q.server.used.note(p, q.now)
 	q.view = v
 	known, err := q.server.reach(v, p)
 	if err != nil {
