@@ -132,17 +132,41 @@ func checkGrant(p store.Principal, now time.Time) error {
 // checkState judges the grant behind a live client token (C-18).
 func checkState(p store.Principal, now time.Time) error {
 	if p.Grant == nil {
-		return pdpp.Errorf(pdpp.CodeGrantInvalid, "The grant of this token cannot be interpreted.")
+		return stateError(pdpp.CodeGrantInvalid)
 	}
-	switch p.Grant.Status(now) {
+	return statusError(p.Grant.Status(now))
+}
+
+// checkLife judges what stands behind a live token, a grant or a package (H-49).
+func checkLife(p store.Principal, now time.Time) error {
+	if p.Kind != pdpp.TokenPackage {
+		return checkState(p, now)
+	}
+	if p.Package == nil {
+		return stateError(pdpp.CodeGrantInvalid)
+	}
+	return statusError(p.Package.Status(now))
+}
+
+func statusError(s pdpp.GrantStatus) error {
+	switch s {
 	case pdpp.GrantRevoked:
-		return &pdpp.Error{
-			Code: pdpp.CodeGrantRevoked, Message: "The owner has withdrawn this grant.", NextStep: "Ask the owner for a new grant.",
-		}
+		return stateError(pdpp.CodeGrantRevoked)
 	case pdpp.GrantExpired:
-		return pdpp.Errorf(pdpp.CodeGrantExpired, "This grant has expired. Ask the owner for a new one.")
+		return stateError(pdpp.CodeGrantExpired)
 	}
 	return nil
+}
+
+// stateError says what is wrong with a grant.
+func stateError(code pdpp.Code) error {
+	switch code {
+	case pdpp.CodeGrantRevoked:
+		return &pdpp.Error{Code: code, Message: "The owner has withdrawn this grant.", NextStep: "Ask the owner for a new grant."}
+	case pdpp.CodeGrantExpired:
+		return pdpp.Errorf(code, "This grant has expired. Ask the owner for a new one.")
+	}
+	return pdpp.Errorf(pdpp.CodeGrantInvalid, "The grant of this token cannot be interpreted.")
 }
 
 // reach gives what a principal can read, computed once per grant and generation.

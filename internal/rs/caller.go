@@ -17,6 +17,21 @@ import (
 type Caller struct {
 	server *Server
 	hash   store.TokenHash
+	grant  *store.GrantState // of the member that reads; nil where the token has a grant of its own
+
+	Package pdpp.PackageID // "" when the token stands for one grant
+	Members []Member       // of the package, in their order
+}
+
+// Member is a grant of a package (H-81).
+type Member struct {
+	GrantID      pdpp.GrantID
+	Connection   pdpp.ConnectionID
+	ConnectorKey pdpp.ConnectorKey
+	DisplayName  string
+	Streams      []string
+	Fault        pdpp.Code // why its grant gives nothing; "" for one that can be read (H-83)
+	Caller       *Caller   // reads with its grant; nil when there is a fault
 }
 
 // Admit reads the bearer of a request to the hosted endpoint of an audience and judges
@@ -35,10 +50,54 @@ func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 		if err != nil {
 			return err
 		}
+		if err := judgeHosted(p, audience, now); err != nil {
+			return err
+		}
 		s.used.note(p, now)
-		return judgeHosted(p, audience, now)
+		if p.Package == nil {
+			return nil
+		}
+		return c.open(v, p, now)
 	})
 	return c, err
+}
+
+// open finds the members of a package. One without a usable member opens nothing
+// (H-49).
+func (c *Caller) open(v store.View, p store.Principal, now time.Time) error {
+	list, err := v.Members(p.Subject, p.Package.ID)
+	if err != nil {
+		return err
+	}
+	c.Package = p.Package.ID
+	usable := false
+	for _, m := range list {
+		member := Member{GrantID: m.GrantID, Connection: m.Connection, DisplayName: m.DisplayName, Fault: m.Fault(p.Package.Client, now)}
+		if m.Grant != nil {
+			member.ConnectorKey = m.Grant.ConnectorKey
+		}
+		if member.Fault == "" {
+			p.Grant = m.Grant
+			known, err := c.server.reach(v, p)
+			if err != nil {
+				return err
+			}
+			for _, row := range known.reach.Rows {
+				member.Streams = append(member.Streams, row.Stream.Name)
+			}
+			member.Caller = &Caller{server: c.server, hash: c.hash, grant: m.Grant}
+			usable = true
+		}
+		c.Members = append(c.Members, member)
+	}
+	if usable {
+		return nil
+	}
+	code := pdpp.CodeGrantInvalid
+	if len(c.Members) > 0 {
+		code = c.Members[0].Fault
+	}
+	return stateError(code)
 }
 
 // judgeHosted says whether a token opens the hosted endpoint (H-47 to H-49).
@@ -53,7 +112,7 @@ func judgeHosted(p store.Principal, audience string, now time.Time) error {
 	if !slices.Contains(p.Audience, audience) {
 		return pdpp.Errorf(pdpp.CodeInvalidToken, "This token was issued for another resource.")
 	}
-	return checkState(p, now)
+	return checkLife(p, now)
 }
 
 // Limit counts the request against its token (H-67). After a nil error release is
@@ -70,7 +129,13 @@ func (c *Caller) principal(v store.View, now time.Time) (store.Principal, error)
 	if err != nil {
 		return p, err
 	}
-	return p, checkState(p, now)
+	if err := checkLife(p, now); err != nil {
+		return p, err
+	}
+	if c.grant != nil {
+		p.Grant = c.grant
+	}
+	return p, nil
 }
 
 type callerKey struct{}
