@@ -1,0 +1,79 @@
+package session
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pdpp/internal/archtest"
+)
+
+// row is a requirement that a client can see: its id and what is seen, and the check.
+type row struct {
+	name  string
+	check func(*visit)
+	only  string // the one transport that it is about; "" for all
+}
+
+// TestSession shows the rows of docs/spec/requirements.md that are marked ◆.
+func TestSession(t *testing.T) {
+	rows := []row{
+		{name: "TOOLS-1 six tools and no other", check: exactTools},
+		{name: "TOOLS-2 every tool takes connection_id", check: sourceSelector},
+		{name: "SURFACE-4 connection_id is the source selector", check: sourceDescribed},
+		{name: "INSTR-1 the first 512 characters stand alone", check: instructed},
+		{name: "DESC-1 nothing is said in two tools", check: saidOnce},
+		{name: "DESC-2 a description says action, kind, route and where to read on", check: routable},
+		{name: "HIDDEN-1 structured output is not hidden", check: nothingHidden},
+		{name: "FILTER-1 a filter is listed as an object", check: filterIsObject},
+		{name: "FIELD-3 the contract of read_record_field is listed", check: windowContract},
+
+		{name: "SURFACE-2 arguments are forwarded unchanged, unknown ones refused", check: forwarded},
+		{name: "FILTER-2 an exact filter becomes a bracketed parameter", check: exactFilter},
+		{name: "FILTER-3 a range becomes bracketed parameters", check: rangeFilter},
+		{name: "FILTER-4 a string is no filter", check: stringFilter},
+		{name: "FILTER-5 nor an empty object or a key with brackets", check: brokenFilter},
+		{name: "FILTER-6 aggregate and search take the same filter", check: sameFilter},
+		{name: "EXPLIM-1 a limit of a relation becomes a bracketed parameter", check: expandLimit},
+		{name: "EXPLIM-2 in fetch, too", check: expandLimitOfFetch},
+		{name: "EXPLIM-3 an empty limit or a key with brackets is refused", check: brokenExpandLimit},
+		{name: "GATE-1 an advertised relation is forwarded", check: gateOpen},
+		{name: "GATE-2 a relation that is not advertised is refused", check: gateShut},
+	}
+	for _, tr := range transports {
+		for _, era := range eras {
+			t.Run(tr.name+" "+era, func(t *testing.T) {
+				w := newWorld(t)
+				for _, r := range rows {
+					if r.only != "" && r.only != tr.name {
+						continue
+					}
+					t.Run(r.name, func(t *testing.T) { r.check(&visit{T: t, world: w, transport: tr, era: era}) })
+				}
+			})
+		}
+	}
+	complete(t, rows)
+}
+
+// elsewhere are the rows marked ◆ that are not in the table, and why.
+var elsewhere = map[string]string{
+	"HOSTED-5": "needs the hosted endpoint",
+	"AMBIG-1":  "needs packages",
+}
+
+// complete holds the table against the specification.
+func complete(t *testing.T, rows []row) {
+	t.Helper()
+	spec, err := os.ReadFile("../../docs/spec/requirements.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, demand := range archtest.SpecRequirements(string(spec)) {
+		shown := slices.ContainsFunc(rows, func(r row) bool { return strings.HasPrefix(r.name, demand.ID+" ") })
+		if excused := elsewhere[demand.ID] != ""; demand.Session && shown == excused {
+			t.Errorf("%s: in the table %t, excused %t", demand.ID, shown, excused)
+		}
+	}
+}
