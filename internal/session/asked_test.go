@@ -9,15 +9,18 @@ import (
 	"testing"
 )
 
+// request is one read: in a readable form, "/v1/streams/messages/records?filter[user_id]=U123",
+// and as it was sent.
+type request struct{ target, raw, prefer string }
+
 // asked is what a resource server was asked by the sessions of a test.
 type asked struct {
 	mu    sync.Mutex
-	list  []string
+	list  []request
 	fault func() // what happens instead of the next read
 }
 
-// note keeps a request: its path and its query in a readable form,
-// "/v1/streams/messages/records?filter[user_id]=U123".
+// note keeps a request.
 func (a *asked) note(t testing.TB, r *http.Request) {
 	target := r.URL.EscapedPath()
 	if r.URL.RawQuery != "" {
@@ -31,7 +34,7 @@ func (a *asked) note(t testing.TB, r *http.Request) {
 		t.Errorf("a tool sent %s %s: it may only read /v1", r.Method, target)
 	}
 	a.mu.Lock()
-	a.list = append(a.list, target)
+	a.list = append(a.list, request{target, r.URL.RequestURI(), r.Header.Get("Prefer")})
 	fault := a.fault
 	a.fault = nil
 	a.mu.Unlock()
@@ -41,7 +44,7 @@ func (a *asked) note(t testing.TB, r *http.Request) {
 }
 
 // take gives what was asked since it was called last.
-func (a *asked) take() []string {
+func (a *asked) take() []request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	list := a.list

@@ -40,6 +40,23 @@ func TestSession(t *testing.T) {
 		{name: "EXPLIM-3 an empty limit or a key with brackets is refused", check: brokenExpandLimit},
 		{name: "GATE-1 an advertised relation is forwarded", check: gateOpen},
 		{name: "GATE-2 a relation that is not advertised is refused", check: gateShut},
+
+		{name: "SCHEMA-1 a compact schema is the server's compact view", check: compactSchema},
+		{name: "SCHEMA-3 a full schema is the server's full document", check: fullSchema},
+		{name: "DISC-1 the index names every stream, however many there are", check: wideIndex},
+		{name: "DISC-2 a stream of several connections is told for each", check: sharedStream},
+		{name: "DISC-3 a stream of one connection is told alone", check: oneRow},
+		{name: "DISC-4 the text is enough to ask everything", check: enoughToAsk},
+		{name: "DISC-5 a full schema needs a stream", check: fullNeedsStream},
+		{name: "DISC-6 a full schema is of one connection", check: fullOfOne},
+		{name: "AGG-1 a number is in the text", check: oneNumber},
+		{name: "AGG-2 groups are previewed", check: groups},
+		{name: "AGG-4 what is beyond the limit is counted beside the groups", check: otherCount},
+
+		{name: "STDOUT-1 the output has messages and nothing else", check: cleanOutput, only: "stdio"},
+		{name: "ERR-1 errors keep the server's code and message", check: errorsKept},
+		{name: "ERR-1 so does a token that has ended", check: tokenEnded, only: "stdio"},
+		{name: "TOOLS-3 a tool shows what the grant shows and nothing else", check: neverBroader},
 	}
 	for _, tr := range transports {
 		for _, era := range eras {

@@ -80,6 +80,7 @@ type answer struct {
 	links  []*sdk.ResourceLink
 	sc     resttest.Answer // structured output
 	asked  []string        // of the resource server
+	last   request         // of these
 }
 
 // call calls a tool with arguments in JSON. Whatever comes back must fit the output
@@ -90,7 +91,10 @@ func (s *session) call(tool, args string) answer {
 	if err != nil {
 		s.Fatalf("%s %s: %v", tool, args, err)
 	}
-	a := answer{T: s.T, call: tool + " " + args, failed: res.IsError, asked: s.w.asked.take()}
+	a := answer{T: s.T, call: tool + " " + args, failed: res.IsError}
+	for _, a.last = range s.w.asked.take() {
+		a.asked = append(a.asked, a.last.target)
+	}
 	for _, c := range res.Content {
 		switch c := c.(type) {
 		case *sdk.TextContent:
@@ -140,6 +144,12 @@ func (s *session) unasked(tool, args, code string) answer {
 	a := s.refused(tool, args, code)
 	a.wantAsked()
 	return a
+}
+
+// again asks the resource server what a call asked it last.
+func (s *session) again(a answer) resttest.Answer {
+	s.Helper()
+	return s.w.Get(s.token, a.last.raw, "Prefer: "+a.last.prefer)
 }
 
 // tool is a tool as it is listed.
