@@ -244,8 +244,14 @@ func nothingLost(v *visit) {
 	s := v.as(noBCC)
 	followed := 0
 	for _, c := range [][2]string{
-		{"query_records", `{"stream":"messages"}`}, {"query_records", `{"stream":"threads","expand":["messages"]}`}, {"search", `{"q":"inventory"}`}, {"search", `{"q":"` + longWord + `"}`},
-		{"fetch", `{"id":"` + longID + `"}`}, {"fetch", `{"id":"cin_home/threads:t1","expand":["messages"]}`}, {"schema", `{}`}, {"schema", `{"stream":"messages"}`},
+		{"query_records", `{"stream":"messages"}`},
+		{"query_records", `{"stream":"threads","expand":["messages"]}`},
+		{"search", `{"q":"inventory"}`},
+		{"search", `{"q":"` + longWord + `"}`},
+		{"fetch", `{"id":"` + longID + `"}`},
+		{"fetch", `{"id":"cin_home/threads:t1","expand":["messages"]}`},
+		{"schema", `{}`},
+		{"schema", `{"stream":"messages"}`},
 	} {
 		a := s.do(c[0], c[1])
 		if strings.Contains(a.text, "(cut:") && len(a.offers("more")) == 0 {
