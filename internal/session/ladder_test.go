@@ -71,6 +71,10 @@ func windowsOn(v *visit) {
 	}
 	a := s.do("read_record_field", `{"id":"`+longID+`","field_path":"body","limit_chars":16384}`)
 	there := a.window()
+	cursor := a.token("next_cursor")
+	if got := s.do("read_record_field", `{"id":"`+longID+`","field_path":"body","cursor":`+quoted(cursor)+`,"limit_chars":10}`).window(); got != chars(v.letter, 16384, 16394) {
+		v.Errorf("the cursor %s reads %q", cursor, got)
+	}
 	for next := a.offers("next"); len(next) > 0; next = a.offers("next") {
 		a = s.follow(next[0])
 		there += a.window()

@@ -189,6 +189,21 @@ func unwrapped(v *visit) {
 
 var marks = regexp.MustCompile(`</?mark>`)
 
+// balanced checks that a text has highlights, each of which ends before the next.
+func (v *visit) balanced(text string) {
+	v.Helper()
+	tags := marks.FindAllString(text, -1)
+	for i, tag := range tags {
+		if tag != [...]string{"<mark>", "</mark>"}[i%2] {
+			tags = nil
+			break
+		}
+	}
+	if len(tags) == 0 || len(tags)%2 != 0 {
+		v.Errorf("the tags are not balanced: %q", text)
+	}
+}
+
 func fanIn(v *visit) {
 	s := v.crowd().as(everything)
 	for _, limit := range []int{1, 2, 7} {
@@ -208,15 +223,11 @@ func fanIn(v *visit) {
 				v.Errorf("%s has no %s", a.str(at+"id"), member)
 			}
 		}
-		open := false
-		for _, tag := range marks.FindAllString(a.str(at+"snippet"), -1) {
-			if open == (tag == "<mark>") {
-				v.Errorf("the tags of %q are not balanced", a.str(at+"snippet"))
-			}
-			open = !open
-		}
-		if open || !strings.Contains(a.str(at+"snippet"), "<mark>") {
-			v.Errorf("the tags of %q are not balanced", a.str(at+"snippet"))
+		v.balanced(a.str(at + "snippet"))
+	}
+	for line := range strings.Lines(a.text) {
+		if item.MatchString(line) {
+			v.balanced(line)
 		}
 	}
 
