@@ -21,7 +21,7 @@ var searchTool = Tool{
 		{name: "mode", kind: argEnum, enum: []string{"lexical", "semantic", "hybrid"}, about: "Default lexical."},
 		{name: "limit", kind: argInt, min: 1, max: 100},
 		{name: "cursor", kind: argText},
-		{name: "filter", kind: argFilter},
+		{name: "filter", kind: argFilter, about: filterAbout},
 		{name: "connection_id", kind: argID, about: "Search one source only."},
 	},
 	output: `{"type":"object","properties":{"data":{"type":["object","array"]},` +
