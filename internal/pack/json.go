@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 
@@ -78,13 +79,23 @@ func quoted(s string) []byte { return rawjson.AppendString(nil, s) }
 // withMember is an object with one more member, unless it has that already. The
 // object itself is not changed.
 func withMember(obj []byte, name string, value []byte) []byte {
-	if _, has := rawjson.Get(obj, name); has || rawjson.KindOf(obj) != rawjson.KindObject {
+	if _, has := rawjson.Get(obj, name); has {
 		return obj
 	}
-	o := object(slices.Clone(obj[:len(obj)-1]))
-	if len(o) == 1 {
-		o = nil
+	return setMember(obj, name, value)
+}
+
+// setMember is an object with a member, in place of one of that name.
+func setMember(obj []byte, name string, value []byte) []byte {
+	for known, at := range rawjson.Places(obj) {
+		if string(known) == name {
+			return slices.Concat(obj[:at.Value], value, obj[at.End:])
+		}
 	}
+	if len(obj) <= len("{}") {
+		obj = nil
+	}
+	o := object(slices.Clone(bytes.TrimSuffix(obj, []byte("}"))))
 	o.raw(name, value)
 	return o.close()
 }

@@ -175,9 +175,9 @@ func (p *Package) withUnavailable(e *rsclient.Error) *rsclient.Error {
 	return e
 }
 
-// with is an error with one more member of its object, unless it has that already.
+// with is an error with a member of its object.
 func with(e *rsclient.Error, name string, value []byte) *rsclient.Error {
 	more := *e
-	more.Object = withMember(e.Object, name, value)
+	more.Object = setMember(e.Object, name, value)
 	return &more
 }
