@@ -67,7 +67,9 @@ func (m *Memory) keep(pkg, grant string, cause *rsclient.Error, now time.Time) {
 	m.gone[seat{pkg, grant}] = loss{now.Add(remembered), cause}
 }
 
-// makeRoom drops what is over, or else any one entry: its member is asked once more.
+// makeRoom drops what is over, and if that is not enough any others until a tenth is
+// free: their members are asked once more. Making room one by one would cost a look
+// at all of them each time.
 func (m *Memory) makeRoom(now time.Time) {
 	for s, l := range m.gone {
 		if !now.Before(l.until) {
@@ -75,7 +77,7 @@ func (m *Memory) makeRoom(now time.Time) {
 		}
 	}
 	for s := range m.gone {
-		if len(m.gone) < maxRemembered {
+		if len(m.gone) <= maxRemembered*9/10 {
 			return
 		}
 		delete(m.gone, s)

@@ -294,7 +294,7 @@ func TestPageBytes(t *testing.T) {
 	p := scripted(t, &calls{}, says(200, list(wide("a"), wide("b"))), says(200, list(wide("c"), wide("d"))))
 	t.Run("FANIN-1 a page ends by its size, on a whole hit", func(t *testing.T) {
 		q, all := params("q", "x"), []string{}
-		for {
+		for range 4 {
 			a, err := p.Search(t.Context(), "", q, rsclient.Prefer{PageBytes: 4096})
 			if err != nil {
 				t.Fatal(err)

@@ -322,9 +322,14 @@ func TestLostMember(t *testing.T) {
 		if at(t, res.Structured, "error.code") != "grant_expired" || !strings.Contains(res.Content[0].Text, "choose another connection") || len(h.calls.take()) != 0 {
 			t.Errorf("%s", res.Structured)
 		}
-		res = tool(h.pkg, "search", `{"q":"rent"}`)
+		res = tool(h.pkg, "search", `{"q":"rent","limit":2}`)
 		if fmt.Sprint(at(t, res.Structured, "data.meta.unavailable_connections.1.error.code")) != "grant_expired" || strings.Contains(strings.Join(ids(t, res), " "), "cin_m3") {
 			t.Errorf("%s", res.Structured)
+		}
+		cursor := at(t, res.Structured, "data.next_cursor").(string)
+		res = tool(h.pkg, "search", `{"q":"rent","limit":2,"cursor":"`+cursor+`"}`)
+		if res.IsError || at(t, res.Structured, "data.meta.unavailable_connections") != nil {
+			t.Errorf("a later page says it again: %s", res.Structured)
 		}
 	})
 }

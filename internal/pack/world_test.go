@@ -41,7 +41,6 @@ type house struct {
 	*resttest.World
 	pkg   *pack.Package
 	calls calls
-	now   time.Time
 }
 
 const outside = "Zebrafink" // a word of the source outside
