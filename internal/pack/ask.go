@@ -18,37 +18,39 @@ const (
 )
 
 // outcome is what came of asking a member: an answer or a failure.
-type outcome struct {
-	answer  *rsclient.Answer
+type outcome[T any] struct {
+	answer  T
 	failure *rsclient.Error
 	called  bool // false: the failure is remembered, the member was spared the call
 }
 
 // reply is what a member's call ended with.
-type reply struct {
+type reply[T any] struct {
 	index  int
-	answer *rsclient.Answer
+	answer T
+	late   bool
 	err    error
 	broken string // what a panic said
 }
 
-// reader reads from the member with an index.
-type reader func(ctx context.Context, index int) (*rsclient.Answer, error)
+// reader reads from the member with an index, and takes from the answer what is
+// needed: that too is done at once for several.
+type reader[T any] func(ctx context.Context, index int) (T, error)
 
 // ask reads from members at once, a few at a time. The outcomes are in the order of
 // the members. A member that is late has failed, and what it says later is dropped:
 // ask does not wait for it, and its call ends with its context. The error is that of
 // ctx.
-func (p *Package) ask(ctx context.Context, members []*Member, read reader) ([]outcome, error) {
+func ask[T any](ctx context.Context, p *Package, members []*Member, read reader[T]) ([]outcome[T], error) {
 	all, cancel := context.WithTimeout(ctx, allTime)
 	defer cancel()
-	outcomes, queue := p.line(ctx, members)
+	outcomes, queue := line[T](ctx, p, members)
 	waiting := make(chan int, len(queue))
 	for _, i := range queue {
 		waiting <- i
 	}
 	close(waiting)
-	replies := make(chan reply, len(queue)) // room for all: nobody waits to be heard
+	replies := make(chan reply[T], len(queue)) // room for all: nobody waits to be heard
 	for range min(atOnce, len(queue)) {
 		go func() {
 			for i := range waiting {
@@ -59,7 +61,7 @@ func (p *Package) ask(ctx context.Context, members []*Member, read reader) ([]ou
 	for range queue {
 		select {
 		case r := <-replies:
-			p.take(&outcomes[r.index], members[r.index], r)
+			outcomes[r.index].take(p, members[r.index], r)
 		case <-all.Done():
 			return outcomes, ctx.Err()
 		}
@@ -68,23 +70,23 @@ func (p *Package) ask(ctx context.Context, members []*Member, read reader) ([]ou
 }
 
 // line tells who is to be called. Until it answers, a member counts as late.
-func (p *Package) line(ctx context.Context, members []*Member) (outcomes []outcome, queue []int) {
-	outcomes = make([]outcome, len(members))
+func line[T any](ctx context.Context, p *Package, members []*Member) (outcomes []outcome[T], queue []int) {
+	outcomes = make([]outcome[T], len(members))
 	late := p.refuse(ctx, refusal{code: pdpp.CodeTimeout, message: "This source did not answer in time."})
 	now := p.Clock()
 	for i, m := range members {
 		if lost := p.Memory.lost(p.ID, m.GrantID, now); lost != nil {
-			outcomes[i] = outcome{failure: lost}
+			outcomes[i] = outcome[T]{failure: lost}
 			continue
 		}
-		outcomes[i] = outcome{failure: late, called: true}
+		outcomes[i] = outcome[T]{failure: late, called: true}
 		queue = append(queue, i)
 	}
 	return outcomes, queue
 }
 
-// call calls one member. Without an answer and without an error it was late.
-func call(all context.Context, i int, read reader) (r reply) {
+// call calls one member.
+func call[T any](all context.Context, i int, read reader[T]) (r reply[T]) {
 	r.index = i
 	ctx, cancel := context.WithTimeout(all, memberTime)
 	defer cancel()
@@ -93,35 +95,34 @@ func call(all context.Context, i int, read reader) (r reply) {
 			r.broken = fmt.Sprintf("%v\n%s", cause, debug.Stack())
 		}
 	}()
-	if ctx.Err() != nil {
-		return r
-	}
-	answer, err := read(ctx, i)
 	if ctx.Err() == nil {
-		r.answer, r.err = answer, err
+		r.answer, r.err = read(ctx, i)
 	}
+	r.late = ctx.Err() != nil
 	return r
 }
 
-// take makes a reply the outcome. A defect goes on in the caller, who guards against
-// it (MS-46).
-func (p *Package) take(o *outcome, m *Member, r reply) {
-	switch {
-	case r.broken != "":
+// take makes a reply the outcome, unless it is late. A defect goes on in the caller,
+// who guards against it (MS-46).
+func (o *outcome[T]) take(p *Package, m *Member, r reply[T]) {
+	if r.broken != "" {
 		panic(r.broken)
-	case r.answer != nil && r.err == nil:
-		p.noted(m, nil)
+	}
+	if r.late {
+		return
+	}
+	e := p.noted(m, r.err)
+	switch {
+	case r.err == nil:
 		o.answer, o.failure = r.answer, nil
-	case r.err != nil:
-		if e := p.noted(m, r.err); e != nil {
-			o.failure = e
-		}
+	case e != nil:
+		o.failure = e
 	}
 }
 
 // firstFailure is the error of a read that failed at every member (H-93); nil when
 // one answered.
-func (p *Package) firstFailure(outcomes []outcome) *rsclient.Error {
+func firstFailure[T any](p *Package, outcomes []outcome[T]) *rsclient.Error {
 	var first, spared *rsclient.Error
 	for _, o := range outcomes {
 		switch {

@@ -38,13 +38,13 @@ func (p *Package) Schema(ctx context.Context, q rsclient.Query) (*rsclient.Answe
 }
 
 func (p *Package) mergedSchema(ctx context.Context, members []*Member, q rsclient.Query) (*rsclient.Answer, error) {
-	outcomes, err := p.ask(ctx, members, func(ctx context.Context, i int) (*rsclient.Answer, error) {
+	outcomes, err := ask(ctx, p, members, func(ctx context.Context, i int) (*rsclient.Answer, error) {
 		return members[i].Reader.Schema(ctx, q)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if e := p.firstFailure(outcomes); e != nil {
+	if e := firstFailure(p, outcomes); e != nil {
 		return nil, e
 	}
 	d := document{isCompact: true}

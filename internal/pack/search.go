@@ -28,12 +28,18 @@ func (p *Package) Search(ctx context.Context, mode string, q rsclient.Query, wan
 	if err != nil {
 		return nil, err
 	}
-	members := make([]*Member, len(s.lanes))
+	// A call that is late must not see what becomes of the lanes.
+	members, queries := make([]*Member, len(s.lanes)), make([]rsclient.Query, len(s.lanes))
 	for i, l := range s.lanes {
-		members[i] = l.Member
+		members[i], queries[i] = l.Member, s.queryFor(l)
 	}
-	outcomes, err := p.ask(ctx, members, func(ctx context.Context, i int) (*rsclient.Answer, error) {
-		return members[i].Reader.Search(ctx, mode, s.queryFor(s.lanes[i]), rsclient.Prefer{PageBytes: s.fetch.bytes})
+	fetch := rsclient.Prefer{PageBytes: s.fetch.bytes}
+	outcomes, err := ask(ctx, p, members, func(ctx context.Context, i int) (page rsclient.Page, err error) {
+		answer, err := members[i].Reader.Search(ctx, mode, queries[i], fetch)
+		if err != nil {
+			return page, err
+		}
+		return rsclient.PageOf(answer.Body), nil
 	})
 	if err != nil {
 		return nil, err
@@ -133,13 +139,13 @@ func (s *search) queryFor(l *lane) rsclient.Query {
 
 // receive takes the pages of the members that answered into their lanes; the others
 // leave the traversal.
-func (s *search) receive(ctx context.Context, outcomes []outcome) error {
+func (s *search) receive(ctx context.Context, outcomes []outcome[rsclient.Page]) error {
 	for i, o := range outcomes {
 		if o.failure != nil && s.lanes[i].cursor != "" && isStale(o.failure.Code) {
 			return s.expired(ctx)
 		}
 	}
-	if e := s.firstFailure(outcomes); e != nil {
+	if e := firstFailure(s.Package, outcomes); e != nil {
 		return e
 	}
 	var answered []*lane
@@ -151,7 +157,7 @@ func (s *search) receive(ctx context.Context, outcomes []outcome) error {
 			s.absent = append(s.absent, absent(s.lanes[i].Member, o.failure))
 			continue
 		}
-		s.lanes[i].take(rsclient.PageOf(o.answer.Body), s.pages())
+		s.lanes[i].take(o.answer, s.pages())
 		answered = append(answered, s.lanes[i])
 	}
 	s.lanes = answered

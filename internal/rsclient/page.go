@@ -54,29 +54,61 @@ type Warning struct {
 
 // PageOf reads a list answer. A body without a list has no rows.
 func PageOf(body []byte) Page {
-	p := Page{
-		NextCursor: text(body, "next_cursor"), NextChangesSince: text(body, "next_changes_since"),
-		Meta: object(body, "meta"), body: body, list: findList(body),
+	top := topOf(body)
+	p := Page{body: body, list: top.list(body)}
+	p.NextCursor, _ = rawjson.String(top.value(body, "next_cursor"))
+	p.NextChangesSince, _ = rawjson.String(top.value(body, "next_changes_since"))
+	if v := top.value(body, "meta"); rawjson.KindOf(v) == rawjson.KindObject {
+		p.Meta = v
 	}
-	if v := get(body, "has_more"); rawjson.KindOf(v) == rawjson.KindBool {
+	if v := top.value(body, "has_more"); rawjson.KindOf(v) == rawjson.KindBool {
 		more := string(v) == "true"
 		p.HasMore = &more
 	}
 	p.Rows = slices.Collect(rawjson.Elements(body[p.list.start:p.list.end]))
 	p.Count = countOf(p.Meta)
 	p.Warnings = warningsOf(p.Meta)
-	p.Presentation = PresentationsOf(body)
+	p.Presentation = presentationsIn(p.Meta)
 	return p
 }
 
-// findList finds where the items are; an empty span when there are none. A body
-// that is a list is its own.
-func findList(body []byte) span {
+// members are where the values of an object stand. A page is large, and each look
+// for a member of it goes over its list: so all of them are found in one.
+type members map[string]span
+
+func topOf(body []byte) members {
+	m := make(members)
+	for name, place := range rawjson.Places(body) {
+		if _, again := m[string(name)]; !again {
+			m[string(name)] = span{place.Value, place.End}
+		}
+	}
+	return m
+}
+
+// value is a member; nil when there is none.
+func (m members) value(body []byte, name string) []byte {
+	s, ok := m[name]
+	if !ok {
+		return nil
+	}
+	return body[s.start:s.end]
+}
+
+// list finds where the items are; an empty span when there are none. A body that is
+// a list is its own.
+func (m members) list(body []byte) span {
 	if rawjson.KindOf(body) == rawjson.KindArray {
 		return span{0, len(body)}
 	}
 	for _, path := range listPaths {
-		if s, ok := locate(body, path); ok && rawjson.KindOf(body[s.start:s.end]) == rawjson.KindArray {
+		outer, ok := m[path[0]]
+		if !ok {
+			continue
+		}
+		inner, ok := locate(body[outer.start:outer.end], path[1:])
+		s := span{outer.start + inner.start, outer.start + inner.end}
+		if ok && rawjson.KindOf(body[s.start:s.end]) == rawjson.KindArray {
 			return s
 		}
 	}

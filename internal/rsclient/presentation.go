@@ -14,9 +14,11 @@ type Presentations map[string]*evidence.Presentation
 
 // PresentationsOf reads meta.presentation of an answer. An answer without it has
 // none.
-func PresentationsOf(body []byte) Presentations {
+func PresentationsOf(body []byte) Presentations { return presentationsIn(get(body, "meta")) }
+
+func presentationsIn(meta []byte) Presentations {
 	all := make(Presentations)
-	for name, v := range rawjson.Members(at(body, "meta", "presentation")) {
+	for name, v := range rawjson.Members(get(meta, "presentation")) {
 		p := &evidence.Presentation{BlobsByID: true, Roles: make(map[pdpp.Role][]string)}
 		if field := text(v, "time_field"); field != "" {
 			p.TimeFields = []string{field}
