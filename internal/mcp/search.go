@@ -33,10 +33,12 @@ var searchTool = Tool{
 	call: search,
 }
 
-// The limits of a page of hits.
+// The limits of a page of hits, and of the unavailable sources that its text names
+// (MS-222).
 const (
-	defaultHits = 25
-	maxHits     = 100
+	defaultHits    = 25
+	maxHits        = 100
+	maxUnavailable = 3
 )
 
 // search reads one page of hits (MS-122). What is too much for one result gives way
@@ -122,6 +124,7 @@ func (c *call) searchText(p *cutPage, list []*hit, next *Next) string {
 	if line := sourcesLine(list); line != "" {
 		t.facts = append([]string{line}, t.facts...)
 	}
+	t.facts = append(t.facts, unavailableLines(maxUnavailable, p.Meta)...)
 	if line := recallLine(p.Recall()); line != "" {
 		t.facts = append(t.facts, line)
 	}
