@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// realClients installs the official MCP clients once, outside of the repository, and
-// gives the folder they are in. Without npm, or without a way to its packages, the
+// realClients installs the official MCP clients and the conformance suite once, outside
+// of the repository, and gives the folder they are in. Without npm, or without a way to its packages, the
 // test is skipped: the program needs none of it.
 func realClients(t *testing.T) string {
 	t.Helper()

@@ -74,7 +74,12 @@ func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Cont
 	}
 	contents, err := read(ctx, uri)
 	if err != nil {
-		return nil, s.resourceError(err)
+		failure = s.resourceError(err)
+		if failure.Kind == ResourceNotFound {
+			failure.Data = append(failure.Data[:len(failure.Data)-1], `,"uri":`...)
+			failure.Data = append(rawjson.AppendString(failure.Data, uri), '}')
+		}
+		return nil, failure
 	}
 	return contents, nil
 }
