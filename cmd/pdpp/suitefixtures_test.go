@@ -102,9 +102,15 @@ func result(text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{say(text)}}
 }
 
-// notifying are the tools that say something before they answer: a JSON reply has no
-// room for that, a stream has.
-var notifying = map[string]bool{"test_tool_with_progress": true, "test_tool_with_logging": true, "test_logging_tool": true}
+// needsStream tells the tools that say something before they answer: a JSON reply has
+// no room for that, a stream has.
+func needsStream(tool string) bool {
+	switch tool {
+	case "test_tool_with_progress", "test_tool_with_logging", "test_logging_tool", "test_sampling":
+		return true
+	}
+	return elicitations[tool] != ""
+}
 
 func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	for _, done := range []float64{0, 50, 100} {
