@@ -125,14 +125,6 @@ func get(obj []byte, name string) []byte {
 	return v
 }
 
-// at follows a path of members.
-func at(obj []byte, path ...string) []byte {
-	for _, name := range path {
-		obj = get(obj, name)
-	}
-	return obj
-}
-
 // text is a member that is a string; "" when it is none.
 func text(obj []byte, name string) string {
 	s, _ := rawjson.String(get(obj, name))
