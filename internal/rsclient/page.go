@@ -54,12 +54,10 @@ type Warning struct {
 
 // PageOf reads a list answer. A body without a list has no rows.
 func PageOf(body []byte) Page {
-	top := topOf(body)
-	p := Page{body: body, list: top.list(body)}
-	p.NextCursor, _ = rawjson.String(top.value(body, "next_cursor"))
-	p.NextChangesSince, _ = rawjson.String(top.value(body, "next_changes_since"))
-	if v := top.value(body, "meta"); rawjson.KindOf(v) == rawjson.KindObject {
-		p.Meta = v
+	top := layoutOf(body)
+	p := Page{
+		NextCursor: asText(top.value(body, "next_cursor")), NextChangesSince: asText(top.value(body, "next_changes_since")),
+		Meta: asObject(top.value(body, "meta")), body: body, list: top.list(body),
 	}
 	if v := top.value(body, "has_more"); rawjson.KindOf(v) == rawjson.KindBool {
 		more := string(v) == "true"
@@ -68,27 +66,40 @@ func PageOf(body []byte) Page {
 	p.Rows = slices.Collect(rawjson.Elements(body[p.list.start:p.list.end]))
 	p.Count = countOf(p.Meta)
 	p.Warnings = warningsOf(p.Meta)
-	p.Presentation = presentationsIn(p.Meta)
+	p.Presentation = presentationsOf(p.Meta)
 	return p
 }
 
-// members are where the values of an object stand. A page is large, and each look
-// for a member of it goes over its list: so all of them are found in one.
-type members map[string]span
+// layout is where the values of an object stand. A page is large, and each look for a
+// member of it goes over its list: so all of them are found in one.
+type layout []placed
 
-func topOf(body []byte) members {
-	m := make(members)
+type placed struct {
+	name []byte
+	span
+}
+
+func layoutOf(body []byte) layout {
+	all := make(layout, 0, 12)
 	for name, place := range rawjson.Places(body) {
-		if _, again := m[string(name)]; !again {
-			m[string(name)] = span{place.Value, place.End}
+		all = append(all, placed{name, span{place.Value, place.End}})
+	}
+	return all
+}
+
+// find is where a member stands.
+func (l layout) find(name string) (span, bool) {
+	for i := range l {
+		if string(l[i].name) == name {
+			return l[i].span, true
 		}
 	}
-	return m
+	return span{}, false
 }
 
 // value is a member; nil when there is none.
-func (m members) value(body []byte, name string) []byte {
-	s, ok := m[name]
+func (l layout) value(body []byte, name string) []byte {
+	s, ok := l.find(name)
 	if !ok {
 		return nil
 	}
@@ -97,12 +108,12 @@ func (m members) value(body []byte, name string) []byte {
 
 // list finds where the items are; an empty span when there are none. A body that is
 // a list is its own.
-func (m members) list(body []byte) span {
+func (l layout) list(body []byte) span {
 	if rawjson.KindOf(body) == rawjson.KindArray {
 		return span{0, len(body)}
 	}
 	for _, path := range listPaths {
-		outer, ok := m[path[0]]
+		outer, ok := l.find(path[0])
 		if !ok {
 			continue
 		}
