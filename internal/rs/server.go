@@ -29,6 +29,7 @@ type Config struct {
 	ProviderName string
 	Log          *slog.Logger
 	Clock        func() time.Time
+	Observer     httpx.Observer // measures and traces requests; nil for nobody
 }
 
 // Server serves /v1 and the discovery documents. It is safe for concurrent use.
@@ -102,7 +103,7 @@ func (s *Server) Handler() http.Handler {
 			v1.ServeHTTP(w, r)
 		}
 	})
-	return httpx.Chain(top, httpx.WithRequestID, httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
+	return httpx.Chain(top, httpx.WithRequestID, httpx.Observe(s.Observer), httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
 		httpx.InFlight(httpx.MaxInFlight), s.Edge.Gate)
 }
 
