@@ -18,6 +18,7 @@ import (
 	"pdpp"
 	"pdpp/internal/httpx"
 	"pdpp/internal/rs"
+	"pdpp/internal/telemetry"
 )
 
 // service is a server about to run.
@@ -29,6 +30,10 @@ type service struct {
 	log          *slog.Logger
 	clock        func() time.Time
 	cert         *certificate // nil: no TLS
+
+	telemetry *telemetry.Telemetry // nil: off
+	traces    *telemetry.Traces    // nil: none
+	metrics   net.Listener         // nil: none
 }
 
 func (s *service) scheme() string {
@@ -43,7 +48,7 @@ func (s *service) scheme() string {
 func (s *service) run(ctx context.Context, ln net.Listener) error {
 	server, err := rs.New(rs.Config{
 		Store: s.store, Blobs: s.blobs, InstanceKey: s.key, Edge: s.edge, Rate: s.rate,
-		ProviderName: s.providerName, Log: s.log, Clock: s.clock,
+		ProviderName: s.providerName, Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(),
 	})
 	if err != nil {
 		_ = ln.Close()
@@ -68,6 +73,9 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 	})
 	if s.cert != nil {
 		group.Go(func() error { return s.reload(behind) })
+	}
+	if s.metrics != nil {
+		group.Go(func() error { return httpx.Run(groupCtx, s.metrics, s.metricsServer(), time.Second) })
 	}
 	return group.Wait()
 }
