@@ -21,6 +21,7 @@ type commands struct {
 	Connections connectionsCommands `cmd:"" help:"Accounts and devices that data comes from."`
 	Grants      grantsCommands      `cmd:"" help:"Who may read what."`
 	Owner       ownerCommands       `cmd:"" help:"Owners and their own tokens."`
+	Backup      backupCommand       `cmd:"" help:"Copy the data folder while it is in use."`
 	Version     versionCommand      `cmd:"" help:"Say which version this is."`
 }
 

@@ -157,3 +157,16 @@ func claim(ctx context.Context, st store.Store, key []byte) error {
 	}
 	return nil
 }
+
+// KnownKey is Key for a store that has one already: nil for a store that never had
+// one, and none is made.
+func KnownKey(ctx context.Context, st store.Store, dir, file string) ([]byte, error) {
+	known, err := knownFingerprint(ctx, st)
+	if err != nil || known == nil {
+		return nil, err
+	}
+	return Key(ctx, st, dir, file)
+}
+
+// PutKey writes a key into a folder that has none.
+func PutKey(dir string, key []byte) error { return writeNew(filepath.Join(dir, keyFile), key) }
