@@ -18,7 +18,6 @@ import (
 )
 
 const (
-	keyFile = "instance.key"
 	keySize = 32
 	metaKey = "instance_key" // the fingerprint of the key, in the store
 )
@@ -51,7 +50,7 @@ func knownFingerprint(ctx context.Context, st store.Store) (known []byte, err er
 func readOrMake(dir, file string, hadKey bool) ([]byte, error) {
 	path := file
 	if path == "" {
-		path = filepath.Join(dir, keyFile)
+		path = filepath.Join(dir, KeyFile)
 	}
 	key, err := os.ReadFile(path)
 	switch {
@@ -169,4 +168,4 @@ func KnownKey(ctx context.Context, st store.Store, dir, file string) ([]byte, er
 }
 
 // PutKey writes a key into a folder that has none.
-func PutKey(dir string, key []byte) error { return writeNew(filepath.Join(dir, keyFile), key) }
+func PutKey(dir string, key []byte) error { return writeNew(filepath.Join(dir, KeyFile), key) }
