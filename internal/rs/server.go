@@ -13,12 +13,6 @@ import (
 	"pdpp/internal/store"
 )
 
-// readTimeout cancels a read (C-35); writeTimeout a whole ingest call (H-66).
-const (
-	readTimeout  = 30 * time.Second
-	writeTimeout = 60 * time.Second
-)
-
 // Config is what a resource server is made of.
 type Config struct {
 	Store        store.Store
