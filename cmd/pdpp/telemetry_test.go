@@ -100,6 +100,12 @@ func TestTelemetryHoldsNothingPrivate(t *testing.T) {
 	if got := ask("GET", url+"/metrics", token); got != http.StatusNotFound {
 		t.Errorf("/metrics on the public listener: status %d, want 404", got)
 	}
+	if got := ask("GET", strings.TrimSuffix(metrics, "metrics")+"v1/streams", token); got != http.StatusNotFound {
+		t.Errorf("/v1/streams on the listener of metrics: status %d, want 404", got)
+	}
+	if got := askAs(t, "page.example", metrics); got != http.StatusMisdirectedRequest {
+		t.Errorf("metrics for another host: status %d, want 421", got)
+	}
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	if code := p.exit(t); code != 0 {
 		t.Fatalf("exit code %d:\n%s", code, p.stderr)
@@ -128,4 +134,20 @@ func TestTelemetryHoldsNothingPrivate(t *testing.T) {
 	if strings.Contains(received.String(), "127.0.0.1") || strings.Contains(string(exposed), "127.0.0.1") {
 		t.Error("an address was recorded")
 	}
+}
+
+// askAs asks as a page does that made its own name lead here.
+func askAs(t *testing.T, host, url string) int {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = host
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
 }

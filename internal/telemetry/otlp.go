@@ -205,7 +205,7 @@ func attributes(list []attribute.KeyValue) []otlpAttribute {
 		if kv.Value.Type() == attribute.INT64 {
 			kind = "intValue"
 		}
-		out[i] = otlpAttribute{string(kv.Key), map[string]string{kind: kv.Value.Emit()}}
+		out[i] = otlpAttribute{string(kv.Key), map[string]string{kind: kv.Value.String()}}
 	}
 	return out
 }
