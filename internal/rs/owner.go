@@ -32,7 +32,7 @@ type ownerRequest struct {
 // that owner. The snapshot ends before the body is read.
 func (s *Server) write(answer func(*ownerRequest) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
-		token, ctx, leave, err := s.enter(r, httpx.RequestTimeout)
+		token, ctx, leave, err := s.enter(r, writeTimeout)
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ type request struct {
 // parameters happens here, in the order of C-20.
 func (s *Server) read(answer func(*request) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
-		token, ctx, leave, err := s.enter(r, httpx.ReadTimeout)
+		token, ctx, leave, err := s.enter(r, readTimeout)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,12 @@ import (
 	"pdpp/internal/store"
 )
 
+// readTimeout cancels a read (C-35); writeTimeout a whole ingest call (H-66).
+const (
+	readTimeout  = httpx.ReadTimeout
+	writeTimeout = httpx.RequestTimeout
+)
+
 // Config is what a resource server is made of.
 type Config struct {
 	Store        store.Store
