@@ -18,7 +18,7 @@ import (
 type mcpCommand struct {
 	Provider    string `arg:"" optional:"" name:"provider-url" help:"The server to read, like https://data.example."`
 	ProviderURL string `name:"provider-url" var:"PDPP_PROVIDER_URL" placeholder:"URL" help:"The same as a flag."`
-	Grant       string `var:"PDPP_GRANT_ID" placeholder:"ID" help:"Read under this grant (default: that of the last connect)."`
+	Grant       string `var:"PDPP_GRANT_ID" placeholder:"ID" help:"Read under this grant (default: that of the latest credential)."`
 	LogLevel    string `default:"info" enum:"error,warn,info,debug" placeholder:"LEVEL" help:"What is logged to standard error: error, warn, info, debug."`
 	Version     bool   `help:"Say which version this is."`
 	cacheFlag
@@ -52,8 +52,8 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	server := mcpserve.New(mcpserve.Config{
-		Surface: &mcp.Surface{RS: rs, Log: log, Reconnect: connectCommand(provider)},
-		Version: readVersion().Version, Log: log, Now: a.Now,
+		Surface:  &mcp.Surface{RS: rs, Log: log, Reconnect: pdpp.ConnectCommand(provider)},
+		Identity: mcpserve.NewIdentity(rs.Provider(), readVersion().Version, ""), Log: log, Now: a.Now,
 	})
 	a.note("pdpp mcp: serving %s with grant %s from %s", provider, grant, file)
 	return mcpserve.Serve(ctx, server, a.Stdin, a.Stdout)
@@ -107,8 +107,6 @@ func ownerVariable(environ func() []string) string {
 	return ""
 }
 
-func connectCommand(provider string) string { return "pdpp connect " + provider }
-
 // reconnect ends the message about a credential with what to do (MS-262).
 func reconnect(err error, provider string) error {
 	var e *pdpp.Error
@@ -119,7 +117,7 @@ func reconnect(err error, provider string) error {
 	if e.Code == pdpp.CodeOwnerCredential {
 		shown.Hint = "Remove the owner credential."
 	}
-	shown.Hint = strings.TrimSpace(shown.Hint + " Run: " + connectCommand(provider))
+	shown.Hint = strings.TrimSpace(shown.Hint + " Run: " + pdpp.ConnectCommand(provider))
 	return &shown
 }
 

@@ -10,7 +10,7 @@ import (
 // server itself.
 type tokenShow struct {
 	Provider string `arg:"" name:"provider-url" help:"The server to be read."`
-	Grant    string `placeholder:"ID" help:"Under this grant (default: that of the last connect)."`
+	Grant    string `placeholder:"ID" help:"Under this grant (default: that of the latest credential)."`
 	cacheFlag
 }
 

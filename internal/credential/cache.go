@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,7 +151,7 @@ func (c *Cache) read(path string) (*Credential, error) {
 
 // Put writes a credential: the new one of its grant.
 func (c *Cache) Put(ctx context.Context, cred *Credential) error {
-	if IsOwnerToken(cred.Token) {
+	if IsOwnerToken(cred.Token) || slices.ContainsFunc(cred.Members, func(m MemberToken) bool { return IsOwnerToken(m.Token) }) {
 		return ownerRefused("The token is an owner's.")
 	}
 	if !ValidID(cred.ID) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,8 +30,16 @@ type Credential struct {
 	ClientName    string
 	Scope         string
 	Details       json.RawMessage // authorization_details; nil: none
+	Members       []MemberToken   // of a package that needs no token exchange (H-186)
 
 	object // what the file held, also what is not above
+}
+
+// MemberToken is the token that one member of a package is read with.
+type MemberToken struct {
+	GrantID   pdpp.GrantID
+	Token     string
+	ExpiresAt time.Time
 }
 
 // Active is the status of a credential that can be used.
@@ -67,6 +76,15 @@ func (o object) inner(name string) object {
 	return in
 }
 
+// list is the objects of an array inside; nil when there is none.
+func (o object) list(name string) []object {
+	var in []object
+	if json.Unmarshal(o[name], &in) != nil {
+		return nil
+	}
+	return in
+}
+
 // set sets a text; "" is null.
 func (o object) set(name, value string) {
 	o[name] = json.RawMessage("null")
@@ -95,7 +113,8 @@ func parse(raw []byte) (*Credential, error) {
 		return nil, errNoObject
 	}
 	in, client := o.inner("credential"), o.inner("client")
-	if isOwner(o) || isOwner(in) {
+	members := in.list("members")
+	if isOwner(o) || isOwner(in) || slices.ContainsFunc(members, isOwner) {
 		return nil, errOwner
 	}
 	c := &Credential{
@@ -104,6 +123,9 @@ func parse(raw []byte) (*Credential, error) {
 		Details: o["authorization_details"],
 		Token:   in.text("access_token"), Kind: in.text("kind"), ExpiresAt: in.time("expires_at"), Refresh: in.text("refresh_token"),
 		Status: in.text("status"), Scope: in.text("scope"), ID: in.text("grant_id"),
+	}
+	for _, m := range members {
+		c.Members = append(c.Members, MemberToken{pdpp.GrantID(m.text("grant_id")), m.text("access_token"), m.time("expires_at")})
 	}
 	if id := in.text("grant_package_id"); id != "" {
 		c.ID, c.Kind = id, string(pdpp.TokenPackage)
@@ -190,4 +212,16 @@ func (c *Credential) writeInner(in object) {
 	} {
 		in.set(name, value)
 	}
+	if len(c.Members) == 0 || in["members"] != nil {
+		return // what was read is kept as it came
+	}
+	var members []object
+	for _, m := range c.Members {
+		member := object{}
+		member.set("grant_id", string(m.GrantID))
+		member.set("access_token", m.Token)
+		member.set("expires_at", pdpp.FormatTime(m.ExpiresAt))
+		members = append(members, member)
+	}
+	in["members"] = encode(members)
 }

@@ -14,23 +14,23 @@ type binaryField struct {
 // (EX-8), in their order. A list of blob references is visited one by one.
 func eachBinary(r *Record, visit func(binaryField)) {
 	for _, f := range r.fields {
-		if t := r.Truncated[string(f.name)]; t != nil { // judged when it was cut
+		if t := r.Truncated[string(f.Name)]; t != nil { // judged when it was cut
 			if t.Binary != nil {
-				visit(binaryField{Binary: *t.Binary, field: string(f.name), asJSON: t.AsJSON})
+				visit(binaryField{Binary: *t.Binary, field: string(f.Name), asJSON: t.AsJSON})
 			}
 			continue
 		}
-		b, ok := DetectBinary(f.value, r.presentation().isBlob(f.name))
+		b, ok := DetectBinary(f.Value, r.presentation().isBlob(f.Name))
 		if !ok {
 			continue
 		}
-		field := string(f.name)
-		kind := rawjson.KindOf(f.value)
+		field := string(f.Name)
+		kind := rawjson.KindOf(f.Value)
 		if kind != rawjson.KindArray {
-			visit(binaryField{b, field, blobID(b, f.value), kind == rawjson.KindObject})
+			visit(binaryField{b, field, blobID(b, f.Value), kind == rawjson.KindObject})
 			continue
 		}
-		for item := range rawjson.Elements(f.value) {
+		for item := range rawjson.Elements(f.Value) {
 			if b, ok := DetectBinary(item, true); ok { // all but nulls
 				visit(binaryField{b, field, blobID(b, item), true})
 			}

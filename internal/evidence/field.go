@@ -28,6 +28,9 @@ type Field struct {
 	BlobID string // the blob that a binary value refers to; "" when it refers to none
 }
 
+// Len is how many values a record has.
+func (r *Record) Len() int { return len(r.fields) }
+
 // Fields visits the values of a record in their order. A list of blob references is
 // nested: each of its elements is binary.
 func (r *Record) Fields() iter.Seq[Field] {
@@ -40,8 +43,8 @@ func (r *Record) Fields() iter.Seq[Field] {
 	}
 }
 
-func (r *Record) field(f fieldValue) Field {
-	out := Field{Name: string(f.name), Value: f.value, Cut: r.Truncated[string(f.name)], Shape: shapeOf(f.value)}
+func (r *Record) field(f rawjson.Member) Field {
+	out := Field{Name: string(f.Name), Value: f.Value, Cut: r.Truncated[string(f.Name)], Shape: shapeOf(f.Value)}
 	if cut := out.Cut; cut != nil { // judged when it was cut
 		switch {
 		case cut.Binary != nil:
@@ -51,11 +54,11 @@ func (r *Record) field(f fieldValue) Field {
 		}
 		return out
 	}
-	if rawjson.KindOf(f.value) == rawjson.KindArray {
+	if rawjson.KindOf(f.Value) == rawjson.KindArray {
 		return out
 	}
-	if b, ok := DetectBinary(f.value, r.presentation().isBlob(f.name)); ok {
-		out.Shape, out.Binary, out.BlobID = ShapeBinary, b, blobID(b, f.value)
+	if b, ok := DetectBinary(f.Value, r.presentation().isBlob(f.Name)); ok {
+		out.Shape, out.Binary, out.BlobID = ShapeBinary, b, blobID(b, f.Value)
 	}
 	return out
 }

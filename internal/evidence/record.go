@@ -31,12 +31,9 @@ type Record struct {
 
 	Presentation *Presentation // nil: nothing was declared
 
-	fields  []fieldValue // the data
-	scratch []byte       // for what is written before its place is reached
+	fields  rawjson.Object // the data
+	scratch []byte         // for what is written before its place is reached
 }
-
-// fieldValue is a member of the data. The name is decoded, the value is not.
-type fieldValue struct{ name, value []byte }
 
 // SetData gives the record its projected fields, in place of those it had: a
 // compact JSON object, in which long values may stand as the previews of REC-39.
@@ -44,20 +41,13 @@ type fieldValue struct{ name, value []byte }
 // looked up here, once for everything that is asked about them later; who renders
 // one record after the other uses one Record for all.
 func (r *Record) SetData(data []byte) {
-	r.fields = r.fields[:0]
-	for name, value := range rawjson.Members(data) {
-		r.fields = append(r.fields, fieldValue{name, value})
-	}
+	r.fields = rawjson.Index(r.fields[:0], data)
 }
 
 // value gives the value of a field as stored.
 func (r *Record) value(field string) ([]byte, bool) {
-	for i := range r.fields {
-		if string(r.fields[i].name) == field {
-			return r.fields[i].value, true
-		}
-	}
-	return nil, false
+	value := r.fields.Get(field)
+	return value, value != nil
 }
 
 // Presentation is what was declared about the fields of a stream. Names of fields

@@ -24,19 +24,20 @@ func (s *sheet) add(it *item) bool {
 	s.coming--
 	switch {
 	case need <= s.room:
-		text, cut := it.fit(min(share, s.room))
+		text, cut := it.fit(s.text, min(share, s.room))
 		s.put(it, text, cut)
 	case s.shown == 0:
-		s.put(it, it.handle+"\n", true)
+		s.put(it, append(append(s.text, it.head[:it.handle]...), '\n'), true)
 	default:
 		return false
 	}
 	return true
 }
 
-func (s *sheet) put(it *item, text string, cut bool) {
-	s.text = append(s.text, text...)
-	s.room -= len(text)
+// put takes the text with an item appended.
+func (s *sheet) put(it *item, text []byte, cut bool) {
+	s.room -= len(text) - len(s.text)
+	s.text = text
 	s.shown++
 	s.cut = s.cut || cut
 	s.beside = s.beside || it.ref.beside != ""

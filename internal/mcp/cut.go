@@ -127,7 +127,14 @@ func (c *call) appendTail(b []byte, p *cutPage, next *Next) []byte {
 // text is a JSON string there.
 func excess(r *Result) int {
 	const frame = len(`{"content":[{"type":"text","text":}],"structuredContent":,"resultType":"complete"}`)
-	n := frame + len(r.Structured)
+	const longest = len(`\u0000`) // that one byte can become
+	n, worst := frame+len(r.Structured), 0
+	for _, b := range r.Content {
+		worst += longest*len(b.Text) + len(`""`)
+	}
+	if n+worst <= ResultMax {
+		return n + worst - ResultMax
+	}
 	for _, b := range r.Content {
 		n += len(rawjson.AppendString(nil, b.Text))
 	}

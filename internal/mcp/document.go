@@ -114,7 +114,7 @@ func (d *document) lines() []docLine {
 		d.source = "role"
 	}
 	var lines []docLine
-	for f := range d.evidence.Fields() {
+	for _, f := range d.all {
 		switch text {
 		case "":
 			lines = append(lines, newLine(f, bareName(f.Name)+": "))
@@ -192,7 +192,7 @@ func (d *document) shown(l docLine, most int) string {
 // collect sorts the fields that are not the text: nothing of the record is without a
 // place or a way to it (CONT-1).
 func (d *document) collect() {
-	for f := range d.evidence.Fields() {
+	for _, f := range d.all {
 		switch {
 		case f.Shape == evidence.ShapeBinary:
 			d.binaries = append(d.binaries, f)
@@ -226,7 +226,7 @@ func blobsOf(list evidence.Field) []evidence.Field {
 // one that says nothing.
 func (d *document) isToldElsewhere(f evidence.Field) bool {
 	isShortened := f.Name == d.title.Field && d.title.Truncated
-	return isEmpty(f) || d.isSaid(f) && !isShortened
+	return isEmpty(&f) || d.isSaid(&f) && !isShortened
 }
 
 // smallValue is a field as metadata shows it whole; false when it is too long. A
@@ -239,8 +239,7 @@ func smallValue(f evidence.Field) ([]byte, bool) {
 	case evidence.ShapeScalar:
 		return f.Value, len(f.Value) <= PreviewChars
 	case evidence.ShapeText:
-		_, total := textOf(f)
-		return []byte(escapeHidden(string(f.Value))), total <= PreviewChars
+		return []byte(escapeHidden(string(f.Value))), totalChars(&f) <= PreviewChars
 	case evidence.ShapeNested:
 		return appendNested(nil, f.Value, JSONPreviewBytes)
 	}
@@ -278,12 +277,14 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 	const rest = 256 // for the line about what is not shown
 	s := sheet{room: room - len(head) - rest, coming: len(rel.Records), least: RowMin}
 	var all *Next
+	var it item
 	for i, raw := range rel.Records {
 		child := newRow(rsclient.RecordOf(raw, rsclient.Identity{Connection: d.Connection}), d.presentations, nil)
 		if all == nil && child.Stream != "" {
 			all = d.children(child, d.keys[rel.Name])
 		}
-		if !s.add(child.item(i + 1)) {
+		child.item(&it, i+1)
+		if !s.add(&it) {
 			break
 		}
 	}

@@ -9,7 +9,7 @@ import (
 type fitting struct {
 	item   *item
 	room   int // bytes of the share
-	labels string
+	labels []string
 	shown  []part
 	left   []part // what is left out
 	partly bool   // there is room to say how to read on
@@ -19,16 +19,16 @@ type fitting struct {
 // that it took.
 func (f *fitting) place(p part, room int) int {
 	const separator = " | "
-	if p.text == "" {
+	if p.size == 0 {
 		if f.partly {
 			f.shown = append(f.shown, p)
 		}
 		return 0
 	}
-	if len(separator)+len(p.text) > room && f.partly {
-		p = shrunk(p, room-len(separator))
+	if len(separator)+p.size > room && f.partly {
+		p.shrink(room - len(separator))
 	}
-	if len(separator)+len(p.text) > room || p.lacks != lacksNothing && !f.partly {
+	if len(separator)+p.size > room || p.lacks != lacksNothing && !f.partly {
 		if p.lacks == lacksRelation {
 			p.field = "" // it is no field that fetch could be asked for
 		}
@@ -36,28 +36,31 @@ func (f *fitting) place(p part, room int) int {
 		return 0
 	}
 	f.shown = append(f.shown, p)
-	return len(separator) + len(p.text)
+	return len(separator) + p.size
 }
 
-// shrunk shortens a text until it fits; as it is when too little would be left.
-func shrunk(p part, room int) part {
+// shrink shortens a text until it fits; it stays as it is when too little would be
+// left.
+func (p *part) shrink(room int) {
+	if p.source == "" || room < minShown {
+		return
+	}
+	short := *p
 	lo, hi := minShown, p.chars
 	for lo < hi { // the most characters that fit
 		n := (lo + hi) / 2
-		short := p
-		if short.shorten(n); len(short.text) <= room {
+		if short.shorten(n); short.size <= room {
 			lo = n + 1
 		} else {
 			hi = n
 		}
 	}
 	for n := min(lo, p.chars); n >= minShown; n-- {
-		short := p
-		if short.shorten(n); len(short.text) <= room {
-			return short
+		if short.shorten(n); short.size <= room {
+			*p = short
+			return
 		}
 	}
-	return p
 }
 
 // isCut reports that something is shortened or left out.
@@ -65,24 +68,39 @@ func (f *fitting) isCut() bool {
 	return len(f.left) > 0 || slices.ContainsFunc(f.shown, func(p part) bool { return p.lacks != lacksNothing })
 }
 
-// text is the item with its lines. led reports that it says how to read what it does
-// not show.
-func (f *fitting) text() (text string, led bool) {
-	var b strings.Builder
-	b.WriteString(f.item.head)
-	b.WriteString(f.labels)
-	for _, p := range f.shown {
-		if p.text != "" {
-			b.WriteString(" | " + p.text)
+// size is the length of the item's first line, without what is left out.
+func (f *fitting) size() int {
+	n := len(f.item.head) + len("\n")
+	for _, l := range f.labels {
+		n += len(l)
+	}
+	for i := range f.shown {
+		if f.shown[i].size > 0 {
+			n += len(" | ") + f.shown[i].size
+		}
+	}
+	return n
+}
+
+// append appends the item with its lines. led reports that it says how to read what
+// it does not show.
+func (f *fitting) append(b []byte) (text []byte, led bool) {
+	start := len(b)
+	b = append(b, f.item.head...)
+	for _, l := range f.labels {
+		b = append(b, l...)
+	}
+	for i := range f.shown {
+		if f.shown[i].size > 0 {
+			b = f.shown[i].append(append(b, " | "...))
 		}
 	}
 	if len(f.left) > 0 {
-		b.WriteString(moreFields(len(f.left)))
+		b = append(b, moreFields(len(f.left))...)
 	}
-	b.WriteByte('\n')
-	more := f.more(f.room - b.Len())
-	b.WriteString(more)
-	return b.String(), more != "" || !f.isCut() || f.item.way == nil
+	b = append(b, '\n')
+	more := f.more(f.room - (len(b) - start))
+	return append(b, more...), more != "" || !f.isCut() || f.item.way == nil
 }
 
 // more is the line that says how to read what the item does not show (MS-68); ""
@@ -118,7 +136,7 @@ func (f *fitting) more(room int) string {
 
 // readOn is the call that goes on in the first of some texts.
 func (f *fitting) readOn(texts []part, room int) string {
-	line := moreLine(f.item.window(texts[0]).next())
+	line := string(f.item.window(&texts[0]).appendMore(nil))
 	if len(texts) == 1 {
 		return line
 	}

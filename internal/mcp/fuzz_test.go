@@ -315,7 +315,7 @@ func drawHandle(t *rapid.T) string {
 	case 2:
 		return h.Connection + "/" + h.Stream + ":" + h.Record
 	case 3:
-		w := window{record: h, field: "note", ints: map[string]int{"offset_chars": rapid.IntRange(-1, 9).Draw(t, "offset")}}
+		w := window{record: refer(h), field: "note", place: selector{offset: given{rapid.IntRange(-1, 9).Draw(t, "offset"), true}}}
 		return w.URI()
 	}
 	return "cin_a1/entries:ent_31"
@@ -327,8 +327,8 @@ func FuzzReadResource(f *testing.F) {
 	record := Handle{"cin_a1", "entries", "ent_31"}
 	for _, uri := range []string{
 		"", "pdpp://", recordURI, windowURI + "e30", blobURI + "e30", "file:///etc/passwd", record.URI(), Handle{"", "..", "."}.URI(), blobHandle{"cin_a1", "blb_1"}.URI(),
-		blobHandle{"", "../x"}.URI(), window{record: record, field: "note", q: "rent", ints: map[string]int{"before_chars": 4}}.URI(),
-		window{record: record, field: "note", ints: map[string]int{"offset_chars": 4, "limit_chars": 1 << 30}}.URI(),
+		blobHandle{"", "../x"}.URI(), window{record: refer(record), field: "note", q: "rent", place: selector{before: given{4, true}}}.URI(),
+		window{record: refer(record), field: "note", place: selector{offset: given{4, true}, limit: given{1 << 30, true}}}.URI(),
 	} {
 		f.Add(uri, uint8(0))
 	}

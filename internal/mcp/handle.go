@@ -56,29 +56,37 @@ func isSegment(s string) bool {
 // connection, or that none is known; else the connection goes beside it. It is ""
 // when no handle can name the record.
 func (h Handle) String() (id string, embedded bool) {
+	var room [256]byte
+	b, embedded := h.append(room[:0])
+	return string(b), embedded
+}
+
+// append appends the handle as String gives it.
+func (h Handle) append(b []byte) (id []byte, embedded bool) {
 	if !h.isNamed() {
-		return "", false
+		return b, false
 	}
 	if !isSegment(h.Stream) || strings.Contains(h.Stream, ":") || !isSegment(h.Record) {
-		return h.URI(), true
+		return h.appendURI(b), true
 	}
-	if h.Connection == "" {
-		return h.Stream + ":" + h.Record, true
+	beside := h.Connection != "" && (!isSegment(h.Connection) || strings.Contains(h.Connection, ":"))
+	if h.Connection != "" && !beside {
+		b = append(append(b, h.Connection...), '/')
 	}
-	if !isSegment(h.Connection) || strings.Contains(h.Connection, ":") {
-		return h.Stream + ":" + h.Record, false
-	}
-	return h.Connection + "/" + h.Stream + ":" + h.Record, true
+	return append(append(append(b, h.Stream...), ':'), h.Record...), !beside
 }
 
 // URI is the pdpp://record form, which can hold any name (MS-53).
-func (h Handle) URI() string {
-	b := appendIdentity([]byte(`{"v":1,"kind":"record"`), h)
-	return encodeURI(recordURI, append(b, '}'))
+func (h Handle) URI() string { return string(h.appendURI(nil)) }
+
+func (h Handle) appendURI(b []byte) []byte {
+	var room [512]byte
+	payload := appendIdentity(append(room[:0], `{"v":1,"kind":"record"`...), h)
+	return appendURI(b, recordURI, append(payload, '}'))
 }
 
-func encodeURI(prefix string, payload []byte) string {
-	return prefix + base64.RawURLEncoding.EncodeToString(payload)
+func appendURI(b []byte, prefix string, payload []byte) []byte {
+	return base64.RawURLEncoding.AppendEncode(append(b, prefix...), payload)
 }
 
 func appendIdentity(b []byte, h Handle) []byte {
@@ -92,7 +100,7 @@ func appendMember(b []byte, name, value string) []byte {
 	if value == "" {
 		return b
 	}
-	b = append(rawjson.AppendString(append(b, ','), name), ':')
+	b = append(append(append(b, `,"`...), name...), `":`...) // names are ours
 	return rawjson.AppendString(b, value)
 }
 

@@ -37,17 +37,29 @@ func newHit(n int, found rsclient.Hit, all rsclient.Presentations, provider stri
 		h.id = firstOf(found.OwnID, found.URL, "result:"+strconv.Itoa(n))
 	}
 	h.Stream, h.Connection = h.ref.Stream, h.ref.Connection
-	rec := h.Evidence(all)
-	h.title, h.at = evidence.TitleOf(rec).Text, evidence.EventTimeOf(rec)
-	if found.Card != nil { // the server's own evaluation comes first (MS-61)
-		h.title = firstOf(shortText(found.Card.Title, TitleChars), h.title)
-		h.timed(found.Card)
+	if card := found.Card; card != nil { // the server's own evaluation comes first (MS-61)
+		h.title = shortText(card.Title, TitleChars)
+		h.timed(card)
+	}
+	if h.title == "" || h.at.Value == "" {
+		h.evaluate(all)
 	}
 	h.title = firstOf(h.title, h.id)
 	if h.ref.id != "" {
 		h.excerpts = h.matched()
 	}
 	return h
+}
+
+// evaluate finds what no card says.
+func (h *hit) evaluate(all rsclient.Presentations) {
+	rec := h.Evidence(all)
+	if h.title == "" {
+		h.title = evidence.TitleOf(rec).Text
+	}
+	if h.at.Value == "" {
+		h.at = evidence.EventTimeOf(rec)
+	}
 }
 
 // timed takes the time of a card, if it has one.
@@ -115,7 +127,7 @@ func (h *hit) excerpt(e rsclient.Excerpt) excerpt {
 
 // append appends the hit as one of the results (MS-123).
 func (h *hit) append(b []byte) []byte {
-	b = append(append(b, `{"id":`...), rawjson.AppendString(nil, h.id)...)
+	b = rawjson.AppendString(append(b, `{"id":`...), h.id)
 	b = appendMember(b, "title", h.title)
 	b = appendMember(b, "url", h.url)
 	b = appendMember(b, "stream", h.ref.Stream)
@@ -151,19 +163,18 @@ func (e excerpt) append(b []byte) []byte {
 	if e.Complete && shown == e.Text {
 		status = "complete"
 	}
-	b = append(append(b, `{"field_path":`...), quoteID(e.Field)...)
-	b = append(append(b, `,"preview_text":`...), rawjson.AppendString(nil, shown)...)
+	b = appendID(append(b, `{"field_path":`...), e.Field)
+	b = rawjson.AppendString(append(b, `,"preview_text":`...), shown)
 	b = appendMember(b, "preview_status", status)
-	b = appendRead(b, e.read.next())
-	return append(appendMember(b, "resource_uri", e.read.URI()), '}')
+	return append(e.read.appendRead(b), '}')
 }
 
 // item is the hit as a text shows it (MS-126).
-func (h *hit) item(n int) *item {
-	it := newItem(n, h.ref)
+func (h *hit) item(it *item, n int) {
+	it.start(n, h.ref)
 	if h.ref.id == "" {
-		it.handle += " " + quoteID(h.id)
-		it.head = it.handle
+		it.head = appendID(append(it.head, ' '), h.id)
+		it.handle = len(it.head)
 	}
 	if h.title != h.id {
 		it.titled(h.title, h.at)
@@ -180,14 +191,13 @@ func (h *hit) item(n int) *item {
 		it.add(e.part())
 	}
 	if h.excerpts == nil && h.Snippet.Text != "" {
-		p := part{label: "snippet=", source: balanced(h.Snippet.Text), total: -1, marked: true}
+		p := part{label: "snippet", source: balanced(h.Snippet.Text), total: -1, marked: true}
 		p.shorten(PreviewChars)
 		it.add(p)
 	}
 	if h.Card != nil {
 		h.cardParts(it)
 	}
-	return it
 }
 
 func (e excerpt) part() part {
@@ -204,17 +214,17 @@ func (h *hit) cardParts(it *item) {
 			continue
 		}
 		p := newPart(f.Field)
-		p.text = p.label + string(f.Value)
+		p.text = p.label + "=" + string(f.Value)
 		if s, ok := rawjson.String(f.Value); ok {
 			p.source, p.total, p.whole = s, -1, !f.Truncated
-			p.read = &window{record: h.ref.Handle, field: f.Field, ints: map[string]int{"offset_chars": 0}}
+			p.read = &window{record: h.ref, field: f.Field, place: selector{offset: given{0, true}}}
 			p.shorten(PreviewChars)
 		}
 		it.add(p)
 	}
 	for _, f := range h.Card.Binary {
 		p := newPart(f.Field)
-		p.text = string(appendFacts([]byte(p.label+"binary"), f.Facts, f.BlobID))
+		p.text = string(appendFacts([]byte(p.label+"=binary"), f.Facts, f.BlobID))
 		it.add(p)
 	}
 	if n := h.Card.Omitted; n > 0 {

@@ -11,12 +11,13 @@ import (
 // how to read on. It is put together first and fitted into its share afterwards.
 type item struct {
 	ref    ref
-	handle string // the number and the handle, which the first item always prints
-	head   string // with the title and what else is printed whole or not at all
+	head   []byte // number, handle, title and what else is printed whole or not at all
+	handle int    // bytes of head: number and handle, which the first item always prints
 	labels []string
 	parts  []part
 	// way is the call that shows fields of the record; nil when there is none.
-	way func(fields []string) *Next
+	way  func(fields []string) *Next
+	room []part // for the parts that fit
 }
 
 // lack is what a part does not show.
@@ -33,11 +34,13 @@ const (
 type part struct {
 	field string // as arguments name it; "" when none can
 	label string // name=
-	text  string // name=value, as printed; "" for what is only read on
+	text  string // name=value, as printed; "" for a text, and for what is only read on
+	size  int    // bytes as printed
 	lacks lack
 
 	// Of a text that can be shortened:
 	source string // its beginning as it came, with what is not printed
+	shown  string // what is printed of it
 	total  int    // characters of the whole; -1: not known
 	chars  int    // characters of the source that are shown
 	marked bool   // highlights in it are tags
@@ -45,10 +48,12 @@ type part struct {
 	read   *window
 }
 
-func newItem(n int, r ref) *item {
-	it := &item{ref: r, handle: strconv.Itoa(n) + "."}
+// start begins the nth item of a list, in the place of the one before.
+func (it *item) start(n int, r ref) {
+	*it = item{ref: r, head: it.head[:0], labels: it.labels[:0], parts: it.parts[:0], room: it.room[:0]}
+	it.head = append(strconv.AppendInt(it.head, int64(n), 10), '.')
 	if r.id != "" {
-		it.handle += " " + quoteID(r.id)
+		it.head = appendID(append(it.head, ' '), r.id)
 		it.way = func(fields []string) *Next {
 			if len(fields) == 0 {
 				return r.fetch()
@@ -57,33 +62,34 @@ func newItem(n int, r ref) *item {
 		}
 	}
 	if r.beside != "" {
-		it.handle += " connection_id=" + quoteID(r.beside)
+		it.head = appendID(append(it.head, " connection_id="...), r.beside)
 	}
-	it.head = it.handle
-	return it
+	it.handle = len(it.head)
 }
 
 // say adds words to the head.
-func (it *item) say(words string) { it.head += " " + words }
+func (it *item) say(words string) { it.head = append(append(it.head, ' '), words...) }
 
 // titled adds title and time. A title that ends with the time says it already, and
 // one that is the handle says nothing.
 func (it *item) titled(title string, at evidence.EventTime) {
 	if title != "" && title != it.ref.id {
-		it.say(quote(title))
+		it.head = appendQuote(append(it.head, ' '), title)
 	}
 	if at.Value != "" && !strings.HasSuffix(title, at.Value) {
-		it.say(timed(at))
+		it.head = appendTimed(append(it.head, ' '), at)
 	}
 }
 
 // timed is a time under its name: when the record was stored is not when it happened
 // (MS-66).
-func timed(at evidence.EventTime) string {
+func timed(at evidence.EventTime) string { return string(appendTimed(nil, at)) }
+
+func appendTimed(b []byte, at evidence.EventTime) []byte {
 	if at.Source == evidence.SourceEnvelope {
-		return "emitted_at=" + quote(at.Value)
+		b = append(b, "emitted_"...)
 	}
-	return "at=" + quote(at.Value)
+	return appendQuote(append(b, "at="...), at.Value)
 }
 
 // label adds name="value" behind the head; nothing for "".
@@ -93,12 +99,17 @@ func (it *item) label(name, value string) {
 	}
 }
 
-func (it *item) add(p part) { it.parts = append(it.parts, p) }
+func (it *item) add(p part) {
+	if p.size == 0 {
+		p.size = len(p.text)
+	}
+	it.parts = append(it.parts, p)
+}
 
 // newPart begins a part for a field. A name that no argument can hold is printed, and
 // not read by.
 func newPart(field string) part {
-	p := part{label: bareName(field) + "="}
+	p := part{label: bareName(field)}
 	if isReadable(field) {
 		p.field = field
 	}
@@ -111,40 +122,58 @@ func isReadable(field string) bool { return field != "" && isCarried(field) }
 // shorten shows at most n characters of a text: its first, or those around its first
 // highlight.
 func (p *part) shorten(n int) {
-	var shown string
 	if p.marked {
-		shown, p.chars = aroundMark(p.source, n)
+		p.shown, p.chars = aroundMark(p.source, n)
 	} else {
-		shown = firstChars(p.source, n)
-		p.chars = charCount(shown)
+		p.shown = firstChars(p.source, n)
+		p.chars = charCount(p.shown)
 	}
-	isWhole := shown == p.source && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total)
+	isWhole := p.shown == p.source && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total)
 	if p.lacks = lacksNothing; !isWhole {
 		p.lacks = lacksText
 		if !p.marked {
-			shown = strings.TrimSuffix(shown, "…") + "…"
+			p.shown = strings.TrimSuffix(p.shown, ellipsis)
 		}
 	}
-	p.text = p.label + quote(shown)
-	if !isWhole {
-		p.text += cutMark(p.total)
+	p.size = len(p.label) + len("=") + quotedLen(p.shown)
+	if p.lacks != lacksNothing {
+		var room [32]byte
+		if p.size += len(appendCutMark(room[:0], p.total)); !p.marked {
+			p.size += len(ellipsis)
+		}
 	}
 }
 
-// fit puts the item into a number of bytes, its lines included. cut reports that
-// something is shortened or left out.
-func (it *item) fit(share int) (text string, cut bool) {
-	all := fitting{item: it, room: share}
-	for _, l := range it.labels {
-		all.labels += l
+// ellipsis stands for what a shortened text goes on with.
+const ellipsis = "…"
+
+// append appends the part as it is printed.
+func (p *part) append(b []byte) []byte {
+	if p.source == "" || p.shown == "" && p.text != "" {
+		return append(b, p.text...)
 	}
-	all.shown = it.parts
-	if text, led := all.text(); len(text) <= share && led {
-		return text, all.isCut()
+	b = appendQuote(append(append(b, p.label...), '='), p.shown)
+	if p.lacks == lacksNothing {
+		return b
+	}
+	if !p.marked {
+		b = append(append(b[:len(b)-1], ellipsis...), '"')
+	}
+	return appendCutMark(b, p.total)
+}
+
+// fit puts the item into a number of bytes, its lines included, and appends it. cut
+// reports that something is shortened or left out.
+func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
+	all := fitting{item: it, room: share, shown: it.parts, labels: it.labels}
+	if all.size() <= share {
+		if text, led := all.append(b); len(text)-len(b) <= share && led {
+			return text, all.isCut()
+		}
 	}
 	// Room is kept for the longest line that may follow (MS-65). Where there is none
 	// for it, nothing is shown in part.
-	f := fitting{item: it, room: share, partly: true}
+	f := fitting{item: it, room: share, partly: true, shown: it.room}
 	left := share - len(it.head) - 1 - len(moreFields(len(it.parts)))
 	if reserve := it.reserve(); left > reserve {
 		left -= reserve
@@ -153,14 +182,15 @@ func (it *item) fit(share int) (text string, cut bool) {
 	}
 	for _, l := range it.labels {
 		if len(l) <= left {
-			f.labels += l
+			f.labels = append(f.labels, l)
 			left -= len(l)
 		}
 	}
 	for _, p := range it.parts {
 		left -= f.place(p, left)
 	}
-	text, _ = f.text()
+	it.room = f.shown
+	text, _ = f.append(b)
 	return text, true
 }
 
@@ -170,7 +200,8 @@ func (it *item) reserve() int {
 	for _, p := range it.parts {
 		if p.source != "" || p.lacks == lacksText {
 			p.chars = max(p.chars, PreviewChars)
-			longest = max(longest, len(moreLine(it.window(p).next())))
+			var room [512]byte
+			longest = max(longest, len(it.window(&p).appendMore(room[:0])))
 		}
 	}
 	if it.way != nil {
@@ -180,11 +211,16 @@ func (it *item) reserve() int {
 }
 
 // window is where a shortened text goes on.
-func (it *item) window(p part) window {
+func (it *item) window(p *part) window {
 	if p.read != nil {
 		return *p.read
 	}
 	return it.ref.from(p.field, p.chars)
+}
+
+// appendMore appends the line that reads the window.
+func (w window) appendMore(b []byte) []byte {
+	return append(w.appendArgs(append(b, "   more: read_record_field "...)), '\n')
 }
 
 func moreLine(n *Next) string { return "   more: " + n.Tool + " " + string(n.Args) + "\n" }

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"slices"
 	"strconv"
 
 	"pdpp/internal/evidence"
@@ -11,33 +10,41 @@ import (
 // The content ladder says to a program what lines starting more: say to a reader
 // (MS-190 …): how to read what an answer shows in part.
 
-// appendLadder appends the ladder of a page; nothing when no record has a rung. It
-// has at most that many records and LadderMax bytes; the others are counted.
+// appendLadder appends the ladder of a page as a member; nothing when no record has a
+// rung. It has at most that many records and LadderMax bytes; the others are counted.
 func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
 	const (
+		name = `,"content_ladder":`
 		head = `{"kind":"record_set","read_tool":"read_record_field","records":[`
 		tail = `],"records_omitted":100}`
 	)
-	start := len(b)
-	b = append(b, head...)
-	first, n, omitted := len(b), 0, 0
+	before := len(b)
+	start := len(b) + len(name)
+	b = append(append(b, name...), head...)
+	n, omitted := 0, 0
 	for _, r := range rows {
-		rung := r.appendRung([]byte{'{'}, provider, LadderFields)
-		if rung == nil {
+		fields := r.continued()
+		if r.ref.id == "" || len(fields) == 0 {
 			continue
 		}
-		if n == most || omitted > 0 || len(b)-start+len(rung)+1+len(tail) > LadderMax {
+		if n == most || omitted > 0 {
 			omitted++
 			continue
 		}
-		if len(b) > first {
+		rung := len(b)
+		if n > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, rung...), '}')
+		b = append(r.appendRung(append(b, '{'), fields, provider), '}')
+		if len(b)-start+len(tail) > LadderMax {
+			b = b[:rung]
+			omitted++
+			continue
+		}
 		n++
 	}
 	if n+omitted == 0 {
-		return b[:start]
+		return b[:before]
 	}
 	b = append(b, ']')
 	if omitted > 0 {
@@ -48,34 +55,32 @@ func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
 }
 
 // appendRung appends the members of one record of a ladder (MS-191), with at most
-// that many fields, text first; nil when nothing of the record is to be read on.
-func (r *row) appendRung(b []byte, provider string, most int) []byte {
-	if r.ref.id == "" {
-		return nil
-	}
-	var entries [][]byte
-	for _, f := range r.continued() {
-		for _, e := range r.entries(f, provider) {
-			if len(entries) < most {
-				entries = append(entries, e)
-			}
+// LadderFields of its fields, text first.
+func (r *row) appendRung(b []byte, fields []evidence.Field, provider string) []byte {
+	b = r.ref.appendRecord(b)
+	for i := range fields[:min(len(fields), LadderFields)] {
+		if i > 0 {
+			b = append(b, ',')
 		}
+		b = r.appendEntry(b, &fields[i], provider)
 	}
-	if len(entries) == 0 {
-		return nil
-	}
-	return r.ref.appendEntries(b, entries)
+	return append(b, ']')
 }
 
-// appendEntries appends the members of a record in a ladder.
-func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
-	b = append(append(b, `"id":`...), quoteID(r.id)...)
+// appendRecord appends the members of a record in a ladder, up to its fields.
+func (r ref) appendRecord(b []byte) []byte {
+	b = appendID(append(b, `"id":`...), r.id)
 	b = append(b, `,"connection_id":`...)
 	b = appendOrNull(b, r.Connection)
 	b = appendMember(b, "stream", r.Stream)
 	b = appendMember(b, "record_id", r.Record)
-	b = appendMember(b, "resource_uri", r.URI())
-	b = append(b, `,"fields":[`...)
+	b = append(r.appendURI(append(b, `,"resource_uri":"`...)), '"')
+	return append(b, `,"fields":[`...)
+}
+
+// appendEntries appends the members of a record in a ladder.
+func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
+	b = r.appendRecord(b)
 	for i, e := range entries {
 		if i > 0 {
 			b = append(b, ',')
@@ -87,20 +92,20 @@ func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
 
 // continued are the fields of a record that an answer shows in part: texts that are
 // cut in the data, then those that only the text cuts, then nested values, then
-// binary ones (MS-192).
+// binary ones (MS-192). A list of blobs is one field for each.
 func (r *row) continued() []evidence.Field {
 	const none = 4
-	rank := func(f evidence.Field) int {
+	rank := func(f *evidence.Field) int {
 		switch f.Shape {
 		case evidence.ShapeText:
 			if f.Cut != nil {
 				return 0
 			}
-			if _, total := textOf(f); total > PreviewChars {
+			if totalChars(f) > PreviewChars {
 				return 1
 			}
 		case evidence.ShapeNested:
-			if f.Cut != nil || len(f.Value) > JSONPreviewBytes || hasBinary(f.Value) {
+			if isLong(f) || hasBinary(f.Value) {
 				return 2
 			}
 		case evidence.ShapeBinary:
@@ -108,15 +113,35 @@ func (r *row) continued() []evidence.Field {
 		}
 		return none
 	}
+	ranks := make([]int, len(r.all))
+	found := false
+	for i := range r.all {
+		ranks[i] = rank(&r.all[i])
+		found = found || ranks[i] < none
+	}
+	if !found {
+		return nil
+	}
 	var list []evidence.Field
-	for f := range r.evidence.Fields() {
-		if rank(f) < none {
-			list = append(list, f)
+	for wanted := range none {
+		for i := range r.all {
+			f := &r.all[i]
+			if ranks[i] != wanted {
+				continue
+			}
+			if f.Shape != evidence.ShapeNested || isLong(f) {
+				list = append(list, *f)
+			}
+			if f.Shape == evidence.ShapeNested {
+				list = append(list, blobsOf(*f)...)
+			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b evidence.Field) int { return rank(a) - rank(b) })
 	return list
 }
+
+// isLong reports a nested value that a text does not show whole.
+func isLong(f *evidence.Field) bool { return f.Cut != nil || len(f.Value) > JSONPreviewBytes }
 
 // hasBinary reports a list with blob references.
 func hasBinary(value []byte) bool {
@@ -128,28 +153,19 @@ func hasBinary(value []byte) bool {
 	return false
 }
 
-// entries are the rungs of a field: one, or one for each blob of a list.
-func (r *row) entries(f evidence.Field, provider string) [][]byte {
+// appendEntry appends the entry of a field.
+func (r *row) appendEntry(b []byte, f *evidence.Field, provider string) []byte {
 	switch f.Shape {
 	case evidence.ShapeText:
-		return [][]byte{r.textEntry(f)}
+		return r.textEntry(b, f)
 	case evidence.ShapeBinary:
-		return [][]byte{r.binaryEntry(f, provider)}
+		return r.binaryEntry(b, f, provider)
 	}
-	var list [][]byte
-	for item := range rawjson.Elements(f.Value) {
-		if facts, ok := evidence.DetectBinary(item, true); ok && rawjson.KindOf(item) == rawjson.KindObject {
-			list = append(list, r.binaryEntry(evidence.Field{Name: f.Name, Binary: facts, BlobID: evidence.BlobIDOf(item)}, provider))
-		}
-	}
-	if f.Cut != nil || len(f.Value) > JSONPreviewBytes {
-		list = append([][]byte{r.nestedEntry(f)}, list...)
-	}
-	return list
+	return r.nestedEntry(b, f)
 }
 
-func entry(f evidence.Field, kind string) []byte {
-	b := append([]byte(`{"field_path":`), quoteID(f.Name)...)
+func appendEntryHead(b []byte, f *evidence.Field, kind string) []byte {
+	b = appendID(append(b, `{"field_path":`...), f.Name)
 	return appendMember(b, "kind", kind)
 }
 
@@ -160,13 +176,12 @@ func appendSize(b []byte, chars int) []byte {
 // appendRead appends the call that reads on.
 func appendRead(b []byte, n *Next) []byte { return n.append(append(b, `,"read":`...)) }
 
-func (r *row) textEntry(f evidence.Field) []byte {
-	_, total := textOf(f)
+func (r *row) textEntry(b []byte, f *evidence.Field) []byte {
 	offset := 0
 	if f.Cut != nil {
 		offset = f.Cut.ShownChars
 	}
-	return r.windowEntry(appendSize(entry(f, "text"), total), f.Name, offset)
+	return r.windowEntry(appendSize(appendEntryHead(b, f, "text"), totalChars(f)), f.Name, offset)
 }
 
 // windowEntry ends an entry with a window of its field.
@@ -175,13 +190,18 @@ func (r *row) windowEntry(b []byte, field string, offset int) []byte {
 		return append(appendRead(b, r.ref.fetch()), '}')
 	}
 	w := r.ref.from(field, 0).at(offset, WindowDefault)
-	b = appendRead(b, w.next())
-	return append(appendMember(b, "resource_uri", w.URI()), '}')
+	return append(w.appendRead(b), '}')
 }
 
-func (r *row) nestedEntry(f evidence.Field) []byte {
-	b := appendSize(entry(f, "json"), nestedSize(f))
-	if nestedSize(f) > DocTextMax || !isReadable(f.Name) {
+// appendRead appends how the window is read: by a call, and as a resource.
+func (w window) appendRead(b []byte) []byte {
+	b = w.appendArgs(append(b, `,"read":{"tool":"read_record_field","args":`...))
+	return append(w.appendURI(append(b, `},"resource_uri":"`...)), '"')
+}
+
+func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
+	b = appendSize(appendEntryHead(b, f, "json"), nestedSize(*f))
+	if nestedSize(*f) > DocTextMax || !isReadable(f.Name) {
 		return r.windowEntry(b, f.Name, 0)
 	}
 	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quoteList([]string{f.Name}))})), '}')
@@ -189,14 +209,14 @@ func (r *row) nestedEntry(f evidence.Field) []byte {
 
 // binaryEntry tells the facts of a binary value and the way to its bytes: the blob,
 // or an explicit window of the field.
-func (r *row) binaryEntry(f evidence.Field, provider string) []byte {
-	b := append(entry(f, "binary"), `,"binary":{`...)
+func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
+	b = append(appendEntryHead(b, f, "binary"), `,"binary":{`...)
 	b = append(f.Binary.AppendMembers(b), '}')
 	if f.BlobID == "" {
 		return r.windowEntry(b, f.Name, 0)
 	}
 	blob := blobHandle{r.ref.Connection, f.BlobID}
-	b = append(append(b, `,"blob_id":`...), quoteID(f.BlobID)...)
+	b = appendID(append(b, `,"blob_id":`...), f.BlobID)
 	b = append(b, `,"export":{"method":"GET"`...)
 	b = append(appendMember(b, "url", blob.export(provider)), '}')
 	return append(appendMember(b, "resource_uri", blob.URI()), '}')

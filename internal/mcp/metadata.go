@@ -103,7 +103,7 @@ func (d *document) rungs() [][]byte {
 		all = append(all, d.entry(f))
 	}
 	for _, f := range d.binaries {
-		all = append(all, d.binaryEntry(f, d.provider))
+		all = append(all, d.binaryEntry(nil, &f, d.provider))
 	}
 	return all
 }
@@ -112,11 +112,11 @@ func (d *document) rungs() [][]byte {
 func (d *document) entry(f evidence.Field) []byte {
 	switch {
 	case f.Shape == evidence.ShapeText:
-		return d.textEntry(f)
+		return d.textEntry(nil, &f)
 	case d.isWindowed(f):
-		return d.windowEntry(appendSize(entry(f, "json"), nestedSize(f)), f.Name, 0)
+		return d.windowEntry(appendSize(appendEntryHead(nil, &f, "json"), nestedSize(f)), f.Name, 0)
 	}
-	return d.nestedEntry(f)
+	return d.nestedEntry(nil, &f)
 }
 
 // files are the entries of binary.

@@ -93,9 +93,9 @@ func (t *pageText) footer(shown int, cut, beside bool) string {
 	return b.String() + "\n"
 }
 
-// render is the text: as many items as fit between header and footer (MS-65). item
+// render is the text: as many items as fit between header and footer (MS-65). put
 // makes the nth of them.
-func (t *pageText) render(item func(n int) *item) string {
+func (t *pageText) render(put func(it *item, n int)) string {
 	if t.count == 0 {
 		return strings.TrimSuffix(t.header(0)+t.none+t.footer(0, false, false), "\n")
 	}
@@ -103,8 +103,11 @@ func (t *pageText) render(item func(n int) *item) string {
 	fixed := len(t.header(t.count)) + len((&pageText{count: 2 * t.count, noun: t.noun, narrow: t.narrow, ways: t.ways}).footer(t.count, true, true))
 	most := min(t.count, t.most)
 	s := sheet{room: t.budget + uncounted(t.cursor, t.bookmark) - fixed, coming: most, least: t.share}
+	s.text = make([]byte, 0, max(0, s.room))
+	var it item
 	for n := range most {
-		if !s.add(item(n)) {
+		put(&it, n)
+		if !s.add(&it) {
 			break
 		}
 	}

@@ -71,8 +71,9 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	for i, raw := range p.rows {
 		rows[i] = newRow(rsclient.RecordOf(raw, asked), p.Presentation, c.args.List("fields"))
 	}
-	b := append([]byte(`{"data":`), p.body()...)
-	b = append(b, `,"ids":[`...)
+	body := p.body()
+	b := append(make([]byte, 0, len(body)+LadderMax+64*len(rows)), `{"data":`...)
+	b = append(append(b, body...), `,"ids":[`...)
 	for i, r := range rows {
 		if i > 0 {
 			b = append(b, ',')
@@ -80,9 +81,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		b = appendOrNull(b, r.ref.id)
 	}
 	b = append(b, ']')
-	if ladder := appendLadder(nil, c.RS.Provider(), rows, rungs); len(ladder) > 0 {
-		b = append(append(b, `,"content_ladder":`...), ladder...)
-	}
+	b = appendLadder(b, c.RS.Provider(), rows, rungs)
 	var next *Next
 	if p.dropped() > 0 {
 		next = c.rerun(len(p.rows))
@@ -105,12 +104,11 @@ func (c *call) recordsText(p *cutPage, rows []*row) string {
 	if t.bookmark != "" && t.hasMore != "true" {
 		t.ways = append(t.ways, `later: query_records {"stream":`+quoteID(c.args.Text("stream"))+`,"changes_since":next_changes_since above}`)
 	}
-	return t.render(func(n int) *item {
-		it := rows[n].item(n + 1)
+	return t.render(func(it *item, n int) {
+		rows[n].item(it, n+1)
 		if it.way == nil {
 			it.way = c.again
 		}
-		return it
 	})
 }
 

@@ -13,7 +13,15 @@ import (
 
 // quoteID writes an identifier exactly: decoding the JSON string gives it byte for
 // byte. What could hide in a terminal or reorder a line is escaped.
-func quoteID(s string) string { return escapeHidden(string(rawjson.AppendString(nil, s))) }
+func quoteID(s string) string { return string(appendID(nil, s)) }
+
+// appendID appends an identifier as quoteID writes it.
+func appendID(b []byte, s string) []byte {
+	if isPlain(s) {
+		return append(append(append(b, '"'), s...), '"')
+	}
+	return append(b, escapeHidden(string(rawjson.AppendString(nil, s)))...)
+}
 
 // escapeHidden is a JSON text in which hidden characters are escapes.
 func escapeHidden(text string) string {
@@ -58,15 +66,32 @@ func escapeRune(r rune) string {
 }
 
 // quote writes any other value, without its control and bidirectional characters.
-func quote(s string) string { return string(rawjson.AppendString(nil, clean(s))) }
+func quote(s string) string { return string(appendQuote(nil, s)) }
 
-// clean removes what evidence removes, and line and paragraph separators.
-func clean(s string) string {
-	s = evidence.Clean(s)
-	if !strings.ContainsAny(s, "\u2028\u2029") {
-		return s
+// appendQuote appends a value as quote writes it.
+func appendQuote(b []byte, s string) []byte {
+	if isPlain(s) {
+		return append(append(append(b, '"'), s...), '"')
 	}
-	return strings.NewReplacer("\u2028", "", "\u2029", "").Replace(s)
+	return rawjson.AppendString(b, evidence.Clean(s))
+}
+
+// quotedLen is the length of a value as quote writes it.
+func quotedLen(s string) int {
+	if isPlain(s) {
+		return len(s) + len(`""`)
+	}
+	return len(appendQuote(make([]byte, 0, len(s)+64), s))
+}
+
+// isPlain reports a text that quotes change nothing in.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // isBare reports whether a name may stand without quotes.

@@ -130,7 +130,7 @@ func (p *piece) appendNeighbours(b []byte) []byte {
 
 // render is the text: facts and ways on first, the window last (MS-175).
 func (p *piece) render() string {
-	id, embedded := p.asked.record.String()
+	id, embedded := p.asked.record.id, p.asked.record.beside == ""
 	var b strings.Builder
 	b.WriteString("field window record=" + quoteID(id))
 	if !embedded {

@@ -26,9 +26,9 @@ func refer(h Handle) ref {
 
 // fetch is the call that reads the record, or some of its fields (MS-68).
 func (r ref) fetch(members ...member) *Next {
-	b := append([]byte(`{"id":`), quoteID(r.id)...)
+	b := appendID(append(make([]byte, 0, len(r.id)+64), `{"id":`...), r.id)
 	if r.beside != "" {
-		b = append(append(b, `,"connection_id":`...), quoteID(r.beside)...)
+		b = appendID(append(b, `,"connection_id":`...), r.beside)
 	}
 	for _, m := range members {
 		b = append(append(b, `,"`+m.name+`":`...), m.value...)
@@ -43,12 +43,12 @@ func (r ref) fetchFields(names ...string) *Next {
 
 // from is the window of a field that starts at a character.
 func (r ref) from(field string, offset int) window {
-	return window{record: r.Handle, field: field, ints: map[string]int{"offset_chars": offset}}
+	return window{record: r, field: field, place: selector{offset: given{offset, true}}}
 }
 
 // around is the window of a field around the first occurrence of a text (MS-68).
 func (r ref) around(field, q string) window {
-	return window{record: r.Handle, field: field, q: q, ints: map[string]int{"before_chars": 512, "after_chars": 2048}}
+	return window{record: r, field: field, q: q, place: selector{before: given{512, true}, after: given{2048, true}}}
 }
 
 func (w window) next() *Next { return &Next{"read_record_field", w.args()} }

@@ -134,10 +134,9 @@ func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, e
 func parseWindowURI(uri string) (window, error) {
 	d, ok := decodeURI(uri, windowURI, "field-window", "connection_id", "stream", "record_id", "field_path",
 		"offset_chars", "limit_chars", "q", "before_chars", "after_chars")
-	delete(d.ints, "v")
 	w := window{
-		record: Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]},
-		field:  d.texts["field_path"], q: d.texts["q"], ints: d.ints,
+		record: refer(Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]}),
+		field:  d.texts["field_path"], q: d.texts["q"], place: selectorOf(d.ints),
 	}
 	if !ok || !w.record.isNamed() || w.URI() != uri {
 		return w, badHandle()
@@ -161,7 +160,7 @@ type blobHandle struct{ connection, id string }
 // URI is the blob as a resource (MS-54).
 func (h blobHandle) URI() string {
 	b := appendMember([]byte(`{"v":1,"kind":"blob"`), "connection_id", h.connection)
-	return encodeURI(blobURI, append(appendMember(b, "blob_id", h.id), '}'))
+	return string(appendURI(nil, blobURI, append(appendMember(b, "blob_id", h.id), '}')))
 }
 
 // export is the URL that reads the blob.
@@ -230,7 +229,7 @@ func ownResourceError(kind ResourceKind, f *Failure) *ResourceError {
 
 // relayedResourceError is an error of the resource server, its members as they came.
 func relayedResourceError(e *rsclient.Error) *ResourceError {
-	r := &ResourceError{Kind: ResourceFailed, Message: cutBytes(plainCode(e.Code)+": "+clean(e.Message), ErrorTextMax)}
+	r := &ResourceError{Kind: ResourceFailed, Message: cutBytes(plainCode(e.Code)+": "+evidence.Clean(e.Message), ErrorTextMax)}
 	if e.Status == http.StatusNotFound {
 		r.Kind = ResourceNotFound
 	}

@@ -71,7 +71,7 @@ func TestWindowEqualsTool(t *testing.T) {
 			}
 		}
 		got := ""
-		uri := window{record: Handle{"cin_c1", "items", "long"}, field: "body", ints: map[string]int{"limit_chars": 170}}.URI()
+		uri := window{record: refer(Handle{"cin_c1", "items", "long"}), field: "body", place: selector{limit: given{170, true}}}.URI()
 		for n := 0; uri != "" && n < 10; n++ {
 			contents := open(t, d.Surface, uri)
 			got += contents[0].Text
@@ -87,7 +87,7 @@ func TestWindowEqualsTool(t *testing.T) {
 func TestSameContentThroughTool(t *testing.T) {
 	t.Run("LINK-1 same content through tool", func(t *testing.T) {
 		d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(letter(300))))
-		contents := open(t, d.Surface, window{record: Handle{"cin_c1", "items", "long"}, field: "body", ints: map[string]int{"limit_chars": 100}}.URI())
+		contents := open(t, d.Surface, window{record: refer(Handle{"cin_c1", "items", "long"}), field: "body", place: selector{limit: given{100, true}}}.URI())
 		facts := []byte(contents[1].Text)
 		args, err := json.Marshal(find(t, facts, "next.args"))
 		if err != nil {
@@ -247,12 +247,12 @@ func TestRecordRule(t *testing.T) {
 func TestWindowURIsParseBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := window{
-			record: Handle{awkwardName().Draw(t, "connection"), awkwardName().Draw(t, "stream"), awkwardName().Draw(t, "record")},
-			field:  awkwardName().Draw(t, "field"), q: awkwardName().Draw(t, "q"), ints: map[string]int{},
+			record: refer(Handle{awkwardName().Draw(t, "connection"), awkwardName().Draw(t, "stream"), awkwardName().Draw(t, "record")}),
+			field:  awkwardName().Draw(t, "field"), q: awkwardName().Draw(t, "q"),
 		}
-		for i, name := range []string{"offset_chars", "limit_chars", "before_chars", "after_chars"} {
-			if rapid.Bool().Draw(t, name) && (i < 2 || w.q != "") && (i > 0 || w.q == "") {
-				w.ints[name] = rapid.IntRange(1, 8192).Draw(t, "n")
+		for i, g := range []*given{&w.place.offset, &w.place.limit, &w.place.before, &w.place.after} {
+			if rapid.Bool().Draw(t, "given") && (i < 2 || w.q != "") && (i > 0 || w.q == "") {
+				*g = given{rapid.IntRange(1, 8192).Draw(t, "n"), true}
 			}
 		}
 		got, err := parseWindowURI(w.URI())
@@ -262,7 +262,7 @@ func TestWindowURIsParseBack(t *testing.T) {
 			}
 			return
 		}
-		if diff := cmp.Diff(w, got, cmp.AllowUnexported(window{})); err != nil || diff != "" {
+		if diff := cmp.Diff(w, got, cmp.AllowUnexported(window{}, selector{}, given{}, ref{})); err != nil || diff != "" {
 			t.Fatalf("%v (-made +read):\n%s", err, diff)
 		}
 	})

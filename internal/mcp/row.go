@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 
@@ -15,7 +16,8 @@ type row struct {
 	rsclient.Record
 	ref      ref
 	evidence *evidence.Record
-	title    evidence.Title // its text is never empty where there is a handle
+	all      []evidence.Field // its fields
+	title    evidence.Title   // its text is never empty where there is a handle
 	at       evidence.EventTime
 }
 
@@ -29,6 +31,7 @@ func newRow(r rsclient.Record, all rsclient.Presentations, fields []string) *row
 	if fields != nil {
 		out.evidence.Envelope = nil // it was not asked for either
 	}
+	out.all = slices.AppendSeq(make([]evidence.Field, 0, out.evidence.Len()), out.evidence.Fields())
 	out.title, out.at = evidence.TitleOf(out.evidence), evidence.EventTimeOf(out.evidence)
 	if out.title.Text == "" {
 		out.title.Text = out.ref.id
@@ -39,38 +42,42 @@ func newRow(r rsclient.Record, all rsclient.Presentations, fields []string) *row
 // shownRoles are the roles whose fields come first, in this order (MS-66).
 var shownRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary, pdpp.RolePrimaryText, pdpp.RoleMedia}
 
-// fields are the values of the record in the order of MS-66, without those that its
+// shown are the values of the record in the order of MS-66, without those that its
 // line says already and those that say nothing.
-func (r *row) fields() []evidence.Field {
-	var all []evidence.Field
-	for f := range r.evidence.Fields() {
-		if !r.isSaid(f) && !isEmpty(f) {
-			all = append(all, f)
+func (r *row) shown() iter.Seq[*evidence.Field] {
+	roles := r.evidence.Presentation.Roles
+	hasRole := func(name string) bool {
+		return slices.ContainsFunc(shownRoles, func(role pdpp.Role) bool { return slices.Contains(roles[role], name) })
+	}
+	return func(yield func(*evidence.Field) bool) {
+		visit := func(name string, isRole bool) bool {
+			for i := range r.all {
+				f := &r.all[i]
+				if (isRole && f.Name == name || !isRole && !hasRole(f.Name)) && !r.isSaid(f) && !isEmpty(f) && !yield(f) {
+					return false
+				}
+			}
+			return true
 		}
-	}
-	var roles []string
-	for _, role := range shownRoles {
-		roles = append(roles, r.evidence.Presentation.Roles[role]...)
-	}
-	place := func(f evidence.Field) int {
-		if i := slices.Index(roles, f.Name); i >= 0 {
-			return i
+		for _, role := range shownRoles {
+			for _, name := range roles[role] {
+				if !visit(name, true) {
+					return
+				}
+			}
 		}
-		return len(roles)
+		visit("", false)
 	}
-	slices.SortStableFunc(all, func(a, b evidence.Field) int { return place(a) - place(b) })
-	return all
 }
 
 // isSaid reports a field that the title, the time or the id shows.
-func (r *row) isSaid(f evidence.Field) bool {
+func (r *row) isSaid(f *evidence.Field) bool {
 	if f.Name == r.title.Field || f.Name == r.at.Field {
 		return true
 	}
 	switch f.Shape {
 	case evidence.ShapeText:
-		s, _ := rawjson.String(f.Value)
-		return s == r.Identity.Record
+		return rawjson.Is(f.Value, r.Identity.Record)
 	case evidence.ShapeScalar:
 		return string(f.Value) == r.Identity.Record
 	}
@@ -78,7 +85,7 @@ func (r *row) isSaid(f evidence.Field) bool {
 }
 
 // isEmpty reports a value that says nothing.
-func isEmpty(f evidence.Field) bool {
+func isEmpty(f *evidence.Field) bool {
 	switch string(f.Value) {
 	case `""`:
 		return f.Cut == nil // else it stands for something binary
@@ -89,8 +96,8 @@ func isEmpty(f evidence.Field) bool {
 }
 
 // item is the record as a text shows it.
-func (r *row) item(n int) *item {
-	it := newItem(n, r.ref)
+func (r *row) item(it *item, n int) {
+	it.start(n, r.ref)
 	if r.ref.id == "" { // reachable through query_records only (MS-52)
 		it.say("no handle, query_records only: record_id=" + quoteID(r.Identity.Record))
 	}
@@ -98,10 +105,10 @@ func (r *row) item(n int) *item {
 		it.say("deleted=true")
 		it.label("deleted_at", r.DeletedAt)
 		it.label("removed_reason", r.RemovedReason)
-		return it
+		return
 	}
 	it.titled(r.title.Text, r.at)
-	for _, f := range r.fields() {
+	for f := range r.shown() {
 		it.add(fieldPart(f))
 	}
 	for _, rel := range r.Expanded {
@@ -112,38 +119,43 @@ func (r *row) item(n int) *item {
 		p.lacks = lacksText
 		it.add(p)
 	}
-	return it
 }
 
 // fieldPart is a field of a record as a text shows it.
-func fieldPart(f evidence.Field) part {
+func fieldPart(f *evidence.Field) part {
 	p := newPart(f.Name)
 	switch f.Shape {
 	case evidence.ShapeScalar:
-		p.text = p.label + string(f.Value)
+		p.text = p.label + "=" + string(f.Value)
 	case evidence.ShapeBinary:
-		p.text = string(appendBinary([]byte(p.label), f))
+		p.text = string(appendBinary([]byte(p.label+"="), *f))
 	case evidence.ShapeNested:
-		shown, whole := appendNested([]byte(p.label), f.Value, JSONPreviewBytes)
+		shown, whole := appendNested([]byte(p.label+"="), f.Value, JSONPreviewBytes)
 		if p.text = string(shown); f.Cut != nil || !whole {
-			p.text, p.lacks = p.label+"json"+cutMark(nestedSize(f)), lacksNested
+			p.text, p.lacks = p.label+"=json"+cutMark(nestedSize(*f)), lacksNested
 		}
 	default:
-		p.source, p.total = textOf(f)
+		p.source, p.total = headOf(f), totalChars(f)
 		p.shorten(PreviewChars)
 	}
 	return p
 }
 
-// textOf gives the beginning of a text, as much as a card shows, and the length of
-// the whole.
-func textOf(f evidence.Field) (head string, total int) {
+// headOf is the beginning of a text, as much as a card shows.
+func headOf(f *evidence.Field) string {
 	content, _ := rawjson.Content(f.Value)
-	total = rawjson.CharCount(content)
+	var room [1024]byte
+	return string(rawjson.AppendText(room[:0], rawjson.Prefix(content, PreviewChars)))
+}
+
+// totalChars is the length of a whole text.
+func totalChars(f *evidence.Field) int {
+	content, _ := rawjson.Content(f.Value)
+	total := rawjson.CharCount(content)
 	if f.Cut != nil {
 		total = max(f.Cut.TotalChars, total)
 	}
-	return string(rawjson.AppendText(nil, rawjson.Prefix(content, PreviewChars))), total
+	return total
 }
 
 // nestedSize is the length of a nested value: of a preview that of the whole.
@@ -156,7 +168,7 @@ func nestedSize(f evidence.Field) int {
 
 func relationPart(rel rsclient.Relation) part {
 	p := newPart(rel.Name)
-	p.text = p.label + "expanded(" + strconv.Itoa(len(rel.Records))
+	p.text = p.label + "=expanded(" + strconv.Itoa(len(rel.Records))
 	if rel.HasMore {
 		p.text += ", has_more"
 	}

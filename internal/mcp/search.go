@@ -66,8 +66,9 @@ func search(ctx context.Context, c *call) (*Result, error) {
 func (c *call) hits(p *cutPage) *Result {
 	found := rsclient.HitsOf(p.rows)
 	list := c.flatten(p, found)
-	b := append([]byte(`{"data":`), p.body()...)
-	b = append(b, `,"results":[`...)
+	body := p.body()
+	b := append(make([]byte, 0, 2*len(body)+1024), `{"data":`...)
+	b = append(append(b, body...), `,"results":[`...)
 	for i, h := range list {
 		if i > 0 {
 			b = append(b, ',')
@@ -128,7 +129,7 @@ func (c *call) searchText(p *cutPage, list []*hit, next *Next) string {
 		t.hasMore, t.cursor = "true", ""
 	}
 	t.ways = c.searchWays(p, t, list, next)
-	return t.render(func(n int) *item { return list[n].item(n + 1) })
+	return t.render(func(it *item, n int) { list[n].item(it, n+1) })
 }
 
 // searchWays are the lines that say how to go on.

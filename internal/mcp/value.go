@@ -19,12 +19,12 @@ func appendBinary(b []byte, f evidence.Field) []byte {
 
 func appendFacts(b []byte, facts evidence.Binary, blobID string) []byte {
 	b = append(b, '{')
-	facts.MimeType = clean(facts.MimeType)
+	facts.MimeType = evidence.Clean(facts.MimeType)
 	b = facts.AppendMembers(b)
 	if blobID != "" {
-		b = append(append(b, `,"blob_id":`...), quoteID(blobID)...)
+		b = appendID(append(b, `,"blob_id":`...), blobID)
 		export := "GET " + string(evidence.AppendBlobURL(nil, blobID, ""))
-		b = append(append(b, `,"export":`...), quoteID(export)...)
+		b = appendID(append(b, `,"export":`...), export)
 	}
 	return append(b, '}')
 }
@@ -56,7 +56,7 @@ func (w *nestedWriter) value(v []byte) {
 	switch rawjson.KindOf(v) {
 	case rawjson.KindString:
 		s, _ := rawjson.String(v)
-		w.b = append(w.b, quote(s)...)
+		w.b = appendQuote(w.b, s)
 	case rawjson.KindObject:
 		w.b = append(w.b, '{')
 		n := 0
@@ -64,7 +64,7 @@ func (w *nestedWriter) value(v []byte) {
 			if w.comma(&n); len(w.b) > w.end {
 				return
 			}
-			w.b = append(append(w.b, quoteID(string(name))...), ':')
+			w.b = append(appendID(w.b, string(name)), ':')
 			w.value(member)
 		}
 		w.b = append(w.b, '}')
@@ -91,11 +91,13 @@ func (w *nestedWriter) comma(n *int) {
 }
 
 // cutMark says how long a shortened text is; total is -1 where that is not known.
-func cutMark(total int) string {
+func cutMark(total int) string { return string(appendCutMark(nil, total)) }
+
+func appendCutMark(b []byte, total int) []byte {
 	if total < 0 {
-		return "(cut)"
+		return append(b, "(cut)"...)
 	}
-	return "(cut:" + strconv.Itoa(total) + ")"
+	return append(strconv.AppendInt(append(b, "(cut:"...), int64(total), 10), ')')
 }
 
 // each maps a list.

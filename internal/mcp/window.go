@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"maps"
 	"strconv"
 
 	"pdpp/internal/rsclient"
@@ -13,17 +12,29 @@ const windowURI = "pdpp://field-window/"
 
 // window is a request for a piece of one field (MS-170).
 type window struct {
-	record Handle
+	record ref
 	field  string
 	q      string
-	// ints are the numbers of the selector that were given: offset_chars,
-	// limit_chars, before_chars, after_chars.
-	ints map[string]int
+	place  selector
 }
 
-// windowNumbers are the numbers of a selector before and after q, in the order of
-// MS-54.
-var windowNumbers = [2][]string{{"offset_chars", "limit_chars"}, {"before_chars", "after_chars"}}
+// selector is the numbers that were given of a window, in the order of MS-54.
+type selector struct{ offset, limit, before, after given }
+
+// given is a number, if there is one.
+type given struct {
+	n  int
+	ok bool
+}
+
+// selectorOf picks the numbers of a selector.
+func selectorOf(ints map[string]int) selector {
+	pick := func(name string) given {
+		n, ok := ints[name]
+		return given{n, ok}
+	}
+	return selector{pick("offset_chars"), pick("limit_chars"), pick("before_chars"), pick("after_chars")}
+}
 
 func badSelector(param, message string) error {
 	return &Failure{Code: "invalid_field_window_selector", Param: param, Message: message}
@@ -32,7 +43,7 @@ func badSelector(param, message string) error {
 // window is the window that the arguments ask for. What they say about each other is
 // checked here (MS-171).
 func (a Args) window() (window, error) {
-	w := window{record: a.handle, field: a.Text("field_path"), q: a.Text("q"), ints: a.ints}
+	w := window{record: refer(a.handle), field: a.Text("field_path"), q: a.Text("q"), place: selectorOf(a.ints)}
 	parts := 0
 	for _, name := range []string{"connection_id", "stream", "record_id"} {
 		if a.Has(name) {
@@ -45,7 +56,7 @@ func (a Args) window() (window, error) {
 	case !a.Has("id") && parts < 3:
 		return w, badSelector("id", "This tool requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`.")
 	case parts > 0:
-		w.record = Handle{a.Text("connection_id"), a.Text("stream"), a.Text("record_id")}
+		w.record = refer(Handle{a.Text("connection_id"), a.Text("stream"), a.Text("record_id")})
 	}
 	switch {
 	case a.Has("cursor") && (a.Has("offset_chars") || a.Has("q")):
@@ -63,8 +74,7 @@ func (a Args) window() (window, error) {
 	if !ok {
 		return w, badSelector("cursor", "cursor must be a value returned by this tool.")
 	}
-	w.ints = maps.Clone(a.ints)
-	w.ints["offset_chars"] = offset
+	w.place.offset = given{offset, true}
 	return w, nil
 }
 
@@ -77,44 +87,49 @@ func cursorOffset(cursor string) (int, bool) {
 
 // at is another window of the same field.
 func (w window) at(offset, limit int) window {
-	return window{record: w.record, field: w.field, ints: map[string]int{"offset_chars": offset, "limit_chars": limit}}
+	return window{record: w.record, field: w.field, place: selector{offset: given{offset, true}, limit: given{limit, true}}}
 }
 
 // appendSelector appends the members of the selector that apply.
 func (w window) appendSelector(b []byte) []byte {
-	for i, names := range windowNumbers {
-		for _, name := range names {
-			if n, given := w.ints[name]; given {
-				b = append(b, `,"`+name+`":`...)
-				b = strconv.AppendInt(b, int64(n), 10)
-			}
-		}
-		if i == 0 {
-			b = appendMember(b, "q", w.q)
-		}
+	b = w.place.offset.append(b, `,"offset_chars":`)
+	b = w.place.limit.append(b, `,"limit_chars":`)
+	b = appendMember(b, "q", w.q)
+	b = w.place.before.append(b, `,"before_chars":`)
+	return w.place.after.append(b, `,"after_chars":`)
+}
+
+// append appends the number behind its name; nothing when there is none.
+func (g given) append(b []byte, name string) []byte {
+	if !g.ok {
+		return b
 	}
-	return b
+	return strconv.AppendInt(append(b, name...), int64(g.n), 10)
 }
 
 // URI is the window as a resource (MS-54).
-func (w window) URI() string {
-	b := appendIdentity([]byte(`{"v":1,"kind":"field-window"`), w.record)
-	b = appendMember(b, "field_path", w.field)
-	return encodeURI(windowURI, append(w.appendSelector(b), '}'))
+func (w window) URI() string { return string(w.appendURI(nil)) }
+
+func (w window) appendURI(b []byte) []byte {
+	var room [512]byte
+	payload := appendIdentity(append(room[:0], `{"v":1,"kind":"field-window"`...), w.record.Handle)
+	payload = appendMember(payload, "field_path", w.field)
+	return appendURI(b, windowURI, append(w.appendSelector(payload), '}'))
 }
 
 // args are the arguments of read_record_field for the window. A handle that cannot
 // carry the connection gives way to its parts (MS-68).
-func (w window) args() []byte {
-	var b []byte
-	if id, embedded := w.record.String(); embedded {
-		b = append([]byte(`{"id":`), quoteID(id)...)
+func (w window) args() []byte { return w.appendArgs(nil) }
+
+func (w window) appendArgs(b []byte) []byte {
+	if w.record.id != "" && w.record.beside == "" {
+		b = appendID(append(b, `{"id":`...), w.record.id)
 	} else {
-		b = append([]byte(`{"connection_id":`), quoteID(w.record.Connection)...)
-		b = append(append(b, `,"stream":`...), quoteID(w.record.Stream)...)
-		b = append(append(b, `,"record_id":`...), quoteID(w.record.Record)...)
+		b = appendID(append(b, `{"connection_id":`...), w.record.Connection)
+		b = appendID(append(b, `,"stream":`...), w.record.Stream)
+		b = appendID(append(b, `,"record_id":`...), w.record.Record)
 	}
-	b = append(append(b, `,"field_path":`...), quoteID(w.field)...)
+	b = appendID(append(b, `,"field_path":`...), w.field)
 	return append(w.appendSelector(b), '}')
 }
 
@@ -122,16 +137,16 @@ func (w window) args() []byte {
 func (w window) query() rsclient.Query {
 	var q rsclient.Query
 	q.Set("field", w.field)
-	for i, names := range windowNumbers {
-		for _, name := range names {
-			if n, given := w.ints[name]; given {
-				q.Set(name, strconv.Itoa(n))
-			}
-		}
-		if i == 0 {
-			q.Set("q", w.q)
+	set := func(name string, g given) {
+		if g.ok {
+			q.Set(name, strconv.Itoa(g.n))
 		}
 	}
+	set("offset_chars", w.place.offset)
+	set("limit_chars", w.place.limit)
+	q.Set("q", w.q)
+	set("before_chars", w.place.before)
+	set("after_chars", w.place.after)
 	q.Set("connection_id", w.record.Connection)
 	return q
 }
@@ -161,13 +176,13 @@ func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
 	}
 	p := &piece{asked: w, limit: w.limit(), requestID: answer.RequestID}
 	var ok bool
-	p.Window, ok = rsclient.WindowOf(answer.Body, rsclient.Identity(w.record), w.field)
+	p.Window, ok = rsclient.WindowOf(answer.Body, rsclient.Identity(w.record.Handle), w.field)
 	if !ok {
 		return nil, &rsclient.Error{Code: rsclient.CodeInvalid, Message: "The resource server's answer is not a field window."}
 	}
 	p.asJSON = asJSON || p.Field.AsJSON
 	if h := Handle(p.Identity); h.isNamed() {
-		p.asked.record = h
+		p.asked.record = refer(h)
 	}
 	if p.Limit >= 1 && p.Limit <= WindowMax {
 		p.limit = p.Limit
@@ -183,8 +198,8 @@ func wantsJSON(err error) bool {
 
 // limit is the length that the window was asked for.
 func (w window) limit() int {
-	if n, given := w.ints["limit_chars"]; given {
-		return n
+	if w.place.limit.ok {
+		return w.place.limit.n
 	}
 	return WindowDefault
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -21,11 +20,13 @@ const lineMax = 16 << 20
 type lines struct {
 	in     *bufio.Reader
 	errors io.Writer
-	rest   []byte // of the line that is being passed on
+	// take answers a message by itself; false leaves it to the SDK.
+	take func(*Message) bool
+	rest []byte // of the line that is being passed on
 }
 
-func newLines(in io.Reader, errors io.Writer) *lines {
-	return &lines{in: bufio.NewReaderSize(in, 64<<10), errors: errors}
+func newLines(in io.Reader, errors io.Writer, take func(*Message) bool) *lines {
+	return &lines{in: bufio.NewReaderSize(in, 64<<10), errors: errors, take: take}
 }
 
 // Read implements io.Reader.
@@ -59,6 +60,12 @@ func (l *lines) next() ([]byte, error) {
 	}
 	var out []byte
 	for _, msg := range split(line) {
+		compact, err := rawjson.CompactRelayed(nil, msg)
+		if err == nil {
+			if m, ok := Parse(compact); ok && l.take(&m) {
+				continue
+			}
+		}
 		if !isMessage(msg) {
 			if err := l.answer(jsonrpc.CodeParseError, "not a JSON-RPC message"); err != nil {
 				return nil, err
@@ -111,8 +118,6 @@ func (l *lines) line() ([]byte, error) {
 // answer writes an error that belongs to no request: its id is null, which the SDK
 // would leave out.
 func (l *lines) answer(code int64, message string) error {
-	b := append([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":`), strconv.FormatInt(code, 10)...)
-	b = append(rawjson.AppendString(append(b, `,"message":`...), message), "}}\n"...)
-	_, err := l.errors.Write(b)
+	_, err := l.errors.Write(append(appendError(nil, nil, &jsonrpc.Error{Code: code, Message: message}), '\n'))
 	return err
 }

@@ -17,8 +17,7 @@ type result struct {
 	sdk.ResultBase
 	body   []byte // a JSON object with at least one member
 	modern bool   // revision 2026-07-28
-	cache  bool   // the method has cache hints there (MS-14)
-	ttl    int
+	hints  hints
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -27,9 +26,8 @@ func (r *result) MarshalJSON() ([]byte, error) {
 	if r.modern {
 		b = append(b, `,"resultType":"complete"`...)
 	}
-	if r.modern && r.cache {
-		b = append(b, `,"cacheScope":"private","ttlMs":`...)
-		b = strconv.AppendInt(b, int64(r.ttl), 10)
+	if r.modern && r.hints.cache {
+		b = r.hints.append(b)
 	}
 	if len(r.Meta) > 0 {
 		meta, err := json.Marshal(r.Meta)
@@ -41,8 +39,8 @@ func (r *result) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendCall writes the result of a tool call.
-func appendCall(b []byte, res *mcp.Result, links bool) []byte {
+// appendToolResult writes the result of a tool call.
+func appendToolResult(b []byte, res *mcp.Result, links bool) []byte {
 	b = append(b, `{"content":[`...)
 	first := true
 	for _, block := range res.Content {

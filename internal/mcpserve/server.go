@@ -15,11 +15,15 @@ import (
 	"pdpp/internal/mcp"
 )
 
-// Versions are the protocol revisions that are served, the newest first (MS-3).
-func Versions() []string { return []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"} }
+// The protocol revisions that matter by name: the first without a handshake, and the
+// last without resource_link blocks.
+const (
+	modern      = "2026-07-28"
+	beforeLinks = "2025-03-26"
+)
 
-// beforeLinks is the one revision that knows no resource_link blocks.
-const beforeLinks = "2025-03-26"
+// Versions are the protocol revisions that are served, the newest first (MS-3).
+func Versions() []string { return []string{modern, "2025-11-25", "2025-06-18", beforeLinks} }
 
 const (
 	name  = "pdpp"
@@ -30,36 +34,61 @@ const (
 
 // Config is what a server is made of.
 type Config struct {
-	Surface *mcp.Surface
-	Version string // of the build
-	Log     *slog.Logger
-	Now     func() time.Time
+	Surface  *mcp.Surface
+	Identity *Identity
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
-type server struct{ Config }
+// Server answers the methods of MS-2: those of the surface are written by Answer, and
+// in a session the SDK does the rest. It keeps no state between calls.
+type Server struct{ Config }
 
-// New makes a server of the normal surface. It keeps no state between calls.
-func New(c Config) *sdk.Server {
-	s := &server{c}
-	out := sdk.NewServer(
-		&sdk.Implementation{Name: name, Title: title, Version: c.Version, WebsiteURL: c.Surface.RS.Provider()},
-		&sdk.ServerOptions{
-			Instructions:              mcp.Instructions,
-			Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
-			SupportedProtocolVersions: Versions(),
-			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
-				c.TTLMs, c.CacheScope = constantTTL, "private"
-			},
-			// What the SDK logs can hold arguments (MS-268).
-			Logger: slog.New(slog.DiscardHandler),
-		})
+// New makes a server of the normal surface.
+func New(c Config) *Server { return &Server{c} }
+
+// Identity is who a server is (MS-1).
+type Identity struct {
+	sdk  sdk.Implementation
+	info []byte // as JSON
+}
+
+// NewIdentity makes the identity of a build that serves a provider. icon is the URL of
+// an SVG; "" for none.
+func NewIdentity(provider, version, icon string) *Identity {
+	id := &Identity{sdk: sdk.Implementation{Name: name, Title: title, Version: version, WebsiteURL: provider}}
+	if icon != "" {
+		id.sdk.Icons = []sdk.Icon{{Source: icon, MIMEType: "image/svg+xml", Sizes: []string{"any"}}}
+	}
+	var err error
+	if id.info, err = json.Marshal(&id.sdk); err != nil {
+		panic(err) // strings alone
+	}
+	return id
+}
+
+// capabilities are those of MS-2.
+const capabilities = `{"resources":{},"tools":{}}`
+
+// SDK makes the official SDK's server of the same surface.
+func (s *Server) SDK() *sdk.Server {
+	out := sdk.NewServer(&s.Identity.sdk, &sdk.ServerOptions{
+		Instructions:              mcp.Instructions,
+		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+		SupportedProtocolVersions: Versions(),
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
+			c.TTLMs, c.CacheScope = constantTTL, "private"
+		},
+		// What the SDK logs can hold arguments (MS-268).
+		Logger: slog.New(slog.DiscardHandler),
+	})
 	out.AddReceivingMiddleware(s.receive)
 	return out
 }
 
 // receive answers what the surface answers and refuses what it does not serve (MS-2).
 // A panic ends the call and nothing else (MS-46).
-func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
+func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -67,27 +96,53 @@ func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 			}
 		}()
+		m := Message{Method: method}
+		var meta sdk.Meta
 		switch req := req.(type) {
 		case *sdk.CallToolRequest:
-			return s.call(ctx, req)
+			m.Name, m.Arguments, meta = req.Params.Name, req.Params.Arguments, req.Params.Meta
 		case *sdk.ListToolsRequest:
-			p := orEmpty(req.Params)
-			return list(mcp.ToolsList(), p.Cursor, p.Meta)
+			m.Cursor, meta = orEmpty(req.Params).Cursor, orEmpty(req.Params).Meta
 		case *sdk.ListResourcesRequest:
-			p := orEmpty(req.Params)
-			return list([]byte(`{"resources":[]}`), p.Cursor, p.Meta)
+			m.Cursor, meta = orEmpty(req.Params).Cursor, orEmpty(req.Params).Meta
 		case *sdk.ListResourceTemplatesRequest:
-			p := orEmpty(req.Params)
-			return list(mcp.Templates(), p.Cursor, p.Meta)
+			m.Cursor, meta = orEmpty(req.Params).Cursor, orEmpty(req.Params).Meta
 		case *sdk.ReadResourceRequest:
-			return s.read(ctx, req)
+			m.URI, meta = req.Params.URI, req.Params.Meta
+		default:
+			switch {
+			case method == "initialize", method == "ping", method == "server/discover", strings.HasPrefix(method, "notifications/"):
+				return next(ctx, method, req)
+			}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
 		}
-		switch {
-		case method == "initialize", method == "ping", method == "server/discover", strings.HasPrefix(method, "notifications/"):
-			return next(ctx, method, req)
-		}
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
+		return s.result(ctx, &m, revisionOf(req, meta))
 	}
+}
+
+// result is the result of a method for the SDK.
+func (s *Server) result(ctx context.Context, m *Message, revision string) (sdk.Result, error) {
+	body, hints, failed := s.appendResult(ctx, nil, m, revision)
+	if failed != nil {
+		return nil, failed
+	}
+	if !json.Valid(body) { // the SDK would not answer at all, and the client would wait for ever
+		s.Log.Error("a result is not JSON")
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+	}
+	return &result{body: body, modern: revision == modern, hints: hints}, nil
+}
+
+// revisionOf is the revision that a request follows: those of 2026-07-28 say so
+// themselves, one by one.
+func revisionOf(req sdk.Request, meta sdk.Meta) string {
+	if _, ok := meta[sdk.MetaKeyProtocolVersion]; ok {
+		return modern
+	}
+	if call, ok := req.(interface{ ProtocolVersion() string }); ok {
+		return call.ProtocolVersion()
+	}
+	return ""
 }
 
 // orEmpty stands in for parameters that were left out.
@@ -96,74 +151,4 @@ func orEmpty[P any](p *P) *P {
 		return new(P)
 	}
 	return p
-}
-
-// list answers with one page of constant bytes.
-func list(body []byte, cursor string, meta sdk.Meta) (sdk.Result, error) {
-	if cursor != "" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid cursor: the list has one page"}
-	}
-	return &result{body: body, modern: isModern(meta), cache: true, ttl: constantTTL}, nil
-}
-
-// isModern reports whether a request follows revision 2026-07-28: those say so
-// themselves, one by one.
-func isModern(meta sdk.Meta) bool {
-	_, ok := meta[sdk.MetaKeyProtocolVersion]
-	return ok
-}
-
-// call runs a tool (MS-12, MS-13).
-func (s *server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
-	tool := mcp.Lookup(req.Params.Name)
-	if tool == nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", req.Params.Name)}
-	}
-	start := s.Now()
-	res := s.Surface.Call(ctx, tool, req.Params.Arguments)
-	body := appendCall(nil, res, req.ProtocolVersion() != beforeLinks)
-	s.Log.Info("tool call", "tool", tool.Name, "failed", res.IsError, "ms", s.Now().Sub(start).Milliseconds(),
-		"text_bytes", textBytes(res), "bytes", len(body))
-	return s.valid(&result{body: body, modern: isModern(req.Params.Meta)})
-}
-
-// valid lets a result through that is JSON. The SDK would not answer at all with one
-// that is not, and the client would wait for ever.
-func (s *server) valid(r *result) (sdk.Result, error) {
-	if !json.Valid(r.body) {
-		s.Log.Error("a result is not JSON")
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
-	}
-	return r, nil
-}
-
-func textBytes(res *mcp.Result) int {
-	n := 0
-	for _, b := range res.Content {
-		n += len(b.Text)
-	}
-	return n
-}
-
-// codeNotFound is "resource not found" before revision 2026-07-28 (MS-204).
-const codeNotFound = -32002
-
-// read reads a resource. Nothing may keep what it gave: a grant can end at any moment
-// (MS-14).
-func (s *server) read(ctx context.Context, req *sdk.ReadResourceRequest) (sdk.Result, error) {
-	modern := isModern(req.Params.Meta)
-	start := s.Now()
-	contents, failure := s.Surface.ReadResource(ctx, req.Params.URI)
-	s.Log.Info("resource read", "failed", failure != nil, "ms", s.Now().Sub(start).Milliseconds())
-	if failure == nil {
-		return &result{body: appendContents(nil, contents), modern: modern, cache: true}, nil
-	}
-	code := int64(jsonrpc.CodeInternalError)
-	switch {
-	case failure.Kind == mcp.ResourceInvalid, failure.Kind == mcp.ResourceNotFound && modern:
-		code = jsonrpc.CodeInvalidParams
-	case failure.Kind == mcp.ResourceNotFound:
-		code = codeNotFound
-	}
-	return nil, &jsonrpc.Error{Code: code, Message: failure.Message, Data: failure.Data}
 }

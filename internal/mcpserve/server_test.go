@@ -213,7 +213,7 @@ func TestLinksNeedARevision(t *testing.T) {
 			`{"type":"text","text":"b"}],"structuredContent":{"a":1}}`,
 		false: `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"structuredContent":{"a":1}}`,
 	} {
-		if got := string(appendCall(nil, res, links)); got != want {
+		if got := string(appendToolResult(nil, res, links)); got != want {
 			t.Errorf("MS-3 with links %v:\n%s\nwant\n%s", links, got, want)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pdpp/internal/rawjson"
 )
 
 // drain is how long running calls may take when no more come (MS-262).
@@ -17,14 +19,15 @@ const drain = 5 * time.Second
 // Serve answers messages, one per line, until in ends or ctx does; then running calls
 // have a while to end. Nothing but messages is written to out (MS-268). A line that
 // is no message is answered with an error and forgotten.
-func Serve(ctx context.Context, s *sdk.Server, in io.Reader, out io.Writer) error {
+func Serve(ctx context.Context, s *Server, in io.Reader, out io.Writer) error {
 	w := &lockedWriter{w: out}
-	lines := newLines(in, w)
-	session, err := s.Connect(context.WithoutCancel(ctx), &stdio{in: lines, out: w, stop: ctx}, nil)
+	calls := newCalls(context.WithoutCancel(ctx), s, w)
+	session, err := s.SDK().Connect(context.WithoutCancel(ctx), &stdio{in: newLines(in, w, calls.take), out: w, stop: ctx, agreed: calls.agree}, nil)
 	if err != nil {
 		return err
 	}
 	err = session.Wait()
+	calls.end()
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -48,9 +51,10 @@ func (w *lockedWriter) Close() error { return nil }
 // stdio is a transport whose connections end in good order. The contexts of single
 // reads are the SDK's; stop is the end of the whole.
 type stdio struct {
-	in   io.ReadCloser
-	out  io.WriteCloser
-	stop context.Context
+	in     io.ReadCloser
+	out    io.WriteCloser
+	stop   context.Context
+	agreed func(revision string) // told what initialize was answered with
 }
 
 // Connect implements sdk.Transport.
@@ -59,7 +63,7 @@ func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{Connection: inner, stop: t.stop, idle: make(chan struct{}, 1), running: map[jsonrpc.ID]bool{}}, nil
+	return &connection{Connection: inner, stop: t.stop, agreed: t.agreed, idle: make(chan struct{}, 1), running: map[jsonrpc.ID]bool{}}, nil
 }
 
 // connection knows the calls that are under way, by id: a second one with the same id is
@@ -67,11 +71,12 @@ func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 // sees the end; it is shown the end only when they are done, or late.
 type connection struct {
 	sdk.Connection
-	stop context.Context
-	idle chan struct{} // told when the last call was answered
+	stop   context.Context
+	agreed func(revision string)
+	idle   chan struct{} // told when the last call was answered
 
 	mu      sync.Mutex
-	running map[jsonrpc.ID]bool
+	running map[jsonrpc.ID]bool // true: it is initialize
 }
 
 // Read implements sdk.Connection.
@@ -89,7 +94,7 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
 		c.mu.Lock()
-		c.running[req.ID] = true
+		c.running[req.ID] = req.Method == "initialize"
 		c.mu.Unlock()
 	}
 	return msg, nil
@@ -104,6 +109,12 @@ func (c *connection) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, &jsonrpc.Response{ID: resp.ID, Result: resp.Result, Error: coded(resp.Error), Extra: resp.Extra})
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.running[resp.ID] && resp.Error == nil {
+		revision, _ := rawjson.Get(resp.Result, "protocolVersion")
+		if text, ok := rawjson.String(revision); ok {
+			c.agreed(text)
+		}
+	}
 	if delete(c.running, resp.ID); len(c.running) == 0 {
 		select {
 		case c.idle <- struct{}{}:

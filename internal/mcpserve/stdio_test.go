@@ -44,7 +44,7 @@ func TestBadLinesAreAnsweredAndForgotten(t *testing.T) {
 
 func TestLongLinesAreDropped(t *testing.T) {
 	var out bytes.Buffer
-	l := newLines(io.MultiReader(strings.NewReader(strings.Repeat("x", lineMax+1)+"\n"), strings.NewReader(modernCall(1, "fetch", "{}"))), &out)
+	l := newLines(io.MultiReader(strings.NewReader(strings.Repeat("x", lineMax+1)+"\n"), strings.NewReader(modernCall(1, "fetch", "{}"))), &out, func(*Message) bool { return false })
 	rest, err := io.ReadAll(l)
 	if err != nil || string(rest) != modernCall(1, "fetch", "{}") || !strings.Contains(out.String(), `"code":-32600`) {
 		t.Errorf("%d bytes passed on, %v; answered %s", len(rest), err, out.String())

@@ -95,6 +95,47 @@ func Get(obj []byte, name string) ([]byte, bool) {
 	}
 }
 
+// Member is a member of an object: its decoded name, and its value as it stands there.
+type Member struct{ Name, Value []byte }
+
+// Object is an object whose members were found once, for many questions.
+type Object []Member
+
+// Index appends the members of a compact object to dst; both alias obj like those of
+// Members.
+func Index(dst Object, obj []byte) Object {
+	if len(obj) == 0 || obj[0] != '{' {
+		return dst
+	}
+	for i := 1; ; {
+		name, value, next := member(obj, i)
+		if next < 0 {
+			return dst
+		}
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = appendDecoded(make([]byte, 0, len(name)), name)
+		}
+		dst = append(dst, Member{name, value})
+		i = next
+	}
+}
+
+// Get finds the first member with a name; nil when there is none.
+func (o Object) Get(name string) []byte {
+	for i := range o {
+		if string(o[i].Name) == name {
+			return o[i].Value
+		}
+	}
+	return nil
+}
+
+// Is reports whether a value is a string that decodes to s.
+func Is(value []byte, s string) bool {
+	content, ok := Content(value)
+	return ok && isName(content, s)
+}
+
 // isName compares a raw name with a decoded one. An escape is always longer than
 // what it stands for, so only longer raw names need decoding.
 func isName(raw []byte, name string) bool {

@@ -98,11 +98,8 @@ func RetryWith(errorObject []byte) string {
 func ConnectionOf(obj []byte) string { return firstID(obj, connectionNames) }
 
 func sourceOf(obj []byte) Source {
-	return Source{
-		ConnectorKey:  firstID(obj, connectorNames),
-		DisplayName:   text(obj, "display_name"),
-		ConnectorName: text(obj, "connector_display_name"),
-	}
+	var room memberRoom
+	return index(&room, obj).source()
 }
 
 // or fills what is missing from another source.
@@ -119,42 +116,26 @@ func (s Source) or(other Source) Source {
 	return s
 }
 
-// get is a member of an object; nil when it has none, or is no object.
-func get(obj []byte, name string) []byte {
-	v, _ := rawjson.Get(obj, name)
-	return v
-}
+// members is an object whose members are found already, where much is asked of it.
+type members rawjson.Object
 
-// at follows a path of members.
-func at(obj []byte, path ...string) []byte {
-	for _, name := range path {
-		obj = get(obj, name)
-	}
-	return obj
-}
+// memberRoom is room for the members of a usual object; others need more.
+type memberRoom [24]rawjson.Member
 
-// text is a member that is a string; "" when it is none.
-func text(obj []byte, name string) string {
-	s, _ := rawjson.String(get(obj, name))
-	return s
-}
+func index(room *memberRoom, obj []byte) members { return members(rawjson.Index(room[:0], obj)) }
 
-// texts are the strings of a member that is a list.
-func texts(obj []byte, name string) []string {
-	var list []string
-	for v := range rawjson.Elements(get(obj, name)) {
-		if s, ok := rawjson.String(v); ok {
-			list = append(list, s)
-		}
-	}
-	return list
-}
+func (m members) get(name string) []byte    { return rawjson.Object(m).Get(name) }
+func (m members) text(name string) string   { return asText(m.get(name)) }
+func (m members) object(name string) []byte { return asObject(m.get(name)) }
+func (m members) number(name string) int    { return asNumber(m.get(name)) }
+func (m members) isTrue(name string) bool   { return string(m.get(name)) == "true" }
+func (m members) isFalse(name string) bool  { return string(m.get(name)) == "false" }
 
 // firstID is the first of several members that holds an identifier: a string that
 // is not empty, or a number, whose digits count (REC-2).
-func firstID(obj []byte, names []string) string {
+func (m members) firstID(names []string) string {
 	for _, name := range names {
-		v := get(obj, name)
+		v := m.get(name)
 		if s, ok := rawjson.String(v); ok && s != "" {
 			return s
 		}
@@ -165,23 +146,62 @@ func firstID(obj []byte, names []string) string {
 	return ""
 }
 
-// number is a member that is an integer and not negative; -1 when it is none.
-func number(obj []byte, name string) int {
-	n, err := strconv.Atoi(string(get(obj, name)))
+func (m members) source() Source {
+	return Source{
+		ConnectorKey:  m.firstID(connectorNames),
+		DisplayName:   m.text("display_name"),
+		ConnectorName: m.text("connector_display_name"),
+	}
+}
+
+// What follows asks an object for one member. get is nil when it has none, or is no
+// object.
+func get(obj []byte, name string) []byte {
+	v, _ := rawjson.Get(obj, name)
+	return v
+}
+
+func text(obj []byte, name string) string   { return asText(get(obj, name)) }
+func object(obj []byte, name string) []byte { return asObject(get(obj, name)) }
+func number(obj []byte, name string) int    { return asNumber(get(obj, name)) }
+func isTrue(obj []byte, name string) bool   { return string(get(obj, name)) == "true" }
+func isFalse(obj []byte, name string) bool  { return string(get(obj, name)) == "false" }
+
+func firstID(obj []byte, names []string) string {
+	var room memberRoom
+	return index(&room, obj).firstID(names)
+}
+
+// asText is a string; "" for what is none.
+func asText(v []byte) string {
+	s, _ := rawjson.String(v)
+	return s
+}
+
+// asTexts are the strings of a list.
+func asTexts(v []byte) []string {
+	var list []string
+	for item := range rawjson.Elements(v) {
+		if s, ok := rawjson.String(item); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// asObject is an object; nil for what is none.
+func asObject(v []byte) []byte {
+	if rawjson.KindOf(v) == rawjson.KindObject {
+		return v
+	}
+	return nil
+}
+
+// asNumber is an integer that is not negative; -1 for what is none.
+func asNumber(v []byte) int {
+	n, err := strconv.Atoi(string(v))
 	if err != nil || n < 0 {
 		return -1
 	}
 	return n
-}
-
-// isTrue and isFalse tell what a member says; neither, when it is no truth value.
-func isTrue(obj []byte, name string) bool  { return string(get(obj, name)) == "true" }
-func isFalse(obj []byte, name string) bool { return string(get(obj, name)) == "false" }
-
-// object is a member that is an object; nil when it is none.
-func object(obj []byte, name string) []byte {
-	if v := get(obj, name); rawjson.KindOf(v) == rawjson.KindObject {
-		return v
-	}
-	return nil
 }

@@ -74,34 +74,38 @@ func HitsOf(rows [][]byte) []Hit {
 }
 
 func hitOf(raw []byte) Hit {
-	h := Hit{
+	var room memberRoom
+	o := index(&room, raw)
+	return Hit{
 		Record: Record{
-			Identity: Identity{ConnectionOf(raw), text(raw, "stream"), firstID(raw, hitRecordNames)},
-			Source:   sourceOf(raw), Raw: raw, Payload: object(raw, "data"),
-			EmittedAt: text(raw, "emitted_at"), Truncated: truncationsOf(raw),
+			Identity: Identity{o.firstID(connectionNames), o.text("stream"), o.firstID(hitRecordNames)},
+			Source:   o.source(), Raw: raw, Payload: o.object("data"),
+			EmittedAt: o.text("emitted_at"), Truncated: truncationsOf(o.get("truncated_fields")),
 		},
-		Keyed: firstID(raw, hitRecordNames[:2]) != "", OwnID: firstID(raw, []string{"id"}), URL: text(raw, "url"), RecordURL: text(raw, "record_url"),
-		Snippet: snippetOf(raw), Excerpts: excerptsOf(raw), Card: cardOf(object(raw, "evidence_card")),
-		Score: get(raw, "score"), Scores: get(raw, "scores"), MatchedFields: get(raw, "matched_fields"),
+		Keyed: o.firstID(hitRecordNames[:2]) != "", OwnID: o.firstID([]string{"id"}), URL: o.text("url"), RecordURL: o.text("record_url"),
+		Snippet: snippetOf(o.get("snippet")), Excerpts: excerptsOf(o.get("evidence_excerpts")), Card: cardOf(o.object("evidence_card")),
+		Score: o.get("score"), Scores: o.get("scores"), MatchedFields: o.get("matched_fields"),
 	}
-	return h
 }
 
 // snippetOf reads an object with text and field, or a bare text.
-func snippetOf(raw []byte) Snippet {
-	if s := object(raw, "snippet"); s != nil {
-		return Snippet{text(s, "field"), text(s, "text")}
+func snippetOf(v []byte) Snippet {
+	if rawjson.KindOf(v) == rawjson.KindObject {
+		return Snippet{text(v, "field"), text(v, "text")}
 	}
-	return Snippet{Text: text(raw, "snippet")}
+	s, _ := rawjson.String(v)
+	return Snippet{Text: s}
 }
 
-func excerptsOf(raw []byte) []Excerpt {
+func excerptsOf(excerpts []byte) []Excerpt {
 	var list []Excerpt
-	for v := range rawjson.Elements(get(raw, "evidence_excerpts")) {
-		read := object(v, "read")
+	var room memberRoom
+	for raw := range rawjson.Elements(excerpts) {
+		v := index(&room, raw)
+		read := v.object("read")
 		e := Excerpt{
-			Field: text(v, "field_path"), Text: text(v, "preview_text"), Complete: isTrue(v, "complete") || isFalse(v, "truncated"),
-			Total: number(v, "total_chars"), Offset: number(read, "offset_chars"), AsJSON: text(read, "as") == "json",
+			Field: v.text("field_path"), Text: v.text("preview_text"), Complete: v.isTrue("complete") || v.isFalse("truncated"),
+			Total: v.number("total_chars"), Offset: number(read, "offset_chars"), AsJSON: text(read, "as") == "json",
 		}
 		if e.Text != "" {
 			list = append(list, e)
@@ -110,22 +114,25 @@ func excerptsOf(raw []byte) []Excerpt {
 	return list
 }
 
-func cardOf(v []byte) *Card {
-	if v == nil {
+func cardOf(raw []byte) *Card {
+	if raw == nil {
 		return nil
 	}
+	var room memberRoom
+	v := index(&room, raw)
+	at := v.object("event_time")
 	c := &Card{
-		Title: text(object(v, "title"), "text"), EventTime: text(object(v, "event_time"), "value"),
-		Emitted: text(object(v, "event_time"), "source") == string(evidence.SourceEnvelope), Omitted: max(0, number(v, "binary_omitted_count")),
+		Title: text(v.object("title"), "text"), EventTime: text(at, "value"),
+		Emitted: text(at, "source") == string(evidence.SourceEnvelope), Omitted: max(0, v.number("binary_omitted_count")),
 	}
-	for f := range rawjson.Elements(get(v, "fields")) {
+	for f := range rawjson.Elements(v.get("fields")) {
 		value := get(f, "value")
 		switch rawjson.KindOf(value) {
 		case rawjson.KindString, rawjson.KindNumber, rawjson.KindBool:
 			c.Fields = append(c.Fields, CardField{text(f, "role"), text(f, "field"), value, isTrue(f, "truncated")})
 		}
 	}
-	for b := range rawjson.Elements(get(v, "binary")) {
+	for b := range rawjson.Elements(v.get("binary")) {
 		if rawjson.KindOf(b) == rawjson.KindObject {
 			c.Binary = append(c.Binary, CardBinary{text(b, "field_path"), *binaryOf(b), text(object(b, "read"), "blob_id")})
 		}

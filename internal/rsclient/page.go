@@ -54,18 +54,20 @@ type Warning struct {
 
 // PageOf reads a list answer. A body without a list has no rows.
 func PageOf(body []byte) Page {
+	var room memberRoom
+	o := index(&room, body)
 	p := Page{
-		NextCursor: text(body, "next_cursor"), NextChangesSince: text(body, "next_changes_since"),
-		Meta: object(body, "meta"), body: body, list: findList(body),
+		NextCursor: o.text("next_cursor"), NextChangesSince: o.text("next_changes_since"),
+		Meta: o.object("meta"), body: body, list: findList(body),
 	}
-	if v := get(body, "has_more"); rawjson.KindOf(v) == rawjson.KindBool {
+	if v := o.get("has_more"); rawjson.KindOf(v) == rawjson.KindBool {
 		more := string(v) == "true"
 		p.HasMore = &more
 	}
 	p.Rows = slices.Collect(rawjson.Elements(body[p.list.start:p.list.end]))
 	p.Count = countOf(p.Meta)
 	p.Warnings = warningsOf(p.Meta)
-	p.Presentation = PresentationsOf(body)
+	p.Presentation = presentationsOf(p.Meta)
 	return p
 }
 

@@ -14,15 +14,17 @@ type Presentations map[string]*evidence.Presentation
 
 // PresentationsOf reads meta.presentation of an answer. An answer without it has
 // none.
-func PresentationsOf(body []byte) Presentations {
+func PresentationsOf(body []byte) Presentations { return presentationsOf(get(body, "meta")) }
+
+func presentationsOf(meta []byte) Presentations {
 	all := make(Presentations)
-	for name, v := range rawjson.Members(at(body, "meta", "presentation")) {
+	for name, v := range rawjson.Members(get(meta, "presentation")) {
 		p := &evidence.Presentation{BlobsByID: true, Roles: make(map[pdpp.Role][]string)}
 		if field := text(v, "time_field"); field != "" {
 			p.TimeFields = []string{field}
 		}
-		for role := range rawjson.Members(get(v, "roles")) {
-			p.Roles[pdpp.Role(role)] = texts(get(v, "roles"), string(role))
+		for role, fields := range rawjson.Members(get(v, "roles")) {
+			p.Roles[pdpp.Role(role)] = asTexts(fields)
 		}
 		all[string(name)] = p
 	}

@@ -19,7 +19,7 @@ func preview(raw []byte, n int, envelope map[string]bool) ([]byte, bool) {
 	if rawjson.KindOf(raw) != rawjson.KindObject {
 		return raw, false
 	}
-	p := previewer{chars: n, before: truncationsOf(raw), out: []byte{'{'}}
+	p := previewer{chars: n, before: truncationsOf(get(raw, "truncated_fields")), out: []byte{'{'}}
 	wrapped := object(raw, "data") != nil
 	for name, place := range rawjson.Places(raw) {
 		value := raw[place.Value:place.End]

@@ -47,11 +47,13 @@ var detailNames = func() map[string]bool {
 }()
 
 func recordOf(raw []byte, asked Identity, envelope map[string]bool) Record {
+	var room memberRoom
+	o := index(&room, raw)
 	r := Record{
-		Identity: Identity{ConnectionOf(raw), text(raw, "stream"), firstID(raw, rowRecordNames)}.or(asked),
-		Source:   sourceOf(raw), Raw: raw, Payload: object(raw, "data"),
-		EmittedAt: text(raw, "emitted_at"), Truncated: truncationsOf(raw), Expanded: relationsOf(raw),
-		Deleted: isTrue(raw, "deleted"), DeletedAt: text(raw, "deleted_at"), RemovedReason: text(raw, "removed_reason"),
+		Identity: Identity{o.firstID(connectionNames), o.text("stream"), o.firstID(rowRecordNames)}.or(asked),
+		Source:   o.source(), Raw: raw, Payload: o.object("data"),
+		EmittedAt: o.text("emitted_at"), Truncated: truncationsOf(o.get("truncated_fields")), Expanded: relationsOf(o.get("expanded")),
+		Deleted: o.isTrue("deleted"), DeletedAt: o.text("deleted_at"), RemovedReason: o.text("removed_reason"),
 	}
 	if r.Payload == nil {
 		r.Flat = true
@@ -89,9 +91,10 @@ func (r *Record) Project(fields []string) {
 	}
 }
 
-func truncationsOf(raw []byte) map[string]*evidence.Truncation {
+// truncationsOf reads truncated_fields.
+func truncationsOf(fields []byte) map[string]*evidence.Truncation {
 	var all map[string]*evidence.Truncation
-	for name, v := range rawjson.Members(get(raw, "truncated_fields")) {
+	for name, v := range rawjson.Members(fields) {
 		t := &evidence.Truncation{
 			TotalChars: number(v, "total_chars"), ShownChars: number(v, "shown_chars"), AsJSON: text(v, "as") == "json",
 		}
@@ -117,9 +120,9 @@ func binaryOf(v []byte) *evidence.Binary {
 }
 
 // relationsOf reads expanded: a list of records, one record, or null.
-func relationsOf(raw []byte) []Relation {
+func relationsOf(expanded []byte) []Relation {
 	var all []Relation
-	for name, v := range rawjson.Members(get(raw, "expanded")) {
+	for name, v := range rawjson.Members(expanded) {
 		r := Relation{Name: string(name)}
 		list := v
 		if rawjson.KindOf(v) == rawjson.KindObject {

@@ -144,7 +144,7 @@ func rowOf(raw []byte, c SchemaConnector, index int) (SchemaRow, bool) {
 		Raw:    raw, Index: index, Name: text(raw, "name"), Label: text(raw, "label"),
 		Connection: ConnectionOf(raw), Connections: c.Connections, Fields: fieldsIn(raw),
 		CursorField: text(raw, "cursor_field"), ConsentTimeField: text(raw, "consent_time_field"), FieldCount: number(raw, "field_count"),
-		SearchModes: texts(raw, "search_modes"), Aggregate: isTrue(raw, "aggregate"),
+		SearchModes: asTexts(get(raw, "search_modes")), Aggregate: isTrue(raw, "aggregate"),
 		Views: viewsIn(raw), Relations: expandIn(raw), Capabilities: object(raw, "query_capabilities"),
 	}
 	if get(raw, "granted_connections") != nil {
@@ -188,7 +188,7 @@ func viewsIn(row []byte) []SchemaView {
 	var list []SchemaView
 	for v := range rawjson.Elements(get(row, "views")) {
 		if id := text(v, "id"); id != "" {
-			list = append(list, SchemaView{id, texts(v, "fields")})
+			list = append(list, SchemaView{id, asTexts(get(v, "fields"))})
 		}
 	}
 	return list

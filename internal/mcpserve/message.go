@@ -1,0 +1,62 @@
+package mcpserve
+
+import (
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pdpp/internal/rawjson"
+)
+
+// Message is a JSON-RPC message, taken apart and not checked further.
+type Message struct {
+	ID     []byte // as it came; nil: a notification, or none that can be answered
+	Method string // "" for the answer to a request
+	Params []byte // nil: none
+
+	Name      string // of a tool
+	Arguments []byte // nil: none
+	URI       string // of a resource
+	Cursor    string
+
+	// Revision is the one that _meta names, as revision 2026-07-28 has it; "" for
+	// none. IsModern says that all of its members are there that must be.
+	Revision string
+	IsModern bool
+}
+
+// Parse takes a compact JSON text apart; false when it is no JSON-RPC message. What is
+// not of the kind that it should be counts as left out.
+func Parse(text []byte) (m Message, ok bool) {
+	var room [8]rawjson.Member
+	obj := rawjson.Object(rawjson.Index(room[:0], text))
+	if string(obj.Get("jsonrpc")) != `"2.0"` {
+		return m, false
+	}
+	switch id := obj.Get("id"); rawjson.KindOf(id) {
+	case rawjson.KindString, rawjson.KindNumber:
+		m.ID = id
+	}
+	m.Method, _ = rawjson.String(obj.Get("method"))
+	if m.Params = obj.Get("params"); m.Params != nil {
+		m.readParams()
+	}
+	return m, m.Method != "" || obj.Get("result") != nil || obj.Get("error") != nil
+}
+
+func (m *Message) readParams() {
+	var room [8]rawjson.Member
+	obj := rawjson.Object(rawjson.Index(room[:0], m.Params))
+	m.Name, _ = rawjson.String(obj.Get("name"))
+	m.Arguments = obj.Get("arguments")
+	m.URI, _ = rawjson.String(obj.Get("uri"))
+	m.Cursor, _ = rawjson.String(obj.Get("cursor"))
+	meta := obj.Get("_meta")
+	if rawjson.KindOf(meta) != rawjson.KindObject {
+		return
+	}
+	revision, _ := rawjson.Get(meta, sdk.MetaKeyProtocolVersion)
+	m.Revision, _ = rawjson.String(revision)
+	capabilities, _ := rawjson.Get(meta, sdk.MetaKeyClientCapabilities)
+	info, named := rawjson.Get(meta, sdk.MetaKeyClientInfo)
+	m.IsModern = m.Revision == modern && rawjson.KindOf(capabilities) == rawjson.KindObject &&
+		(!named || rawjson.KindOf(info) == rawjson.KindObject)
+}
