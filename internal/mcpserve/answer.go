@@ -23,15 +23,15 @@ func (s *Server) Answer(ctx context.Context, b []byte, m *Message, revision stri
 		if p := recover(); p != nil {
 			s.Log.Error("a method failed", "method", m.Method, "cause", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 			code = jsonrpc.CodeInternalError
-			answer = appendError(b[:start], m.ID, &jsonrpc.Error{Code: code, Message: "internal error"})
+			answer = AppendError(b[:start], m.ID, &jsonrpc.Error{Code: code, Message: "internal error"})
 		}
 	}()
 	b = append(append(append(b, `{"jsonrpc":"2.0","id":`...), m.ID...), `,"result":`...)
 	b, hints, failed := s.appendResult(ctx, b, m, revision)
 	if failed != nil {
-		return appendError(b[:start], m.ID, failed), failed.Code
+		return AppendError(b[:start], m.ID, failed), failed.Code
 	}
-	if revision == modern {
+	if revision == Modern {
 		b = append(b[:len(b)-1], `,"resultType":"complete"`...)
 		if hints.cache {
 			b = hints.append(b)
@@ -50,7 +50,7 @@ func (s *Server) appendResult(ctx context.Context, b []byte, m *Message, revisio
 		b, err := s.appendCall(ctx, b, m.Name, m.Arguments, revision)
 		return b, hints{}, err
 	case "resources/read":
-		b, err := s.appendRead(ctx, b, m.URI, revision == modern)
+		b, err := s.appendRead(ctx, b, m.URI, revision == Modern)
 		return b, hints{cache: true}, err
 	case "tools/list":
 		return append(b, mcp.ToolsList()...), constant, badCursor(m.Cursor)
@@ -59,15 +59,15 @@ func (s *Server) appendResult(ctx context.Context, b []byte, m *Message, revisio
 	case "resources/templates/list":
 		return append(b, mcp.Templates()...), constant, badCursor(m.Cursor)
 	case "server/discover":
-		if revision == modern {
+		if revision == Modern {
 			return append(b, discovery...), constant, nil
 		}
 	case "initialize":
-		if revision != modern {
+		if revision != Modern {
 			return s.appendInitialized(b, m), hints{}, nil
 		}
 	case "ping":
-		if revision != modern {
+		if revision != Modern {
 			return append(b, "{}"...), hints{}, nil
 		}
 	}
@@ -130,7 +130,7 @@ func (s *Server) appendCall(ctx context.Context, b []byte, name string, args []b
 	}
 	start, before := s.Now(), len(b)
 	res := s.Surface.Call(ctx, tool, args)
-	b = appendToolResult(b, res, revision != beforeLinks)
+	b = appendToolResult(b, res, revision != Batches)
 	s.Log.InfoContext(ctx, "tool call", "tool", tool.Name, "failed", res.IsError, "ms", s.Now().Sub(start).Milliseconds(),
 		"text_bytes", textBytes(res), "bytes", len(b)-before)
 	return b, nil
@@ -166,8 +166,8 @@ func (s *Server) appendRead(ctx context.Context, b []byte, uri string, isModern 
 	return b, &jsonrpc.Error{Code: code, Message: failure.Message, Data: failure.Data}
 }
 
-// appendError appends a JSON-RPC error.
-func appendError(b, id []byte, e *jsonrpc.Error) []byte {
+// AppendError appends a JSON-RPC error.
+func AppendError(b, id []byte, e *jsonrpc.Error) []byte {
 	if id == nil {
 		id = []byte("null")
 	}

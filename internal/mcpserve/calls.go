@@ -53,7 +53,7 @@ func (c *calls) take(m *Message) bool {
 	c.mu.Lock()
 	revision := c.revision
 	if m.IsModern {
-		revision = modern
+		revision = Modern
 	}
 	if revision == "" || m.Revision != "" && !m.IsModern || c.running[string(m.ID)] != nil {
 		c.mu.Unlock()

@@ -16,14 +16,14 @@ import (
 )
 
 // The protocol revisions that matter by name: the first without a handshake, and the
-// last without resource_link blocks.
+// last with batches and without resource_link blocks.
 const (
-	modern      = "2026-07-28"
-	beforeLinks = "2025-03-26"
+	Modern  = "2026-07-28"
+	Batches = "2025-03-26"
 )
 
 // Versions are the protocol revisions that are served, the newest first (MS-3).
-func Versions() []string { return []string{modern, "2025-11-25", "2025-06-18", beforeLinks} }
+func Versions() []string { return []string{Modern, "2025-11-25", "2025-06-18", Batches} }
 
 const (
 	name  = "pdpp"
@@ -130,14 +130,14 @@ func (s *Server) result(ctx context.Context, m *Message, revision string) (sdk.R
 		s.Log.Error("a result is not JSON")
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 	}
-	return &result{body: body, modern: revision == modern, hints: hints}, nil
+	return &result{body: body, modern: revision == Modern, hints: hints}, nil
 }
 
 // revisionOf is the revision that a request follows: those of 2026-07-28 say so
 // themselves, one by one.
 func revisionOf(req sdk.Request, meta sdk.Meta) string {
 	if _, ok := meta[sdk.MetaKeyProtocolVersion]; ok {
-		return modern
+		return Modern
 	}
 	if call, ok := req.(interface{ ProtocolVersion() string }); ok {
 		return call.ProtocolVersion()

@@ -37,7 +37,7 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	if r.over {
 		return nil, refused(CodeTooLarge, "The answer of the resource server is too large. Ask for less: a smaller limit, or fewer fields.")
 	}
-	body, ok := r.json(in.isList, c.cfg.Inside)
+	body, ok := r.json(in.isList, c.cfg.inside)
 	switch {
 	case !ok:
 		return nil, refused(CodeInvalid, "The resource server answered with something that is not the JSON of this route.")

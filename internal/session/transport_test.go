@@ -1,0 +1,93 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pdpp/internal/mcp"
+	"pdpp/internal/mcpserve"
+	"pdpp/internal/rsclient"
+)
+
+// eras are the revisions that stand for the two ways of the protocol: without a
+// handshake, and with one.
+var eras = []string{"2026-07-28", "2025-11-25"}
+
+// transport is a way from a client to the surface. connect opens a session for a
+// token, which ends with the test. What the surface asks of /v1 must pass
+// world.asked.
+type transport struct {
+	name    string
+	connect func(t *testing.T, w *world, token, era string) *sdk.ClientSession
+}
+
+var transports = []transport{{"stdio", stdio}}
+
+// stdio is what `pdpp mcp` does, over pipes. Whatever the server writes to its output
+// must be messages, one in a line, and its log goes elsewhere (STDOUT-1).
+func stdio(t *testing.T, w *world, token, era string) *sdk.ClientSession {
+	t.Helper()
+	log := slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	rs, err := rsclient.New(rsclient.Config{
+		Provider: w.URL, Version: "test", Transport: w.asked.through(t, token, rsclient.Pooled()), Clock: time.Now, Log: log,
+		Token: func(context.Context) (string, error) { return token, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := mcpserve.New(mcpserve.Config{Surface: &mcp.Surface{RS: rs, Log: log}, Identity: mcpserve.NewIdentity(surface.RS.Provider(), "test", ""), Log: log, Now: time.Now})
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	out := &output{next: toClient}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- mcpserve.Serve(t.Context(), server, fromClient, out)
+		toClient.Close()
+	}()
+	client := sdk.NewClient(&sdk.Implementation{Name: "session", Version: "test"}, nil)
+	s, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: era})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		<-ended
+		out.check(t)
+	})
+	return s
+}
+
+// output keeps what a server wrote.
+type output struct {
+	next io.Writer
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	o.text.Write(p)
+	o.mu.Unlock()
+	return o.next.Write(p)
+}
+
+// check finds what is no message.
+func (o *output) check(t testing.TB) {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for line := range bytes.Lines(o.text.Bytes()) {
+		var m struct{ JSONRPC string }
+		if err := json.Unmarshal(line, &m); err != nil || m.JSONRPC != "2.0" || !bytes.HasSuffix(line, []byte("\n")) {
+			t.Errorf("a line of the output is no message: %.200q", line)
+		}
+	}
+}
