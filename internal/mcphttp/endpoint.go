@@ -34,6 +34,9 @@ type Config struct {
 	Log     *slog.Logger
 	Clock   func() time.Time
 
+	// Around, when not nil, wraps the way to /v1: to watch what is read.
+	Around func(http.RoundTripper) http.RoundTripper
+
 	// Instead, when not nil, may answer a message in place of the surface, behind all
 	// checks: for servers of other surfaces on the same endpoint.
 	Instead func(*mcpserve.Message) http.Handler

@@ -47,5 +47,8 @@ func (e *Endpoint) reader(base string, caller *rs.Caller) rsclient.Reader {
 // client reads /v1 in memory. The Request-Id of its reads is that of the request
 // (H-63): it comes with the context.
 func (e *Endpoint) client(base string, caller *rs.Caller) rsclient.Reader {
+	if e.Around != nil {
+		return rsclient.NewInside(base, e.Around(caller))
+	}
 	return rsclient.NewInside(base, caller)
 }

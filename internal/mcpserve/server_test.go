@@ -149,7 +149,7 @@ func TestResources(t *testing.T) {
 				t.Fatalf("MS-201 %+v, %v", res, err)
 			}
 			modern := version == eras[0]
-			if got := strings.Contains(wire.last(), `"cacheScope":"private","ttlMs":0`); got != Modern {
+			if got := strings.Contains(wire.last(), `"cacheScope":"private","ttlMs":0`); got != modern {
 				t.Errorf("MS-14 cache hints: %v in %s", got, wire.last())
 			}
 			notFound := int64(-32002)

@@ -52,12 +52,12 @@ func (a *asked) take() []request {
 	return list
 }
 
-// through records what goes through a transport, which must carry one bearer and no
-// other.
-func (a *asked) through(t testing.TB, token string, next http.RoundTripper) http.RoundTripper {
+// through records what goes through a transport, which must carry these credentials
+// and no other.
+func (a *asked) through(t testing.TB, next http.RoundTripper, credentials ...string) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		a.note(t, r)
-		if got := r.Header.Values("Authorization"); !slices.Equal(got, []string{"Bearer " + token}) {
+		if got := r.Header.Values("Authorization"); !slices.Equal(got, credentials) {
 			t.Errorf("%s was asked with %d credentials, or another one than the session's", r.URL.Path, len(got))
 		}
 		return next.RoundTrip(r)

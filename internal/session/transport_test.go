@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,7 +15,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pdpp/internal/mcp"
+	"pdpp/internal/mcphttp"
 	"pdpp/internal/mcpserve"
+	"pdpp/internal/query"
 	"pdpp/internal/rsclient"
 )
 
@@ -29,7 +33,7 @@ type transport struct {
 	connect func(t *testing.T, w *world, token, era string) *sdk.ClientSession
 }
 
-var transports = []transport{{"stdio", stdio}}
+var transports = []transport{{"stdio", stdio}, {"http", hosted}}
 
 // stdio is what `pdpp mcp` does, over pipes. Whatever the server writes to its output
 // must be messages, one in a line, and its log goes elsewhere (STDOUT-1).
@@ -37,13 +41,13 @@ func stdio(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	rs, err := rsclient.New(rsclient.Config{
-		Provider: w.URL, Version: "test", Transport: w.asked.through(t, token, rsclient.Pooled()), Clock: time.Now, Log: log,
+		Provider: w.URL, Version: "test", Transport: w.asked.through(t, rsclient.Pooled(), "Bearer "+token), Clock: time.Now, Log: log,
 		Token: func(context.Context) (string, error) { return token, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := mcpserve.New(mcpserve.Config{Surface: &mcp.Surface{RS: rs, Log: log}, Identity: mcpserve.NewIdentity(surface.RS.Provider(), "test", ""), Log: log, Now: time.Now})
+	server := mcpserve.New(mcpserve.Config{Surface: &mcp.Surface{RS: rs, Log: log}, Identity: mcpserve.NewIdentity(w.URL, "test", ""), Log: log, Now: time.Now})
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	out := &output{next: toClient}
@@ -63,6 +67,40 @@ func stdio(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 		out.check(t)
 	})
 	return s
+}
+
+// hosted is the endpoint of the world's server. Its reads of /v1 are made in memory,
+// without any credential.
+func hosted(t *testing.T, w *world, token, era string) *sdk.ClientSession {
+	t.Helper()
+	log := slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	cursors, err := query.NewSealer([]byte(strings.Repeat("k", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := mcphttp.New(mcphttp.Config{
+		RS: w.Server, Edge: w.Server.Edge, Cursors: cursors, Version: "test", Log: log, Clock: w.Now,
+		Around: func(next http.RoundTripper) http.RoundTripper { return w.asked.through(t, next) },
+	})
+	w.URL = w.Serve(endpoint)
+	client := sdk.NewClient(&sdk.Implementation{Name: "session", Version: "test"}, nil)
+	s, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: w.URL + endpoint.Path, HTTPClient: &http.Client{Transport: bearer(token)},
+	}, &sdk.ClientSessionOptions{ProtocolVersion: era})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// bearer adds a token to requests.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // output keeps what a server wrote.
