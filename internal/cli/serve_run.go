@@ -61,7 +61,10 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 		_ = ln.Close()
 		return err
 	}
-	hosted := mcphttp.New(mcphttp.Config{RS: server, Edge: s.edge, Cursors: cursors, Version: readVersion().Version, Log: s.log, Clock: s.clock})
+	hosted := mcphttp.New(mcphttp.Config{
+		RS: server, Edge: s.edge, Cursors: cursors, Version: readVersion().Version, Log: s.log, Clock: s.clock,
+		Telemetry: s.telemetry,
+	})
 	front := httpx.NewServer(server.Handler(hosted))
 	front.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)
 	if s.cert != nil {

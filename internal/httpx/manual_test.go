@@ -23,7 +23,7 @@ func TestLimitsInTheManual(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	var got []string
 	for line := range strings.Lines(section) {
-		if cells := strings.Split(line, "|"); len(cells) == 5 {
+		if cells := strings.Split(line, "|"); len(cells) == 5 && !strings.Contains(line, "MCP") { // that one is looked at in package mcphttp
 			got = append(got, strings.TrimSpace(cells[1])+": "+strings.TrimSpace(cells[2]))
 		}
 	}
