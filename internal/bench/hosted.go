@@ -22,7 +22,9 @@ func tool(name, args string) []byte {
 	return post("tools/call", `{"name":"`+name+`","arguments":`+args+`}`)
 }
 
-func (a *asker) anyID() string { return string(connection.ID) + "/" + stream + ":" + string(a.corpus.ID(a.rng.below(a.n))) }
+func (a *asker) anyID() string {
+	return string(connection.ID) + "/" + stream + ":" + string(a.corpus.ID(a.rng.below(a.n)))
+}
 
 func (a *asker) hostedFetch() []byte { return tool("fetch", `{"id":"`+a.anyID()+`"}`) }
 
