@@ -318,7 +318,7 @@ func TestTooLong(t *testing.T) {
 	}{{byQuery, "q takes 17000 bytes"}, {byPath, "id takes 100000 bytes"}, {byFilter, "filter[from] takes 20000 bytes"}} {
 		e := failed(t, test.err)
 		param, _, _ := strings.Cut(test.want, " ")
-		if e.Code != "invalid_argument" || e.Status != 0 || !strings.Contains(e.Message, test.want) || !strings.Contains(string(e.Object), `"param":"`+param+`"`) {
+		if e.Code != rsclient.CodeTooLong || e.Status != 0 || !strings.Contains(e.Message, test.want) || !strings.Contains(string(e.Object), `"param":"`+param+`"`) {
 			t.Errorf("%v, object %s, want %q", e, e.Object, test.want)
 		}
 	}

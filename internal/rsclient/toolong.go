@@ -18,13 +18,10 @@ func (in *call) tooLong() *Error {
 	param, size := in.longest()
 	message := fmt.Sprintf("This call is too long: %s takes %d bytes of a URL, of which there are at most %d. Make it shorter, or ask in several calls.",
 		param, size, urlMax)
-	e := &Error{Code: codeInvalidArgument, Message: message, Object: errorObject("adapter_error", codeInvalidArgument, message)}
+	e := &Error{Code: CodeTooLong, Message: message, Object: errorObject("adapter_error", CodeTooLong, message)}
 	e.Object = append(appendMember(e.Object[:len(e.Object)-1], "param", param), '}')
 	return e
 }
-
-// codeInvalidArgument says that a value of a call is not accepted.
-const codeInvalidArgument = "invalid_argument"
 
 // longest is the name that takes most bytes of the URL, with all its values.
 func (in *call) longest() (name string, size int) {
