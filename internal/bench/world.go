@@ -122,7 +122,7 @@ func (w *World) admit(tx store.Tx) error {
 	}
 	return tx.CreateToken(store.Token{
 		ID: "tok_bench", Kind: pdpp.TokenClient, Subject: w.Subject, Client: client.ID, Grant: grantID,
-		Audience: []string{"rest"}, Label: "bench", IssuedAt: firstEmitted, ExpiresAt: firstEmitted.AddDate(100, 0, 0),
+		Audience: []string{"rest", "mcp"}, Label: "bench", IssuedAt: firstEmitted, ExpiresAt: firstEmitted.AddDate(100, 0, 0),
 	}, store.HashToken(token))
 }
 

@@ -8,23 +8,24 @@ import (
 	"pdpp"
 )
 
-// savingCommands are the two ways to a saved credential for a server: the owner makes
-// one where the data is kept, or gives a token to somebody else. cacheRoot is "" for
-// the usual folder.
-func savingCommands(program, provider, cacheRoot string) (create, take string) {
-	where := ""
-	if cacheRoot != "" {
-		where = " --cache-root " + quote(cacheRoot)
+// tokenImportFor is the command that saves a token for a server.
+func tokenImportFor(program, provider, cacheRoot string) string {
+	return program + " token import " + quote(provider) + inCache(cacheRoot)
+}
+
+// inCache is the flag that names the folder of credentials; "" for the usual one.
+func inCache(root string) string {
+	if root == "" {
+		return ""
 	}
-	return program + " grants create --client NAME --spec FILE --save-credential " + quote(provider) + where,
-		program + " token import " + quote(provider) + where
+	return " --cache-root " + quote(root)
 }
 
 // credentialAdvice says what to run when there is no usable credential. It is the one
 // place that does (MS-49, MS-262, MS-267).
 func credentialAdvice(provider, cacheRoot string) string {
-	create, take := savingCommands("pdpp", provider, cacheRoot)
-	return create + " (on the server's machine), or: " + take + " (with a token from the owner)"
+	return pdpp.ConnectCommand(quote(provider)) + inCache(cacheRoot) + " (on the server's machine), or: " +
+		tokenImportFor("pdpp", provider, cacheRoot) + " (with a token from the owner)"
 }
 
 // adviceForModels is the advice in what an assistant sees: nothing local is in it.
@@ -72,8 +73,5 @@ func setupFor(provider, cacheRoot string) string {
 	if provider != "" {
 		command += " --url " + quote(provider)
 	}
-	if cacheRoot != "" {
-		command += " --cache-root " + quote(cacheRoot)
-	}
-	return command
+	return command + inCache(cacheRoot)
 }

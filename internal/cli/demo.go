@@ -92,7 +92,9 @@ func (a *app) saveDemo(ctx context.Context, made *madeGrant, l launch) error {
 	if err != nil {
 		return err
 	}
-	return made.save(ctx, cache, provider)
+	cred := made.credential()
+	cred.Provider, cred.Resource = provider, provider
+	return cache.Put(ctx, cred)
 }
 
 // folder is the demo's own folder. PDPP_DATA_DIR is not asked: it names the

@@ -56,8 +56,8 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	server := mcpserve.New(mcpserve.Config{
-		Surface: &mcp.Surface{RS: rs, Log: log, Reconnect: adviceForModels(provider, c.CacheRoot)},
-		Version: readVersion().Version, Log: log, Now: a.Now,
+		Surface:  &mcp.Surface{RS: rs, Log: log, Reconnect: adviceForModels(provider, c.CacheRoot)},
+		Identity: mcpserve.NewIdentity(rs.Provider(), readVersion().Version, ""), Log: log, Now: a.Now,
 	})
 	a.note("pdpp mcp: serving %s with grant %s from %s", provider, grant, file)
 	return serveStdio(ctx, server, a.Env)

@@ -17,6 +17,8 @@ import (
 
 	"pdpp"
 	"pdpp/internal/httpx"
+	"pdpp/internal/mcphttp"
+	"pdpp/internal/query"
 	"pdpp/internal/rs"
 )
 
@@ -49,7 +51,13 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 		_ = ln.Close()
 		return err
 	}
-	front := httpx.NewServer(server.Handler())
+	cursors, err := query.NewSealer(s.key)
+	if err != nil {
+		_ = ln.Close()
+		return err
+	}
+	hosted := mcphttp.New(mcphttp.Config{RS: server, Edge: s.edge, Cursors: cursors, Version: readVersion().Version, Log: s.log, Clock: s.clock})
+	front := httpx.NewServer(server.Handler(hosted))
 	front.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)
 	if s.cert != nil {
 		front.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.cert.get}

@@ -99,12 +99,11 @@ func (c *setupCommand) provider(a *app, cache *credential.Cache) (string, error)
 
 // saveRecipe is what comes first where no credential can be used.
 func saveRecipe(l launch, why error) recipe {
-	_, take := savingCommands(quote(l.program), l.provider, l.cacheRoot)
 	step := "Save a credential: run this, paste the token of a grant, and press Enter:"
 	if code := pdpp.CodeOf(why); code != pdpp.CodeNotConnected {
 		step = "The saved credential cannot be used (" + string(code) + "). " + step
 	}
-	return recipe{Kind: "command", Steps: []string{step}, Snippet: take + "\n"}
+	return recipe{Kind: "command", Steps: []string{step}, Snippet: tokenImportFor(quote(l.program), l.provider, l.cacheRoot) + "\n"}
 }
 
 func (s setupAnswer) text(h host, provider string, save recipe) string {

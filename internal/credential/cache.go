@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -188,10 +189,14 @@ func readSame(path string) ([]byte, error) {
 
 // Put writes a credential: the new one of its grant.
 func (c *Cache) Put(ctx context.Context, cred *Credential) error {
-	if !ValidToken(cred.Token) {
+	tokens := []string{cred.Token}
+	for _, m := range cred.Members {
+		tokens = append(tokens, m.Token)
+	}
+	if slices.ContainsFunc(tokens, func(t string) bool { return !ValidToken(t) }) {
 		return pdpp.Errorf(pdpp.CodeInvalidInput, "This is not a token.")
 	}
-	if IsOwnerToken(cred.Token) {
+	if slices.ContainsFunc(tokens, IsOwnerToken) {
 		return ownerRefused("The token is an owner's.")
 	}
 	if !ValidID(cred.ID) {

@@ -412,3 +412,47 @@ func TestAllAndForget(t *testing.T) {
 		t.Errorf("beside a bad one: %v, %v, %q", all, err, *warnings)
 	}
 }
+
+// TestPackageCredential: the tokens of a package's members come back as they were
+// saved, in their order, and what else a file holds of them stays.
+func TestPackageCredential(t *testing.T) {
+	c, _ := open(t)
+	cred := sample("gpkg_1")
+	cred.Kind = string(pdpp.TokenPackage)
+	cred.Members = []MemberToken{
+		{GrantID: "grt_2", Token: "pdpp_at_two", ExpiresAt: noon.Add(time.Hour)}, {GrantID: "grt_1", Token: "pdpp_at_one", ExpiresAt: noon.Add(time.Minute)},
+	}
+	put(t, c, cred)
+	got, err := c.read(cred.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(cred.Members, got.Members); diff != "" || got.Kind != cred.Kind || got.ID != "gpkg_1" {
+		t.Errorf("read as %s %s; members (-want +got):\n%s", got.Kind, got.ID, diff)
+	}
+	got.object["credential"] = json.RawMessage(strings.Replace(string(got.object["credential"]), `"grant_id": "grt_2"`, `"grant_id": "grt_2", "note": "kept"`, 1))
+	if err := c.write(got); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(cred.Path); err != nil || !strings.Contains(string(raw), `"note": "kept"`) {
+		t.Errorf("what the file held of a member is gone: %v", err)
+	}
+}
+
+// TestOwnerTokenOfMember: an owner's token is refused among those of members too (D5).
+func TestOwnerTokenOfMember(t *testing.T) {
+	c, _ := open(t)
+	cred := sample("gpkg_1")
+	cred.Members = []MemberToken{{GrantID: "grt_1", Token: "pdpp_ot_x"}}
+	wantCode(t, "saving it", c.Put(t.Context(), cred), pdpp.CodeOwnerCredential)
+	path := plant(t, c, "gpkg_2.json", `{"provider_url":"https://data.example","credential":{"access_token":"pdpp_pt_x","grant_package_id":"gpkg_2",
+		"members":[{"grant_id":"grt_1","access_token":"pdpp_at_x"},{"grant_id":"grt_2","access_token":"pdpp_ot_x"}]}}`)
+	_, err := c.read(path)
+	wantCode(t, "reading it", err, pdpp.CodeOwnerCredential)
+	cred.Members[0].Token = " pdpp_ot_x"
+	wantCode(t, "saving it after a space", c.Put(t.Context(), cred), pdpp.CodeInvalidInput)
+	path = plant(t, c, "gpkg_3.json", `{"provider_url":"https://data.example","credential":{"access_token":"pdpp_pt_x","grant_package_id":"gpkg_3",
+		"members":[{"grant_id":"grt_1","access_token":" pdpp_ot_x"}]}}`)
+	_, err = c.read(path)
+	wantCode(t, "reading it after a space", err, pdpp.CodeCredentialInvalid)
+}

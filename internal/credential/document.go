@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +32,16 @@ type Credential struct {
 	ClientName    string
 	Scope         string
 	Details       json.RawMessage // authorization_details; nil: none
+	Members       []MemberToken   // of a package that needs no token exchange (H-186)
 
 	object // what the file held, also what is not above
+}
+
+// MemberToken is the token that one member of a package is read with.
+type MemberToken struct {
+	GrantID   pdpp.GrantID
+	Token     string
+	ExpiresAt time.Time
 }
 
 // Active is the status of a credential that can be used.
@@ -77,6 +86,15 @@ func (o object) inner(name string) object {
 	return in
 }
 
+// list is the objects of an array inside; nil when there is none.
+func (o object) list(name string) []object {
+	var in []object
+	if json.Unmarshal(o[name], &in) != nil {
+		return nil
+	}
+	return in
+}
+
 // set sets a text; "" is null.
 func (o object) set(name, value string) {
 	o[name] = json.RawMessage("null")
@@ -103,14 +121,14 @@ func parse(raw []byte) (*Credential, error) {
 		return nil, err
 	}
 	in, client := o.inner("credential"), o.inner("client")
+	members := in.list("members")
+	all := append([]object{o, in}, members...)
 	// Whose token it is shows only in a token of the right form: a server may read
 	// " pdpp_ot_…" as an owner's.
-	for _, token := range []string{o.text("access_token"), in.text("access_token")} {
-		if token != "" && !ValidToken(token) {
-			return nil, errors.New("its access token has characters that no token has, or is too long")
-		}
+	if slices.ContainsFunc(all, hasMalformedToken) {
+		return nil, errors.New("its access token has characters that no token has, or is too long")
 	}
-	if isOwner(o) || isOwner(in) {
+	if slices.ContainsFunc(all, isOwner) {
 		return nil, errOwner
 	}
 	c := &Credential{
@@ -118,6 +136,13 @@ func parse(raw []byte) (*Credential, error) {
 		ClientID: client.text("client_id"), ClientName: client.text("client_name"), Details: o["authorization_details"],
 		Token: in.text("access_token"), Kind: in.text("kind"), Refresh: in.text("refresh_token"),
 		Status: in.text("status"), Scope: in.text("scope"), ID: in.text("grant_id"),
+	}
+	for _, m := range members {
+		ends, err := m.time("expires_at")
+		if err != nil {
+			return c, err
+		}
+		c.Members = append(c.Members, MemberToken{pdpp.GrantID(m.text("grant_id")), m.text("access_token"), ends})
 	}
 	if id := in.text("grant_package_id"); id != "" {
 		c.ID, c.Kind = id, string(pdpp.TokenPackage)
@@ -164,6 +189,11 @@ func (c *Credential) readFacts(o, in object) (err error) {
 
 // errOwner says that a file is an owner's credential.
 var errOwner = errors.New("an owner credential")
+
+func hasMalformedToken(o object) bool {
+	token := o.text("access_token")
+	return token != "" && !ValidToken(token)
+}
 
 // isOwner reports whether an object is marked as an owner's, or holds its token.
 func isOwner(o object) bool {
@@ -249,4 +279,16 @@ func (c *Credential) writeInner(in object) {
 	} {
 		in.set(name, value)
 	}
+	if len(c.Members) == 0 || in["members"] != nil {
+		return // what was read is kept as it came
+	}
+	var members []object
+	for _, m := range c.Members {
+		member := object{}
+		member.set("grant_id", string(m.GrantID))
+		member.set("access_token", m.Token)
+		member.set("expires_at", pdpp.FormatTime(m.ExpiresAt))
+		members = append(members, member)
+	}
+	in["members"] = encode(members)
 }

@@ -37,7 +37,7 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	if r.over {
 		return nil, refused(CodeTooLarge, "The answer of the resource server is too large. Ask for less: a smaller limit, or fewer fields.")
 	}
-	body, ok := r.json(in.isList)
+	body, ok := r.json(in.isList, c.cfg.inside)
 	switch {
 	case !ok:
 		return nil, refused(CodeInvalid, "The resource server answered with something that is not the JSON of this route.")
@@ -157,7 +157,9 @@ func (c *Client) attempt(ctx context.Context, in *call, target, bearer string) (
 		r.over = true
 		return r, nil
 	}
-	if r.body, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1)); err != nil {
+	if whole, ok := resp.Body.(interface{ Bytes() []byte }); ok {
+		r.body = whole.Bytes()
+	} else if r.body, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1)); err != nil {
 		return nil, err
 	}
 	if len(r.body) > most {
@@ -241,13 +243,16 @@ func (r *reply) code() string {
 
 // json is the body of a JSON route, without insignificant white space and otherwise
 // as received (MS-35, MS-36).
-func (r *reply) json(isList bool) ([]byte, bool) {
-	if r.status == http.StatusNoContent || !isJSON(r.header) {
-		return nil, false
-	}
-	body, err := rawjson.CompactRelayed(nil, r.body)
-	if err != nil {
-		return nil, false
+func (r *reply) json(isList, isOurs bool) ([]byte, bool) {
+	body := bytes.TrimSuffix(r.body, []byte{'\n'})
+	if !isOurs {
+		if r.status == http.StatusNoContent || !isJSON(r.header) {
+			return nil, false
+		}
+		var err error
+		if body, err = rawjson.CompactRelayed(nil, r.body); err != nil {
+			return nil, false
+		}
 	}
 	kind := rawjson.KindOf(body)
 	return body, kind == rawjson.KindObject || isList && kind == rawjson.KindArray
