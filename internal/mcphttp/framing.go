@@ -49,7 +49,7 @@ func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Cal
 	if m.ID == nil || m.Method == "" {
 		return accepted(w)
 	}
-	answer, code := e.server(r, caller).Answer(r.Context(), buf.answer.AvailableBuffer(), &m, revision)
+	answer, code := e.watched(r.Context(), e.server(r, caller), buf.answer.AvailableBuffer(), &m, revision)
 	buf.answer.Write(answer) // keeps the room for the next request
 	return send(w, statusOf(code, revision), answer)
 }
@@ -84,7 +84,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out, _ = server.Answer(r.Context(), out, m, revision)
+			out, _ = e.watched(r.Context(), server, out, m, revision)
 		}
 	}
 	if len(out) == 1 {
