@@ -82,7 +82,7 @@ func TestPackagesThatCannotBeRead(t *testing.T) {
 			c, _ := open(t)
 			cred := packageOf("gpkg_1")
 			spoil(cred)
-			put(t, c, cred)
+			plant(t, c, "gpkg_1.json", string(cred.bytes(noon)))
 			_, err := c.Choose(provider, "")
 			wantCode(t, name, err, pdpp.CodeCredentialInvalid)
 		})
