@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// separator stands before every part.
+const separator = " | "
+
 // fitting is an item as it fits into its share.
 type fitting struct {
 	item   *item
@@ -18,7 +21,6 @@ type fitting struct {
 // place takes a part if there is room for it, whole or shortened. It gives the bytes
 // that it took.
 func (f *fitting) place(p part, room int) int {
-	const separator = " | "
 	if p.size == 0 {
 		if f.partly {
 			f.shown = append(f.shown, p)
@@ -76,7 +78,7 @@ func (f *fitting) size() int {
 	}
 	for i := range f.shown {
 		if f.shown[i].size > 0 {
-			n += len(" | ") + f.shown[i].size
+			n += len(separator) + f.shown[i].size
 		}
 	}
 	return n
@@ -92,7 +94,7 @@ func (f *fitting) append(b []byte) (text []byte, led bool) {
 	}
 	for i := range f.shown {
 		if f.shown[i].size > 0 {
-			b = f.shown[i].append(append(b, " | "...))
+			b = f.shown[i].append(append(b, separator...))
 		}
 	}
 	if len(f.left) > 0 {

@@ -129,7 +129,7 @@ func TestQueryRecordsPaging(t *testing.T) {
 	t.Run("PAGE-1 cursor and count are in the text", func(t *testing.T) {
 		s.says(entriesPath, ledgerPage(), true)
 		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`))
-		for _, want := range []string{`has_more=true next_cursor="pc1.7Q" count=exact:41`, `next page: query_records, same arguments, "cursor": next_cursor above`, "\nwarning code=\"limit_clamped\" \"limit reduced to 100\"\n"} {
+		for _, want := range []string{`has_more=true count=exact:41`, "\nnext: query_records {\"stream\":\"entries\",\"cursor\":\"pc1.7Q\"}\n", "\nwarning code=\"limit_clamped\" \"limit reduced to 100\"\n"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("no %q in\n%s", want, got)
 			}
@@ -138,8 +138,8 @@ func TestQueryRecordsPaging(t *testing.T) {
 	t.Run("PAGE-1 a bookmark and the way to later changes", func(t *testing.T) {
 		s.says(entriesPath, `{"object":"list","data":[],"has_more":false,"next_changes_since":"cs1.z","meta":{}}`, true)
 		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","changes_since":"beginning","connection_id":"cin_a1"}`))
-		want := `records stream="entries" returned=0 shown=0 has_more=false next_changes_since="cs1.z" connection_id="cin_a1"` + "\n" +
-			`later: query_records {"stream":"entries","changes_since":next_changes_since above}`
+		want := `records stream="entries" returned=0 shown=0 has_more=false connection_id="cin_a1"` + "\n" +
+			`later: query_records {"stream":"entries","changes_since":"cs1.z","connection_id":"cin_a1"}`
 		if got != want {
 			t.Error(cmp.Diff(want, got))
 		}
@@ -148,7 +148,7 @@ func TestQueryRecordsPaging(t *testing.T) {
 		cursor := strings.Repeat("c", 9000)
 		s.says(entriesPath, `{"data":[{"id":"e1","memo":"x"}],"has_more":true,"next_cursor":"`+cursor+`"}`, true)
 		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`))
-		if !strings.Contains(got, `next_cursor="`+cursor+`"`) || !strings.Contains(got, "\n1. \"entries:e1\"") {
+		if !strings.Contains(got, `"cursor":"`+cursor+`"}`) || !strings.Contains(got, "\n1. \"entries:e1\"") {
 			t.Errorf("%.300s", got)
 		}
 	})
@@ -159,9 +159,22 @@ func TestQueryRecordsPaging(t *testing.T) {
 		if _, err := fmt.Sscanf(got[strings.Index(got, "shown="):], "shown=%d", &shown); err != nil || shown < 20 || shown > 99 {
 			t.Fatalf("shown %d (%v)", shown, err)
 		}
-		want := fmt.Sprintf("not shown: %d records of this page; rerun with \"limit\":%d and follow its next_cursor, or name fewer fields\n", 100-shown, shown)
-		if !strings.Contains(got, want) {
+		want := fmt.Sprintf("not shown: %d records of this page, which come before next_cursor; name fewer fields, or go on\n"+
+			"next: query_records {\"stream\":\"entries\",\"limit\":%d} repeats what is shown; its own next: goes on\n", 100-shown, shown)
+		if !strings.Contains(got, want) || strings.Count(got, "\nnext: ") != 1 {
 			t.Errorf("CONT-1 no %q in …%s", want, got[len(got)-500:])
+		}
+		for _, handle := range []string{` next_cursor="pc1.next"`, ` next_changes_since="cs1.next"`} {
+			if header, _, _ := strings.Cut(got, "\n"); !strings.Contains(header, handle) {
+				t.Errorf("PAGE-1 no %s in %s", handle, header)
+			}
+		}
+	})
+	t.Run("MS-21 arguments that would fill the text are not repeated", func(t *testing.T) {
+		s.says(entriesPath, ledgerPage(), true)
+		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","filter":{"memo":"`+strings.Repeat("x", QueryTextMax)+`"}}`))
+		if want := "\nnext call: query_records, same arguments with {\"cursor\":\"pc1.7Q\"}\n"; !strings.Contains(got, want) || len(got) > QueryTextMax {
+			t.Errorf("no %q in %s", want, got)
 		}
 	})
 }

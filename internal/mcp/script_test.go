@@ -135,7 +135,7 @@ func conforms(t interface {
 // offered is a call that a text offers.
 type offered struct{ tool, args string }
 
-var offer = regexp.MustCompile(`(?m)^(?:   more: |next: |cut to \d+ of \d+; next: )([a-z_]+) (\{.*\})(?: other_fields=(\[.*\])| shows [a-z, ]+)?$`)
+var offer = regexp.MustCompile(`(?m)^(?:   more: |next: |later: |previous: )([a-z_]+) (\{.*\})(?: other_fields=(\[.*\])| (?:shows|repeats|pages) [a-z,;: ]+)?$`)
 
 // offers are the calls that a text offers.
 func offers(text string) (list []offered) {
