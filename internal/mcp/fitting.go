@@ -102,7 +102,17 @@ func (f *fitting) append(b []byte) (text []byte, led bool) {
 	}
 	b = append(b, '\n')
 	more := f.more(f.room - (len(b) - start))
-	return append(b, more...), more != "" || !f.isCut() || f.item.way == nil
+	b = append(b, more...)
+	led = more != "" || !f.isCut() || f.item.way == nil
+	expand := f.item.expand()
+	switch {
+	case expand == "" || expand == more:
+	case len(b)-start+len(expand) <= f.room:
+		b = append(b, expand...)
+	default:
+		led = false
+	}
+	return b, led
 }
 
 // more is the line that says how to read what the item does not show (MS-68); ""
@@ -119,14 +129,14 @@ func (f *fitting) more(room int) string {
 		}
 		return fields
 	}
-	texts, nested, relations := lacking(lacksText), lacking(lacksNested), lacking(lacksRelation)
+	texts, nested := lacking(lacksText), lacking(lacksNested)
 	hasHandle := f.item.ref.id != ""
 	var line string
 	switch {
 	case len(texts) > 0 && texts[0].field != "" && hasHandle:
 		line = f.readOn(texts, room)
-	case len(relations) > 0 && hasHandle && len(texts)+len(nested)+len(f.left) == 0:
-		line = moreLine(f.item.ref.fetch(member{"expand", []byte(quoteList(fieldNames(relations)))}))
+	case len(texts)+len(nested)+len(f.left) == 0:
+		line = f.item.expand()
 	default:
 		line = f.fields(slices.Concat(f.left, nested, texts), room)
 	}

@@ -221,7 +221,7 @@ func (h *hit) cardParts(it *item) {
 	}
 	for _, f := range h.Card.Binary {
 		p := newPart(f.Field)
-		p.text = string(appendFacts([]byte(p.label+"=binary"), f.Facts, f.BlobID))
+		p.text = string(appendShortFacts([]byte(p.label+"=binary"), f.Facts, f.BlobID))
 		it.add(p)
 	}
 	if n := h.Card.Omitted; n > 0 {

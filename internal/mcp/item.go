@@ -228,7 +228,7 @@ func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
 	return text, true
 }
 
-// reserve is the length of the longest line that may follow the item.
+// reserve is the length of the longest lines that may follow the item.
 func (it *item) reserve() int {
 	if it.reserved > 0 {
 		return it.reserved
@@ -244,8 +244,25 @@ func (it *item) reserve() int {
 	if it.way != nil {
 		longest = max(longest, len(moreLine(it.way(nil))))
 	}
-	it.reserved = longest
-	return longest
+	it.reserved = longest + len(it.expand())
+	return it.reserved
+}
+
+// expand is the line that shows the records of relations; "" when there are none.
+func (it *item) expand() string {
+	if it.ref.id == "" {
+		return ""
+	}
+	var names []string
+	for i := range it.parts {
+		if p := &it.parts[i]; p.lacks == lacksRelation && p.field != "" {
+			names = append(names, p.field)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return moreLine(it.ref.fetch(member{"expand", []byte(quoteList(names))}))
 }
 
 // window is where a shortened text goes on.

@@ -7,7 +7,7 @@ import (
 )
 
 // filterAbout describes a filter where it is first met.
-const filterAbout = "Typed object filter. {field: value} = exact, {field: {gte,gt,lte,lt}} = range. Not a string. Legal fields: GET /v1/schema."
+const filterAbout = "Typed object filter. {field: value} = exact, {field: {gte,gt,lte,lt}} = range. Not a string. Legal fields: see schema."
 
 // queryRecordsTool reads a page of records (mcp-surface §8).
 var queryRecordsTool = Tool{

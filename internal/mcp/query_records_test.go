@@ -250,3 +250,21 @@ func hostilePage() string {
 		`"not a record"`,
 	}, ",") + `],"has_more":false,"meta":{"warnings":[{"code":"x\ny","message":"line\nbreak"},{"code":"b"},{"code":"c"},{"code":"d"},{"code":"e"}]}}`
 }
+
+func TestExpandedLeadsOn(t *testing.T) {
+	s := newScript(t, "/v1/schema", `{"connectors":[{"connector_key":"ledgerly","streams":[{"name":"entries","expand_capabilities":[{"name":"receipts"},{"name":"owner"}]}]}]}`)
+	const call = "\n   more: fetch {\"id\":\"cin_a1/entries:e1\",\"expand\":[\"receipts\"]}"
+	for _, c := range []struct{ name, data string }{
+		{"CONT-1 expanded records have a call", `"memo":"x"`},
+		{"CONT-1 expanded records have a call beside that of a cut text", `"note":` + jsonText(letter(900))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s.says(entriesPath, `{"data":[{"id":"e1","stream":"entries","connection_id":"cin_a1","data":{`+c.data+`},"expanded":{"receipts":{"data":[{"id":"r1"}],"has_more":true},"owner":{"data":[]}}}]}`, true)
+			got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","expand":["receipts","owner"]}`))
+			runnable(t, got)
+			if strings.Count(got, call) != 1 || strings.Contains(c.data, "note") != strings.Contains(got, "   more: read_record_field ") {
+				t.Errorf("%s", got)
+			}
+		})
+	}
+}

@@ -39,6 +39,15 @@ func escapeHidden(text string) string {
 	return b.String()
 }
 
+// visible is a name as a label shows it: as it is, with hidden characters as escapes.
+func visible(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	quoted := escapeHidden(string(rawjson.AppendString(nil, s)))
+	return strings.ReplaceAll(strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`), `\\`, `\`)
+}
+
 // isHidden reports characters that an identifier shows as escapes: controls beyond
 // those that JSON escapes, line and paragraph separators, bidirectional controls and
 // zero-width format characters.
