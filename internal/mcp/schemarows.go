@@ -37,7 +37,9 @@ func (t *schemaText) scoped() string {
 	blocks := t.blocks()
 	head := []string{
 		t.header("stream=" + quoteID(t.doc.scope.stream) + " rows=" + strconv.Itoa(len(t.doc.inScope()))),
-		"legend: " + schemadoc.LegendLine(),
+	}
+	if line := legendLine(blocks); line != "" {
+		head = append(head, "legend: "+line)
 	}
 	notes, tail := t.notes(), []string{t.rowsNext(blocks)}
 	if t.detail == "full" {
@@ -52,6 +54,17 @@ func (t *schemaText) scoped() string {
 		notes = nil // they are in structured output
 	}
 	return t.cut(blocks, head, append(notes, tail...))
+}
+
+// legendLine explains the flags of the blocks.
+func legendLine(blocks []*schemaBlock) string {
+	var flags []string
+	for _, b := range blocks {
+		for _, f := range b.fields {
+			flags = append(flags, f.flags)
+		}
+	}
+	return schemadoc.LegendLine(flags...)
 }
 
 // whole are the lines of blocks with all their fields, if they fit.
@@ -117,8 +130,8 @@ func (t *schemaText) cut(blocks []*schemaBlock, head, tail []string) string {
 		left += blocks[shown].size(layout)
 	}
 	rest := moreRows(blocks[shown:], left)
-	for _, l := range rest {
-		left -= len(l) + 1
+	for _, l := range rest { // its words have room of their own
+		left -= max(0, len(l)+1-cutReserve)
 	}
 	lines, first := head, shown
 	for i, b := range blocks[:shown] {
@@ -162,9 +175,9 @@ func moreRows(blocks []*schemaBlock, room int) []string {
 	line := "more_rows=" + strconv.Itoa(len(rows))
 	var ids []string
 	conns := connectionsOf(rows)
-	for _, c := range conns {
+	for _, c := range conns[:min(len(conns), crowdedConnections)] {
 		id := quoteID(c.ID)
-		if room -= len(id) + 1; room < cutReserve {
+		if room -= len(id) + 1; room < 0 {
 			break
 		}
 		ids = append(ids, id)
