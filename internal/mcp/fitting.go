@@ -135,7 +135,7 @@ func (f *fitting) more(room int) string {
 	switch {
 	case len(texts) > 0 && texts[0].field != "" && hasHandle:
 		line = f.readOn(texts, room)
-	case len(texts)+len(nested)+len(f.left) == 0:
+	case hasHandle && len(texts)+len(nested)+len(f.left) == 0:
 		line = f.item.expand()
 	default:
 		line = f.fields(slices.Concat(f.left, nested, texts), room)

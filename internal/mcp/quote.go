@@ -44,8 +44,15 @@ func visible(s string) string {
 	if isPlain(s) {
 		return s
 	}
-	quoted := escapeHidden(string(rawjson.AppendString(nil, s)))
-	return strings.ReplaceAll(strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`), `\\`, `\`)
+	var b strings.Builder
+	for _, r := range s {
+		if r < ' ' || isHidden(r) {
+			b.WriteString(escapeRune(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // isHidden reports characters that an identifier shows as escapes: controls beyond

@@ -50,18 +50,17 @@ func (c *call) hint(e *rsclient.Error) string {
 	return "This server has no " + mode + " search."
 }
 
-// renamed are the arguments that requests have under another name, by tool.
-var renamed = map[string]map[string]string{"read_record_field": {"field": "field_path"}}
-
 // named is an error of the resource server whose param is the tool's argument: what
 // was asked is known by that name only.
 func (c *call) named(object []byte) []byte {
-	param := errorObject(object).text("param")
-	name := renamed[c.tool.Name][param]
-	if param == "offset_chars" && c.args.Has("cursor") {
+	name := ""
+	switch errorObject(object).text("param") {
+	case "field":
+		name = "field_path"
+	case "offset_chars":
 		name = "cursor"
 	}
-	if name == "" {
+	if name == "" || !c.args.Has(name) || c.tool != &readRecordFieldTool {
 		return object
 	}
 	for member, at := range rawjson.Places(object) {

@@ -22,39 +22,48 @@ func TestErrorsLeadOn(t *testing.T) {
 	}{
 		{
 			"ERR-1 each connection of an ambiguous fetch is a call", recordPath, ambiguous, "fetch", `{"id":"items:x","fields":["a"]}`,
-			[]string{"\nnext: fetch {\"id\":\"cin_a1/items:x\",\"fields\":[\"a\"]}\n", "\nnext: fetch {\"id\":\"items:x\",\"fields\":[\"a\"],\"connection_id\":\"c/2\"}\n"}, "grt_",
+			[]string{"\nnext: fetch {\"id\":\"cin_a1/items:x\",\"fields\":[\"a\"]}\n", "\nnext: fetch {\"id\":\"items:x\",\"fields\":[\"a\"],\"connection_id\":\"c/2\"}\n"},
+			"grt_",
 		},
 		{
 			"ERR-1 each connection of an ambiguous window is a call", recordPath + "/field-window", ambiguous, "read_record_field", `{"id":"items:x","field_path":"body"}`,
-			[]string{"\nnext: read_record_field {\"id\":\"cin_a1/items:x\",\"field_path\":\"body\"}\n", "\nnext: read_record_field {\"id\":\"items:x\",\"field_path\":\"body\",\"connection_id\":\"c/2\"}\n"}, "grt_",
+			[]string{"\nnext: read_record_field {\"id\":\"cin_a1/items:x\",\"field_path\":\"body\"}\n", "\nnext: read_record_field {\"id\":\"items:x\",\"field_path\":\"body\",\"connection_id\":\"c/2\"}\n"},
+			"grt_",
 		},
 		{
 			"ERR-1 each connection of an ambiguous list is a call", entriesPath, ambiguous, "query_records", `{"stream":"entries","limit":2}`,
-			[]string{"\nconnection \"cin_a1\" connector_key=\"bank\" display_name=\"Joint\"\nnext: query_records {\"stream\":\"entries\",\"limit\":2,\"connection_id\":\"cin_a1\"}\n"}, "grt_",
+			[]string{"\nconnection \"cin_a1\" connector_key=\"bank\" display_name=\"Joint\"\nnext: query_records {\"stream\":\"entries\",\"limit\":2,\"connection_id\":\"cin_a1\"}\n"},
+			"grt_",
 		},
 		{
 			"ERR-1 each connection of an ambiguous description is a call", "/v1/schema", strings.Replace(ambiguous, "ambiguous_connection", "ambiguous_schema_detail", 1), "schema", `{"stream":"entries","detail":"full"}`,
-			[]string{"\nnext: schema {\"stream\":\"entries\",\"detail\":\"full\",\"connection_id\":\"cin_a1\"}\n"}, "grt_",
+			[]string{"\nnext: schema {\"stream\":\"entries\",\"detail\":\"full\",\"connection_id\":\"cin_a1\"}\n"},
+			"grt_",
 		},
 		{
 			"ERR-1 a mode that a server lacks", "/v1/search", "", "search", `{"q":"rent","mode":"semantic"}`,
-			[]string{"\nhint \"This server has no semantic search.\"\n", "\nnext: search {\"q\":\"rent\"}\n"}, "",
+			[]string{"\nhint \"This server has no semantic search.\"\n", "\nnext: search {\"q\":\"rent\"}\n"},
+			"",
 		},
 		{
 			"ERR-1 a window's field is named as its argument", recordPath + "/field-window", failed("field_not_granted", "field"), "read_record_field", `{"id":"items:x","field_path":"body"}`,
-			[]string{"\nparam=\"field_path\"\n"}, `param="field"`,
+			[]string{"\nparam=\"field_path\"\n"},
+			`param="field"`,
 		},
 		{
 			"ERR-1 a wrong place is named as the cursor that gave it", recordPath + "/field-window", failed("invalid_request", "offset_chars"), "read_record_field", `{"id":"items:x","field_path":"body","cursor":"7"}`,
-			[]string{"\nparam=\"cursor\"\n"}, "next: schema",
+			[]string{"\nparam=\"cursor\"\n"},
+			"next: schema",
 		},
 		{
 			"ERR-1 a field of a search in one stream leads to its schema", searchPath, failed("unknown_field", "filter"), "search", `{"q":"rent","streams":["entries"],"filter":{"nix":1}}`,
-			[]string{"\nnext: schema {\"stream\":\"entries\"}\n"}, "",
+			[]string{"\nnext: schema {\"stream\":\"entries\"}\n"},
+			"",
 		},
 		{
 			"ERR-1 no schema says what a time zone is", "/v1/streams/entries/aggregate", failed("invalid_request", "time_zone"), "aggregate", `{"stream":"entries","metric":"count","time_zone":"Mars"}`,
-			[]string{"\nparam=\"time_zone\"\n"}, "next:",
+			[]string{"\nparam=\"time_zone\"\n"},
+			"next:",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
