@@ -1,6 +1,9 @@
 package pdpp
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Grant is one frozen consent: what one client may read of one source of one
 // subject (rs-contract §11.2). Nothing in it is resolved again at read time.
@@ -21,6 +24,20 @@ type Grant struct {
 	Streams            []GrantStream
 	Retention          *Retention
 	ExpiresAt          time.Time // zero: until revoked
+}
+
+// Connections lists the connections that the grant covers, each once, in the order
+// in which its streams name them.
+func (g *Grant) Connections() []ConnectionID {
+	var out []ConnectionID
+	for _, s := range g.Streams {
+		for _, id := range s.Connections {
+			if !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
 }
 
 // Retention is the recipient's promise how long it keeps what it read.

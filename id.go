@@ -12,6 +12,8 @@ type (
 	ConnectorKey string
 	// GrantID names one frozen consent ("grt_…").
 	GrantID string
+	// PackageID names several grants behind one token ("gpkg_…").
+	PackageID string
 	// ClientID names an application that was given a grant ("cli_…").
 	ClientID string
 	// TokenID names a token without being one ("tok_…"). It may be logged.

@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// process is the program in a process of its own.
+// process is a program in a process of its own.
 type process struct {
 	cmd            *exec.Cmd
 	stdout, stderr *watched
@@ -52,7 +52,13 @@ func (w *watched) String() string {
 
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command("pdpp", args...), stdout: new(watched), stderr: new(watched), done: make(chan error, 1)}
+	return startProgram(t, exec.Command("pdpp", args...))
+}
+
+// startProgram starts a program that ends with the test at the latest.
+func startProgram(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd: cmd, stdout: new(watched), stderr: new(watched), done: make(chan error, 1)}
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -255,7 +261,7 @@ func writeCertificate(t *testing.T, certFile, keyFile string, serial int64) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: fmt.Sprint("test ", serial)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"data.example", "other.example"},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 
 	"pdpp/internal/blobfile"
 	"pdpp/internal/httpx"
+	"pdpp/internal/mcphttp"
+	"pdpp/internal/query"
 	"pdpp/internal/rs"
 	"pdpp/internal/store/sqlite"
 )
@@ -43,6 +45,11 @@ func Serve(ctx context.Context, dir string, ready func(addr string)) (err error)
 	if err != nil {
 		return err
 	}
+	cursors, err := query.NewSealer(instanceKey)
+	if err != nil {
+		return err
+	}
+	hosted := mcphttp.New(mcphttp.Config{RS: srv, Edge: srv.Edge, Cursors: cursors, Version: "bench", Log: srv.Log, Clock: time.Now})
 	ln, err := listen()
 	if err != nil {
 		return err
@@ -50,7 +57,7 @@ func Serve(ctx context.Context, dir string, ready func(addr string)) (err error)
 	ready(ln.Addr().String())
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return srv.Run(ctx) })
-	g.Go(func() error { return httpx.Run(ctx, ln, httpx.NewServer(srv.Handler()), time.Second) })
+	g.Go(func() error { return httpx.Run(ctx, ln, httpx.NewServer(srv.Handler(hosted)), time.Second) })
 	return g.Wait()
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"path/filepath"
 	"runtime"
 
@@ -27,6 +28,26 @@ func (a *app) cache(f cacheFlag) (*credential.Cache, error) {
 		root = filepath.Join(base, "pdpp")
 	}
 	return a.cacheIn(root), nil
+}
+
+// saver gives what writes a new credential where --save-credential says, and tells its
+// file (H-27). What can be wrong with the flags is found before there is a token.
+func (a *app) saver(url string, f cacheFlag) (func(context.Context, *credential.Credential) (string, error), error) {
+	if url == "" {
+		return func(context.Context, *credential.Credential) (string, error) { return "", nil }, nil
+	}
+	provider, err := credential.Provider(url)
+	if err != nil {
+		return nil, err
+	}
+	cache, err := a.cache(f)
+	return func(ctx context.Context, cred *credential.Credential) (string, error) {
+		cred.Provider, cred.Resource = provider, provider
+		if err := cache.Put(ctx, cred); err != nil {
+			return "", err
+		}
+		return cred.Path, nil
+	}, err
 }
 
 func (a *app) cacheIn(root string) *credential.Cache {

@@ -20,7 +20,10 @@ type commands struct {
 	Import      importCommand       `cmd:"" help:"Take in plain rows: CSV or JSON."`
 	Connections connectionsCommands `cmd:"" help:"Accounts and devices that data comes from."`
 	Grants      grantsCommands      `cmd:"" help:"Who may read what."`
+	Packages    packagesCommands    `cmd:"" help:"Several grants behind one token."`
 	Owner       ownerCommands       `cmd:"" help:"Owners and their own tokens."`
+	Backup      backupCommand       `cmd:"" help:"Copy the data folder while it is in use."`
+	Doctor      doctorCommand       `cmd:"" help:"Find out what is wrong with a server, or with the store here."`
 	Version     versionCommand      `cmd:"" help:"Say which version this is."`
 }
 
@@ -35,6 +38,12 @@ type grantsCommands struct {
 	List   grantsList   `cmd:"" help:"List grants."`
 	Show   grantsShow   `cmd:"" help:"Show one grant."`
 	Revoke grantsRevoke `cmd:"" help:"Withdraw a grant, effective at once."`
+}
+
+type packagesCommands struct {
+	Create packagesCreate `cmd:"" help:"Put grants of a client behind one token."`
+	List   packagesList   `cmd:"" help:"List packages with their members."`
+	Revoke packagesRevoke `cmd:"" help:"Withdraw a package and every grant in it, effective at once."`
 }
 
 type credentialCommands struct {

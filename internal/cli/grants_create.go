@@ -21,7 +21,7 @@ type grantsCreate struct {
 	Spec     string   `required:"" placeholder:"FILE" help:"What is granted, as JSON; - is standard input."`
 	Audience []string `placeholder:"LIST" help:"What the token opens: rest, mcp, mcp-developer (default: rest,mcp)."`
 	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Life of the token, at most 365d and never past the grant."`
-	NoToken  bool     `help:"Make no token: only to see what a spec covers."`
+	NoToken  bool     `help:"Make no token: for a package, or to see what a spec covers."`
 	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save the token for reading this server, ready for pdpp mcp."`
 	cacheFlag
 	jsonFlag
@@ -62,7 +62,7 @@ func (c *grantsCreate) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	save, err := c.saver(a)
+	save, err := a.saver(c.Save, c.cacheFlag)
 	if err != nil {
 		return err
 	}
@@ -72,40 +72,27 @@ func (c *grantsCreate) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		// The token is shown only now, whatever becomes of the file.
-		unsaved := a.tell(save(ctx, made))
+		var unsaved error
+		made.file, unsaved = save(ctx, made.credential())
+		unsaved = a.tell(unsaved)
 		if c.JSON {
 			return errors.Join(a.printJSON(made.answer()), unsaved)
 		}
-		return errors.Join(a.print(made.text()), unsaved)
+		text := made.text()
+		if made.file != "" {
+			text += a.next(setupFor(c.Save, c.CacheRoot))
+		}
+		return errors.Join(a.print(text), unsaved)
 	})
 }
 
-// saver writes the credential of a new grant where --save-credential says (H-27).
-// What can be wrong with the flags is found before there is a grant.
-func (c *grantsCreate) saver(a *app) (func(context.Context, *madeGrant) error, error) {
-	if c.Save == "" {
-		return func(context.Context, *madeGrant) error { return nil }, nil
-	}
-	provider, err := credential.Provider(c.Save)
-	if err != nil {
-		return nil, err
-	}
-	cache, err := a.cache(c.cacheFlag)
-	return func(ctx context.Context, m *madeGrant) error { return m.save(ctx, cache, provider) }, err
-}
-
-// save writes the credential to a cache.
-func (m *madeGrant) save(ctx context.Context, cache *credential.Cache, provider string) error {
-	cred := &credential.Credential{
-		ID: string(m.grant.ID), Provider: provider, Resource: provider, Token: m.value, Kind: string(pdpp.TokenClient), Status: credential.Active,
+// credential is what reads with the new grant.
+func (m *madeGrant) credential() *credential.Credential {
+	return &credential.Credential{
+		ID: string(m.grant.ID), Token: m.value, Kind: string(pdpp.TokenClient), Status: credential.Active,
 		ExpiresAt: m.token.ExpiresAt, CreatedAt: m.now, ClientID: string(m.grant.ClientID), ClientName: m.grant.ClientName,
 		Details: append(grant.AppendDetail([]byte{'['}, m.grant), ']'),
 	}
-	if err := cache.Put(ctx, cred); err != nil {
-		return err
-	}
-	m.file = cred.Path
-	return nil
 }
 
 func (c *grantsCreate) issue() (*grantIssue, error) {
@@ -119,17 +106,15 @@ func (c *grantsCreate) issue() (*grantIssue, error) {
 	if err != nil {
 		return nil, err
 	}
-	audience, err := parseAudience(c.Audience)
-	if err == nil && c.Save != "" && !slices.Contains(audience, "rest") {
-		err = pdpp.Errorf(pdpp.CodeUsage, "--save-credential needs rest in --audience: the adapter reads /v1.")
-	}
+	audience, err := parseAudience(c.Audience, c.Save, "rest", "mcp")
 	return &grantIssue{client: c.Client, audience: audience, ttl: ttl, noToken: c.NoToken}, err
 }
 
-// parseAudience reads --audience (H-127); duplicates are dropped.
-func parseAudience(list []string) ([]string, error) {
+// parseAudience reads --audience (H-127), which a credential that is saved must suit;
+// duplicates are dropped.
+func parseAudience(list []string, save string, fallback ...string) ([]string, error) {
 	if len(list) == 0 {
-		return []string{"rest", "mcp"}, nil
+		list = fallback
 	}
 	var out []string
 	for _, s := range list {
@@ -140,6 +125,9 @@ func parseAudience(list []string) ([]string, error) {
 		if !slices.Contains(out, s) {
 			out = append(out, s)
 		}
+	}
+	if save != "" && !slices.Contains(out, "rest") {
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "--save-credential needs rest in --audience: the adapter reads /v1.")
 	}
 	return out, nil
 }
@@ -191,22 +179,28 @@ func (i *grantIssue) make(ctx context.Context, s session, now time.Time) (*madeG
 		if err := tx.CreateGrant(m.stored); err != nil || i.noToken {
 			return err
 		}
-		m.token, m.value = i.token(m.stored, now)
+		m.token, m.value = clientToken(m.stored, i.audience, now, endWithin(now, i.ttl, m.stored.ExpiresAt))
 		return tx.CreateToken(m.token, store.HashToken(m.value))
 	})
 	return m, err
 }
 
-// token makes the token of a grant; it never outlives the grant (H-160).
-func (i *grantIssue) token(g store.Grant, now time.Time) (store.Token, string) {
-	end := now.Add(i.ttl)
-	if !g.ExpiresAt.IsZero() && g.ExpiresAt.Before(end) {
-		end = g.ExpiresAt
-	}
+// clientToken makes a token of a grant.
+func clientToken(g store.Grant, audience []string, now, end time.Time) (store.Token, string) {
 	return store.Token{
 		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenClient, Subject: g.Subject, Client: g.Client.ID, Grant: g.ID,
-		Audience: i.audience, IssuedAt: now, ExpiresAt: end,
+		Audience: audience, IssuedAt: now, ExpiresAt: end,
 	}, secret.Token("pdpp_at_")
+}
+
+// endWithin is the end of a token that never outlives what it stands for (H-160),
+// which has no end when limit is zero.
+func endWithin(now time.Time, ttl time.Duration, limit time.Time) time.Time {
+	end := now.Add(ttl)
+	if !limit.IsZero() && limit.Before(end) {
+		return limit
+	}
+	return end
 }
 
 // findClient finds a client by id or operator name; a new name makes a client.

@@ -39,6 +39,8 @@ type clientRow struct {
 	Mode string        `json:"registration_mode"`
 }
 
+func rowOfClient(c store.Client) clientRow { return clientRow{c.ID, c.Name, c.RegistrationMode} }
+
 type sourceRow struct {
 	Kind      *string           `json:"kind"`
 	ID        *string           `json:"id"`
@@ -101,7 +103,7 @@ func usable(g store.Grant, now time.Time) bool {
 
 func rowOfGrant(g store.Grant, c *pdpp.Catalog, now time.Time) grantRow {
 	row := grantRow{
-		GrantID: g.ID, Client: clientRow{g.Client.ID, g.Client.Name, g.Client.RegistrationMode},
+		GrantID: g.ID, PackageID: orNull(string(g.Package)), Client: rowOfClient(g.Client),
 		Source: sourceRow{Connector: g.ConnectorKey}, Connections: []grantConnection{}, Streams: []string{},
 		Status: g.Status(now), IssuedAt: pdpp.FormatTime(g.IssuedAt),
 		ExpiresAt: timeOrNull(g.ExpiresAt), LastUsedAt: timeOrNull(g.LastUsedAt),
@@ -113,17 +115,12 @@ func rowOfGrant(g store.Grant, c *pdpp.Catalog, now time.Time) grantRow {
 		return row
 	}
 	row.Source.Kind, row.Source.ID, row.AccessMode = orNull(doc.SourceKind), orNull(doc.SourceID), orNull(doc.AccessMode)
-	var seen []pdpp.ConnectionID
 	for _, s := range doc.Streams {
 		row.Streams = append(row.Streams, s.Name)
-		for _, id := range s.Connections {
-			if slices.Contains(seen, id) {
-				continue
-			}
-			seen = append(seen, id)
-			conn, _ := c.Connection(id)
-			row.Connections = append(row.Connections, grantConnection{id, conn.DisplayName()})
-		}
+	}
+	for _, id := range doc.Connections() {
+		conn, _ := c.Connection(id)
+		row.Connections = append(row.Connections, grantConnection{id, conn.DisplayName()})
 	}
 	return row
 }

@@ -103,6 +103,9 @@ func detailText(g store.Grant, tokens []store.Token, c *pdpp.Catalog, now time.T
 		{"ends", when(g.ExpiresAt, "when revoked")},
 		{"last used", when(g.LastUsedAt, "never")},
 	}
+	if g.Package != "" {
+		rows = append(rows, []string{"package", string(g.Package)})
+	}
 	if !g.RevokedAt.IsZero() {
 		rows = append(rows, []string{"revoked", when(g.RevokedAt, "")})
 	}

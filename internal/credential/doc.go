@@ -1,6 +1,6 @@
 // Package credential is the cache of the credentials that this user's programs read
-// other servers with (H-202 … H-205): one file for each grant, in a folder for each
-// provider. It chooses the credential of a provider, refuses what must not be used,
+// other servers with (H-202 … H-205): one file for each grant or package, in a folder
+// for each provider. It chooses the credential of a provider, refuses what must not be used,
 // and renews access tokens with their refresh tokens.
 //
 // Invariants:

@@ -6,10 +6,9 @@ import (
 	"pdpp"
 )
 
-const (
-	metadataPath = "/.well-known/oauth-protected-resource"
-	iconLink     = `/icon.svg>; rel="icon"; type="image/svg+xml"`
-)
+// MetadataPath is where the metadata document of /v1 is; that of another resource has
+// the path of the resource added (RFC 9728 §3.1).
+const MetadataPath = "/.well-known/oauth-protected-resource"
 
 // challenge is where a refused caller learns how to get a token (C-19). The zero
 // value is no challenge.
@@ -36,7 +35,7 @@ func challengeFor(r *http.Request, code pdpp.Code, status int) challenge {
 	if !st.challenged {
 		return challenge{}
 	}
-	return challenge{base: st.base, metadata: st.base + metadataPath + st.resource}
+	return challenge{base: st.base, metadata: st.base + MetadataPath + st.resource}
 }
 
 // set writes the challenge headers (H-50, H-51).
@@ -46,7 +45,7 @@ func (c challenge) set(h http.Header, e *pdpp.Error, status int) {
 	}
 	h[keyWWWAuthenticate] = []string{c.header(e, status)}
 	if status == http.StatusUnauthorized && h[keyLink] == nil {
-		h[keyLink] = []string{"<" + c.base + iconLink}
+		h[keyLink] = iconLink(c.base)
 	}
 }
 
@@ -91,5 +90,5 @@ func appendAuthParam(b []byte, name, value string) []byte {
 
 // nextStep is the advice of a 401 (H-50).
 func (c challenge) nextStep() string {
-	return "Ask the owner of this data for a token; they make one with pdpp grants create."
+	return "Ask the owner of this data for a token. Where the data is kept, they run: " + pdpp.ConnectCommand(c.base)
 }

@@ -133,6 +133,15 @@ func (e *Edge) Base(r *http.Request) string {
 	return e.origin(scheme, h)
 }
 
+// Vary names the request headers that R depends on, for answers that hold R and may be
+// cached (H-130).
+func (e *Edge) Vary() []string {
+	if len(e.TrustedProxies) > 0 {
+		return []string{"Host, " + keyForwardedHost + ", " + keyForwardedProto}
+	}
+	return []string{"Host"}
+}
+
 // Base gives R of the request that ctx belongs to, for code that has no request
 // at hand; "" before the gate.
 func Base(ctx context.Context) string {

@@ -213,15 +213,19 @@ func TestChallenges(t *testing.T) {
 		meta     string // in the body
 	}{
 		{
-			"no bearer at /v1", "", pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."),
+			"CHAL-1 no bearer at /v1", "", pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."),
 			`Bearer resource_metadata="` + meta + `", scope="pdpp:read"`, meta,
 		},
 		{
-			"no bearer at /mcp", "/mcp", pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."),
+			"CHAL-1 no bearer at /mcp", "/mcp", pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."),
 			`Bearer resource_metadata="` + meta + `/mcp", scope="pdpp:read"`, meta + "/mcp",
 		},
 		{
-			"bad token", "/mcp/developer", pdpp.Errorf(pdpp.CodeInvalidToken, "The token is not valid."),
+			"CHAL-1 bad token at /mcp", "/mcp", pdpp.Errorf(pdpp.CodeInvalidToken, "The token is not valid."),
+			`Bearer error="invalid_token", error_description="The token is not valid.", resource_metadata="` + meta + `/mcp", scope="pdpp:read"`, meta + "/mcp",
+		},
+		{
+			"bad token at /mcp/developer", "/mcp/developer", pdpp.Errorf(pdpp.CodeInvalidToken, "The token is not valid."),
 			`Bearer error="invalid_token", error_description="The token is not valid.", resource_metadata="` + meta + `/mcp/developer", scope="pdpp:read"`, meta + "/mcp/developer",
 		},
 		{
@@ -243,7 +247,7 @@ func TestChallenges(t *testing.T) {
 				}
 				return
 			}
-			if body["resource_metadata"] != tt.meta || body["next_step"] != "Ask the owner of this data for a token; they make one with pdpp grants create." {
+			if body["resource_metadata"] != tt.meta || body["next_step"] != "Ask the owner of this data for a token. Where the data is kept, they run: "+pdpp.ConnectCommand("https://data.example") {
 				t.Errorf("body = %v", body)
 			}
 			if v := got.header.Get("Link"); v != `<https://data.example/icon.svg>; rel="icon"; type="image/svg+xml"` {

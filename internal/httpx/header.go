@@ -15,6 +15,7 @@ const (
 	keyAuthorization     = "Authorization"
 	keyCacheControl      = "Cache-Control"
 	keyContentLength     = "Content-Length"
+	keyContentPolicy     = "Content-Security-Policy"
 	keyContentType       = "Content-Type"
 	keyExposeHeaders     = "Access-Control-Expose-Headers"
 	keyForwardedFor      = "X-Forwarded-For"

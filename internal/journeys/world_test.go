@@ -125,7 +125,7 @@ func (w *world) connect(t *testing.T, connector, revision string) *sdk.ClientSes
 		t.Fatal(err)
 	}
 	server := mcpserve.New(mcpserve.Config{
-		Surface: &mcp.Surface{RS: rs, Log: slog.New(slog.DiscardHandler)}, Version: "test", Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Surface: &mcp.Surface{RS: rs, Log: slog.New(slog.DiscardHandler)}, Identity: mcpserve.NewIdentity("http://127.0.0.1", "test", ""), Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()

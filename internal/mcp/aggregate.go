@@ -26,7 +26,7 @@ var aggregateTool = Tool{
 		{name: "time_zone", kind: argText},
 		{name: "order", kind: argEnum, enum: []string{"asc", "desc"}, about: "Time buckets: which end limit keeps."},
 		{name: "limit", kind: argInt, min: 1, max: 100},
-		{name: "filter", kind: argFilter},
+		{name: "filter", kind: argFilter, about: filterAbout},
 		{name: "connection_id", kind: argID, about: "Count one source only."},
 	},
 	output: `{"type":"object","properties":{"data":{"type":"object"},` +

@@ -169,7 +169,11 @@ func connectionLine(label string, item []byte) string {
 	o := errorObject(item)
 	line := label + " " + quoteID(rsclient.ConnectionOf(item))
 	for _, name := range []string{"connector_key", "display_name", "code"} {
-		if s := o.text(name); s != "" {
+		s := o.text(name)
+		if name == "code" && s == "" {
+			s = errorObject(o.raw("error")).text("code") // as packages say it (H-88)
+		}
+		if s != "" {
 			line += " " + name + "=" + quote(firstChars(s, LabelChars))
 		}
 	}

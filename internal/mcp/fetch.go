@@ -16,7 +16,7 @@ var fetchTool = Tool{
 	Title: "One record as a document",
 	Description: "Returns one document (id, title, text, url, metadata) for a handle from search or query_records; read-only " +
 		"(GET /v1/streams/{stream}/records/{record_id}). fields narrows it. Without declared text the document text is a rendering of the projected fields. " +
-		"Long text continues with read_record_field. Text repeats the structured output and adds a card.",
+		"Long text continues with read_record_field. Text repeats the structured output and adds a card. See server instructions.",
 	args: argTable{
 		{name: "id", kind: argHandle, required: true, about: "Handle as shown: connection/stream:record, stream:record, or pdpp://record/…"},
 		{name: "connection_id", kind: argID, about: "Only for an id that has none."},

@@ -38,17 +38,29 @@ func newHit(n int, found rsclient.Hit, all rsclient.Presentations, provider stri
 		h.id = firstOf(found.OwnID, found.URL, "result:"+strconv.Itoa(n))
 	}
 	h.Stream, h.Connection = h.ref.Stream, h.ref.Connection
-	rec := h.Evidence(all)
-	h.title, h.at = evidence.TitleOf(rec).Text, evidence.EventTimeOf(rec)
-	if found.Card != nil { // the server's own evaluation comes first (MS-61)
-		h.title = firstOf(shortText(found.Card.Title, TitleChars), h.title)
-		h.timed(found.Card)
+	if card := found.Card; card != nil { // the server's own evaluation comes first (MS-61)
+		h.title = shortText(card.Title, TitleChars)
+		h.timed(card)
+	}
+	if h.title == "" || h.at.Value == "" {
+		h.evaluate(all)
 	}
 	h.title = firstOf(h.title, h.id)
 	if h.ref.id != "" {
 		h.excerpts = h.matched()
 	}
 	return h
+}
+
+// evaluate finds what no card says.
+func (h *hit) evaluate(all rsclient.Presentations) {
+	rec := h.Evidence(all)
+	if h.title == "" {
+		h.title = evidence.TitleOf(rec).Text
+	}
+	if h.at.Value == "" {
+		h.at = evidence.EventTimeOf(rec)
+	}
 }
 
 // timed takes the time of a card, if it has one.

@@ -12,7 +12,12 @@ const (
 // counted. The result has balanced tags and no half of one: an open one is closed, an
 // unmatched one is dropped (MS-63). chars is how many characters it shows.
 func firstMarked(s string, n int) (shown string, chars int) {
+	if strings.IndexByte(s, '<') < 0 {
+		shown = firstChars(s, n)
+		return shown, charCount(shown)
+	}
 	var b strings.Builder
+	b.Grow(len(s) + len(closeMark))
 	open := false
 	for s != "" && chars <= n {
 		if rest, ok := strings.CutPrefix(s, openMark); ok {
@@ -32,10 +37,14 @@ func firstMarked(s string, n int) (shown string, chars int) {
 		if chars == n || isHalfMark(s) {
 			break
 		}
-		one := firstChars(s, 1)
-		b.WriteString(one)
-		s = s[len(one):]
-		chars++
+		run := s // up to where the next tag may be
+		if next := strings.IndexByte(s[1:], '<'); next >= 0 {
+			run = s[:1+next]
+		}
+		run = firstChars(run, n-chars)
+		b.WriteString(run)
+		s = s[len(run):]
+		chars += charCount(run)
 	}
 	if open {
 		b.WriteString(closeMark)

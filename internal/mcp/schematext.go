@@ -61,20 +61,26 @@ func (t *schemaText) nothing() string {
 // notes are the sources that did not answer, and the warnings (MS-222, MS-226).
 func (t *schemaText) notes() []string {
 	lines := warningLines(rsclient.PageOf(t.doc.Document).Warnings)
-	for _, obj := range [][]byte{t.doc.Document, t.doc.Meta} {
+	return append(lines, unavailableLines(maxNotes-len(lines), t.doc.Document, t.doc.Meta)...)
+}
+
+// unavailableLines are the sources that some objects list as unavailable, at most
+// that many, and how many more there are.
+func unavailableLines(most int, objs ...[]byte) (lines []string) {
+	left := 0
+	for _, obj := range objs {
 		list, _ := rawjson.Get(obj, "unavailable_connections")
-		left := 0
 		for item := range rawjson.Elements(list) {
 			line := connectionLine("unavailable", item)
-			if len(lines) >= maxNotes || len(line) > maxNote {
+			if len(lines) >= most || len(line) > maxNote {
 				left++
 				continue
 			}
 			lines = append(lines, line)
 		}
-		if left > 0 {
-			lines = append(lines, "more_unavailable="+strconv.Itoa(left))
-		}
+	}
+	if left > 0 {
+		lines = append(lines, "more_unavailable="+strconv.Itoa(left))
 	}
 	return lines
 }

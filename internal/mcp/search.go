@@ -22,7 +22,7 @@ var searchTool = Tool{
 		{name: "mode", kind: argEnum, enum: []string{"lexical", "semantic", "hybrid"}, about: "Default lexical."},
 		{name: "limit", kind: argInt, min: 1, max: 100},
 		{name: "cursor", kind: argText},
-		{name: "filter", kind: argFilter},
+		{name: "filter", kind: argFilter, about: filterAbout},
 		{name: "connection_id", kind: argID, about: "Search one source only."},
 	},
 	output: `{"type":"object","properties":{"data":{"type":["object","array"]},` +
@@ -34,10 +34,12 @@ var searchTool = Tool{
 	call: search,
 }
 
-// The limits of a page of hits.
+// The limits of a page of hits, and of the unavailable sources that its text names
+// (MS-222).
 const (
-	defaultHits = 25
-	maxHits     = 100
+	defaultHits    = 25
+	maxHits        = 100
+	maxUnavailable = 3
 )
 
 // search reads one page of hits (MS-122). What is too much for one result gives way
@@ -137,6 +139,7 @@ func (c *call) searchText(p *cutPage, list []*hit, limit int) string {
 	case len(from) > 0:
 		t.facts = append([]string{from.line()}, t.facts...)
 	}
+	t.facts = append(t.facts, unavailableLines(maxUnavailable, p.Meta)...)
 	if line := recallLine(p.Recall()); line != "" {
 		t.facts = append(t.facts, line)
 	}

@@ -68,7 +68,7 @@ func framed(t *testing.T, request, era string) string {
 		t.Fatal(err)
 	}
 	m["jsonrpc"], m["id"] = "2.0", 9
-	if era == modern {
+	if era == Modern {
 		m["params"].(map[string]any)["_meta"] = modernMeta(era)
 	}
 	text, err := json.Marshal(m)
@@ -83,14 +83,14 @@ func framed(t *testing.T, request, era string) string {
 func converse(t *testing.T, s *Server, era, line string, direct bool) (answer map[string]any, past bool) {
 	t.Helper()
 	in := line + "\n"
-	if era != modern {
+	if era != Modern {
 		in = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + era + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + in
 	}
 	var out bytes.Buffer
 	w := &lockedWriter{w: &out}
 	calls := newCalls(t.Context(), s, w)
-	if era != modern {
+	if era != Modern {
 		calls.agree(era) // the lines are read faster than initialize is answered
 	}
 	take := func(m *Message) bool {

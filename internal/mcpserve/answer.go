@@ -4,46 +4,40 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pdpp/internal/mcp"
 	"pdpp/internal/rawjson"
 )
 
-// Answers reports whether Answer knows a method.
-func Answers(method string) bool {
-	switch method {
-	case "tools/call", "tools/list", "resources/read", "resources/list", "resources/templates/list":
-		return true
-	}
-	return false
-}
-
-// Answer appends the answer to a request of a method that it knows, and tells the code
-// of a JSON-RPC error, 0 for none. The revision is one of Versions. It writes what the
-// SDK would write for the same request, decoding and encoding nothing twice.
+// Answer appends the answer to a request, and tells the code of a JSON-RPC error, 0 for
+// none. The revision is one of Versions. It writes what the SDK would write for the
+// same request, decoding and encoding nothing twice.
 func (s *Server) Answer(ctx context.Context, b []byte, m *Message, revision string) (answer []byte, code int64) {
 	start := len(b)
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.Error("a method failed", "method", m.Method, "cause", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 			code = jsonrpc.CodeInternalError
-			answer = appendError(b[:start], m.ID, &jsonrpc.Error{Code: code, Message: "internal error"})
+			answer = AppendError(b[:start], m.ID, &jsonrpc.Error{Code: code, Message: "internal error"})
 		}
 	}()
 	b = append(append(append(b, `{"jsonrpc":"2.0","id":`...), m.ID...), `,"result":`...)
 	b, hints, failed := s.appendResult(ctx, b, m, revision)
 	if failed != nil {
-		return appendError(b[:start], m.ID, failed), failed.Code
+		return AppendError(b[:start], m.ID, failed), failed.Code
 	}
-	if revision == modern {
+	if revision == Modern {
 		b = append(b[:len(b)-1], `,"resultType":"complete"`...)
 		if hints.cache {
 			b = hints.append(b)
 		}
-		b = append(append(b, s.meta...), '}')
+		b = append(append(b, `,"_meta":{"`+sdk.MetaKeyServerInfo+`":`...), s.Identity.info...)
+		b = append(b, "}}"...)
 	}
 	return append(b, '}'), 0
 }
@@ -56,7 +50,7 @@ func (s *Server) appendResult(ctx context.Context, b []byte, m *Message, revisio
 		b, err := s.appendCall(ctx, b, m.Name, m.Arguments, revision)
 		return b, hints{}, err
 	case "resources/read":
-		b, err := s.appendRead(ctx, b, m.URI, revision == modern)
+		b, err := s.appendRead(ctx, b, m.URI, revision == Modern)
 		return b, hints{cache: true}, err
 	case "tools/list":
 		return append(b, mcp.ToolsList()...), constant, badCursor(m.Cursor)
@@ -64,8 +58,46 @@ func (s *Server) appendResult(ctx context.Context, b []byte, m *Message, revisio
 		return append(b, noResources...), constant, badCursor(m.Cursor)
 	case "resources/templates/list":
 		return append(b, mcp.Templates()...), constant, badCursor(m.Cursor)
+	case "server/discover":
+		if revision == Modern {
+			return append(b, discovery...), constant, nil
+		}
+	case "initialize":
+		if revision != Modern {
+			return s.appendInitialized(b, m), hints{}, nil
+		}
+	case "ping":
+		if revision != Modern {
+			return append(b, "{}"...), hints{}, nil
+		}
 	}
 	return b, hints{}, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
+}
+
+// discovery is the answer to server/discover (MS-3).
+var discovery = func() string {
+	b := append([]byte(`{"capabilities":`+capabilities+`,"instructions":`), rawjson.AppendString(nil, mcp.Instructions)...)
+	for i, v := range Versions() {
+		sep := `,`
+		if i == 0 {
+			sep = `,"supportedVersions":[`
+		}
+		b = append(b, sep+`"`+v+`"`...)
+	}
+	return string(append(b, "]}"...))
+}()
+
+// appendInitialized is the answer to a handshake: the revision that was asked for if
+// it has handshakes and is served, else the newest such (MS-3).
+func (s *Server) appendInitialized(b []byte, m *Message) []byte {
+	asked, _ := rawjson.Get(m.Params, "protocolVersion")
+	revision, _ := rawjson.String(asked)
+	if served := Versions()[1:]; !slices.Contains(served, revision) {
+		revision = served[0]
+	}
+	b = append(append(b, `{"capabilities":`+capabilities+`,"instructions":`...), rawjson.AppendString(nil, mcp.Instructions)...)
+	b = rawjson.AppendString(append(b, `,"protocolVersion":`...), revision)
+	return append(append(append(b, `,"serverInfo":`...), s.Identity.info...), '}')
 }
 
 // noResources is the list of resources: they are reached by templates alone (MS-2).
@@ -98,7 +130,7 @@ func (s *Server) appendCall(ctx context.Context, b []byte, name string, args []b
 	}
 	start, before := s.Now(), len(b)
 	res := s.Surface.Call(ctx, tool, args)
-	b = appendToolResult(b, res, revision != beforeLinks)
+	b = appendToolResult(b, res, revision != Batches)
 	s.Log.InfoContext(ctx, "tool call", "tool", tool.Name, "failed", res.IsError, "ms", s.Now().Sub(start).Milliseconds(),
 		"text_bytes", textBytes(res), "bytes", len(b)-before)
 	return b, nil
@@ -134,8 +166,8 @@ func (s *Server) appendRead(ctx context.Context, b []byte, uri string, isModern 
 	return b, &jsonrpc.Error{Code: code, Message: failure.Message, Data: failure.Data}
 }
 
-// appendError appends a JSON-RPC error.
-func appendError(b, id []byte, e *jsonrpc.Error) []byte {
+// AppendError appends a JSON-RPC error.
+func AppendError(b, id []byte, e *jsonrpc.Error) []byte {
 	if id == nil {
 		id = []byte("null")
 	}

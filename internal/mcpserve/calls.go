@@ -9,8 +9,8 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// calls are the requests of a session that are answered past the SDK: those that
-// Answer knows, once it is clear which revision they follow. All others are the SDK's.
+// calls are the requests of a session that are answered past the SDK: those of the
+// surface, once it is clear which revision they follow. All others are the SDK's.
 type calls struct {
 	server *Server
 	out    io.Writer
@@ -47,13 +47,13 @@ func (c *calls) take(m *Message) bool {
 	if m.Method == "notifications/cancelled" {
 		return c.stop(m)
 	}
-	if m.ID == nil || !Answers(m.Method) {
+	if m.ID == nil || !isOfSurface(m.Method) {
 		return false
 	}
 	c.mu.Lock()
 	revision := c.revision
 	if m.IsModern {
-		revision = modern
+		revision = Modern
 	}
 	if revision == "" || m.Revision != "" && !m.IsModern || c.running[string(m.ID)] != nil {
 		c.mu.Unlock()
@@ -65,6 +65,16 @@ func (c *calls) take(m *Message) bool {
 	c.mu.Unlock()
 	c.active.Go(func() { c.answer(ctx, m, revision, call) })
 	return true
+}
+
+// isOfSurface reports a method that is answered from the surface. The others are the
+// protocol's own, and in a session the SDK's.
+func isOfSurface(method string) bool {
+	switch method {
+	case "tools/call", "tools/list", "resources/read", "resources/list", "resources/templates/list":
+		return true
+	}
+	return false
 }
 
 // stop cancels a call.

@@ -118,6 +118,6 @@ func (l *lines) line() ([]byte, error) {
 // answer writes an error that belongs to no request: its id is null, which the SDK
 // would leave out.
 func (l *lines) answer(code int64, message string) error {
-	_, err := l.errors.Write(append(appendError(nil, nil, &jsonrpc.Error{Code: code, Message: message}), '\n'))
+	_, err := l.errors.Write(append(AppendError(nil, nil, &jsonrpc.Error{Code: code, Message: message}), '\n'))
 	return err
 }

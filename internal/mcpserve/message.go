@@ -8,7 +8,8 @@ import (
 
 // Message is a JSON-RPC message, taken apart and not checked further.
 type Message struct {
-	ID     []byte // as it came; nil: a notification, or none that can be answered
+	ID     []byte // as it came; nil: a notification
+	BadID  bool   // it has an id that is none
 	Method string // "" for the answer to a request
 	Params []byte // nil: none
 
@@ -34,6 +35,9 @@ func Parse(text []byte) (m Message, ok bool) {
 	switch id := obj.Get("id"); rawjson.KindOf(id) {
 	case rawjson.KindString, rawjson.KindNumber:
 		m.ID = id
+	case rawjson.KindNone:
+	default:
+		m.BadID = true
 	}
 	m.Method, _ = rawjson.String(obj.Get("method"))
 	if m.Params = obj.Get("params"); m.Params != nil {
@@ -57,6 +61,6 @@ func (m *Message) readParams() {
 	m.Revision, _ = rawjson.String(revision)
 	capabilities, _ := rawjson.Get(meta, sdk.MetaKeyClientCapabilities)
 	info, named := rawjson.Get(meta, sdk.MetaKeyClientInfo)
-	m.IsModern = m.Revision == modern && rawjson.KindOf(capabilities) == rawjson.KindObject &&
+	m.IsModern = m.Revision == Modern && rawjson.KindOf(capabilities) == rawjson.KindObject &&
 		(!named || rawjson.KindOf(info) == rawjson.KindObject)
 }

@@ -16,14 +16,14 @@ import (
 )
 
 // The protocol revisions that matter by name: the first without a handshake, and the
-// last without resource_link blocks.
+// last with batches and without resource_link blocks.
 const (
-	modern      = "2026-07-28"
-	beforeLinks = "2025-03-26"
+	Modern  = "2026-07-28"
+	Batches = "2025-03-26"
 )
 
 // Versions are the protocol revisions that are served, the newest first (MS-3).
-func Versions() []string { return []string{modern, "2025-11-25", "2025-06-18", beforeLinks} }
+func Versions() []string { return []string{Modern, "2025-11-25", "2025-06-18", Batches} }
 
 const (
 	name  = "pdpp"
@@ -34,42 +34,45 @@ const (
 
 // Config is what a server is made of.
 type Config struct {
-	Surface *mcp.Surface
-	Version string // of the build
-	Icon    string // URL of an SVG; "" for none
-	Log     *slog.Logger
-	Now     func() time.Time
+	Surface  *mcp.Surface
+	Identity *Identity
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
-// Server answers the methods of MS-2. What the surface answers is written by Answer;
-// the SDK does the rest. It keeps no state between calls.
-type Server struct {
-	Config
-	meta []byte // the member _meta of results of revision 2026-07-28
-}
+// Server answers the methods of MS-2: those of the surface are written by Answer, and
+// in a session the SDK does the rest. It keeps no state between calls.
+type Server struct{ Config }
 
 // New makes a server of the normal surface.
-func New(c Config) *Server {
-	info, err := json.Marshal(c.implementation())
-	if err != nil {
-		panic(err) // strings alone
-	}
-	meta := append([]byte(`,"_meta":{"`+sdk.MetaKeyServerInfo+`":`), info...)
-	return &Server{Config: c, meta: append(meta, '}')}
+func New(c Config) *Server { return &Server{c} }
+
+// Identity is who a server is (MS-1).
+type Identity struct {
+	sdk  sdk.Implementation
+	info []byte // as JSON
 }
 
-// implementation is who this server is (MS-1).
-func (c Config) implementation() *sdk.Implementation {
-	info := &sdk.Implementation{Name: name, Title: title, Version: c.Version, WebsiteURL: c.Surface.RS.Provider()}
-	if c.Icon != "" {
-		info.Icons = []sdk.Icon{{Source: c.Icon, MIMEType: "image/svg+xml", Sizes: []string{"any"}}}
+// NewIdentity makes the identity of a build that serves a provider. icon is the URL of
+// an SVG; "" for none.
+func NewIdentity(provider, version, icon string) *Identity {
+	id := &Identity{sdk: sdk.Implementation{Name: name, Title: title, Version: version, WebsiteURL: provider}}
+	if icon != "" {
+		id.sdk.Icons = []sdk.Icon{{Source: icon, MIMEType: "image/svg+xml", Sizes: []string{"any"}}}
 	}
-	return info
+	var err error
+	if id.info, err = json.Marshal(&id.sdk); err != nil {
+		panic(err) // strings alone
+	}
+	return id
 }
+
+// capabilities are those of MS-2.
+const capabilities = `{"resources":{},"tools":{}}`
 
 // SDK makes the official SDK's server of the same surface.
 func (s *Server) SDK() *sdk.Server {
-	out := sdk.NewServer(s.implementation(), &sdk.ServerOptions{
+	out := sdk.NewServer(&s.Identity.sdk, &sdk.ServerOptions{
 		Instructions:              mcp.Instructions,
 		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
 		SupportedProtocolVersions: Versions(),
@@ -127,14 +130,14 @@ func (s *Server) result(ctx context.Context, m *Message, revision string) (sdk.R
 		s.Log.Error("a result is not JSON")
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 	}
-	return &result{body: body, modern: revision == modern, hints: hints}, nil
+	return &result{body: body, modern: revision == Modern, hints: hints}, nil
 }
 
 // revisionOf is the revision that a request follows: those of 2026-07-28 say so
 // themselves, one by one.
 func revisionOf(req sdk.Request, meta sdk.Meta) string {
 	if _, ok := meta[sdk.MetaKeyProtocolVersion]; ok {
-		return modern
+		return Modern
 	}
 	if call, ok := req.(interface{ ProtocolVersion() string }); ok {
 		return call.ProtocolVersion()

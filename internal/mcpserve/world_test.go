@@ -55,7 +55,7 @@ func ledger(t *testing.T, transport http.RoundTripper) (*mcp.Surface, *resttest.
 }
 
 func config(s *mcp.Surface, log io.Writer) Config {
-	return Config{Surface: s, Version: "1.2.3", Log: slog.New(slog.NewJSONHandler(log, nil)), Now: func() time.Time { return resttest.Start }}
+	return Config{Surface: s, Identity: NewIdentity(s.RS.Provider(), "1.2.3", ""), Log: slog.New(slog.NewJSONHandler(log, nil)), Now: func() time.Time { return resttest.Start }}
 }
 
 // eras are how clients speak: the newest revision without a handshake, and older ones.

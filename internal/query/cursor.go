@@ -19,7 +19,11 @@ import (
 
 // Cursors are tokens: a prefix that names their space, then base64url of payload
 // and HMAC-SHA-256 over prefix and payload (C-37).
-const maxCursor = 2048
+const (
+	maxCursor = 2 << 10
+	// MaxPackageCursor is larger: it has a place in every member's list (H-91).
+	MaxPackageCursor = 8 << 10
+)
 
 // Space separates the cursors of one kind of read from all others.
 type Space struct {
@@ -28,6 +32,7 @@ type Space struct {
 	param  string        // the parameter it comes in
 	again  string        // how to start again, in words
 	legal  string        // what to send instead of an invalid one
+	most   int           // characters
 }
 
 // repeat is how a page cursor is used.
@@ -35,10 +40,11 @@ const repeat = "Repeat the request it came from with cursor added, or start agai
 
 // The spaces (C-37, C-39).
 var (
-	RecordPages  = Space{"pc1.", 24 * time.Hour, "cursor", "Start again without a cursor.", repeat}
-	ChangePages  = Space{"cc1.", 24 * time.Hour, "cursor", "Start again from the last bookmark or from beginning.", repeat}
-	Bookmarks    = Space{"cs1.", 180 * 24 * time.Hour, "changes_since", "Restart from beginning.", legalBookmark}
-	LexicalPages = Space{"sl1.", time.Hour, "cursor", "Start again without a cursor.", repeat}
+	RecordPages  = Space{"pc1.", 24 * time.Hour, "cursor", "Start again without a cursor.", repeat, maxCursor}
+	ChangePages  = Space{"cc1.", 24 * time.Hour, "cursor", "Start again from the last bookmark or from beginning.", repeat, maxCursor}
+	Bookmarks    = Space{"cs1.", 180 * 24 * time.Hour, "changes_since", "Restart from beginning.", legalBookmark, maxCursor}
+	LexicalPages = Space{"sl1.", time.Hour, "cursor", "Start again without a cursor.", repeat, maxCursor}
+	PackagePages = Space{"ps1.", time.Hour, "cursor", "Start again without a cursor.", repeat, MaxPackageCursor}
 )
 
 // legalBookmark names both forms of changes_since (REC-33).
@@ -128,7 +134,7 @@ func (s *Sealer) Seal(space Space, scope Scope, payload []byte, now time.Time) s
 // in this space and for this scope, is invalid_cursor; what is older than the space
 // allows is cursor_expired.
 func (s *Sealer) Open(space Space, scope Scope, cursor string, now time.Time) ([]byte, error) {
-	payload, ok := s.verify(space.prefix, cursor)
+	payload, ok := s.verify(space, cursor)
 	if !ok || len(payload) < 8+len(scope) || Scope(payload[8:24]) != scope {
 		return nil, space.Invalid()
 	}
@@ -194,9 +200,9 @@ func position(payload []byte) *Position {
 }
 
 // verify decodes a cursor and checks its tag.
-func (s *Sealer) verify(prefix, cursor string) ([]byte, bool) {
-	text, ok := strings.CutPrefix(cursor, prefix)
-	if !ok || len(cursor) > maxCursor || strings.ContainsAny(text, "\r\n") { // which base64 would skip
+func (s *Sealer) verify(space Space, cursor string) ([]byte, bool) {
+	text, ok := strings.CutPrefix(cursor, space.prefix)
+	if !ok || len(cursor) > space.most || strings.ContainsAny(text, "\r\n") { // which base64 would skip
 		return nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
@@ -204,7 +210,7 @@ func (s *Sealer) verify(prefix, cursor string) ([]byte, bool) {
 		return nil, false
 	}
 	payload, tag := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
-	return payload, hmac.Equal(tag, s.tag(nil, prefix, payload))
+	return payload, hmac.Equal(tag, s.tag(nil, space.prefix, payload))
 }
 
 // tag appends the tag of prefix and payload to dst.

@@ -61,9 +61,31 @@ func validToken(s string) bool {
 }
 
 // authenticate finds out who asks and judges token and grant, in the order of
-// C-20. A bad bearer counts against the address it came from (H-68).
+// C-20.
 func (s *Server) authenticate(v store.View, r *http.Request, token string, now time.Time) (store.Principal, error) {
-	p, err := s.lookUp(v, token, now)
+	p, err := s.identify(v, r, token, now)
+	if err != nil {
+		return p, err
+	}
+	switch p.Kind {
+	case pdpp.TokenOwner:
+		return p, nil
+	case pdpp.TokenClient:
+		return p, checkGrant(p, now)
+	case pdpp.TokenPackage:
+		return p, pdpp.Errorf(pdpp.CodePermission, "A package token is served at /mcp only.")
+	}
+	return p, badToken()
+}
+
+// identify finds the token of a request. A bad bearer counts against the address it
+// came from (H-68).
+func (s *Server) identify(v store.View, r *http.Request, token string, now time.Time) (store.Principal, error) {
+	var p store.Principal
+	err := badToken()
+	if validToken(token) {
+		p, err = s.lookUp(v, store.HashToken(token), now)
+	}
 	if err != nil {
 		if pdpp.CodeOf(err) == pdpp.CodeInvalidToken {
 			addr := s.Edge.ClientAddr(r)
@@ -75,22 +97,11 @@ func (s *Server) authenticate(v store.View, r *http.Request, token string, now t
 		return p, err
 	}
 	httpx.SetTokenID(r.Context(), p.ID)
-	switch p.Kind {
-	case pdpp.TokenOwner:
-		return p, nil
-	case pdpp.TokenClient:
-		return p, s.checkGrant(p, now)
-	case pdpp.TokenPackage:
-		return p, pdpp.Errorf(pdpp.CodePermission, "A package token is served at /mcp only.")
-	}
-	return p, badToken()
+	return p, nil
 }
 
-func (s *Server) lookUp(v store.View, token string, now time.Time) (store.Principal, error) {
-	if !validToken(token) {
-		return store.Principal{}, badToken()
-	}
-	p, err := v.Token(store.HashToken(token))
+func (s *Server) lookUp(v store.View, hash store.TokenHash, now time.Time) (store.Principal, error) {
+	p, err := v.Token(hash)
 	switch {
 	case pdpp.CodeOf(err) == pdpp.CodeNotFound:
 		return p, badToken()
@@ -107,23 +118,55 @@ func (s *Server) lookUp(v store.View, token string, now time.Time) (store.Princi
 
 // checkGrant judges the grant behind a live client token (C-18) and its audience
 // (H-52): every audience opens the read routes, and there are no others yet.
-func (s *Server) checkGrant(p store.Principal, now time.Time) error {
-	if p.Grant == nil {
-		return pdpp.Errorf(pdpp.CodeGrantInvalid, "The grant of this token cannot be interpreted.")
-	}
-	switch p.Grant.Status(now) {
-	case pdpp.GrantRevoked:
-		return &pdpp.Error{
-			Code: pdpp.CodeGrantRevoked, Message: "The owner has withdrawn this grant.", NextStep: "Ask the owner for a new grant.",
-		}
-	case pdpp.GrantExpired:
-		return pdpp.Errorf(pdpp.CodeGrantExpired, "This grant has expired. Ask the owner for a new one.")
+func checkGrant(p store.Principal, now time.Time) error {
+	if err := checkState(p, now); err != nil {
+		return err
 	}
 	known := func(a string) bool { return a == "rest" || a == "mcp" || a == "mcp-developer" }
 	if !slices.ContainsFunc(p.Audience, known) {
 		return pdpp.Errorf(pdpp.CodeInsufficientScope, "This token was not issued for this resource.")
 	}
 	return nil
+}
+
+// checkState judges the grant behind a live client token (C-18).
+func checkState(p store.Principal, now time.Time) error {
+	if p.Grant == nil {
+		return stateError(pdpp.CodeGrantInvalid)
+	}
+	return statusError(p.Grant.Status(now))
+}
+
+// checkLife judges what stands behind a live token, a grant or a package (H-49).
+func checkLife(p store.Principal, now time.Time) error {
+	if p.Kind != pdpp.TokenPackage {
+		return checkState(p, now)
+	}
+	if p.Package == nil {
+		return stateError(pdpp.CodeGrantInvalid)
+	}
+	return statusError(p.Package.Status(now))
+}
+
+func statusError(s pdpp.GrantStatus) error {
+	switch s {
+	case pdpp.GrantRevoked:
+		return stateError(pdpp.CodeGrantRevoked)
+	case pdpp.GrantExpired:
+		return stateError(pdpp.CodeGrantExpired)
+	}
+	return nil
+}
+
+// stateError says what is wrong with a grant.
+func stateError(code pdpp.Code) error {
+	switch code {
+	case pdpp.CodeGrantRevoked:
+		return &pdpp.Error{Code: code, Message: "The owner has withdrawn this grant.", NextStep: "Ask the owner for a new grant."}
+	case pdpp.CodeGrantExpired:
+		return pdpp.Errorf(code, "This grant has expired. Ask the owner for a new one.")
+	}
+	return pdpp.Errorf(pdpp.CodeGrantInvalid, "The grant of this token cannot be interpreted.")
 }
 
 // reach gives what a principal can read, computed once per grant and generation.
@@ -208,16 +251,20 @@ func (c *reachCache) put(key string, known *knownReach) {
 // write per read would make reads as slow as writes.
 type usedTokens struct {
 	mu   sync.Mutex
-	last map[pdpp.TokenID]time.Time
+	last map[store.Use]time.Time
 }
 
-func (u *usedTokens) note(id pdpp.TokenID, now time.Time) {
+func (u *usedTokens) note(p store.Principal, now time.Time) {
+	use := store.Use{Token: p.ID}
+	if p.Grant != nil {
+		use.Grant = p.Grant.ID
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.last == nil {
-		u.last = make(map[pdpp.TokenID]time.Time)
+		u.last = make(map[store.Use]time.Time)
 	}
-	u.last[id] = now
+	u.last[use] = now
 }
 
 func (s *Server) flushUsed(ctx context.Context) error {

@@ -148,6 +148,13 @@ func TestLastUse(t *testing.T) { // H-17: written down by Run
 		for _, tok := range tokens {
 			used[tok.ID] = tok.LastUsedAt
 		}
+		if err != nil {
+			return err
+		}
+		read, err := tx.Grant(w.Subject, g)
+		if !read.LastUsedAt.Equal(w.Now()) {
+			t.Errorf("last use of the grant %v, want %v", read.LastUsedAt, w.Now())
+		}
 		return err
 	})
 	if !used[id].Equal(w.Now()) || !used[idleID].IsZero() {

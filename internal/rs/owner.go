@@ -32,7 +32,7 @@ type ownerRequest struct {
 // that owner. The snapshot ends before the body is read.
 func (s *Server) write(answer func(*ownerRequest) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
-		token, ctx, leave, err := s.enter(r, writeTimeout)
+		who, ctx, leave, err := s.enter(r, writeTimeout)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s *Server) write(answer func(*ownerRequest) error, params ...string) handl
 		q := &ownerRequest{ctx: ctx, w: w}
 		q.request = request{server: s, http: r, vars: vars, now: s.Clock()}
 		err = s.view(ctx, func(v store.View) error {
-			if err := q.admit(v, token); err != nil {
+			if err := q.admit(v, who); err != nil {
 				return err
 			}
 			return q.openOwner(v, params...)

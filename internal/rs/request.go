@@ -36,7 +36,7 @@ type request struct {
 // parameters happens here, in the order of C-20.
 func (s *Server) read(answer func(*request) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
-		token, ctx, leave, err := s.enter(r, readTimeout)
+		who, ctx, leave, err := s.enter(r, readTimeout)
 		if err != nil {
 			return err
 		}
@@ -50,12 +50,12 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 			buffers.Put(buf)
 		}()
 		req.body = (*buf)[:0]
-		done, err := s.turns.Take(ctx, tokenKey(token))
+		done, err := s.turns.Take(ctx, who.key)
 		if err != nil {
 			return err
 		}
 		err = s.view(ctx, func(v store.View) error {
-			if err := req.admit(v, token); err != nil {
+			if err := req.admit(v, who); err != nil {
 				return err
 			}
 			if err := req.parse(params...); err != nil {
@@ -74,47 +74,61 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 	}
 }
 
+// asker is who makes a request, not yet judged: by a bearer, or inside the process as
+// the caller of the hosted endpoint, which counted the request already.
+type asker struct {
+	token  string
+	caller *Caller
+	key    pdpp.TokenID // tells bearers apart, known or not: it is their hash
+}
+
 // enter reads the bearer, counts the request against it and starts its time. After
 // a nil error the caller calls leave once.
-func (s *Server) enter(r *http.Request, most time.Duration) (token string, ctx context.Context, leave func(), err error) {
-	if token, err = bearer(r); err != nil {
-		return "", nil, nil, err
+func (s *Server) enter(r *http.Request, most time.Duration) (who asker, ctx context.Context, leave func(), err error) {
+	if c := callerOf(r.Context()); c != nil {
+		ctx, cancel := context.WithTimeout(r.Context(), most)
+		return asker{caller: c, key: c.key()}, ctx, cancel, nil
 	}
-	release, err := s.limit(token)
+	if who.token, err = bearer(r); err != nil {
+		return who, nil, nil, err
+	}
+	hash := store.HashToken(who.token)
+	who.key = pdpp.TokenID(hash[:])
+	release, err := s.limit(who.key)
 	if err != nil {
-		return "", nil, nil, err
+		return who, nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), most)
-	return token, ctx, func() {
+	return who, ctx, func() {
 		cancel()
 		release()
 	}, nil
 }
 
 // limit counts a request against its bearer (H-67), before it takes a snapshot:
-// a client with many open requests must not keep others from theirs. Bearers are
-// told apart by their hash, known or not.
-func (s *Server) limit(token string) (release func(), err error) {
-	key := tokenKey(token)
+// a client with many open requests must not keep others from theirs.
+func (s *Server) limit(key pdpp.TokenID) (release func(), err error) {
 	if err := s.limiter.Acquire(key); err != nil {
 		return nil, err
 	}
 	return func() { s.limiter.Release(key) }, nil
 }
 
-// tokenKey tells bearers apart.
-func tokenKey(token string) pdpp.TokenID {
-	hash := store.HashToken(token)
-	return pdpp.TokenID(hash[:])
+// judge finds out who asks.
+func (s *Server) judge(v store.View, r *http.Request, who asker, now time.Time) (store.Principal, error) {
+	if who.caller != nil {
+		return who.caller.principal(v, now)
+	}
+	return s.authenticate(v, r, who.token, now)
 }
 
 // admit finds out who asks and what they can reach.
-func (q *request) admit(v store.View, token string) error {
-	p, err := q.server.authenticate(v, q.http, token, q.now)
+func (q *request) admit(v store.View, who asker) error {
+	p, err := q.server.judge(v, q.http, who, q.now)
 	if err != nil {
 		return err
 	}
-	q.server.used.note(p.ID, q.now)
+	q.server.used.note(p, q.now)
 	q.view = v
 	known, err := q.server.reach(v, p)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 // readTimeout cancels a read (C-35); writeTimeout a whole ingest call (H-66).
 const (
-	readTimeout  = 30 * time.Second
-	writeTimeout = 60 * time.Second
+	readTimeout  = httpx.ReadTimeout
+	writeTimeout = httpx.RequestTimeout
 )
 
 // Config is what a resource server is made of.
@@ -29,18 +29,21 @@ type Config struct {
 	ProviderName string
 	Log          *slog.Logger
 	Clock        func() time.Time
+	Observer     httpx.Observer // measures and traces requests; nil for nobody
 }
 
 // Server serves /v1 and the discovery documents. It is safe for concurrent use.
 type Server struct {
 	Config
-	cursors  *query.Sealer
-	reaches  reachCache
-	limiter  *httpx.Limiter
-	turns    *httpx.Turns
-	throttle *httpx.Throttle
-	used     usedTokens
-	routes   []route
+	cursors   *query.Sealer
+	reaches   reachCache
+	documents httpx.PerOrigin[*documents]
+	limiter   *httpx.Limiter
+	turns     *httpx.Turns
+	throttle  *httpx.Throttle
+	used      usedTokens
+	routes    []route
+	inside    http.Handler // for requests of the process itself
 }
 
 // New makes a server.
@@ -55,14 +58,14 @@ func New(cfg Config) (*Server, error) {
 		turns: httpx.NewTurns(cfg.Rate, max(2, runtime.GOMAXPROCS(0))), // half of the store's readers
 	}
 	s.routes = s.table()
+	s.inside = httpx.Chain(httpx.Handler(s.route), httpx.WithRequestID, httpx.Observe(cfg.Observer))
 	return s, nil
 }
 
 // table is every path this server answers, with its methods.
 func (s *Server) table() []route {
+	authorization := s.discovery(func(d *documents) document { return d.authorization })
 	return []route{
-		{"/", methods{"GET": s.discoveryIndex()}},
-		{"/.well-known/oauth-protected-resource", methods{"GET": s.protectedResource()}},
 		{"/v1/streams", methods{"GET": s.read(listStreams)}},
 		{"/v1/streams/{stream}", methods{"GET": s.read(streamMetadata)}},
 		{"/v1/schema", methods{"GET": s.read(schema, "view", "detail", "stream")}},
@@ -81,11 +84,24 @@ func (s *Server) table() []route {
 		{"/v1/blobs/{blob_id}", methods{"GET": s.read(getBlob)}},
 		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords)}},
 		{"/v1/state/{connector}", methods{"GET": s.write(getState), "PUT": s.write(putState)}},
+		{"/", methods{"GET": s.discovery(func(d *documents) document { return d.index })}},
+		{httpx.MetadataPath, methods{"GET": s.discovery(func(d *documents) document { return d.resource })}},
+		{httpx.MetadataPath + mcpPath, methods{"GET": s.discovery(func(d *documents) document { return d.mcp })}},
+		{authorizationPath, methods{"GET": authorization}},
+		{authorizationPath + mcpPath, methods{"GET": authorization}},
+		{httpx.IconPath, methods{"GET": func(w http.ResponseWriter, r *http.Request, _ vars) error { return httpx.Icon(w, r) }}},
 	}
 }
 
-// Handler is the whole server behind the edge, in the order of H-41.
-func (s *Server) Handler() http.Handler {
+// Endpoint is a handler of its own at a path.
+type Endpoint struct {
+	Path string
+	http.Handler
+}
+
+// Handler is the whole server behind the edge, in the order of H-41. endpoints are
+// served at their paths beside the routes of this package.
+func (s *Server) Handler(endpoints ...Endpoint) http.Handler {
 	probes := http.NewServeMux()
 	probes.Handle("GET /healthz", httpx.Health())
 	probes.Handle("GET /readyz", httpx.Ready(s.ready))
@@ -93,6 +109,12 @@ func (s *Server) Handler() http.Handler {
 	v1 := httpx.Chain(routes, s.Edge.CORS(httpx.MethodsREST), httpx.Version, s.Edge.Challenge(""))
 	public := httpx.Chain(routes, httpx.PublicCORS, httpx.Version)
 	top := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, e := range endpoints {
+			if e.Path == r.URL.Path {
+				e.ServeHTTP(w, r)
+				return
+			}
+		}
 		switch {
 		case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
 			probes.ServeHTTP(w, r)
@@ -102,7 +124,7 @@ func (s *Server) Handler() http.Handler {
 			v1.ServeHTTP(w, r)
 		}
 	})
-	return httpx.Chain(top, httpx.WithRequestID, httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
+	return httpx.Chain(top, httpx.WithRequestID, httpx.Observe(s.Observer), httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
 		httpx.InFlight(httpx.MaxInFlight), s.Edge.Gate)
 }
 

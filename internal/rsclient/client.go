@@ -27,7 +27,10 @@ type Config struct {
 	Version  string // for User-Agent
 
 	Transport http.RoundTripper // nil: one of its own, with a pool of connections
-	Timeout   time.Duration     // 0: Timeout
+	// Inside says that the transport ends in this process, at our own server: its
+	// answers are compact JSON and are not read again.
+	Inside  bool
+	Timeout time.Duration // 0: Timeout
 
 	// Token gives the bearer of a call. An *Error is passed on; any other means that
 	// there is no usable credential. nil: the transport authorizes (H-53).
@@ -41,6 +44,8 @@ type Config struct {
 
 	Log   *slog.Logger     // nil: none
 	Clock func() time.Time // for the duration in the log; nil: it is not logged
+
+	inside bool // answers are compact JSON of our own, and are not read again
 }
 
 // Client reads a resource server over HTTP. It is safe for concurrent use.
@@ -67,13 +72,15 @@ func New(cfg Config) (*Client, error) {
 		cfg.Timeout = Timeout
 	}
 	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
+		cfg.Log = noLog
 	}
 	if cfg.RequestID == nil {
 		cfg.RequestID = func(context.Context) string { return secret.ID("req_") }
 	}
 	return &Client{cfg: cfg, provider: strings.TrimRight(cfg.Provider, "/")}, nil
 }
+
+var noLog = slog.New(slog.DiscardHandler)
 
 // Pooled makes the usual transport, for those who put something around it.
 func Pooled() http.RoundTripper {

@@ -37,7 +37,7 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	if r.over {
 		return nil, refused(CodeTooLarge, "The answer of the resource server is too large. Ask for less: a smaller limit, or fewer fields.")
 	}
-	body, ok := r.json(in.isList)
+	body, ok := r.json(in.isList, c.cfg.inside)
 	switch {
 	case !ok:
 		return nil, refused(CodeInvalid, "The resource server answered with something that is not the JSON of this route.")
@@ -58,6 +58,13 @@ func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer strin
 	target, ok := in.url(c.provider)
 	if !ok {
 		return nil, "", refused(CodeInvalid, "A name in this call cannot stand in the path of a URL.")
+	}
+	if len(target) > urlMax {
+		return nil, "", in.tooLong()
+	}
+	if c.cfg.inside {
+		r, err := c.within(ctx, in, target)
+		return r, "", err
 	}
 	timed, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -103,7 +110,7 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	if err != nil && ctx.Err() == nil {
 		c.cfg.Log.WarnContext(ctx, "there is no usable credential", "error", err)
 	}
-	return "", refused("invalid_token", "There is no usable credential for the resource server.")
+	return "", refused(codeInvalidToken, "There is no usable credential for the resource server.")
 }
 
 // renew asks for another token of the same credential. When there is none the 401
@@ -144,6 +151,11 @@ func (c *Client) attempt(ctx context.Context, in *call, target, bearer string) (
 	if err != nil {
 		return nil, err
 	}
+	return in.receive(resp)
+}
+
+// receive reads an answer to its end, or to the limit.
+func (in *call) receive(resp *http.Response) (r *reply, err error) {
 	defer resp.Body.Close()
 	r = &reply{status: resp.StatusCode, header: resp.Header, length: resp.ContentLength}
 	most, part := in.most, in.ranged
@@ -154,7 +166,9 @@ func (c *Client) attempt(ctx context.Context, in *call, target, bearer string) (
 		r.over = true
 		return r, nil
 	}
-	if r.body, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1)); err != nil {
+	if whole, ok := resp.Body.(interface{ Bytes() []byte }); ok {
+		r.body = whole.Bytes()
+	} else if r.body, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1)); err != nil {
 		return nil, err
 	}
 	if len(r.body) > most {
@@ -238,13 +252,16 @@ func (r *reply) code() string {
 
 // json is the body of a JSON route, without insignificant white space and otherwise
 // as received (MS-35, MS-36).
-func (r *reply) json(isList bool) ([]byte, bool) {
-	if r.status == http.StatusNoContent || !isJSON(r.header) {
-		return nil, false
-	}
-	body, err := rawjson.CompactRelayed(nil, r.body)
-	if err != nil {
-		return nil, false
+func (r *reply) json(isList, isOurs bool) ([]byte, bool) {
+	body := bytes.TrimSuffix(r.body, []byte{'\n'})
+	if !isOurs {
+		if r.status == http.StatusNoContent || !isJSON(r.header) {
+			return nil, false
+		}
+		var err error
+		if body, err = rawjson.CompactRelayed(nil, r.body); err != nil {
+			return nil, false
+		}
 	}
 	kind := rawjson.KindOf(body)
 	return body, kind == rawjson.KindObject || isList && kind == rawjson.KindArray

@@ -54,13 +54,12 @@ type Warning struct {
 
 // PageOf reads a list answer. A body without a list has no rows.
 func PageOf(body []byte) Page {
-	var room memberRoom
-	o := index(&room, body)
+	top := layoutOf(body)
 	p := Page{
-		NextCursor: o.text("next_cursor"), NextChangesSince: o.text("next_changes_since"),
-		Meta: o.object("meta"), body: body, list: findList(body),
+		NextCursor: asText(top.value(body, "next_cursor")), NextChangesSince: asText(top.value(body, "next_changes_since")),
+		Meta: asObject(top.value(body, "meta")), body: body, list: top.list(body),
 	}
-	if v := o.get("has_more"); rawjson.KindOf(v) == rawjson.KindBool {
+	if v := top.value(body, "has_more"); rawjson.KindOf(v) == rawjson.KindBool {
 		more := string(v) == "true"
 		p.HasMore = &more
 	}
@@ -71,14 +70,56 @@ func PageOf(body []byte) Page {
 	return p
 }
 
-// findList finds where the items are; an empty span when there are none. A body
-// that is a list is its own.
-func findList(body []byte) span {
+// layout is where the values of an object stand. A page is large, and each look for a
+// member of it goes over its list: so all of them are found in one.
+type layout []placed
+
+type placed struct {
+	name []byte
+	span
+}
+
+func layoutOf(body []byte) layout {
+	all := make(layout, 0, 12)
+	for name, place := range rawjson.Places(body) {
+		all = append(all, placed{name, span{place.Value, place.End}})
+	}
+	return all
+}
+
+// find is where a member stands.
+func (l layout) find(name string) (span, bool) {
+	for i := range l {
+		if string(l[i].name) == name {
+			return l[i].span, true
+		}
+	}
+	return span{}, false
+}
+
+// value is a member; nil when there is none.
+func (l layout) value(body []byte, name string) []byte {
+	s, ok := l.find(name)
+	if !ok {
+		return nil
+	}
+	return body[s.start:s.end]
+}
+
+// list finds where the items are; an empty span when there are none. A body that is
+// a list is its own.
+func (l layout) list(body []byte) span {
 	if rawjson.KindOf(body) == rawjson.KindArray {
 		return span{0, len(body)}
 	}
 	for _, path := range listPaths {
-		if s, ok := locate(body, path); ok && rawjson.KindOf(body[s.start:s.end]) == rawjson.KindArray {
+		outer, ok := l.find(path[0])
+		if !ok {
+			continue
+		}
+		inner, ok := locate(body[outer.start:outer.end], path[1:])
+		s := span{outer.start + inner.start, outer.start + inner.end}
+		if ok && rawjson.KindOf(body[s.start:s.end]) == rawjson.KindArray {
 			return s
 		}
 	}

@@ -2,6 +2,7 @@ package rsclient
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -31,6 +32,36 @@ func (q *Query) Member(name, key, sub, value string) {
 		n += "[" + sub + "]"
 	}
 	q.parts = append(q.parts, url.QueryEscape(n)+"="+url.QueryEscape(value))
+}
+
+// All are the values of a parameter, in order.
+func (q Query) All(name string) []string {
+	var values []string
+	for _, part := range q.parts {
+		if raw, ok := strings.CutPrefix(part, url.QueryEscape(name)+"="); ok {
+			value, _ := url.QueryUnescape(raw) // it was escaped here
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// Get is the first value of a parameter; "" when it is not there.
+func (q Query) Get(name string) string {
+	if all := q.All(name); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// Without is the query but for some parameters. What is added to it later is not
+// added to q.
+func (q Query) Without(names ...string) Query {
+	isNamed := func(part string) bool {
+		name, _, _ := strings.Cut(part, "=")
+		return slices.ContainsFunc(names, func(n string) bool { return url.QueryEscape(n) == name })
+	}
+	return Query{slices.DeleteFunc(slices.Clone(q.parts), isNamed)}
 }
 
 // String is the query string, without a question mark.

@@ -78,7 +78,7 @@ type SchemaRelation struct {
 
 // SchemaOf reads a schema answer; a body that is none has no rows.
 func SchemaOf(body []byte) Schema {
-	doc := documentIn(body)
+	doc := DocumentOf(body)
 	s := Schema{
 		Document: doc, Compact: text(doc, "detail") == "compact", Scope: text(object(doc, "bearer"), "scope"), Meta: object(doc, "meta"),
 	}
@@ -105,8 +105,9 @@ func SchemaOf(body []byte) Schema {
 	return s
 }
 
-// documentIn unwraps a document that a server put into data.
-func documentIn(body []byte) []byte {
+// DocumentOf is the schema document of an answer, which a server may have put into
+// data.
+func DocumentOf(body []byte) []byte {
 	data := object(body, "data")
 	for _, name := range []string{"connectors", "streams", "granted_connections"} {
 		if get(data, name) != nil {

@@ -24,6 +24,8 @@
 //   - A blob is found only through a visible record that refers to it, by tokens
 //     that are written with the record, and only when it was uploaded for that
 //     record's connection (B-2). What a record refers to is never swept.
+//   - A package and its members belong to one subject and one client; a grant is in
+//     one package at most, and a connection occurs once in a package (H-82).
 //   - Ids of bindings and fields are never reused or reassigned, so knowing one
 //     from an older snapshot is harmless.
 //   - The generation grows with every change of manifests and connections.

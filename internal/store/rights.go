@@ -13,7 +13,7 @@ type TokenHash [sha256.Size]byte
 // HashToken hashes a bearer token.
 func HashToken(token string) TokenHash { return sha256.Sum256([]byte(token)) }
 
-// Rights reads tokens, grants and clients.
+// Rights reads tokens, grants, packages and clients.
 type Rights interface {
 	// Token finds a token by its hash with all that decides about it, in one
 	// indexed read. CodeNotFound when there is none. It judges nothing.
@@ -24,6 +24,12 @@ type Rights interface {
 	Grant(pdpp.SubjectID, pdpp.GrantID) (Grant, error)
 	// Tokens lists the tokens of a grant, or the owner's own when id is "".
 	Tokens(subject pdpp.SubjectID, id pdpp.GrantID) ([]Token, error)
+	// Packages lists packages, newest first.
+	Packages(pdpp.SubjectID) ([]Package, error)
+	// Members gives the members of a package in their order, with all that
+	// decides about each, in one indexed read; none when the subject has no such
+	// package. It judges nothing.
+	Members(pdpp.SubjectID, pdpp.PackageID) ([]Member, error)
 	// Client finds a client by id or by operator name; CodeNotFound if none.
 	Client(subject pdpp.SubjectID, idOrName string) (Client, error)
 }
@@ -35,11 +41,26 @@ type RightsWriter interface {
 	// RevokeGrant withdraws a grant; already says that it was withdrawn
 	// before. CodeNotFound when the subject has none such.
 	RevokeGrant(subject pdpp.SubjectID, id pdpp.GrantID, now time.Time) (g Grant, already bool, err error)
+	// CreatePackage makes a package of grants, in their order, once Admit agrees,
+	// and gives it as stored.
+	CreatePackage(Package, []NewMember) (Package, error)
+	// RevokePackage withdraws a package and every member's grant. It gives the
+	// grants that were not withdrawn before; already says that the package was.
+	// CodeNotFound when the subject has none such.
+	RevokePackage(subject pdpp.SubjectID, id pdpp.PackageID, now time.Time) (p Package, grants []pdpp.GrantID, already bool, err error)
 	CreateToken(Token, TokenHash) error
 	// RevokeToken ends a token; CodeNotFound when the subject has none such.
 	RevokeToken(subject pdpp.SubjectID, id pdpp.TokenID, now time.Time) (t Token, already bool, err error)
-	// TouchTokens notes when tokens and their grants were last used.
-	TouchTokens(used map[pdpp.TokenID]time.Time) error
+	// TouchTokens notes when tokens were last used, and with them packages and the
+	// grants that were read with.
+	TouchTokens(used map[Use]time.Time) error
+}
+
+// Use is a token and the grant that was read with: the token's own, a member of its
+// package, or "" for none.
+type Use struct {
+	Token pdpp.TokenID
+	Grant pdpp.GrantID
 }
 
 // Principal is a presented token with everything that decides what it may do.
@@ -51,8 +72,9 @@ type Principal struct {
 	ExpiresAt time.Time
 	Revoked   bool
 
-	Grant      *GrantState // nil for an owner token, or when the grant is gone
-	Generation int64       // of the snapshot
+	Grant      *GrantState   // of a client token; nil when the grant is gone
+	Package    *PackageState // of a package token; nil when the package is gone
+	Generation int64         // of the snapshot
 }
 
 // Live reports whether the token itself is good at now.
@@ -70,13 +92,20 @@ type GrantState struct {
 
 // Status is the grant's status at now.
 func (g GrantState) Status(now time.Time) pdpp.GrantStatus {
-	switch {
-	case g.Revoked:
-		return pdpp.GrantRevoked
-	case !g.ExpiresAt.IsZero() && !now.Before(g.ExpiresAt):
-		return pdpp.GrantExpired
-	case g.Consumed:
+	status := lifeStatus(g.Revoked, g.ExpiresAt, now)
+	if status == pdpp.GrantActive && g.Consumed {
 		return pdpp.GrantConsumed
+	}
+	return status
+}
+
+// lifeStatus is the status at now of what ends at a time, or never when it is zero.
+func lifeStatus(revoked bool, end, now time.Time) pdpp.GrantStatus {
+	switch {
+	case revoked:
+		return pdpp.GrantRevoked
+	case !end.IsZero() && !now.Before(end):
+		return pdpp.GrantExpired
 	}
 	return pdpp.GrantActive
 }
@@ -86,9 +115,10 @@ type Token struct {
 	ID         pdpp.TokenID
 	Kind       pdpp.TokenKind
 	Subject    pdpp.SubjectID
-	Client     pdpp.ClientID // "" for an owner token
-	Grant      pdpp.GrantID  // "" for an owner token
-	Audience   []string      // rest, mcp, mcp-developer
+	Client     pdpp.ClientID  // "" for an owner token
+	Grant      pdpp.GrantID   // of a client token
+	Package    pdpp.PackageID // of a package token
+	Audience   []string       // rest, mcp, mcp-developer
 	Label      string
 	IssuedAt   time.Time
 	ExpiresAt  time.Time
@@ -113,7 +143,8 @@ type Grant struct {
 	Subject      pdpp.SubjectID
 	Client       Client
 	ConnectorKey pdpp.ConnectorKey
-	Document     []byte // the object of G-1
+	Package      pdpp.PackageID // that it is a member of; "" for none
+	Document     []byte         // the object of G-1
 	Revoked      bool
 	Consumed     bool
 	IssuedAt     time.Time

@@ -69,10 +69,15 @@ func On(t testing.TB, st store.Store) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(w.Server.Handler())
-	t.Cleanup(srv.Close)
-	w.URL = srv.URL
+	w.URL = w.Serve()
 	return w
+}
+
+// Serve serves the world once more, with further endpoints, and gives the URL.
+func (w *World) Serve(endpoints ...rs.Endpoint) string {
+	srv := httptest.NewServer(w.Server.Handler(endpoints...))
+	w.T.Cleanup(srv.Close)
+	return srv.URL
 }
 
 // Now is the world's clock.

@@ -376,3 +376,30 @@ func TestExplainGather(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestExplainRights: what every request pays for looks up single rows, and the
+// members of a package come in their order without being sorted.
+func TestExplainRights(t *testing.T) {
+	w := newWorld(t)
+	err := w.db.View(t.Context(), func(v store.View) error {
+		for sql, want := range map[string][]string{
+			selectPrincipal: {
+				"SEARCH t USING PRIMARY KEY (hash=?)", "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)",
+				"SEARCH g USING PRIMARY KEY (grant_id=?) LEFT-JOIN", "SEARCH p USING PRIMARY KEY (package_id=?) LEFT-JOIN",
+				"SCALAR SUBQUERY 1", "SEARCH meta USING PRIMARY KEY (name=?)",
+			},
+			selectMembers: {
+				"SEARCH s USING COVERING INDEX sqlite_autoindex_subjects_1 (subject_id=?)", "SEARCH m USING PRIMARY KEY (package_id=?)",
+				"SEARCH c USING PRIMARY KEY (subject=? AND connection_id=?) LEFT-JOIN", "SEARCH g USING PRIMARY KEY (grant_id=?) LEFT-JOIN",
+			},
+		} {
+			if diff := cmp.Diff(want, explain(t, v.(*tx), sqlgen.Statement{SQL: sql})); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

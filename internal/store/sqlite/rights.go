@@ -11,23 +11,28 @@ import (
 )
 
 const tokenColumns = `t.token_id, t.kind, s.subject_id, t.client_id, t.grant_id, t.audience, t.label,
-	t.issued_at, t.expires_at, t.revoked_at, t.last_used_at`
+	t.issued_at, t.expires_at, t.revoked_at, t.last_used_at, t.package_id`
 
 const grantColumns = `g.grant_id, s.subject_id, g.connector_key, g.document, g.consumed, g.issued_at,
-	g.expires_at, g.revoked_at, g.last_used_at, c.client_id, c.name, c.registration_mode, c.created_at`
+	g.expires_at, g.revoked_at, g.last_used_at, c.client_id, c.name, c.registration_mode, c.created_at,
+	(SELECT package_id FROM members WHERE grant_id = g.grant_id)`
 
 const grantTables = ` FROM grants g JOIN subjects s ON s.subject = g.subject JOIN clients c ON c.client_id = g.client_id`
 
+const selectPrincipal = `SELECT t.token_id, t.kind, s.subject_id, t.audience, t.expires_at, t.revoked_at,
+		(SELECT value FROM meta WHERE name = 'generation'),
+		g.grant_id, g.connector_key, g.client_id, g.consumed, g.expires_at, g.revoked_at,
+		p.package_id, p.client_id, p.issued_at, p.expires_at, p.revoked_at
+	FROM tokens t JOIN subjects s ON s.subject = t.subject
+	LEFT JOIN grants g ON g.grant_id = t.grant_id AND g.subject = t.subject
+	LEFT JOIN packages p ON p.package_id = t.package_id AND p.subject = t.subject
+	WHERE t.hash = ?`
+
 // Token implements store.Rights. One read finds the token, what decides about its
-// grant, and the generation (H-44). Every request pays for it, so it reads no more.
+// grant or package, and the generation (H-44). Every request pays for it, so it
+// reads no more.
 func (t *tx) Token(hash store.TokenHash) (store.Principal, error) {
-	const sql = `SELECT t.token_id, t.kind, s.subject_id, t.audience, t.expires_at, t.revoked_at,
-			(SELECT value FROM meta WHERE name = 'generation'),
-			g.grant_id, g.connector_key, g.client_id, g.consumed, g.expires_at, g.revoked_at
-		FROM tokens t JOIN subjects s ON s.subject = t.subject
-		LEFT JOIN grants g ON g.grant_id = t.grant_id AND g.subject = t.subject
-		WHERE t.hash = ?`
-	stmt, err := t.conn.Prepare(sql)
+	stmt, err := t.conn.Prepare(selectPrincipal)
 	if err != nil {
 		return store.Principal{}, err
 	}
@@ -45,15 +50,26 @@ func (t *tx) Token(hash store.TokenHash) (store.Principal, error) {
 	p := store.Principal{
 		ID: pdpp.TokenID(stmt.Text(0)), Kind: pdpp.TokenKind(stmt.Text(1)), Subject: pdpp.SubjectID(stmt.Text(2)),
 		Audience: strings.Fields(stmt.Text(3)), ExpiresAt: fromMillis(stmt.Int(4)), Revoked: !stmt.IsNull(5),
-		Generation: stmt.Int(6),
+		Generation: stmt.Int(6), Grant: readGrantState(stmt, 7),
 	}
-	if !stmt.IsNull(7) {
-		p.Grant = &store.GrantState{
-			ID: pdpp.GrantID(stmt.Text(7)), ConnectorKey: pdpp.ConnectorKey(stmt.Text(8)), Client: pdpp.ClientID(stmt.Text(9)),
-			Consumed: stmt.Int(10) != 0, ExpiresAt: optionalTime(stmt, 11), Revoked: !stmt.IsNull(12),
+	if !stmt.IsNull(13) {
+		p.Package = &store.PackageState{
+			ID: pdpp.PackageID(stmt.Text(13)), Client: pdpp.ClientID(stmt.Text(14)), IssuedAt: fromMillis(stmt.Int(15)),
+			ExpiresAt: optionalTime(stmt, 16), Revoked: !stmt.IsNull(17),
 		}
 	}
 	return p, nil
+}
+
+// readGrantState reads what decides about a grant; nil when none was joined.
+func readGrantState(s *engine.Stmt, col int) *store.GrantState {
+	if s.IsNull(col) {
+		return nil
+	}
+	return &store.GrantState{
+		ID: pdpp.GrantID(s.Text(col)), ConnectorKey: pdpp.ConnectorKey(s.Text(col + 1)), Client: pdpp.ClientID(s.Text(col + 2)),
+		Consumed: s.Int(col+3) != 0, ExpiresAt: optionalTime(s, col+4), Revoked: !s.IsNull(col + 5),
+	}
 }
 
 func readToken(s *engine.Stmt, col int) store.Token {
@@ -62,7 +78,7 @@ func readToken(s *engine.Stmt, col int) store.Token {
 		Client: pdpp.ClientID(s.Text(col + 3)), Grant: pdpp.GrantID(s.Text(col + 4)),
 		Audience: strings.Fields(s.Text(col + 5)), Label: s.Text(col + 6),
 		IssuedAt: fromMillis(s.Int(col + 7)), ExpiresAt: fromMillis(s.Int(col + 8)),
-		RevokedAt: optionalTime(s, col+9), LastUsedAt: optionalTime(s, col+10),
+		RevokedAt: optionalTime(s, col+9), LastUsedAt: optionalTime(s, col+10), Package: pdpp.PackageID(s.Text(col + 11)),
 	}
 }
 
@@ -72,7 +88,7 @@ func readGrant(s *engine.Stmt, col int) store.Grant {
 		ConnectorKey: pdpp.ConnectorKey(s.Text(col + 2)), Document: bytes.Clone(s.Bytes(col + 3)),
 		Consumed: s.Int(col+4) != 0, IssuedAt: fromMillis(s.Int(col + 5)),
 		ExpiresAt: optionalTime(s, col+6), Revoked: !s.IsNull(col + 7), RevokedAt: optionalTime(s, col+7),
-		LastUsedAt: optionalTime(s, col+8), Client: readClient(s, col+9),
+		LastUsedAt: optionalTime(s, col+8), Client: readClient(s, col+9), Package: pdpp.PackageID(s.Text(col + 13)),
 	}
 }
 
@@ -214,15 +230,9 @@ func (t *tx) CreateToken(k store.Token, hash store.TokenHash) error {
 	if err != nil {
 		return err
 	}
-	var client, grantID any
-	if k.Client != "" {
-		client = string(k.Client)
-	}
-	if k.Grant != "" {
-		grantID = string(k.Grant)
-	}
-	return t.conn.Exec(`INSERT INTO tokens (hash, token_id, subject, kind, client_id, grant_id, audience, label, issued_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, hash[:], string(k.ID), owner, string(k.Kind), client, grantID,
+	return t.conn.Exec(`INSERT INTO tokens (hash, token_id, subject, kind, client_id, grant_id, package_id, audience, label, issued_at, expires_at)
+		VALUES (?, ?, ?, ?, nullif(?, ''), nullif(?, ''), nullif(?, ''), ?, ?, ?, ?)`,
+		hash[:], string(k.ID), owner, string(k.Kind), string(k.Client), string(k.Grant), string(k.Package),
 		strings.Join(k.Audience, " "), k.Label, millis(k.IssuedAt), millis(k.ExpiresAt))
 }
 
@@ -257,16 +267,17 @@ func (t *tx) token(subject pdpp.SubjectID, id pdpp.TokenID) (store.Token, error)
 }
 
 // TouchTokens implements store.RightsWriter.
-func (t *tx) TouchTokens(used map[pdpp.TokenID]time.Time) error {
-	for id, at := range used {
-		err := t.conn.Exec(`UPDATE tokens SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE token_id = ?`, millis(at), string(id))
-		if err != nil {
-			return err
-		}
-		err = t.conn.Exec(`UPDATE grants SET last_used_at = max(ifnull(last_used_at, 0), ?)
-			WHERE grant_id = (SELECT grant_id FROM tokens WHERE token_id = ?)`, millis(at), string(id))
-		if err != nil {
-			return err
+func (t *tx) TouchTokens(used map[store.Use]time.Time) error {
+	for use, at := range used {
+		for _, touch := range []struct{ sql, id string }{
+			{`UPDATE tokens SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE token_id = ?`, string(use.Token)},
+			{`UPDATE packages SET last_used_at = max(ifnull(last_used_at, 0), ?)
+				WHERE package_id = (SELECT package_id FROM tokens WHERE token_id = ?)`, string(use.Token)},
+			{`UPDATE grants SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE grant_id = ?`, string(use.Grant)},
+		} {
+			if err := t.conn.Exec(touch.sql, millis(at), touch.id); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

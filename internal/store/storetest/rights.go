@@ -206,10 +206,12 @@ func testRevocation(t *testing.T, open Opener) {
 
 func testTouch(t *testing.T, open Opener) {
 	w := rightsWorld(t, open)
-	used := map[pdpp.TokenID]time.Time{"tok_1": at(70), "tok_own": at(71), "tok_gone": at(72)}
+	used := map[store.Use]time.Time{{Token: "tok_1", Grant: "grt_1"}: at(70), {Token: "tok_own"}: at(71), {Token: "tok_gone", Grant: "grt_gone"}: at(72)}
 	w.update(func(tx store.Tx) error { return tx.TouchTokens(used) })
 	// A late report of an earlier use does not turn the clock back.
-	w.update(func(tx store.Tx) error { return tx.TouchTokens(map[pdpp.TokenID]time.Time{"tok_1": at(40)}) })
+	w.update(func(tx store.Tx) error {
+		return tx.TouchTokens(map[store.Use]time.Time{{Token: "tok_1", Grant: "grt_1"}: at(40)})
+	})
 	w.view(func(v store.View) error {
 		g, err := v.Grant(w.subject, "grt_1")
 		if err != nil || !g.LastUsedAt.Equal(at(70)) {

@@ -17,6 +17,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	}{
 		{"accounts", accountTests},
 		{"rights", rightTests},
+		{"packages", packageTests},
 		{"ingest", ingestTests},
 		{"bytes", byteTests},
 		{"long", longTests},

@@ -40,6 +40,12 @@ func everythingOnce(w *world, tx store.Tx) error {
 	if err := tx.CreateToken(tokenNo(w, "tok_x", ""), store.HashToken("x")); err != nil {
 		return err
 	}
+	if err := tx.CreateGrant(grantNo(w, "grt_x", 1)); err != nil {
+		return err
+	}
+	if _, err := tx.CreatePackage(packageNo(w, "gpkg_x", 2), []store.NewMember{{Grant: "grt_x", Connection: connA}}); err != nil {
+		return err
+	}
 	if err := tx.PutManifest(w.subject, declare(w, "ledger", entries().with("extra string")), nil); err != nil {
 		return err
 	}
@@ -72,6 +78,9 @@ func untouched(w *world, generation int64) {
 		}
 		if _, err := v.Token(store.HashToken("x")); pdpp.CodeOf(err) != pdpp.CodeNotFound {
 			w.Errorf("token: %v", err)
+		}
+		if packages, err := v.Packages(w.subject); err != nil || len(packages) != 0 {
+			w.Errorf("packages = %v, %v", packages, err)
 		}
 		return err
 	})

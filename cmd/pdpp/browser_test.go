@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// pageCall is a call that a script of a web page makes.
+type pageCall struct {
+	URL     string            `json:"url"`
+	Method  string            `json:"method"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    string            `json:"body,omitempty"`
+}
+
+// pageAnswer is what the script could see of the answer.
+type pageAnswer struct {
+	Refused   string // the browser's reason to show nothing
+	Status    int
+	Challenge string
+	RequestID string
+	Body      string
+}
+
+// browse opens the page of an origin in a headless Chromium and gives what its script
+// saw. Names below .example are this machine to that browser: a loopback name would be
+// allowed by every server (H-55).
+func browse(t *testing.T, chromium, origin string, calls []pageCall) []pageAnswer {
+	t.Helper()
+	list, err := json.Marshal(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
+		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-proxy-server",
+		"--user-data-dir="+t.TempDir(), "--host-resolver-rules=MAP *.example 127.0.0.1",
+		"--virtual-time-budget=10000", "--dump-dom", origin+"/#"+url.PathEscape(string(list)))
+	var dom, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &dom, &log
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, log.Bytes())
+	}
+	found := regexp.MustCompile(`<pre id="results">([^<]+)</pre>`).FindSubmatch(dom.Bytes())
+	if found == nil {
+		t.Fatalf("the page has no results:\n%s\n%s", dom.Bytes(), log.Bytes())
+	}
+	text, err := base64.StdEncoding.DecodeString(string(found[1]))
+	var answers []pageAnswer
+	if err == nil {
+		err = json.Unmarshal(text, &answers)
+	}
+	if err != nil || len(answers) != len(calls) {
+		t.Fatalf("%d answers to %d calls, %v:\n%s", len(answers), len(calls), err, text)
+	}
+	return answers
+}
+
+// TestBrowser lets pages of two origins call the server: one is allowed, the other is not.
+func TestBrowser(t *testing.T) {
+	chromium := needProgram(t, "chromium")
+	dir, shared := t.TempDir(), filepath.Join("testdata", "shared")
+	run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", "giro", filepath.Join(shared, "entries.jsonl"))
+	token := regexp.MustCompile(`pdpp_at_[\w-]+`).FindString(
+		run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", filepath.Join(shared, "spec.json")))
+	const metadata = "/.well-known/oauth-protected-resource"
+	good, bad := map[string]string{"Authorization": "Bearer " + token}, map[string]string{"Authorization": "Bearer wrong"}
+
+	// What a page of the allowed origin sees; one of another origin sees it only where
+	// the answer is public. With a header of its own, a call has a preflight.
+	rows := []struct {
+		name      string
+		method    string
+		path      string
+		headers   map[string]string
+		body      string
+		public    bool
+		status    int
+		challenge string // the document it leads to; "" for none
+		text      string // in the body
+	}{
+		{"CHAL-1 no bearer", "GET", "/v1/schema", nil, "", false, 401, metadata, "authentication_error"},
+		{"CHAL-1 bad bearer", "GET", "/v1/schema", bad, "", false, 401, metadata, "invalid_token"},
+		{"a read under a grant", "GET", "/v1/schema", good, "", false, 200, "", "ledgerly"},
+		{"META-1 root document", "GET", metadata, nil, "", true, 200, "", "mcp_endpoint"},
+		{"META-2 document of the endpoint", "GET", metadata + "/mcp", map[string]string{"MCP-Protocol-Version": "2025-11-25"}, "", true, 200, "", "mcp_package"},
+		{"authorization server", "GET", "/.well-known/oauth-authorization-server", nil, "", true, 200, "", "issuer"},
+		{"a document that is not there", "GET", "/.well-known/openid-configuration", nil, "", true, 404, "", "not_found"},
+		{"icon", "GET", "/icon.svg", nil, "", true, 200, "", "<svg"},
+	}
+
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join("testdata", "browser.html"))
+	}))
+	defer pages.Close()
+	port := pages.URL[strings.LastIndexByte(pages.URL, ':'):]
+	allowed, foreign := "http://app.example"+port, "http://other.example"+port
+	p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0", "--allowed-origins", allowed)
+	server := p.await(t, p.stderr, listening)
+	calls := make([]pageCall, len(rows))
+	for i, row := range rows {
+		calls[i] = pageCall{URL: server + row.path, Method: row.method, Headers: row.headers, Body: row.body}
+	}
+	seen, unseen := browse(t, chromium, allowed, calls), browse(t, chromium, foreign, calls)
+	for i, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			challenge := ""
+			if row.challenge != "" {
+				challenge = `resource_metadata="` + server + row.challenge + `"`
+			}
+			readable := func(a pageAnswer) bool {
+				return a.Status == row.status && a.RequestID != "" && strings.Contains(a.Body, row.text) &&
+					strings.Contains(a.Challenge, challenge) && (a.Challenge != "") == (challenge != "")
+			}
+			if !readable(seen[i]) {
+				t.Errorf("a page of the allowed origin sees %+v", seen[i])
+			}
+			switch a := unseen[i]; {
+			case row.public && !readable(a):
+				t.Errorf("a page of another origin sees %+v", a)
+			case !row.public && a != (pageAnswer{Refused: "TypeError: Failed to fetch"}):
+				t.Errorf("a page of another origin is not kept out: %+v", a)
+			}
+		})
+	}
+	// The preflights of the other page were refused, so its read was never made.
+	p.await(t, p.stderr, `method=OPTIONS route=/v1/schema status=403`)
+	if n := strings.Count(p.stderr.String(), "method=GET route=/v1/schema status=200"); n != 1 {
+		t.Errorf("%d reads under the grant, want that of the allowed page alone:\n%s", n, p.stderr)
+	}
+}

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/credential"
+	"pdpp/internal/grant"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+// packagesCreate is `pdpp packages create` (H-16).
+type packagesCreate struct {
+	Client   string   `required:"" placeholder:"NAME" help:"Whose grants they are (name or cli_… id)."`
+	Grant    []string `required:"" placeholder:"ID" help:"A grant of one connection; repeat it for each, in the order wanted."`
+	Audience []string `placeholder:"LIST" help:"What the token opens: mcp, mcp-developer; rest to read grant by grant (default: mcp)."`
+	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Life of the token, at most 365d and never past the last grant."`
+	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save what reads this server, for pdpp mcp; needs rest in --audience."`
+	cacheFlag
+	jsonFlag
+}
+
+// packageAnswer is the object of H-16.
+type packageAnswer struct {
+	PackageID      pdpp.PackageID `json:"package_id"`
+	ClientID       pdpp.ClientID  `json:"client_id"`
+	SubjectID      pdpp.SubjectID `json:"subject_id"`
+	AccessToken    string         `json:"access_token"`
+	TokenType      string         `json:"token_type"`
+	ExpiresAt      string         `json:"expires_at"`
+	Audience       []string       `json:"audience"`
+	Members        []memberRow    `json:"members"`
+	CredentialFile string         `json:"credential_file,omitempty"`
+}
+
+// memberRow is a member of an answer. A list says in what status it is.
+type memberRow struct {
+	GrantID     pdpp.GrantID      `json:"grant_id"`
+	Connector   pdpp.ConnectorKey `json:"connector_key"`
+	Connection  pdpp.ConnectionID `json:"connection_id"`
+	DisplayName string            `json:"display_name,omitempty"`
+	Status      pdpp.GrantStatus  `json:"status,omitempty"`
+}
+
+func rowOfMember(m store.Member) memberRow {
+	row := memberRow{GrantID: m.GrantID, Connection: m.Connection, DisplayName: m.DisplayName}
+	if m.Grant != nil {
+		row.Connector = m.Grant.ConnectorKey
+	}
+	return row
+}
+
+// Run implements the command.
+func (c *packagesCreate) Run(ctx context.Context, a *app) error {
+	issue, err := c.issue()
+	if err != nil {
+		return err
+	}
+	save, err := a.saver(c.Save, c.cacheFlag)
+	if err != nil {
+		return err
+	}
+	return a.withKnownOwner(ctx, func(s session) error {
+		made, err := issue.make(ctx, s, a.Now())
+		if err != nil {
+			return err
+		}
+		// The token is shown only now, whatever becomes of the file.
+		var unsaved error
+		made.file, unsaved = save(ctx, made.credential())
+		unsaved = a.tell(unsaved)
+		if c.JSON {
+			return errors.Join(a.printJSON(made.answer()), unsaved)
+		}
+		return errors.Join(a.print(made.text()), unsaved)
+	})
+}
+
+func (c *packagesCreate) issue() (*packageIssue, error) {
+	ttl, err := lifetime("--token-ttl", c.TokenTTL, 30*day)
+	if err != nil {
+		return nil, err
+	}
+	audience, err := parseAudience(c.Audience, c.Save, "mcp")
+	return &packageIssue{client: c.Client, grants: c.Grant, audience: audience, ttl: ttl, readApart: c.Save != ""}, err
+}
+
+// packageIssue is a package that is to be made.
+type packageIssue struct {
+	client    string
+	grants    []string
+	audience  []string
+	ttl       time.Duration
+	readApart bool // each member gets a token of its own (H-186)
+}
+
+// madePackage is a package that was made. value is the token itself.
+type madePackage struct {
+	stored  store.Package
+	grants  []store.Grant
+	docs    []*pdpp.Grant // of the grants
+	members []store.Member
+	token   store.Token
+	value   string
+	apart   []credential.MemberToken
+	file    string // where it was saved; "" for nowhere
+	now     time.Time
+}
+
+// make stores package, members and tokens in one transaction: what was checked about
+// the grants still holds when they become members.
+func (i *packageIssue) make(ctx context.Context, s session, now time.Time) (*madePackage, error) {
+	m := &madePackage{now: now}
+	err := s.store.Update(ctx, func(tx store.Tx) error {
+		client, err := tx.Client(s.owner.ID, i.client)
+		if err != nil {
+			return err
+		}
+		members, err := m.find(tx, s.owner.ID, i.grants)
+		if err != nil {
+			return err
+		}
+		m.stored, err = tx.CreatePackage(store.Package{
+			ID: pdpp.PackageID(secret.ID("gpkg_")), Subject: s.owner.ID, Client: client, IssuedAt: now,
+		}, members)
+		if err != nil {
+			return err
+		}
+		if m.members, err = tx.Members(s.owner.ID, m.stored.ID); err != nil {
+			return err
+		}
+		return m.issueTokens(tx, i)
+	})
+	return m, err
+}
+
+// find looks at the grants that are to become members. Which connections a grant
+// covers is said by its document alone (H-82).
+func (m *madePackage) find(tx store.Tx, owner pdpp.SubjectID, ids []string) ([]store.NewMember, error) {
+	var out []store.NewMember
+	for _, id := range ids {
+		g, err := tx.Grant(owner, pdpp.GrantID(strings.TrimSpace(id)))
+		if err != nil {
+			return nil, err
+		}
+		doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
+		if err != nil {
+			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Grant %s cannot be interpreted.", g.ID)
+		}
+		connections := doc.Connections()
+		if len(connections) != 1 {
+			return nil, &pdpp.Error{
+				Code:    pdpp.CodeInvalidInput,
+				Message: "Grant " + string(g.ID) + " covers " + count(int64(len(connections)), "connection", "connections") + "; a member of a package covers exactly one.",
+				Hint:    "Make a grant for each connection, with \"connections\" in its spec.",
+			}
+		}
+		m.grants, m.docs = append(m.grants, g), append(m.docs, doc)
+		out = append(out, store.NewMember{Grant: g.ID, Connection: connections[0], SingleUse: doc.AccessMode == grant.SingleUse})
+	}
+	return out, nil
+}
+
+// issueTokens makes the token of the package and, where the members are to be read
+// apart, one for each.
+func (m *madePackage) issueTokens(tx store.Tx, i *packageIssue) error {
+	m.value = secret.Token("pdpp_pt_")
+	m.token = store.Token{
+		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenPackage, Subject: m.stored.Subject, Client: m.stored.Client.ID, Package: m.stored.ID,
+		Audience: i.audience, IssuedAt: m.now, ExpiresAt: endWithin(m.now, i.ttl, m.stored.ExpiresAt),
+	}
+	if err := tx.CreateToken(m.token, store.HashToken(m.value)); err != nil || !i.readApart {
+		return err
+	}
+	for _, g := range m.grants {
+		token, value := clientToken(g, []string{"rest"}, m.now, endWithin(m.now, i.ttl, g.ExpiresAt))
+		if err := tx.CreateToken(token, store.HashToken(value)); err != nil {
+			return err
+		}
+		m.apart = append(m.apart, credential.MemberToken{GrantID: g.ID, Token: value, ExpiresAt: token.ExpiresAt})
+	}
+	return nil
+}
+
+// credential is what reads with the new package.
+func (m *madePackage) credential() *credential.Credential {
+	details := []byte{'['}
+	for i, doc := range m.docs {
+		if i > 0 {
+			details = append(details, ',')
+		}
+		details = grant.AppendDetail(details, doc)
+	}
+	return &credential.Credential{
+		ID: string(m.stored.ID), Token: m.value, Kind: string(pdpp.TokenPackage), Status: credential.Active,
+		ExpiresAt: m.token.ExpiresAt, CreatedAt: m.now, ClientID: string(m.stored.Client.ID), ClientName: m.stored.Client.Name,
+		Details: append(details, ']'), Members: m.apart,
+	}
+}
+
+func (m *madePackage) answer() packageAnswer {
+	out := packageAnswer{
+		PackageID: m.stored.ID, ClientID: m.stored.Client.ID, SubjectID: m.stored.Subject,
+		AccessToken: m.value, TokenType: "Bearer", ExpiresAt: pdpp.FormatTime(m.token.ExpiresAt), Audience: m.token.Audience,
+		CredentialFile: m.file,
+	}
+	for _, member := range m.members {
+		out.Members = append(out.Members, rowOfMember(member))
+	}
+	return out
+}
+
+func (m *madePackage) text() string {
+	rows := [][]string{
+		{"package", string(m.stored.ID)},
+		{"client", m.stored.Client.Name + " (" + string(m.stored.Client.ID) + ")"},
+		{"package ends", when(m.stored.ExpiresAt, "when revoked")},
+	}
+	for _, member := range m.members {
+		row := rowOfMember(member)
+		rows = append(rows, []string{"member", string(row.GrantID) + " " + string(row.Connector) + " " + connectionText(row)})
+	}
+	rows = append(rows, []string{"token", m.value},
+		[]string{"token ends", when(m.token.ExpiresAt, "")},
+		[]string{"audience", strings.Join(m.token.Audience, ", ")})
+	if m.file != "" {
+		rows = append(rows, []string{"saved in", m.file})
+	}
+	return table(rows...) + "\nThe token is shown only now.\n"
+}
+
+func connectionText(m memberRow) string {
+	return strings.TrimSpace(string(m.Connection) + " " + m.DisplayName)
+}

@@ -1,0 +1,56 @@
+package httpx
+
+import (
+	_ "embed" // the icon
+	"net/http"
+	"strconv"
+)
+
+// IconPath is where the icon of this server is; its URL is R + IconPath (H-62).
+const IconPath = "/icon.svg"
+
+// IconType is its media type.
+const IconType = "image/svg+xml"
+
+//go:embed icon.svg
+var icon []byte
+
+// The headers of the icon. It is an image and nothing else, also when somebody opens
+// it as a page: no scripts, no requests.
+var (
+	valueIconType   = []string{IconType}
+	valueIconCache  = []string{"public, max-age=86400"}
+	valueIconPolicy = []string{"default-src 'none'; style-src 'unsafe-inline'"}
+	valueIconLength = []string{strconv.Itoa(len(icon))}
+)
+
+// Icon answers GET and HEAD of IconPath.
+func Icon(w http.ResponseWriter, r *http.Request) error {
+	h := w.Header()
+	h[keyContentType] = valueIconType
+	h[keyCacheControl] = valueIconCache
+	h[keyContentPolicy] = valueIconPolicy
+	h[keyNosniff] = valueNosniff
+	h[keyContentLength] = valueIconLength
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	_, err := w.Write(icon)
+	return err
+}
+
+// iconLink is the Link header that leads to the icon (H-50, H-64).
+func iconLink(base string) []string {
+	return []string{"<" + base + IconPath + `>; rel="icon"; type="` + IconType + `"`}
+}
+
+// IconLink puts the Link header of the icon on every response below it (H-64).
+func (e *Edge) IconLink(next http.Handler) http.Handler {
+	var links PerOrigin[[]string]
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if base := e.Base(r); base != "" {
+			w.Header()[keyLink] = links.Get(base, iconLink)
+		}
+		next.ServeHTTP(w, r)
+	})
+}

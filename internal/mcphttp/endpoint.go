@@ -1,0 +1,158 @@
+package mcphttp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/mcpserve"
+	"pdpp/internal/pack"
+	"pdpp/internal/query"
+	"pdpp/internal/rs"
+	"pdpp/internal/telemetry"
+)
+
+const (
+	path     = "/mcp"
+	audience = "mcp"
+	methods  = "POST, OPTIONS"
+	bodyMax  = 1 << 20 // bytes of a request (H-65)
+)
+
+// Config is what an endpoint is made of.
+type Config struct {
+	RS      *rs.Server
+	Edge    *httpx.Edge
+	Cursors *query.Sealer // of searches through packages
+	Version string        // of the build
+	Log     *slog.Logger
+	Clock   func() time.Time
+
+	Telemetry *telemetry.Telemetry // nil: off
+
+	// Around, when not nil, wraps the way to /v1: to watch what is read.
+	Around func(http.RoundTripper) http.RoundTripper
+
+	// Instead, when not nil, may answer a message in place of the surface, behind all
+	// checks: for servers of other surfaces on the same endpoint.
+	Instead func(*mcpserve.Message) http.Handler
+}
+
+// Endpoint serves /mcp. It is safe for concurrent use, and keeps nothing of a caller
+// but which members of packages failed (H-94).
+type Endpoint struct {
+	Config
+	memory     *pack.Memory
+	identities httpx.PerOrigin[*mcpserve.Identity]
+}
+
+// New makes the endpoint, to be served by rs.Server.Handler.
+func New(c Config) rs.Endpoint {
+	e := &Endpoint{Config: c, memory: new(pack.Memory)}
+	handler := httpx.Chain(httpx.Handler(e.serve), noStore, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path))
+	return rs.Endpoint{Path: path, Handler: handler}
+}
+
+var valueNoStore = []string{"no-store"}
+
+// noStore keeps every answer out of caches (H-64).
+func noStore(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Cache-Control"] = valueNoStore
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serve goes through the steps of H-41 from the bearer on.
+func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
+	httpx.SetRoute(r.Context(), path)
+	caller, err := e.RS.Admit(r, audience)
+	if err != nil {
+		return err
+	}
+	if r.Method != http.MethodPost {
+		return httpx.MethodNotAllowed(methods)(w, r)
+	}
+	release, err := caller.Limit()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := checkMedia(r.Header); err != nil {
+		return err
+	}
+	buf := buffers.Get().(*buffer)
+	defer buf.put()
+	if err := buf.read(w, r); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
+	defer cancel()
+	return e.answer(w, r.WithContext(ctx), caller, buf)
+}
+
+// buffer is what a request needs for a while: its body, and its answer.
+type buffer struct{ body, answer bytes.Buffer }
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+const maxKept = 256 << 10 // bytes; a rare huge one is left to the collector
+
+func (b *buffer) put() {
+	if b.body.Cap() > maxKept || b.answer.Cap() > maxKept {
+		return
+	}
+	b.body.Reset()
+	b.answer.Reset()
+	buffers.Put(b)
+}
+
+// read reads the body of a request.
+func (b *buffer) read(w http.ResponseWriter, r *http.Request) error {
+	if r.ContentLength > bodyMax {
+		return tooLarge()
+	}
+	if r.ContentLength > 0 {
+		b.body.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := b.body.ReadFrom(http.MaxBytesReader(w, r.Body, bodyMax))
+	return err
+}
+
+func tooLarge() error {
+	return pdpp.Errorf(pdpp.CodeResourceLimit, "The body of a request may have %d bytes at most.", bodyMax)
+}
+
+var valueJSON = []string{"application/json"}
+
+// send sends an answer.
+func send(w http.ResponseWriter, status int, body []byte) error {
+	h := w.Header()
+	h["Content-Type"] = valueJSON
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	_, err := w.Write(body)
+	return err
+}
+
+// accepted answers what needs no answer: notifications (H-61).
+func accepted(w http.ResponseWriter) error {
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// replay is the request with its body as if it had not been read.
+func replay(r *http.Request, body []byte) *http.Request {
+	out := r.Clone(r.Context())
+	out.Body = io.NopCloser(bytes.NewReader(body))
+	out.ContentLength = int64(len(body))
+	out.Header.Set("Accept", "application/json, text/event-stream")
+	return out
+}

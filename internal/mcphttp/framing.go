@@ -1,0 +1,186 @@
+package mcphttp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"pdpp/internal/mcpserve"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rs"
+)
+
+const batchMax = 20 // messages of a batch (H-61)
+
+// answer is steps 9 and 10: one message, or a batch of them where the revision has
+// batches.
+func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer) error {
+	text, err := rawjson.CompactRelayed(nil, buf.body.Bytes())
+	if err != nil {
+		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeParse, Message: "the body is not JSON, or nested too deep"})
+	}
+	if text[0] == '[' {
+		return e.batch(w, r, caller, buf, text)
+	}
+	m, ok := mcpserve.Parse(text)
+	if !ok || m.BadID {
+		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: "the body is not a JSON-RPC message"})
+	}
+	revision, fault := revisionOf(r.Header, &m)
+	if fault != nil {
+		return refuse(w, http.StatusBadRequest, m.ID, fault)
+	}
+	if e.Instead != nil {
+		if h := e.Instead(&m); h != nil {
+			h.ServeHTTP(w, replay(r, buf.body.Bytes()))
+			return nil
+		}
+	}
+	if m.ID == nil || m.Method == "" {
+		return accepted(w)
+	}
+	answer, code := e.watched(r.Context(), e.server(r, caller), buf.answer.AvailableBuffer(), &m, revision)
+	buf.answer.Write(answer) // keeps the room for the next request
+	return send(w, statusOf(code, revision), answer)
+}
+
+// batch answers the messages of an array one by one, as revision 2025-03-26 has it.
+func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer, text []byte) error {
+	invalid := func(message string) error {
+		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: message})
+	}
+	revision, fault := revisionOf(r.Header, &mcpserve.Message{})
+	switch {
+	case fault != nil:
+		return refuse(w, http.StatusBadRequest, nil, fault)
+	case revision != mcpserve.Batches:
+		return invalid("a batch needs revision " + mcpserve.Batches)
+	}
+	var list []mcpserve.Message
+	for raw := range rawjson.Elements(text) {
+		m, ok := mcpserve.Parse(raw)
+		if !ok || m.BadID || m.Method == "initialize" {
+			return invalid("the batch has an entry that is no JSON-RPC message, or initialize")
+		}
+		list = append(list, m)
+	}
+	if len(list) == 0 || len(list) > batchMax {
+		return invalid("a batch has 1 to 20 messages")
+	}
+	server := e.server(r, caller)
+	out := append(buf.answer.AvailableBuffer(), '[')
+	for i := range list {
+		if m := &list[i]; m.ID != nil && m.Method != "" {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out, _ = e.watched(r.Context(), server, out, m, revision)
+		}
+	}
+	if len(out) == 1 {
+		return accepted(w)
+	}
+	return send(w, http.StatusOK, append(out, ']'))
+}
+
+// refuse answers with a JSON-RPC error.
+func refuse(w http.ResponseWriter, status int, id []byte, e *mcpserve.Fault) error {
+	return send(w, status, mcpserve.AppendError(nil, id, e))
+}
+
+// statusOf is the HTTP status of an answer: revision 2026-07-28 has some for errors.
+func statusOf(code int64, revision string) int {
+	if revision == mcpserve.Modern {
+		switch code {
+		case mcpserve.CodeMethod:
+			return http.StatusNotFound
+		case mcpserve.CodeParams, mcpserve.CodeUnsupported, mcpserve.CodeHeaders:
+			return http.StatusBadRequest
+		}
+	}
+	return http.StatusOK
+}
+
+// revisionOf finds the revision that a message follows and holds it against its
+// headers (H-60).
+func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Fault) {
+	named := h.Get("Mcp-Protocol-Version")
+	switch {
+	case named == "" && m.Revision == "":
+		return mcpserve.Batches, nil
+	case named == "" && m.Revision == mcpserve.Modern:
+		return "", mismatch("the header MCP-Protocol-Version is missing")
+	case named == "":
+		return "", unsupported(m.Revision)
+	case !slices.Contains(mcpserve.Versions(), named):
+		return "", unsupported(named)
+	case named != mcpserve.Modern:
+		if m.Revision != "" && m.Revision != named {
+			return "", mismatch("the header MCP-Protocol-Version differs from the version in _meta")
+		}
+		return named, nil
+	}
+	return named, checkModern(h, m)
+}
+
+// checkModern compares the headers of revision 2026-07-28 with the body.
+func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
+	if m.Method == "" {
+		return nil
+	}
+	if h.Get("Mcp-Method") != m.Method {
+		return mismatch("the header Mcp-Method is missing or differs from the method")
+	}
+	name := m.Name
+	switch m.Method {
+	case "resources/read":
+		name = m.URI
+		fallthrough
+	case "tools/call":
+		if sent := h.Get("Mcp-Name"); sent == "" || decodedHeader(sent) != name {
+			return mismatch("the header Mcp-Name is missing or differs from the name")
+		}
+	}
+	switch {
+	case m.ID == nil && m.Revision == "":
+		return nil // notifications need no _meta
+	case m.Revision == "":
+		return &mcpserve.Fault{Code: mcpserve.CodeParams, Message: "the protocol version is missing in _meta"}
+	case m.Revision != mcpserve.Modern:
+		return mismatch("the header MCP-Protocol-Version differs from the version in _meta")
+	case !m.IsModern:
+		return &mcpserve.Fault{Code: mcpserve.CodeParams, Message: "the client capabilities are missing in _meta"}
+	}
+	return nil
+}
+
+// decodedHeader is a header value that may be encoded, because it has characters that
+// no header can have.
+func decodedHeader(value string) string {
+	encoded, ok := strings.CutPrefix(value, "=?base64?")
+	if !ok {
+		return value
+	}
+	if encoded, ok = strings.CutSuffix(encoded, "?="); !ok {
+		return value
+	}
+	text, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return value
+	}
+	return string(text)
+}
+
+func mismatch(message string) *mcpserve.Fault {
+	return &mcpserve.Fault{Code: mcpserve.CodeHeaders, Message: message}
+}
+
+func unsupported(revision string) *mcpserve.Fault {
+	data, err := json.Marshal(map[string]any{"supported": mcpserve.Versions(), "requested": revision})
+	if err != nil {
+		data = nil // strings alone
+	}
+	return &mcpserve.Fault{Code: mcpserve.CodeUnsupported, Message: "unsupported protocol version", Data: data}
+}

@@ -1,0 +1,88 @@
+package pack
+
+import (
+	"context"
+	"slices"
+
+	"pdpp"
+	"pdpp/internal/rsclient"
+)
+
+// readOne reads from the one member that a request is for. That member's answer is
+// the answer, also when it is an error; no other is tried (H-87).
+func readOne[T any](ctx context.Context, p *Package, stream string, q rsclient.Query, read func(rsclient.Reader) (T, error)) (T, error) {
+	m, err := p.choose(ctx, stream, q.Get("connection_id"))
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return readFrom(p, m, read)
+}
+
+// readFrom reads from a member, and remembers whether it may still be read.
+func readFrom[T any](p *Package, m *Member, read func(rsclient.Reader) (T, error)) (T, error) {
+	got, err := read(m.Reader)
+	if e := p.noted(m, err); e != nil {
+		return got, e
+	}
+	return got, err
+}
+
+// choose finds the member that a read is for, from the membership alone (H-86).
+func (p *Package) choose(ctx context.Context, stream, connection string) (*Member, error) {
+	usable := p.usable()
+	switch {
+	case connection != "":
+		i := slices.IndexFunc(p.Members, func(m Member) bool { return m.Connection == connection })
+		if i < 0 {
+			return nil, p.choice(ctx, unknownConnection, grantersFirst(usable, stream))
+		}
+		if m := &p.Members[i]; m.Unusable == "" {
+			return m, nil
+		}
+		return nil, p.unusable(ctx, &p.Members[i])
+	case len(usable) == 0:
+		return nil, p.empty(ctx)
+	case len(usable) > 1:
+		return nil, p.choice(ctx, severalConnections, grantersFirst(usable, stream))
+	}
+	return usable[0], nil
+}
+
+// grantersFirst orders members: those that grant the stream, then the others.
+func grantersFirst(members []*Member, stream string) []*Member {
+	first, rest := granters(members, stream), make([]*Member, 0, len(members))
+	for _, m := range members {
+		if !m.grants(stream) {
+			rest = append(rest, m)
+		}
+	}
+	return append(first, rest...)
+}
+
+func granters(members []*Member, stream string) []*Member {
+	var list []*Member
+	for _, m := range members {
+		if m.grants(stream) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// unusable is the error of a read that names a member whose stored grant has ended:
+// what its own server would say, without asking it.
+func (p *Package) unusable(ctx context.Context, m *Member) *rsclient.Error {
+	e := p.refuse(ctx, refusal{code: pdpp.Code(m.Unusable), message: endedMessage})
+	return with(e, "next_step", quoted(approveAgain))
+}
+
+// empty is the error of any read of a package none of whose members is usable.
+func (p *Package) empty(ctx context.Context) *rsclient.Error {
+	r := refusal{code: pdpp.CodeGrantInvalid, message: "No source of this package can be read any more."}
+	if len(p.Members) > 0 {
+		r.code = pdpp.Code(p.Members[0].Unusable)
+	}
+	e := p.withUnavailable(p.refuse(ctx, r))
+	return with(e, "next_step", quoted("Ask the owner to approve the sources again."))
+}

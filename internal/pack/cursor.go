@@ -1,0 +1,151 @@
+package pack
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/query"
+	"pdpp/internal/rsclient"
+)
+
+// A cursor of a package search (H-91) holds the size of the members' pages and, for
+// each member of the traversal, either its lane or why it is out of it. Members that
+// have nothing more to give are not in it.
+
+// Kinds of entries.
+const (
+	inPlay = iota
+	isOut
+)
+
+// scope is what a cursor is bound to: the package and all that was asked for.
+func (s *search) scope() query.Scope {
+	parts := strings.Split(s.query.Without("count").String(), "&")
+	for _, name := range s.streams {
+		parts = append(parts, "streams="+name)
+	}
+	slices.Sort(parts)
+	h := sha256.New()
+	for _, part := range append([]string{s.ID, s.mode}, slices.Compact(parts)...) {
+		h.Write(appendText(nil, part))
+	}
+	return query.Scope(h.Sum(nil)[:len(query.Scope{})])
+}
+
+// seal makes the cursor that goes on after this page; "" when it would be too long.
+func (s *search) seal() string {
+	b := binary.AppendUvarint(nil, uint64(s.fetch.hits))
+	b = binary.AppendUvarint(b, uint64(s.fetch.bytes))
+	for _, l := range s.lanes {
+		b = l.appendEntry(b)
+	}
+	for _, a := range s.absent {
+		b = appendText(append(b, isOut), a.GrantID)
+		b = appendText(b, firstChars(a.code, maxCode))
+		b = binary.AppendUvarint(b, uint64(a.status))
+	}
+	cursor := s.Sealer.Seal(query.PackagePages, s.scope(), b, s.Clock())
+	if len(cursor) > query.MaxPackageCursor {
+		return ""
+	}
+	return cursor
+}
+
+// Most characters of a code in a cursor.
+const maxCode = 64
+
+// appendEntry appends where a lane goes on. A page that is used up gives way to the
+// next. A lane with more that cannot be reached stays, so that the last page still
+// knows that there is more.
+func (l *lane) appendEntry(b []byte) []byte {
+	cursor, first, given := l.cursor, l.first, l.given
+	switch {
+	case l.isOver() && !l.more:
+		return b
+	case l.isUsedUp() && l.next != "":
+		cursor, first, given = l.next, l.rank(), 0
+	}
+	b = appendText(append(b, inPlay), l.GrantID)
+	b = appendText(b, cursor)
+	b = binary.AppendUvarint(b, uint64(first))
+	return binary.AppendUvarint(b, uint64(given))
+}
+
+// resume leaves in play what a cursor says. Members that the package has no longer
+// are gone without a word, and new ones do not join.
+func (s *search) resume(ctx context.Context, cursor string) error {
+	s.resumed = true
+	payload, err := s.Sealer.Open(query.PackagePages, s.scope(), cursor, s.Clock())
+	if err != nil {
+		return s.cursorError(ctx, err)
+	}
+	r := entryReader{payload}
+	s.fetch = size{hits: r.number(), bytes: r.number()}
+	s.limit = strconv.Itoa(s.fetch.hits)
+	offered := s.lanes
+	s.lanes = nil
+	entries := map[string]*lane{}
+	for len(r.rest) > 0 {
+		if kind := r.number(); kind == inPlay {
+			grant := r.text()
+			entries[grant] = &lane{cursor: r.text(), first: r.number(), given: r.number()}
+			continue
+		}
+		grant, out := r.text(), absence{code: r.text(), status: r.number()}
+		if i := slices.IndexFunc(offered, func(l *lane) bool { return l.GrantID == grant }); i >= 0 {
+			out.Member = offered[i].Member
+			s.absent = append(s.absent, out)
+		}
+	}
+	for _, l := range offered {
+		if e := entries[l.GrantID]; e != nil {
+			e.Member = l.Member
+			s.lanes = append(s.lanes, e)
+		}
+	}
+	return nil
+}
+
+func (s *search) cursorError(ctx context.Context, err error) *rsclient.Error {
+	var e *pdpp.Error
+	if !errors.As(err, &e) {
+		e = &pdpp.Error{Code: pdpp.CodeInvalidCursor, Message: err.Error()}
+	}
+	return s.refuse(ctx, refusal{code: e.Code, message: e.Message, param: e.Param})
+}
+
+// expired is the error when a member does not go on from its own cursor.
+func (s *search) expired(ctx context.Context) *rsclient.Error {
+	return s.cursorError(ctx, query.PackagePages.Expired())
+}
+
+// appendText appends a text after its length.
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// entryReader reads what seal wrote and Open has vouched for.
+type entryReader struct{ rest []byte }
+
+func (r *entryReader) number() int {
+	n, size := binary.Uvarint(r.rest)
+	if size <= 0 {
+		r.rest = nil
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return int(n)
+}
+
+func (r *entryReader) text() string {
+	n := min(r.number(), len(r.rest))
+	s := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	return s
+}

@@ -1,0 +1,96 @@
+package pack
+
+import (
+	"slices"
+
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// lane is a member in a traversal: where it stands in its own list of hits.
+type lane struct {
+	*Member
+	cursor string // of its page in use; "" for its first
+	first  int    // the rank of the first hit of that page
+	given  int    // hits of that page that were given out, on pages before this one too
+
+	before int // given when this page began
+	page   rsclient.Page
+	next   string // the cursor of the page after the one in use; "" when there is none
+	more   bool   // there is more behind the page in use
+}
+
+// take receives the page in use. What is no object is no hit.
+func (l *lane) take(page rsclient.Page, pages bool) {
+	page.Rows = slices.DeleteFunc(page.Rows, func(row []byte) bool { return rawjson.KindOf(row) != rawjson.KindObject })
+	l.page = page
+	if l.next = page.NextCursor; !pages {
+		l.next = ""
+	}
+	l.more = l.next != "" || page.HasMore != nil && *page.HasMore
+	l.given = min(l.given, len(page.Rows))
+	l.before = l.given
+}
+
+// rank is the rank of the next hit.
+func (l *lane) rank() int { return l.first + l.given }
+
+func (l *lane) isUsedUp() bool { return l.given == len(l.page.Rows) }
+
+// isOver reports that there is nothing to come that could be read: the hits are
+// given out, and no cursor leads to more.
+func (l *lane) isOver() bool { return l.isUsedUp() && l.next == "" }
+
+// appendHit appends the hit that is next, with the member it is of (PKG-1), and
+// steps over it.
+func (l *lane) appendHit(dst []byte) []byte {
+	hit := l.page.Rows[l.given]
+	l.given++
+	return l.appendAttributed(dst, hit)
+}
+
+// appendAttributed appends a hit. What it does not say of its source it gets from
+// the member; an empty value says nothing.
+func (m *Member) appendAttributed(dst, hit []byte) []byte {
+	source := [...]struct {
+		name, value string
+		stated      bool
+	}{
+		{name: "connection_id", value: m.Connection},
+		{name: "connector_key", value: m.ConnectorKey},
+		{name: "display_name", value: m.DisplayName},
+		{name: "grant_id", value: m.GrantID},
+	}
+	start := len(dst)
+	dst = append(dst, '{')
+	from := 1 // what is not copied yet
+	for name, at := range rawjson.Places(hit) {
+		for i := range source {
+			if string(name) != source[i].name {
+				continue
+			}
+			if isEmpty(hit[at.Value:at.End]) {
+				dst = append(dst, hit[from:at.Start]...)
+				from = min(at.End+1, len(hit)-1) // the comma too
+			} else {
+				source[i].stated = true
+			}
+		}
+	}
+	dst = append(dst, hit[from:len(hit)-1]...)
+	if dst[len(dst)-1] == ',' { // the last member was left out
+		dst = dst[:len(dst)-1]
+	}
+	o := object(dst[start:])
+	if len(o) == 1 {
+		o = o[:0]
+	}
+	for _, s := range source {
+		if !s.stated {
+			o.text(s.name, s.value)
+		}
+	}
+	return append(dst[:start], o.close()...)
+}
+
+func isEmpty(v []byte) bool { return rawjson.KindOf(v) == rawjson.KindNull || string(v) == `""` }

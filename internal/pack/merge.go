@@ -1,0 +1,181 @@
+package pack
+
+import (
+	"strconv"
+
+	"pdpp/internal/rsclient"
+)
+
+// merge interleaves the hits of all lanes by rank and makes the answer (H-90). A hit
+// is of one member alone, so this is what reciprocal rank fusion would give.
+func (s *search) merge() []byte {
+	var w warnings
+	for _, a := range s.absent {
+		w.missing(a)
+	}
+	for _, l := range s.lanes {
+		w.repeat(l.page.Warnings)
+	}
+	count, recall := s.count(), s.recall()
+	o := object(`{"object":"list","data":`)
+	o, limited := s.interleave(o)
+	if limited {
+		w.pageLimited(s.page.bytes, s.shown(), s.page.hits)
+	}
+	more, cursor := s.goOn()
+	o.bool("has_more", more)
+	o.text("next_cursor", cursor)
+	if more && cursor == "" && s.pages() {
+		w.noCursor()
+	}
+	var meta object
+	meta.raw("count", count)
+	meta.raw("package", s.facts())
+	if away := s.unavailable(); away != nil && !s.resumed {
+		meta.raw("unavailable_connections", away)
+	}
+	if recall != nil {
+		meta.raw("recall", recall)
+	}
+	meta.raw("warnings", w.json())
+	o.raw("meta", meta.close())
+	return o.close()
+}
+
+// interleave appends the list of hits: all that are next in rank, in the order of
+// the members, then all of the rank after that. limited reports that the size of the
+// page ended it.
+func (s *search) interleave(dst []byte) (list []byte, limited bool) {
+	start := len(dst)
+	dst = append(dst, '[')
+	hits := 0
+	for {
+		rank, ok := s.nextRank()
+		if !ok {
+			return append(dst, ']'), false
+		}
+		for _, l := range s.lanes {
+			switch {
+			case l.isOver() || l.rank() != rank:
+				continue
+			case hits == s.page.hits, l.isUsedUp(): // in the latter case its next hit is not here yet
+				return append(dst, ']'), false
+			}
+			before := len(dst)
+			if hits > 0 {
+				dst = append(dst, ',')
+			}
+			dst = l.appendHit(dst)
+			if hits > 0 && s.page.bytes > 0 && len(dst)-start+1 > s.page.bytes {
+				l.given--
+				return append(dst[:before], ']'), true
+			}
+			hits++
+		}
+	}
+}
+
+// nextRank is the lowest rank that any lane has a hit of; false when all are over.
+func (s *search) nextRank() (rank int, ok bool) {
+	for _, l := range s.lanes {
+		if !l.isOver() && (!ok || l.rank() < rank) {
+			rank, ok = l.rank(), true
+		}
+	}
+	return rank, ok
+}
+
+// shown is how many hits this page has.
+func (s *search) shown() int {
+	n := 0
+	for _, l := range s.lanes {
+		n += l.given - l.before
+	}
+	return n
+}
+
+// goOn says whether there is more, and gives the cursor that leads there; "" when
+// none does.
+func (s *search) goOn() (more bool, cursor string) {
+	readable := false
+	for _, l := range s.lanes {
+		readable = readable || !l.isOver()
+		more = more || !l.isOver() || l.more
+	}
+	if readable && s.pages() {
+		cursor = s.seal()
+	}
+	return more, cursor
+}
+
+// facts is meta.package.
+func (s *search) facts() []byte {
+	var mix array
+	for _, l := range s.lanes {
+		if n := l.given - l.before; n > 0 {
+			var source object
+			source.text("connection_id", l.Connection)
+			source.text("connector_key", l.ConnectorKey)
+			source.text("display_name", l.DisplayName)
+			source.int("count", n)
+			mix.add(source.close())
+		}
+	}
+	var o object
+	o.int("member_count", len(s.usable()))
+	o.int("queried_count", s.called)
+	o.bool("partial", len(s.absent) > 0)
+	o.raw("source_mix", mix.close())
+	return o.close()
+}
+
+// count is meta.count: the sum, when every member that has what is asked for told
+// its own. It is as exact as the least exact of them.
+func (s *search) count() []byte {
+	kind, sum := "exact", 0
+	if len(s.lanes) < s.covers {
+		kind = "none"
+	}
+	for _, l := range s.lanes {
+		own := l.count()
+		n, err := strconv.Atoi(own.Value)
+		switch {
+		case own.Kind == "" || err != nil || kind == "none":
+			kind = "none"
+		case own.Kind != "exact" && kind != "estimated":
+			kind = own.Kind
+		}
+		sum += n
+	}
+	var o object
+	o.text("kind", kind)
+	if kind != "none" {
+		o.int("value", sum)
+	}
+	return o.close()
+}
+
+// count is the member's own count. One that has found nothing at all need not say
+// so: that is how a source without searchable fields answers (Q-3).
+func (l *lane) count() rsclient.Count {
+	if l.page.Count.Kind == "" && len(l.page.Rows) == 0 && !l.more && l.cursor == "" {
+		return rsclient.Count{Kind: "exact", Value: "0"}
+	}
+	return l.page.Count
+}
+
+// recall is meta.recall when a member did not rank all that matches (Q-10); else nil.
+func (s *search) recall() []byte {
+	bounded := 0
+	for _, l := range s.lanes {
+		if l.page.Recall().Bounded {
+			bounded++
+		}
+	}
+	if bounded == 0 {
+		return nil
+	}
+	o := object(`{"complete":false,"ranking_scope":"candidate_window","truncated":true`)
+	o.int("truncated_source_count", bounded)
+	return o.close()
+}

@@ -1,0 +1,92 @@
+package pack
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"pdpp/internal/query"
+	"pdpp/internal/rsclient"
+	"pdpp/internal/secret"
+)
+
+// Member is one grant of a package. It covers one connection, and no other member
+// covers that connection (H-82).
+type Member struct {
+	GrantID      string
+	Connection   string
+	ConnectorKey string
+	DisplayName  string   // as the owner labelled the connection; "" when not
+	Streams      []string // the names that are granted
+
+	// Unusable is the code of why the stored grant gives nothing: grant_revoked,
+	// grant_expired, grant_invalid. "" for a member that takes part in reads (H-83).
+	Unusable string
+	// Reader reads with the grant of this member; it ends when its context does. nil
+	// where the member is unusable.
+	Reader rsclient.Reader
+}
+
+func (m *Member) grants(stream string) bool { return slices.Contains(m.Streams, stream) }
+
+// Package reads its members. It is made of values and holds no state of its own, so
+// one can be made for each request; it is safe for concurrent use.
+type Package struct {
+	ID      string
+	URL     string // of the provider, without a trailing slash
+	Members []Member
+	Sealer  *query.Sealer // of the cursors of search
+	Memory  *Memory       // of the process
+	Clock   func() time.Time
+	// RequestID gives the id of an answer that is the package's own. nil: a new one
+	// each time.
+	RequestID func(context.Context) string
+}
+
+var _ rsclient.Reader = (*Package)(nil)
+
+// Provider is the URL of the provider.
+func (p *Package) Provider() string { return p.URL }
+
+// Records reads a page of records of one member.
+func (p *Package) Records(ctx context.Context, stream string, q rsclient.Query, want rsclient.Prefer) (*rsclient.Answer, error) {
+	return readOne(ctx, p, stream, q, func(r rsclient.Reader) (*rsclient.Answer, error) { return r.Records(ctx, stream, q, want) })
+}
+
+// Record reads one record of one member.
+func (p *Package) Record(ctx context.Context, stream, id string, q rsclient.Query, want rsclient.Prefer) (*rsclient.Answer, error) {
+	return readOne(ctx, p, stream, q, func(r rsclient.Reader) (*rsclient.Answer, error) { return r.Record(ctx, stream, id, q, want) })
+}
+
+// FieldWindow reads a piece of a field of one member.
+func (p *Package) FieldWindow(ctx context.Context, stream, id string, q rsclient.Query) (*rsclient.Answer, error) {
+	return readOne(ctx, p, stream, q, func(r rsclient.Reader) (*rsclient.Answer, error) { return r.FieldWindow(ctx, stream, id, q) })
+}
+
+// Aggregate reads one metric of a stream of one member.
+func (p *Package) Aggregate(ctx context.Context, stream string, q rsclient.Query) (*rsclient.Answer, error) {
+	return readOne(ctx, p, stream, q, func(r rsclient.Reader) (*rsclient.Answer, error) { return r.Aggregate(ctx, stream, q) })
+}
+
+// Blob reads the beginning of a blob of one member.
+func (p *Package) Blob(ctx context.Context, id string, q rsclient.Query, most int) (*rsclient.Blob, error) {
+	return readOne(ctx, p, "", q, func(r rsclient.Reader) (*rsclient.Blob, error) { return r.Blob(ctx, id, q, most) })
+}
+
+// usable are the members that take part in reads, in their order.
+func (p *Package) usable() []*Member {
+	list := make([]*Member, 0, len(p.Members))
+	for i := range p.Members {
+		if p.Members[i].Unusable == "" {
+			list = append(list, &p.Members[i])
+		}
+	}
+	return list
+}
+
+func (p *Package) requestID(ctx context.Context) string {
+	if p.RequestID == nil {
+		return secret.ID("req_")
+	}
+	return p.RequestID(ctx)
+}

@@ -1,0 +1,156 @@
+package pack
+
+import (
+	"context"
+
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// Schema reads the schemas of all members and merges them into one document, or,
+// with a connection_id or in full, that of one member (H-92).
+func (p *Package) Schema(ctx context.Context, q rsclient.Query) (*rsclient.Answer, error) {
+	read := func(r rsclient.Reader) (*rsclient.Answer, error) { return r.Schema(ctx, q) }
+	stream := q.Get("stream")
+	if q.Get("connection_id") != "" {
+		return readOne(ctx, p, stream, q, read)
+	}
+	members := p.usable()
+	isFull := q.Get("detail") == "full"
+	if stream != "" {
+		members = granters(members, stream)
+	}
+	switch {
+	case isFull && stream == "":
+		return nil, p.refuse(ctx, schemaOfAll)
+	case len(p.usable()) == 0:
+		return nil, p.empty(ctx)
+	case len(members) == 0:
+		return nil, p.notGranted(ctx, "stream")
+	case isFull && len(members) == 1:
+		return readFrom(p, members[0], read)
+	case isFull:
+		several := severalSchemas
+		several.stream = stream
+		return nil, p.choice(ctx, several, members)
+	}
+	return p.mergedSchema(ctx, members, q)
+}
+
+func (p *Package) mergedSchema(ctx context.Context, members []*Member, q rsclient.Query) (*rsclient.Answer, error) {
+	outcomes, err := ask(ctx, p, members, func(ctx context.Context, i int) (*rsclient.Answer, error) {
+		return members[i].Reader.Schema(ctx, q)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if e := firstFailure(p, outcomes); e != nil {
+		return nil, e
+	}
+	d := document{isCompact: true}
+	for i, o := range outcomes {
+		if o.failure != nil {
+			d.partial = true
+			d.warnings.missing(absent(members[i], o.failure))
+			continue
+		}
+		d.add(members[i], rsclient.DocumentOf(o.answer.Body))
+	}
+	return &rsclient.Answer{Body: p.schemaBody(&d), RequestID: p.requestID(ctx)}, nil
+}
+
+// document is a merged schema document in the making.
+type document struct {
+	first      []byte // the document of the first member that answered
+	isCompact  bool   // every one says so
+	connectors array
+	connector  int // how many there are
+	rows       int
+	partial    bool
+	warnings   warnings
+}
+
+// add takes the connectors of a member's document.
+func (d *document) add(m *Member, doc []byte) {
+	if d.first == nil {
+		d.first = doc
+	}
+	detail, _ := rawjson.Get(doc, "detail")
+	d.isCompact = d.isCompact && string(detail) == `"compact"`
+	d.warnings.repeat(rsclient.PageOf(doc).Warnings)
+	list, _ := rawjson.Get(doc, "connectors")
+	nested := 0
+	for c := range rawjson.Elements(list) {
+		streams, _ := rawjson.Get(c, "streams")
+		nested += elements(streams)
+		d.connector++
+		d.connectors.add(withMember(c, "granted_connections", m.connections()))
+	}
+	d.rows += nested
+	if streams, _ := rawjson.Get(doc, "streams"); nested == 0 && elements(streams) > 0 {
+		d.addRows(m, streams)
+	}
+}
+
+// addRows makes a connector of rows that a server has at the top of its document.
+func (d *document) addRows(m *Member, streams []byte) {
+	n := elements(streams)
+	var c object
+	c.text("object", "connector")
+	c.text("connector_key", m.ConnectorKey)
+	c.int("stream_count", n)
+	c.raw("granted_connections", m.connections())
+	c.raw("streams", streams)
+	d.connectors.add(c.close())
+	d.connector++
+	d.rows += n
+}
+
+func elements(list []byte) int {
+	n := 0
+	for range rawjson.Elements(list) {
+		n++
+	}
+	return n
+}
+
+// connections is granted_connections of the member's connector.
+func (m *Member) connections() []byte {
+	var o object
+	o.text("connection_id", m.Connection)
+	o.text("display_name", m.DisplayName)
+	var list array
+	list.add(o.close())
+	return list.close()
+}
+
+// schemaBody is the merged document (X-13, X-14), with the package beside its counts.
+func (p *Package) schemaBody(d *document) []byte {
+	var o, bearer, facts, meta object
+	o.text("object", "schema")
+	if d.isCompact {
+		o.text("detail", "compact")
+		o.keep(d.first, "compact_scope")
+	}
+	bearer.text("token_kind", "mcp_package")
+	bearer.text("scope", "grant")
+	client, _ := rawjson.Get(d.first, "bearer")
+	bearer.keep(client, "client_id")
+	o.raw("bearer", bearer.close())
+	facts.int("member_count", len(p.usable()))
+	o.raw("package", facts.close())
+	if d.partial {
+		o.bool("partial", true)
+	}
+	o.int("connector_count", d.connector)
+	o.int("stream_count", d.rows)
+	o.raw("connectors", d.connectors.close())
+	if away := p.unavailable(); away != nil {
+		o.raw("unavailable_connections", away)
+	}
+	o.keep(d.first, "links")
+	meta.raw("count", []byte(`{"kind":"none"}`))
+	meta.raw("warnings", d.warnings.json())
+	o.raw("meta", meta.close())
+	return o.close()
+}

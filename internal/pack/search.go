@@ -1,0 +1,173 @@
+package pack
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"pdpp"
+	"pdpp/internal/rsclient"
+)
+
+// The limits of a page of hits (H-90), and the sizes of one that may be preferred
+// (REC-38).
+const (
+	defaultHits  = 25
+	maxHits      = 100
+	minPageBytes = 4 << 10
+	maxPageBytes = 8 << 20
+)
+
+// Search searches all members and merges what they find by rank, or, with a
+// connection_id, one member (H-90).
+func (p *Package) Search(ctx context.Context, mode string, q rsclient.Query, want rsclient.Prefer) (*rsclient.Answer, error) {
+	if q.Get("connection_id") != "" {
+		return readOne(ctx, p, "", q, func(r rsclient.Reader) (*rsclient.Answer, error) { return r.Search(ctx, mode, q, want) })
+	}
+	s, err := p.begin(ctx, mode, q, want)
+	if err != nil {
+		return nil, err
+	}
+	// A call that is late must not see what becomes of the lanes.
+	members, queries := make([]*Member, len(s.lanes)), make([]rsclient.Query, len(s.lanes))
+	for i, l := range s.lanes {
+		members[i], queries[i] = l.Member, s.queryFor(l)
+	}
+	fetch := rsclient.Prefer{PageBytes: s.fetch.bytes}
+	outcomes, err := ask(ctx, p, members, func(ctx context.Context, i int) (page rsclient.Page, err error) {
+		answer, err := members[i].Reader.Search(ctx, mode, queries[i], fetch)
+		if err != nil {
+			return page, err
+		}
+		return rsclient.PageOf(answer.Body), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.receive(ctx, outcomes); err != nil {
+		return nil, err
+	}
+	return &rsclient.Answer{
+		Body: s.merge(), RequestID: p.requestID(ctx), Applied: rsclient.Prefer{PageBytes: s.page.bytes},
+	}, nil
+}
+
+// size bounds a page.
+type size struct {
+	hits  int
+	bytes int // of the list; 0: no bound
+}
+
+// search is one page of a package search in the making.
+type search struct {
+	*Package
+	mode    string
+	query   rsclient.Query // without what differs from member to member
+	streams []string       // asked for; nil: all
+	limit   string         // as the members get it
+	page    size           // of this page
+	fetch   size           // of the members' pages: those of the first page
+	resumed bool           // it goes on from a cursor
+
+	lanes  []*lane   // of members in play, in their order
+	absent []absence // of those that failed on this page or before it
+	covers int       // usable members that have what is asked for
+	called int
+}
+
+// begin finds out who is to be asked for which of their pages.
+func (p *Package) begin(ctx context.Context, mode string, q rsclient.Query, want rsclient.Prefer) (*search, error) {
+	s := &search{
+		Package: p, mode: mode, query: q.Without("streams", "limit", "cursor"), streams: q.All("streams"),
+		limit: strconv.Itoa(defaultHits), page: size{hits: defaultHits},
+	}
+	if given := q.Get("limit"); given != "" {
+		s.limit = given // also one that the members will refuse
+		if n, err := strconv.Atoi(given); err == nil {
+			s.page.hits = max(1, min(n, maxHits))
+		}
+	}
+	if want.PageBytes >= minPageBytes && want.PageBytes <= maxPageBytes {
+		s.page.bytes = want.PageBytes
+	}
+	s.fetch = s.page
+	usable := p.usable()
+	if len(usable) == 0 {
+		return nil, p.empty(ctx)
+	}
+	for _, m := range usable {
+		if s.streams == nil || len(s.streamsOf(m)) > 0 {
+			s.lanes = append(s.lanes, &lane{Member: m})
+		}
+	}
+	if len(s.lanes) == 0 {
+		return nil, p.notGranted(ctx, "streams")
+	}
+	s.covers = len(s.lanes)
+	if cursor := q.Get("cursor"); cursor != "" {
+		return s, s.resume(ctx, cursor)
+	}
+	return s, nil
+}
+
+// notGranted is the error of a read of streams that no member grants.
+func (p *Package) notGranted(ctx context.Context, param string) error {
+	return p.withUnavailable(p.refuse(ctx, refusal{
+		code: pdpp.CodeStreamNotAllowed, param: param, message: "No source of this package grants this stream.",
+	}))
+}
+
+// streamsOf are the streams asked for that a member grants, each once.
+func (s *search) streamsOf(m *Member) []string {
+	var names []string
+	for _, name := range s.streams {
+		if m.grants(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// queryFor is the query of a member: its own streams, at its own place.
+func (s *search) queryFor(l *lane) rsclient.Query {
+	q := s.query.Without()
+	q.Each("streams", s.streamsOf(l.Member))
+	q.Set("limit", s.limit)
+	q.Set("cursor", l.cursor)
+	return q
+}
+
+// receive takes the pages of the members that answered into their lanes; the others
+// leave the traversal.
+func (s *search) receive(ctx context.Context, outcomes []outcome[rsclient.Page]) error {
+	for i, o := range outcomes {
+		if o.failure != nil && s.lanes[i].cursor != "" && isStale(o.failure.Code) {
+			return s.expired(ctx)
+		}
+	}
+	if e := firstFailure(s.Package, outcomes); e != nil {
+		return e
+	}
+	var answered []*lane
+	for i, o := range outcomes {
+		if o.called {
+			s.called++
+		}
+		if o.failure != nil {
+			s.absent = append(s.absent, absent(s.lanes[i].Member, o.failure))
+			continue
+		}
+		s.lanes[i].take(o.answer, s.pages())
+		answered = append(answered, s.lanes[i])
+	}
+	s.lanes = answered
+	return nil
+}
+
+// isStale reports that a member does not take its own cursor any more.
+func isStale(code string) bool {
+	return code == string(pdpp.CodeCursorExpired) || code == string(pdpp.CodeInvalidCursor)
+}
+
+// pages reports whether this kind of search has cursors.
+func (s *search) pages() bool { return s.mode != "hybrid" }

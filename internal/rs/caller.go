@@ -1,0 +1,188 @@
+package rs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/store"
+)
+
+// Caller is who asks the hosted endpoint, found out by its token (H-41, steps 4 to 6).
+// It makes reads inside the process with that token's rights and no others (H-53).
+type Caller struct {
+	server *Server
+	hash   store.TokenHash
+	grant  *store.GrantState // of the member that reads; nil where the token has a grant of its own
+
+	Package pdpp.PackageID // "" when the token stands for one grant
+	Members []Member       // of the package, in their order
+}
+
+// Member is a grant of a package (H-81).
+type Member struct {
+	GrantID      pdpp.GrantID
+	Connection   pdpp.ConnectionID
+	ConnectorKey pdpp.ConnectorKey
+	DisplayName  string
+	Streams      []string
+	Fault        pdpp.Code // why its grant gives nothing; "" for one that can be read (H-83)
+	Caller       *Caller   // reads with its grant; nil when there is a fault
+}
+
+// Admit reads the bearer of a request to the hosted endpoint of an audience and judges
+// it. Nothing is kept from one request to the next.
+func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
+	token, err := bearer(r)
+	if err != nil {
+		return nil, err
+	}
+	c := &Caller{server: s, hash: store.HashToken(token)}
+	now := s.Clock()
+	err = s.view(r.Context(), func(v store.View) error {
+		p, err := s.identify(v, r, token, now)
+		if err != nil {
+			return err
+		}
+		if err := judgeHosted(p, audience, now); err != nil {
+			return err
+		}
+		s.used.note(p, now)
+		if p.Package == nil {
+			return nil
+		}
+		return c.open(v, p, now)
+	})
+	return c, err
+}
+
+// open finds the members of a package. One without a usable member opens nothing
+// (H-49).
+func (c *Caller) open(v store.View, p store.Principal, now time.Time) error {
+	list, err := v.Members(p.Subject, p.Package.ID)
+	if err != nil {
+		return err
+	}
+	c.Package = p.Package.ID
+	usable := false
+	for _, m := range list {
+		member := Member{GrantID: m.GrantID, Connection: m.Connection, DisplayName: m.DisplayName, Fault: m.Fault(p.Package.Client, now)}
+		if m.Grant != nil {
+			member.ConnectorKey = m.Grant.ConnectorKey
+		}
+		if member.Fault == "" {
+			p.Grant = m.Grant
+			known, err := c.server.reach(v, p)
+			if err != nil {
+				return err
+			}
+			for _, row := range known.reach.Rows {
+				member.Streams = append(member.Streams, row.Stream.Name)
+			}
+			member.Caller = &Caller{server: c.server, hash: c.hash, grant: m.Grant}
+			usable = true
+		}
+		c.Members = append(c.Members, member)
+	}
+	if usable {
+		return nil
+	}
+	code := pdpp.CodeGrantInvalid
+	if len(c.Members) > 0 {
+		code = c.Members[0].Fault
+	}
+	return stateError(code)
+}
+
+// judgeHosted says whether a token opens the hosted endpoint (H-47 to H-49).
+func judgeHosted(p store.Principal, audience string, now time.Time) error {
+	if p.Kind == pdpp.TokenOwner {
+		return &pdpp.Error{
+			Code:     pdpp.CodePermission,
+			Message:  "An owner token is not accepted here: this needs a grant-scoped client or MCP package token.",
+			NextStep: "Connect again through the owner's browser, and let the owner choose what to grant.",
+		}
+	}
+	if !slices.Contains(p.Audience, audience) {
+		return pdpp.Errorf(pdpp.CodeInvalidToken, "This token was issued for another resource.")
+	}
+	return checkLife(p, now)
+}
+
+// Limit counts the request against its token (H-67). After a nil error release is
+// called once.
+func (c *Caller) Limit() (release func(), err error) { return c.server.limit(c.key()) }
+
+// key tells bearers apart.
+func (c *Caller) key() pdpp.TokenID { return pdpp.TokenID(c.hash[:]) }
+
+// principal looks the token up again, in the snapshot that is read: what was revoked
+// meanwhile reads nothing.
+func (c *Caller) principal(v store.View, now time.Time) (store.Principal, error) {
+	p, err := c.server.lookUp(v, c.hash, now)
+	if err != nil {
+		return p, err
+	}
+	if err := checkLife(p, now); err != nil {
+		return p, err
+	}
+	if c.grant != nil {
+		p.Grant = c.grant
+	}
+	return p, nil
+}
+
+type callerKey struct{}
+
+func callerOf(ctx context.Context) *Caller {
+	c, _ := ctx.Value(callerKey{}).(*Caller)
+	return c
+}
+
+// RoundTrip implements http.RoundTripper: the way to the read routes of this server,
+// in memory. The request passes the same router as one from outside.
+func (c *Caller) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet {
+		return nil, errors.New("only reads are made inside the process")
+	}
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+	w := &memoryWriter{header: make(http.Header, 8), status: http.StatusOK}
+	c.server.inside.ServeHTTP(w, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: w.status, Header: w.header, ContentLength: int64(len(w.body)), Body: memoryBody{bytes.NewReader(w.body), w.body}, Request: r,
+	}, nil
+}
+
+// memoryWriter keeps an answer.
+type memoryWriter struct {
+	header http.Header
+	status int
+	body   []byte
+}
+
+func (w *memoryWriter) Header() http.Header { return w.header }
+
+func (w *memoryWriter) WriteHeader(status int) { w.status = status }
+
+func (w *memoryWriter) Write(p []byte) (int, error) {
+	w.body = append(w.body, p...)
+	return len(p), nil
+}
+
+// memoryBody is the body of such an answer. Who knows it can have it whole.
+type memoryBody struct {
+	*bytes.Reader
+	all []byte
+}
+
+// Bytes is the whole body.
+func (b memoryBody) Bytes() []byte { return b.all }
+
+func (memoryBody) Close() error { return nil }

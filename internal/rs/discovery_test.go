@@ -1,0 +1,280 @@
+package rs_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/httpx"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+)
+
+const (
+	rootDocument  = "/.well-known/oauth-protected-resource"
+	mcpDocument   = rootDocument + "/mcp"
+	authorization = "/.well-known/oauth-authorization-server"
+)
+
+// atR replaces the R of a written-out document.
+func atR(base, document string) string { return strings.ReplaceAll(document, "R/", base+"/") }
+
+func TestDiscovery(t *testing.T) {
+	w := resttest.New(t)
+	t.Run("META-1 the root document leads to the MCP endpoint and to /v1", func(t *testing.T) {
+		a := w.Get("", rootDocument).OK()
+		if a.At("resource") != w.URL || a.At("pdpp_core_query_base") != w.URL+"/v1" {
+			t.Errorf("resource %v, query base %v", a.At("resource"), a.At("pdpp_core_query_base"))
+		}
+		if got := a.At("pdpp_discovery_hints.mcp_endpoint"); got != w.URL+"/mcp" {
+			t.Errorf("mcp_endpoint = %v", got)
+		}
+		sameJSON(t, a.At("pdpp_agent_discovery"), atR(w.URL, `{"advisory": true, "mcp": {"endpoint": "R/mcp", "transport": "streamable_http",
+			"setup_intent": "grant_scoped_read", "no_owner_token": true, "resource_metadata": "R/.well-known/oauth-protected-resource/mcp"}}`))
+		sameJSON(t, a.At("authorization_servers"), `["`+w.URL+`"]`)
+	})
+	t.Run("META-2 the document of the MCP endpoint names it and no owner token", func(t *testing.T) {
+		sameJSON(t, w.Get("", mcpDocument).OK().JSON(), atR(w.URL, `{"resource": "R/mcp", "resource_name": "Test data (MCP)",
+			"authorization_servers": ["`+w.URL+`"], "bearer_methods_supported": ["header"], "scopes_supported": ["pdpp:read"],
+			"pdpp_core_query_base": "R/v1", "pdpp_token_kinds_supported": ["client", "mcp_package"],
+			"pdpp_agent_discovery": {"advisory": true, "mcp": {"endpoint": "R/mcp", "transport": "streamable_http",
+				"setup_intent": "grant_scoped_read", "no_owner_token": true}}}`))
+	})
+	t.Run("ICON-3 only standard members and those of PDPP", func(t *testing.T) {
+		standard := strings.Fields("resource resource_name authorization_servers bearer_methods_supported scopes_supported capabilities")
+		for _, path := range []string{rootDocument, mcpDocument} {
+			a := w.Get("", path).OK()
+			for name := range a.JSON().(map[string]any) {
+				if !slices.Contains(standard, name) && !strings.HasPrefix(name, "pdpp_") {
+					t.Errorf("%s has %s", path, name)
+				}
+			}
+			if strings.Contains(string(a.Body), "logo_uri") {
+				t.Errorf("%s has a logo_uri: %s", path, a.Body)
+			}
+		}
+	})
+	t.Run("H-132 the authorization server promises no flow", func(t *testing.T) {
+		want := `{"issuer": "` + w.URL + `", "response_types_supported": [], "grant_types_supported": [], "scopes_supported": ["pdpp:read"],
+			"protected_resources": ["` + w.URL + `", "` + w.URL + `/mcp"]}`
+		sameJSON(t, w.Get("", authorization).OK().JSON(), want)
+		sameJSON(t, w.Get("", authorization+"/mcp").OK().JSON(), want)
+	})
+	t.Run("H-134 the index", func(t *testing.T) {
+		sameJSON(t, w.Get("", "/").OK().JSON(), atR(w.URL, `{"object": "pdpp_discovery_index", "resource_name": "Test data", "links": {
+			"well_known": "R/.well-known/oauth-protected-resource", "well_known_authorization_server": "R/.well-known/oauth-authorization-server",
+			"schema": "R/v1/schema", "core_query_base": "R/v1", "mcp": "R/mcp"}}`))
+	})
+	t.Run("H-131 other suffixes", func(t *testing.T) {
+		for _, path := range []string{
+			rootDocument + "/", rootDocument + "/v1", mcpDocument + "/developer", authorization + "/mcp/developer",
+			"/.well-known/openid-configuration", "/.well-known/", "/icon.png",
+		} {
+			if a := w.Get("", path); a.Status != http.StatusNotFound || a.Code() != "not_found" {
+				t.Errorf("%s: %d %s", path, a.Status, a.Body)
+			}
+		}
+	})
+}
+
+func TestDiscoveryHeaders(t *testing.T) {
+	w := resttest.New(t)
+	for _, path := range []string{"/", rootDocument, mcpDocument, authorization, authorization + "/mcp", "/icon.svg"} {
+		get, head := w.Get("", path, "Origin: https://anyone.example").OK(), w.Do(http.MethodHead, "", path, "", "Origin: https://anyone.example")
+		if got := get.Header.Get("Access-Control-Allow-Origin"); got != "*" {
+			t.Errorf("%s: allowed origin %q", path, got)
+		}
+		if head.Status != 200 || len(head.Body) > 0 || head.Header.Get("Content-Length") != get.Header.Get("Content-Length") {
+			t.Errorf("HEAD %s: %d, %d bytes, headers %v", path, head.Status, len(head.Body), head.Header)
+		}
+		if a := w.Do(http.MethodPost, "", path, "{}"); a.Status != 405 || a.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %d, Allow %q", path, a.Status, a.Header.Get("Allow"))
+		}
+		if get.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s may be sniffed", path)
+		}
+		if path != "/icon.svg" && (get.Header.Get("Cache-Control") != "public, max-age=60" || get.Header.Get("Vary") != "Host") {
+			t.Errorf("%s: Cache-Control %q, Vary %q", path, get.Header.Get("Cache-Control"), get.Header.Values("Vary"))
+		}
+	}
+	missing := w.Get("", "/.well-known/openid-configuration", "Origin: https://anyone.example")
+	if got := missing.Header.Get("Access-Control-Allow-Origin"); got != "*" {
+		t.Errorf("a page cannot see that a document is missing: allowed origin %q", got)
+	}
+}
+
+func TestIcon(t *testing.T) { // H-62
+	w := resttest.New(t)
+	a := w.Get("", "/icon.svg").OK()
+	want := map[string]string{
+		"Content-Type": "image/svg+xml", "Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff",
+		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+	}
+	got := map[string]string{}
+	for name := range want {
+		got[name] = a.Header.Get(name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("headers differ (-want +got):\n%s", diff)
+	}
+	var image struct {
+		XMLName xml.Name
+		ViewBox string `xml:"viewBox,attr"`
+	}
+	err := xml.Unmarshal(a.Body, &image)
+	if err != nil || image.XMLName.Space != "http://www.w3.org/2000/svg" || image.ViewBox == "" {
+		t.Errorf("not an image of any size: %+v, %v", image, err)
+	}
+	for _, bad := range []string{"<script", "href", "url(http"} {
+		if strings.Contains(string(a.Body), bad) {
+			t.Errorf("the icon has %q", bad)
+		}
+	}
+}
+
+func TestChallengeLeadsOn(t *testing.T) {
+	w := resttest.New(t)
+	for name, token := range map[string]string{"CHAL-1 no bearer at /v1": "", "CHAL-1 bad bearer at /v1": "pdpp_at_unknown"} {
+		t.Run(name, func(t *testing.T) {
+			a := w.Get(token, "/v1/schema")
+			metadata, _ := a.At("error.resource_metadata").(string)
+			if a.Status != 401 || challengeOf(a)["resource_metadata"] != metadata || metadata != w.URL+rootDocument {
+				t.Fatalf("%d, challenge %v, body %s", a.Status, challengeOf(a), a.Body)
+			}
+			if got := w.Get("", strings.TrimPrefix(metadata, w.URL)).OK().At("resource"); got != w.URL {
+				t.Errorf("the challenge leads to %v", got)
+			}
+		})
+	}
+	t.Run("CHAL-2 the document of the endpoint, beside the root document", func(t *testing.T) {
+		root := w.Get("", rootDocument).OK()
+		metadata, _ := root.At("pdpp_agent_discovery.mcp.resource_metadata").(string)
+		a := w.Get("", strings.TrimPrefix(metadata, w.URL)).OK()
+		if a.At("pdpp_agent_discovery.mcp.endpoint") != w.URL+"/mcp" || a.At("resource") != w.URL+"/mcp" {
+			t.Errorf("%s has %s", metadata, a.Body)
+		}
+		sameJSON(t, a.At("pdpp_token_kinds_supported"), `["client", "mcp_package"]`)
+		sameJSON(t, root.At("pdpp_token_kinds_supported"), `["owner", "client"]`)
+	})
+	t.Run("ICON-2 the challenge leads to the icon", func(t *testing.T) {
+		a := w.Get("", "/v1/schema")
+		if got, want := a.Header.Get("Link"), `<`+w.URL+`/icon.svg>; rel="icon"; type="image/svg+xml"`; a.Status != 401 || got != want {
+			t.Errorf("%d, Link = %q, want %q", a.Status, got, want)
+		}
+	})
+}
+
+// The test's client is the proxy; behind an edge that does not list it, the same
+// headers say nothing.
+func TestForwardedOrigin(t *testing.T) {
+	forwarded := http.Header{"X-Forwarded-Host": {"evil.example, data.example"}, "X-Forwarded-Proto": {"https"}}
+	hosts, err := httpx.ParseTrustedHosts([]string{"data.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxies, err := httpx.ParseTrustedProxies([]string{"127.0.0.0/8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusting := serveBehind(t, &httpx.Edge{TrustedHosts: hosts, TrustedProxies: proxies})
+	wary := serveBehind(t, &httpx.Edge{TrustedHosts: hosts})
+	tests := []struct {
+		name, url, base, vary string
+	}{
+		{"META-3 a trusted proxy's public origin", trusting, "https://data.example", "Host, X-Forwarded-Host, X-Forwarded-Proto"},
+		{"META-3 a stranger's forwarded headers", wary, wary, "Host"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, path := range []string{"/", rootDocument, mcpDocument, authorization} {
+				status, header, body := fetch(t, tt.url+path, forwarded)
+				for _, url := range urlsIn(t, body) {
+					if url != tt.base && !strings.HasPrefix(url, tt.base+"/") {
+						t.Errorf("%s names %s, want it below %s", path, url, tt.base)
+					}
+				}
+				if status != 200 || header.Get("Vary") != tt.vary {
+					t.Errorf("%s: %d, Vary %q, want %q", path, status, header.Get("Vary"), tt.vary)
+				}
+			}
+			status, header, _ := fetch(t, tt.url+"/v1/schema", forwarded)
+			if want := `Bearer resource_metadata="` + tt.base + rootDocument + `", scope="pdpp:read"`; status != 401 || header.Get("WWW-Authenticate") != want {
+				t.Errorf("%d with %q, want %q", status, header.Get("WWW-Authenticate"), want)
+			}
+		})
+	}
+}
+
+// serveBehind serves an empty store behind an edge.
+func serveBehind(t *testing.T, edge *httpx.Edge) (url string) {
+	t.Helper()
+	w := resttest.New(t)
+	server, err := rs.New(rs.Config{
+		Store: w.Store, Blobs: w.Blobs, InstanceKey: []byte(strings.Repeat("k", 32)), Edge: edge, ProviderName: "Test data",
+		Log: slog.New(slog.DiscardHandler), Clock: w.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(server.Handler())
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+func fetch(t *testing.T, url string, header http.Header) (int, http.Header, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = header
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, res.Header, body
+}
+
+// urlsIn gives all absolute URLs among the values of a document.
+func urlsIn(t *testing.T, body []byte) (urls []string) {
+	t.Helper()
+	var document any
+	if err := json.Unmarshal(body, &document); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if strings.Contains(v, "://") {
+				urls = append(urls, v)
+			}
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	walk(document)
+	if len(urls) < 3 {
+		t.Errorf("only %d URLs in %s", len(urls), body)
+	}
+	return urls
+}

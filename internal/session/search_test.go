@@ -1,0 +1,286 @@
+package session
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+
+	"pdpp/internal/mcp"
+	"pdpp/internal/rs/resttest"
+)
+
+// What search tells, and how ids lead on.
+
+// crowd is a world with more letters about rent than a text has room for, of which
+// some are of the other account.
+func (v *visit) crowd() *visit {
+	v.Helper()
+	v = v.other()
+	var lines []string
+	for i := range 90 {
+		lines = append(lines, message(fmt.Sprintf("c%02d", i), fmt.Sprintf(`"user_id":"U1","subject":"Letter %d","body":%s`,
+			i, quoted(strings.Repeat("Some words before it. ", 8)+"Then the rent. "+strings.Repeat("Some words after it. ", 8))), 1+i%28))
+	}
+	v.Ingest("cin_home", "messages", lines[:70]...)
+	v.Ingest("cin_work", "messages", lines[70:]...)
+	return v
+}
+
+func stableResults(v *visit) {
+	s := v.as(everything)
+	a, again := s.do("search", `{"q":"rent"}`), s.do("search", `{"q":"rent"}`)
+	want := map[string]string{
+		"cin_work/messages:m1": "Office rent", "cin_home/messages:m1": "Rent is due", "cin_home/messages:m2": "Re: the flat",
+	}
+	if n := len(a.list("results")); n != len(want) {
+		v.Fatalf("%d results, want %d: %s", n, len(want), a.text)
+	}
+	for i := range a.list("results") {
+		at := fmt.Sprintf("results.%d.", i)
+		id := a.str(at + "id")
+		connection, key, _ := strings.Cut(id, "/messages:")
+		a.wants(map[string]any{
+			at + "title": want[id], at + "url": v.URL + "/v1/streams/messages/records/" + key + "?connection_id=" + connection,
+		})
+		again.wants(map[string]any{at + "id": id})
+		v.Get(s.token, strings.TrimPrefix(a.str(at+"url"), v.URL)).OK()
+	}
+}
+
+func hitsInText(v *visit) {
+	s := v.as(everything)
+	a := s.do("search", `{"q":"rent"}`)
+	a.says(`"cin_work/messages:m1" "Office rent" at="2026-01-07T10:00:00Z" stream="messages" connector_key="post" display_name="Work post" | subject="Office <mark>rent</mark>"`,
+		`"cin_home/messages:m2" "Re: the flat" at="2026-01-03T10:00:00Z" stream="messages" connector_key="post" display_name="Home post" | body="The <mark>rent</mark> was paid on Monday."`,
+		"Pass an id unchanged to fetch")
+	if strings.Contains(a.text, "connection_id") {
+		v.Errorf("a connection that the id has is shown again: %s", a.text)
+	}
+	if strings.Contains(a.text, "{") {
+		v.Errorf("the text is a dump: %s", a.text)
+	}
+}
+
+func boundedHits(v *visit) {
+	v = v.crowd()
+	s := v.as(everything)
+	a := s.do("search", `{"q":"rent","limit":50}`)
+	if n := len(a.text); n > mcp.SearchTextMax+1024 { // a cursor counts for no more than that
+		v.Errorf("the text has %d bytes", n)
+	}
+	a.isBody("data", s.again(a))
+	hits := a.list("data.data")
+	if n := len(a.list("results")); n != len(hits) || n < 10 {
+		v.Errorf("%d results of %d hits", n, len(hits))
+	}
+	shown := a.ids()
+	if len(shown) < 5 || len(shown) > len(hits) {
+		v.Errorf("%d hits are shown of %d", len(shown), len(hits))
+	}
+	for i, id := range shown {
+		a.wants(map[string]any{fmt.Sprintf("results.%d.id", i): id})
+	}
+	if len(shown) < len(hits) {
+		a.says(fmt.Sprintf(`not shown: %d hits of this page; rerun with "limit":%d`, len(hits)-len(shown), len(shown)))
+	}
+}
+
+func wholeIDs(v *visit) {
+	a := v.as(everything).do("search", `{"q":"rent"}`)
+	var ids []string
+	for i := range a.list("results") {
+		at := fmt.Sprintf("results.%d.", i)
+		ids = append(ids, a.str(at+"id"))
+		if want := a.str(at+"connection_id") + "/" + a.str(at+"stream") + ":" + a.str(at+"record_key"); a.str(at+"id") != want {
+			v.Errorf("the id is %s, want %s", a.str(at+"id"), want)
+		}
+	}
+	if !slices.Equal(ids, a.ids()) {
+		v.Errorf("ids of the text %q, of the results %q", a.ids(), ids)
+	}
+	slices.Sort(ids)
+	if !slices.Equal(ids, []string{"cin_home/messages:m1", "cin_home/messages:m2", "cin_work/messages:m1"}) {
+		v.Errorf("ids %q", ids)
+	}
+}
+
+func idIsEnough(v *visit) {
+	s := v.as(everything)
+	s.refused("fetch", `{"id":"messages:m1"}`, "ambiguous_connection")
+	id := s.do("search", `{"q":"office"}`).ids()[0]
+	a := s.do("fetch", `{"id":`+quoted(id)+`}`)
+	a.wantAsked("/v1/streams/messages/records/m1?connection_id=cin_work")
+	a.wants(map[string]any{"id": "cin_work/messages:m1", "title": "Office rent"})
+}
+
+func legacyID(v *visit) {
+	s := v.as(everything)
+	a := s.do("fetch", `{"id":"messages:m1","connection_id":"cin_work"}`)
+	a.wantAsked("/v1/streams/messages/records/m1?connection_id=cin_work")
+	a.wants(map[string]any{"id": "messages:m1", "title": "Office rent", "metadata.connection_id": "cin_work"})
+	s.do("fetch", `{"id":"messages:m3"}`).wants(map[string]any{"id": "messages:m3", "title": "Keys"}) // not ambiguous
+	a = s.relayed("fetch", `{"id":"messages:m1"}`, "ambiguous_connection")
+	a.wantAsked("/v1/streams/messages/records/m1")
+	a.says("(HTTP 409)", `retry_with "connection_id"`, `connection "cin_home"`, `connection "cin_work"`)
+	a.wants(map[string]any{"error.retry_with": "connection_id", "http_status": 409, "error.available_connections.1.connection_id": "cin_work"})
+}
+
+func conflictingID(v *visit) {
+	s := v.as(everything)
+	a := s.unasked("fetch", `{"id":"cin_home/messages:m1","connection_id":"cin_work"}`, "conflicting_connection_id")
+	a.says("cin_home", "cin_work")
+	a.wants(map[string]any{"error.type": "adapter_error", "error.param": "connection_id"})
+	s.do("fetch", `{"id":"cin_home/messages:m1","connection_id":"cin_home"}`).wants(map[string]any{"title": "Rent is due"})
+}
+
+func malformedID(v *visit) {
+	s := v.as(everything)
+	for _, id := range []string{
+		"noseparator", "messages:", ":m1", "cin_home/", "/messages:m1", "cin_home/messages", "cin_home/messages:", "cin_home/:m1",
+		"cin_home/x/messages:m1", "cin_home/messages:a/b", "../cin_home/messages:m1", "cin_home/messages:../../etc", "cin_home/..:m1",
+		`cin_home\\messages:m1`, "cin_home/messages:a\\u0000b", "pdpp://record/", "pdpp://elsewhere/x", "https://elsewhere.example/x:y",
+	} {
+		a := s.unasked("fetch", `{"id":"`+id+`"}`, "invalid_id")
+		a.wants(map[string]any{"error.type": "adapter_error", "error.param": "id"})
+		s.unasked("read_record_field", `{"id":"`+id+`","field_path":"body"}`, "invalid_id")
+	}
+	s.unasked("fetch", `{"id":""}`, "invalid_argument")
+
+	// An id that the grammar cannot carry is offered in another form, which is read.
+	v = v.other()
+	v.Ingest("cin_home", "messages", message("a/b", `"subject":"Awkward","body":"An awkward zither."`, 9))
+	s = v.as(everything)
+	a := s.do("search", `{"q":"zither"}`)
+	if id := a.ids()[0]; !strings.HasPrefix(id, "pdpp://record/") || id != a.str("results.0.id") {
+		v.Errorf("the id is %s", id)
+	}
+	s.do("fetch", `{"id":`+quoted(a.ids()[0])+`}`).wants(map[string]any{"title": "Awkward", "metadata.record_id": "a/b"})
+}
+
+// otherServer is a visit to a server that is not ours: it answers every read with one
+// body. Only a local adapter can be pointed at one.
+func (v *visit) otherServer(body string) *session {
+	v.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, body)
+	}))
+	v.Cleanup(srv.Close)
+	other := &visit{T: v.T, world: &world{World: &resttest.World{T: v.T, URL: srv.URL}}, transport: v.transport, era: v.era}
+	return other.with("pdpp_at_other")
+}
+
+// unwrapped are hits that no self-contained id can be made of.
+func unwrapped(v *visit) {
+	s := v.otherServer(`{"object":"list","data":[{"stream":"messages","record_key":"m1","connection_id":"cin/odd","title":"Odd rent"},` +
+		`{"id":"page 7","url":"https://pages.example/7","title":"A page","connection_id":"cin_home"},` +
+		`{"stream":"messages","record_key":"m2","connection_id":"cin_home","title":"Plain rent"}],"has_more":false,"meta":{}}`)
+	a := s.do("search", `{"q":"rent"}`)
+	a.wants(map[string]any{
+		"results.0.id": "messages:m1", "results.0.connection_id": "cin/odd", "results.1.id": "page 7", "results.1.url": "https://pages.example/7",
+		"results.2.id": "cin_home/messages:m2",
+	})
+	a.says(`1. "messages:m1" connection_id="cin/odd" "Odd rent"`, `2. "page 7" `, `3. "cin_home/messages:m2" "Plain rent" stream=`, "Add connection_id where a line shows it.")
+	s.do("fetch", `{"id":"messages:m1","connection_id":"cin/odd"}`).wantAsked("/v1/streams/messages/records/m1?connection_id=cin/odd")
+}
+
+var marks = regexp.MustCompile(`</?mark>`)
+
+// balanced checks that a text has highlights, each of which ends before the next.
+func (v *visit) balanced(text string) {
+	v.Helper()
+	tags := marks.FindAllString(text, -1)
+	for i, tag := range tags {
+		if tag != [...]string{"<mark>", "</mark>"}[i%2] {
+			tags = nil
+			break
+		}
+	}
+	if len(tags) == 0 || len(tags)%2 != 0 {
+		v.Errorf("the tags are not balanced: %q", text)
+	}
+}
+
+func fanIn(v *visit) {
+	s := v.crowd().as(everything)
+	for _, limit := range []int{1, 2, 7} {
+		a := s.do("search", fmt.Sprintf(`{"q":"rent","limit":%d}`, limit))
+		if n, shown := len(a.list("results")), len(a.ids()); n != limit || shown != limit {
+			v.Errorf("%d results, %d in the text, want %d", n, shown, limit)
+		}
+	}
+
+	s = v.as(everything)
+	a := s.do("search", `{"q":"rent","limit":3}`)
+	a.says(`sources: "cin_work" connector_key="post" "Work post" hits=1; "cin_home" connector_key="post" "Home post" hits=2`)
+	for i := range a.list("results") {
+		at := fmt.Sprintf("results.%d.", i)
+		for _, member := range []string{"connection_id", "connector_key", "stream", "record_key", "display_name", "snippet"} {
+			if a.str(at+member) == "" {
+				v.Errorf("%s has no %s", a.str(at+"id"), member)
+			}
+		}
+		v.balanced(a.str(at + "snippet"))
+	}
+	for line := range strings.Lines(a.text) {
+		if item.MatchString(line) {
+			v.balanced(line)
+		}
+	}
+
+	// No title is declared: it is who, what and when, by the time it was written.
+	a = s.do("search", `{"q":"cuckoo","limit":3}`)
+	a.wants(map[string]any{"results.0.title": "Home post / notes / 2026-02-03T04:05:06Z", "results.0.event_time": "2026-02-03T04:05:06Z"})
+	a.says(`"cin_home/notes:n1" "Home post / notes / 2026-02-03T04:05:06Z"`)
+	if a.str("data.data.0.emitted_at") == "" || strings.Contains(a.text, "sources:") {
+		v.Errorf("no time of arrival to choose from, or a mix of one source: %s", a.text)
+	}
+}
+
+func oneSource(v *visit) {
+	s := v.as(everything)
+	a := s.do("search", `{"q":"rent","connection_id":"cin_home","limit":1}`)
+	a.wantAsked("/v1/search?q=rent&limit=1&connection_id=cin_home")
+	a.wants(map[string]any{"results.0.connection_id": "cin_home", "results.1": nil, "data.meta.count.value": 2, "data.has_more": true})
+	a = s.do("search", `{"q":"rent","connection_id":"cin_home","limit":5}`)
+	if !slices.Equal(a.ids(), []string{"cin_home/messages:m1", "cin_home/messages:m2"}) {
+		v.Errorf("hits %q", a.ids())
+	}
+	a.hides("cin_work", "Work post")
+}
+
+// pagesOn reads pages, changes and counts by what the text tells.
+func pagesOn(v *visit) {
+	v = v.other()
+	s := v.as(everything)
+	for tool, args := range map[string]string{
+		"query_records": `{"stream":"messages","connection_id":"cin_home","limit":2,"count":"exact"`, "search": `{"q":"rent","limit":2`,
+	} {
+		total := map[string]int{"query_records": 5, "search": 3}[tool]
+		a := s.do(tool, args+"}")
+		a.says(fmt.Sprintf("count=exact:%d", total), "has_more=true", "next page: "+tool)
+		ids := a.ids()
+		for strings.Contains(a.text, "next_cursor=") && len(ids) < 20 {
+			a = s.do(tool, args+`,"cursor":`+quoted(a.token("next_cursor"))+"}")
+			ids = append(ids, a.ids()...)
+		}
+		slices.Sort(ids)
+		if len(ids) != total || len(slices.Compact(ids)) != total {
+			v.Errorf("%s gives %q, want %d", tool, ids, total)
+		}
+	}
+	a := s.do("query_records", `{"stream":"messages","changes_since":"beginning","limit":100}`)
+	bookmark := a.token("next_changes_since")
+	a.wants(map[string]any{"data.next_changes_since": bookmark})
+	v.Ingest("cin_home", "messages", message("m9", `"subject":"News"`, 20))
+	a = s.do("query_records", `{"stream":"messages","changes_since":`+quoted(bookmark)+`}`)
+	if !slices.Equal(a.ids(), []string{"cin_home/messages:m9"}) {
+		v.Errorf("changes %q", a.ids())
+	}
+	if a.token("next_changes_since") == bookmark {
+		v.Error("the bookmark did not move")
+	}
+}

@@ -1,0 +1,133 @@
+package session
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pdpp/internal/archtest"
+)
+
+// row is a requirement that a client can see: its id and what is seen, and the check.
+type row struct {
+	name  string
+	check func(*visit)
+	only  string // the one transport that it is about; "" for all
+}
+
+// TestSession shows the rows of docs/spec/requirements.md that are marked ◆.
+func TestSession(t *testing.T) {
+	rows := []row{
+		{name: "TOOLS-1 six tools and no other", check: exactTools},
+		{name: "TOOLS-2 every tool takes connection_id", check: sourceSelector},
+		{name: "SURFACE-4 connection_id is the source selector", check: sourceDescribed},
+		{name: "INSTR-1 the first 512 characters stand alone", check: instructed},
+		{name: "DESC-1 nothing is said in two tools", check: saidOnce},
+		{name: "DESC-2 a description says action, kind, route and where to read on", check: routable},
+		{name: "HIDDEN-1 structured output is not hidden", check: nothingHidden},
+		{name: "FILTER-1 a filter is listed as an object", check: filterIsObject},
+		{name: "FIELD-3 the contract of read_record_field is listed", check: windowContract},
+
+		{name: "SURFACE-2 arguments are forwarded unchanged, unknown ones refused", check: forwarded},
+		{name: "FILTER-2 an exact filter becomes a bracketed parameter", check: exactFilter},
+		{name: "FILTER-3 a range becomes bracketed parameters", check: rangeFilter},
+		{name: "FILTER-4 a string is no filter", check: stringFilter},
+		{name: "FILTER-5 nor an empty object or a key with brackets", check: brokenFilter},
+		{name: "FILTER-6 aggregate and search take the same filter", check: sameFilter},
+		{name: "EXPLIM-1 a limit of a relation becomes a bracketed parameter", check: expandLimit},
+		{name: "EXPLIM-2 in fetch, too", check: expandLimitOfFetch},
+		{name: "EXPLIM-3 an empty limit or a key with brackets is refused", check: brokenExpandLimit},
+		{name: "GATE-1 an advertised relation is forwarded", check: gateOpen},
+		{name: "GATE-2 a relation that is not advertised is refused", check: gateShut},
+
+		{name: "SCHEMA-1 a compact schema is the server's compact view", check: compactSchema},
+		{name: "SCHEMA-3 a full schema is the server's full document", check: fullSchema},
+		{name: "DISC-1 the index names every stream, however many there are", check: wideIndex},
+		{name: "DISC-2 a stream of several connections is told for each", check: sharedStream},
+		{name: "DISC-3 a stream of one connection is told alone", check: oneRow},
+		{name: "DISC-4 the text is enough to ask everything", check: enoughToAsk},
+		{name: "DISC-5 a full schema needs a stream", check: fullNeedsStream},
+		{name: "DISC-6 a full schema is of one connection", check: fullOfOne},
+		{name: "AGG-1 a number is in the text", check: oneNumber},
+		{name: "AGG-2 groups are previewed", check: groups},
+		{name: "AGG-4 what is beyond the limit is counted beside the groups", check: otherCount},
+
+		{name: "STDOUT-1 the output has messages and nothing else", check: cleanOutput, only: "stdio"},
+		{name: "ERR-1 errors keep the server's code and message", check: errorsKept},
+		{name: "ERR-1 so does a token that has ended", check: tokenEnded, only: "stdio"},
+		{name: "TOOLS-3 a tool shows what the grant shows and nothing else", check: neverBroader},
+
+		{name: "GPT-1 results have stable ids, titles and URLs", check: stableResults},
+		{name: "TEXT-1 hits are in the text", check: hitsInText},
+		{name: "TEXT-2 the text of many hits is bounded", check: boundedHits},
+		{name: "ID-1 ids name connection, stream and record", check: wholeIDs},
+		{name: "ID-2 an id from the text is enough", check: idIsEnough},
+		{name: "ID-3 a legacy id is scoped by connection_id, or ambiguous", check: legacyID},
+		{name: "ID-4 an id and another connection_id are refused", check: conflictingID},
+		{name: "ID-5 malformed ids are refused", check: malformedID},
+		{name: "ID-5 TEXT-1 what no id can carry is told beside it", check: unwrapped, only: "stdio"},
+		{name: "FANIN-1 hits of several connections are merged and attributed", check: fanIn},
+		{name: "FANIN-2 connection_id searches one connection", check: oneSource},
+		{name: "PAGE-1 cursors, bookmarks and counts are in the text", check: pagesOn},
+
+		{name: "GPT-2 a found id is fetched as one document", check: oneDocument},
+		{name: "TEXT-3 the text shows id, title, source and a preview", check: card},
+		{name: "TEXT-4 a wrapped record is understood", check: nestedRecord},
+		{name: "PROJ-1 fetch gives a document and nothing else", check: onlyDocument},
+		{name: "PROJ-2 fields narrow a document", check: projectedDocument},
+		{name: "PROJ-3 fields narrow records", check: projectedRecords},
+		{name: "EVID-1 declared roles make titles and texts, names do not", check: declaredRoles},
+		{name: "EVID-2 binaries are facts with a way on", check: binaryWayOn},
+		{name: "BINARY-1 the facts of a binary are in every read", check: binaryFacts},
+
+		{name: "LADDER-1 a hit that is cut shows the way on", check: cutHit},
+		{name: "FIELD-1 the hints of the text read a field to its end and back", check: windowsOn},
+		{name: "FIELD-2 a cursor excludes other selectors", check: exclusiveSelectors},
+		{name: "RES-1 resources read what tools read", check: sameResource},
+		{name: "HANDLE-1 a handle authorizes nothing", check: outsideTheGrant},
+		{name: "OPAQUE-1 a long body is a preview and a way on", check: previewAndWayOn},
+		{name: "CONT-1 every way on works", check: nothingLost},
+		{name: "CONT-2 the text alone is enough", check: textAlone},
+		{name: "LINK-1 tools reach what resources hold", check: withoutResources},
+		{name: "LINK-2 a small text is read inline", check: readInline},
+	}
+	for _, tr := range transports {
+		for _, era := range eras {
+			t.Run(tr.name+" "+era, func(t *testing.T) {
+				w := newWorld(t)
+				for _, r := range rows {
+					if r.only != "" && r.only != tr.name {
+						continue
+					}
+					t.Run(r.name, func(t *testing.T) { r.check(&visit{T: t, world: w, transport: tr, era: era}) })
+				}
+			})
+		}
+	}
+	complete(t, rows)
+}
+
+// elsewhere are the rows marked ◆ that are not in the table, and why.
+var elsewhere = map[string]string{
+	"HOSTED-5": "needs the hosted endpoint",
+	"AMBIG-1":  "needs packages",
+}
+
+// complete holds the table against the specification.
+func complete(t *testing.T, rows []row) {
+	t.Helper()
+	spec, err := os.ReadFile("../../docs/spec/requirements.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, demand := range archtest.SpecRequirements(string(spec)) {
+		shown := slices.ContainsFunc(rows, func(r row) bool {
+			everywhere := r.only == "" || demand.ID == "STDOUT-1" // which is about stdio alone
+			return everywhere && strings.HasPrefix(r.name, demand.ID+" ")
+		})
+		if excused := elsewhere[demand.ID] != ""; demand.Session && shown == excused {
+			t.Errorf("%s: in the table %t, excused %t", demand.ID, shown, excused)
+		}
+	}
+}
