@@ -349,7 +349,7 @@ func operand(v []byte, booleans bool) (string, bool) {
 // takeExpand reads expand and expand_limit.
 func (a *Args) takeExpand(decl arg, value []byte) error {
 	bad := func(what string) error {
-		return &Failure{Code: "invalid_expand", Param: decl.name, Message: what + " The tool schema lists the relations of a stream (GET /v1/schema, expand_capabilities)."}
+		return &Failure{Code: "invalid_expand", Param: decl.name, Message: what + " The tool schema lists the relations: GET /v1/schema (expand_capabilities)."}
 	}
 	if decl.kind == argExpand {
 		list, ok := texts(value)
