@@ -71,9 +71,13 @@ func (r *row) appendRung(b []byte, fields []evidence.Field, provider string) []b
 func (r ref) appendRecord(b []byte) []byte {
 	b = appendID(append(b, `"id":`...), r.id)
 	b = append(b, `,"connection_id":`...)
-	b = appendOrNull(b, r.Connection)
-	b = appendMember(b, "stream", r.Stream)
-	b = appendMember(b, "record_id", r.Record)
+	if r.Connection == "" {
+		b = append(b, "null"...)
+	} else {
+		b = appendID(b, r.Connection)
+	}
+	b = appendID(append(b, `,"stream":`...), r.Stream)
+	b = appendID(append(b, `,"record_id":`...), r.Record)
 	b = append(r.appendURI(append(b, `,"resource_uri":"`...)), '"')
 	return append(b, `,"fields":[`...)
 }
@@ -210,8 +214,10 @@ func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
 // binaryEntry tells the facts of a binary value and the way to its bytes: the blob,
 // or an explicit window of the field.
 func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
+	facts := f.Binary
+	facts.MimeType = evidence.Clean(facts.MimeType)
 	b = append(appendEntryHead(b, f, "binary"), `,"binary":{`...)
-	b = append(f.Binary.AppendMembers(b), '}')
+	b = append(facts.AppendMembers(b), '}')
 	if f.BlobID == "" {
 		return r.windowEntry(b, f.Name, 0)
 	}

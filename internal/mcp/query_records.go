@@ -7,7 +7,7 @@ import (
 )
 
 // filterAbout describes a filter where it is first met.
-const filterAbout = "Typed object filter. {field: value} = exact, {field: {gte,gt,lte,lt}} = range. Not a string. Legal fields: GET /v1/schema."
+const filterAbout = "Typed object filter. {field: value} = exact, {field: {gte,gt,lte,lt}} = range. Not a string. Legal fields: see schema."
 
 // queryRecordsTool reads a page of records (mcp-surface §8).
 var queryRecordsTool = Tool{
@@ -95,14 +95,16 @@ func (c *call) recordsText(p *cutPage, rows []*row) string {
 	t.title = "records stream=" + quoteID(c.args.Text("stream"))
 	t.label, t.noun, t.count = "returned", "records", len(rows)
 	t.budget, t.share, t.narrow = QueryTextMax, RowMin, "name fewer fields"
-	if p.dropped() > 0 {
-		t.ways = append(t.ways, c.cutLine(p))
+	if t.isLast() && !c.args.Has("cursor") && !c.args.Has("changes_since") {
+		t.none = c.emptyAdvice()
 	}
-	if t.cursor != "" {
-		t.ways = append(t.ways, `next page: query_records, same arguments, "cursor": next_cursor above`)
-	}
-	if t.bookmark != "" && t.hasMore != "true" {
-		t.ways = append(t.ways, `later: query_records {"stream":`+quoteID(c.args.Text("stream"))+`,"changes_since":next_changes_since above}`)
+	switch {
+	case p.dropped() > 0:
+		t.ways = append(t.ways, t.again(len(rows)))
+	case t.cursor != "":
+		t.ways = append(t.ways, c.cursorLine(t.cursor))
+	case t.bookmark != "" && t.isLast():
+		t.ways = append(t.ways, c.laterLine(t.bookmark))
 	}
 	return t.render(func(it *item, n int) {
 		rows[n].item(it, n+1)
@@ -110,6 +112,25 @@ func (c *call) recordsText(p *cutPage, rows []*row) string {
 			it.way = c.again
 		}
 	})
+}
+
+// emptyAdvice is what to try when a stream shows no records at all.
+func (c *call) emptyAdvice() string {
+	if c.args.Has("filter") {
+		return "no records; the whole filter must match: try a wider one, or search for words\nnext: schema " +
+			escapeHidden(string(schemaArgs(c.stream(), c.connection()))) + " shows what a filter can be\n"
+	}
+	return "no records; other streams and connections may have some\nnext: schema {} shows them\n"
+}
+
+// laterLine is the call for what changes after the page. Changes have an order of
+// their own.
+func (c *call) laterLine(bookmark string) string {
+	changes := []member{{"changes_since", []byte(quoteID(bookmark))}, {"cursor", nil}}
+	if !c.args.Has("changes_since") {
+		changes = append(changes, member{"sort", nil}, member{"order", nil})
+	}
+	return c.callLine("later", "", changes...)
 }
 
 // again is the same page with some fields: the way to a record without a handle
