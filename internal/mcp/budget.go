@@ -40,10 +40,14 @@ func (s *sheet) add(it *item) bool {
 	case s.shown == 0:
 		s.put(it, append(append(s.text, it.head[:it.handle]...), '\n'), true)
 	default:
+		s.coming = 0
 		return false
 	}
 	return true
 }
+
+// isOpen reports that further items may be shown.
+func (s *sheet) isOpen() bool { return s.coming > 0 }
 
 // put takes the text with an item appended.
 func (s *sheet) put(it *item, text []byte, cut bool) {

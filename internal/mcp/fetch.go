@@ -87,7 +87,7 @@ func (c *call) document(answer *rsclient.Answer) *document {
 		}
 	}
 	own := ""
-	for f := range d.evidence.Fields() {
+	for _, f := range d.all {
 		if f.Name == "url" {
 			own, _ = rawjson.String(f.Value)
 		}

@@ -123,27 +123,23 @@ func (t *pageText) footer(shown, left int, cut, beside bool) string {
 	return b.String() + "\n"
 }
 
-// render is the text: as many items as fit between header and footer (MS-65). put
-// makes the nth of them.
-func (t *pageText) render(put func(it *item, n int)) string {
-	if t.count == 0 {
-		return strings.TrimSuffix(t.header(0, 0)+t.none+t.footer(0, 0, false, false), "\n")
-	}
+// begin gives the sheet for the items: as many as fit between header and footer
+// (MS-65).
+func (t *pageText) begin() *sheet {
 	// The room of every line that may be there is kept free, whether all items are
 	// shown or not.
 	fixed := 0
 	for _, left := range []int{0, t.count} {
 		fixed = max(fixed, len(t.header(t.count, left))+len(t.footer(t.count, left, true, true)))
 	}
-	most := min(t.count, t.most)
-	s := sheet{room: t.budget + uncounted(t.cursor, t.bookmark) - fixed, coming: most, least: t.share, ranked: t.ranked}
-	s.text = make([]byte, 0, max(0, s.room))
-	var it item
-	for n := range most {
-		put(&it, n)
-		if !s.add(&it) {
-			break
-		}
+	room := t.budget + uncounted(t.cursor, t.bookmark) - fixed
+	return &sheet{room: room, coming: min(t.count, t.most), least: t.share, ranked: t.ranked, text: make([]byte, 0, max(0, room))}
+}
+
+// end is the text with its items.
+func (t *pageText) end(s *sheet) string {
+	if t.count == 0 {
+		return strings.TrimSuffix(t.header(0, 0)+t.none+t.footer(0, 0, false, false), "\n")
 	}
 	left := t.count - s.shown
 	return t.header(s.shown, left) + string(s.text) + strings.TrimSuffix(t.footer(s.shown, left, s.cut, s.beside), "\n")

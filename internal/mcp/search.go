@@ -147,7 +147,15 @@ func (c *call) searchText(p *cutPage, list []*hit, limit int) string {
 		t.hasMore, t.cursor = "true", ""
 	}
 	t.ways = c.searchWays(p, t, from, limit)
-	return t.render(func(it *item, n int) { list[n].item(it, n+1, from.told(list[n])) })
+	s := t.begin()
+	var it item
+	for n, h := range list {
+		if s.isOpen() {
+			h.item(&it, n+1, from.told(h))
+			s.add(&it)
+		}
+	}
+	return t.end(s)
 }
 
 // searchWays are the lines that say how to go on when all hits are shown.
