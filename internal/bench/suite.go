@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"strings"
 	"time"
 )
 
@@ -58,7 +59,7 @@ func (s *Suite) profiled(name string, measured bool, fn func() error) (err error
 	if s.Profiles == "" || !measured {
 		return fn()
 	}
-	f, err := os.Create(filepath.Join(s.Profiles, name+".pprof"))
+	f, err := os.Create(filepath.Join(s.Profiles, strings.NewReplacer("/", "-", " ", "-").Replace(name)+".pprof"))
 	if err != nil {
 		return err
 	}

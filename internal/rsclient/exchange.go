@@ -59,6 +59,10 @@ func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer strin
 	if !ok {
 		return nil, "", refused(CodeInvalid, "A name in this call cannot stand in the path of a URL.")
 	}
+	if c.cfg.inside {
+		r, err := c.within(ctx, in, target)
+		return r, "", err
+	}
 	timed, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	if bearer, err = c.bearer(timed); err != nil {
@@ -144,6 +148,11 @@ func (c *Client) attempt(ctx context.Context, in *call, target, bearer string) (
 	if err != nil {
 		return nil, err
 	}
+	return in.receive(resp)
+}
+
+// receive reads an answer to its end, or to the limit.
+func (in *call) receive(resp *http.Response) (r *reply, err error) {
 	defer resp.Body.Close()
 	r = &reply{status: resp.StatusCode, header: resp.Header, length: resp.ContentLength}
 	most, part := in.most, in.ranged

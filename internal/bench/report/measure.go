@@ -41,7 +41,7 @@ func (m *measurement) all(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}, {"mcp", m.mcp}} {
+	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}, {"mcp", m.mcp}, {"hosted", m.hosted}} {
 		if !m.wants(step.name) || step.name == "memory" && m.wants("growth") {
 			continue // the memory is that of the server whose growth was measured
 		}
@@ -157,6 +157,17 @@ func (m *measurement) mcp(ctx context.Context) error {
 		m.add(rows...)
 		return err
 	})
+}
+
+// hosted measures the hosted endpoint in front of the small store.
+func (m *measurement) hosted(ctx context.Context) error {
+	small, err := m.store(ctx, &m.small, m.suite.Small)
+	if err != nil {
+		return err
+	}
+	rows, err := m.suite.Hosted(ctx, small, m.suite.Small)
+	m.add(rows...)
+	return err
 }
 
 func (m *measurement) resident(ctx context.Context, c *child, dir string) error {
