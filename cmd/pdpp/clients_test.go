@@ -106,30 +106,55 @@ type route struct {
 	refused map[string]int // status by whose token it is
 }
 
-func routes(t *testing.T, s served) []route {
-	t.Helper()
-	pdpp, err := exec.LookPath("pdpp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	adapter := []string{pdpp, "mcp", s.url, "--cache-root", s.credentials}
-	endpoint := s.url + "/mcp"
-	return []route{
-		{name: "TOOLS-1 real clients over stdio", target: adapter, inspect: adapter},
-		{
-			name: "HOSTED-1 real clients over HTTP", target: []string{endpoint}, icons: 1,
-			inspect: []string{endpoint, "--transport", "http", "--header", "Authorization: Bearer " + s.token},
-			env:     []string{"TOKEN=" + s.token, "OWNER_TOKEN=" + s.ownerToken},
-			refused: map[string]int{"stranger": 401, "owner": 403},
-		},
-	}
-}
-
 // TestRealClients drives both ways to the tools on the demo data with the official
 // TypeScript clients and the Inspector, with a handshake and without.
 func TestRealClients(t *testing.T) {
 	needSignals(t)
 	clients := realClients(t)
+	pdpp, err := exec.LookPath("pdpp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	demo := serveDemo(t)
+	adapter := []string{pdpp, "mcp", demo.url, "--cache-root", demo.credentials}
+	endpoint := demo.url + "/mcp"
+	seen := map[string]string{} // by the name of the session
+	for _, way := range []route{
+		{name: "TOOLS-1 real clients over stdio", target: adapter, inspect: adapter},
+		{
+			name: "HOSTED-1 real clients over HTTP", target: []string{endpoint}, icons: 1,
+			inspect: []string{endpoint, "--transport", "http", "--header", "Authorization: Bearer " + demo.token},
+			env:     []string{"TOKEN=" + demo.token, "OWNER_TOKEN=" + demo.ownerToken},
+			refused: map[string]int{"stranger": 401, "owner": 403},
+		},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			for _, c := range []struct{ generation, revision string }{{"sdk", "2025-11-25"}, {"client", "2025-11-25"}, {"client", "2026-07-28"}} {
+				t.Run("TypeScript "+c.generation+" "+c.revision, func(t *testing.T) {
+					seen[t.Name()] = way.converse(t, clients, c.generation, c.revision)
+				})
+			}
+			for _, era := range []string{"legacy", "modern"} {
+				t.Run("Inspector "+era, func(t *testing.T) { way.judge(t, clients, era) })
+			}
+		})
+	}
+	t.Run("HOSTED-2 both ways show the same", func(t *testing.T) {
+		if len(seen) != 6 {
+			t.Fatalf("%d sessions to compare, want 6", len(seen))
+		}
+		names := slices.Sorted(maps.Keys(seen))
+		for _, name := range names[1:] {
+			if diff := cmp.Diff(seen[names[0]], seen[name]); diff != "" {
+				t.Errorf("%s differs from %s (-want +got):\n%s", name, names[0], diff)
+			}
+		}
+	})
+}
+
+// converse has a TypeScript client go through session.mjs, and gives what it saw.
+func (way route) converse(t *testing.T, clients, generation, revision string) string {
+	t.Helper()
 	script := filepath.Join(clients, "session.mjs") // where its packages are found
 	text, err := os.ReadFile("testdata/clients/session.mjs")
 	if err == nil {
@@ -138,45 +163,26 @@ func TestRealClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions := map[string]string{}
-	for _, way := range routes(t, serveDemo(t)) {
-		t.Run(way.name, func(t *testing.T) {
-			for _, c := range []struct{ generation, revision string }{{"sdk", "2025-11-25"}, {"client", "2025-11-25"}, {"client", "2026-07-28"}} {
-				t.Run("TypeScript "+c.generation+" "+c.revision, func(t *testing.T) {
-					out, _ := runClient(t, clients, way.env, append([]string{script, c.generation, c.revision}, way.target...)...)
-					s := readSession(t, out)
-					if s.Revision != c.revision || len(s.Server.Icons) != way.icons || !maps.Equal(s.Refused, way.refused) {
-						t.Errorf("revision %s, icons %v, refused %v", s.Revision, s.Server.Icons, s.Refused)
-					}
-					s.check(t)
-					sessions[t.Name()] = s.seen()
-				})
-			}
-			for _, era := range []string{"legacy", "modern"} {
-				t.Run("Inspector "+era, func(t *testing.T) { inspect(t, clients, append(way.inspect, "--protocol-era", era)) })
-			}
-		})
+	out, _ := runClient(t, clients, way.env, append([]string{script, generation, revision}, way.target...)...)
+	var s session
+	if err := json.Unmarshal(out, &s); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Run("HOSTED-2 both ways show the same", func(t *testing.T) {
-		first := ""
-		for name, seen := range sessions {
-			if first == "" {
-				first = seen
-			} else if seen != first {
-				t.Errorf("%s differs (-one of the others, +it):\n%s", name, cmp.Diff(first, seen))
-			}
-		}
-		if len(sessions) != 6 {
-			t.Errorf("%d sessions to compare, want 6", len(sessions))
-		}
-	})
+	if s.Revision != revision || len(s.Server.Icons) != way.icons || !maps.Equal(s.Refused, way.refused) {
+		t.Errorf("revision %s, icons %v, refused %v", s.Revision, s.Server.Icons, s.Refused)
+	}
+	s.check(t)
+	return s.seen()
 }
 
-// inspect has the Inspector judge the list of tools, and call one.
-func inspect(t *testing.T, clients string, target []string) {
+// judge has the Inspector judge the list of tools, and call one.
+func (way route) judge(t *testing.T, clients, era string) {
 	t.Helper()
-	start := append([]string{filepath.Join(clients, "node_modules", ".bin", "mcp-inspector"), "--cli"}, target...)
-	out, notes := runClient(t, clients, nil, append(slices.Clone(start), "--method", "tools/list", "--strict")...)
+	ask := func(method ...string) (stdout, stderr []byte) {
+		args := append([]string{filepath.Join(clients, "node_modules", ".bin", "mcp-inspector"), "--cli"}, way.inspect...)
+		return runClient(t, clients, nil, append(append(args, "--protocol-era", era, "--method"), method...)...)
+	}
+	out, notes := ask("tools/list", "--strict")
 	var list struct{ Tools []struct{ Name string } }
 	if err := json.Unmarshal(out, &list); err != nil || len(list.Tools) != 6 {
 		t.Errorf("the Inspector lists %d tools: %v\n%s", len(list.Tools), err, out)
@@ -184,7 +190,7 @@ func inspect(t *testing.T, clients string, target []string) {
 	if !bytes.Contains(notes, []byte("\n0 errors")) {
 		t.Errorf("the Inspector finds fault:\n%s", notes)
 	}
-	out, _ = runClient(t, clients, nil, append(slices.Clone(start), "--method", "tools/call", "--tool-name", "search", "--tool-arg", "q=Kaution")...)
+	out, _ = ask("tools/call", "--tool-name", "search", "--tool-arg", "q=Kaution")
 	if !bytes.Contains(out, []byte("<mark>Kaution</mark>")) {
 		t.Errorf("the Inspector finds nothing:\n%s", out)
 	}
@@ -208,14 +214,6 @@ type called struct {
 	Code       *string
 	Text       string
 	Structured json.RawMessage
-}
-
-func readSession(t *testing.T, out []byte) (s session) {
-	t.Helper()
-	if err := json.Unmarshal(out, &s); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return s
 }
 
 // check checks the tools and every call.
