@@ -78,7 +78,11 @@ func (c *grantsCreate) Run(ctx context.Context, a *app) error {
 		if c.JSON {
 			return errors.Join(a.printJSON(made.answer()), unsaved)
 		}
-		return errors.Join(a.print(made.text()), unsaved)
+		text := made.text()
+		if made.file != "" {
+			text += a.next(setupFor(c.Save, c.CacheRoot))
+		}
+		return errors.Join(a.print(text), unsaved)
 	})
 }
 

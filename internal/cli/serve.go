@@ -19,7 +19,7 @@ import (
 
 // serveCommand is `pdpp serve` (hosted-auth.md 1.3).
 type serveCommand struct {
-	Listen          string   `default:"127.0.0.1:7663" placeholder:"ADDR" var:"PDPP_LISTEN" help:"Address to listen on."`
+	Listen          string   `default:"127.0.0.1:7663" placeholder:"ADDR" var:"PDPP_LISTEN" help:"Address to listen on (default: ${default})."`
 	PublicURL       string   `name:"public-url" placeholder:"URL" var:"PDPP_PUBLIC_URL" help:"Address people use, when it is always the same: scheme and host."`
 	TrustedHosts    []string `placeholder:"LIST" var:"PDPP_TRUSTED_HOSTS" help:"Further host names this server answers to: name, name:port, *.suffix."`
 	TrustedProxies  []string `placeholder:"CIDRS" var:"PDPP_TRUSTED_PROXIES" help:"Proxies whose forwarded headers are believed."`
@@ -27,8 +27,8 @@ type serveCommand struct {
 	TLSCert         string   `name:"tls-cert" placeholder:"FILE" var:"PDPP_TLS_CERT" help:"Certificate; read again on SIGHUP."`
 	TLSKey          string   `name:"tls-key" placeholder:"FILE" var:"PDPP_TLS_KEY" help:"Key of the certificate."`
 	AllowPlainHTTP  bool     `name:"allow-plain-http" help:"Serve other machines without encryption."`
-	ProviderName    string   `default:"Personal data" placeholder:"TEXT" var:"PDPP_PROVIDER_NAME" help:"What to call this server."`
-	RateLimit       string   `default:"600/m" placeholder:"N/m" var:"PDPP_RATE_LIMIT" help:"Requests a minute per token, or off."`
+	ProviderName    string   `default:"Personal data" placeholder:"TEXT" var:"PDPP_PROVIDER_NAME" help:"What to call this server (default: ${default})."`
+	RateLimit       string   `default:"600/m" placeholder:"N/m" var:"PDPP_RATE_LIMIT" help:"Requests a minute per token, or off (default: ${default})."`
 	MetricsListen   string   `placeholder:"ADDR" var:"PDPP_METRICS_LISTEN" help:"Address for metrics, such as 127.0.0.1:9464; none by default."`
 	InstanceKeyFile string   `placeholder:"FILE" var:"PDPP_INSTANCE_KEY_FILE" help:"Key of this instance (default: instance.key in the data folder)."`
 	LogFormat       string   `enum:"text,json" default:"text" var:"PDPP_LOG_FORMAT" help:"text or json."`

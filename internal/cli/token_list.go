@@ -27,13 +27,22 @@ type credentialAnswer struct {
 
 func credentialRow(c *credential.Credential) credentialAnswer {
 	out := credentialAnswer{
-		Provider: c.Provider, Kind: c.Kind, ID: c.ID, Sources: c.Sources(), Status: c.Status, CreatedAt: timeOrNull(c.CreatedAt),
+		Provider: c.Provider, Kind: c.Kind, ID: c.ID, Sources: c.Sources(), Status: savedStatus(c), CreatedAt: timeOrNull(c.CreatedAt),
 		ExpiresAt: timeOrNull(c.ExpiresAt), Renewable: c.Refresh != "", File: c.Path,
 	}
 	if out.Sources == nil {
 		out.Sources = []string{}
 	}
 	return out
+}
+
+// savedStatus is what this side knows. Whether the server still accepts a credential
+// shows when it is used.
+func savedStatus(c *credential.Credential) string {
+	if c.Status == "" || c.Status == credential.Active {
+		return "saved"
+	}
+	return c.Status
 }
 
 // Run implements the command.
@@ -62,7 +71,7 @@ func (c *tokenCache) Run(a *app) error {
 		if cred.Refresh != "" {
 			ends = "is renewed"
 		}
-		rows = append(rows, []string{cred.Provider, cred.ID, strings.Join(cred.Sources(), ", "), when(cred.CreatedAt, ""), ends, cred.Status})
+		rows = append(rows, []string{cred.Provider, cred.ID, strings.Join(cred.Sources(), ", "), when(cred.CreatedAt, ""), ends, savedStatus(cred)})
 	}
 	return a.print(table(rows...))
 }

@@ -13,7 +13,12 @@ import (
 
 // quoteID writes an identifier exactly: decoding the JSON string gives it byte for
 // byte. What could hide in a terminal or reorder a line is escaped.
-func quoteID(s string) string { return string(appendID(nil, s)) }
+func quoteID(s string) string {
+	if isPlain(s) {
+		return `"` + s + `"`
+	}
+	return string(appendID(nil, s))
+}
 
 // appendID appends an identifier as quoteID writes it.
 func appendID(b []byte, s string) []byte {
@@ -66,7 +71,12 @@ func escapeRune(r rune) string {
 }
 
 // quote writes any other value, without its control and bidirectional characters.
-func quote(s string) string { return string(appendQuote(nil, s)) }
+func quote(s string) string {
+	if isPlain(s) {
+		return `"` + s + `"`
+	}
+	return string(appendQuote(nil, s))
+}
 
 // appendQuote appends a value as quote writes it.
 func appendQuote(b []byte, s string) []byte {
