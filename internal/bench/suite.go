@@ -20,6 +20,7 @@ type Suite struct {
 	Round        time.Duration // of requests
 	Samples      int           // requests per store when latencies are compared
 	Calls        int           // tool calls before the memory of the adapter is looked at
+	Crowded      time.Duration // of many clients at once
 
 	// Profiles, when not "", is the folder for a CPU profile per measurement.
 	Profiles string

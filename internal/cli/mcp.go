@@ -48,7 +48,7 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	log := newLogger(a.Stderr, "json", c.LogLevel)
-	rs, err := rsclient.New(rsclient.Config{
+	rs, err := newHeldReader(holder, rsclient.Config{
 		Provider: provider, Version: readVersion().Version, Transport: doubting{rsclient.Pooled(), holder},
 		Token: bearerOf(holder, log), Renew: holder.Renew, Log: log, Clock: a.Now,
 	})
@@ -59,6 +59,7 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 		Surface:  &mcp.Surface{RS: rs, Log: log, Reconnect: adviceForModels(provider, c.CacheRoot)},
 		Identity: mcpserve.NewIdentity(rs.Provider(), readVersion().Version, ""), Log: log, Now: a.Now,
 	})
+	collectRarely()
 	a.note("pdpp mcp: serving %s with grant %s from %s", provider, grant, file)
 	return serveStdio(ctx, server, a.Env)
 }

@@ -176,12 +176,14 @@ func (m *madePackage) issueTokens(tx store.Tx, i *packageIssue) error {
 	if err := tx.CreateToken(m.token, store.HashToken(m.value)); err != nil || !i.readApart {
 		return err
 	}
-	for _, g := range m.grants {
+	for n, g := range m.grants {
 		token, value := clientToken(g, []string{"rest"}, m.now, endWithin(m.now, i.ttl, g.ExpiresAt))
 		if err := tx.CreateToken(token, store.HashToken(value)); err != nil {
 			return err
 		}
-		m.apart = append(m.apart, credential.MemberToken{GrantID: g.ID, Token: value, ExpiresAt: token.ExpiresAt})
+		m.apart = append(m.apart, credential.MemberToken{
+			GrantID: g.ID, Token: value, ExpiresAt: token.ExpiresAt, DisplayName: m.members[n].DisplayName,
+		})
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (a *app) readToken() (string, error) {
 			Hint: "Make one: pdpp grants create.",
 		}
 	case strings.HasPrefix(token, "pdpp_pt_"):
-		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which this program cannot read yet.")
+		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which reads nothing without those of its members. Save it where it is made: pdpp packages create --save-credential.")
 	}
 	return token, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/credential"
 )
 
@@ -16,7 +17,8 @@ type tokenCache struct {
 type credentialAnswer struct {
 	Provider  string   `json:"provider_url"`
 	Kind      string   `json:"kind"`
-	ID        string   `json:"grant_id"`
+	ID        string   `json:"grant_id,omitempty"`
+	PackageID string   `json:"grant_package_id,omitempty"`
 	Sources   []string `json:"sources"`
 	Status    string   `json:"status"`
 	CreatedAt *string  `json:"created_at"`
@@ -29,6 +31,9 @@ func credentialRow(c *credential.Credential) credentialAnswer {
 	out := credentialAnswer{
 		Provider: c.Provider, Kind: c.Kind, ID: c.ID, Sources: c.Sources(), Status: savedStatus(c), CreatedAt: timeOrNull(c.CreatedAt),
 		ExpiresAt: timeOrNull(c.ExpiresAt), Renewable: c.Refresh != "", File: c.Path,
+	}
+	if c.Kind == string(pdpp.TokenPackage) {
+		out.ID, out.PackageID = "", c.ID
 	}
 	if out.Sources == nil {
 		out.Sources = []string{}

@@ -1,8 +1,8 @@
 package credential
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -76,8 +76,8 @@ func (c *Cache) check(cred *Credential, provider string) error {
 	switch {
 	case cred.Provider != provider:
 		return refused(cred.Path, "is for "+cred.Provider)
-	case cred.Kind == string(pdpp.TokenPackage):
-		return refused(cred.Path, "is a package's, which this program cannot read yet; use the credential of one grant")
+	case cred.isPackage() && cred.PackageMembers() == nil:
+		return refused(cred.Path, "is a package's that does not hold what its members are read with")
 	case cred.Status != "" && cred.Status != Active:
 		return expired(cred, "cannot be used any more: its status is "+strconv.Quote(cred.Status))
 	case cred.over(c) && cred.Refresh == "":
@@ -108,18 +108,15 @@ func summary(all []*Credential) string {
 	return strings.Join(parts, "; ")
 }
 
-// Sources are the connectors that the grant is about, as its details name them.
+// Sources are the connectors that the grant is about, as its details name them; the
+// members of a package may share one.
 func (cred *Credential) Sources() []string {
-	var details []object
-	if json.Unmarshal(cred.Details, &details) != nil {
-		return nil
-	}
 	var out []string
-	for _, d := range details {
-		if s := d.inner("source").text("connector_key"); s != "" {
-			out = append(out, s)
-		} else if s := d.inner("source").text("id"); s != "" {
-			out = append(out, s)
+	for _, d := range cred.details() {
+		source := d.inner("source")
+		name := cmp.Or(source.text("connector_key"), source.text("id"))
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
 		}
 	}
 	return out

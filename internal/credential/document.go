@@ -39,9 +39,10 @@ type Credential struct {
 
 // MemberToken is the token that one member of a package is read with.
 type MemberToken struct {
-	GrantID   pdpp.GrantID
-	Token     string
-	ExpiresAt time.Time
+	GrantID     pdpp.GrantID
+	Token       string
+	ExpiresAt   time.Time
+	DisplayName string // of its connection when it was saved; "" for none
 }
 
 // Active is the status of a credential that can be used.
@@ -142,7 +143,7 @@ func parse(raw []byte) (*Credential, error) {
 		if err != nil {
 			return c, err
 		}
-		c.Members = append(c.Members, MemberToken{pdpp.GrantID(m.text("grant_id")), m.text("access_token"), ends})
+		c.Members = append(c.Members, MemberToken{pdpp.GrantID(m.text("grant_id")), m.text("access_token"), ends, m.text("display_name")})
 	}
 	if id := in.text("grant_package_id"); id != "" {
 		c.ID, c.Kind = id, string(pdpp.TokenPackage)
@@ -288,6 +289,9 @@ func (c *Credential) writeInner(in object) {
 		member.set("grant_id", string(m.GrantID))
 		member.set("access_token", m.Token)
 		member.set("expires_at", pdpp.FormatTime(m.ExpiresAt))
+		if m.DisplayName != "" {
+			member.set("display_name", m.DisplayName)
+		}
 		members = append(members, member)
 	}
 	in["members"] = encode(members)

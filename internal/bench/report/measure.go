@@ -23,7 +23,7 @@ type measurement struct {
 func newMeasurement(o options, dir string, p *progress) *measurement {
 	s := &bench.Suite{
 		Dir: dir, Corpus: bench.NewCorpus(), Small: min(smallStore, o.records/2), Large: o.records,
-		Rounds: o.rounds, Round: o.round, Samples: 400, Calls: min(10_000, o.records), Profiles: o.profiles, Progress: p.say,
+		Rounds: o.rounds, Round: o.round, Samples: 400, Calls: min(10_000, o.records), Crowded: 20 * o.round, Profiles: o.profiles, Progress: p.say,
 	}
 	return &measurement{options: o, suite: s, report: bench.NewReport()}
 }
@@ -167,7 +167,20 @@ func (m *measurement) hosted(ctx context.Context) error {
 	}
 	rows, err := m.suite.Hosted(ctx, small, m.suite.Small)
 	m.add(rows...)
-	return err
+	if err != nil {
+		return err
+	}
+	return withChild(ctx, small, func(c *child) error {
+		t := bench.Served{Addr: c.addr, Dir: small, Records: m.suite.Small}
+		rows, err := m.suite.Packages(ctx, t)
+		m.add(rows...)
+		if err != nil {
+			return err
+		}
+		rows, err = m.suite.Crowd(ctx, c.pid(), t)
+		m.add(rows...)
+		return err
+	})
 }
 
 func (m *measurement) resident(ctx context.Context, c *child, dir string) error {

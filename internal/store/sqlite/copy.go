@@ -51,7 +51,7 @@ func (db *DB) aside(ctx context.Context, fn func(*engine.Conn) error) error {
 	if err != nil {
 		return openError(err)
 	}
-	stop := interruptWhenDone(ctx, c)
+	stop := c.Watch(ctx)
 	err = storageError(ctx, fn(c))
 	stop()
 	if closed := c.Close(); closed != nil {
