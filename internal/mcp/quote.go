@@ -44,6 +44,22 @@ func escapeHidden(text string) string {
 	return b.String()
 }
 
+// visible is a name as a label shows it: as it is, with hidden characters as escapes.
+func visible(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if r < ' ' || isHidden(r) {
+			b.WriteString(escapeRune(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 // isHidden reports characters that an identifier shows as escapes: controls beyond
 // those that JSON escapes, line and paragraph separators, bidirectional controls and
 // zero-width format characters.
