@@ -242,14 +242,14 @@ func suite(dir string) string { return filepath.Join(dir, "node_modules", ".bin"
 
 func suiteVersion(t *testing.T, dir string) string {
 	t.Helper()
-	out, _ := runClient(t, dir, suite(dir), "--version")
+	out, _ := runClient(t, dir, nil, suite(dir), "--version")
 	return strings.TrimSpace(string(out))
 }
 
 // list asks the suite for the scenarios of the revision.
 func (r *suiteRun) list(t *testing.T, dir string) {
 	t.Helper()
-	out, _ := runClient(t, dir, suite(dir), "list", "--requirements", r.revision)
+	out, _ := runClient(t, dir, nil, suite(dir), "list", "--requirements", r.revision)
 	servers, clients, _ := strings.Cut(string(out), "Client scenarios")
 	for _, m := range regexp.MustCompile(`(?m)^  - (\S+)$`).FindAllStringSubmatch(servers, -1) {
 		r.scenarios = append(r.scenarios, m[1])

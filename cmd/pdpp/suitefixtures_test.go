@@ -98,7 +98,7 @@ func embed(uri string) *sdk.EmbeddedResource {
 	return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: uri, MIMEType: "text/plain", Text: "An embedded resource."}}
 }
 
-func result(text string) *sdk.CallToolResult {
+func toolResult(text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{say(text)}}
 }
 
@@ -119,7 +119,7 @@ func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToo
 			return nil, err
 		}
 	}
-	return result("done"), nil
+	return toolResult("done"), nil
 }
 
 func logThrice(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -128,7 +128,7 @@ func logThrice(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResu
 			return nil, err
 		}
 	}
-	return result("logged"), nil
+	return toolResult("logged"), nil
 }
 
 // sample asks the client for a text while the call is under way, as revisions before
@@ -138,7 +138,7 @@ func sample(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult,
 	if err != nil {
 		return nil, err
 	}
-	return result("sampled"), nil
+	return toolResult("sampled"), nil
 }
 
 // elicitations are the schemas that tools ask people by while a call is under way.
@@ -160,14 +160,14 @@ func eliciting(schema string) sdk.ToolHandler {
 		if err != nil {
 			return nil, err
 		}
-		return result(answer.Action), nil
+		return toolResult(answer.Action), nil
 	}
 }
 
 // needSampling refuses a client that cannot sample.
 func needSampling(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	if c := req.ClientCapabilities(); c != nil && c.Sampling != nil {
-		return result("the client can sample"), nil
+		return toolResult("the client can sample"), nil
 	}
 	return nil, &jsonrpc.Error{
 		Code: sdk.CodeMissingRequiredClientCapabilities, Message: "the client cannot sample", Data: json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`),
@@ -176,13 +176,15 @@ func needSampling(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolRes
 
 // changeTools and changePrompts make a list change, which is told to those who listen.
 func changeTools(s *sdk.Server) *sdk.CallToolResult {
-	addTool(s, "test_added", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return result("added"), nil })
-	return result("changed")
+	addTool(s, "test_added", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return toolResult("added"), nil
+	})
+	return toolResult("changed")
 }
 
 func changePrompts(s *sdk.Server) *sdk.CallToolResult {
 	addPrompt(s, "test_added", func(*sdk.GetPromptRequest) []*sdk.PromptMessage { return nil })
-	return result("changed")
+	return toolResult("changed")
 }
 
 func addResources(s *sdk.Server) {

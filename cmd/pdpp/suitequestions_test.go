@@ -50,7 +50,7 @@ func asking(rounds []sdk.InputRequestMap) sdk.ToolHandler {
 		if err != nil || ask != nil {
 			return &sdk.CallToolResult{InputRequests: ask, RequestState: state}, err
 		}
-		return result("state-ok"), nil
+		return toolResult("state-ok"), nil
 	}
 }
 

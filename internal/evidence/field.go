@@ -1,10 +1,6 @@
 package evidence
 
-import (
-	"iter"
-
-	"pdpp/internal/rawjson"
-)
+import "pdpp/internal/rawjson"
 
 // Shape is how a value may be shown.
 type Shape uint8
@@ -28,23 +24,29 @@ type Field struct {
 	BlobID string // the blob that a binary value refers to; "" when it refers to none
 }
 
-// Len is how many values a record has.
-func (r *Record) Len() int { return len(r.fields) }
-
-// Fields visits the values of a record in their order. A list of blob references is
-// nested: each of its elements is binary.
-func (r *Record) Fields() iter.Seq[Field] {
-	return func(yield func(Field) bool) {
-		for _, f := range r.fields {
-			if !yield(r.field(f)) {
-				return
-			}
-		}
+// AppendFields appends the values of a record in their order. A list of blob
+// references is nested: each of its elements is binary.
+func (r *Record) AppendFields(dst []Field) []Field {
+	for i, f := range r.fields {
+		dst = append(dst, r.field(f, r.name(i)))
 	}
+	return dst
 }
 
-func (r *Record) field(f rawjson.Member) Field {
-	out := Field{Name: string(f.Name), Value: f.Value, Cut: r.Truncated[string(f.Name)], Shape: shapeOf(f.Value)}
+// name is the name of the nth field. Records that follow each other mostly have the
+// same ones.
+func (r *Record) name(n int) string {
+	if n == len(r.names) {
+		r.names = append(r.names, string(r.fields[n].Name))
+	}
+	if r.names[n] != string(r.fields[n].Name) {
+		r.names[n] = string(r.fields[n].Name)
+	}
+	return r.names[n]
+}
+
+func (r *Record) field(f rawjson.Member, name string) Field {
+	out := Field{Name: name, Value: f.Value, Cut: r.Truncated[name], Shape: shapeOf(f.Value)}
 	if cut := out.Cut; cut != nil { // judged when it was cut
 		switch {
 		case cut.Binary != nil:

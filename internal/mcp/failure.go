@@ -8,6 +8,7 @@ import (
 
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
+	"pdpp/internal/secret"
 )
 
 // Failure is an error made by the adapter (MS-45).
@@ -32,8 +33,15 @@ func badArg(param, format string, args ...any) error {
 	return &Failure{Code: "invalid_argument", Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
-func internalError() error {
-	return &Failure{Code: "internal_error", Message: "The adapter failed. This is a defect; the log has the details."}
+// defect logs what should not happen and gives its failure, which names the line of
+// the log and says nothing else (MS-45).
+func (s *Surface) defect(what string, attrs ...any) *Failure {
+	id := secret.ID("req_")
+	s.Log.Error(what, append(attrs, "request_id", id)...)
+	return &Failure{
+		Code: "internal_error", Message: "The adapter failed. This is a defect; the log has the details.",
+		Members: appendMember(nil, "request_id", id),
+	}
 }
 
 // object is the error as it stands in structured output (MS-41).
@@ -69,12 +77,11 @@ func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
 	case errors.As(err, &up) && up.Status != 0:
 		return nil, up
 	case errors.As(err, &up):
-		return &Failure{Code: up.Code, Message: up.Message}, nil
+		return &Failure{Code: up.Code, Message: up.Message, Param: textMember(up.Object, "param")}, nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Code: rsclient.CodeTimeout, Message: "The call was cancelled."}, nil
 	}
-	s.Log.Error("a read failed", "cause", err)
-	return internalError().(*Failure), nil
+	return s.defect("a read failed", "cause", err), nil
 }
 
 // failure is the result of a call that failed (MS-41, MS-42).
@@ -86,10 +93,13 @@ func (c *call) failure(err error) *Result {
 	if own.Code == "invalid_filter" && own.Next == nil && isStreamName(c.stream()) {
 		own.Next = &Next{"schema", schemaArgs(c.stream(), c.connection())} // where the legal fields are
 	}
+	if own.Code == "conflicting_connection_id" {
+		own.Next = &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})}
+	}
 	b := append([]byte(`{"error":`), own.object()...)
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
-		Content: []Block{{Text: c.errorText(own.object(), 0, "", own.Next)}},
+		Content: []Block{{Text: c.errorText(own.object(), 0, textMember(own.object(), "request_id"), own.Next)}},
 	}
 }
 
@@ -97,8 +107,12 @@ func (c *call) failure(err error) *Result {
 // adapter knows (MS-49).
 func (c *call) relayed(e *rsclient.Error) *Result {
 	next := c.wayOn(e)
-	b := append([]byte(`{"error":`), e.Object...)
-	if _, given := rawjson.Get(e.Object, "next"); next != nil && !given {
+	object := c.named(e.Object)
+	if _, given := rawjson.Get(object, "hint"); !given {
+		object = append(appendMember(object[:len(object)-1:len(object)-1], "hint", c.hint(e)), '}')
+	}
+	b := append([]byte(`{"error":`), object...)
+	if _, given := rawjson.Get(object, "next"); next != nil && !given {
 		b = next.append(append(b[:len(b)-1], `,"next":`...))
 		b = append(b, '}')
 	}
@@ -110,7 +124,7 @@ func (c *call) relayed(e *rsclient.Error) *Result {
 	b = appendOrNull(b, e.RequestID)
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
-		Content: []Block{{Text: c.errorText(e.Object, e.Status, e.RequestID, next)}},
+		Content: []Block{{Text: c.errorText(object, e.Status, e.RequestID, next)}},
 	}
 }
 

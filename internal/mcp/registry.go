@@ -49,14 +49,22 @@ func Lookup(name string) *Tool {
 	return nil
 }
 
+// ToolNames are the names of the tools, in the order they are listed.
+func ToolNames() []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return names
+}
+
 // Call runs a tool with raw arguments, a JSON value or nil. Whatever goes wrong is a
 // Result, never a panic (MS-46).
 func (s *Surface) Call(ctx context.Context, t *Tool, raw []byte) (res *Result) {
 	c := &call{Surface: s, tool: t}
 	defer func() {
 		if p := recover(); p != nil {
-			s.Log.Error("a tool failed", "tool", t.Name, "cause", fmt.Sprint(p), "stack", string(debug.Stack()))
-			res = c.failure(internalError())
+			res = c.failure(s.defect("a tool failed", "tool", t.Name, "cause", fmt.Sprint(p), "stack", string(debug.Stack())))
 		}
 	}()
 	var err error

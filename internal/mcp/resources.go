@@ -59,8 +59,7 @@ func (e *ResourceError) Error() string { return e.Message }
 func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Content, failure *ResourceError) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.Log.Error("a resource failed", "cause", fmt.Sprint(p), "stack", string(debug.Stack()))
-			contents, failure = nil, ownResourceError(ResourceFailed, internalError().(*Failure))
+			contents, failure = nil, ownResourceError(ResourceFailed, s.defect("a resource failed", "cause", fmt.Sprint(p), "stack", string(debug.Stack())))
 		}
 	}()
 	read := s.readOther
@@ -212,7 +211,7 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 func (s *Surface) resourceError(err error) *ResourceError {
 	own, up := s.classify(err)
 	if up != nil {
-		return relayedResourceError(up)
+		return s.relayedResourceError(up)
 	}
 	kind := ResourceFailed
 	switch own.Code {
@@ -227,14 +226,17 @@ func (s *Surface) resourceError(err error) *ResourceError {
 func ownResourceError(kind ResourceKind, f *Failure) *ResourceError {
 	message := f.Error()
 	if f.Next != nil {
-		message += " next: " + f.Next.Tool + " " + string(f.Next.Args)
+		message += " next: " + f.Next.Tool + " " + escapeHidden(string(f.Next.Args))
 	}
 	return &ResourceError{Kind: kind, Message: message, Data: f.object()}
 }
 
 // relayedResourceError is an error of the resource server, its members as they came.
-func relayedResourceError(e *rsclient.Error) *ResourceError {
+func (s *Surface) relayedResourceError(e *rsclient.Error) *ResourceError {
 	r := &ResourceError{Kind: ResourceFailed, Message: cutBytes(plainCode(e.Code)+": "+evidence.Clean(e.Message), ErrorTextMax)}
+	if lost := s.lostAuthorization(e.Code, e.Status); lost != "" {
+		r.Message += "\n" + lost
+	}
 	if e.Status == http.StatusNotFound {
 		r.Kind = ResourceNotFound
 	}
