@@ -18,7 +18,7 @@ func Clean(s string) string {
 		return s
 	}
 	return strings.Map(func(r rune) rune {
-		if isRemoved(r) {
+		if IsRemoved(r) {
 			return -1
 		}
 		return r
@@ -34,7 +34,7 @@ func isClean(s string) bool {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if isRemoved(r) || n == 1 && c >= utf8.RuneSelf {
+		if IsRemoved(r) || n == 1 && c >= utf8.RuneSelf {
 			return false
 		}
 		i += n
@@ -42,7 +42,8 @@ func isClean(s string) bool {
 	return true
 }
 
-func isRemoved(r rune) bool {
+// IsRemoved reports a character that Clean removes.
+func IsRemoved(r rune) bool {
 	switch {
 	case r < 0x20:
 		return r != '\n' && r != '\t'
@@ -68,7 +69,7 @@ func collapse(s string, n int) (line string, cut bool) {
 		case unicode.IsSpace(r):
 			gap = b.Len() > 0
 			continue
-		case isRemoved(r):
+		case IsRemoved(r):
 			continue
 		}
 		need := 1

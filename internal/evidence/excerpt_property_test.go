@@ -81,7 +81,7 @@ func checkExcerpt(t failer, content string, e Excerpt) {
 	if plain != want {
 		t.Fatalf("EX-6 preview %q, the source at %d to %d is %q", plain, e.Start, e.End, want)
 	}
-	if strings.ContainsFunc(e.Preview, isRemoved) {
+	if strings.ContainsFunc(e.Preview, IsRemoved) {
 		t.Fatalf("EX-7 preview %q", e.Preview)
 	}
 }

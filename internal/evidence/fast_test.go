@@ -69,7 +69,7 @@ func TestIsPlain(t *testing.T) {
 			t.Fatalf("EX-7 %q is plain, but shown as %q", s, scrubbed)
 		}
 		mapped := strings.Map(func(r rune) rune {
-			if isRemoved(r) {
+			if IsRemoved(r) {
 				return -1
 			}
 			return r
@@ -88,7 +88,7 @@ func TestCollapse(t *testing.T) {
 		s := rapid.OneOf(plainText(), rapid.StringMatching(`[ -~]{0,9}`)).Draw(t, "s")
 		n := max(1, len(s)+rapid.IntRange(-3, 3).Draw(t, "n"))
 		kept := strings.Map(func(r rune) rune {
-			if isRemoved(r) && !unicode.IsSpace(r) {
+			if IsRemoved(r) && !unicode.IsSpace(r) {
 				return -1
 			}
 			return r

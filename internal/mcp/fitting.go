@@ -48,7 +48,15 @@ func (p *part) shrink(room int) {
 		return
 	}
 	short := *p
-	lo, hi := minShown, p.chars
+	lo, hi := minShown, min(p.chars, room) // a character takes a byte at least
+	if !p.marked {
+		var mark [32]byte
+		around := len(p.label) + len(`=""`) + len(ellipsis) + len(appendCutMark(mark[:0], p.total))
+		lo = min(charsWithin(p.source, room-around), hi)
+		hi = lo
+	} else if short.shorten(lo); short.size > room {
+		return
+	}
 	for lo < hi { // the most characters that fit
 		n := (lo + hi) / 2
 		if short.shorten(n); short.size <= room {

@@ -235,11 +235,15 @@ func (it *item) reserve() int {
 	}
 	longest := 0
 	var room [512]byte
+	var field string // the longest name that is read on from some place
 	for i := range it.parts {
-		if p := &it.parts[i]; p.source != "" || p.lacks == lacksText {
-			shown := *p
-			shown.chars = max(p.chars, PreviewChars)
-			longest = max(longest, len(it.window(&shown).appendMore(room[:0])))
+		switch p := &it.parts[i]; {
+		case p.source == "" && p.lacks != lacksText:
+		case p.read != nil:
+			longest = max(longest, len(p.read.appendMore(room[:0])))
+		case len(p.field) >= len(field):
+			field = p.field
+			longest = max(longest, len(it.ref.from(field, max(p.chars, PreviewChars)).appendMore(room[:0])))
 		}
 	}
 	switch {

@@ -133,7 +133,7 @@ func (r *row) continued() []evidence.Field {
 			if f.Cut != nil {
 				return 0
 			}
-			if totalChars(f) > PreviewChars {
+			if len(f.Value) > PreviewChars && totalChars(f) > PreviewChars {
 				return 1
 			}
 		case evidence.ShapeNested:

@@ -55,3 +55,18 @@ func TestAroundMark(t *testing.T) {
 		}
 	})
 }
+
+// TestQuotedLengths: lengths are counted as texts are written.
+func TestQuotedLengths(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z"\\\n\t é…\x00\x7f\x{202e}\x{2028}]*`), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "s")
+		if got, want := quotedLen(s), len(quote(s)); got != want {
+			t.Fatalf("quotedLen(%q) = %d, want %d", s, got, want)
+		}
+		most := rapid.IntRange(0, len(s)+2).Draw(t, "most")
+		n := charsWithin(s, most)
+		if len(quote(firstChars(s, n)))-2 > most || n < charCount(s) && len(quote(firstChars(s, n+1)))-2 <= most {
+			t.Fatalf("%d characters of %q in %d bytes", n, s, most)
+		}
+	})
+}

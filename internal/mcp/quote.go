@@ -104,10 +104,49 @@ func appendQuote(b []byte, s string) []byte {
 
 // quotedLen is the length of a value as quote writes it.
 func quotedLen(s string) int {
-	if isPlain(s) {
-		return len(s) + len(`""`)
+	n := len(`""`)
+	for i := 0; i < len(s); {
+		bytes, size := quotedChar(s, i)
+		n += bytes
+		i += size
 	}
-	return len(appendQuote(make([]byte, 0, len(s)+64), s))
+	return n
+}
+
+// charsWithin is how many characters of a text take at most so many bytes between
+// quotes.
+func charsWithin(s string, most int) int {
+	chars := 0
+	for i := 0; i < len(s); chars++ {
+		bytes, size := quotedChar(s, i)
+		if most -= bytes; most < 0 {
+			break
+		}
+		i += size
+	}
+	return chars
+}
+
+// quotedChar is the length of the character at i as quote writes it, and as it is.
+func quotedChar(s string, i int) (bytes, size int) {
+	c := s[i]
+	if c < utf8.RuneSelf {
+		switch {
+		case c == '"' || c == '\\' || c == '\n' || c == '\t':
+			return 2, 1
+		case c < ' ' || c == 0x7f:
+			return 0, 1
+		}
+		return 1, 1
+	}
+	r, size := utf8.DecodeRuneInString(s[i:])
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return len("\uFFFD"), 1
+	case evidence.IsRemoved(r):
+		return 0, size
+	}
+	return size, size
 }
 
 // isPlain reports a text that quotes change nothing in.
@@ -137,6 +176,9 @@ func bareName(s string) string {
 
 // firstChars is the first n characters of a text.
 func firstChars(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
 	for i := range s {
 		if n == 0 {
 			return s[:i]

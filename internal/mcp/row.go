@@ -19,6 +19,9 @@ type row struct {
 	all      []evidence.Field // its fields
 	title    evidence.Title   // its text is never empty where there is a handle
 	at       evidence.EventTime
+
+	first   []string               // the fields that are shown first, by their roles
+	ordered *evidence.Presentation // that says so
 }
 
 // newRow reads a record.
@@ -52,28 +55,25 @@ var shownRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary
 // shown are the values of the record in the order of MS-66, without those that its
 // line says already and those that say nothing.
 func (r *row) shown() iter.Seq[*evidence.Field] {
-	roles := r.evidence.Presentation.Roles
-	hasRole := func(name string) bool {
-		return slices.ContainsFunc(shownRoles, func(role pdpp.Role) bool { return slices.Contains(roles[role], name) })
+	if p := r.evidence.Presentation; r.ordered != p { // mostly that of the record before
+		r.ordered, r.first = p, r.first[:0]
+		for _, role := range shownRoles {
+			r.first = append(r.first, p.Roles[role]...)
+		}
 	}
 	return func(yield func(*evidence.Field) bool) {
-		visit := func(name string, isRole bool) bool {
+		for _, name := range r.first {
 			for i := range r.all {
-				f := &r.all[i]
-				if (isRole && f.Name == name || !isRole && !hasRole(f.Name)) && !r.isSaid(f) && !isEmpty(f) && !yield(f) {
-					return false
-				}
-			}
-			return true
-		}
-		for _, role := range shownRoles {
-			for _, name := range roles[role] {
-				if !visit(name, true) {
+				if f := &r.all[i]; f.Name == name && !r.isSaid(f) && !isEmpty(f) && !yield(f) {
 					return
 				}
 			}
 		}
-		visit("", false)
+		for i := range r.all {
+			if f := &r.all[i]; !slices.Contains(r.first, f.Name) && !r.isSaid(f) && !isEmpty(f) && !yield(f) {
+				return
+			}
+		}
 	}
 }
 
