@@ -278,9 +278,7 @@ func TestTokenStates(t *testing.T) {
 		tok.Audience = append(tok.Audience, "mcp")
 		return h.Token(tok)
 	}
-	short := func(token string) string { // an hour, in a grant that goes on
-		return mint(store.Token{Kind: pdpp.TokenClient, Client: h.clientOf(h.grant), Grant: h.grant, ExpiresAt: h.Now().Add(time.Hour)})
-	}("")
+	short := mint(store.Token{Kind: pdpp.TokenClient, Client: h.clientOf(h.grant), Grant: h.grant, ExpiresAt: h.Now().Add(time.Hour)}) // in a grant that goes on
 	ending, endingID := h.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_a1"]}],"expires_in":"2h"}`)
 	endingPkg, _, _ := h.Package(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_a1"]}],"expires_in":"2h"}`,
 		`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_b2"]}],"expires_in":"1h"}`)

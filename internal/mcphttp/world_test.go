@@ -355,3 +355,5 @@ func expectRPC(t testing.TB, a resttest.Answer, status, code int) {
 		t.Errorf("answer %d, want %d with code %d: %.400s", a.Status, status, code, a.Body)
 	}
 }
+
+func jsonText(s string) json.RawMessage { return json.RawMessage(s) }
