@@ -60,14 +60,16 @@ func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 		}
 		return c.open(v, p, now)
 	})
-	return c, unchecked(ctx, err)
+	if err != nil && ctx.Err() == nil {
+		err = unchecked(err)
+	}
+	return c, err
 }
 
 // unchecked makes a failure of the store what it is to a caller: their rights could not
 // be found out (H-44).
-func unchecked(ctx context.Context, err error) error {
-	var own *pdpp.Error
-	if err == nil || ctx.Err() != nil || errors.As(err, &own) && own.Code != pdpp.CodeInternal {
+func unchecked(err error) error {
+	if own := (*pdpp.Error)(nil); errors.As(err, &own) {
 		return storageError(err)
 	}
 	return &pdpp.Error{
@@ -165,8 +167,11 @@ func (c *Caller) principal(v store.View, now time.Time) (store.Principal, error)
 		return p, nil
 	}
 	g, err := v.Grant(p.Subject, c.grant)
-	if err != nil {
-		return p, err
+	switch {
+	case pdpp.CodeOf(err) == pdpp.CodeNotFound:
+		return p, stateError(pdpp.CodeGrantInvalid)
+	case err != nil:
+		return p, unchecked(err)
 	}
 	p.Grant = &store.GrantState{
 		ID: g.ID, ConnectorKey: g.ConnectorKey, Client: g.Client.ID, Revoked: g.Revoked, Consumed: g.Consumed, ExpiresAt: g.ExpiresAt,
