@@ -136,6 +136,7 @@ func (u *universe) harvest() *handles {
 func (u *universe) drawCall(t *rapid.T, h *holder, pool *handles) rpc {
 	d := &drawer{T: t, u: u, h: h, pool: pool, args: map[string]any{}}
 	d.near = rapid.SampledFrom(h.grants).Draw(t, "near")
+	d.pick()
 	era := rapid.SampledFrom([]string{modern, handshake, batches}).Draw(t, "era")
 	tool := rapid.SampledFrom([]string{"schema", "query_records", "aggregate", "search", "fetch", "read_record_field", "resource"}).Draw(t, "tool")
 	switch tool {
@@ -147,38 +148,42 @@ func (u *universe) drawCall(t *rapid.T, h *holder, pool *handles) rpc {
 		return rpc{era: era, method: "resources/read", params: `"uri":` + quote(uri)}
 	case "schema":
 		d.maybe("stream", d.stream)
-		d.maybe("connection_id", d.connection)
+		d.source()
 		if rapid.Bool().Draw(t, "full") {
 			d.args["detail"] = "full"
 		}
 	case "query_records":
 		d.args["stream"] = d.stream()
-		d.maybe("connection_id", d.connection)
+		d.source()
 		d.page()
-		if rapid.Bool().Draw(t, "changes") {
+		if d.seldom("changes") {
 			d.args["changes_since"] = rapid.SampledFrom(append([]string{"beginning"}, pool.cursors...)).Draw(t, "since")
 		}
 		d.narrow()
-		d.maybe("sort", func() string { return rapid.SampledFrom([]string{"", "-"}).Draw(t, "order") + d.field() })
+		if d.seldom("sorted") {
+			d.args["sort"] = rapid.SampledFrom([]string{"", "-"}).Draw(t, "order") + d.at.fields[0]
+		}
 	case "aggregate":
 		d.args["stream"] = d.stream()
-		d.maybe("connection_id", d.connection)
+		d.source()
 		d.args["metric"] = rapid.SampledFrom([]string{"count", "sum", "min", "max", "count_distinct"}).Draw(t, "metric")
 		if d.args["metric"] != "count" {
-			d.args["field"] = d.field()
+			d.args["field"] = d.at.fields[3+rapid.IntRange(0, 1).Draw(t, "of which")]
 		}
-		d.maybe("group_by", d.field)
+		if d.seldom("grouped") {
+			d.args["group_by"] = d.at.fields[4]
+		}
 		d.filter()
 	case "search":
 		d.args["q"] = rapid.SampledFrom([]string{common, "padding", d.word()}).Draw(t, "q")
-		d.maybe("connection_id", d.connection)
+		d.source()
 		if rapid.Bool().Draw(t, "streams") {
-			d.args["streams"] = []string{d.stream(), d.stream()}
+			d.args["streams"] = []string{d.stream(), rapid.SampledFrom(d.u.streams).Draw(t, "another stream").name}
 		}
 		d.page()
 	case "fetch", "read_record_field":
 		d.args["id"] = d.connection() + "/" + d.stream() + ":" + d.record()
-		if rapid.IntRange(0, 3).Draw(t, "by URI") == 3 {
+		if d.seldom("by URI") {
 			d.args["id"] = rapid.SampledFrom(pool.uris).Draw(t, "uri")
 		}
 		if tool == "fetch" {
@@ -190,7 +195,6 @@ func (u *universe) drawCall(t *rapid.T, h *holder, pool *handles) rpc {
 			d.args["offset_chars"] = rapid.IntRange(0, 9000).Draw(t, "at")
 		}
 	}
-	delete(d.args, "")
 	raw, err := json.Marshal(d.args)
 	if err != nil {
 		t.Fatal(err)
@@ -204,11 +208,25 @@ type drawer struct {
 	u    *universe
 	h    *holder
 	pool *handles
-	near *modelGrant // most of what is drawn is of this grant
+	near *modelGrant  // most of what is drawn is of this grant
+	at   *modelStream // that the call is about
 	args map[string]any
 }
 
-func (d *drawer) far() bool { return rapid.IntRange(0, 4).Draw(d.T, "far") == 4 }
+// seldom is true in one of five draws. A range would not do: rapid prefers its ends.
+func (d *drawer) seldom(label string) bool {
+	return rapid.SampledFrom([]bool{false, false, false, false, true}).Draw(d.T, label)
+}
+
+// far says that what is drawn need not be of the grant.
+func (d *drawer) far() bool { return d.seldom("far") }
+
+// source adds the connection, mostly.
+func (d *drawer) source() {
+	if !d.seldom("without connection_id") {
+		d.args["connection_id"] = d.connection()
+	}
+}
 
 func (d *drawer) maybe(name string, value func() string) {
 	if rapid.Bool().Draw(d.T, "with "+name) {
@@ -223,22 +241,32 @@ func (d *drawer) connection() string {
 	return rapid.SampledFrom(d.u.conns).Draw(d.T, "connection").id
 }
 
-func (d *drawer) someStream() *modelStream {
+// pick chooses the stream that the call is about.
+func (d *drawer) pick() {
 	granted := slices.DeleteFunc(slices.Clone(d.u.streams), func(s *modelStream) bool { return d.near.fields[s] == nil })
-	if !d.far() && len(granted) > 0 {
-		return rapid.SampledFrom(granted).Draw(d.T, "granted stream")
+	d.at = rapid.SampledFrom(granted).Draw(d.T, "granted stream")
+	if d.far() {
+		d.at = rapid.SampledFrom(d.u.streams).Draw(d.T, "any stream")
 	}
-	return rapid.SampledFrom(d.u.streams).Draw(d.T, "stream")
 }
 
-func (d *drawer) stream() string { return d.someStream().name }
+func (d *drawer) stream() string { return d.at.name }
 
 func (d *drawer) record() string {
-	near := slices.DeleteFunc(slices.Clone(d.u.records), func(r *modelRecord) bool { return r.conn != d.near.conn })
+	near := slices.DeleteFunc(slices.Clone(d.u.records), func(r *modelRecord) bool { return r.conn != d.near.conn || r.stream != d.at })
+	if len(near) == 0 || d.far() {
+		near = d.u.records
+	}
 	return rapid.SampledFrom(near).Draw(d.T, "record").id
 }
 
-func (d *drawer) field() string { return rapid.SampledFrom(d.someStream().fields).Draw(d.T, "field") }
+// field is a field of the stream, more often than not one that is granted.
+func (d *drawer) field() string {
+	if granted := d.near.fields[d.at]; len(granted) > 0 && !d.far() {
+		return rapid.SampledFrom(granted).Draw(d.T, "granted field")
+	}
+	return rapid.SampledFrom(d.at.fields).Draw(d.T, "field")
+}
 
 // word is a word of some value, hidden or not.
 func (d *drawer) word() string {
@@ -249,10 +277,10 @@ func (d *drawer) page() {
 	if rapid.Bool().Draw(d.T, "limited") {
 		d.args["limit"] = rapid.IntRange(1, 5).Draw(d.T, "limit")
 	}
-	if rapid.IntRange(0, 3).Draw(d.T, "cursor") == 3 {
+	if d.seldom("cursor") {
 		d.args["cursor"] = rapid.SampledFrom(d.pool.cursors).Draw(d.T, "which cursor")
 	}
-	if rapid.Bool().Draw(d.T, "counted") && d.args["q"] == nil {
+	if d.args["q"] == nil && rapid.Bool().Draw(d.T, "counted") {
 		d.args["count"] = "exact"
 	}
 }
@@ -267,7 +295,7 @@ func (d *drawer) narrow() {
 }
 
 func (d *drawer) filter() {
-	if rapid.IntRange(0, 2).Draw(d.T, "filtered") == 2 {
+	if d.seldom("filtered") {
 		d.args["filter"] = map[string]any{d.field(): d.word()}
 	}
 }
