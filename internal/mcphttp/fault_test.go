@@ -116,8 +116,11 @@ func TestFailingStore(t *testing.T) {
 		step   string
 		tokens []string
 	}{
-		{"view", []string{h.client, h.pkg, "unknown", gone, h.OwnerToken()}}, {"token", []string{h.client, h.pkg, "unknown", gone, h.OwnerToken()}},
-		{"members", []string{h.pkg}}, {"grant", []string{h.client, h.pkg}}, {"catalog", []string{h.client, h.pkg}},
+		{"view", []string{h.client, h.pkg, "unknown", gone, h.OwnerToken()}},
+		{"token", []string{h.client, h.pkg, "unknown", gone, h.OwnerToken()}},
+		{"members", []string{h.pkg}},
+		{"grant", []string{h.client, h.pkg}},
+		{"catalog", []string{h.client, h.pkg}},
 	} {
 		for _, token := range c.tokens {
 			before := h.send(token, rpc{era: handshake, method: "nothing"}).Status
@@ -302,8 +305,9 @@ func TestSlowHeaders(t *testing.T) {
 	h.send(h.client, callOf(modern, "search", `{"q":"rent"}`)).OK()
 }
 
-// So are those that begin a body and do not go on. What is not answered from the
-// body is answered without it.
+// So are those that begin a body and do not go on. Who is refused for something else
+// may hear that, or nothing: net/http waits for the body before it sends an answer, and
+// gives up on both at the same time.
 func TestSlowBodies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for the deadline of a body")
@@ -325,7 +329,7 @@ func TestSlowBodies(t *testing.T) {
 			conn := h.dial(t)
 			_ = conn.SetDeadline(begin.Add(50 * time.Second))
 			_, _ = io.WriteString(conn, c.text)
-			if status, body := response(conn); status != c.status {
+			if status, body := response(conn); status != c.status && (status != 0 || c.status == 503) {
 				t.Errorf("slow body %d: %d %s, want %d", i, status, body, c.status)
 			}
 			if took := time.Since(begin); took > 40*time.Second {
@@ -382,7 +386,8 @@ func TestNothingIsLeftRunning(t *testing.T) {
 		for _, era := range eras {
 			for _, c := range []rpc{
 				callOf(era, "schema", `{}`), callOf(era, "search", `{"q":"rent"}`), callOf(era, "query_records", `{"stream":"entries"}`), callOf(era, "nothing", `{}`),
-				{era: era, method: "nothing"}, {era: era, method: "resources/read", params: `"uri":"pdpp://record/x"`},
+				{era: era, method: "nothing"},
+				{era: era, method: "resources/read", params: `"uri":"pdpp://record/x"`},
 			} {
 				h.send(token, c)
 			}

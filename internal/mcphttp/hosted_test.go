@@ -37,8 +37,10 @@ func TestHosted(t *testing.T) {
 	for _, token := range []string{h.client, h.pkg} {
 		for _, era := range eras {
 			t.Run("HOSTED-1 the endpoint answers a scoped bearer, "+era, func(t *testing.T) {
-				a := h.send(token, rpc{era: handshake, method: "initialize",
-					params: `"protocolVersion":"` + handshake + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}`}).OK()
+				a := h.send(token, rpc{
+					era: handshake, method: "initialize",
+					params: `"protocolVersion":"` + handshake + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}`,
+				}).OK()
 				wants(t, a, map[string]any{"result.protocolVersion": handshake, "result.serverInfo.name": "pdpp", "result.serverInfo.version": "1.2.3"})
 				s := h.connect(token, era)
 				if got := s.InitializeResult().ProtocolVersion; got != era {
@@ -170,7 +172,9 @@ func TestSameOnBothTransports(t *testing.T) {
 		t.Run("HOSTED-2 every answer of stdio is that of the endpoint, "+era, func(t *testing.T) {
 			local := h.stdio(t, era)
 			for _, c := range []rpc{
-				{method: "tools/list"}, {method: "resources/list"}, {method: "resources/templates/list"},
+				{method: "tools/list"},
+				{method: "resources/list"},
+				{method: "resources/templates/list"},
 				{method: "tools/list", params: `"cursor":"x"`},
 				callOf(era, "schema", `{}`), callOf(era, "schema", `{"stream":"entries"}`), callOf(era, "schema", `{"stream":"entries","detail":"full"}`),
 				callOf(era, "query_records", `{"stream":"entries","limit":2,"count":"exact"}`), callOf(era, "query_records", `{"stream":"receipts"}`),
@@ -178,7 +182,8 @@ func TestSameOnBothTransports(t *testing.T) {
 				callOf(era, "aggregate", `{"stream":"entries","metric":"count"}`), callOf(era, "search", `{"q":"rent","limit":3}`),
 				callOf(era, "fetch", `{"id":"cin_a1/entries:cin_a1_2"}`), callOf(era, "fetch", `{"id":"cin_x9/entries:cin_x9_2"}`), callOf(era, "fetch", `{}`),
 				callOf(era, "read_record_field", `{"id":"cin_a1/entries:cin_a1_2","field_path":"memo"}`), callOf(era, "nothing", `{}`),
-				{method: "resources/read", params: `"uri":"` + record + `"`}, {method: "resources/read", params: `"uri":"pdpp://record/x"`},
+				{method: "resources/read", params: `"uri":"` + record + `"`},
+				{method: "resources/read", params: `"uri":"pdpp://record/x"`},
 			} {
 				c.era, c.id = era, `"same"`
 				hosted := string(h.send(h.client, c).Body)
@@ -260,8 +265,12 @@ func TestReadsAreGrantEnforced(t *testing.T) {
 		t.Run("HOSTED-5 a client's tools read /v1 and nothing else, "+era, func(t *testing.T) {
 			s := h.connect(h.client, era)
 			for _, c := range []struct{ tool, args string }{
-				{"schema", `{}`}, {"schema", `{"stream":"entries","detail":"full"}`}, {"query_records", `{"stream":"entries"}`},
-				{"aggregate", `{"stream":"entries","metric":"count"}`}, {"search", `{"q":"rent"}`}, {"fetch", `{"id":"cin_a1/entries:cin_a1_1"}`},
+				{"schema", `{}`},
+				{"schema", `{"stream":"entries","detail":"full"}`},
+				{"query_records", `{"stream":"entries"}`},
+				{"aggregate", `{"stream":"entries","metric":"count"}`},
+				{"search", `{"q":"rent"}`},
+				{"fetch", `{"id":"cin_a1/entries:cin_a1_1"}`},
 				{"read_record_field", `{"id":"cin_a1/entries:cin_a1_1","field_path":"memo"}`},
 			} {
 				res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: json.RawMessage(c.args)})
@@ -345,8 +354,11 @@ func (h *house) ownerRoutesAreShut(t *testing.T, token string) {
 		t.Errorf("records of a connection outside the grant: %d %s", status, body)
 	}
 	for _, c := range []struct{ method, path string }{
-		{"POST", "/v1/ingest/entries?connection_id=cin_a1"}, {"PUT", "/v1/state/ledgerly?connection_id=cin_a1"}, {"POST", "/v1/blobs?connection_id=cin_a1"},
-		{"DELETE", "/v1/streams/entries/records?connection_id=cin_a1"}, {"DELETE", "/v1/streams/entries/records/cin_a1_1?connection_id=cin_a1"},
+		{"POST", "/v1/ingest/entries?connection_id=cin_a1"},
+		{"PUT", "/v1/state/ledgerly?connection_id=cin_a1"},
+		{"POST", "/v1/blobs?connection_id=cin_a1"},
+		{"DELETE", "/v1/streams/entries/records?connection_id=cin_a1"},
+		{"DELETE", "/v1/streams/entries/records/cin_a1_1?connection_id=cin_a1"},
 	} {
 		if status, body := try(c.method, c.path); status != 0 {
 			t.Errorf("%s %s: %d %s", c.method, c.path, status, body)

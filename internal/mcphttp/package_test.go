@@ -20,20 +20,24 @@ func TestPackages(t *testing.T) {
 	for _, era := range eras {
 		h := newHouse(t)
 		s := h.connect(h.pkg, era)
-		run := func(name string, check func(t *testing.T, h *house, s *sdk.ClientSession)) {
-			t.Run(name+", "+era, func(t *testing.T) { check(t, h, s) })
+		for _, row := range []struct {
+			name  string
+			check func(*testing.T, *house, *sdk.ClientSession)
+		}{
+			{name: "PKG-1 a search merges what the members find and says whose it is", check: mergedSearch},
+			{name: "PKG-2 each member is asked for its own streams", check: ownStreams},
+			{name: "PKG-3 a member without the streams is not asked", check: notAsked},
+			{name: "PKG-4 connection_id asks one member", check: onlyMember},
+			{name: "FANIN-1 at most so many hits in all, each attributed", check: limitedHits},
+			{name: "FANIN-1 the pages of a search have every hit once", check: everyHitOnce},
+			{name: "FANIN-2 connection_id searches one connection", check: oneConnection},
+			{name: "AMBIG-1 a read of one source needs connection_id", check: ambiguous},
+			{name: "AMBIG-1 many sources are counted, and not all listed", check: manySources},
+			{name: "HOSTED-5 each read has the rights of its member", check: memberRights},
+			{name: "ERR-2 a member that lost its grant is no choice", check: lostMember},
+		} {
+			t.Run(row.name+", "+era, func(t *testing.T) { row.check(t, h, s) })
 		}
-		run("PKG-1 a search merges what the members find and says whose it is", mergedSearch)
-		run("PKG-2 each member is asked for its own streams", ownStreams)
-		run("PKG-3 a member without the streams is not asked", notAsked)
-		run("PKG-4 connection_id asks one member", onlyMember)
-		run("FANIN-1 at most so many hits in all, each attributed", limitedHits)
-		run("FANIN-1 the pages of a search have every hit once", everyHitOnce)
-		run("FANIN-2 connection_id searches one connection", oneConnection)
-		run("AMBIG-1 a read of one source needs connection_id", ambiguous)
-		run("AMBIG-1 many sources are counted, and not all listed", manySources)
-		run("HOSTED-5 each read has the rights of its member", memberRights)
-		run("ERR-2 a member that lost its grant is no choice", lostMember)
 	}
 }
 
@@ -102,10 +106,15 @@ func notAsked(t *testing.T, h *house, s *sdk.ClientSession) {
 func onlyMember(t *testing.T, h *house, s *sdk.ClientSession) {
 	uri := mcp.Handle{Connection: "cin_b2", Stream: "entries", Record: "cin_b2_1"}.URI()
 	for _, c := range []struct{ tool, args string }{
-		{"schema", `{"connection_id":"cin_b2"}`}, {"schema", `{"stream":"entries","connection_id":"cin_b2","detail":"full"}`},
-		{"query_records", `{"stream":"entries","connection_id":"cin_b2"}`}, {"aggregate", `{"stream":"entries","metric":"count","connection_id":"cin_b2"}`},
-		{"search", `{"q":"rent","connection_id":"cin_b2"}`}, {"fetch", `{"id":"cin_b2/entries:cin_b2_1"}`}, {"fetch", `{"id":"entries:cin_b2_1","connection_id":"cin_b2"}`},
-		{"fetch", `{"id":"` + uri + `"}`}, {"read_record_field", `{"id":"cin_b2/entries:cin_b2_1","field_path":"memo"}`},
+		{"schema", `{"connection_id":"cin_b2"}`},
+		{"schema", `{"stream":"entries","connection_id":"cin_b2","detail":"full"}`},
+		{"query_records", `{"stream":"entries","connection_id":"cin_b2"}`},
+		{"aggregate", `{"stream":"entries","metric":"count","connection_id":"cin_b2"}`},
+		{"search", `{"q":"rent","connection_id":"cin_b2"}`},
+		{"fetch", `{"id":"cin_b2/entries:cin_b2_1"}`},
+		{"fetch", `{"id":"entries:cin_b2_1","connection_id":"cin_b2"}`},
+		{"fetch", `{"id":"` + uri + `"}`},
+		{"read_record_field", `{"id":"cin_b2/entries:cin_b2_1","field_path":"memo"}`},
 	} {
 		r := h.do(s, c.tool, c.args)
 		if len(r.reads) != 1 || !strings.Contains(r.reads[0], "connection_id=cin_b2") {
@@ -203,8 +212,12 @@ func oneConnection(t *testing.T, h *house, s *sdk.ClientSession) {
 
 // sourceReads are the reads that need one source.
 var sourceReads = []struct{ tool, args string }{
-	{"query_records", `{"stream":"entries"}`}, {"query_records", `{"stream":"messages"}`}, {"query_records", `{"stream":"nothing"}`},
-	{"aggregate", `{"stream":"entries","metric":"count"}`}, {"fetch", `{"id":"entries:cin_a1_1"}`}, {"read_record_field", `{"id":"entries:cin_a1_1","field_path":"memo"}`},
+	{"query_records", `{"stream":"entries"}`},
+	{"query_records", `{"stream":"messages"}`},
+	{"query_records", `{"stream":"nothing"}`},
+	{"aggregate", `{"stream":"entries","metric":"count"}`},
+	{"fetch", `{"id":"entries:cin_a1_1"}`},
+	{"read_record_field", `{"id":"entries:cin_a1_1","field_path":"memo"}`},
 }
 
 func ambiguous(t *testing.T, h *house, s *sdk.ClientSession) {
@@ -272,8 +285,10 @@ func memberRights(t *testing.T, h *house, s *sdk.ClientSession) {
 		stream := []string{"entries", "entries", "messages"}[i]
 		token := h.tokenOf(h.grants[i], "rest")
 		for _, c := range []struct{ tool, args string }{
-			{"query_records", `{"stream":"` + stream + `","connection_id":"` + connection + `"}`}, {"search", `{"q":"rent","connection_id":"` + connection + `"}`},
-			{"schema", `{"connection_id":"` + connection + `","stream":"` + stream + `"}`}, {"query_records", `{"stream":"` + stream + `","connection_id":"` + connection + `","fields":["note"]}`},
+			{"query_records", `{"stream":"` + stream + `","connection_id":"` + connection + `"}`},
+			{"search", `{"q":"rent","connection_id":"` + connection + `"}`},
+			{"schema", `{"connection_id":"` + connection + `","stream":"` + stream + `"}`},
+			{"query_records", `{"stream":"` + stream + `","connection_id":"` + connection + `","fields":["note"]}`},
 		} {
 			h.spy.take()
 			if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: jsonText(c.args)}); err != nil {
@@ -356,7 +371,8 @@ func TestPackageOfOne(t *testing.T) {
 			callOf(era, "read_record_field", `{"id":"cin_a1/entries:cin_a1_1","field_path":"memo"}`), callOf(era, "read_record_field", `{"id":"cin_a1/entries:cin_a1_1","field_path":"note"}`),
 			callOf(era, "schema", `{"stream":"entries","detail":"full"}`), callOf(era, "schema", `{"stream":"entries","connection_id":"cin_a1"}`),
 			callOf(era, "search", `{"q":"rent","connection_id":"cin_a1"}`), callOf(era, "search", `{"q":"month","connection_id":"cin_a1","limit":2}`),
-			{era: era, method: "resources/read", params: `"uri":"` + uri + `"`}, {era: era, method: "tools/list"},
+			{era: era, method: "resources/read", params: `"uri":"` + uri + `"`},
+			{era: era, method: "tools/list"},
 		} {
 			one, all := h.send(client, c), h.send(pkg, c)
 			got, want := ofPackage(all), ofPackage(one)

@@ -18,10 +18,14 @@ func throughTheServer(v *visit) {
 	s := v.as(noBCC)
 	before := v.Get(v.OwnerToken(), "/v1/streams/messages/records?connection_id=cin_home&limit=100").OK()
 	for _, c := range []struct{ tool, args, body string }{
-		{"schema", `{}`, "data"}, {"schema", `{"stream":"messages","connection_id":"cin_home","detail":"full"}`, "data"},
-		{"query_records", `{"stream":"threads"}`, "data"}, {"query_records", `{"stream":"messages","connection_id":"cin_home","count":"exact"}`, "data"},
-		{"aggregate", `{"stream":"messages","metric":"count"}`, "data"}, {"search", `{"q":"rent"}`, "data"},
-		{"fetch", `{"id":"cin_home/messages:m1"}`, ""}, {"read_record_field", `{"id":"cin_home/messages:long","field_path":"body"}`, ""},
+		{"schema", `{}`, "data"},
+		{"schema", `{"stream":"messages","connection_id":"cin_home","detail":"full"}`, "data"},
+		{"query_records", `{"stream":"threads"}`, "data"},
+		{"query_records", `{"stream":"messages","connection_id":"cin_home","count":"exact"}`, "data"},
+		{"aggregate", `{"stream":"messages","metric":"count"}`, "data"},
+		{"search", `{"q":"rent"}`, "data"},
+		{"fetch", `{"id":"cin_home/messages:m1"}`, ""},
+		{"read_record_field", `{"id":"cin_home/messages:long","field_path":"body"}`, ""},
 	} {
 		a := s.do(c.tool, c.args)
 		if len(a.asked) != 1 {
