@@ -52,6 +52,8 @@ func TestDemo(t *testing.T) {
 		t.Error("there are colours in a text that no terminal shows")
 	}
 	t.Run("assistant", func(t *testing.T) { tryAdapter(t, first) })
+	t.Run("order", func(t *testing.T) { checkOrder(t, first) })
+	t.Run("readme", func(t *testing.T) { checkReadme(t, dir, first) })
 	t.Run("commands", func(t *testing.T) { tryCommands(t, first) })
 	if strings.Contains(p.stderr.String(), "pdpp_") {
 		t.Errorf("a token is in the log:\n%s", p.stderr)
@@ -73,7 +75,7 @@ func TestDemo(t *testing.T) {
 
 // tryAdapter starts what the line for an assistant would start, and asks it.
 func tryAdapter(t *testing.T, text string) {
-	m := regexp.MustCompile(`claude mcp add pdpp -- (.*)\n`).FindStringSubmatch(text)
+	m := regexp.MustCompile(`claude mcp add --scope user pdpp -- (.*)\n`).FindStringSubmatch(text)
 	if m == nil || strings.Contains(m[1], "pdpp_at_") {
 		t.Fatalf("no line to paste, or a secret in it:\n%s", text)
 	}
@@ -83,11 +85,49 @@ func tryAdapter(t *testing.T, text string) {
 	}
 	cmd := exec.Command(sh, "-c", m[1])
 	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
-{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"q":"Kaution"}}}
+{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"q":"` + searched + `","limit":1}}}
 `)
 	out, err := cmd.Output()
-	if err != nil || !strings.Contains(string(out), "<mark>Kaution</mark>") {
+	if err != nil || !strings.Contains(string(out), "Parkett abschleifen") {
 		t.Errorf("%s: %v\n%s", m[1], err, out)
+	}
+	for word := range strings.FieldsSeq(searched) {
+		if q := question.FindString(text); !strings.Contains(q, word) {
+			t.Errorf("the question %q does not have the word %q", q, word)
+		}
+	}
+}
+
+// question is the line that asks the assistant; searched are the words of it that find
+// the answer.
+var question = regexp.MustCompile(`claude "What .*"`)
+
+const searched = "Brandt Kaution"
+
+// checkOrder: the grant ends after the assistant has had its turn.
+func checkOrder(t *testing.T, text string) {
+	ask, revoke := question.FindStringIndex(text), strings.Index(text, "grants revoke")
+	if ask == nil || revoke < ask[0] {
+		t.Errorf("the grant is revoked before the assistant is asked:\n%s", text)
+	}
+}
+
+// checkReadme: what the README shows for an assistant is what the demo prints, but for
+// the folders.
+func checkReadme(t *testing.T, dir, text string) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := "'" + strings.ReplaceAll(filepath.Join(dir, "credentials"), "'", `'\''`) + "'"
+	text = strings.ReplaceAll(text, cache, "…/credentials")
+	text = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(text, "127.0.0.1:7663")
+	text = regexp.MustCompile(`\S*pdpp (mcp|setup) `).ReplaceAllString(text, "…/bin/pdpp $1 ")
+	for _, line := range []string{`claude "What .*"`, `claude mcp add .*`, `\S* setup CLIENT .*`} {
+		found := regexp.MustCompile(line).FindString(text)
+		if found == "" || !strings.Contains(string(readme), found) {
+			t.Errorf("the README does not have the line %q", found)
+		}
 	}
 }
 

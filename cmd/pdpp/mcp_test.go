@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -61,7 +62,7 @@ func TestAssistant(t *testing.T) {
 				t.Errorf("STDIO-1 %s", text)
 			}
 			run(t, "--data", dir, "grants", "revoke", id)
-			if text, failed := callText(t, session, "query_records", entries); !failed || !strings.Contains(text, "run: pdpp grants create --client NAME --spec FILE --save-credential "+url) {
+			if text, failed := callText(t, session, "query_records", entries); !failed || !strings.Contains(text, "run: pdpp grants create --client NAME --spec FILE --save-credential "+url) || strings.Contains(text, cache) {
 				t.Errorf("MS-267 after the end of the grant: %s", text)
 			}
 			grant()
@@ -81,9 +82,12 @@ func TestAdapterEnds(t *testing.T) {
 	const url = "http://127.0.0.1:1"
 	run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", filepath.Join(shared, "spec.json"), "--save-credential", url, "--cache-root", cache)
 
-	begin := func() (*process, io.WriteCloser) {
+	begin := func(stdout io.Writer) (*process, io.WriteCloser) {
 		p := &process{cmd: exec.Command("pdpp", "mcp", url, "--cache-root", cache), stdout: new(watched), stderr: new(watched), done: make(chan error, 1)}
 		p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
+		if stdout != nil {
+			p.cmd.Stdout = stdout
+		}
 		in, err := p.cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -96,14 +100,29 @@ func TestAdapterEnds(t *testing.T) {
 		p.await(t, p.stderr, "pdpp mcp: serving")
 		return p, in
 	}
-	p, _ := begin()
+	p, _ := begin(nil)
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	if code := p.exit(t); code != 0 {
 		t.Errorf("MS-262 after SIGTERM: %d\n%s", code, p.stderr)
 	}
-	p, in := begin()
+	p, in := begin(nil)
 	in.Close()
 	if code := p.exit(t); code != 0 || p.stdout.String() != "" {
 		t.Errorf("MS-262 after the end of the input: %d, stdout %q\n%s", code, p.stdout, p.stderr)
+	}
+
+	// The host closes its end of standard output alone.
+	closed, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, in = begin(out)
+	out.Close()
+	closed.Close()
+	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.exit(t); code != 1 || !strings.Contains(p.stderr.String(), "Standard output was closed") {
+		t.Errorf("MS-262 after the end of the output: %d\n%s", code, p.stderr)
 	}
 }

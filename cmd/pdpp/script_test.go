@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -31,6 +32,7 @@ func TestScripts(t *testing.T) {
 			"http":      request,
 			"jsonget":   jsonGet,
 			"makenewer": makeNewer,
+			"damage":    damage,
 		},
 	})
 }
@@ -149,4 +151,18 @@ func makeNewer(ts *testscript.TestScript, _ bool, args []string) {
 	_, err = f.WriteAt(binary.BigEndian.AppendUint32(nil, 999), userVersion)
 	ts.Check(err)
 	ts.Check(f.Close())
+}
+
+// damage DIR: changes a byte of the first file below a folder.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		ts.Check(err)
+		content[0] ^= 1
+		ts.Check(os.WriteFile(name, content, 0o600))
+		return fs.SkipAll
+	}))
 }

@@ -27,6 +27,7 @@ var edges = []string{
 	"pdpp/internal/httpx/...",
 	"pdpp/internal/oauth/oauthhttp/...",
 	"pdpp/internal/rs/...",
+	"pdpp/internal/telemetry/...",
 }
 
 // programs are where a process starts and ends.
@@ -141,6 +142,13 @@ var Rules = []Rule{
 		Except:   []string{"pdpp/internal/mcpserve/...", "pdpp/internal/hosted/..."},
 		Never:    []string{"github.com/modelcontextprotocol/..."},
 		Because:  "the surface is tested without a protocol; its wire form concerns one package",
+	},
+	{
+		Name:     "telemetry home",
+		Packages: everything,
+		Except:   []string{"pdpp/internal/telemetry/..."},
+		Never:    []string{"github.com/prometheus/...", "go.opentelemetry.io/..."},
+		Because:  "what is measured and traced goes through one place, which keeps private words out of it",
 	},
 	{
 		Name:     "command line home",

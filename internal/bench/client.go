@@ -46,11 +46,18 @@ func (c *client) do(request []byte) error {
 	if _, err := io.ReadFull(c.r, c.body); err != nil {
 		return err
 	}
-	if status != "200" {
+	switch status {
+	case "200":
+		return nil
+	case "429", "503":
+		return fmt.Errorf("%w: %s", errBusy, status)
+	default:
 		return fmt.Errorf("the server answered %s: %.300s", status, c.body)
 	}
-	return nil
 }
+
+// errBusy is the answer of a server that has too much to do.
+var errBusy = errors.New("the server is busy")
 
 var contentLength = []byte("Content-Length:")
 

@@ -16,18 +16,24 @@ func Memory(pid, records int) ([]Row, error) {
 
 // memory is the row of the resident memory of a process, where it can be told.
 func memory(pid int, what string, target *Target) ([]Row, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	mb, err := residentMB(pid)
 	if os.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	kib, err := resident(string(text))
+	return []Row{state(what, "MB", mb, target)}, nil
+}
+
+// residentMB is the resident memory of a process.
+func residentMB(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return []Row{state(what, "MB", float64(kib)*1024/1e6, target)}, nil
+	kib, err := resident(string(text))
+	return float64(kib) * 1024 / 1e6, err
 }
 
 // resident finds VmRSS in a status file, in KiB.

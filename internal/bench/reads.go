@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"net/http"
 )
 
 // The sizes of the sets that a load draws from. Answers to compare with are
@@ -58,7 +59,11 @@ func (s *Suite) against(ctx context.Context, name, addr string, requests [][]byt
 	if err != nil {
 		return 0, 0, err
 	}
-	handler := newCanned(bodies)
+	return s.sideBySide(ctx, name, addr, requests, newCanned(bodies))
+}
+
+// sideBySide alternates rounds of requests to a server and to a handler.
+func (s *Suite) sideBySide(ctx context.Context, name, addr string, requests [][]byte, handler http.Handler) (ours, bare float64, err error) {
 	var ourRates, bareRates []float64
 	serve := func(ctx context.Context, ready func(string)) error { return serveBare(ctx, handler, ready) }
 	err = serving(ctx, serve, func(bareAddr string) error {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type Suite struct {
 	Round        time.Duration // of requests
 	Samples      int           // requests per store when latencies are compared
 	Calls        int           // tool calls before the memory of the adapter is looked at
+	Crowded      time.Duration // of many clients at once
 
 	// Profiles, when not "", is the folder for a CPU profile per measurement.
 	Profiles string
@@ -58,7 +60,7 @@ func (s *Suite) profiled(name string, measured bool, fn func() error) (err error
 	if s.Profiles == "" || !measured {
 		return fn()
 	}
-	f, err := os.Create(filepath.Join(s.Profiles, name+".pprof"))
+	f, err := os.Create(filepath.Join(s.Profiles, strings.NewReplacer("/", "-", " ", "-").Replace(name)+".pprof"))
 	if err != nil {
 		return err
 	}

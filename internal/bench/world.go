@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"pdpp"
-	"pdpp/internal/grant"
 	"pdpp/internal/ingest"
 	"pdpp/internal/manifest"
 	"pdpp/internal/store"
@@ -43,6 +42,24 @@ type World struct {
 
 // NewWorld makes a store without records in the folder dir.
 func NewWorld(ctx context.Context, dir string) (*World, error) {
+	w, err := emptyWorld(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	err = w.Store.Update(ctx, func(tx store.Tx) error {
+		if err := w.found(tx); err != nil {
+			return err
+		}
+		return w.admit(tx)
+	})
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// emptyWorld makes a store without an owner.
+func emptyWorld(ctx context.Context, dir string) (*World, error) {
 	m, err := manifest.Parse(mailManifest)
 	if err != nil {
 		return nil, err
@@ -51,11 +68,7 @@ func NewWorld(ctx context.Context, dir string) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &World{Store: db, Manifest: m}
-	if err := db.Update(ctx, w.found); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return w, nil
+	return &World{Store: db, Manifest: m}, nil
 }
 
 // OpenWorld opens a store that NewWorld made.
@@ -92,36 +105,22 @@ func (w *World) found(tx store.Tx) error {
 		return err
 	}
 	w.Subject = owner.ID
-	if err := tx.PutManifest(owner.ID, w.Manifest, nil); err != nil {
-		return err
-	}
-	if err := tx.PutConnection(owner.ID, connection); err != nil {
-		return err
-	}
-	return w.admit(tx)
+	return tx.PutManifest(owner.ID, w.Manifest, nil)
 }
 
 // admit gives a client its grant and token.
 func (w *World) admit(tx store.Tx) error {
-	client := store.Client{ID: "cli_bench", Name: "Bench", RegistrationMode: "operator", CreatedAt: firstEmitted}
-	if err := tx.CreateClient(w.Subject, client); err != nil {
+	if err := tx.PutConnection(w.Subject, connection); err != nil {
 		return err
 	}
-	document := grant.Document(&pdpp.Grant{
-		ID: grantID, IssuedAt: firstEmitted, SubjectID: w.Subject, ClientID: client.ID, ClientName: client.Name,
-		SourceKind: w.Manifest.SourceKind, SourceID: w.Manifest.SourceID, ConnectorKey: w.Manifest.ConnectorKey,
-		ManifestVersion: w.Manifest.Version, PurposeCode: "https://pdpp.dev/purpose/analytics", AccessMode: grant.Continuous,
-		Streams: []pdpp.GrantStream{{Name: stream, Connections: []pdpp.ConnectionID{connection.ID}, Fields: grantedFields}},
-	})
-	err := tx.CreateGrant(store.Grant{
-		ID: grantID, Subject: w.Subject, Client: client, ConnectorKey: w.Manifest.ConnectorKey,
-		Document: document, IssuedAt: firstEmitted,
-	})
-	if err != nil {
+	if err := tx.CreateClient(w.Subject, operator); err != nil {
+		return err
+	}
+	if err := w.grant(tx, grantID, connection.ID); err != nil {
 		return err
 	}
 	return tx.CreateToken(store.Token{
-		ID: "tok_bench", Kind: pdpp.TokenClient, Subject: w.Subject, Client: client.ID, Grant: grantID,
+		ID: "tok_bench", Kind: pdpp.TokenClient, Subject: w.Subject, Client: operator.ID, Grant: grantID,
 		Audience: []string{"rest", "mcp"}, Label: "bench", IssuedAt: firstEmitted, ExpiresAt: firstEmitted.AddDate(100, 0, 0),
 	}, store.HashToken(token))
 }
@@ -129,13 +128,17 @@ func (w *World) admit(tx store.Tx) error {
 // Ingest takes n records from NDJSON as `pdpp ingest` does, and fails unless all
 // are accepted. progress, when not nil, is told how many are stored.
 func (w *World) Ingest(ctx context.Context, lines io.Reader, n int, progress func(done int)) (time.Duration, error) {
+	return w.ingest(ctx, connection, lines, n, progress)
+}
+
+func (w *World) ingest(ctx context.Context, c pdpp.Connection, lines io.Reader, n int, progress func(done int)) (time.Duration, error) {
 	r := ingest.Runner{Store: w.Store, Clock: time.Now}
 	if progress != nil {
 		r.Progress = func(p ingest.Progress) { progress(int(p.Records)) }
 	}
 	files := []ingest.File{{Name: "mail.ndjson", Reader: lines}}
 	start := time.Now()
-	sum, err := r.Run(ctx, w.Subject, connection, w.Manifest, ingest.Options{Stream: stream}, files)
+	sum, err := r.Run(ctx, w.Subject, c, w.Manifest, ingest.Options{Stream: stream}, files)
 	took := time.Since(start)
 	if err == nil && sum.Records != (ingest.Counts{Accepted: int64(n)}) {
 		err = fmt.Errorf("of %d records, ingest counted %+v", n, sum.Records)

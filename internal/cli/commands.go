@@ -22,6 +22,8 @@ type commands struct {
 	Grants      grantsCommands      `cmd:"" help:"Who may read what."`
 	Packages    packagesCommands    `cmd:"" help:"Several grants behind one token."`
 	Owner       ownerCommands       `cmd:"" help:"Owners and their own tokens."`
+	Backup      backupCommand       `cmd:"" help:"Copy the data folder while it is in use."`
+	Doctor      doctorCommand       `cmd:"" help:"Find out what is wrong with a server, or with the store here."`
 	Version     versionCommand      `cmd:"" help:"Say which version this is."`
 }
 

@@ -37,9 +37,6 @@ const (
 
 // Run implements the command.
 func (c *demoCommand) Run(ctx context.Context, a *app) error {
-	if err := a.noOwner("demo"); err != nil {
-		return err
-	}
 	dir, err := c.folder(a)
 	if err != nil {
 		return err
@@ -157,7 +154,7 @@ func (c *demoCommand) listener(ctx context.Context, a *app, edge *httpx.Edge) (n
 		if err := httpx.CheckSettings(httpx.Settings{Listen: c.Listen, Edge: edge}); err != nil {
 			return nil, err
 		}
-		return listen(ctx, c.Listen)
+		return listen(ctx, c.Listen, "--listen")
 	}
 	for port := demoPort; ; port++ {
 		addr := net.JoinHostPort(demoHost, strconv.Itoa(port))
@@ -169,7 +166,7 @@ func (c *demoCommand) listener(ctx context.Context, a *app, edge *httpx.Edge) (n
 			return ln, nil
 		}
 		if !isTaken(err) || port == demoPort+demoTries {
-			return listen(ctx, addr)
+			return listen(ctx, addr, "--listen")
 		}
 	}
 }

@@ -28,15 +28,15 @@ func (t tour) text() string {
 	))
 	b.WriteString("\nPaste the three lines at the end into another terminal. Then try, in this order;\n")
 	b.WriteString("the arrow shows a part of the answer. (-g tells curl that brackets in a URL are meant as they are.)\n")
-	for _, s := range t.stops() {
-		b.WriteString("\n" + t.bold(s.title) + "\n    " + s.command + "\n    → " + s.answer + "\n")
-	}
+	t.writeStops(&b, t.stops())
 	b.WriteString("\n" + t.bold("With an assistant: add the server, then ask") + "\n")
 	for _, line := range t.assistant() {
 		b.WriteString("  " + line + "\n")
 	}
-	b.WriteString("For other programs: " + quote(t.program) + " setup --url " + t.url + " --cache-root " + quote(t.adapter.cacheRoot) + " CLIENT\n")
+	b.WriteString("For other programs: " + quote(t.program) + " " + setupFor(t.url, t.adapter.cacheRoot) + "\n")
 	b.WriteString("(" + strings.Join(hostNames(), ", ") + ")\n")
+	// The end of the grant is also the end of what the assistant reads.
+	t.writeStops(&b, t.lastStops())
 	b.WriteString("\nCtrl-C stops the demo. A new start makes a new grant and new tokens; with --reset it also undoes what was changed:\n")
 	b.WriteString(quote(t.program) + " demo --data " + quote(t.dir) + " --reset\n")
 	if t.demo.again {
@@ -49,14 +49,23 @@ func (t tour) text() string {
 	return b.String()
 }
 
+func (t tour) writeStops(b *strings.Builder, stops []stop) {
+	for _, s := range stops {
+		b.WriteString("\n" + t.bold(s.title) + "\n    " + s.command + "\n    → " + s.answer + "\n")
+	}
+}
+
 // assistant are two lines to paste: the same recipe as that of setup, and a question.
 func (t tour) assistant() []string {
 	h, _ := findHost("claude-code")
 	return []string{
 		strings.TrimSpace(h.recommended(t.adapter).Snippet),
-		`claude "What did Mara's landlord write about the deposit? Use pdpp."`,
+		`claude "` + demoQuestion + `"`,
 	}
 }
+
+// demoQuestion has words of the letter that answers it: search is by words.
+const demoQuestion = "What did Brandt write about the Kaution? Use pdpp."
 
 func (t tour) bold(s string) string {
 	if !t.color {
@@ -73,7 +82,6 @@ const (
 func (t tour) stops() []stop {
 	letter := url.PathEscape(t.demo.letter)
 	list := `"$URL/v1/streams/messages/records?filter[folder]=inbox&filter[sent_at][gte]=2026-01-01&sort=-sent_at&fields=id,subject,sent_at&limit=3"`
-	own := quote(t.program) + " --data " + quote(t.dir)
 	return append([]stop{
 		{"Is it alive?", `curl -s "$URL/healthz"`, `{"status":"ok"}`},
 		{"Streams of this client, with what it can see of them", asClient + `"$URL/v1/streams"`, `"name":"messages"`},
@@ -101,11 +109,11 @@ func (t tour) stops() []stop {
 		{"An id that two of her accounts have: say which one you mean", asClient + `"$URL/v1/streams/contacts/records/con-mara"`, `"code":"ambiguous_connection"`},
 		{"Refused: a field outside the grant", asClient + `"$URL/v1/streams/messages/records?fields=from_address"`, `"code":"field_not_granted"`},
 		{"Refused: a stream of another source", asClient + `"$URL/v1/streams/transactions/records"`, `"code":"grant_stream_not_allowed"`},
-	}, t.ownStops(own)...)
+	}, t.ownStops()...)
 }
 
 // ownStops are what only the owner can do.
-func (t tour) ownStops(own string) []stop {
+func (t tour) ownStops() []stop {
 	where := `/v1/ingest/notes?connection_id=` + string(t.demo.notes) + `"`
 	contacts := `"$URL/v1/streams/contacts/records?changes_since=`
 	contact := `{"key":"con-yuki","data":{"id":"con-yuki","display_name":"小林ゆき","city":"奈良市","notes":"Moved in spring."}}`
@@ -121,8 +129,15 @@ func (t tour) ownStops(own string) []stop {
 		},
 		{"The owner adds a record", asOwner + `-H "Content-Type: application/x-ndjson" --data-binary '` + note + `' "$URL` + where, `"records_accepted":1`},
 		{"And reads it back", asOwner + `"$URL/v1/streams/notes/records/note-demo"`, `"title":"Written by curl"`},
+	}
+}
+
+// lastStops end the grant.
+func (t tour) lastStops() []stop {
+	own := quote(t.program) + " --data " + quote(t.dir)
+	return []stop{
 		{"The owner looks at the grants", own + " grants list", string(t.demo.grant)},
-		{"And takes this one back", own + " grants revoke " + string(t.demo.grant), "Revoked grant"},
+		{"And takes this one back, also from the assistant", own + " grants revoke " + string(t.demo.grant), "Revoked grant"},
 		{"From now on the client reads nothing", asClient + `"$URL/v1/streams"`, `"code":"grant_revoked"`},
 	}
 }

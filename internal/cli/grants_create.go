@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -71,16 +70,11 @@ func (c *grantsCreate) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		// The token is shown only now, whatever becomes of the file.
-		var unsaved error
-		made.file, unsaved = save(ctx, made.credential())
-		unsaved = a.tell(unsaved)
-		if c.JSON {
-			return errors.Join(a.printJSON(made.answer()), unsaved)
-		}
-		return errors.Join(a.print(made.text()), unsaved)
+		return a.hand(ctx, made, handing{save: save, provider: c.Save, cacheRoot: c.CacheRoot, json: c.JSON})
 	})
 }
+
+func (m *madeGrant) savedAs(file string) { m.file = file }
 
 // credential is what reads with the new grant.
 func (m *madeGrant) credential() *credential.Credential {
@@ -209,7 +203,7 @@ func findClient(tx store.Tx, owner pdpp.SubjectID, nameOrID string, now time.Tim
 	return client, tx.CreateClient(owner, client)
 }
 
-func (m *madeGrant) answer() grantAnswer {
+func (m *madeGrant) answer() any {
 	g := m.grant
 	out := grantAnswer{
 		GrantID: g.ID, ClientID: g.ClientID, SubjectID: g.SubjectID, Status: m.stored.Status(m.now),

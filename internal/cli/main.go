@@ -61,7 +61,9 @@ func Main(ctx context.Context, env Env) (code int) {
 	a := &app{Env: env, globals: &root.globals}
 	a.color = isTerminal(env.Stderr) && env.Getenv("NO_COLOR") == "" && !root.Quiet
 	chosen.BindTo(ctx, (*context.Context)(nil))
-	err = chosen.Run(a)
+	if err = a.refuseForeign(chosen.Selected()); err == nil {
+		err = chosen.Run(a)
+	}
 	if pdpp.CodeOf(err) == pdpp.CodeUsage {
 		return failUsage(parser, env, err)
 	}
@@ -102,18 +104,44 @@ func newParser(root *commands, env Env) (*kong.Kong, error) {
 // adapter is the command whose standard output belongs to a protocol (MS-268).
 const adapter = "mcp"
 
-// printHelp is the usual help; that of the adapter goes to standard error. The demo has a folder of its own and does not look
-// at the variable.
+// foreign are the global flags that mean nothing to a command (H-6): most of these
+// commands have no store.
+var foreign = map[string][]string{
+	adapter: {"data", "owner"}, "setup": {"data", "owner"}, "token": {"data", "owner"}, "version": {"data", "owner"}, "demo": {"owner"},
+}
+
+// top is the command of the first level that a command belongs to; "" for none.
+func top(chosen *kong.Node) string {
+	name := ""
+	for ; chosen != nil && chosen.Type != kong.ApplicationNode; chosen = chosen.Parent {
+		name = chosen.Name
+	}
+	return name
+}
+
+// refuseForeign refuses flags that would mean nothing.
+func (a *app) refuseForeign(chosen *kong.Node) error {
+	given := map[string]string{"data": a.Data, "owner": a.Owner}
+	for _, name := range foreign[top(chosen)] {
+		if given[name] != "" {
+			return pdpp.Errorf(pdpp.CodeUsage, "--%s means nothing to %s.", name, top(chosen))
+		}
+	}
+	return nil
+}
+
+// printHelp is the usual help, without flags that would mean nothing; that of the
+// adapter goes to standard error. The demo has a folder of its own and does not look at
+// the variable.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
-	chosen := ctx.Selected()
-	if chosen != nil && chosen.Name == adapter {
+	command := top(ctx.Selected())
+	if command == adapter {
 		ctx.Stdout = ctx.Stderr
 	}
-	if chosen != nil && chosen.Name == "demo" {
-		for _, f := range ctx.Flags() {
-			if f.Name == "data" {
-				f.Help = "Data folder (default: one of the demo's own)."
-			}
+	for _, f := range ctx.Flags() {
+		f.Hidden = f.Hidden || slices.Contains(foreign[command], f.Name)
+		if command == "demo" && f.Name == "data" {
+			f.Help = "Data folder (default: one of the demo's own)."
 		}
 	}
 	return kong.DefaultHelpPrinter(options, ctx)
@@ -124,9 +152,14 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 func failUsage(parser *kong.Kong, env Env, err error) int {
 	var parse *kong.ParseError
 	var context *kong.Context
+	short := len(env.Args) > 0 // nothing at all: the list of commands
 	if errors.As(err, &parse) {
 		context = parse.Context
 		err = pdpp.Errorf(pdpp.CodeUsage, "%s", parseMessage(parse, env.Args))
+		if isGroupAlone(context, env.Args) {
+			context.Path = context.Path[:len(context.Path)-1]
+			short, err = false, pdpp.Errorf(pdpp.CodeUsage, "A command is needed.")
+		}
 	}
 	asJSON := slices.Contains(env.Args, "--json") && !isAdapter(context)
 	code := fail(env, err, asJSON)
@@ -140,9 +173,16 @@ func failUsage(parser *kong.Kong, env Env, err error) int {
 	}
 	if context != nil {
 		parser.Stdout = env.Stderr
-		_ = context.PrintUsage(len(env.Args) > 0) // nothing at all: the list of commands
+		_ = context.PrintUsage(short)
 	}
 	return code
+}
+
+// isGroupAlone reports whether only a group was named, whose default command was then
+// chosen. People want to see what the group has.
+func isGroupAlone(context *kong.Context, args []string) bool {
+	chosen := context.Selected()
+	return chosen != nil && chosen.Parent != nil && chosen.Parent.DefaultCmd == chosen && args[len(args)-1] == chosen.Parent.Name
 }
 
 // isAdapter reports whether the adapter was called, as far as parsing came.

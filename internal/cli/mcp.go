@@ -3,8 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"net/http"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"pdpp"
 	"pdpp/internal/credential"
@@ -18,8 +22,8 @@ import (
 type mcpCommand struct {
 	Provider    string `arg:"" optional:"" name:"provider-url" help:"The server to read, like https://data.example."`
 	ProviderURL string `name:"provider-url" var:"PDPP_PROVIDER_URL" placeholder:"URL" help:"The same as a flag."`
-	Grant       string `var:"PDPP_GRANT_ID" placeholder:"ID" help:"Read under this grant (default: that of the latest credential)."`
-	LogLevel    string `default:"info" enum:"error,warn,info,debug" placeholder:"LEVEL" help:"What is logged to standard error: error, warn, info, debug."`
+	Grant       string `var:"PDPP_GRANT_ID" placeholder:"ID" help:"Read under this grant (default: the last one saved)."`
+	LogLevel    string `default:"info" enum:"error,warn,info,debug" placeholder:"LEVEL" help:"What is logged to standard error: error, warn, info, debug (default: ${default})."`
 	Version     bool   `help:"Say which version this is."`
 	cacheFlag
 }
@@ -37,32 +41,60 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 	}
 	holder, err := c.hold(a, provider)
 	if err != nil {
-		return reconnect(err, provider)
+		return withAdvice(err, provider, c.CacheRoot)
 	}
 	grant, file, err := holder.Current(ctx)
 	if err != nil {
 		return err
 	}
 	log := newLogger(a.Stderr, "json", c.LogLevel)
-	rs, err := rsclient.New(rsclient.Config{
+	rs, err := newHeldReader(holder, rsclient.Config{
 		Provider: provider, Version: readVersion().Version, Transport: doubting{rsclient.Pooled(), holder},
-		Token: bearerOf(holder), Renew: holder.Renew, Log: log, Clock: a.Now,
+		Token: bearerOf(holder, log), Renew: holder.Renew, Log: log, Clock: a.Now,
 	})
 	if err != nil {
 		return err
 	}
 	server := mcpserve.New(mcpserve.Config{
-		Surface:  &mcp.Surface{RS: rs, Log: log, Reconnect: pdpp.ConnectCommand(provider)},
+		Surface:  &mcp.Surface{RS: rs, Log: log, Reconnect: adviceForModels(provider, c.CacheRoot)},
 		Identity: mcpserve.NewIdentity(rs.Provider(), readVersion().Version, ""), Log: log, Now: a.Now,
 	})
+	collectRarely()
 	a.note("pdpp mcp: serving %s with grant %s from %s", provider, grant, file)
-	return mcpserve.Serve(ctx, server, a.Stdin, a.Stdout)
+	return serveStdio(ctx, server, a.Env)
+}
+
+// serveStdio serves until the host is done. A host that closes its end of standard
+// output is gone too, even while it keeps standard input open; by default the next
+// message to it would kill the process.
+func serveStdio(ctx context.Context, server *mcpserve.Server, env Env) error {
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := mcpserve.Serve(ctx, server, env.Stdin, &lostWriter{Writer: env.Stdout, lost: cancel})
+	var lost *pdpp.Error
+	if errors.As(context.Cause(ctx), &lost) {
+		return lost
+	}
+	return err
+}
+
+// lostWriter tells when nobody reads any more.
+type lostWriter struct {
+	io.Writer
+	lost context.CancelCauseFunc
+}
+
+// Write implements io.Writer.
+func (w *lostWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		w.lost(&pdpp.Error{Code: pdpp.CodeInternal, Message: "Standard output was closed while there was more to write.", Err: err})
+	}
+	return n, err
 }
 
 func (c *mcpCommand) provider(a *app) (string, error) {
-	if a.Data != "" || a.Owner != "" {
-		return "", pdpp.Errorf(pdpp.CodeUsage, "--data and --owner mean nothing to mcp: it reads a server.")
-	}
 	raw := c.Provider
 	if raw == "" {
 		raw = c.ProviderURL
@@ -107,33 +139,24 @@ func ownerVariable(environ func() []string) string {
 	return ""
 }
 
-// reconnect ends the message about a credential with what to do (MS-262).
-func reconnect(err error, provider string) error {
-	var e *pdpp.Error
-	if !errors.As(err, &e) || exits[e.Code] != exitPermission && exits[e.Code] != exitConfig {
-		return err
-	}
-	shown := *e
-	if e.Code == pdpp.CodeOwnerCredential {
-		shown.Hint = "Remove the owner credential."
-	}
-	shown.Hint = strings.TrimSpace(shown.Hint + " Run: " + pdpp.ConnectCommand(provider))
-	return &shown
-}
-
 // bearerOf gives the token of the held credential. Trouble on the way to a renewal
-// passes, and is not a lost authorization.
-func bearerOf(h *credential.Holder) func(context.Context) (string, error) {
+// passes, and is not a lost authorization. What is wrong in detail goes to the log: an
+// assistant has no use for it, and it names files.
+func bearerOf(h *credential.Holder, log *slog.Logger) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		token, err := h.Token(ctx)
 		var e *pdpp.Error
-		switch {
-		case !errors.As(err, &e):
+		if !errors.As(err, &e) {
 			return token, err
-		case e.Code == pdpp.CodeProviderUnreachable || e.Code == pdpp.CodeBusy:
-			return "", &rsclient.Error{Code: rsclient.CodeUnreachable, Message: e.Message}
 		}
-		return "", &rsclient.Error{Code: string(pdpp.CodeInvalidToken), Message: e.Message}
+		log.WarnContext(ctx, "the credential cannot be used", "code", string(e.Code), "error", e.Message)
+		switch e.Code {
+		case pdpp.CodeProviderUnreachable:
+			return "", &rsclient.Error{Code: rsclient.CodeUnreachable, Message: "The credential has ended and could not be renewed now. Try again later."}
+		case pdpp.CodeBusy:
+			return "", &rsclient.Error{Code: string(pdpp.CodeUnavailable), Message: "Another program is renewing the credential. Try again in a moment."}
+		}
+		return "", &rsclient.Error{Code: string(pdpp.CodeInvalidToken), Message: "There is no usable credential: " + string(e.Code) + "."}
 	}
 }
 

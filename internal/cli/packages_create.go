@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -69,16 +68,11 @@ func (c *packagesCreate) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		// The token is shown only now, whatever becomes of the file.
-		var unsaved error
-		made.file, unsaved = save(ctx, made.credential())
-		unsaved = a.tell(unsaved)
-		if c.JSON {
-			return errors.Join(a.printJSON(made.answer()), unsaved)
-		}
-		return errors.Join(a.print(made.text()), unsaved)
+		return a.hand(ctx, made, handing{save: save, provider: c.Save, cacheRoot: c.CacheRoot, json: c.JSON})
 	})
 }
+
+func (m *madePackage) savedAs(file string) { m.file = file }
 
 func (c *packagesCreate) issue() (*packageIssue, error) {
 	ttl, err := lifetime("--token-ttl", c.TokenTTL, 30*day)
@@ -176,12 +170,14 @@ func (m *madePackage) issueTokens(tx store.Tx, i *packageIssue) error {
 	if err := tx.CreateToken(m.token, store.HashToken(m.value)); err != nil || !i.readApart {
 		return err
 	}
-	for _, g := range m.grants {
+	for n, g := range m.grants {
 		token, value := clientToken(g, []string{"rest"}, m.now, endWithin(m.now, i.ttl, g.ExpiresAt))
 		if err := tx.CreateToken(token, store.HashToken(value)); err != nil {
 			return err
 		}
-		m.apart = append(m.apart, credential.MemberToken{GrantID: g.ID, Token: value, ExpiresAt: token.ExpiresAt})
+		m.apart = append(m.apart, credential.MemberToken{
+			GrantID: g.ID, Token: value, ExpiresAt: token.ExpiresAt, DisplayName: m.members[n].DisplayName,
+		})
 	}
 	return nil
 }
@@ -202,7 +198,7 @@ func (m *madePackage) credential() *credential.Credential {
 	}
 }
 
-func (m *madePackage) answer() packageAnswer {
+func (m *madePackage) answer() any {
 	out := packageAnswer{
 		PackageID: m.stored.ID, ClientID: m.stored.Client.ID, SubjectID: m.stored.Subject,
 		AccessToken: m.value, TokenType: "Bearer", ExpiresAt: pdpp.FormatTime(m.token.ExpiresAt), Audience: m.token.Audience,

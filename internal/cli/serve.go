@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -18,7 +19,7 @@ import (
 
 // serveCommand is `pdpp serve` (hosted-auth.md 1.3).
 type serveCommand struct {
-	Listen          string   `default:"127.0.0.1:7663" placeholder:"ADDR" var:"PDPP_LISTEN" help:"Address to listen on."`
+	Listen          string   `default:"127.0.0.1:7663" placeholder:"ADDR" var:"PDPP_LISTEN" help:"Address to listen on (default: ${default})."`
 	PublicURL       string   `name:"public-url" placeholder:"URL" var:"PDPP_PUBLIC_URL" help:"Address people use, when it is always the same: scheme and host."`
 	TrustedHosts    []string `placeholder:"LIST" var:"PDPP_TRUSTED_HOSTS" help:"Further host names this server answers to: name, name:port, *.suffix."`
 	TrustedProxies  []string `placeholder:"CIDRS" var:"PDPP_TRUSTED_PROXIES" help:"Proxies whose forwarded headers are believed."`
@@ -26,8 +27,9 @@ type serveCommand struct {
 	TLSCert         string   `name:"tls-cert" placeholder:"FILE" var:"PDPP_TLS_CERT" help:"Certificate; read again on SIGHUP."`
 	TLSKey          string   `name:"tls-key" placeholder:"FILE" var:"PDPP_TLS_KEY" help:"Key of the certificate."`
 	AllowPlainHTTP  bool     `name:"allow-plain-http" help:"Serve other machines without encryption."`
-	ProviderName    string   `default:"Personal data" placeholder:"TEXT" var:"PDPP_PROVIDER_NAME" help:"What to call this server."`
-	RateLimit       string   `default:"600/m" placeholder:"N/m" var:"PDPP_RATE_LIMIT" help:"Requests a minute per token, or off."`
+	ProviderName    string   `default:"Personal data" placeholder:"TEXT" var:"PDPP_PROVIDER_NAME" help:"What to call this server (default: ${default})."`
+	RateLimit       string   `default:"600/m" placeholder:"N/m" var:"PDPP_RATE_LIMIT" help:"Requests a minute per token, or off (default: ${default})."`
+	MetricsListen   string   `placeholder:"ADDR" var:"PDPP_METRICS_LISTEN" help:"Address for metrics, such as 127.0.0.1:9464; none by default."`
 	InstanceKeyFile string   `placeholder:"FILE" var:"PDPP_INSTANCE_KEY_FILE" help:"Key of this instance (default: instance.key in the data folder)."`
 	LogFormat       string   `enum:"text,json" default:"text" var:"PDPP_LOG_FORMAT" help:"text or json."`
 	LogLevel        string   `enum:"debug,info,warn,error" default:"info" var:"PDPP_LOG_LEVEL" help:"debug, info, warn or error."`
@@ -54,17 +56,22 @@ func (c *serveCommand) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		ln, err := listen(ctx, c.Listen)
+		ln, err := listen(ctx, c.Listen, "--listen")
 		if err != nil {
 			return err
 		}
 		svc.opened = in
-		facts(a.Stderr, c.LogFormat, [][2]string{
+		stop, err := svc.watch(ctx, c.MetricsListen, a.Getenv, filepath.Join(dir, instance.StoreFile))
+		if err != nil {
+			return errors.Join(err, ln.Close())
+		}
+		defer stop()
+		facts(a.Stderr, c.LogFormat, append([][2]string{
 			{"listening", svc.scheme() + "://" + ln.Addr().String()},
 			{"public origin", orDerived(svc.edge.PublicURL)},
 			{"storage", in.store.Describe()},
 			{"owner", owner},
-		})
+		}, svc.watched()...))
 		return svc.run(ctx, ln)
 	})
 	if err == nil {
@@ -162,7 +169,7 @@ func (a *app) openInstance(ctx context.Context, dir, keyFile string, fn func(ope
 }
 
 // listen opens the listener; an address that is taken is CodeCannotCreate.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
+func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err == nil {
 		return ln, nil
@@ -170,7 +177,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	if isTaken(err) {
 		return nil, &pdpp.Error{
 			Code: pdpp.CodeCannotCreate, Message: "Another program listens on " + addr + " already.",
-			Hint: "Stop it, or choose another address with --listen.",
+			Hint: "Stop it, or choose another address with " + flag + ".",
 		}
 	}
 	return nil, &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "Cannot listen on " + addr + ".", Err: err}

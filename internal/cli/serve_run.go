@@ -20,6 +20,7 @@ import (
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/query"
 	"pdpp/internal/rs"
+	"pdpp/internal/telemetry"
 )
 
 // service is a server about to run.
@@ -31,6 +32,10 @@ type service struct {
 	log          *slog.Logger
 	clock        func() time.Time
 	cert         *certificate // nil: no TLS
+
+	telemetry *telemetry.Telemetry // nil: off
+	traces    *telemetry.Traces    // nil: none
+	metrics   net.Listener         // nil: none
 }
 
 func (s *service) scheme() string {
@@ -43,9 +48,10 @@ func (s *service) scheme() string {
 // run serves on ln until ctx ends. What runs in the background ends after the
 // last request, so that its traces are kept too.
 func (s *service) run(ctx context.Context, ln net.Listener) error {
+	collectRarely()
 	server, err := rs.New(rs.Config{
 		Store: s.store, Blobs: s.blobs, InstanceKey: s.key, Edge: s.edge, Rate: s.rate,
-		ProviderName: s.providerName, Log: s.log, Clock: s.clock,
+		ProviderName: s.providerName, Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(),
 	})
 	if err != nil {
 		_ = ln.Close()
@@ -56,7 +62,10 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 		_ = ln.Close()
 		return err
 	}
-	hosted := mcphttp.New(mcphttp.Config{RS: server, Edge: s.edge, Cursors: cursors, Version: readVersion().Version, Log: s.log, Clock: s.clock})
+	hosted := mcphttp.New(mcphttp.Config{
+		RS: server, Edge: s.edge, Cursors: cursors, Version: readVersion().Version, Log: s.log, Clock: s.clock,
+		Telemetry: s.telemetry,
+	})
 	front := httpx.NewServer(server.Handler(hosted))
 	front.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)
 	if s.cert != nil {
@@ -76,6 +85,9 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 	})
 	if s.cert != nil {
 		group.Go(func() error { return s.reload(behind) })
+	}
+	if s.metrics != nil {
+		group.Go(func() error { return httpx.Run(groupCtx, s.metrics, s.metricsServer(), time.Second) })
 	}
 	return group.Wait()
 }

@@ -30,10 +30,14 @@ func fromEnvironment(getenv func(string) string) kong.Resolver {
 
 // showVariable adds the variable of a flag to its help.
 func showVariable(v *kong.Value) string {
-	if name := v.Tag.Get("var"); name != "" {
-		return strings.TrimSuffix(v.Help, ".") + " ($" + name + ")."
+	name := v.Tag.Get("var")
+	if name == "" {
+		return v.Help
 	}
-	return v.Help
+	if text, ok := strings.CutSuffix(v.Help, ")."); ok {
+		return text + ", $" + name + ")."
+	}
+	return strings.TrimSuffix(v.Help, ".") + " ($" + name + ")."
 }
 
 // dataFolder is the folder of H-7: --data, PDPP_DATA_DIR, the platform's.

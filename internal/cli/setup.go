@@ -39,7 +39,7 @@ func (c *setupCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	provider, err := c.provider(cache)
+	provider, err := c.provider(a, cache)
 	if err != nil {
 		return err
 	}
@@ -53,13 +53,18 @@ func (c *setupCommand) Run(a *app) error {
 	if h.other != nil {
 		answer.Alternatives = append(answer.Alternatives, h.other(l))
 	}
+	save := recipe{}
 	if _, err := cache.Choose(provider, ""); err != nil {
-		answer.Recommended.Steps = append([]string{saveStep(l, err)}, answer.Recommended.Steps...)
+		save = saveRecipe(l, err)
 	}
-	if c.JSON {
-		return a.printJSON(answer)
+	if !c.JSON {
+		return a.print(answer.text(h, provider, save))
 	}
-	return a.print(answer.text(h, provider))
+	if save.Snippet != "" {
+		first := save.Steps[0] + " " + strings.TrimSpace(save.Snippet)
+		answer.Recommended.Steps = append([]string{first}, answer.Recommended.Steps...)
+	}
+	return a.printJSON(answer)
 }
 
 func (c *setupCommand) list(a *app) error {
@@ -70,11 +75,11 @@ func (c *setupCommand) list(a *app) error {
 	for _, h := range hosts {
 		rows = append(rows, []string{h.name, h.title})
 	}
-	return a.print(table(rows...) + "\nNext: pdpp setup CLIENT\n")
+	return a.print(table(rows...) + "\n" + a.next(setupFor(c.URL, c.CacheRoot)))
 }
 
 // provider is the one that was named, or the only one with a credential.
-func (c *setupCommand) provider(cache *credential.Cache) (string, error) {
+func (c *setupCommand) provider(a *app, cache *credential.Cache) (string, error) {
 	if c.URL != "" {
 		return credential.Provider(c.URL)
 	}
@@ -87,33 +92,35 @@ func (c *setupCommand) provider(cache *credential.Cache) (string, error) {
 		known[cred.Provider] = true
 	}
 	if len(known) != 1 {
-		return "", &pdpp.Error{Code: pdpp.CodeUsage, Message: "Which server? Name it with --url URL.", Hint: "Servers with a saved credential: pdpp token list"}
+		return "", &pdpp.Error{Code: pdpp.CodeUsage, Message: "Which server? Name it with --url URL.", Hint: "Servers with a saved credential: " + a.self() + " token list"}
 	}
 	return all[0].Provider, nil
 }
 
-// saveStep is what comes first where no credential can be used.
-func saveStep(l launch, why error) string {
-	step := "Save a credential for " + l.provider + ": " + quote(l.program) + " token import " + quote(l.provider)
-	if l.cacheRoot != "" {
-		step += " --cache-root " + quote(l.cacheRoot)
-	}
-	step += " (it reads a token of a grant from standard input)."
+// saveRecipe is what comes first where no credential can be used.
+func saveRecipe(l launch, why error) recipe {
+	step := "Save a credential: run this, paste the token of a grant, and press Enter:"
 	if code := pdpp.CodeOf(why); code != pdpp.CodeNotConnected {
-		step += " The saved one cannot be used: " + string(code) + "."
+		step = "The saved credential cannot be used (" + string(code) + "). " + step
 	}
-	return step
+	return recipe{Kind: "command", Steps: []string{step}, Snippet: tokenImportFor(quote(l.program), l.provider, l.cacheRoot) + "\n"}
 }
 
-func (s setupAnswer) text(h host, provider string) string {
+func (s setupAnswer) text(h host, provider string, save recipe) string {
 	var b strings.Builder
 	b.WriteString(h.title + ", reading " + provider + "\n\n")
-	s.Recommended.write(&b)
+	if save.Snippet == "" {
+		s.Recommended.write(&b, "")
+	} else {
+		save.write(&b, "1. ")
+		b.WriteString("\n")
+		s.Recommended.write(&b, "2. ")
+	}
 	b.WriteString("\nThen try: \"What can you read of my data?\"\n")
 	b.WriteString("A program keeps the list of tools it saw when the server was added: after an upgrade, refresh it or add the server again.\n")
 	for _, other := range s.Alternatives {
 		b.WriteString("\nOther ways\n\n")
-		other.write(&b)
+		other.write(&b, "")
 	}
 	return b.String()
 }

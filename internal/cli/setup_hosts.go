@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 )
 
@@ -15,15 +14,13 @@ type recipe struct {
 	Path    string   `json:"path,omitempty"`
 }
 
-func (r recipe) write(b *strings.Builder) {
-	for i, step := range r.Steps {
-		fmt.Fprintf(b, "%d. %s\n", i+1, step)
-	}
-	b.WriteString("\n")
+// write writes the steps and what to paste; number is before the first step where one
+// recipe comes after another.
+func (r recipe) write(b *strings.Builder, number string) {
+	b.WriteString(number + strings.Join(r.Steps, "\n") + "\n\n")
 	for line := range strings.Lines(r.Snippet) {
 		b.WriteString("    " + line)
 	}
-	b.WriteString("\n")
 }
 
 // launch is how the adapter is started.
@@ -68,7 +65,7 @@ type host struct {
 }
 
 var hosts = []host{
-	{"claude-code", "Claude Code", command("claude mcp add " + serverName + " -- "), inFile(".mcp.json in your project", "mcpServers", "")},
+	{"claude-code", "Claude Code", command("claude mcp add --scope user " + serverName + " -- "), inFile(".mcp.json in your project", "mcpServers", "")},
 	{"claude-desktop", "Claude Desktop", inFile("claude_desktop_config.json (Settings, Developer, Edit Config)", "mcpServers", ""), nil},
 	{"codex", "Codex", command("codex mcp add " + serverName + " -- "), codexFile},
 	{"cursor", "Cursor", inFile("~/.cursor/mcp.json", "mcpServers", ""), nil},

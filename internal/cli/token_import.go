@@ -59,7 +59,7 @@ func (c *tokenImport) Run(ctx context.Context, a *app) error {
 	if c.JSON {
 		return a.printJSON(credentialRow(cred))
 	}
-	return a.print("Saved the credential of " + id + " for " + provider + ".\nNext: pdpp setup, or pdpp mcp " + quote(provider) + "\n")
+	return a.print("Saved the credential of " + id + " for " + provider + ".\n" + a.next(setupFor(provider, c.CacheRoot)))
 }
 
 // readToken reads one line.
@@ -73,15 +73,15 @@ func (a *app) readToken() (string, error) {
 	}
 	token := strings.TrimSpace(line)
 	switch {
+	case !credential.ValidToken(token):
+		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input has no token: one line of letters, digits and ._~+/=- is expected.")
 	case credential.IsOwnerToken(token):
 		return "", &pdpp.Error{
 			Code: pdpp.CodeOwnerCredential, Message: "This is an owner token; the cache takes only tokens of grants.",
 			Hint: "Make one: pdpp grants create.",
 		}
 	case strings.HasPrefix(token, "pdpp_pt_"):
-		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which this program cannot read yet.")
-	case token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input has no token: one line without spaces is expected.")
+		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which reads nothing without those of its members. Save it where it is made: pdpp packages create --save-credential.")
 	}
 	return token, nil
 }
@@ -98,7 +98,13 @@ func (a *app) verifyToken(ctx context.Context, provider, token string) error {
 	q.Set("view", "compact")
 	_, err = rs.Schema(ctx, q)
 	var e *rsclient.Error
-	if errors.As(err, &e) {
+	switch {
+	case errors.As(err, &e) && e.Status == 0:
+		return &pdpp.Error{
+			Code: pdpp.CodeProviderUnreachable, Message: "The token could not be tried at " + provider + ": " + e.Message,
+			Hint: "Nothing was saved. Is the server running, and is this its address? Then import the token again.",
+		}
+	case errors.As(err, &e):
 		return &pdpp.Error{
 			Code: pdpp.CodeTokenVerification, Message: "The token was not accepted by " + provider + ": " + plain(e.Code+": "+e.Message),
 			Hint: "Nothing was saved.",

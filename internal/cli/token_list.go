@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/credential"
 )
 
@@ -16,7 +17,8 @@ type tokenCache struct {
 type credentialAnswer struct {
 	Provider  string   `json:"provider_url"`
 	Kind      string   `json:"kind"`
-	ID        string   `json:"grant_id"`
+	ID        string   `json:"grant_id,omitempty"`
+	PackageID string   `json:"grant_package_id,omitempty"`
 	Sources   []string `json:"sources"`
 	Status    string   `json:"status"`
 	CreatedAt *string  `json:"created_at"`
@@ -27,13 +29,25 @@ type credentialAnswer struct {
 
 func credentialRow(c *credential.Credential) credentialAnswer {
 	out := credentialAnswer{
-		Provider: c.Provider, Kind: c.Kind, ID: c.ID, Sources: c.Sources(), Status: c.Status, CreatedAt: timeOrNull(c.CreatedAt),
+		Provider: c.Provider, Kind: c.Kind, ID: c.ID, Sources: c.Sources(), Status: savedStatus(c), CreatedAt: timeOrNull(c.CreatedAt),
 		ExpiresAt: timeOrNull(c.ExpiresAt), Renewable: c.Refresh != "", File: c.Path,
+	}
+	if c.Kind == string(pdpp.TokenPackage) {
+		out.ID, out.PackageID = "", c.ID
 	}
 	if out.Sources == nil {
 		out.Sources = []string{}
 	}
 	return out
+}
+
+// savedStatus is what this side knows. Whether the server still accepts a credential
+// shows when it is used.
+func savedStatus(c *credential.Credential) string {
+	if c.Status == "" || c.Status == credential.Active {
+		return "saved"
+	}
+	return c.Status
 }
 
 // Run implements the command.
@@ -62,7 +76,7 @@ func (c *tokenCache) Run(a *app) error {
 		if cred.Refresh != "" {
 			ends = "is renewed"
 		}
-		rows = append(rows, []string{cred.Provider, cred.ID, strings.Join(cred.Sources(), ", "), when(cred.CreatedAt, ""), ends, cred.Status})
+		rows = append(rows, []string{cred.Provider, cred.ID, strings.Join(cred.Sources(), ", "), when(cred.CreatedAt, ""), ends, savedStatus(cred)})
 	}
 	return a.print(table(rows...))
 }

@@ -10,7 +10,7 @@ import (
 // server itself.
 type tokenShow struct {
 	Provider string `arg:"" name:"provider-url" help:"The server to be read."`
-	Grant    string `placeholder:"ID" help:"Under this grant (default: that of the latest credential)."`
+	Grant    string `placeholder:"ID" help:"Under this grant (default: the last one saved)."`
 	cacheFlag
 }
 
@@ -26,11 +26,11 @@ func (c *tokenShow) Run(ctx context.Context, a *app) error {
 	}
 	holder, err := cache.Hold(provider, c.Grant)
 	if err != nil {
-		return reconnect(err, provider)
+		return withAdvice(err, provider, c.CacheRoot)
 	}
 	token, err := holder.Token(ctx)
 	if err != nil {
-		return reconnect(err, provider)
+		return withAdvice(err, provider, c.CacheRoot)
 	}
 	return a.print(token + "\n")
 }

@@ -24,9 +24,6 @@ type versionAnswer struct {
 
 // Run implements the command.
 func (c *versionCommand) Run(a *app) error {
-	if err := a.noOwner("version"); err != nil {
-		return err
-	}
 	v := readVersion()
 	if c.JSON {
 		return a.printJSON(v)

@@ -46,7 +46,7 @@ func (c *Cache) folder(provider string) string {
 // ValidID reports whether an id can name a file of the cache.
 func ValidID(id string) bool {
 	return id != "" && len(id) <= 128 && id[0] != '.' && strings.IndexFunc(id, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
+		return !isAlphanumeric(r) && !strings.ContainsRune("._-", r)
 	}) < 0
 }
 
@@ -55,6 +55,9 @@ func (c *Cache) prepare(provider string) (string, error) {
 	dir := c.folder(provider)
 	if err := os.MkdirAll(c.Root, folderMode); err != nil {
 		return "", cannotWrite(c.Root, err)
+	}
+	if info, err := os.Stat(c.Root); err == nil && isOpen(info) {
+		c.Warn(c.Root + " holds credentials, and other users can write to it.")
 	}
 	for _, d := range []string{filepath.Dir(dir), dir} {
 		if err := os.Mkdir(d, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -77,13 +80,35 @@ func (c *Cache) prepare(provider string) (string, error) {
 	return dir, nil
 }
 
+// isOpen reports whether other users can replace what is in a folder. The root may be
+// one with other uses, so that its mode stays as it is (H-202).
+func isOpen(info fs.FileInfo) bool {
+	return modesCount && info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0
+}
+
+// exists reports whether the root is there.
+func (c *Cache) exists() (bool, error) {
+	info, err := os.Stat(c.Root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, cannotRead(c.Root, err)
+	case !info.IsDir():
+		return false, pdpp.Errorf(pdpp.CodeNotConfigured, "%s is not a folder, so that it cannot hold credentials.", c.Root)
+	}
+	return true, nil
+}
+
 // trusted refuses links, things of another kind and things of other users; a mode
 // that lets others in is tightened (H-202).
 func (c *Cache) trusted(path string, kind fs.FileMode) error {
 	info, err := os.Lstat(path)
 	switch {
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist):
 		return err
+	case err != nil:
+		return cannotRead(path, err)
 	case info.Mode().Type() != kind:
 		return refused(path, "is a link, or not what it should be")
 	case osfile.Foreign(info):
@@ -105,12 +130,40 @@ func (c *Cache) trusted(path string, kind fs.FileMode) error {
 // modesCount says whether modes mean anything on this system.
 const modesCount = os.PathSeparator == '/'
 
-// read reads one file. The name was checked before it is opened; that it is still
-// the same file is checked after.
+// read reads one file. One that is not there is fs.ErrNotExist.
 func (c *Cache) read(path string) (*Credential, error) {
 	if err := c.trusted(path, 0); err != nil {
 		return nil, err
 	}
+	raw, err := readSame(path)
+	var known *pdpp.Error
+	if errors.As(err, &known) || errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, cannotRead(path, err)
+	}
+	cred, err := parse(raw)
+	if cred != nil {
+		cred.Path = path
+		if name := strings.TrimSuffix(filepath.Base(path), suffix); cred.ID == "" {
+			cred.ID = name
+		} else if cred.ID != name {
+			err = errors.Join(err, errors.New("its name is not the grant's"))
+		}
+	}
+	switch {
+	case errors.Is(err, errOwner):
+		return nil, ownerRefused("The credential " + path + " is an owner's.")
+	case err != nil:
+		return nil, refused(path, "cannot be used: "+err.Error())
+	}
+	return cred, nil
+}
+
+// readSame reads a file whose name was checked, and checks that it is still the file
+// that is open.
+func readSame(path string) ([]byte, error) {
 	before, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -131,27 +184,19 @@ func (c *Cache) read(path string) (*Credential, error) {
 	if _, err := f.ReadAt(raw, 0); err != nil && info.Size() > 0 {
 		return nil, err
 	}
-	cred, err := parse(raw)
-	if cred != nil {
-		cred.Path = path
-		if name := strings.TrimSuffix(filepath.Base(path), suffix); cred.ID == "" {
-			cred.ID = name
-		} else if cred.ID != name {
-			err = errors.Join(err, errors.New("its name is not the grant's"))
-		}
-	}
-	switch {
-	case errors.Is(err, errOwner):
-		return nil, ownerRefused("The credential " + path + " is an owner's.")
-	case err != nil:
-		return nil, refused(path, "cannot be used: "+err.Error())
-	}
-	return cred, nil
+	return raw, nil
 }
 
 // Put writes a credential: the new one of its grant.
 func (c *Cache) Put(ctx context.Context, cred *Credential) error {
-	if IsOwnerToken(cred.Token) || slices.ContainsFunc(cred.Members, func(m MemberToken) bool { return IsOwnerToken(m.Token) }) {
+	tokens := []string{cred.Token}
+	for _, m := range cred.Members {
+		tokens = append(tokens, m.Token)
+	}
+	if slices.ContainsFunc(tokens, func(t string) bool { return !ValidToken(t) }) {
+		return pdpp.Errorf(pdpp.CodeInvalidInput, "This is not a token.")
+	}
+	if slices.ContainsFunc(tokens, IsOwnerToken) {
 		return ownerRefused("The token is an owner's.")
 	}
 	if !ValidID(cred.ID) {
@@ -232,6 +277,10 @@ func refused(path, why string) error {
 
 func ownerRefused(what string) error {
 	return pdpp.Errorf(pdpp.CodeOwnerCredential, "%s Only a credential that is limited by a grant may be used here.", what)
+}
+
+func cannotRead(path string, err error) error {
+	return &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: "The credential cache cannot be read: " + path + ".", Err: err}
 }
 
 func cannotWrite(path string, err error) error {

@@ -142,6 +142,11 @@ func TestPutIsPrivateAndWhole(t *testing.T) {
 		t.Errorf("read back: %+v", got)
 	}
 	wantCode(t, "an id that leads away", c.Put(t.Context(), sample("../x")), pdpp.CodeUsage)
+	for token, want := range map[string]pdpp.Code{" pdpp_ot_x": pdpp.CodeInvalidInput, "pdpp_ot_x": pdpp.CodeOwnerCredential} {
+		cred := sample("grt_2")
+		cred.Token = token
+		wantCode(t, token, c.Put(t.Context(), cred), want)
+	}
 }
 
 func TestChoice(t *testing.T) {
@@ -170,40 +175,139 @@ func TestChoice(t *testing.T) {
 }
 
 func TestChecks(t *testing.T) {
-	file := func(top, inner string) string {
-		return `{"provider_url":"https://data.example"` + top + `,"credential":{"grant_id":"g","access_token":"t","token_type":"Bearer"` + inner + `}}`
+	const good = `{"version":1,"provider_url":"https://data.example","created_at":"2026-05-01T09:00:00Z",` +
+		`"credential":{"kind":"client","grant_id":"g","access_token":"t","token_type":"Bearer","status":"active","expires_at":null}}`
+	with := func(was, is string) string {
+		if strings.Count(good, was) != 1 {
+			t.Fatalf("%q does not stand once in %s", was, good)
+		}
+		return strings.Replace(good, was, is, 1)
 	}
+	token := func(value string) string { return with(`"access_token":"t"`, `"access_token":`+string(encode(value))) }
+	inner := func(more string) string { return with(`"expires_at":null`, `"expires_at":null,`+more) }
 	for _, test := range []struct {
 		name, text string
 		want       pdpp.Code
+		says       string
 	}{
-		{"good", file("", ""), ""},
-		{"unknown keys", file(`,"more":[1]`, `,"x":{"y":1}`), ""},
-		{"bearer in lower case", file("", `,"token_type":"bearer"`), ""},
-		{"STDIO-3 kind", file("", `,"kind":"Owner"`), pdpp.CodeOwnerCredential},
-		{"STDIO-3 role at the top", file(`,"role":"OWNER"`, ""), pdpp.CodeOwnerCredential},
-		{"STDIO-3 token_kind", file(`,"token_kind":"owner"`, ""), pdpp.CodeOwnerCredential},
-		{"STDIO-3 pdpp_token_kind", file("", `,"pdpp_token_kind":"owner"`), pdpp.CodeOwnerCredential},
-		{"STDIO-3 an owner token", file("", `,"access_token":"pdpp_ot_x"`), pdpp.CodeOwnerCredential},
-		{"no token", file("", `,"access_token":""`), pdpp.CodeCredentialInvalid},
-		{"a token of another name", strings.Replace(file("", ""), "access_token", "Access_Token", 1), pdpp.CodeCredentialInvalid},
-		{"another type", file("", `,"token_type":"DPoP"`), pdpp.CodeCredentialInvalid},
-		{"another provider", file(`,"provider_url":"https://evil.example"`, ""), pdpp.CodeCredentialInvalid},
-		{"a package", file("", `,"grant_id":null,"grant_package_id":"g"`), pdpp.CodeCredentialInvalid},
-		{"another grant's name", file("", `,"grant_id":"h"`), pdpp.CodeCredentialInvalid},
-		{"no JSON", `{`, pdpp.CodeCredentialInvalid},
-		{"nothing", ``, pdpp.CodeCredentialInvalid},
-		{"an array", `[]`, pdpp.CodeCredentialInvalid},
-		{"over", file("", `,"expires_at":"2026-05-01T12:00:00Z"`), pdpp.CodeCredentialExpired},
-		{"over, but renewable", file("", `,"expires_at":"2026-05-01T12:00:00Z","refresh_token":"r"`), ""},
-		{"ended", file("", `,"status":"reconnect_required","refresh_token":"r"`), pdpp.CodeCredentialExpired},
+		{"good", good, "", ""},
+		{"unknown keys", inner(`"x":{"y":1}`), "", ""},
+		{"bearer in lower case", with("Bearer", "bearer"), "", ""},
+		{"no version", with(`"version":1,`, ""), "", ""},
+		{"every character of a token", token("azAZ09._~+/=-"), "", ""},
+		{"a long token", token(strings.Repeat("t", 512)), "", ""},
+		{"a trailing slash", with("https://data.example", "https://data.example/"), "", ""},
+		{"STDIO-3 kind", with(`"kind":"client"`, `"kind":"Owner"`), pdpp.CodeOwnerCredential, ""},
+		{"STDIO-3 role at the top", with(`"version":1`, `"version":1,"role":"OWNER"`), pdpp.CodeOwnerCredential, ""},
+		{"STDIO-3 token_kind", with(`"version":1`, `"version":1,"token_kind":"owner"`), pdpp.CodeOwnerCredential, ""},
+		{"STDIO-3 pdpp_token_kind", inner(`"pdpp_token_kind":"owner"`), pdpp.CodeOwnerCredential, ""},
+		{"STDIO-3 an owner token", token("pdpp_ot_x"), pdpp.CodeOwnerCredential, ""},
+		{"STDIO-3 an owner token after a space", token(" pdpp_ot_x"), pdpp.CodeCredentialInvalid, "characters"},
+		{"STDIO-3 an owner token after a line", token("\r\npdpp_ot_x"), pdpp.CodeCredentialInvalid, "characters"},
+		{"STDIO-3 an owner token after a soft space", token("\u00a0pdpp_ot_x"), pdpp.CodeCredentialInvalid, "characters"},
+		{"STDIO-3 marked as both", with(`"kind":"client"`, `"kind":"owner","kind":"client"`), pdpp.CodeCredentialInvalid, "twice"},
+		{"STDIO-3 marked as both, with an escape", with(`"kind":"client"`, `"kind":"client","k\u0069nd":"owner"`), pdpp.CodeCredentialInvalid, "twice"},
+		{"spaces", token("   "), pdpp.CodeCredentialInvalid, "characters"},
+		{"a line inside", token("a\r\nb"), pdpp.CodeCredentialInvalid, "characters"},
+		{"a token that is too long", token(strings.Repeat("t", 513)), pdpp.CodeCredentialInvalid, "too long"},
+		{"no token", token(""), pdpp.CodeCredentialInvalid, "no access token"},
+		{"a token of another name", strings.Replace(good, "access_token", "Access_Token", 1), pdpp.CodeCredentialInvalid, "no access token"},
+		{"another type", with("Bearer", "DPoP"), pdpp.CodeCredentialInvalid, "Bearer"},
+		{"another provider", with("https://data.example", "https://evil.example"), pdpp.CodeCredentialInvalid, "is for https://evil.example"},
+		{"no provider", with(`"https://data.example"`, "null"), pdpp.CodeCredentialInvalid, "provider_url"},
+		{"another version", with(`"version":1`, `"version":2`), pdpp.CodeCredentialInvalid, "version"},
+		{"a version that is a text", with(`"version":1`, `"version":"1"`), pdpp.CodeCredentialInvalid, "version"},
+		{"a package", with(`"grant_id":"g"`, `"grant_id":null,"grant_package_id":"g"`), pdpp.CodeCredentialInvalid, "package"},
+		{"another grant's name", with(`"grant_id":"g"`, `"grant_id":"h"`), pdpp.CodeCredentialInvalid, "name"},
+		{"no JSON", `{`, pdpp.CodeCredentialInvalid, "JSON"},
+		{"nothing", ``, pdpp.CodeCredentialInvalid, "JSON"},
+		{"an array", `[]`, pdpp.CodeCredentialInvalid, "JSON"},
+		{"an end that is no time", with(`"expires_at":null`, `"expires_at":"tomorrow"`), pdpp.CodeCredentialInvalid, "expires_at"},
+		{"an end that is a number", with(`"expires_at":null`, `"expires_at":1777636800`), pdpp.CodeCredentialInvalid, "expires_at"},
+		{"a beginning that is no time", with("2026-05-01T09:00:00Z", "today"), pdpp.CodeCredentialInvalid, "created_at"},
+		{"over", with(`"expires_at":null`, `"expires_at":"2026-05-01T12:00:00Z"`), pdpp.CodeCredentialExpired, "ended on 2026-05-01"},
+		{"over, but renewable", with(`"expires_at":null`, `"expires_at":"2026-05-01T12:00:00Z","refresh_token":"r"`), "", ""},
+		{"ended", with(`"active"`, `"reconnect_required","refresh_token":"r"`), pdpp.CodeCredentialExpired, "reconnect_required"},
+		{"revoked", with(`"active"`, `"revoked"`), pdpp.CodeCredentialExpired, `"revoked"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, _ := open(t)
 			plant(t, c, "g.json", test.text)
 			_, err := c.Choose(provider, "")
 			wantCode(t, test.text, err, test.want)
+			if err != nil && (!strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "pdpp_ot_x")) {
+				t.Errorf("it says %q, without %q", err, test.says)
+			}
 		})
+	}
+}
+
+// A file that cannot be used stands in nobody's way, except an owner's (D5).
+func TestOneBrokenFile(t *testing.T) {
+	c, warnings := open(t)
+	put(t, c, sample("grt_1"))
+	plant(t, c, "bad.json", "{")
+	if got, err := c.Choose(provider, ""); err != nil || got.ID != "grt_1" || len(*warnings) != 1 || !strings.Contains((*warnings)[0], "bad.json") {
+		t.Errorf("without a grant: %+v, %v, warnings %q", got, err, *warnings)
+	}
+	*warnings = nil
+	if got, err := c.Choose(provider, "grt_1"); err != nil || got.ID != "grt_1" || len(*warnings) > 0 {
+		t.Errorf("with a grant: %+v, %v, warnings %q", got, err, *warnings)
+	}
+	_, err := c.Choose(provider, "bad")
+	wantCode(t, "the broken one itself", err, pdpp.CodeCredentialInvalid)
+	_, err = c.Choose(provider, "grt_2")
+	wantCode(t, "one that is not there", err, pdpp.CodeGrantNotFound)
+	_, err = c.Choose(provider, "../data.example/grt_1")
+	wantCode(t, "one that leads away", err, pdpp.CodeGrantNotFound)
+
+	plant(t, c, "own.json", `{"provider_url":"https://data.example","credential":{"kind":"owner","access_token":"x"}}`)
+	_, err = c.Choose(provider, "")
+	wantCode(t, "STDIO-3 beside an owner's", err, pdpp.CodeOwnerCredential)
+	if got, err := c.Choose(provider, "grt_1"); err != nil || got.ID != "grt_1" {
+		t.Errorf("with a grant, beside an owner's: %+v, %v", got, err)
+	}
+	ids, err := c.Forget(t.Context(), provider, "")
+	if diff := cmp.Diff([]string{"grt_1", "bad", "own"}, ids); diff != "" || err != nil {
+		t.Errorf("forgetting all: %v\n%s", err, diff)
+	}
+}
+
+func TestRootThatIsNoFolder(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(root, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := open(t)
+	c.Root = root
+	_, err := c.Choose(provider, "")
+	wantCode(t, "choosing", err, pdpp.CodeNotConfigured)
+	_, err = c.Choose(provider, "grt_1")
+	wantCode(t, "choosing a grant's", err, pdpp.CodeNotConfigured)
+	_, err = c.All()
+	wantCode(t, "listing", err, pdpp.CodeNotConfigured)
+	_, err = c.Forget(t.Context(), provider, "")
+	wantCode(t, "forgetting", err, pdpp.CodeNotConfigured)
+	wantCode(t, "writing", c.Put(t.Context(), sample("grt_1")), pdpp.CodeCannotCreate)
+}
+
+// The root may have other uses: its mode is the user's, who is told (H-202).
+func TestRootThatOthersCanWrite(t *testing.T) {
+	if !modesCount {
+		t.Skip("modes mean nothing here")
+	}
+	c, warnings := open(t)
+	if err := os.Mkdir(c.Root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(c.Root, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cred := put(t, c, sample("grt_1"))
+	root, _ := os.Stat(c.Root)
+	below, _ := os.Stat(filepath.Dir(filepath.Dir(cred.Path)))
+	if root.Mode().Perm() != 0o777 || below.Mode().Perm() != 0o700 || len(*warnings) != 1 || !strings.HasPrefix((*warnings)[0], c.Root+" ") {
+		t.Errorf("modes %v and %v below, warnings %q", root.Mode(), below.Mode(), *warnings)
 	}
 }
 
@@ -345,4 +449,10 @@ func TestOwnerTokenOfMember(t *testing.T) {
 		"members":[{"grant_id":"grt_1","access_token":"pdpp_at_x"},{"grant_id":"grt_2","access_token":"pdpp_ot_x"}]}}`)
 	_, err := c.read(path)
 	wantCode(t, "reading it", err, pdpp.CodeOwnerCredential)
+	cred.Members[0].Token = " pdpp_ot_x"
+	wantCode(t, "saving it after a space", c.Put(t.Context(), cred), pdpp.CodeInvalidInput)
+	path = plant(t, c, "gpkg_3.json", `{"provider_url":"https://data.example","credential":{"access_token":"pdpp_pt_x","grant_package_id":"gpkg_3",
+		"members":[{"grant_id":"grt_1","access_token":" pdpp_ot_x"}]}}`)
+	_, err = c.read(path)
+	wantCode(t, "reading it after a space", err, pdpp.CodeCredentialInvalid)
 }

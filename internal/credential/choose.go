@@ -1,39 +1,74 @@
 package credential
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"pdpp"
 )
 
-// Choose finds the credential of a provider (H-204): that of a grant, or of the last
-// connect when grant is "". It makes no call. CodeNotConnected, CodeGrantNotFound,
+// Choose finds the credential of a provider (H-204): that of a grant, or the last one
+// saved when grant is "". It makes no call. CodeNotConnected, CodeGrantNotFound,
 // CodeCredentialInvalid, CodeCredentialExpired and CodeOwnerCredential say what is
 // wrong.
 func (c *Cache) Choose(provider, grant string) (*Credential, error) {
-	all, err := c.of(provider)
+	choose := c.last
+	if grant != "" {
+		choose = func(provider string) (*Credential, error) { return c.ofGrant(provider, grant) }
+	}
+	chosen, err := choose(provider)
+	if err != nil {
+		return nil, err
+	}
+	return chosen, c.check(chosen, provider)
+}
+
+// last is the credential that was saved last. One that cannot be read does not stand
+// in the way of the others, except an owner's (D5).
+func (c *Cache) last(provider string) (*Credential, error) {
+	all, broken, err := c.in(c.folder(provider))
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range broken {
+		if len(all) == 0 || pdpp.CodeOf(b.err) == pdpp.CodeOwnerCredential {
+			return nil, b.err
+		}
+		c.Warn(b.message())
+	}
+	if len(all) == 0 {
+		return nil, pdpp.Errorf(pdpp.CodeNotConnected, "There is no credential for %s in %s.", provider, c.Root)
+	}
+	return slices.MaxFunc(all, func(a, b *Credential) int { return a.CreatedAt.Compare(b.CreatedAt) }), nil
+}
+
+// ofGrant is the credential of a grant. No other file matters, except to say which
+// there are.
+func (c *Cache) ofGrant(provider, grant string) (*Credential, error) {
+	dir := c.folder(provider)
+	if there, err := c.usable(dir); err != nil {
+		return nil, err
+	} else if there && ValidID(grant) {
+		cred, err := c.read(filepath.Join(dir, grant+suffix))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return cred, err
+		}
+	}
+	all, _, err := c.in(dir)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, pdpp.Errorf(pdpp.CodeNotConnected, "There is no credential for %s in %s.", provider, c.Root)
 	}
-	var chosen *Credential
-	for _, cred := range all {
-		if grant != "" && cred.ID == grant || grant == "" && (chosen == nil || cred.CreatedAt.After(chosen.CreatedAt)) {
-			chosen = cred
-		}
-	}
-	if chosen == nil {
-		return nil, pdpp.Errorf(pdpp.CodeGrantNotFound, "There is no credential of grant %q for %s. There is: %s.", grant, provider, summary(all))
-	}
-	return chosen, c.check(chosen, provider)
+	return nil, pdpp.Errorf(pdpp.CodeGrantNotFound, "There is no credential of grant %q for %s. There is: %s.", grant, provider, summary(all))
 }
 
 // check refuses a credential that cannot read (MS-265).
@@ -41,10 +76,10 @@ func (c *Cache) check(cred *Credential, provider string) error {
 	switch {
 	case cred.Provider != provider:
 		return refused(cred.Path, "is for "+cred.Provider)
-	case cred.Kind == string(pdpp.TokenPackage):
-		return refused(cred.Path, "is a package's, which this program cannot read yet; use the credential of one grant")
-	case cred.Status == statusReconnect:
-		return expired(cred, "was ended by the provider")
+	case cred.isPackage() && cred.PackageMembers() == nil:
+		return refused(cred.Path, "is a package's that does not hold what its members are read with")
+	case cred.Status != "" && cred.Status != Active:
+		return expired(cred, "cannot be used any more: its status is "+strconv.Quote(cred.Status))
 	case cred.over(c) && cred.Refresh == "":
 		return expired(cred, "ended on "+pdpp.FormatTime(cred.ExpiresAt))
 	}
@@ -73,113 +108,143 @@ func summary(all []*Credential) string {
 	return strings.Join(parts, "; ")
 }
 
-// Sources are the connectors that the grant is about, as its details name them.
+// Sources are the connectors that the grant is about, as its details name them; the
+// members of a package may share one.
 func (cred *Credential) Sources() []string {
-	var details []object
-	if json.Unmarshal(cred.Details, &details) != nil {
-		return nil
-	}
 	var out []string
-	for _, d := range details {
-		if s := d.inner("source").text("connector_key"); s != "" {
-			out = append(out, s)
-		} else if s := d.inner("source").text("id"); s != "" {
-			out = append(out, s)
+	for _, d := range cred.details() {
+		source := d.inner("source")
+		name := cmp.Or(source.text("connector_key"), source.text("id"))
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// of reads every credential of a provider, by name.
-func (c *Cache) of(provider string) ([]*Credential, error) {
-	return c.in(c.folder(provider))
+// broken is a file of the cache that cannot be used.
+type broken struct {
+	path string
+	err  error
 }
 
-// in reads every credential of a folder. Folders that are not there are empty.
-func (c *Cache) in(dir string) ([]*Credential, error) {
+// message says why.
+func (b broken) message() string {
+	var e *pdpp.Error
+	if errors.As(b.err, &e) {
+		return e.Message
+	}
+	return b.path + " cannot be read."
+}
+
+// usable reports whether a folder of credentials is there. One that must not be used
+// is an error.
+func (c *Cache) usable(dir string) (bool, error) {
+	if there, err := c.exists(); err != nil || !there {
+		return false, err
+	}
 	for _, d := range []string{filepath.Dir(dir), dir} {
-		err := c.trusted(d, fs.ModeDir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
+		if err := c.trusted(d, fs.ModeDir); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return false, nil
+			}
+			return false, err
 		}
-		if err != nil {
-			return nil, err
-		}
+	}
+	return true, nil
+}
+
+// in reads every credential of a folder, by name. Folders that are not there are
+// empty.
+func (c *Cache) in(dir string) (good []*Credential, bad []broken, err error) {
+	if there, err := c.usable(dir); err != nil || !there {
+		return nil, nil, err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, cannotRead(dir, err)
 	}
-	var out []*Credential
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), suffix) {
 			continue
 		}
-		cred, err := c.read(filepath.Join(dir, e.Name()))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed in the meantime
+		path := filepath.Join(dir, e.Name())
+		cred, err := c.read(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed in the meantime
+		case err != nil:
+			bad = append(bad, broken{path, err})
+		default:
+			good = append(good, cred)
 		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, cred)
 	}
-	return out, nil
+	return good, bad, nil
 }
 
-// All reads every credential of the cache. A folder that cannot be used is skipped,
-// with a warning: the others can.
+// All reads every credential of the cache. What cannot be used is skipped, with a
+// warning: the others can.
 func (c *Cache) All() ([]*Credential, error) {
+	if there, err := c.exists(); err != nil || !there {
+		return nil, err
+	}
 	dir := filepath.Join(c.Root, "clients")
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return nil, cannotRead(dir, err)
 	}
 	var out []*Credential
 	for _, e := range entries {
-		creds, err := c.in(filepath.Join(dir, e.Name()))
-		var refusal *pdpp.Error
-		if errors.As(err, &refusal) {
-			c.Warn(refusal.Message)
-			continue
-		}
+		folder := filepath.Join(dir, e.Name())
+		good, bad, err := c.in(folder)
 		if err != nil {
-			return nil, err
+			bad = []broken{{folder, err}}
 		}
-		out = append(out, creds...)
+		for _, b := range bad {
+			c.Warn(b.message())
+		}
+		out = append(out, good...)
 	}
 	return out, nil
 }
 
 // Forget removes the credential of a grant, or all of a provider when grant is "",
-// and gives their ids.
+// also those that cannot be used, and gives their ids.
 func (c *Cache) Forget(ctx context.Context, provider, grant string) ([]string, error) {
-	all, err := c.of(provider)
+	good, bad, err := c.in(c.folder(provider))
 	if err != nil {
 		return nil, err
 	}
+	var paths []string
+	for _, cred := range good {
+		if cred.Provider == provider {
+			paths = append(paths, cred.Path)
+		}
+	}
+	for _, b := range bad {
+		paths = append(paths, b.path)
+	}
 	var ids []string
-	for _, cred := range all {
-		if cred.Provider != provider || grant != "" && cred.ID != grant {
+	for _, path := range paths {
+		id := strings.TrimSuffix(filepath.Base(path), suffix)
+		if grant != "" && id != grant {
 			continue
 		}
-		if err := c.remove(ctx, cred); err != nil {
+		if err := c.remove(ctx, path); err != nil {
 			return ids, err
 		}
-		ids = append(ids, cred.ID)
+		ids = append(ids, id)
 	}
 	return ids, nil
 }
 
-func (c *Cache) remove(ctx context.Context, cred *Credential) error {
-	dir := filepath.Dir(cred.Path)
-	release, err := c.lock(ctx, dir)
+func (c *Cache) remove(ctx context.Context, path string) error {
+	release, err := c.lock(ctx, filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := os.Remove(cred.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return cannotWrite(cred.Path, err)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return cannotWrite(path, err)
 	}
 	return nil
 }

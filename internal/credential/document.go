@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"pdpp"
+	"pdpp/internal/rawjson"
 )
 
 // Credential is one file of the cache.
@@ -21,7 +23,7 @@ type Credential struct {
 	Kind      string    // client, or mcp_package
 	ExpiresAt time.Time // zero: not known
 	Refresh   string    // "": cannot be renewed
-	Status    string    // active, or reconnect_required
+	Status    string    // active, or why it cannot be used: reconnect_required
 	CreatedAt time.Time
 
 	Resource      string
@@ -37,9 +39,10 @@ type Credential struct {
 
 // MemberToken is the token that one member of a package is read with.
 type MemberToken struct {
-	GrantID   pdpp.GrantID
-	Token     string
-	ExpiresAt time.Time
+	GrantID     pdpp.GrantID
+	Token       string
+	ExpiresAt   time.Time
+	DisplayName string // of its connection when it was saved; "" for none
 }
 
 // Active is the status of a credential that can be used.
@@ -62,9 +65,17 @@ func (o object) text(name string) string {
 	return s
 }
 
-func (o object) time(name string) time.Time {
-	t, _ := pdpp.ParseTime(o.text(name))
-	return t
+// time is a moment; zero when there is none. One that cannot be read is an error: it
+// may be the end of the credential.
+func (o object) time(name string) (time.Time, error) {
+	if o[name] == nil || string(o[name]) == "null" {
+		return time.Time{}, nil
+	}
+	t, ok := pdpp.ParseTime(o.text(name))
+	if !ok {
+		return time.Time{}, fmt.Errorf("its %s is not a time like 2026-11-01T10:00:00Z", name)
+	}
+	return t, nil
 }
 
 // inner is an object inside; nil when there is none.
@@ -104,43 +115,86 @@ func encode(v any) json.RawMessage {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-var errNoObject = errors.New("it is not a JSON object")
-
-// parse reads a file. It is refused first when it is an owner's (MS-265).
+// parse reads a file (MS-265). What it gives beside an error is what was read so far.
 func parse(raw []byte) (*Credential, error) {
-	var o object
-	if err := json.Unmarshal(raw, &o); err != nil || o == nil {
-		return nil, errNoObject
+	o, err := parseObject(raw)
+	if err != nil {
+		return nil, err
 	}
 	in, client := o.inner("credential"), o.inner("client")
 	members := in.list("members")
-	if isOwner(o) || isOwner(in) || slices.ContainsFunc(members, isOwner) {
+	all := append([]object{o, in}, members...)
+	// Whose token it is shows only in a token of the right form: a server may read
+	// " pdpp_ot_…" as an owner's.
+	if slices.ContainsFunc(all, hasMalformedToken) {
+		return nil, errors.New("its access token has characters that no token has, or is too long")
+	}
+	if slices.ContainsFunc(all, isOwner) {
 		return nil, errOwner
 	}
 	c := &Credential{
-		object: o, Provider: o.text("provider_url"), Resource: o.text("resource"), TokenEndpoint: o.text("token_endpoint"),
-		ClientID: client.text("client_id"), ClientName: client.text("client_name"), CreatedAt: o.time("created_at"),
-		Details: o["authorization_details"],
-		Token:   in.text("access_token"), Kind: in.text("kind"), ExpiresAt: in.time("expires_at"), Refresh: in.text("refresh_token"),
+		object: o, Resource: o.text("resource"), TokenEndpoint: o.text("token_endpoint"),
+		ClientID: client.text("client_id"), ClientName: client.text("client_name"), Details: o["authorization_details"],
+		Token: in.text("access_token"), Kind: in.text("kind"), Refresh: in.text("refresh_token"),
 		Status: in.text("status"), Scope: in.text("scope"), ID: in.text("grant_id"),
 	}
 	for _, m := range members {
-		c.Members = append(c.Members, MemberToken{pdpp.GrantID(m.text("grant_id")), m.text("access_token"), m.time("expires_at")})
+		ends, err := m.time("expires_at")
+		if err != nil {
+			return c, err
+		}
+		c.Members = append(c.Members, MemberToken{pdpp.GrantID(m.text("grant_id")), m.text("access_token"), ends, m.text("display_name")})
 	}
 	if id := in.text("grant_package_id"); id != "" {
 		c.ID, c.Kind = id, string(pdpp.TokenPackage)
 	}
+	return c, c.readFacts(o, in)
+}
+
+// parseObject reads the object of a file. A name that is there twice would mean one
+// thing to this program and another to the next.
+func parseObject(raw []byte) (object, error) {
+	_, err := rawjson.Compact(nil, raw)
+	if errors.Is(err, rawjson.ErrDuplicateKey) {
+		return nil, errors.New("a name stands in it twice")
+	}
+	var o object
+	if err != nil || json.Unmarshal(raw, &o) != nil || o == nil {
+		return nil, errors.New("it is not a JSON object")
+	}
+	if version := o["version"]; version != nil && string(version) != fmt.Sprint(formatVersion) {
+		return nil, fmt.Errorf("its version is not %d, the one this program knows", formatVersion)
+	}
+	return o, nil
+}
+
+// readFacts reads what can be wrong in a file of the right form.
+func (c *Credential) readFacts(o, in object) (err error) {
+	if c.Provider, err = Provider(o.text("provider_url")); err != nil {
+		return errors.New("its provider_url does not name a server")
+	}
+	if c.CreatedAt, err = o.time("created_at"); err != nil {
+		return err
+	}
+	if c.ExpiresAt, err = in.time("expires_at"); err != nil {
+		return err
+	}
 	if t := in.text("token_type"); t != "" && !strings.EqualFold(t, "bearer") {
-		return c, errors.New("its token is of another type than Bearer")
+		return errors.New("its token is of another type than Bearer")
 	}
 	if c.Token == "" {
-		return c, errors.New("it holds no access token")
+		return errors.New("it holds no access token")
 	}
-	return c, nil
+	return nil
 }
 
 // errOwner says that a file is an owner's credential.
 var errOwner = errors.New("an owner credential")
+
+func hasMalformedToken(o object) bool {
+	token := o.text("access_token")
+	return token != "" && !ValidToken(token)
+}
 
 // isOwner reports whether an object is marked as an owner's, or holds its token.
 func isOwner(o object) bool {
@@ -152,7 +206,21 @@ func isOwner(o object) bool {
 	return IsOwnerToken(o.text("access_token"))
 }
 
-// IsOwnerToken reports whether a token is an owner's by its form.
+// tokenMax is the length of the longest token (H-43).
+const tokenMax = 512
+
+// ValidToken reports whether a text has the form of a bearer token (H-43).
+func ValidToken(token string) bool {
+	return token != "" && len(token) <= tokenMax && strings.IndexFunc(token, func(r rune) bool {
+		return !isAlphanumeric(r) && !strings.ContainsRune("._~+/=-", r)
+	}) < 0
+}
+
+func isAlphanumeric(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+// IsOwnerToken reports whether a token of the right form is an owner's.
 func IsOwnerToken(token string) bool { return strings.HasPrefix(token, "pdpp_ot_") }
 
 // bytes is the file, with what changed written over what was there (H-203).
@@ -221,6 +289,9 @@ func (c *Credential) writeInner(in object) {
 		member.set("grant_id", string(m.GrantID))
 		member.set("access_token", m.Token)
 		member.set("expires_at", pdpp.FormatTime(m.ExpiresAt))
+		if m.DisplayName != "" {
+			member.set("display_name", m.DisplayName)
+		}
 		members = append(members, member)
 	}
 	in["members"] = encode(members)

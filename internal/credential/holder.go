@@ -55,12 +55,8 @@ func (h *Holder) Token(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer h.give()
-	if h.doubted {
-		cred, err := h.cache.Choose(h.provider, h.grant)
-		if err != nil {
-			return "", err
-		}
-		h.current, h.doubted = cred, false
+	if err := h.choose(); err != nil {
+		return "", err
 	}
 	if !h.current.due(h.cache) {
 		return h.current.Token, nil
@@ -70,6 +66,36 @@ func (h *Holder) Token(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return h.current.Token, nil
+}
+
+// Package is the credential for the next read when it is a package's, whose members
+// have tokens of their own. ok is false when it is not, or cannot be used; then Token
+// says why.
+func (h *Holder) Package(ctx context.Context) (cred *Credential, ok bool) {
+	if h.take(ctx) != nil {
+		return nil, false
+	}
+	defer h.give()
+	if h.current.isPackage() && h.current.over(h.cache) {
+		h.doubted = true // nothing renews it, but another may have been saved
+	}
+	if h.choose() != nil || !h.current.isPackage() {
+		return nil, false
+	}
+	return h.current, true
+}
+
+// choose makes the choice again when the last one is in doubt.
+func (h *Holder) choose() error {
+	if !h.doubted {
+		return nil
+	}
+	cred, err := h.cache.Choose(h.provider, h.grant)
+	if err != nil {
+		return err
+	}
+	h.current, h.doubted = cred, false
+	return nil
 }
 
 // Renew gives another token after the server did not accept stale. ok is false when

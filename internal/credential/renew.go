@@ -130,7 +130,7 @@ func (c *Cache) refresh(ctx context.Context, cred *Credential) (*tokenAnswer, er
 	switch {
 	case resp.StatusCode >= 400 && resp.StatusCode < 500 && bad == nil && answer.Error == "invalid_grant":
 		return nil, errInvalidGrant
-	case resp.StatusCode != http.StatusOK || bad != nil || answer.AccessToken == "" || !strings.EqualFold(answer.TokenType, "bearer"):
+	case resp.StatusCode != http.StatusOK || bad != nil || !ValidToken(answer.AccessToken) || !strings.EqualFold(answer.TokenType, "bearer"):
 		return nil, notRenewed(cred, "it gave no token ("+resp.Status+")", nil)
 	case IsOwnerToken(answer.AccessToken):
 		return nil, ownerRefused("The token endpoint gave an owner token.")

@@ -188,6 +188,9 @@ func TestWhatATokenEndpointMayNotDo(t *testing.T) {
 		"no JSON":      func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, "<html>") },
 		"no token":     func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, `{"token_type":"Bearer"}`) },
 		"another type": func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, `{"access_token":"x","token_type":"mac"}`) },
+		"owner token after a space": func(w http.ResponseWriter, _ url.Values) {
+			fmt.Fprint(w, `{"access_token":" pdpp_ot_x","token_type":"Bearer"}`)
+		},
 		"owner token": func(w http.ResponseWriter, _ url.Values) {
 			fmt.Fprint(w, `{"access_token":"pdpp_ot_x","token_type":"Bearer"}`)
 		},

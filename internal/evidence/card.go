@@ -35,7 +35,7 @@ func AppendCard(dst []byte, r *Record, at EventTime) []byte {
 	)
 	card := writer{buf: dst, free: len(dst)}
 	card.raw(`{"object":"evidence_card","title":`)
-	titleOf(r, at).append(&card)
+	TitleAt(r, at).append(&card)
 	at.append(&card)
 
 	read := writer{buf: r.scratch[:0]}

@@ -1,10 +1,6 @@
 package evidence
 
-import (
-	"iter"
-
-	"pdpp/internal/rawjson"
-)
+import "pdpp/internal/rawjson"
 
 // Shape is how a value may be shown.
 type Shape uint8
@@ -28,19 +24,13 @@ type Field struct {
 	BlobID string // the blob that a binary value refers to; "" when it refers to none
 }
 
-// Len is how many values a record has.
-func (r *Record) Len() int { return len(r.fields) }
-
-// Fields visits the values of a record in their order. A list of blob references is
-// nested: each of its elements is binary.
-func (r *Record) Fields() iter.Seq[Field] {
-	return func(yield func(Field) bool) {
-		for _, f := range r.fields {
-			if !yield(r.field(f)) {
-				return
-			}
-		}
+// AppendFields appends the values of a record in their order. A list of blob
+// references is nested: each of its elements is binary.
+func (r *Record) AppendFields(dst []Field) []Field {
+	for _, f := range r.fields {
+		dst = append(dst, r.field(f))
 	}
+	return dst
 }
 
 func (r *Record) field(f rawjson.Member) Field {

@@ -23,7 +23,7 @@ func TestFields(t *testing.T) {
 		Blob  string
 	}
 	var got []shown
-	for f := range r.Fields() {
+	for _, f := range r.AppendFields(nil) {
 		got = append(got, shown{f.Name, f.Shape, f.Binary.Kind, f.BlobID})
 	}
 	want := []shown{

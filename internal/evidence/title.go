@@ -31,9 +31,10 @@ type Title struct {
 
 // TitleOf gives the title of a record (EX-3, D7): never a guess, never a text
 // that was found by a search. Only a record without any identity has no title.
-func TitleOf(r *Record) Title { return titleOf(r, EventTimeOf(r)) }
+func TitleOf(r *Record) Title { return TitleAt(r, EventTimeOf(r)) }
 
-func titleOf(r *Record, at EventTime) Title {
+// TitleAt is TitleOf for who knows the time of the record.
+func TitleAt(r *Record, at EventTime) Title {
 	for _, field := range r.presentation().Roles[pdpp.RolePrimaryTitle] {
 		if t, ok := r.text(field); ok {
 			if title, ok := fieldTitle(t, SourceRole, field); ok {

@@ -58,7 +58,7 @@ func (a *Access) Field(name, param string) (*pdpp.Field, error) {
 	if f == nil {
 		return nil, &pdpp.Error{
 			Code: pdpp.CodeUnknownField, Param: param, Field: name,
-			Message: "Stream " + quote(a.Stream.Name) + " declares no field " + quote(name) + ". GET /v1/schema lists the fields.",
+			Message: "Stream " + quote(a.Stream.Name) + " declares no field " + quote(name) + ". The schema lists the fields.",
 		}
 	}
 	if !a.Granted(name) {

@@ -111,7 +111,7 @@ func (r *Reach) Select(sel Selector) ([]Row, error) {
 		if len(rows) == 0 && sel.Connector != r.connector {
 			return nil, &pdpp.Error{
 				Code: pdpp.CodeNotFound, Param: "connector_id",
-				Message: "There is no connector " + quote(string(sel.Connector)) + " here. GET /v1/schema?view=compact lists the connectors.",
+				Message: "There is no connector " + quote(string(sel.Connector)) + " here. The schema lists the connectors.",
 			}
 		}
 	}
@@ -162,12 +162,12 @@ func (r *Reach) noStream(name string) error {
 	if r.Owner {
 		return &pdpp.Error{
 			Code: pdpp.CodeNotFound, Stream: name,
-			Message: "No source declares a stream " + quote(name) + ". GET /v1/streams lists the streams.",
+			Message: "No source declares a stream " + quote(name) + ". The schema lists the streams.",
 		}
 	}
 	return &pdpp.Error{
 		Code: pdpp.CodeStreamNotAllowed, Stream: name, NeedsBroaderGrant: r.declares(name),
-		Message:  "Stream " + quote(name) + " is not in this grant. GET /v1/streams lists what is.",
+		Message:  "Stream " + quote(name) + " is not in this grant. The schema lists what is.",
 		NextStep: "Ask the owner to approve this stream, or read one that is granted.",
 	}
 }
@@ -175,7 +175,7 @@ func (r *Reach) noStream(name string) error {
 func connectionNotFound(param string) error {
 	return &pdpp.Error{
 		Code: pdpp.CodeConnectionNotFound, Param: param,
-		Message: "There is no such connection here. GET /v1/schema?view=compact lists the connections.",
+		Message: "There is no such connection here. The schema lists the connections.",
 	}
 }
 

@@ -17,6 +17,6 @@
 //
 // The order of a chain is that of H-41:
 //
-//	Chain(mux, WithRequestID, AccessLog(…), Recover, Deadlines, InFlight(MaxInFlight),
+//	Chain(mux, WithRequestID, Observe(…), AccessLog(…), Recover, Deadlines, InFlight(MaxInFlight),
 //		edge.Gate, edge.CORS(MethodsREST), Version, edge.Challenge(""), …)
 package httpx

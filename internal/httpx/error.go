@@ -3,8 +3,10 @@ package httpx
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 
 	"pdpp"
@@ -139,6 +141,7 @@ func bodyTooLarge(limit int64) *pdpp.Error {
 // Content-Range, are kept; those that describe another body are dropped.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	e, status := resolve(r.Context(), err)
+	setCode(r, e.Code)
 	h := w.Header()
 	dropRepresentation(h)
 	ch := challengeFor(r, e.Code, status)
@@ -181,3 +184,6 @@ func setRetryAfter(h http.Header, e *pdpp.Error, status int) {
 		h[keyRetryAfter] = []string{strconv.Itoa(wait)}
 	}
 }
+
+// Codes lists every code that an answer can have, in no particular order.
+func Codes() []pdpp.Code { return slices.Collect(maps.Keys(statuses)) }

@@ -19,8 +19,10 @@ type state struct {
 
 	mu         sync.Mutex
 	log        *slog.Logger
-	base       string // R, once past the gate
-	route      string // the pattern that matched
+	base       string    // R, once past the gate
+	route      string    // the pattern that matched
+	code       pdpp.Code // of the error that was answered
+	inner      bool      // made inside the process, on the context of another request
 	token      pdpp.TokenID
 	resource   string // suffix of the metadata document (H-50)
 	challenged bool   // 401 and 403 carry a challenge
@@ -51,6 +53,7 @@ func newState(outer *state, sent []string) *state {
 		outer.mu.Lock()
 		st.id[0], st.base, st.log = outer.id[0], outer.base, outer.log
 		outer.mu.Unlock()
+		st.inner = true
 	}
 	switch {
 	case len(sent) == 1 && validRequestID(sent[0]):

@@ -12,6 +12,9 @@ import (
 // StoreFile is the file in the data folder that says it is one.
 const StoreFile = "pdpp.db"
 
+// KeyFile is the file in the data folder that holds the instance key.
+const KeyFile = "instance.key"
+
 // BlobFolder is the folder in the data folder that holds the bytes of blobs.
 const BlobFolder = "blobs"
 

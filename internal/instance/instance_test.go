@@ -45,14 +45,14 @@ func TestKeyIsMadeOnceAndKept(t *testing.T) {
 	if err != nil || !bytes.Equal(first, again) {
 		t.Errorf("second Key = %x, %v, want %x", again, err, first)
 	}
-	info, err := os.Stat(filepath.Join(dir, keyFile))
+	info, err := os.Stat(filepath.Join(dir, KeyFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the key has mode %v, want 0600", info.Mode().Perm())
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, keyFile+".*"))
+	left, _ := filepath.Glob(filepath.Join(dir, KeyFile+".*"))
 	if len(left) > 0 {
 		t.Errorf("temporary files are left: %v", left)
 	}
@@ -78,7 +78,7 @@ func TestKeyIsTheSameForAllWhoStartAtOnce(t *testing.T) {
 func TestKeyRefusals(t *testing.T) {
 	dir := t.TempDir()
 	st := open(t, dir)
-	own := filepath.Join(dir, keyFile)
+	own := filepath.Join(dir, KeyFile)
 	if _, err := Key(t.Context(), st, dir, ""); err != nil {
 		t.Fatal(err)
 	}

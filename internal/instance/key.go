@@ -18,7 +18,6 @@ import (
 )
 
 const (
-	keyFile = "instance.key"
 	keySize = 32
 	metaKey = "instance_key" // the fingerprint of the key, in the store
 )
@@ -51,7 +50,7 @@ func knownFingerprint(ctx context.Context, st store.Store) (known []byte, err er
 func readOrMake(dir, file string, hadKey bool) ([]byte, error) {
 	path := file
 	if path == "" {
-		path = filepath.Join(dir, keyFile)
+		path = filepath.Join(dir, KeyFile)
 	}
 	key, err := os.ReadFile(path)
 	switch {
@@ -157,3 +156,16 @@ func claim(ctx context.Context, st store.Store, key []byte) error {
 	}
 	return nil
 }
+
+// KnownKey is Key for a store that has one already: nil for a store that never had
+// one, and none is made.
+func KnownKey(ctx context.Context, st store.Store, dir, file string) ([]byte, error) {
+	known, err := knownFingerprint(ctx, st)
+	if err != nil || known == nil {
+		return nil, err
+	}
+	return Key(ctx, st, dir, file)
+}
+
+// PutKey writes a key into a folder that has none.
+func PutKey(dir string, key []byte) error { return writeNew(filepath.Join(dir, KeyFile), key) }

@@ -34,6 +34,9 @@ type seen interface {
 	choices() []choice // connections to choose from
 	items() []item     // records or hits
 	cursor() string
+	// onward are the arguments of the next page, given those of this one; nil at the
+	// end. again reports that it repeats what is seen here, because not all is.
+	onward(a args) (next args, again bool)
 	bookmark() string
 	total() string // of a count
 	next() *step   // the way on of the whole answer
@@ -126,11 +129,14 @@ func (w *walker) pages(connector, tool string, a args) (all []item, last seen) {
 	w.Helper()
 	for range 200 {
 		page := w.good(connector, tool, a)
-		all = append(all, page.items()...)
-		if page.cursor() == "" {
+		next, again := page.onward(a)
+		if !again {
+			all = append(all, page.items()...)
+		}
+		if next == nil {
 			return all, page
 		}
-		a = a.with("cursor", page.cursor())
+		a = next
 	}
 	w.Fatal("the list does not end")
 	return nil, nil

@@ -161,7 +161,14 @@ func structHit(h node) item {
 	return it
 }
 
-func (r structReader) cursor() string   { return r.sc.at("data", "next_cursor").text() }
+func (r structReader) cursor() string { return r.sc.at("data", "next_cursor").text() }
+func (r structReader) onward(a args) (next args, again bool) {
+	if r.cursor() == "" {
+		return nil, false
+	}
+	return a.with("cursor", r.cursor()), false
+}
+
 func (r structReader) bookmark() string { return r.sc.at("data", "next_changes_since").text() }
 func (r structReader) total() string    { return r.sc.at("data", "meta", "count", "value").text() }
 

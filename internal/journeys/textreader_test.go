@@ -139,7 +139,7 @@ func (r textReader) token(name string) string {
 	return word
 }
 
-var runnable = regexp.MustCompile(`(?:^|; )\s*(more|next|previous): ([a-z_]+) `)
+var runnable = regexp.MustCompile(`(?:^|; )\s*(more|next|later|previous): ([a-z_]+) `)
 
 // steps are the calls of a label.
 func (r textReader) steps(label string, lines ...string) (out []*step) {
@@ -284,13 +284,25 @@ func parseItem(t *testing.T, l string) item {
 }
 
 func (r textReader) cursor() string {
-	if r.window().total > 0 {
-		return ""
+	if s := r.next(); s != nil {
+		return text(s.args["cursor"])
 	}
-	return r.token("next_cursor")
+	return ""
 }
 
-func (r textReader) bookmark() string { return r.token("next_changes_since") }
+func (r textReader) onward(args) (next args, again bool) {
+	if s := r.next(); s != nil {
+		next = s.args
+	}
+	return next, r.token("shown") != r.token("returned")+r.token("hits")
+}
+
+func (r textReader) bookmark() string {
+	if s := first(r.steps("later", r.lines...)); s != nil {
+		return text(s.args["changes_since"])
+	}
+	return r.token("next_changes_since")
+}
 
 func (r textReader) total() string {
 	_, n, _ := strings.Cut(r.token("count"), ":")

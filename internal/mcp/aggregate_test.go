@@ -55,8 +55,8 @@ func TestText(t *testing.T) {
 	t.Run("AGG-1 AGG-2 AGG-4 text", func(t *testing.T) {
 		for _, tc := range aggregateCases {
 			t.Run(tc.name, func(t *testing.T) {
-				s := newScripted(t, always(tc.body))
-				res := mustDo(t, s.surface(), "aggregate", tc.args)
+				s := scripted(t, always(tc.body))
+				res := mustDo(t, s.Surface, "aggregate", tc.args)
 				text := res.Content[0].Text
 				golden(t, "aggregate_"+tc.name+".txt", text+"\n")
 				if len(text) > AggTextMax {
@@ -76,19 +76,19 @@ func TestText(t *testing.T) {
 
 // TestAggregateRequest: one request with all arguments (MS-31, MS-32, MS-111).
 func TestAggregateRequest(t *testing.T) {
-	s := newScripted(t, always(`{"metric":"sum","value":1}`))
-	mustDo(t, s.surface(), "aggregate", `{"stream":"my entries","metric":"sum","field":"amount","group_by_time":"at","granularity":"week",
+	s := scripted(t, always(`{"metric":"sum","value":1}`))
+	mustDo(t, s.Surface, "aggregate", `{"stream":"my entries","metric":"sum","field":"amount","group_by_time":"at","granularity":"week",
 		"time_zone":"Asia/Tokyo","order":"desc","limit":7,"filter":{"paid":true,"n":{"gte":1.50,"lt":9007199254740993}},"connection_id":"cin_a1"}`)
 	want := []string{"/v1/streams/my%20entries/aggregate?metric=sum&field=amount&group_by_time=at&granularity=week&time_zone=Asia%2FTokyo&order=desc&limit=7" +
 		"&filter%5Bpaid%5D=true&filter%5Bn%5D%5Bgte%5D=1.50&filter%5Bn%5D%5Blt%5D=9007199254740993&connection_id=cin_a1"}
-	if diff := cmp.Diff(want, s.requests()); diff != "" {
+	if diff := cmp.Diff(want, s.sent.take()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 
 // TestAggregateArguments: what is wrong is refused before any request (MS-44).
 func TestAggregateArguments(t *testing.T) {
-	s := newScripted(t, always(`{}`))
+	s := scripted(t, always(`{}`))
 	for args, code := range map[string]string{
 		`{"stream":"entries"}`:                                                                    "invalid_argument",
 		`{"stream":"entries","metric":"avg"}`:                                                     "invalid_argument",
@@ -101,9 +101,9 @@ func TestAggregateArguments(t *testing.T) {
 		`{"stream":"entries","metric":"count","cursor":"x"}`:                                      "invalid_argument",
 		`{"stream":"entries","metric":"count","filter":{"a":{"gte":1}},"connection_id":"\u0000"}`: "invalid_name",
 	} {
-		mustFail(t, s.surface(), "aggregate", args, code)
+		mustFail(t, s.Surface, "aggregate", args, code)
 	}
-	if asked := s.requests(); len(asked) > 0 {
+	if asked := s.sent.take(); len(asked) > 0 {
 		t.Errorf("the server was asked %q", asked)
 	}
 }
@@ -120,10 +120,10 @@ func TestDescription(t *testing.T) {
 // TestAggregateError: an error of the server is relayed, with the way on (MS-41,
 // MS-49).
 func TestAggregateError(t *testing.T) {
-	s := newScripted(t, func(string) (int, string) {
+	s := scripted(t, func(string) (int, string) {
 		return http.StatusForbidden, `{"error":{"type":"permission_error","code":"field_not_granted","message":"No.","param":"field","needs_broader_grant":true}}`
 	})
-	res := mustFail(t, s.surface(), "aggregate", `{"stream":"entries","metric":"sum","field":"x","connection_id":"cin_a1"}`, "field_not_granted")
+	res := mustFail(t, s.Surface, "aggregate", `{"stream":"entries","metric":"sum","field":"x","connection_id":"cin_a1"}`, "field_not_granted")
 	text := res.Content[0].Text
 	runnable(t, text)
 	if want := `next: schema {"stream":"entries","connection_id":"cin_a1"}`; !strings.Contains(text, want) {
@@ -146,8 +146,8 @@ func TestAggregateRecorded(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScripted(t, always(recorded(t, name)))
-			if got := mustDo(t, s.surface(), "aggregate", tc.args).Content[0].Text; got != tc.want {
+			s := scripted(t, always(recorded(t, name)))
+			if got := mustDo(t, s.Surface, "aggregate", tc.args).Content[0].Text; got != tc.want {
 				t.Errorf("text = %q, want %q", got, tc.want)
 			}
 		})

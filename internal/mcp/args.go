@@ -262,7 +262,7 @@ func (a *Args) checkName(decl arg, _ []byte) error {
 	case argStream, argStreams:
 		for _, s := range append(a.lists[decl.name], a.texts[decl.name]) {
 			if s != "" && !isStreamName(s) {
-				return bad(decl.name + " has a name with a slash, a backslash, two dots or a control character.")
+				return bad(decl.name + " has a name that is a dot, or has a slash, a backslash, two dots or a control character.")
 			}
 		}
 	case argID:
@@ -283,7 +283,7 @@ func (a *Args) checkName(decl arg, _ []byte) error {
 
 // isStreamName reports whether a name can be a stream argument (MS-56).
 func isStreamName(s string) bool {
-	return s != "" && !strings.ContainsAny(s, `/\`) && !strings.Contains(s, "..") && !hasControl(s)
+	return s != "" && s != "." && !strings.ContainsAny(s, `/\`) && !strings.Contains(s, "..") && !hasControl(s)
 }
 
 func hasControl(s string) bool {
@@ -349,7 +349,7 @@ func operand(v []byte, booleans bool) (string, bool) {
 // takeExpand reads expand and expand_limit.
 func (a *Args) takeExpand(decl arg, value []byte) error {
 	bad := func(what string) error {
-		return &Failure{Code: "invalid_expand", Param: decl.name, Message: what + " GET /v1/schema (expand_capabilities) lists the relations."}
+		return &Failure{Code: "invalid_expand", Param: decl.name, Message: what + " The tool schema lists the relations: GET /v1/schema (expand_capabilities)."}
 	}
 	if decl.kind == argExpand {
 		list, ok := texts(value)

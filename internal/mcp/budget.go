@@ -4,35 +4,50 @@ package mcp
 // moves forward: each item gets a share of what is left, and what it does not use is
 // there for the next.
 type sheet struct {
-	room   int // bytes that are left
-	coming int // items that are still to come
-	least  int // bytes of the smallest share
+	room   int  // bytes that are left
+	coming int  // items that are still to come
+	least  int  // bytes of the smallest share
+	ranked bool // an item gets no larger share than one before it that was cut
+	most   int  // that share; 0: none was cut
 	text   []byte
 	shown  int
 	cut    bool // an item is shortened
 	beside bool // an item has its connection beside the handle
 }
 
-// add writes an item; false when there is no room for its handle and title. The first
-// one prints its handle in any case (MS-21).
+// add writes an item; false when there is no room for its handle and title, or for a
+// part of its match. The first one prints its handle in any case (MS-21).
 func (s *sheet) add(it *item) bool {
-	need := len(it.head) + 1
-	if len(it.parts) > 0 {
-		need += len(moreFields(len(it.parts)))
+	share := max(s.least, s.room/max(1, s.coming))
+	if s.ranked && s.most > 0 {
+		share = min(share, s.most)
 	}
-	share := max(need, s.least, s.room/max(1, s.coming))
+	head := it.headSize()
+	need := head
+	if it.wholeSize() > min(share, s.room) {
+		need += it.matchSize()
+	}
+	share = max(need, share)
 	s.coming--
 	switch {
-	case need <= s.room:
-		text, cut := it.fit(s.text, min(share, s.room))
+	case need <= s.room || s.shown == 0 && head <= s.room:
+		share = min(share, s.room)
+		text, cut := it.fit(s.text, share)
+		if cut && (s.most == 0 || share < s.most) {
+			s.most = share
+		}
 		s.put(it, text, cut)
 	case s.shown == 0:
 		s.put(it, append(append(s.text, it.head[:it.handle]...), '\n'), true)
 	default:
+		s.coming = 0
 		return false
 	}
 	return true
 }
+
+// isOpen reports that further items may be shown.
+func (s *sheet) isOpen() bool { return s.coming > 0 }
 
 // put takes the text with an item appended.
 func (s *sheet) put(it *item, text []byte, cut bool) {

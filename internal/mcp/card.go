@@ -1,12 +1,14 @@
 package mcp
 
 import (
+	"strconv"
+
 	"pdpp/internal/evidence"
 	"pdpp/internal/rsclient"
 )
 
 // card is the short text beside the document (MS-146): what it is, where it is from,
-// how it begins and how to read on. The preview takes the room that the others leave.
+// how much of it there is and how to read on.
 func (d *document) card() string {
 	head := "document " + quoteID(d.id)
 	if d.title.Text != d.id {
@@ -15,12 +17,12 @@ func (d *document) card() string {
 	if d.at.Value != "" {
 		head += " " + timed(d.at)
 	}
-	ways := d.ways()
+	ways := append([]string{d.extent()}, d.ways()...)
 	source := d.sourceLine()
 	room := CardMax - len(head) - len(source) - len("\n\n")
 	for i, line := range ways {
-		if i > 0 && len(line)+1 > room {
-			ways = ways[:i] // the first is never left out
+		if i > 1 && len(line)+1 > room {
+			ways = ways[:i] // the first call is never left out
 			break
 		}
 		room -= len(line) + 1
@@ -28,10 +30,7 @@ func (d *document) card() string {
 	text := head
 	if room >= 0 {
 		text += "\n" + source
-	} else {
-		room += len(source) + 1
 	}
-	text += d.previewLine(room)
 	for _, line := range ways {
 		text += "\n" + line
 	}
@@ -54,26 +53,19 @@ func (d *document) sourceLine() string {
 	return line
 }
 
-// previewLine is the beginning of the text, as much as fits.
-func (d *document) previewLine(room int) string {
-	shown := firstChars(d.text, PreviewChars)
-	for {
-		if charCount(shown) < minShown && len(shown) < len(d.text) || shown == "" {
-			return ""
-		}
-		line := "\npreview " + quote(shown)
-		if len(shown) < len(d.text) || d.isCut() {
-			line = "\npreview " + quote(shown+"…") + cutMark(d.total)
-		}
-		if len(line) <= room {
-			return line
-		}
-		shown = headBytes(shown, len(shown)-max(1, (len(line)-room)/2))
+// extent says how much of the record's text stands above.
+func (d *document) extent() string {
+	of := func(shown, total int) string { return strconv.Itoa(shown) + " of " + strconv.Itoa(total) }
+	switch {
+	case !d.isCut():
+		return "the record's text above is whole"
+	case d.field != "":
+		return "the record's text above is chars 0.." + of(d.cuts[0].shown, d.cuts[0].total)
 	}
+	return "the record's text above has " + of(charCount(d.text), d.total) + " chars"
 }
 
-// ways are the lines that say how to read on; that the document is whole, when there
-// is nothing more.
+// ways are the lines that say how to read on, and what there is of files.
 func (d *document) ways() []string {
 	var texts, nested []string
 	offset := map[string]int{}
@@ -101,11 +93,8 @@ func (d *document) ways() []string {
 	for _, n := range d.lists {
 		lines = append(lines, "more: "+n.line())
 	}
-	if lines == nil {
-		lines = []string{"complete in content[0]"}
-	}
 	for _, f := range d.binaries {
-		lines = append(lines, "binary "+quoteID(f.Name)+" "+string(appendFacts(nil, f.Binary, f.BlobID)))
+		lines = append(lines, "binary "+quoteID(f.Name)+" "+string(appendShortFacts(nil, f.Binary, f.BlobID)))
 	}
 	return lines
 }

@@ -98,16 +98,11 @@ func (p *cutPage) hasMore() (more, known bool) {
 	return *p.HasMore, true
 }
 
-// rerun is the same call with another limit.
-func (c *call) rerun(limit int) *Next {
-	return &Next{c.tool.Name, c.args.JSON(member{"limit", strconv.AppendInt(nil, int64(limit), 10)})}
-}
+// limitTo is another limit.
+func limitTo(n int) member { return member{"limit", strconv.AppendInt(nil, int64(n), 10)} }
 
-// cutLine says that rows were dropped, and how to read them.
-func (c *call) cutLine(p *cutPage) string {
-	next := c.rerun(len(p.rows))
-	return "cut to " + strconv.Itoa(len(p.rows)) + " of " + strconv.Itoa(len(p.Page.Rows)) + "; next: " + next.Tool + " " + string(next.Args)
-}
+// rerun is the same call with another limit.
+func (c *call) rerun(limit int) *Next { return &Next{c.tool.Name, c.args.JSON(limitTo(limit))} }
 
 // appendTail appends the members that end structured output (MS-40).
 func (c *call) appendTail(b []byte, p *cutPage, next *Next) []byte {

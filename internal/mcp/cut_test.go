@@ -35,7 +35,7 @@ func TestAdapterCut(t *testing.T) {
 	t.Run("MS-71 previews alone keep the cursor", func(t *testing.T) {
 		s.says(entriesPath, manyEntries(2, 9000), false)
 		res := mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`)
-		if got := text(res); !strings.Contains(got, `next_cursor="pc1.next"`) || !strings.Contains(got, "projected=adapter") {
+		if got := text(res); !strings.Contains(got, `"cursor":"pc1.next"}`) || !strings.Contains(got, "projected=adapter") {
 			t.Errorf("%.300s", got)
 		}
 		if got := find(t, res.Structured, "data.next_cursor"); got != "pc1.next" {
@@ -99,7 +99,7 @@ func checkCut(t *testing.T, res *Result, came int) {
 		t.Errorf("projected %v", got)
 	}
 	got := text(res)
-	for _, want := range []string{" has_more=true", " projected=adapter\n", fmt.Sprintf("\ncut to %d of %d; next: ", kept, came)} {
+	for _, want := range []string{" has_more=true", " projected=adapter\n", fmt.Sprintf("\ncut to %d of %d\n", kept, came), "\nnext: "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %.300s … %s", want, got, got[len(got)-400:])
 		}

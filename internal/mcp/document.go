@@ -105,7 +105,7 @@ type docLine struct {
 
 // lines are the fields that make up the text (MS-61, MS-67).
 func (d *document) lines() []docLine {
-	text := evidence.TextField(d.evidence)
+	text := evidence.TextField(&d.evidence)
 	d.field, d.source = text, "text"
 	switch {
 	case text == "":

@@ -44,7 +44,29 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 		}
 	}
 	foot.labelled("request_id=", firstChars(requestID, TitleChars))
-	return t.with(e, foot)
+	return t.with(e, foot, c.choice(e))
+}
+
+// choice is the call on one of the connections that an ambiguity lists; nil for other
+// errors.
+func (c *call) choice(e errorObject) func(connection string) *Next {
+	switch e.text("code") {
+	case "ambiguous_connection", "ambiguous_schema_detail":
+		return c.onConnection
+	}
+	return nil
+}
+
+// onConnection is the same call on one connection: by the handle, where there is one
+// that can name it.
+func (c *call) onConnection(connection string) *Next {
+	beside := member{"connection_id", []byte(quoteID(connection))}
+	if h := c.args.handle; h.Record != "" {
+		if r := refer(Handle{connection, h.Stream, h.Record}); r.beside == "" {
+			return &Next{c.tool.Name, c.args.JSON(member{"id", []byte(quoteID(r.id))}, member{"connection_id", nil})}
+		}
+	}
+	return &Next{c.tool.Name, c.args.JSON(beside)}
 }
 
 // errorLines collect lines.
@@ -58,12 +80,13 @@ func (t *errorLines) labelled(label, value string) {
 	}
 }
 
-// with puts the lists of connections between head and foot, as much as fits.
-func (t errorLines) with(e errorObject, foot errorLines) string {
+// with puts the lists of connections between head and foot, as much as fits. choice
+// makes the call on one of them.
+func (t errorLines) with(e errorObject, foot errorLines, choice func(string) *Next) string {
 	tail := strings.Join(foot.lines, "\n")
 	text := cutBytes(strings.Join(t.lines, "\n"), ErrorTextMax-len(tail)-1)
 	left := ErrorTextMax - len(text) - len(tail) - 2
-	lines, cut := e.connections(left)
+	lines, cut := e.connections(left, choice)
 	for _, l := range lines {
 		text += "\n" + l
 	}
@@ -90,8 +113,8 @@ func (e errorObject) text(name string) string {
 }
 
 // connections are the lines of the choices that an error lists, and, when they are
-// not all there, a line that says so.
-func (e errorObject) connections(room int) (lines []string, cut string) {
+// not all there, a line that says so. Each choice is followed by its call.
+func (e errorObject) connections(room int, choice func(string) *Next) (lines []string, cut string) {
 	const rest = 80 // for the line about the rest
 	shown, listed := 0, 0
 	for _, list := range []struct{ name, label string }{
@@ -105,6 +128,7 @@ func (e errorObject) connections(room int) (lines []string, cut string) {
 			line := connectionLine(list.label, item)
 			if list.label == "connection" {
 				listed++
+				line += choiceLine(rsclient.ConnectionOf(item), choice)
 			}
 			if room -= len(line) + 1; room < rest {
 				continue
@@ -125,10 +149,26 @@ func (e errorObject) connections(room int) (lines []string, cut string) {
 	return lines, cut
 }
 
+// choiceLine is the call on a connection, behind the line about it; "" when there is
+// none, or it is so long that few choices would fit.
+func choiceLine(connection string, choice func(string) *Next) string {
+	if choice == nil || connection == "" || strings.ContainsRune(connection, 0) {
+		return ""
+	}
+	n := choice(connection)
+	line := "\nnext: " + n.Tool + " " + escapeHidden(string(n.Args))
+	if len(line) > ErrorTextMax/4 {
+		return ""
+	}
+	return line
+}
+
+// connectionLine says what a connection is. Its grant is not for those who read: they
+// cannot pass it to any tool.
 func connectionLine(label string, item []byte) string {
 	o := errorObject(item)
 	line := label + " " + quoteID(rsclient.ConnectionOf(item))
-	for _, name := range []string{"connector_key", "display_name", "grant_id", "code"} {
+	for _, name := range []string{"connector_key", "display_name", "code"} {
 		s := o.text(name)
 		if name == "code" && s == "" {
 			s = errorObject(o.raw("error")).text("code") // as packages say it (H-88)
@@ -186,6 +226,9 @@ func (c *call) lostAuthorization(code string) string {
 func (c *call) stream() string {
 	if s := c.args.Text("stream"); s != "" {
 		return s
+	}
+	if list := c.args.List("streams"); len(list) == 1 {
+		return list[0]
 	}
 	return c.args.handle.Stream
 }

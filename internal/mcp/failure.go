@@ -86,6 +86,9 @@ func (c *call) failure(err error) *Result {
 	if own.Code == "invalid_filter" && own.Next == nil && isStreamName(c.stream()) {
 		own.Next = &Next{"schema", schemaArgs(c.stream(), c.connection())} // where the legal fields are
 	}
+	if own.Code == "conflicting_connection_id" {
+		own.Next = &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})}
+	}
 	b := append([]byte(`{"error":`), own.object()...)
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
@@ -97,8 +100,12 @@ func (c *call) failure(err error) *Result {
 // adapter knows (MS-49).
 func (c *call) relayed(e *rsclient.Error) *Result {
 	next := c.wayOn(e)
-	b := append([]byte(`{"error":`), e.Object...)
-	if _, given := rawjson.Get(e.Object, "next"); next != nil && !given {
+	object := c.named(e.Object)
+	if _, given := rawjson.Get(object, "hint"); !given {
+		object = append(appendMember(object[:len(object)-1:len(object)-1], "hint", c.hint(e)), '}')
+	}
+	b := append([]byte(`{"error":`), object...)
+	if _, given := rawjson.Get(object, "next"); next != nil && !given {
 		b = next.append(append(b[:len(b)-1], `,"next":`...))
 		b = append(b, '}')
 	}
@@ -110,7 +117,7 @@ func (c *call) relayed(e *rsclient.Error) *Result {
 	b = appendOrNull(b, e.RequestID)
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
-		Content: []Block{{Text: c.errorText(e.Object, e.Status, e.RequestID, next)}},
+		Content: []Block{{Text: c.errorText(object, e.Status, e.RequestID, next)}},
 	}
 }
 

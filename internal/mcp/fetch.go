@@ -32,19 +32,15 @@ var fetchTool = Tool{
 
 // fetch reads one record and gives it as a document (MS-142).
 func fetch(ctx context.Context, c *call) (*Result, error) {
-	h, argument := c.args.handle, c.args.Text("connection_id")
-	if argument != "" && h.Connection != "" && argument != h.Connection {
-		return nil, &Failure{
-			Code: "conflicting_connection_id", Param: "connection_id",
-			Message: "The id names the connection " + quoteID(h.Connection) + ", the argument " + quoteID(argument) + ". Leave connection_id out.",
-			Next:    &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})},
-		}
+	h, err := c.args.located()
+	if err != nil {
+		return nil, err
 	}
 	if err := c.gate(ctx); err != nil {
 		return nil, err
 	}
 	q := c.query("id", "connection_id")
-	q.Set("connection_id", c.connection())
+	q.Set("connection_id", h.Connection)
 	answer, err := c.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: FetchField})
 	if err != nil {
 		return nil, c.narrower(err)
@@ -91,7 +87,7 @@ func (c *call) document(answer *rsclient.Answer) *document {
 		}
 	}
 	own := ""
-	for f := range d.evidence.Fields() {
+	for _, f := range d.all {
 		if f.Name == "url" {
 			own, _ = rawjson.String(f.Value)
 		}
@@ -104,18 +100,18 @@ func (c *call) document(answer *rsclient.Answer) *document {
 // binaries (MS-147).
 func (d *document) links() []Link {
 	const most = 3
-	list := []Link{{URI: d.ref.URI(), Name: d.id, MimeType: "application/json"}}
+	list := []Link{{URI: d.ref.URI(), Name: visible(d.id), MimeType: "application/json"}}
 	for _, c := range d.cuts {
 		if c.Shape == evidence.ShapeText {
 			w := d.ref.from(c.Name, 0).at(c.shown, WindowDefault)
-			list = append(list, Link{URI: w.URI(), Name: c.Name, MimeType: "text/plain"})
+			list = append(list, Link{URI: w.URI(), Name: visible(c.Name), MimeType: "text/plain"})
 		}
 	}
 	for _, f := range d.binaries {
 		if f.BlobID == "" {
 			continue
 		}
-		link := Link{URI: blobHandle{d.ref.Connection, f.BlobID}.URI(), Name: f.Name, MimeType: f.Binary.MimeType}
+		link := Link{URI: blobHandle{d.ref.Connection, f.BlobID}.URI(), Name: visible(f.Name), MimeType: evidence.Clean(f.Binary.MimeType)}
 		link.Size = max(0, f.Binary.SizeBytes)
 		list = append(list, link)
 	}

@@ -119,18 +119,20 @@ func TestDocuments(t *testing.T) {
 	})
 }
 
-// TestCard: the card has id, title, source handles and a preview; TEXT-4: all of
-// them from the record inside its wrapper.
+// TestCard: the card has id, title and source handles, beside the text; TEXT-4: all
+// of them from the record inside its wrapper.
 func TestCard(t *testing.T) {
 	t.Run("TEXT-3 TEXT-4 card", func(t *testing.T) {
 		d := filledDrawer(t)
 		res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:role"}`)
 		want := `document "cin_c1/items:role" "April rent" at="2026-04-30T09:00:00Z"
 source connection_id="cin_c1" connector_key="cabinet" stream="items" display_name="Left drawer"
-preview "Paid by standing order, see the letter from the bank."
-complete in content[0]`
+the record's text above is whole`
 		if diff := cmp.Diff(want, res.Content[1].Text); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if !strings.Contains(res.Content[0].Text, `"text":"Paid by standing order, see the letter from the bank."`) {
+			t.Errorf("the text is not in %s", res.Content[0].Text)
 		}
 	})
 }
@@ -216,7 +218,7 @@ func TestWholeInline(t *testing.T) {
 			res := mustDo(t, d.Surface, "fetch", `{"id":"items:x"}`)
 			checkDocument(t, res)
 			if find(t, res.Structured, "text") != want || find(t, res.Structured, "metadata.text_truncated") != nil ||
-				find(t, res.Structured, "metadata.content_ladder") != nil || !strings.Contains(res.Content[1].Text, "\ncomplete in content[0]") {
+				find(t, res.Structured, "metadata.content_ladder") != nil || !strings.Contains(res.Content[1].Text, "\nthe record's text above is whole") {
 				t.Errorf("%d bytes: %.300s\n%s", n, res.Structured[len(res.Structured)-300:], res.Content[1].Text)
 			}
 		}
@@ -278,7 +280,7 @@ func TestNoBytesInText(t *testing.T) {
 					t.Errorf("%s: %s is not in %s", args, want, res.Content[0].Text)
 				}
 			}
-			if !strings.Contains(res.Content[1].Text, `binary "scan" {"kind":"blob_reference","mime_type":"image/png"`) {
+			if !strings.Contains(res.Content[1].Text, `binary "scan" {"mime_type":"image/png","size_bytes":48213,"sha256":"9f2c4a0e`) {
 				t.Errorf("MS-146 card %s", res.Content[1].Text)
 			}
 		}
@@ -539,4 +541,25 @@ func TestFetchManyChildren(t *testing.T) {
 	if got := find(t, res.Structured, "metadata.content_ladder.fields.0.read.args.offset_chars"); got != json.Number(fmt.Sprint(charCount(body))) {
 		t.Errorf("the text goes on at %v, %d characters are shown", got, charCount(body))
 	}
+}
+
+// Nothing in a block of text or in the name of a link hides or reorders what is read.
+func TestNothingHidden(t *testing.T) {
+	t.Run("MS-145 hidden characters are escapes in every block", func(t *testing.T) {
+		d := newDrawer(t, wholeCabinet, filed("a\u202eb", `"title":"T\u202e","body":`+jsonText(letter(70_000))+`,"scan":{"blob_id":"b\u202e1","mime_type":"image/\u202epng"}`))
+		res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:a\u202eb"}`)
+		checkDocument(t, res)
+		for _, block := range res.Content {
+			shown := block.Text
+			if block.Link != nil {
+				shown = block.Link.Name + block.Link.MimeType
+			}
+			if strings.ContainsFunc(shown, isHidden) {
+				t.Errorf("hidden characters in %.900q", shown)
+			}
+		}
+		if got := res.Content[2].Link.Name; got != `cin_c1/items:a\u202eb` {
+			t.Errorf("name %s", got)
+		}
+	})
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// separator stands before every part.
+const separator = " | "
+
 // fitting is an item as it fits into its share.
 type fitting struct {
 	item   *item
@@ -18,7 +21,6 @@ type fitting struct {
 // place takes a part if there is room for it, whole or shortened. It gives the bytes
 // that it took.
 func (f *fitting) place(p part, room int) int {
-	const separator = " | "
 	if p.size == 0 {
 		if f.partly {
 			f.shown = append(f.shown, p)
@@ -76,7 +78,7 @@ func (f *fitting) size() int {
 	}
 	for i := range f.shown {
 		if f.shown[i].size > 0 {
-			n += len(" | ") + f.shown[i].size
+			n += len(separator) + f.shown[i].size
 		}
 	}
 	return n
@@ -92,7 +94,7 @@ func (f *fitting) append(b []byte) (text []byte, led bool) {
 	}
 	for i := range f.shown {
 		if f.shown[i].size > 0 {
-			b = f.shown[i].append(append(b, " | "...))
+			b = f.shown[i].append(append(b, separator...))
 		}
 	}
 	if len(f.left) > 0 {
@@ -100,7 +102,17 @@ func (f *fitting) append(b []byte) (text []byte, led bool) {
 	}
 	b = append(b, '\n')
 	more := f.more(f.room - (len(b) - start))
-	return append(b, more...), more != "" || !f.isCut() || f.item.way == nil
+	b = append(b, more...)
+	led = more != "" || !f.isCut() || f.item.way == nil
+	expand := f.item.expand()
+	switch {
+	case expand == "" || expand == more:
+	case len(b)-start+len(expand) <= f.room:
+		b = append(b, expand...)
+	default:
+		led = false
+	}
+	return b, led
 }
 
 // more is the line that says how to read what the item does not show (MS-68); ""
@@ -117,14 +129,14 @@ func (f *fitting) more(room int) string {
 		}
 		return fields
 	}
-	texts, nested, relations := lacking(lacksText), lacking(lacksNested), lacking(lacksRelation)
+	texts, nested := lacking(lacksText), lacking(lacksNested)
 	hasHandle := f.item.ref.id != ""
 	var line string
 	switch {
 	case len(texts) > 0 && texts[0].field != "" && hasHandle:
 		line = f.readOn(texts, room)
-	case len(relations) > 0 && hasHandle && len(texts)+len(nested)+len(f.left) == 0:
-		line = moreLine(f.item.ref.fetch(member{"expand", []byte(quoteList(fieldNames(relations)))}))
+	case hasHandle && len(texts)+len(nested)+len(f.left) == 0:
+		line = f.item.expand()
 	default:
 		line = f.fields(slices.Concat(f.left, nested, texts), room)
 	}

@@ -59,15 +59,9 @@ func plausible(target string) (int, string) {
 }
 
 // asked is a surface over a server whose mood can be chosen.
-type asked struct {
-	*scripted
-	surface *Surface
-}
+type asked struct{ *script }
 
-func newAsked(t testing.TB) *asked {
-	s := newScripted(t, plausible)
-	return &asked{s, s.surface()}
-}
+func newAsked(t testing.TB) *asked { return &asked{scripted(t, plausible)} }
 
 // refusals are the codes of arguments that are not passed on (MS-44, MS-45).
 var refusals = []string{
@@ -85,10 +79,10 @@ type fatal interface {
 // the arguments were accepted.
 func (a *asked) check(t fatal, tool *Tool, raw []byte, mood int) (accepted bool) {
 	t.Helper()
-	a.answers = moods[mood%len(moods)]
-	a.requests()
-	res := a.surface.Call(t.Context(), tool, raw)
-	sent := a.requests()
+	a.does(moods[mood%len(moods)])
+	a.sent.take()
+	res := a.Surface.Call(t.Context(), tool, raw)
+	sent := a.sent.take()
 	conforms(t, tool.Name, res.Structured)
 	kind, code := errorOf(t, res)
 	if code == "internal_error" {
@@ -376,10 +370,10 @@ func TestAnyPayload(t *testing.T) {
 // checkResource reads a URI and says whether it was passed on.
 func (a *asked) checkResource(t fatal, uri string, mood int) bool {
 	t.Helper()
-	a.answers = moods[mood%len(moods)]
-	a.requests()
-	contents, failure := a.surface.ReadResource(t.Context(), uri)
-	sent := a.requests()
+	a.does(moods[mood%len(moods)])
+	a.sent.take()
+	contents, failure := a.Surface.ReadResource(t.Context(), uri)
+	sent := a.sent.take()
 	if failure == nil {
 		for _, c := range contents {
 			if c.URI != uri || c.MimeType == "" || !utf8.ValidString(c.Text) {

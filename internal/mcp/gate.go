@@ -36,7 +36,7 @@ func (c *call) gate(ctx context.Context) error {
 // offers compares the relations that were asked for with those that there are.
 func (c *call) offers(offered, asked []string) error {
 	stream := "The stream " + quoteID(c.stream())
-	const where = " See GET /v1/schema (expand_capabilities)."
+	const where = " The tool schema lists them: GET /v1/schema (expand_capabilities)."
 	fail := &Failure{Code: "invalid_expand", Param: "expand", Next: &Next{"schema", schemaArgs(c.stream(), c.connection())}}
 	if !c.args.Has("expand") {
 		fail.Param = "expand_limit"

@@ -3,6 +3,7 @@ package mcp
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"pdpp/internal/evidence"
 	"pdpp/internal/rawjson"
@@ -169,8 +170,9 @@ func (e excerpt) append(b []byte) []byte {
 	return append(e.read.appendRead(b), '}')
 }
 
-// item is the hit as a text shows it (MS-126).
-func (h *hit) item(it *item, n int) {
+// item is the hit as a text shows it (MS-126). told is what the text says of its
+// source elsewhere.
+func (h *hit) item(it *item, n int, told source) {
 	it.start(n, h.ref)
 	if h.ref.id == "" {
 		it.head = appendID(append(it.head, ' '), h.id)
@@ -184,9 +186,16 @@ func (h *hit) item(it *item, n int) {
 	if h.ref.id == "" {
 		it.labels = append(it.labels, " url="+quoteID(h.url))
 	}
-	it.label("stream", h.ref.Stream)
-	it.label("connector_key", rsclient.ShortKey(h.ConnectorKey))
-	it.label("display_name", h.Label())
+	if strings.HasPrefix(h.id, recordURI) || h.ref.id == "" { // no handle that can be read
+		it.label("stream", h.ref.Stream)
+		told = source{}
+	}
+	if key := rsclient.ShortKey(h.ConnectorKey); key != told.key {
+		it.label("connector_key", key)
+	}
+	if name := h.Label(); name != told.name {
+		it.label("display_name", name)
+	}
 	for _, e := range h.excerpts {
 		it.add(e.part())
 	}
@@ -224,7 +233,7 @@ func (h *hit) cardParts(it *item) {
 	}
 	for _, f := range h.Card.Binary {
 		p := newPart(f.Field)
-		p.text = string(appendFacts([]byte(p.label+"=binary"), f.Facts, f.BlobID))
+		p.text = string(appendShortFacts([]byte(p.label+"=binary"), f.Facts, f.BlobID))
 		it.add(p)
 	}
 	if n := h.Card.Omitted; n > 0 {

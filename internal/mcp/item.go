@@ -16,8 +16,9 @@ type item struct {
 	labels []string
 	parts  []part
 	// way is the call that shows fields of the record; nil when there is none.
-	way  func(fields []string) *Next
-	room []part // for the parts that fit
+	way      func(fields []string) *Next
+	room     []part // for the parts that fit
+	reserved int    // bytes of the longest line that may follow; 0: not known yet
 }
 
 // lack is what a part does not show.
@@ -162,6 +163,34 @@ func (p *part) append(b []byte) []byte {
 	return appendCutMark(b, p.total)
 }
 
+// headSize is what the item takes at least: its head, and how much is left out.
+func (it *item) headSize() int {
+	n := len(it.head) + len("\n")
+	if len(it.parts) > 0 {
+		n += len(moreFields(len(it.parts)))
+	}
+	return n
+}
+
+// wholeSize is the length of the item's first line with all that it has.
+func (it *item) wholeSize() int {
+	all := fitting{item: it, shown: it.parts, labels: it.labels}
+	return all.size()
+}
+
+// matchSize is what the item takes beside that to show a little of its first match and
+// how to read on; 0 for an item that is no hit.
+func (it *item) matchSize() int {
+	if len(it.parts) == 0 || !it.parts[0].marked {
+		return 0
+	}
+	p := it.parts[0]
+	if p.chars > minShown {
+		p.shorten(minShown)
+	}
+	return len(separator) + p.size + it.reserve() + 1
+}
+
 // fit puts the item into a number of bytes, its lines included, and appends it. cut
 // reports that something is shortened or left out.
 func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
@@ -174,11 +203,16 @@ func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
 	// Room is kept for the longest line that may follow (MS-65). Where there is none
 	// for it, nothing is shown in part.
 	f := fitting{item: it, room: share, partly: true, shown: it.room}
-	left := share - len(it.head) - 1 - len(moreFields(len(it.parts)))
+	left := share - it.headSize()
 	if reserve := it.reserve(); left > reserve {
 		left -= reserve
 	} else {
 		f.partly = false
+	}
+	matches := 0
+	for matches < len(it.parts) && it.parts[matches].marked { // they come first
+		left -= f.place(it.parts[matches], left)
+		matches++
 	}
 	for _, l := range it.labels {
 		if len(l) <= left {
@@ -186,7 +220,7 @@ func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
 			left -= len(l)
 		}
 	}
-	for _, p := range it.parts {
+	for _, p := range it.parts[matches:] {
 		left -= f.place(p, left)
 	}
 	it.room = f.shown
@@ -194,8 +228,11 @@ func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
 	return text, true
 }
 
-// reserve is the length of the longest line that may follow the item.
+// reserve is the length of the longest lines that may follow the item.
 func (it *item) reserve() int {
+	if it.reserved > 0 {
+		return it.reserved
+	}
 	longest := 0
 	for _, p := range it.parts {
 		if p.source != "" || p.lacks == lacksText {
@@ -207,7 +244,25 @@ func (it *item) reserve() int {
 	if it.way != nil {
 		longest = max(longest, len(moreLine(it.way(nil))))
 	}
-	return longest
+	it.reserved = longest + len(it.expand())
+	return it.reserved
+}
+
+// expand is the line that shows the records of relations; "" when there are none.
+func (it *item) expand() string {
+	if it.ref.id == "" {
+		return ""
+	}
+	var names []string
+	for i := range it.parts {
+		if p := &it.parts[i]; p.lacks == lacksRelation && p.field != "" {
+			names = append(names, p.field)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return moreLine(it.ref.fetch(member{"expand", []byte(quoteList(names))}))
 }
 
 // window is where a shortened text goes on.

@@ -10,46 +10,56 @@ import (
 // The content ladder says to a program what lines starting more: say to a reader
 // (MS-190 …): how to read what an answer shows in part.
 
-// appendLadder appends the ladder of a page as a member; nothing when no record has a
-// rung. It has at most that many records and LadderMax bytes; the others are counted.
-func appendLadder(b []byte, provider string, rows []*row, most int) []byte {
-	const (
-		name = `,"content_ladder":`
-		head = `{"kind":"record_set","read_tool":"read_record_field","records":[`
-		tail = `],"records_omitted":100}`
-	)
-	before := len(b)
-	start := len(b) + len(name)
-	b = append(append(b, name...), head...)
-	n, omitted := 0, 0
-	for _, r := range rows {
-		fields := r.continued()
-		if r.ref.id == "" || len(fields) == 0 {
-			continue
-		}
-		if n == most || omitted > 0 {
-			omitted++
-			continue
-		}
-		rung := len(b)
-		if n > 0 {
-			b = append(b, ',')
-		}
-		b = append(r.appendRung(append(b, '{'), fields, provider), '}')
-		if len(b)-start+len(tail) > LadderMax {
-			b = b[:rung]
-			omitted++
-			continue
-		}
-		n++
+// ladder is that of a page, with at most that many records and LadderMax bytes; the
+// others are counted.
+type ladder struct {
+	provider string
+	most     int
+	b        []byte // the rungs
+	n        int
+	omitted  int
+}
+
+const (
+	ladderHead = `,"content_ladder":{"kind":"record_set","read_tool":"read_record_field","records":[`
+	ladderTail = `],"records_omitted":100}`
+)
+
+// add adds the rung of a record, if it has one.
+func (l *ladder) add(r *row) {
+	if r.ref.id == "" {
+		return
 	}
-	if n+omitted == 0 {
-		return b[:before]
+	fields := r.continued()
+	if len(fields) == 0 {
+		return
 	}
-	b = append(b, ']')
-	if omitted > 0 {
+	if l.n == l.most || l.omitted > 0 {
+		l.omitted++
+		return
+	}
+	rung := len(l.b)
+	if l.n > 0 {
+		l.b = append(l.b, ',')
+	}
+	l.b = append(r.appendRung(append(l.b, '{'), fields, l.provider), '}')
+	if len(ladderHead)+len(l.b)+len(ladderTail) > LadderMax+len(`,"content_ladder":`) {
+		l.b = l.b[:rung]
+		l.omitted++
+		return
+	}
+	l.n++
+}
+
+// append appends the ladder as a member; nothing when no record has a rung.
+func (l *ladder) append(b []byte) []byte {
+	if l.n+l.omitted == 0 {
+		return b
+	}
+	b = append(append(append(b, ladderHead...), l.b...), ']')
+	if l.omitted > 0 {
 		b = append(b, `,"records_omitted":`...)
-		b = strconv.AppendInt(b, int64(omitted), 10)
+		b = strconv.AppendInt(b, int64(l.omitted), 10)
 	}
 	return append(b, '}')
 }
@@ -71,9 +81,13 @@ func (r *row) appendRung(b []byte, fields []evidence.Field, provider string) []b
 func (r ref) appendRecord(b []byte) []byte {
 	b = appendID(append(b, `"id":`...), r.id)
 	b = append(b, `,"connection_id":`...)
-	b = appendOrNull(b, r.Connection)
-	b = appendMember(b, "stream", r.Stream)
-	b = appendMember(b, "record_id", r.Record)
+	if r.Connection == "" {
+		b = append(b, "null"...)
+	} else {
+		b = appendID(b, r.Connection)
+	}
+	b = appendID(append(b, `,"stream":`...), r.Stream)
+	b = appendID(append(b, `,"record_id":`...), r.Record)
 	b = append(r.appendURI(append(b, `,"resource_uri":"`...)), '"')
 	return append(b, `,"fields":[`...)
 }
@@ -210,8 +224,10 @@ func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
 // binaryEntry tells the facts of a binary value and the way to its bytes: the blob,
 // or an explicit window of the field.
 func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
+	facts := f.Binary
+	facts.MimeType = evidence.Clean(facts.MimeType)
 	b = append(appendEntryHead(b, f, "binary"), `,"binary":{`...)
-	b = append(f.Binary.AppendMembers(b), '}')
+	b = append(facts.AppendMembers(b), '}')
 	if f.BlobID == "" {
 		return r.windowEntry(b, f.Name, 0)
 	}

@@ -39,7 +39,7 @@ const (
 	LabelChars       = 60
 	ExcerptChars     = 320 // characters of an excerpt or snippet in structured output
 	RowMin           = 160 // bytes, the smallest share of one record
-	HitMin           = 400 // bytes, the smallest share of one hit: a match is shown
+	HitMin           = 300 // bytes, the smallest share of one hit
 
 	LadderRecords = 25
 	LadderFields  = 8

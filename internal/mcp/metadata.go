@@ -65,13 +65,17 @@ func (d *document) appendMetadata(b []byte, room int) []byte {
 
 // facts are the members of metadata that are always there.
 func (d *document) facts() []byte {
+	eventTime := d.at.Value
+	if d.at.Source == evidence.SourceEnvelope { // emitted_at says it
+		eventTime = ""
+	}
 	b := append([]byte(`{"stream":`), quoteID(d.Stream)...)
 	b = append(append(b, `,"record_id":`...), quoteID(d.ref.Record)...)
 	for _, m := range []struct{ name, value string }{
 		{"connection_id", d.Connection},
 		{"connector_key", d.ConnectorKey},
 		{"display_name", d.Label()},
-		{"event_time", d.at.Value},
+		{"event_time", eventTime},
 		{"emitted_at", d.EmittedAt},
 		{"text_source", d.source},
 	} {

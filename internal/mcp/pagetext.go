@@ -22,14 +22,27 @@ type pageText struct {
 	bookmark string
 	tokens   string   // the rest of the first line
 	facts    []string // lines that follow it
-	ways     []string // lines that follow the items
+	cut      string   // a line that says that items were dropped; "" when none were
+	ways     []string // lines that go on when all items are shown
 	narrow   string   // what else helps when not all are shown
 	none     string   // what to say when there are none
+	ranked   bool     // the first items are the best
+
+	projected bool // by the adapter (MS-71)
+
+	// again is the line that goes on when not all items are shown, but so many.
+	again func(shown int) string
 }
 
 // pageText says of a page what both tools say.
 func (c *call) pageText(p *cutPage) *pageText {
 	t := &pageText{most: len(p.rows)}
+	t.again = func(shown int) string {
+		if shown == t.most && t.most < t.count { // more came than were asked for
+			return c.callLine("next", " shows all that came", limitTo(min(maxHits, t.count)))
+		}
+		return c.callLine("next", " repeats what is shown; its own next: goes on", limitTo(shown))
+	}
 	if n, given := c.args.Int("limit"); given {
 		t.most = n
 	}
@@ -43,42 +56,59 @@ func (c *call) pageText(p *cutPage) *pageText {
 	if id := c.args.Text("connection_id"); id != "" {
 		t.tokens += " connection_id=" + quoteID(id)
 	}
-	if p.cut {
-		t.tokens += " projected=adapter"
+	t.projected = p.cut
+	if p.dropped() > 0 {
+		t.cut = "cut to " + strconv.Itoa(len(p.rows)) + " of " + strconv.Itoa(len(p.Page.Rows))
 	}
 	t.facts = warningLines(p.Warnings)
 	return t
 }
 
-// header is the first line and the facts about the page (MS-104, MS-126).
-func (t *pageText) header(shown int) string {
+// header is the first line and the facts about the page (MS-104, MS-126). A handle
+// stands in the call that takes it; here only when there is no such call.
+func (t *pageText) header(shown, left int) string {
 	var b strings.Builder
 	b.WriteString(t.title + " " + t.label + "=" + strconv.Itoa(t.count) + " shown=" + strconv.Itoa(shown))
 	if t.hasMore != "" {
 		b.WriteString(" has_more=" + t.hasMore)
 	}
-	if t.cursor != "" {
+	if t.cursor != "" && left > 0 {
 		b.WriteString(" next_cursor=" + quoteID(t.cursor))
 	}
-	if t.bookmark != "" {
+	if t.bookmark != "" && (left > 0 || !t.isLast()) {
 		b.WriteString(" next_changes_since=" + quoteID(t.bookmark))
 	}
-	b.WriteString(t.tokens + "\n")
+	b.WriteString(t.tokens)
+	if t.projected {
+		b.WriteString(" projected=adapter")
+	}
+	b.WriteString("\n")
 	for _, line := range t.facts {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
 
-// footer is how to go on, and how to read the lines above (MS-69, MS-105, MS-128).
-func (t *pageText) footer(shown int, cut, beside bool) string {
+// isLast reports that nothing follows the page now.
+func (t *pageText) isLast() bool { return t.cursor == "" && t.hasMore != "true" }
+
+// footer is how to go on, and how to read the lines above (MS-69, MS-105, MS-128). Of
+// a page that is not all shown only the rerun is offered: the handles lie behind it.
+func (t *pageText) footer(shown, left int, cut, beside bool) string {
 	var b strings.Builder
-	if n := t.count - shown; n > 0 {
-		b.WriteString("not shown: " + strconv.Itoa(n) + " " + t.noun + ` of this page; rerun with "limit":` + strconv.Itoa(shown) +
-			" and follow its next_cursor, or " + t.narrow + "\n")
+	if t.cut != "" {
+		b.WriteString(t.cut + "\n")
 	}
-	for _, line := range t.ways {
-		b.WriteString(line + "\n")
+	if left > 0 {
+		b.WriteString("not shown: " + strconv.Itoa(left) + " " + t.noun + " of this page")
+		if t.cursor != "" {
+			b.WriteString(", which come before next_cursor")
+		}
+		b.WriteString("; " + t.narrow + ", or go on\n" + t.again(shown) + "\n")
+	} else {
+		for _, line := range t.ways {
+			b.WriteString(line + "\n")
+		}
 	}
 	if shown == 0 {
 		return b.String()
@@ -93,25 +123,43 @@ func (t *pageText) footer(shown int, cut, beside bool) string {
 	return b.String() + "\n"
 }
 
-// render is the text: as many items as fit between header and footer (MS-65). put
-// makes the nth of them.
-func (t *pageText) render(put func(it *item, n int)) string {
+// begin gives the sheet for the items: as many as fit between header and footer
+// (MS-65).
+func (t *pageText) begin() *sheet {
+	// The room of every line that may be there is kept free, whether all items are
+	// shown or not.
+	fixed := 0
+	for _, left := range []int{0, t.count} {
+		fixed = max(fixed, len(t.header(t.count, left))+len(t.footer(t.count, left, true, true)))
+	}
+	room := t.budget + uncounted(t.cursor, t.bookmark) - fixed
+	return &sheet{room: room, coming: min(t.count, t.most), least: t.share, ranked: t.ranked, text: make([]byte, 0, max(0, room))}
+}
+
+// end is the text with its items.
+func (t *pageText) end(s *sheet) string {
 	if t.count == 0 {
-		return strings.TrimSuffix(t.header(0)+t.none+t.footer(0, false, false), "\n")
+		return strings.TrimSuffix(t.header(0, 0)+t.none+t.footer(0, 0, false, false), "\n")
 	}
-	// The room of every line that may be there is kept free.
-	fixed := len(t.header(t.count)) + len((&pageText{count: 2 * t.count, noun: t.noun, narrow: t.narrow, ways: t.ways}).footer(t.count, true, true))
-	most := min(t.count, t.most)
-	s := sheet{room: t.budget + uncounted(t.cursor, t.bookmark) - fixed, coming: most, least: t.share}
-	s.text = make([]byte, 0, max(0, s.room))
-	var it item
-	for n := range most {
-		put(&it, n)
-		if !s.add(&it) {
-			break
-		}
+	left := t.count - s.shown
+	return t.header(s.shown, left) + string(s.text) + strings.TrimSuffix(t.footer(s.shown, left, s.cut, s.beside), "\n")
+}
+
+// cursorLine is the call for the next page.
+func (c *call) cursorLine(cursor string) string {
+	return c.callLine("next", "", member{"cursor", []byte(quoteID(cursor))})
+}
+
+// callLine is the same call with some arguments changed, as a line of its own: all of
+// it, so that it can be run as it stands. Arguments that would fill the text are not
+// repeated.
+func (c *call) callLine(label, words string, changes ...member) string {
+	const most = QueryTextMax / 4
+	args, own := c.args.JSON(changes...), Args{}.JSON(changes...)
+	if len(args)-len(own) > most {
+		return label + " call: " + c.tool.Name + ", same arguments with " + escapeHidden(string(own)) + words
 	}
-	return t.header(s.shown) + string(s.text) + strings.TrimSuffix(t.footer(s.shown, s.cut, s.beside), "\n")
+	return label + ": " + c.tool.Name + " " + escapeHidden(string(args)) + words
 }
 
 // warningLines are the warnings of a page: three, and how many more there are

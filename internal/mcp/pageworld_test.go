@@ -135,12 +135,10 @@ func TestPagesByText(t *testing.T) {
 				t.Fatalf("CONT-1 not all of 40 notes fit:\n%s", got)
 			}
 		}
-		_, cursor, more := strings.Cut(got, `next_cursor="`)
-		if !more {
+		if !strings.Contains(got, "\nnext: ") {
 			break
 		}
-		cursor, _, _ = strings.Cut(cursor, `"`)
-		args = `{"stream":"notes","limit":40,"cursor":"` + cursor + `"}`
+		args = nextCall(got, "next:", "query_records")
 		if pages > 20 {
 			t.Fatal("no end")
 		}

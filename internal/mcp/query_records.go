@@ -7,7 +7,7 @@ import (
 )
 
 // filterAbout describes a filter where it is first met.
-const filterAbout = "Typed object filter. {field: value} = exact, {field: {gte,gt,lte,lt}} = range. Not a string. Legal fields: GET /v1/schema."
+const filterAbout = "Typed object filter. {field: value} = exact, {field: {gte,gt,lte,lt}} = range. Not a string. Legal fields: see schema."
 
 // queryRecordsTool reads a page of records (mcp-surface §8).
 var queryRecordsTool = Tool{
@@ -67,49 +67,74 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 // records is the result for a page, with a ladder of at most that many records.
 func (c *call) records(p *cutPage, rungs int) *Result {
 	asked := rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
-	rows := make([]*row, len(p.rows))
-	for i, raw := range p.rows {
-		rows[i] = newRow(rsclient.RecordOf(raw, asked), p.Presentation, c.args.List("fields"))
-	}
+	fields := c.args.List("fields")
 	body := p.body()
-	b := append(make([]byte, 0, len(body)+LadderMax+64*len(rows)), `{"data":`...)
+	b := append(make([]byte, 0, len(body)+LadderMax+64*len(p.rows)), `{"data":`...)
 	b = append(append(b, body...), `,"ids":[`...)
-	for i, r := range rows {
+	ways := ladder{provider: c.RS.Provider(), most: rungs}
+	text := c.recordsText(p)
+	sheet := text.begin()
+	var r row // one after the other
+	var it item
+	for i, raw := range p.rows {
+		r.read(rsclient.RecordOf(raw, asked), p.Presentation, fields)
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = appendOrNull(b, r.ref.id)
+		ways.add(&r)
+		if sheet.isOpen() {
+			if r.item(&it, i+1); it.way == nil {
+				it.way = c.again
+			}
+			sheet.add(&it)
+		}
 	}
-	b = append(b, ']')
-	b = appendLadder(b, c.RS.Provider(), rows, rungs)
+	b = ways.append(append(b, ']'))
 	var next *Next
 	if p.dropped() > 0 {
 		next = c.rerun(len(p.rows))
 	}
-	return &Result{Structured: c.appendTail(b, p, next), Content: []Block{{Text: c.recordsText(p, rows)}}}
+	return &Result{Structured: c.appendTail(b, p, next), Content: []Block{{Text: text.end(sheet)}}}
 }
 
-// recordsText is the text (MS-104, MS-105).
-func (c *call) recordsText(p *cutPage, rows []*row) string {
+// recordsText is the text without its items (MS-104, MS-105).
+func (c *call) recordsText(p *cutPage) *pageText {
 	t := c.pageText(p)
 	t.title = "records stream=" + quoteID(c.args.Text("stream"))
-	t.label, t.noun, t.count = "returned", "records", len(rows)
+	t.label, t.noun, t.count = "returned", "records", len(p.rows)
 	t.budget, t.share, t.narrow = QueryTextMax, RowMin, "name fewer fields"
-	if p.dropped() > 0 {
-		t.ways = append(t.ways, c.cutLine(p))
+	if t.isLast() && !c.args.Has("cursor") && !c.args.Has("changes_since") {
+		t.none = c.emptyAdvice()
 	}
-	if t.cursor != "" {
-		t.ways = append(t.ways, `next page: query_records, same arguments, "cursor": next_cursor above`)
+	switch {
+	case p.dropped() > 0:
+		t.ways = append(t.ways, t.again(len(p.rows)))
+	case t.cursor != "":
+		t.ways = append(t.ways, c.cursorLine(t.cursor))
+	case t.bookmark != "" && t.isLast():
+		t.ways = append(t.ways, c.laterLine(t.bookmark))
 	}
-	if t.bookmark != "" && t.hasMore != "true" {
-		t.ways = append(t.ways, `later: query_records {"stream":`+quoteID(c.args.Text("stream"))+`,"changes_since":next_changes_since above}`)
+	return t
+}
+
+// emptyAdvice is what to try when a stream shows no records at all.
+func (c *call) emptyAdvice() string {
+	if c.args.Has("filter") {
+		return "no records; the whole filter must match: try a wider one, or search for words\nnext: schema " +
+			escapeHidden(string(schemaArgs(c.stream(), c.connection()))) + " shows what a filter can be\n"
 	}
-	return t.render(func(it *item, n int) {
-		rows[n].item(it, n+1)
-		if it.way == nil {
-			it.way = c.again
-		}
-	})
+	return "no records; other streams and connections may have some\nnext: schema {} shows them\n"
+}
+
+// laterLine is the call for what changes after the page. Changes have an order of
+// their own.
+func (c *call) laterLine(bookmark string) string {
+	changes := []member{{"changes_since", []byte(quoteID(bookmark))}, {"cursor", nil}}
+	if !c.args.Has("changes_since") {
+		changes = append(changes, member{"sort", nil}, member{"order", nil})
+	}
+	return c.callLine("later", "", changes...)
 }
 
 // again is the same page with some fields: the way to a record without a handle

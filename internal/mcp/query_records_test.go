@@ -11,7 +11,7 @@ import (
 const entriesPath = "/v1/streams/entries/records"
 
 // ledgerMeta is the meta of pages of the ledger.
-const ledgerMeta = `"meta":{"count":{"kind":"exact","value":41},"warnings":[{"code":"limit_clamped","param":"limit","message":"limit reduced to 100"}],` +
+const ledgerMeta = `"meta":{"count":{"kind":"exact","value":41},"warnings":[],` +
 	`"presentation":{"ledgerly/entries":{"label":"Your ledger","time_field":"posted_at","roles":{"primary-title":["memo"],"event-time":["posted_at"],"amount":["amount_minor"],"primary-text":["note"]}}}}`
 
 // ledgerPage is the page of the example of MS-104.
@@ -127,9 +127,10 @@ func TestQueryRecordsRawData(t *testing.T) {
 func TestQueryRecordsPaging(t *testing.T) {
 	s := newScript(t)
 	t.Run("PAGE-1 cursor and count are in the text", func(t *testing.T) {
-		s.says(entriesPath, ledgerPage(), true)
+		const warning = `{"code":"page_bytes_limited","message":"The page ended early."}`
+		s.says(entriesPath, strings.Replace(ledgerPage(), `"warnings":[]`, `"warnings":[`+warning+`]`, 1), true)
 		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`))
-		for _, want := range []string{`has_more=true next_cursor="pc1.7Q" count=exact:41`, `next page: query_records, same arguments, "cursor": next_cursor above`, "\nwarning code=\"limit_clamped\" \"limit reduced to 100\"\n"} {
+		for _, want := range []string{`has_more=true count=exact:41`, "\nnext: query_records {\"stream\":\"entries\",\"cursor\":\"pc1.7Q\"}\n", "\nwarning code=\"page_bytes_limited\" \"The page ended early.\"\n"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("no %q in\n%s", want, got)
 			}
@@ -138,8 +139,8 @@ func TestQueryRecordsPaging(t *testing.T) {
 	t.Run("PAGE-1 a bookmark and the way to later changes", func(t *testing.T) {
 		s.says(entriesPath, `{"object":"list","data":[],"has_more":false,"next_changes_since":"cs1.z","meta":{}}`, true)
 		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","changes_since":"beginning","connection_id":"cin_a1"}`))
-		want := `records stream="entries" returned=0 shown=0 has_more=false next_changes_since="cs1.z" connection_id="cin_a1"` + "\n" +
-			`later: query_records {"stream":"entries","changes_since":next_changes_since above}`
+		want := `records stream="entries" returned=0 shown=0 has_more=false connection_id="cin_a1"` + "\n" +
+			`later: query_records {"stream":"entries","changes_since":"cs1.z","connection_id":"cin_a1"}`
 		if got != want {
 			t.Error(cmp.Diff(want, got))
 		}
@@ -148,7 +149,7 @@ func TestQueryRecordsPaging(t *testing.T) {
 		cursor := strings.Repeat("c", 9000)
 		s.says(entriesPath, `{"data":[{"id":"e1","memo":"x"}],"has_more":true,"next_cursor":"`+cursor+`"}`, true)
 		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`))
-		if !strings.Contains(got, `next_cursor="`+cursor+`"`) || !strings.Contains(got, "\n1. \"entries:e1\"") {
+		if !strings.Contains(got, `"cursor":"`+cursor+`"}`) || !strings.Contains(got, "\n1. \"entries:e1\"") {
 			t.Errorf("%.300s", got)
 		}
 	})
@@ -159,9 +160,22 @@ func TestQueryRecordsPaging(t *testing.T) {
 		if _, err := fmt.Sscanf(got[strings.Index(got, "shown="):], "shown=%d", &shown); err != nil || shown < 20 || shown > 99 {
 			t.Fatalf("shown %d (%v)", shown, err)
 		}
-		want := fmt.Sprintf("not shown: %d records of this page; rerun with \"limit\":%d and follow its next_cursor, or name fewer fields\n", 100-shown, shown)
-		if !strings.Contains(got, want) {
+		want := fmt.Sprintf("not shown: %d records of this page, which come before next_cursor; name fewer fields, or go on\n"+
+			"next: query_records {\"stream\":\"entries\",\"limit\":%d} repeats what is shown; its own next: goes on\n", 100-shown, shown)
+		if !strings.Contains(got, want) || strings.Count(got, "\nnext: ") != 1 {
 			t.Errorf("CONT-1 no %q in …%s", want, got[len(got)-500:])
+		}
+		for _, handle := range []string{` next_cursor="pc1.next"`, ` next_changes_since="cs1.next"`} {
+			if header, _, _ := strings.Cut(got, "\n"); !strings.Contains(header, handle) {
+				t.Errorf("PAGE-1 no %s in %s", handle, header)
+			}
+		}
+	})
+	t.Run("MS-21 arguments that would fill the text are not repeated", func(t *testing.T) {
+		s.says(entriesPath, ledgerPage(), true)
+		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","filter":{"memo":"`+strings.Repeat("x", QueryTextMax)+`"}}`))
+		if want := "\nnext call: query_records, same arguments with {\"cursor\":\"pc1.7Q\"}\n"; !strings.Contains(got, want) || len(got) > QueryTextMax {
+			t.Errorf("no %q in %s", want, got)
 		}
 	})
 }
@@ -236,4 +250,22 @@ func hostilePage() string {
 		row("cin_a1", "tagged", `{"title":"<b>bold</b> & <mark>kept","n":1e300,"zero":-0.0}`),
 		`"not a record"`,
 	}, ",") + `],"has_more":false,"meta":{"warnings":[{"code":"x\ny","message":"line\nbreak"},{"code":"b"},{"code":"c"},{"code":"d"},{"code":"e"}]}}`
+}
+
+func TestExpandedLeadsOn(t *testing.T) {
+	s := newScript(t, "/v1/schema", `{"connectors":[{"connector_key":"ledgerly","streams":[{"name":"entries","expand_capabilities":[{"name":"receipts"},{"name":"owner"}]}]}]}`)
+	const call = "\n   more: fetch {\"id\":\"cin_a1/entries:e1\",\"expand\":[\"receipts\"]}"
+	for _, c := range []struct{ name, data string }{
+		{"CONT-1 expanded records have a call", `"memo":"x"`},
+		{"CONT-1 expanded records have a call beside that of a cut text", `"note":` + jsonText(letter(900))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s.says(entriesPath, `{"data":[{"id":"e1","stream":"entries","connection_id":"cin_a1","data":{`+c.data+`},"expanded":{"receipts":{"data":[{"id":"r1"}],"has_more":true},"owner":{"data":[]}}}]}`, true)
+			got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","expand":["receipts","owner"]}`))
+			runnable(t, got)
+			if strings.Count(got, call) != 1 || strings.Contains(c.data, "note") != strings.Contains(got, "   more: read_record_field ") {
+				t.Errorf("%s", got)
+			}
+		})
+	}
 }

@@ -13,7 +13,12 @@ import (
 
 // quoteID writes an identifier exactly: decoding the JSON string gives it byte for
 // byte. What could hide in a terminal or reorder a line is escaped.
-func quoteID(s string) string { return string(appendID(nil, s)) }
+func quoteID(s string) string {
+	if isPlain(s) {
+		return `"` + s + `"`
+	}
+	return string(appendID(nil, s))
+}
 
 // appendID appends an identifier as quoteID writes it.
 func appendID(b []byte, s string) []byte {
@@ -31,6 +36,22 @@ func escapeHidden(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		if isHidden(r) {
+			b.WriteString(escapeRune(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// visible is a name as a label shows it: as it is, with hidden characters as escapes.
+func visible(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if r < ' ' || isHidden(r) {
 			b.WriteString(escapeRune(r))
 		} else {
 			b.WriteRune(r)
@@ -66,7 +87,12 @@ func escapeRune(r rune) string {
 }
 
 // quote writes any other value, without its control and bidirectional characters.
-func quote(s string) string { return string(appendQuote(nil, s)) }
+func quote(s string) string {
+	if isPlain(s) {
+		return `"` + s + `"`
+	}
+	return string(appendQuote(nil, s))
+}
 
 // appendQuote appends a value as quote writes it.
 func appendQuote(b []byte, s string) []byte {

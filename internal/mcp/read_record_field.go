@@ -17,7 +17,7 @@ var readRecordFieldTool = Tool{
 		"Continues cut text shown by search, query_records or fetch, and accepts the same ids as fetch, also pdpp://record/…. " +
 		"One selector: cursor, offset_chars or q. Text and structured output both have the whole window. See server instructions.",
 	args: argTable{
-		{name: "id", kind: argHandle, about: "Handle as shown, also pdpp://record/…; not with the three parts below."},
+		{name: "id", kind: argHandle, about: "Handle as shown, also pdpp://record/…; not with stream and record_id."},
 		{name: "connection_id", kind: argID},
 		{name: "stream", kind: argStream},
 		{name: "record_id", kind: argID},
@@ -51,7 +51,7 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 		return nil, err
 	}
 	next, _ := p.neighbours()
-	link := &Link{URI: p.uri(), Name: w.field, MimeType: "text/plain"}
+	link := &Link{URI: p.uri(), Name: visible(w.field), MimeType: "text/plain"}
 	if next != nil {
 		link.URI = next.URI()
 	}
@@ -128,6 +128,9 @@ func (p *piece) appendNeighbours(b []byte) []byte {
 	return b
 }
 
+// isLast reports a window that ends with the text.
+func (p *piece) isLast() bool { return p.Next < 0 && p.End == p.Total }
+
 // render is the text: facts and ways on first, the window last (MS-175).
 func (p *piece) render() string {
 	id, embedded := p.asked.record.id, p.asked.record.beside == ""
@@ -144,9 +147,19 @@ func (p *piece) render() string {
 	if p.Total >= 0 {
 		fmt.Fprintf(&b, " total=%d", p.Total)
 	}
-	fmt.Fprintf(&b, " complete=%t", p.Complete)
+	switch {
+	case p.Complete:
+		b.WriteString(" complete=true")
+	case p.isLast():
+		b.WriteString(" end=true")
+	default:
+		b.WriteString(" complete=false")
+	}
 	if p.Next >= 0 {
 		fmt.Fprintf(&b, ` next_cursor="%d"`, p.Next)
+	}
+	if offset := p.asked.place.offset; p.isLast() && p.Start == p.End && offset.n >= p.End && p.End > 0 {
+		fmt.Fprintf(&b, "\nnothing here: offset %d is past the end", offset.n)
 	}
 	next, prev := p.neighbours()
 	if next != nil {

@@ -124,7 +124,14 @@ func TestWindowArithmetic(t *testing.T) {
 		if got := shownWindow(t, res); got != string(want[start:end]) {
 			rt.Fatalf("%d+%d gives %q", offset, limit, got)
 		}
-		head := fmt.Sprintf("chars=%d..%d total=500 complete=%t", start, end, start == 0 && end == 500)
+		state := "complete=false"
+		if end == 500 {
+			state = map[bool]string{true: "complete=true", false: "end=true"}[start == 0]
+		}
+		head := fmt.Sprintf("chars=%d..%d total=500 %s", start, end, state)
+		if past := strings.Contains(res.Content[0].Text, fmt.Sprintf("\nnothing here: offset %d is past the end\n", offset)); past != (offset >= 500) {
+			rt.Fatalf("past the end: %t at %d", past, offset)
+		}
 		if first, _, _ := strings.Cut(res.Content[0].Text, "\n"); !strings.Contains(first, head) {
 			rt.Fatalf("header %q, want %q", first, head)
 		}
@@ -147,8 +154,8 @@ func TestExclusiveSelectors(t *testing.T) {
 			{`{` + id + `,"q":"a","offset_chars":1}`, "q", "`q` is exclusive with `offset_chars`"},
 			{`{` + id + `,"before_chars":1}`, "before_chars", "`before_chars` and `after_chars` require `q`"},
 			{`{` + id + `,"after_chars":1,"offset_chars":1}`, "after_chars", "`before_chars` and `after_chars` require `q`"},
-			{`{` + id + `,"stream":"items"}`, "id", "`id` is exclusive with `connection_id`, `stream` and `record_id`"},
-			{`{` + id + `,"connection_id":"cin_c1"}`, "id", "`id` is exclusive with `connection_id`, `stream` and `record_id`"},
+			{`{` + id + `,"stream":"items"}`, "id", "`id` is exclusive with `stream` and `record_id`"},
+			{`{` + id + `,"connection_id":"cin_c1","record_id":"x"}`, "id", "`id` is exclusive with `stream` and `record_id`"},
 			{`{"field_path":"body"}`, "id", "requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`"},
 			{`{"field_path":"body","stream":"items","record_id":"x"}`, "id", "requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`"},
 			{`{` + id + `,"cursor":"-1"}`, "cursor", "cursor must be a value returned by this tool"},
@@ -165,6 +172,7 @@ func TestExclusiveSelectors(t *testing.T) {
 		for args, code := range map[string]string{
 			`{"id":"cin_c1/items","field_path":"body"}`: "invalid_id",
 			`{"id":"","field_path":"body"}`:             "invalid_argument",
+			`{` + id + `,"connection_id":"cin_c2"}`:     "conflicting_connection_id",
 			`{"id":"items:x"}`:                          "invalid_argument",
 			`{` + id + `,"limit_chars":16385}`:          "invalid_argument",
 			`{` + id + `,"limit_chars":0}`:              "invalid_argument",

@@ -49,6 +49,15 @@ func Lookup(name string) *Tool {
 	return nil
 }
 
+// ToolNames are the names of the tools, in the order they are listed.
+func ToolNames() []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return names
+}
+
 // Call runs a tool with raw arguments, a JSON value or nil. Whatever goes wrong is a
 // Result, never a panic (MS-46).
 func (s *Surface) Call(ctx context.Context, t *Tool, raw []byte) (res *Result) {

@@ -222,7 +222,7 @@ func (s *Surface) resourceError(err error) *ResourceError {
 func ownResourceError(kind ResourceKind, f *Failure) *ResourceError {
 	message := f.Error()
 	if f.Next != nil {
-		message += " next: " + f.Next.Tool + " " + string(f.Next.Args)
+		message += " next: " + f.Next.Tool + " " + escapeHidden(string(f.Next.Args))
 	}
 	return &ResourceError{Kind: kind, Message: message, Data: f.object()}
 }

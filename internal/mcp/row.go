@@ -15,28 +15,35 @@ import (
 type row struct {
 	rsclient.Record
 	ref      ref
-	evidence *evidence.Record
+	evidence evidence.Record
 	all      []evidence.Field // its fields
 	title    evidence.Title   // its text is never empty where there is a handle
 	at       evidence.EventTime
 }
 
-// newRow reads a record. fields, when they were asked for, are all that is looked at
-// (MS-102, PROJ-2).
-func newRow(r rsclient.Record, all rsclient.Presentations, fields []string) *row {
+// newRow reads a record.
+func newRow(rec rsclient.Record, all rsclient.Presentations, fields []string) *row {
+	r := new(row)
+	r.read(rec, all, fields)
+	return r
+}
+
+// read makes r another record. fields, when they were asked for, are all that is looked
+// at (MS-102, PROJ-2).
+func (r *row) read(rec rsclient.Record, all rsclient.Presentations, fields []string) {
 	if fields != nil {
-		r.Project(fields)
+		rec.Project(fields)
 	}
-	out := &row{Record: r, ref: refer(Handle{r.Connection, r.Stream, r.Identity.Record}), evidence: r.Evidence(all)}
-	if fields != nil {
-		out.evidence.Envelope = nil // it was not asked for either
+	r.Record, r.ref = rec, refer(Handle{rec.Connection, rec.Stream, rec.Identity.Record})
+	if rec.Describe(&r.evidence, all); fields != nil {
+		r.evidence.Envelope = nil // it was not asked for either
 	}
-	out.all = slices.AppendSeq(make([]evidence.Field, 0, out.evidence.Len()), out.evidence.Fields())
-	out.title, out.at = evidence.TitleOf(out.evidence), evidence.EventTimeOf(out.evidence)
-	if out.title.Text == "" {
-		out.title.Text = out.ref.id
+	r.all = r.evidence.AppendFields(r.all[:0])
+	r.at = evidence.EventTimeOf(&r.evidence)
+	r.title = evidence.TitleAt(&r.evidence, r.at)
+	if r.title.Text == "" {
+		r.title.Text = r.ref.id
 	}
-	return out
 }
 
 // shownRoles are the roles whose fields come first, in this order (MS-66).

@@ -25,7 +25,7 @@ var schemaCases = []struct{ name, args, body string }{
 func TestSchemaText(t *testing.T) {
 	for _, tc := range schemaCases {
 		t.Run(tc.name, func(t *testing.T) {
-			res := mustDo(t, newScripted(t, always(tc.body)).surface(), "schema", tc.args)
+			res := mustDo(t, scripted(t, always(tc.body)).Surface, "schema", tc.args)
 			text := res.Content[0].Text
 			golden(t, "schema_"+tc.name+".txt", text+"\n")
 			runnable(t, text)

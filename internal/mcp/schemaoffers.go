@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,8 @@ const (
 
 // offers are the lines of a row that say what can be asked of it (MS-89). They come
 // from query_capabilities; what the document does not state is said to be unstated.
-func (r *schemaRow) offers(fields []schemaField) []string {
-	const all = namesList(0)
+func (r *schemaRow) offers(fields []schemaField, aggregated namesList) []string {
+	all := namesList{}
 	modes, stated := r.searchModes(fields)
 	lines := []string{
 		" projection: " + r.projection(all),
@@ -23,7 +24,7 @@ func (r *schemaRow) offers(fields []schemaField) []string {
 		" count: " + r.counts(),
 		" expand: " + r.expand(all),
 		" search: " + statedList(modes, stated),
-		" aggregation: " + r.aggregation(fields, all),
+		" aggregation: " + r.aggregation(fields, aggregated),
 		" changes_since: " + r.changes(),
 	}
 	if s := r.timeConstraint(); s != "" {
@@ -34,15 +35,18 @@ func (r *schemaRow) offers(fields []schemaField) []string {
 
 // keptOffers are the lines that every row keeps, with the first names of each list.
 func (r *schemaRow) keptOffers(fields []schemaField) []string {
-	const some = namesList(crowdedNames)
+	some := namesList{most: crowdedNames, flagged: true}
 	return []string{" sort: " + r.sort(some), " expand: " + r.expand(some), " aggregation: " + r.aggregation(fields, some)}
 }
 
-// namesList writes lists of names, at most so many of each; 0: all.
-type namesList int
+// namesList writes lists of names.
+type namesList struct {
+	most    int  // names of each list; 0: all
+	flagged bool // what the flags of fields say is not repeated
+}
 
 func (l namesList) join(parts []string, sep string) string {
-	if most := int(l); most > 0 && len(parts) > most {
+	if most := l.most; most > 0 && len(parts) > most {
 		return strings.Join(parts[:most], sep) + sep + "more=" + strconv.Itoa(len(parts)-most)
 	}
 	return strings.Join(parts, sep)
@@ -154,14 +158,22 @@ func (r *schemaRow) aggregation(fields []schemaField, l namesList) string {
 			parts = append(parts, metric)
 		}
 	}
+	var byFlags []string
 	for _, name := range fieldAggregations {
-		names := namesOf(agg, name)
+		names, said := namesOf(agg, name), flagged(fields, "a", name)
 		if names == nil {
-			names = flagged(fields, "a", name)
+			names = said
 		}
-		if len(names) > 0 {
+		switch {
+		case len(names) == 0:
+		case l.flagged && slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(said))):
+			byFlags = append(byFlags, name)
+		default:
 			parts = append(parts, name+"="+l.names(names))
 		}
+	}
+	if byFlags != nil {
+		parts = append(parts, strings.Join(byFlags, "|")+" of the fields with that a=")
 	}
 	switch {
 	case len(parts) == 0 && stated:

@@ -56,9 +56,9 @@ func TestProjection(t *testing.T) {
 		wraps := always(`{"data":` + fullBody + `}`)
 		for name, answers := range map[string]func(string) (int, string){"ignores": ignores, "rejects": rejects, "wraps": wraps} {
 			t.Run(name, func(t *testing.T) {
-				s := newScripted(t, answers)
+				s := scripted(t, answers)
 				for args, want := range map[string]string{`{}`: fullBodyIndex, `{"stream":"entries"}`: fullBodyScoped} {
-					res := mustDo(t, s.surface(), "schema", args)
+					res := mustDo(t, s.Surface, "schema", args)
 					sameJSON(t, data(t, res), want)
 					first, _, _ := strings.Cut(res.Content[0].Text, "\n")
 					if !strings.HasSuffix(first, " projected=adapter") || !strings.Contains(string(res.Structured), `,"projected":"adapter",`) {
@@ -68,20 +68,20 @@ func TestProjection(t *testing.T) {
 			})
 		}
 		t.Run("one more request", func(t *testing.T) {
-			s := newScripted(t, rejects)
-			mustDo(t, s.surface(), "schema", `{"stream":"entries","connection_id":"cin_a1"}`)
+			s := scripted(t, rejects)
+			mustDo(t, s.Surface, "schema", `{"stream":"entries","connection_id":"cin_a1"}`)
 			want := []string{"/v1/schema?view=compact&stream=entries&connection_id=cin_a1", "/v1/schema?stream=entries&connection_id=cin_a1"}
-			if diff := cmp.Diff(want, s.requests()); diff != "" {
+			if diff := cmp.Diff(want, s.sent.take()); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 		})
 		t.Run("other errors are final", func(t *testing.T) {
-			s := newScripted(t, func(string) (int, string) {
+			s := scripted(t, func(string) (int, string) {
 				return http.StatusForbidden, `{"error":{"code":"grant_stream_not_allowed","message":"No."}}`
 			})
-			res := mustFail(t, s.surface(), "schema", `{"stream":"letters"}`, "grant_stream_not_allowed")
+			res := mustFail(t, s.Surface, "schema", `{"stream":"letters"}`, "grant_stream_not_allowed")
 			runnable(t, res.Content[0].Text)
-			if asked := s.requests(); len(asked) != 1 {
+			if asked := s.sent.take(); len(asked) != 1 {
 				t.Errorf("requests %q", asked)
 			}
 		})
@@ -91,7 +91,7 @@ func TestProjection(t *testing.T) {
 // TestUnwrapped: a compact document inside data is the document (MS-83).
 func TestUnwrapped(t *testing.T) {
 	t.Run("SCHEMA-1 unwrapped", func(t *testing.T) {
-		res := mustDo(t, newScripted(t, always(`{"data":`+indexBody+`}`)).surface(), "schema", `{}`)
+		res := mustDo(t, scripted(t, always(`{"data":`+indexBody+`}`)).Surface, "schema", `{}`)
 		sameJSON(t, data(t, res), indexBody)
 	})
 }
@@ -111,7 +111,7 @@ func TestBounded(t *testing.T) {
 				if len(tc.body) <= SchemaStructuredMax {
 					t.Fatalf("the document has only %d bytes", len(tc.body))
 				}
-				res := mustDo(t, newScripted(t, always(tc.body)).surface(), "schema", `{}`)
+				res := mustDo(t, scripted(t, always(tc.body)).Surface, "schema", `{}`)
 				if n := len(res.Structured); n > SchemaStructuredMax {
 					t.Errorf("structured output has %d bytes", n)
 				}
@@ -133,7 +133,7 @@ func TestBounded(t *testing.T) {
 // document fits, and say how many there are (MS-85).
 func TestScopedBudget(t *testing.T) {
 	t.Run("SCHEMA-2 scoped budget", func(t *testing.T) {
-		res := mustDo(t, newScripted(t, always(wideBody(10, 70))).surface(), "schema", `{"stream":"entries"}`)
+		res := mustDo(t, scripted(t, always(wideBody(10, 70))).Surface, "schema", `{"stream":"entries"}`)
 		if n := len(res.Structured); n > SchemaStructuredMax || n < SchemaStructuredMax/2 {
 			t.Errorf("structured output has %d bytes", n)
 		}
@@ -166,14 +166,14 @@ func TestScopedBudget(t *testing.T) {
 // (DISC-5, D8).
 func TestFullNeedsStream(t *testing.T) {
 	t.Run("DISC-5 full needs stream", func(t *testing.T) {
-		s := newScripted(t, always(fullBody))
-		res := mustFail(t, s.surface(), "schema", `{"detail":"full","connection_id":"cin_a1"}`, "invalid_request")
+		s := scripted(t, always(fullBody))
+		res := mustFail(t, s.Surface, "schema", `{"detail":"full","connection_id":"cin_a1"}`, "invalid_request")
 		text := res.Content[0].Text
 		runnable(t, text)
 		if !strings.Contains(text, `schema(stream, connection_id, detail:\"full\")`) || !strings.Contains(text, `param="detail"`) {
 			t.Errorf("text = %s", text)
 		}
-		if asked := s.requests(); len(asked) != 0 {
+		if asked := s.sent.take(); len(asked) != 0 {
 			t.Errorf("the server was asked %q", asked)
 		}
 	})
@@ -187,12 +187,12 @@ func TestFullScope(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newScripted(t, always(`{"data":`+fullBody+`}`))
-		res := mustDo(t, s.surface(), "schema", `{"stream":"entries","connection_id":"cin_a1","detail":"full"}`)
+		s := scripted(t, always(`{"data":`+fullBody+`}`))
+		res := mustDo(t, s.Surface, "schema", `{"stream":"entries","connection_id":"cin_a1","detail":"full"}`)
 		sameJSON(t, data(t, res), `{"object":"schema","bearer":{"scope":"grant"},"connector_count":1,"stream_count":1,
 		"connectors":[{"connector_id":"ledgerly","display_name":"Ledgerly","streams":[`+string(compact)+`]}],
 		"links":{"self":"/v1/schema"},"meta":{"count":{"kind":"none"},"warnings":[]}}`)
-		if diff := cmp.Diff([]string{"/v1/schema?detail=full&stream=entries&connection_id=cin_a1"}, s.requests()); diff != "" {
+		if diff := cmp.Diff([]string{"/v1/schema?detail=full&stream=entries&connection_id=cin_a1"}, s.sent.take()); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 	})
@@ -202,7 +202,7 @@ func TestFullScope(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	t.Run("DISC-6 too large", func(t *testing.T) {
 		body := `{"object":"schema","connectors":[{"connector_key":"a","streams":[{"name":"entries","schema":{"x":"` + strings.Repeat("y", FullStructuredMax) + `"}}]}]}`
-		res := mustFail(t, newScripted(t, always(body)).surface(), "schema", `{"stream":"entries","detail":"full"}`, "schema_too_large")
+		res := mustFail(t, scripted(t, always(body)).Surface, "schema", `{"stream":"entries","detail":"full"}`, "schema_too_large")
 		runnable(t, res.Content[0].Text)
 		if !strings.Contains(res.Content[0].Text, `next: schema {"stream":"entries"}`) {
 			t.Errorf("text = %s", res.Content[0].Text)
@@ -216,7 +216,7 @@ func TestSchemaRecorded(t *testing.T) {
 	for name, args := range map[string]string{"schema-compact": `{}`, "schema-stream": `{"stream":"messages"}`} {
 		t.Run(name, func(t *testing.T) {
 			body := recorded(t, name)
-			res := mustDo(t, newScripted(t, always(body)).surface(), "schema", args)
+			res := mustDo(t, scripted(t, always(body)).Surface, "schema", args)
 			sameJSON(t, data(t, res), body)
 			text := res.Content[0].Text
 			compact, err := rawjson.Compact(nil, []byte(body))

@@ -59,8 +59,8 @@ func drawSchema(rt *rapid.T) string {
 func TestAnyDocument(t *testing.T) {
 	t.Run("DISC-1 DISC-7 any document", func(t *testing.T) {
 		var body string
-		s := newScripted(t, func(string) (int, string) { return 200, body })
-		surface := s.surface()
+		s := scripted(t, func(string) (int, string) { return 200, body })
+		surface := s.Surface
 		rapid.Check(t, func(rt *rapid.T) {
 			body = drawSchema(rt)
 			res := do(t, surface, "schema", `{}`)
@@ -120,14 +120,14 @@ func TestSchemaTextBudget(t *testing.T) {
 	for _, rows := range []int{1, 2, 7, 40, 300} {
 		for _, fields := range []int{0, 1, 12, 90, 400} {
 			name := fmt.Sprintf("%d rows of %d fields", rows, fields)
-			res := mustDo(t, newScripted(t, always(wideBody(rows, fields))).surface(), "schema", `{"stream":"entries"}`)
+			res := mustDo(t, scripted(t, always(wideBody(rows, fields))).Surface, "schema", `{"stream":"entries"}`)
 			text := res.Content[0].Text
 			runnable(t, text)
 			if len(text) > ScopedTextMax {
 				t.Errorf("%s: text of %d bytes", name, len(text))
 			}
 			for _, line := range []string{"\nlegend: ", "\nrow ", "\n fields: ", "\n sort: ", "\n expand: ", "\n aggregation: ", "\nnext: query_records "} {
-				if !strings.Contains(text, line) {
+				if !strings.Contains(text, line) && (fields > 0 || line != "\nlegend: ") {
 					t.Errorf("%s: no %q in the text", name, line)
 				}
 			}

@@ -15,11 +15,13 @@ type schemaBlock struct {
 	rows   []*schemaRow
 	fields []schemaField
 	offers []string // all lines
+	terse  []string // the same, without the names that flags say
 	kept   []string // the lines that every row keeps, with short lists
 }
 
 // schemaLayout is how much of the blocks is shown. The zero value shows all.
 type schemaLayout struct {
+	terse   bool // names that the flags say stand there only
 	short   bool // flags without what only describes
 	crowded bool // only the lines that every row keeps, with the first names of lists
 }
@@ -35,13 +37,15 @@ func (t *schemaText) scoped() string {
 	blocks := t.blocks()
 	head := []string{
 		t.header("stream=" + quoteID(t.doc.scope.stream) + " rows=" + strconv.Itoa(len(t.doc.inScope()))),
-		"legend: " + schemadoc.LegendLine(),
+	}
+	if line := legendLine(blocks); line != "" {
+		head = append(head, "legend: "+line)
 	}
 	notes, tail := t.notes(), []string{t.rowsNext(blocks)}
 	if t.detail == "full" {
 		tail = []string{"full JSON Schema in structured output (" + strconv.Itoa(t.bytes) + " bytes)", tail[0]}
 	}
-	for _, layout := range []schemaLayout{{}, {short: true}} {
+	for _, layout := range []schemaLayout{{}, {terse: true}, {short: true, terse: true}} {
 		if lines, fits := whole(blocks, layout, room(nil, layout, head, notes, tail)); fits {
 			return strings.Join(slices.Concat(head, lines, notes, tail), "\n")
 		}
@@ -50,6 +54,17 @@ func (t *schemaText) scoped() string {
 		notes = nil // they are in structured output
 	}
 	return t.cut(blocks, head, append(notes, tail...))
+}
+
+// legendLine explains the flags of the blocks.
+func legendLine(blocks []*schemaBlock) string {
+	var flags []string
+	for _, b := range blocks {
+		for _, f := range b.fields {
+			flags = append(flags, f.flags)
+		}
+	}
+	return schemadoc.LegendLine(flags...)
 }
 
 // whole are the lines of blocks with all their fields, if they fit.
@@ -69,8 +84,11 @@ func whole(blocks []*schemaBlock, layout schemaLayout, left int) (lines []string
 // lines are a block with its first n fields.
 func (b *schemaBlock) lines(n int, layout schemaLayout) []string {
 	offers := b.offers
-	if layout.crowded {
+	switch {
+	case layout.crowded:
 		offers = b.kept
+	case layout.terse:
+		offers = b.terse
 	}
 	return append([]string{b.row(layout), b.fieldLine(n, layout)}, offers...)
 }
@@ -86,7 +104,7 @@ func (t *schemaText) blocks() []*schemaBlock {
 				b.fields[i].enum = nil
 			}
 		}
-		b.offers, b.kept = r.offers(b.fields), r.keptOffers(b.fields)
+		b.offers, b.terse, b.kept = r.offers(b.fields, namesList{}), r.offers(b.fields, namesList{flagged: true}), r.keptOffers(b.fields)
 		key := quoteID(r.ConnectorKey) + quoteID(r.Label) + strings.Join(b.lines(len(b.fields), schemaLayout{})[1:], "\n")
 		if same := known[key]; same != nil {
 			same.rows = append(same.rows, r)
@@ -99,36 +117,78 @@ func (t *schemaText) blocks() []*schemaBlock {
 }
 
 // cut shows fields while they fit, from the first block on. When even the lines that
-// every row keeps do not fit, the last rows are only counted.
+// every row keeps do not fit, the last rows are only named by their connections.
 func (t *schemaText) cut(blocks []*schemaBlock, head, tail []string) string {
-	layout := schemaLayout{short: true}
+	layout := schemaLayout{short: true, terse: true}
 	if room(blocks, layout, head, tail) < 0 {
 		layout.crowded = true
 	}
-	if more := t.cutNext(blocks); more != "" {
-		tail = append([]string{more}, tail...)
+	left := room(blocks, layout, head, tail) - t.longestNext(blocks)
+	shown := len(blocks)
+	for left < 0 && shown > 0 {
+		shown--
+		left += blocks[shown].size(layout)
 	}
-	left := room(blocks, layout, head, tail)
-	dropped := 0
-	for left < 0 && len(blocks) > 0 {
-		last := blocks[len(blocks)-1]
-		left += last.size(layout)
-		dropped += len(last.rows)
-		blocks = blocks[:len(blocks)-1]
+	rest := moreRows(blocks[shown:], left)
+	for _, l := range rest { // its words have room of their own
+		left -= max(0, len(l)+1-cutReserve)
 	}
-	lines := head
-	for _, b := range blocks {
+	lines, first := head, shown
+	for i, b := range blocks[:shown] {
 		n, size := b.fit(left, layout)
-		left -= size
+		if left -= size; n < len(b.fields) {
+			first = min(first, i)
+		}
 		lines = append(lines, b.lines(n, layout)...)
 	}
 	if left < 0 { // the names of the call itself fill the text
 		return head[0]
 	}
-	if dropped > 0 {
-		lines = append(lines, "more_rows="+strconv.Itoa(dropped)+" (schema {} lists their connections)")
+	lines = append(lines, rest...)
+	if first < len(blocks) {
+		if next := t.cutNext(blocks, first); next != "" {
+			lines = append(lines, next)
+		}
 	}
 	return strings.Join(append(lines, tail...), "\n")
+}
+
+// longestNext is the room of the call that shows what was cut, whichever that is.
+func (t *schemaText) longestNext(blocks []*schemaBlock) int {
+	longest := 0
+	for i := range blocks {
+		longest = max(longest, len(t.cutNext(blocks, i))+1)
+	}
+	return longest
+}
+
+// moreRows says how many rows are not shown, and on which connections they are, as
+// far as there is room.
+func moreRows(blocks []*schemaBlock, room int) []string {
+	if len(blocks) == 0 {
+		return nil
+	}
+	var rows []*schemaRow
+	for _, b := range blocks {
+		rows = append(rows, b.rows...)
+	}
+	line := "more_rows=" + strconv.Itoa(len(rows))
+	var ids []string
+	conns := connectionsOf(rows)
+	for _, c := range conns[:min(len(conns), crowdedConnections)] {
+		id := quoteID(c.ID)
+		if room -= len(id) + 1; room < 0 {
+			break
+		}
+		ids = append(ids, id)
+	}
+	if ids != nil {
+		line += " connections=" + strings.Join(ids, ",")
+	}
+	if left := len(conns) - len(ids); left > 0 {
+		line += " more_connections=" + strconv.Itoa(left)
+	}
+	return []string{line}
 }
 
 // cutReserve is room for the words that say what was cut.
@@ -230,15 +290,14 @@ func (t *schemaText) rowsNext(blocks []*schemaBlock) string {
 	return line
 }
 
-// cutNext shows more of what was cut: one source alone, or all of it. A full result
-// has all of it already.
-func (t *schemaText) cutNext(blocks []*schemaBlock) string {
+// cutNext shows more of the first block that was cut: its source alone, or all of it.
+// A full result has all of it already.
+func (t *schemaText) cutNext(blocks []*schemaBlock, first int) string {
 	scope := t.doc.scope
 	if t.detail == "full" {
 		return ""
 	}
-	last := blocks[len(blocks)-1:]
-	conn := t.firstConnection(last)
+	conn := t.firstConnection(blocks[first : first+1])
 	args := schemaArgs(scope.stream, conn)
 	if len(blocks) == 1 || scope.connection != "" {
 		args = append(args[:len(args)-1], `,"detail":"full"}`...)

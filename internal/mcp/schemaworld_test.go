@@ -144,7 +144,7 @@ func TestAmbiguous(t *testing.T) {
 		w := ledger(t)
 		token, _ := w.Grant(ledgerGrant)
 		other := func(status int, body string) *Surface {
-			return newScripted(t, func(string) (int, string) { return status, body }).surface()
+			return scripted(t, func(string) (int, string) { return status, body }).Surface
 		}
 		for name, s := range map[string]*Surface{
 			"our server":                 worldSurface(w, token),

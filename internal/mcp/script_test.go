@@ -2,9 +2,13 @@ package mcp
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -13,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"pdpp/internal/rawjson"
+	"pdpp/internal/rs/resttest"
 )
 
 // script is a server that answers what it is told to, and a surface over it.
@@ -22,14 +27,29 @@ type script struct {
 	sent *requests
 
 	mu      sync.Mutex
+	answer  func(target string) (status int, body string)
 	answers map[string]string // by path; "409 {…}" is an error
 	applies bool              // it says that it applied what was preferred
+}
+
+// always gives one answer to everything.
+func always(body string) func(string) (int, string) {
+	return func(string) (int, string) { return http.StatusOK, body }
+}
+
+// scripted makes a server that answers by a function and knows no preference.
+func scripted(t testing.TB, answer func(target string) (int, string)) *script {
+	t.Helper()
+	s := newScript(t)
+	s.answer, s.applies = answer, false
+	return s
 }
 
 // newScript makes a server with answers: path, body, path, body, …
 func newScript(t testing.TB, answers ...string) *script {
 	t.Helper()
 	s := &script{answers: map[string]string{}, applies: true, sent: &requests{}}
+	s.answer = s.byPath
 	for i := 0; i < len(answers); i += 2 {
 		s.answers[answers[i]] = answers[i+1]
 	}
@@ -38,6 +58,13 @@ func newScript(t testing.TB, answers ...string) *script {
 	s.URL = srv.URL
 	s.Surface = surface(t, srv.URL, "token", s.sent)
 	return s
+}
+
+// does sets the function that answers.
+func (s *script) does(answer func(target string) (int, string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
 }
 
 // says sets the answer of a path, and whether preferences are applied.
@@ -49,19 +76,9 @@ func (s *script) says(path, body string, applies bool) {
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	body, known := s.answers[r.URL.Path]
+	status, body := s.answer(r.URL.RequestURI())
 	applies := s.applies
 	s.mu.Unlock()
-	status := http.StatusOK
-	if !known {
-		status, body = http.StatusNotFound, `{"error":{"type":"not_found_error","code":"not_found","message":"No such thing."}}`
-	}
-	if body != "" && body[0] >= '0' && body[0] <= '9' {
-		if _, err := fmt.Sscanf(body, "%d", &status); err != nil {
-			panic(err)
-		}
-		body = body[len("409 "):]
-	}
 	if p := r.Header.Get("Prefer"); p != "" && applies {
 		w.Header().Set("Preference-Applied", p)
 	}
@@ -71,6 +88,22 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := w.Write([]byte(body)); err != nil {
 		panic(err)
 	}
+}
+
+// byPath gives the answer that was set for a path.
+func (s *script) byPath(target string) (status int, body string) {
+	path, _, _ := strings.Cut(target, "?")
+	body, known := s.answers[path]
+	if !known {
+		return http.StatusNotFound, `{"error":{"type":"not_found_error","code":"not_found","message":"No such thing."}}`
+	}
+	if body == "" || body[0] < '0' || body[0] > '9' {
+		return http.StatusOK, body
+	}
+	if _, err := fmt.Sscanf(body, "%d", &status); err != nil {
+		panic(err)
+	}
+	return status, body[len("409 "):]
 }
 
 // show is a result as a person reads it: the text, and the structured output without
@@ -135,7 +168,7 @@ func conforms(t interface {
 // offered is a call that a text offers.
 type offered struct{ tool, args string }
 
-var offer = regexp.MustCompile(`(?m)^(?:   more: |next: |cut to \d+ of \d+; next: )([a-z_]+) (\{.*\})(?: other_fields=(\[.*\])| shows [a-z, ]+)?$`)
+var offer = regexp.MustCompile(`(?m)^(?:   more: |next: |later: |previous: )([a-z_]+) (\{.*\})(?: other_fields=(\[.*\])| (?:shows|repeats|pages) [a-z,;: ]+)?$`)
 
 // offers are the calls that a text offers.
 func offers(text string) (list []offered) {
@@ -156,4 +189,60 @@ func (o offered) accepted() error {
 		_, err = args.window()
 	}
 	return err
+}
+
+// worldSurface is a surface over a real server.
+func worldSurface(w *resttest.World, token string) *Surface {
+	return surface(w.T, w.URL, token, &requests{})
+}
+
+// data is the member data of a result.
+func data(t testing.TB, res *Result) string {
+	t.Helper()
+	var sc struct{ Data json.RawMessage }
+	if err := json.Unmarshal(res.Structured, &sc); err != nil {
+		t.Fatal(err)
+	}
+	return string(sc.Data)
+}
+
+// reporter is what tests and properties have in common.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// runnable checks that every call that a text offers is one that its tool accepts.
+func runnable(t reporter, text string) {
+	t.Helper()
+	list := offers(text)
+	if n := strings.Count("\n"+text, "\nnext: "); n > len(list) {
+		t.Errorf("of %d next: lines only %d are calls:\n%s", n, len(list), text)
+	}
+	for _, o := range list {
+		if err := o.accepted(); err != nil {
+			t.Errorf("%s %s is refused: %v", o.tool, o.args, err)
+		}
+	}
+}
+
+// recordings are answers of the other implementation, beside the repository.
+const recordings = "../../../shared/interop"
+
+// recorded is the body of a recorded answer of another server; the test is skipped
+// where the recordings are not there.
+func recorded(t testing.TB, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(recordings, name+".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the recorded answers are not here")
+	}
+	var r struct{ Body json.RawMessage }
+	if err == nil {
+		err = json.Unmarshal(raw, &r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(r.Body)
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,8 +78,12 @@ func (c *call) hits(p *cutPage) *Result {
 		}
 		b = h.append(b)
 	}
-	next := c.rest(p, len(found)-len(list))
-	text := c.searchText(p, list, next)
+	var next *Next
+	limit := rest(p, len(found)-len(list))
+	if limit > 0 {
+		next = c.rerun(limit)
+	}
+	text := c.searchText(p, list, limit)
 	return &Result{Structured: c.appendTail(append(b, ']'), p, next), Content: []Block{{Text: text}}}
 }
 
@@ -95,20 +100,20 @@ func (c *call) flatten(p *cutPage, found []rsclient.Hit) []*hit {
 	return list
 }
 
-// rest is the call for hits that came and are not in the results: more than were
-// asked for (MS-125), or dropped (MS-71). nil when there are none.
-func (c *call) rest(p *cutPage, over int) *Next {
+// rest is the limit that shows hits which came and are not in the results: more than
+// were asked for (MS-125), or dropped (MS-71). 0 when there are none.
+func rest(p *cutPage, over int) (limit int) {
 	switch {
 	case over > 0:
-		return c.rerun(min(maxHits, len(p.rows)))
+		return min(maxHits, len(p.rows))
 	case p.dropped() > 0:
-		return c.rerun(len(p.rows))
+		return len(p.rows)
 	}
-	return nil
+	return 0
 }
 
 // searchText is the text (MS-126, MS-127, MS-128).
-func (c *call) searchText(p *cutPage, list []*hit, next *Next) string {
+func (c *call) searchText(p *cutPage, list []*hit, limit int) string {
 	t := c.pageText(p)
 	mode := c.args.Text("mode")
 	if mode == "" {
@@ -117,39 +122,56 @@ func (c *call) searchText(p *cutPage, list []*hit, next *Next) string {
 	t.title = "search " + quote(shortText(c.args.Text("q"), LabelChars)) + " mode=" + mode
 	t.label, t.noun, t.count = "hits", "hits", len(list)
 	t.budget, t.share = SearchTextMax, HitMin
-	t.none = "no hits; try fewer words, other streams, or schema {} to see what is searchable\n"
-	if t.narrow = "narrow with streams or connection_id"; mode == "hybrid" {
-		t.narrow += ", or mode lexical, which pages"
+	t.ranked = true
+	t.none = "no hits; "
+	if mode == "lexical" {
+		t.none += "all words must match; "
 	}
-	if line := sourcesLine(list); line != "" {
-		t.facts = append([]string{line}, t.facts...)
+	t.none += "try fewer words, the language of the data, other streams, or schema {} to see what is searchable\n"
+	t.narrow = "narrow with streams or connection_id"
+	if mode == "hybrid" { // it does not page
+		t.again = func(int) string { return c.callLine("next", " pages through all of them", member{"mode", nil}) }
+	}
+	from := sourcesOf(list)
+	switch {
+	case from.isOne(len(list)):
+		t.tokens += from[0].tokens(c.args.Text("connection_id"))
+	case len(from) > 0:
+		t.facts = append([]string{from.line()}, t.facts...)
 	}
 	t.facts = append(t.facts, unavailableLines(maxUnavailable, p.Meta)...)
 	if line := recallLine(p.Recall()); line != "" {
 		t.facts = append(t.facts, line)
 	}
-	if next != nil { // what came behind the shown hits is not behind a cursor
+	if limit > 0 { // what came behind the shown hits is not behind a cursor
 		t.hasMore, t.cursor = "true", ""
 	}
-	t.ways = c.searchWays(p, t, list, next)
-	return t.render(func(it *item, n int) { list[n].item(it, n+1) })
+	t.ways = c.searchWays(p, t, from, limit)
+	s := t.begin()
+	var it item
+	for n, h := range list {
+		if s.isOpen() {
+			h.item(&it, n+1, from.told(h))
+			s.add(&it)
+		}
+	}
+	return t.end(s)
 }
 
-// searchWays are the lines that say how to go on.
-func (c *call) searchWays(p *cutPage, t *pageText, list []*hit, next *Next) (lines []string) {
+// searchWays are the lines that say how to go on when all hits are shown.
+func (c *call) searchWays(p *cutPage, t *pageText, from sources, limit int) (lines []string) {
 	switch {
-	case p.dropped() > 0 && next != nil:
-		lines = append(lines, c.cutLine(p))
-	case next != nil:
-		lines = append(lines, "next: "+next.Tool+" "+string(next.Args))
+	case limit > t.count:
+		lines = append(lines, c.callLine("next", " shows all that came", limitTo(limit)))
+	case limit > 0:
+		lines = append(lines, t.again(limit))
 	case t.cursor != "":
-		lines = append(lines, `next page: search, same arguments, "cursor": next_cursor above`)
+		lines = append(lines, c.cursorLine(t.cursor))
 	}
+	source := from.largest()
 	for _, w := range p.Warnings {
-		source := largestSource(list)
 		if w.Code == "cursor_unavailable" && source != "" && !c.args.Has("connection_id") { // MS-225
-			args := c.args.JSON(member{"connection_id", []byte(quoteID(source))}, member{"cursor", nil})
-			return append(lines, "next: search "+string(args))
+			return append(lines, c.callLine("next", "", member{"connection_id", []byte(quoteID(source))}, member{"cursor", nil}))
 		}
 	}
 	return lines
@@ -161,18 +183,19 @@ type source struct {
 	hits                  int
 }
 
-func sourcesOf(list []*hit) []source {
-	var all []source
-	at := map[string]int{}
+// sources are those of a page, in the order of their first hits.
+type sources []source
+
+func sourcesOf(list []*hit) sources {
+	var all sources
 	for _, h := range list {
 		id := h.ref.Connection
 		if id == "" {
 			continue
 		}
-		i, known := at[id]
-		if !known {
+		i := slices.IndexFunc(all, func(s source) bool { return s.connection == id })
+		if i < 0 {
 			i = len(all)
-			at[id] = i
 			all = append(all, source{connection: id, key: rsclient.ShortKey(h.ConnectorKey), name: h.Label()})
 		}
 		all[i].hits++
@@ -180,17 +203,28 @@ func sourcesOf(list []*hit) []source {
 	return all
 }
 
-// sourcesLine tells the mix of sources; "" when there is but one (FANIN-1).
-func sourcesLine(list []*hit) string {
-	const most = 8
-	all := sourcesOf(list)
-	if len(all) < 2 {
-		return ""
+// maxSources is how many sources a text tells of.
+const maxSources = 8
+
+// told is what the text says of the source of a hit; nothing where it says nothing.
+func (all sources) told(h *hit) source {
+	for _, s := range all[:min(len(all), maxSources)] {
+		if s.connection == h.ref.Connection {
+			return s
+		}
 	}
+	return source{}
+}
+
+// isOne reports that all hits are from one source.
+func (all sources) isOne(hits int) bool { return len(all) == 1 && all[0].hits == hits }
+
+// line tells the mix of sources (FANIN-1).
+func (all sources) line() string {
 	var entries []string
 	for i, s := range all {
-		if i == most {
-			entries = append(entries, "more_sources="+strconv.Itoa(len(all)-most))
+		if i == maxSources {
+			entries = append(entries, "more_sources="+strconv.Itoa(len(all)-maxSources))
 			break
 		}
 		entry := quoteID(s.connection)
@@ -205,10 +239,24 @@ func sourcesLine(list []*hit) string {
 	return "sources: " + strings.Join(entries, "; ")
 }
 
-// largestSource is the connection with most hits.
-func largestSource(list []*hit) (connection string) {
+// tokens name a source in the first line; not its connection, when the call does.
+func (s source) tokens(asked string) (tokens string) {
+	if s.connection != asked {
+		tokens += " source=" + quoteID(s.connection)
+	}
+	if s.key != "" {
+		tokens += " connector_key=" + quote(firstChars(s.key, LabelChars))
+	}
+	if s.name != "" {
+		tokens += " display_name=" + quote(firstChars(s.name, LabelChars))
+	}
+	return tokens
+}
+
+// largest is the connection with most hits.
+func (all sources) largest() (connection string) {
 	most := 0
-	for _, s := range sourcesOf(list) {
+	for _, s := range all {
 		if s.hits > most {
 			most, connection = s.hits, s.connection
 		}

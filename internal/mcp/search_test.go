@@ -74,22 +74,22 @@ func TestSearchHits(t *testing.T) {
 		{
 			"ID-1 the id names connection, stream and record", `{"stream":"s","record_key":"r:1","connection_id":"c1","id":"elsewhere"}`,
 			map[string]any{"id": "c1/s:r:1", "connection_id": "c1", "stream": "s", "record_key": "r:1"},
-			`1. "c1/s:r:1" "c1 / s" stream="s"`,
+			`1. "c1/s:r:1" "c1 / s"`,
 		},
 		{
 			"MS-124 an own id that is a handle", `{"id":"c1/s:r1"}`,
 			map[string]any{"id": "c1/s:r1", "connection_id": "c1", "stream": "s", "record_key": "r1"},
-			`1. "c1/s:r1" "c1 / s" stream="s"`,
+			`1. "c1/s:r1" "c1 / s"`,
 		},
 		{
 			"MS-124 an own id beside a stream", `{"id":"r1","stream":"s","connection_id":"c1"}`,
 			map[string]any{"id": "c1/s:r1", "record_key": "r1"},
-			`1. "c1/s:r1" "c1 / s" stream="s"`,
+			`1. "c1/s:r1" "c1 / s"`,
 		},
 		{
 			"MS-124 parts decide against an id that only looks like a handle", `{"id":"a:b","record_key":"a:b","stream":"s","connection_id":"c1"}`,
 			map[string]any{"id": "c1/s:a:b"},
-			`1. "c1/s:a:b" "c1 / s" stream="s"`,
+			`1. "c1/s:a:b" "c1 / s"`,
 		},
 		{
 			"ID-5 what is no record is never wrapped", `{"id":"page 7","url":"https://w.example/7","title":"A page","snippet":"text"}`,
@@ -104,17 +104,17 @@ func TestSearchHits(t *testing.T) {
 		{
 			"ID-5 nor a connection that the grammar cannot hold", `{"stream":"s","record_key":"r1","connection_id":"c/1"}`,
 			map[string]any{"id": "s:r1", "connection_id": "c/1"},
-			`1. "s:r1" connection_id="c/1" "c/1 / s" stream="s"`,
+			`1. "s:r1" connection_id="c/1" "c/1 / s"`,
 		},
 		{
 			"FANIN-1 an authored time comes before the time of arrival", `{"stream":"s","record_key":"r1","display_name":"Mail","sent_at":"2026-01-02T00:00:00Z","emitted_at":"2026-05-01T00:00:00Z"}`,
 			map[string]any{"title": "Mail / s / 2026-01-02T00:00:00Z", "event_time": "2026-01-02T00:00:00Z"},
-			`1. "s:r1" "Mail / s / 2026-01-02T00:00:00Z" stream="s" display_name="Mail"`,
+			`1. "s:r1" "Mail / s / 2026-01-02T00:00:00Z" display_name="Mail"`,
 		},
 		{
 			"FANIN-1 the snippet is never the title, and its tags are balanced", `{"stream":"s","record_key":"r1","snippet":{"field":"body","text":"a </mark>b <mark>c <ma"}}`,
 			map[string]any{"title": "s", "snippet": "a b <mark>c </mark>", "evidence_excerpts.0.preview_text": "a b <mark>c </mark>", "evidence_excerpts.0.preview_status": "truncated", "evidence_excerpts.0.read.args.q": "c"},
-			`1. "s:r1" "s" stream="s" | body="a b <mark>c </mark>"(cut)`,
+			`1. "s:r1" "s" | body="a b <mark>c </mark>"(cut)`,
 		},
 		{
 			"GPT-1 the url is absolute", `{"stream":"s t","record_key":"r/1","connection_id":"c1","url":"javascript:x"}`,
@@ -124,7 +124,7 @@ func TestSearchHits(t *testing.T) {
 		{
 			"LADDER-1 an incomplete text is shown with its way on", `{"stream":"s","record_key":"r1","matched_fields":["body"],"evidence_excerpts":[{"field_path":"body","preview_text":"…a <mark>b</mark>…","total_chars":900,"truncated":true,"read":{"offset_chars":33}}]}`,
 			map[string]any{"evidence_excerpts.0.read.tool": "read_record_field", "evidence_excerpts.0.read.args.id": "s:r1", "evidence_excerpts.0.read.args.field_path": "body"},
-			"1. \"s:r1\" \"s\" stream=\"s\" | body=\"…a <mark>b</mark>…\"(cut:900)\n   more: read_record_field {\"id\":\"s:r1\",\"field_path\":\"body\",\"offset_chars\":33}",
+			"1. \"s:r1\" \"s\" | body=\"…a <mark>b</mark>…\"(cut:900)\n   more: read_record_field {\"id\":\"s:r1\",\"field_path\":\"body\",\"offset_chars\":33}",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestSearchLimit(t *testing.T) {
 	if got := find(t, res.Structured, "next.args.limit"); fmt.Sprint(got) != "2" {
 		t.Errorf("MS-125 next limit %v", got)
 	}
-	if got := text(res); !strings.Contains(got, `hits=1 shown=1 has_more=true count=exact:57`) || !strings.Contains(got, "\nnext: search {\"q\":\"rent\",\"limit\":2}\n") {
+	if got := text(res); !strings.Contains(got, `hits=1 shown=1 has_more=true count=exact:57`) || !strings.Contains(got, "\nnext: search {\"q\":\"rent\",\"limit\":2} shows all that came\n") {
 		t.Errorf("MS-125 %s", got)
 	}
 }
@@ -188,7 +188,7 @@ func TestSearchFacts(t *testing.T) {
 	for _, c := range []struct{ name, body, args, want string }{
 		{
 			"MS-128 no hits", `{"data":[],"has_more":false}`, `{"q":"x"}`,
-			"search \"x\" mode=lexical hits=0 shown=0 has_more=false\nno hits; try fewer words, other streams, or schema {} to see what is searchable",
+			"search \"x\" mode=lexical hits=0 shown=0 has_more=false\nno hits; all words must match; try fewer words, the language of the data, other streams, or schema {} to see what is searchable",
 		},
 		{"PAGE-1 a bare count with its accuracy", `{"data":[],"meta":{"count":12,"count_accuracy":"lower_bound"}}`, `{"q":"x"}`, "count=at_least:12"},
 		{
@@ -242,12 +242,53 @@ func TestSearchMany(t *testing.T) {
 	if !strings.Contains(string(res.Structured), body) {
 		t.Error("TEXT-2 the envelope is not whole in structured output")
 	}
+	checkMatches(t, got, 25)
+}
+
+// checkMatches checks that so many hits are shown, each with its match, and none with
+// more of it than one before.
+func checkMatches(t *testing.T, got string, want int) {
+	t.Helper()
+	shown, most := 0, 0
 	for line := range strings.SplitSeq(got, "\n") {
-		if id, rest, ok := strings.Cut(line, `. "cin_a1/messages:`); ok && len(id) < 3 && !strings.Contains(rest, "<mark>rent</mark>") && strings.Contains(rest, "body=") {
+		_, match, ok := strings.Cut(line, ` | body="`)
+		if !ok {
+			continue
+		}
+		shown++
+		if !strings.Contains(match, "<mark>rent</mark>") {
 			t.Errorf("TEXT-1 a hit without its match: %s", line)
 		}
+		match, _, _ = strings.Cut(match, `"(cut`)
+		n := len(match)
+		if most > 0 && n > most+len("word") { // cut at the same size, the excerpts differ by what stands before them
+			t.Errorf("TEXT-1 hit %d shows %d bytes of its match, one before it %d", shown, n, most)
+		}
+		most = max(1, n)
 	}
-	if strings.Count(got, "<mark>rent</mark>") < 15 {
-		t.Errorf("CONT-2 few matches are shown:\n%s", got)
+	if shown != want {
+		t.Errorf("CONT-2 %d matches are shown, want %d:\n%s", shown, want, got)
 	}
+}
+
+func TestSearchMatchesComeFirst(t *testing.T) {
+	t.Run("TEXT-1 a match comes before labels and fields, also of the best hits", func(t *testing.T) {
+		var hits []string
+		for i := range 25 {
+			fields := `{"field":"who","value":"` + strings.Repeat("Ada ", 10) + `"}`
+			if i > 5 { // what these leave is not for those behind them alone
+				fields = ""
+			}
+			hits = append(hits, fmt.Sprintf(`{"stream":"a/b","record_key":"m%d","connection_id":"cin_a1","connector_key":"mail","display_name":"Mail","matched_fields":["body"],`+
+				`"evidence_card":{"title":{"text":%s},"fields":[%s]},`+
+				`"evidence_excerpts":[{"field_path":"body","preview_text":%s,"total_chars":4000,"truncated":true,"read":{"offset_chars":9}}]}`,
+				i, jsonText(strings.Repeat("Überschrift ", 9)), fields, jsonText("…"+strings.Repeat("word ", 40)+"<mark>rent</mark>"+strings.Repeat(" word", 40)+"…")))
+		}
+		s := newScript(t, searchPath, hitsOf(hits...))
+		got := text(mustDo(t, s.Surface, "search", `{"q":"rent"}`))
+		checkMatches(t, got, strings.Count(got, `. "pdpp://record/`))
+		if len(got) > SearchTextMax {
+			t.Errorf("TEXT-2 the text has %d bytes", len(got))
+		}
+	})
 }

@@ -77,9 +77,10 @@ const manualHead = `# MCP tools
 
 <!-- Made from the registry of internal/mcp by: go test ./internal/mcp -run Manual -update -->
 
-Six read-only tools over one owner's data, as far as the token's grant reaches. They are the same over HTTP and stdio. Every answer is there
-twice: as text for a model that sees only ` + "`content[]`" + `, and as structured output for one that sees only ` + "`structuredContent`" + `. Values from data are
-quoted in text as JSON strings; lines that start with ` + "`next:` or `more:`" + ` are complete calls. The contract is ` + "`docs/spec/mcp-surface.md`" + `.
+Six read-only tools over one owner's data, as far as the token's grant reaches. They are the same over HTTP and stdio. Every answer comes as
+text, for a model that sees only ` + "`content[]`" + `, and as structured output, for one that sees only ` + "`structuredContent`" + `. Either suffices to go on: the text is short
+and says how to read what it leaves out. Values from data are quoted in text as JSON strings. Lines that start with ` + "`next:`, `more:`, `previous:` or `later:`" + ` are
+complete calls: a tool and its arguments, perhaps with a few words behind them. The contract is ` + "`docs/spec/mcp-surface.md`" + `.
 
 A failed call has ` + "`isError`" + `, the text ` + "`error <code>: \"<message>\"`" + ` with what to do next, and ` + "`structuredContent.error`" + ` with at least ` + "`type`, `code`, `message`" + `; its text
 has at most %d bytes. Arguments are checked before the server is asked; null means absent; nothing is coerced.

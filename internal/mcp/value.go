@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,28 @@ const minShown = 40
 // appendBinary appends a binary value as its facts (MS-64, MS-66): its bytes are
 // nowhere in a text.
 func appendBinary(b []byte, f evidence.Field) []byte {
-	return appendFacts(append(b, "binary"...), f.Binary, f.BlobID)
+	return appendShortFacts(append(b, "binary"...), f.Binary, f.BlobID)
+}
+
+// appendShortFacts appends what a reader needs of a binary value: what it is, how
+// large, and where it can be had. A digest is not repeated that is in the id.
+func appendShortFacts(b []byte, facts evidence.Binary, blobID string) []byte {
+	b = append(b, '{')
+	start := len(b)
+	if blobID == "" {
+		b = appendMember(b, "kind", facts.Kind)
+	}
+	b = appendMember(b, "mime_type", evidence.Clean(facts.MimeType))
+	if facts.SizeBytes >= 0 {
+		b = strconv.AppendInt(append(b, `,"size_bytes":`...), facts.SizeBytes, 10)
+	}
+	if !strings.Contains(blobID, facts.SHA256) {
+		b = appendMember(b, "sha256", facts.SHA256)
+	}
+	if blobID != "" {
+		b = appendID(append(b, `,"export":`...), "GET "+string(evidence.AppendBlobURL(nil, blobID, "")))
+	}
+	return append(slices.Delete(b, start, min(start+1, len(b))), '}') // the first comma
 }
 
 func appendFacts(b []byte, facts evidence.Binary, blobID string) []byte {
@@ -50,7 +72,7 @@ func (w *nestedWriter) value(v []byte) {
 		return
 	}
 	if facts, ok := evidence.DetectBinary(v, true); ok && rawjson.KindOf(v) != rawjson.KindArray {
-		w.b = appendFacts(w.b, facts, evidence.BlobIDOf(v))
+		w.b = appendShortFacts(w.b, facts, evidence.BlobIDOf(v))
 		return
 	}
 	switch rawjson.KindOf(v) {

@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"net/http"
+	"slices"
 
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -14,7 +16,7 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 	case "grant_stream_not_allowed", "stream_not_declared", "connection_not_found":
 		return &Next{"schema", []byte("{}")}
 	case "unknown_field", "field_not_granted", "invalid_sort", "invalid_expand", "invalid_request":
-		if !isStreamName(stream) {
+		if !isStreamName(stream) || e.Code == "invalid_request" && c.isOfArgument(e) {
 			return nil
 		}
 		return &Next{"schema", schemaArgs(stream, c.connection())}
@@ -31,6 +33,43 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 		return c.elsewhere()
 	}
 	return nil
+}
+
+// isOfArgument reports an error about an argument whose values do not depend on the
+// stream: its schema would not help.
+func (c *call) isOfArgument(e *rsclient.Error) bool {
+	return slices.Contains([]string{"granularity", "time_zone", "limit", "order", "count", "offset_chars", "limit_chars"}, errorObject(e.Object).text("param"))
+}
+
+// hint says what an error means where the server cannot know it; "" for the rest.
+func (c *call) hint(e *rsclient.Error) string {
+	mode := c.args.Text("mode")
+	if c.tool.Name != "search" || mode == "" || mode == "lexical" || e.Status != http.StatusNotFound || e.Code == "connection_not_found" {
+		return ""
+	}
+	return "This server has no " + mode + " search."
+}
+
+// named is an error of the resource server whose param is the tool's argument: what
+// was asked is known by that name only.
+func (c *call) named(object []byte) []byte {
+	name := ""
+	switch errorObject(object).text("param") {
+	case "field":
+		name = "field_path"
+	case "offset_chars":
+		name = "cursor"
+	}
+	if name == "" || !c.args.Has(name) || c.tool != &readRecordFieldTool {
+		return object
+	}
+	for member, at := range rawjson.Places(object) {
+		if string(member) == "param" {
+			out := append(append([]byte{}, object[:at.Start]...), `"param":`...)
+			return append(rawjson.AppendString(out, name), object[at.End:]...)
+		}
+	}
+	return object
 }
 
 // elsewhere is what to try when there is nothing where the tool looked.
@@ -64,7 +103,8 @@ func (c *call) restart(e *rsclient.Error) *Next {
 // record is the record that the call is about, by handle or by its parts.
 func (c *call) record() Handle {
 	if c.args.handle.Record != "" {
-		return c.args.handle
+		h, _ := c.args.located()
+		return h
 	}
 	return Handle{c.args.Text("connection_id"), c.args.Text("stream"), c.args.Text("record_id")}
 }

@@ -43,19 +43,20 @@ func badSelector(param, message string) error {
 // window is the window that the arguments ask for. What they say about each other is
 // checked here (MS-171).
 func (a Args) window() (window, error) {
-	w := window{record: refer(a.handle), field: a.Text("field_path"), q: a.Text("q"), place: selectorOf(a.ints)}
-	parts := 0
-	for _, name := range []string{"connection_id", "stream", "record_id"} {
-		if a.Has(name) {
-			parts++
-		}
-	}
+	w := window{field: a.Text("field_path"), q: a.Text("q"), place: selectorOf(a.ints)}
+	byParts := a.Has("connection_id") && a.Has("stream") && a.Has("record_id")
 	switch {
-	case a.Has("id") && parts > 0:
-		return w, badSelector("id", "`id` is exclusive with `connection_id`, `stream` and `record_id`.")
-	case !a.Has("id") && parts < 3:
+	case a.Has("id") && (a.Has("stream") || a.Has("record_id")):
+		return w, badSelector("id", "`id` is exclusive with `stream` and `record_id`.")
+	case a.Has("id"):
+		h, err := a.located()
+		if err != nil {
+			return w, err
+		}
+		w.record = refer(h)
+	case !byParts:
 		return w, badSelector("id", "This tool requires `id` + `field_path` or `connection_id` + `stream` + `record_id` + `field_path`.")
-	case parts > 0:
+	default:
 		w.record = refer(Handle{a.Text("connection_id"), a.Text("stream"), a.Text("record_id")})
 	}
 	switch {
@@ -76,6 +77,19 @@ func (a Args) window() (window, error) {
 	}
 	w.place.offset = given{offset, true}
 	return w, nil
+}
+
+// located is the record of the handle, with the connection that stands beside it.
+func (a Args) located() (Handle, error) {
+	h, beside := a.handle, a.Text("connection_id")
+	if beside != "" && h.Connection != "" && beside != h.Connection {
+		return h, &Failure{
+			Code: "conflicting_connection_id", Param: "connection_id",
+			Message: "The id names the connection " + quoteID(h.Connection) + ", the argument " + quoteID(beside) + ". Leave connection_id out.",
+		}
+	}
+	h.Connection = firstOf(h.Connection, beside)
+	return h, nil
 }
 
 // cursorOffset reads a cursor: the offset in decimal digits (MS-172).

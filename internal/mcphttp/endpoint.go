@@ -16,6 +16,7 @@ import (
 	"pdpp/internal/pack"
 	"pdpp/internal/query"
 	"pdpp/internal/rs"
+	"pdpp/internal/telemetry"
 )
 
 const (
@@ -33,6 +34,8 @@ type Config struct {
 	Version string        // of the build
 	Log     *slog.Logger
 	Clock   func() time.Time
+
+	Telemetry *telemetry.Telemetry // nil: off
 
 	// Around, when not nil, wraps the way to /v1: to watch what is read.
 	Around func(http.RoundTripper) http.RoundTripper

@@ -7,17 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
 	"pdpp/internal/mcpserve"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rs"
-)
-
-// The codes of revision 2026-07-28 (H-60).
-const (
-	codeHeaderMismatch = -32020
-	codeUnsupported    = -32022
 )
 
 const batchMax = 20 // messages of a batch (H-61)
@@ -27,14 +19,14 @@ const batchMax = 20 // messages of a batch (H-61)
 func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer) error {
 	text, err := rawjson.CompactRelayed(nil, buf.body.Bytes())
 	if err != nil {
-		return refuse(w, http.StatusBadRequest, nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the body is not JSON, or nested too deep"})
+		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeParse, Message: "the body is not JSON, or nested too deep"})
 	}
 	if text[0] == '[' {
 		return e.batch(w, r, caller, buf, text)
 	}
 	m, ok := mcpserve.Parse(text)
 	if !ok || m.BadID {
-		return refuse(w, http.StatusBadRequest, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the body is not a JSON-RPC message"})
+		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: "the body is not a JSON-RPC message"})
 	}
 	revision, fault := revisionOf(r.Header, &m)
 	if fault != nil {
@@ -49,7 +41,7 @@ func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Cal
 	if m.ID == nil || m.Method == "" {
 		return accepted(w)
 	}
-	answer, code := e.server(r, caller).Answer(r.Context(), buf.answer.AvailableBuffer(), &m, revision)
+	answer, code := e.watched(r.Context(), e.server(r, caller), buf.answer.AvailableBuffer(), &m, revision)
 	buf.answer.Write(answer) // keeps the room for the next request
 	return send(w, statusOf(code, revision), answer)
 }
@@ -57,7 +49,7 @@ func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Cal
 // batch answers the messages of an array one by one, as revision 2025-03-26 has it.
 func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer, text []byte) error {
 	invalid := func(message string) error {
-		return refuse(w, http.StatusBadRequest, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: message})
+		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: message})
 	}
 	revision, fault := revisionOf(r.Header, &mcpserve.Message{})
 	switch {
@@ -84,7 +76,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out, _ = server.Answer(r.Context(), out, m, revision)
+			out, _ = e.watched(r.Context(), server, out, m, revision)
 		}
 	}
 	if len(out) == 1 {
@@ -94,7 +86,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 }
 
 // refuse answers with a JSON-RPC error.
-func refuse(w http.ResponseWriter, status int, id []byte, e *jsonrpc.Error) error {
+func refuse(w http.ResponseWriter, status int, id []byte, e *mcpserve.Fault) error {
 	return send(w, status, mcpserve.AppendError(nil, id, e))
 }
 
@@ -102,9 +94,9 @@ func refuse(w http.ResponseWriter, status int, id []byte, e *jsonrpc.Error) erro
 func statusOf(code int64, revision string) int {
 	if revision == mcpserve.Modern {
 		switch code {
-		case jsonrpc.CodeMethodNotFound:
+		case mcpserve.CodeMethod:
 			return http.StatusNotFound
-		case jsonrpc.CodeInvalidParams, codeUnsupported, codeHeaderMismatch:
+		case mcpserve.CodeParams, mcpserve.CodeUnsupported, mcpserve.CodeHeaders:
 			return http.StatusBadRequest
 		}
 	}
@@ -113,7 +105,7 @@ func statusOf(code int64, revision string) int {
 
 // revisionOf finds the revision that a message follows and holds it against its
 // headers (H-60).
-func revisionOf(h http.Header, m *mcpserve.Message) (string, *jsonrpc.Error) {
+func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Fault) {
 	named := value(h, "Mcp-Protocol-Version")
 	switch {
 	case named == "" && m.Revision == "":
@@ -138,7 +130,7 @@ func revisionOf(h http.Header, m *mcpserve.Message) (string, *jsonrpc.Error) {
 func value(h http.Header, name string) string { return strings.Join(h[name], ", ") }
 
 // checkModern compares the headers of revision 2026-07-28 with the body.
-func checkModern(h http.Header, m *mcpserve.Message) *jsonrpc.Error {
+func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
 	if m.Method == "" {
 		return nil
 	}
@@ -159,11 +151,11 @@ func checkModern(h http.Header, m *mcpserve.Message) *jsonrpc.Error {
 	case m.ID == nil && m.Revision == "":
 		return nil // notifications need no _meta
 	case m.Revision == "":
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the protocol version is missing in _meta"}
+		return &mcpserve.Fault{Code: mcpserve.CodeParams, Message: "the protocol version is missing in _meta"}
 	case m.Revision != mcpserve.Modern:
 		return mismatch("the header MCP-Protocol-Version differs from the version in _meta")
 	case !m.IsModern:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the client capabilities are missing in _meta"}
+		return &mcpserve.Fault{Code: mcpserve.CodeParams, Message: "the client capabilities are missing in _meta"}
 	}
 	return nil
 }
@@ -185,14 +177,14 @@ func decodedHeader(value string) string {
 	return string(text)
 }
 
-func mismatch(message string) *jsonrpc.Error {
-	return &jsonrpc.Error{Code: codeHeaderMismatch, Message: message}
+func mismatch(message string) *mcpserve.Fault {
+	return &mcpserve.Fault{Code: mcpserve.CodeHeaders, Message: message}
 }
 
-func unsupported(revision string) *jsonrpc.Error {
+func unsupported(revision string) *mcpserve.Fault {
 	data, err := json.Marshal(map[string]any{"supported": mcpserve.Versions(), "requested": revision})
 	if err != nil {
 		data = nil // strings alone
 	}
-	return &jsonrpc.Error{Code: codeUnsupported, Message: "unsupported protocol version", Data: data}
+	return &mcpserve.Fault{Code: mcpserve.CodeUnsupported, Message: "unsupported protocol version", Data: data}
 }

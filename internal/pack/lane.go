@@ -55,8 +55,12 @@ func (m *Member) appendAttributed(dst, hit []byte) []byte {
 	source := [...]struct {
 		name, value string
 		stated      bool
-	}{{name: "connection_id", value: m.Connection}, {name: "connector_key", value: m.ConnectorKey},
-		{name: "display_name", value: m.DisplayName}, {name: "grant_id", value: m.GrantID}}
+	}{
+		{name: "connection_id", value: m.Connection},
+		{name: "connector_key", value: m.ConnectorKey},
+		{name: "display_name", value: m.DisplayName},
+		{name: "grant_id", value: m.GrantID},
+	}
 	start := len(dst)
 	dst = append(dst, '{')
 	from := 1 // what is not copied yet

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -212,12 +213,18 @@ func TestDeadlines(t *testing.T) {
 	})
 	t.Run("H-100 at most 8 are called at once", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			running, most := make(chan struct{}, 100), 0
+			var mu sync.Mutex
+			running, most := 0, 0
+			step := func(n int) {
+				mu.Lock()
+				defer mu.Unlock()
+				running += n
+				most = max(most, running)
+			}
 			slow := roundTrip(func(r *http.Request) (*http.Response, error) {
-				running <- struct{}{}
-				most = max(most, len(running))
+				step(1)
 				time.Sleep(time.Second)
-				<-running
+				step(-1)
 				return good.RoundTrip(r)
 			})
 			start := time.Now()

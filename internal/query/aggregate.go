@@ -191,7 +191,7 @@ func (w AggregateWish) On(a *grant.Access) ([]Condition, error) {
 	switch w.Metric {
 	case MetricCount:
 		if !declared.Count {
-			badMetric = pdpp.BadParam("metric", "Counting is not declared for stream %q. GET /v1/schema lists the aggregations.", a.Stream.Name)
+			badMetric = pdpp.BadParam("metric", "Counting is not declared for stream %q. The schema lists the aggregations.", a.Stream.Name)
 		}
 	case MetricSum:
 		badMetric = aggregated(a, w.Field, "field", declared.Sum)
@@ -217,7 +217,7 @@ func aggregated(a *grant.Access, name, param string, declared []string) error {
 		return err
 	}
 	if !slices.Contains(declared, name) {
-		e := pdpp.BadParam(param, "This is not declared for field %q. GET /v1/schema lists the aggregations.", name)
+		e := pdpp.BadParam(param, "This is not declared for field %q. The schema lists the aggregations.", name)
 		e.Field = name
 		return e
 	}

@@ -73,7 +73,7 @@ func Where(filters []Filter, a *grant.Access) ([]Condition, error) {
 			return nil, badFilter(f.Field, "This field cannot be filtered: it has no single scalar type.")
 		}
 		if f.Op != pdpp.OpEq && !slices.Contains(a.Stream.RangeOps(f.Field), f.Op) {
-			return nil, badFilter(f.Field, "Operator "+string(f.Op)+" is not declared for this field. GET /v1/schema lists the operators.")
+			return nil, badFilter(f.Field, "Operator "+string(f.Op)+" is not declared for this field. The schema lists the operators.")
 		}
 		key, ok := sortkey.FromText(field.Kind, f.Operand)
 		if !ok {

@@ -66,7 +66,7 @@ func Project(s Selection, a *grant.Access) (Projection, error) {
 func projectView(id string, a *grant.Access) (Projection, error) {
 	v, ok := a.Stream.View(id)
 	if !ok {
-		return Projection{}, pdpp.BadParam("view", "Stream %q has no view %q. GET /v1/schema lists the views.", a.Stream.Name, id)
+		return Projection{}, pdpp.BadParam("view", "Stream %q has no view %q. The schema lists the views.", a.Stream.Name, id)
 	}
 	fields := a.ViewFields(v)
 	if len(fields) == 0 {

@@ -41,11 +41,9 @@ func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
-	defer cancel()
 	c := &Caller{server: s, hash: store.HashToken(token)}
 	now := s.Clock()
-	err = s.view(ctx, func(v store.View) error {
+	err = s.view(r.Context(), func(v store.View) error {
 		p, err := s.identify(v, r, token, now)
 		if err != nil {
 			return err
@@ -60,7 +58,7 @@ func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 		}
 		return c.open(v, p, now)
 	})
-	if err != nil && ctx.Err() == nil {
+	if err != nil && r.Context().Err() == nil {
 		err = unchecked(err)
 	}
 	return c, err

@@ -29,8 +29,7 @@ type route struct {
 func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 	path := r.URL.EscapedPath()
 	for _, rt := range s.routes {
-		raw, ok := match(rt.pattern, path)
-		if !ok {
+		if !matches(rt.pattern, path) {
 			continue
 		}
 		httpx.SetRoute(r.Context(), rt.pattern)
@@ -42,7 +41,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 		if !ok {
 			return httpx.MethodNotAllowed(rt.methods.allow())(w, r)
 		}
-		vars, err := decode(raw)
+		vars, err := decode(capture(rt.pattern, path))
 		if err != nil {
 			return err
 		}
@@ -51,29 +50,33 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 	return httpx.NotFound(w, r)
 }
 
-// match compares a path with a pattern segment by segment and gives the raw
-// values of the pattern's variables.
-func match(pattern, path string) (vars, bool) {
-	var out vars
+// matches compares a path with a pattern segment by segment.
+func matches(pattern, path string) bool {
 	for {
 		p, patternRest, patternMore := strings.Cut(pattern, "/")
 		v, pathRest, pathMore := strings.Cut(path, "/")
-		if name, ok := strings.CutPrefix(p, "{"); ok && v != "" {
-			if out == nil {
-				out = vars{}
-			}
-			out[strings.TrimSuffix(name, "}")] = v
-		} else if p != v {
-			return nil, false
-		}
-		if patternMore != pathMore {
-			return nil, false
+		if isVariable := strings.HasPrefix(p, "{") && v != ""; p != v && !isVariable || patternMore != pathMore {
+			return false
 		}
 		if !patternMore {
-			return out, true
+			return true
 		}
 		pattern, path = patternRest, pathRest
 	}
+}
+
+// capture gives the raw values of the variables of a pattern that matches.
+func capture(pattern, path string) vars {
+	out := vars{}
+	for more := true; more; {
+		var p, v string
+		p, pattern, more = strings.Cut(pattern, "/")
+		v, path, _ = strings.Cut(path, "/")
+		if name, ok := strings.CutPrefix(p, "{"); ok {
+			out[strings.TrimSuffix(name, "}")] = v
+		}
+	}
+	return out
 }
 
 // decode percent-decodes each variable once (C-3).

@@ -15,8 +15,8 @@ import (
 
 // readTimeout cancels a read (C-35); writeTimeout a whole ingest call (H-66).
 const (
-	readTimeout  = 30 * time.Second
-	writeTimeout = 60 * time.Second
+	readTimeout  = httpx.ReadTimeout
+	writeTimeout = httpx.RequestTimeout
 )
 
 // Config is what a resource server is made of.
@@ -29,6 +29,7 @@ type Config struct {
 	ProviderName string
 	Log          *slog.Logger
 	Clock        func() time.Time
+	Observer     httpx.Observer // measures and traces requests; nil for nobody
 }
 
 // Server serves /v1 and the discovery documents. It is safe for concurrent use.
@@ -57,7 +58,7 @@ func New(cfg Config) (*Server, error) {
 		turns: httpx.NewTurns(cfg.Rate, max(2, runtime.GOMAXPROCS(0))), // half of the store's readers
 	}
 	s.routes = s.table()
-	s.inside = httpx.WithRequestID(httpx.Handler(s.route))
+	s.inside = httpx.Chain(httpx.Handler(s.route), httpx.WithRequestID, httpx.Observe(cfg.Observer))
 	return s, nil
 }
 
@@ -123,7 +124,7 @@ func (s *Server) Handler(endpoints ...Endpoint) http.Handler {
 			v1.ServeHTTP(w, r)
 		}
 	})
-	return httpx.Chain(top, httpx.WithRequestID, httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
+	return httpx.Chain(top, httpx.WithRequestID, httpx.Observe(s.Observer), httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
 		httpx.InFlight(httpx.MaxInFlight), s.Edge.Gate)
 }
 

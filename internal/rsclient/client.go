@@ -80,14 +80,6 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, provider: strings.TrimRight(cfg.Provider, "/")}, nil
 }
 
-// NewInside makes a client of our own server in this process: transport ends there,
-// and gives requests their rights and ids.
-func NewInside(provider string, transport http.RoundTripper) *Client {
-	return &Client{provider: provider, cfg: Config{
-		Transport: transport, Timeout: Timeout, Log: noLog, inside: true, RequestID: func(context.Context) string { return "" },
-	}}
-}
-
 var noLog = slog.New(slog.DiscardHandler)
 
 // Pooled makes the usual transport, for those who put something around it.

@@ -268,7 +268,10 @@ func TestRepetition(t *testing.T) {
 			{"500", []http.HandlerFunc{says(500, "text/plain", ""), ok}, 1, "http_500"},
 			{"404", []http.HandlerFunc{says(404, "text/plain", ""), ok}, 1, "http_404"},
 			{"429", []http.HandlerFunc{says(429, "text/plain", ""), ok}, 1, "http_429"},
-			{"401 without renewal", []http.HandlerFunc{says(401, "text/plain", ""), ok}, 1, "http_401"},
+			{"401 without renewal", []http.HandlerFunc{says(401, "text/plain", ""), ok}, 1, "invalid_token"},
+			{"401 of a page", []http.HandlerFunc{says(401, "text/html", "<p>Log in</p>"), ok}, 1, "invalid_token"},
+			{"401 with a message alone", []http.HandlerFunc{says(401, "application/json", `{"error":{"message":"no"}}`), ok}, 1, "invalid_token"},
+			{"401 with a code", []http.HandlerFunc{says(401, "application/json", `{"error":{"code":"other"}}`), ok}, 1, "other"},
 		}
 		for _, test := range tests {
 			h, calls := inTurn(test.handlers...)
@@ -290,6 +293,37 @@ func TestUnreachable(t *testing.T) {
 	_, err := client(t, srv.URL).Schema(t.Context(), rsclient.Query{})
 	if e := failed(t, err); e.Code != rsclient.CodeUnreachable || e.Status != 0 {
 		t.Error(e)
+	}
+}
+
+// What is too long for a URL is refused with its name, before it is sent.
+func TestTooLong(t *testing.T) {
+	h, calls := inTurn(ok)
+	c := serve(t, h)
+	var q rsclient.Query
+	q.Set("q", strings.Repeat("ü", 2000))
+	q.Each("streams", []string{"a", "b"})
+	if _, err := c.Search(t.Context(), "", q, rsclient.Prefer{}); err != nil {
+		t.Errorf("12,000 bytes: %v", err)
+	}
+	q.Set("q", strings.Repeat("a", 5000))
+	_, byQuery := c.Search(t.Context(), "", q, rsclient.Prefer{})
+	_, byPath := c.Record(t.Context(), "messages", strings.Repeat("x", 100_000), rsclient.Query{}, rsclient.Prefer{})
+	var filters rsclient.Query
+	filters.Member("filter", "from", "", strings.Repeat("x", 20_000))
+	_, byFilter := c.Records(t.Context(), "messages", filters, rsclient.Prefer{})
+	for _, test := range []struct {
+		err  error
+		want string
+	}{{byQuery, "q takes 17000 bytes"}, {byPath, "id takes 100000 bytes"}, {byFilter, "filter[from] takes 20000 bytes"}} {
+		e := failed(t, test.err)
+		param, _, _ := strings.Cut(test.want, " ")
+		if e.Code != rsclient.CodeTooLong || e.Status != 0 || !strings.Contains(e.Message, test.want) || !strings.Contains(string(e.Object), `"param":"`+param+`"`) {
+			t.Errorf("%v, object %s, want %q", e, e.Object, test.want)
+		}
+	}
+	if n := calls.Load(); n != 1 {
+		t.Errorf("%d requests were sent, want 1", n)
 	}
 }
 

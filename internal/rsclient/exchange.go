@@ -59,6 +59,13 @@ func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer strin
 	if !ok {
 		return nil, "", refused(CodeInvalid, "A name in this call cannot stand in the path of a URL.")
 	}
+	if len(target) > urlMax {
+		return nil, "", in.tooLong()
+	}
+	if c.cfg.inside {
+		r, err := c.within(ctx, in, target)
+		return r, "", err
+	}
 	timed, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	if bearer, err = c.bearer(timed); err != nil {
@@ -103,7 +110,7 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	if err != nil && ctx.Err() == nil {
 		c.cfg.Log.WarnContext(ctx, "there is no usable credential", "error", err)
 	}
-	return "", refused("invalid_token", "There is no usable credential for the resource server.")
+	return "", refused(codeInvalidToken, "There is no usable credential for the resource server.")
 }
 
 // renew asks for another token of the same credential. When there is none the 401
@@ -144,6 +151,11 @@ func (c *Client) attempt(ctx context.Context, in *call, target, bearer string) (
 	if err != nil {
 		return nil, err
 	}
+	return in.receive(resp)
+}
+
+// receive reads an answer to its end, or to the limit.
+func (in *call) receive(resp *http.Response) (r *reply, err error) {
 	defer resp.Body.Close()
 	r = &reply{status: resp.StatusCode, header: resp.Header, length: resp.ContentLength}
 	most, part := in.most, in.ranged

@@ -1,6 +1,7 @@
 package rsclient
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -17,15 +18,14 @@ func (r *reply) failure(bearer string) *Error {
 	obj := object(body, "error")
 	switch {
 	case err != nil || obj == nil || r.over:
-		e.Code, e.Message = "http_"+strconv.Itoa(r.status), r.plain()
-		e.Object = errorObject("rs_error", e.Code, e.Message)
+		e.Object = errorObject("rs_error", r.unnamed(), r.plain())
 	default:
 		e.Object = r.complete(obj)
 	}
 	if repeats(e.Object, bearer) { // MS-48
 		code := text(e.Object, "code")
 		if repeats([]byte(code), bearer) {
-			code = "http_" + strconv.Itoa(r.status)
+			code = r.unnamed()
 		}
 		e.Object = errorObject("rs_error", code, r.constant())
 	}
@@ -35,6 +35,18 @@ func (r *reply) failure(bearer string) *Error {
 	e.Code, e.Message = text(e.Object, "code"), text(e.Object, "message")
 	return e
 }
+
+// unnamed is the code of an error that names none. Whoever says 401, also something
+// that stands before the server, does not accept the credential.
+func (r *reply) unnamed() string {
+	if r.status == http.StatusUnauthorized {
+		return codeInvalidToken
+	}
+	return "http_" + strconv.Itoa(r.status)
+}
+
+// codeInvalidToken says that the credential of a call is not accepted.
+const codeInvalidToken = "invalid_token"
 
 func errorObject(kind, code, message string) []byte {
 	b := appendMember([]byte{'{'}, "type", kind)
@@ -67,7 +79,7 @@ func (r *reply) complete(obj []byte) []byte {
 	if code == "" {
 		code = kind
 		if code == "" {
-			code = "http_" + strconv.Itoa(r.status)
+			code = r.unnamed()
 		}
 		b = appendMember(b, "code", code)
 	}

@@ -2,6 +2,7 @@ package rsclient
 
 import (
 	"strings"
+	"sync"
 
 	"pdpp"
 	"pdpp/internal/evidence"
@@ -17,8 +18,16 @@ type Presentations map[string]*evidence.Presentation
 func PresentationsOf(body []byte) Presentations { return presentationsOf(get(body, "meta")) }
 
 func presentationsOf(meta []byte) Presentations {
+	raw := get(meta, "presentation")
+	if raw == nil {
+		return nil
+	}
+	return parsed.get(raw, parsePresentations)
+}
+
+func parsePresentations(raw []byte) Presentations {
 	all := make(Presentations)
-	for name, v := range rawjson.Members(get(meta, "presentation")) {
+	for name, v := range rawjson.Members(raw) {
 		p := &evidence.Presentation{BlobsByID: true, Roles: make(map[pdpp.Role][]string)}
 		if field := text(v, "time_field"); field != "" {
 			p.TimeFields = []string{field}
@@ -29,6 +38,40 @@ func presentationsOf(meta []byte) Presentations {
 		all[string(name)] = p
 	}
 	return all
+}
+
+// parsed keeps what was read of the last answers: a stream is declared the same way in
+// all of them. What is kept is bounded, whatever servers send.
+var parsed presentationCache
+
+type presentationCache struct {
+	mu    sync.RWMutex
+	known map[string]Presentations
+}
+
+const (
+	maxParsed      = 64
+	maxParsedBytes = 16 << 10 // of one declaration; longer ones are read each time
+)
+
+func (c *presentationCache) get(raw []byte, parse func([]byte) Presentations) Presentations {
+	if len(raw) > maxParsedBytes {
+		return parse(raw)
+	}
+	c.mu.RLock()
+	found, ok := c.known[string(raw)]
+	c.mu.RUnlock()
+	if ok {
+		return found
+	}
+	made := parse(raw)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= maxParsed {
+		c.known = make(map[string]Presentations)
+	}
+	c.known[string(raw)] = made
+	return made
 }
 
 // nothingDeclared is what is known of other streams: an object with a blob_id is a

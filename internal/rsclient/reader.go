@@ -63,4 +63,5 @@ const (
 	CodeTooLarge    = "upstream_too_large"
 	CodeInvalid     = "upstream_invalid"
 	CodeRedirect    = "upstream_redirect"
+	CodeTooLong     = "request_too_long" // it was not sent
 )

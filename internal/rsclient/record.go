@@ -142,15 +142,20 @@ func relationsOf(expanded []byte) []Relation {
 
 // Evidence is the record as the shared package renders it.
 func (r *Record) Evidence(all Presentations) *evidence.Record {
-	e := &evidence.Record{
-		Stream: r.Stream, ID: pdpp.RecordID(r.Identity.Record), ConnectionID: pdpp.ConnectionID(r.Connection),
-		DisplayName: r.DisplayName, ConnectorDisplayName: r.ConnectorName, ConnectorKey: pdpp.ConnectorKey(ShortKey(r.ConnectorKey)),
-		Truncated: r.Truncated, Presentation: all.For(r.ConnectorKey, r.Stream),
-	}
-	if !r.Flat {
+	e := new(evidence.Record)
+	r.Describe(e, all)
+	return e
+}
+
+// Describe makes e the record as the shared package renders it, in place of what it
+// was.
+func (r *Record) Describe(e *evidence.Record, all Presentations) {
+	e.Stream, e.ID, e.ConnectionID = r.Stream, pdpp.RecordID(r.Identity.Record), pdpp.ConnectionID(r.Connection)
+	e.DisplayName, e.ConnectorDisplayName, e.ConnectorKey = r.DisplayName, r.ConnectorName, pdpp.ConnectorKey(ShortKey(r.ConnectorKey))
+	e.Truncated, e.Presentation = r.Truncated, all.For(r.ConnectorKey, r.Stream)
+	if e.Envelope = nil; !r.Flat {
 		e.Envelope = r.Raw
 	}
 	e.EmittedAt, _ = pdpp.ParseTime(r.EmittedAt)
 	e.SetData(r.Payload)
-	return e
 }

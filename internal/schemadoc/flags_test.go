@@ -67,8 +67,14 @@ func TestLegend(t *testing.T) {
 	const line = "t=type | role=display role | eq=exact filter | r=range filter operators | lex=lexical search | " +
 		"sem=semantic search | a=aggregations | j=JSON type | fmt=format | blob=file reference | g=false=not granted | " +
 		"=unusable:<why> declared but not usable | declared=readable only"
-	if got := schemadoc.LegendLine(); got != line {
-		t.Errorf("LegendLine() = %q, want that of MS-89", got)
+	if got := schemadoc.LegendLine("t=string,role=actor,eq,r=gte,lex", "sem,a=sum,j=string,fmt=date", "blob,g=false", "eq=unusable:why", "declared"); got != line {
+		t.Errorf("the whole line is %q, want that of MS-89", got)
+	}
+	if got, want := schemadoc.LegendLine("eq,tx=1", "lexical"), "eq=exact filter"; got != want {
+		t.Errorf("the line of some flags is %q, want %q", got, want)
+	}
+	if got := schemadoc.LegendLine(); got != "" {
+		t.Errorf("the line of no flags is %q", got)
 	}
 	var object map[string]string
 	if err := json.Unmarshal(schemadoc.AppendLegend(nil), &object); err != nil {

@@ -1,6 +1,7 @@
 package schemadoc
 
 import (
+	"slices"
 	"strings"
 
 	"pdpp/internal/rawjson"
@@ -35,10 +36,14 @@ func Legend() []LegendEntry {
 	}
 }
 
-// LegendLine is the legend as one line of text (MS-89).
-func LegendLine() string {
+// LegendLine is the legend as one line of text (MS-89), with the entries that some
+// flag strings need; "" when they need none.
+func LegendLine(flags ...string) string {
 	var parts []string
 	for _, e := range Legend() {
+		if !slices.ContainsFunc(flags, e.isIn) {
+			continue
+		}
 		sep := "="
 		if e.Token == unusableToken {
 			sep = " "
@@ -46,6 +51,19 @@ func LegendLine() string {
 		parts = append(parts, e.Token+sep+e.Meaning)
 	}
 	return strings.Join(parts, " | ")
+}
+
+// isIn reports whether a flag string has the token.
+func (e LegendEntry) isIn(flags string) bool {
+	if e.Token == unusableToken {
+		return strings.Contains(flags, "=unusable:")
+	}
+	for token := range strings.SplitSeq(flags, ",") {
+		if token == e.Token || strings.HasPrefix(token, e.Token+"=") {
+			return true
+		}
+	}
+	return false
 }
 
 // AppendLegend appends the legend as a JSON object of token to meaning, the

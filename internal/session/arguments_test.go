@@ -16,7 +16,7 @@ func forwarded(v *visit) {
 	first := s.do("query_records", `{"stream":"messages","connection_id":"cin_home","fields":["subject","pages"],"sort":"-sent_at","limit":2}`)
 	query := "?connection_id=cin_home&fields=subject&fields=pages&sort=-sent_at&limit=2"
 	first.wantAsked(records + query)
-	cursor := first.token("next_cursor")
+	cursor := first.handle("next", "cursor")
 	s.do("query_records", `{"stream":"messages","connection_id":"cin_home","fields":["subject","pages"],"sort":"-sent_at","limit":2,"cursor":`+quoted(cursor)+`}`).
 		wantAsked(records + query + "&cursor=" + cursor)
 	s.do("query_records", `{"stream":"messages","view":"brief","order":"asc","count":"exact"}`).wantAsked(records + "?view=brief&order=asc&count=exact")

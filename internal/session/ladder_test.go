@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -282,28 +281,23 @@ func nothingLost(v *visit) {
 	v.crowd().readAll()
 }
 
-var notShown = regexp.MustCompile(`not shown: \d+ records of this page; rerun with "limit":(\d+) and follow its next_cursor`)
-
 // readAll reads more records than a text has room for, by doing what the text says.
 func (v *visit) readAll() {
 	v.Helper()
 	s := v.as(everything)
-	limit, cursor, reruns := "100", "", 0
+	next, reruns := step{"query_records", `{"stream":"messages","filter":{"user_id":"U1"},"limit":100}`}, 0
 	var ids []string
 	for {
-		a := s.do("query_records", `{"stream":"messages","filter":{"user_id":"U1"},"limit":`+limit+cursor+`}`)
-		if m := notShown.FindStringSubmatch(a.text); m != nil {
-			limit = m[1]
-			if reruns++; reruns > 3 {
-				v.Fatalf("no limit is small enough: %s", limit)
-			}
-			continue
+		a := s.follow(next)
+		if !strings.Contains(a.text, "\nnot shown: ") {
+			ids = append(ids, a.ids()...)
+		} else if reruns++; reruns > 3 {
+			v.Fatalf("no limit is small enough: %s", next.args)
 		}
-		ids = append(ids, a.ids()...)
-		if !strings.Contains(a.text, "next_cursor=") {
+		if len(a.offers("next")) == 0 {
 			break
 		}
-		cursor = `,"cursor":` + quoted(a.token("next_cursor"))
+		next = a.offer("next")
 	}
 	if slices.Sort(ids); len(ids) != 90 || len(slices.Compact(ids)) != 90 || reruns == 0 {
 		v.Errorf("%d records were read, want 90, after %d reruns", len(ids), reruns)
@@ -325,9 +319,9 @@ func textAlone(v *visit) {
 		v.Errorf("the window is %.300s", got)
 	}
 	list := s.do("query_records", `{"stream":"messages","filter":{"user_id":"U123"},"limit":2}`)
-	list.says(`"`+longID+`" "The inventory" at="2026-01-06T10:00:00Z"`, `"cin_home/messages:m3" "Keys"`, `body="The keys are with the neighbour."`, "next page: query_records")
+	list.says(`"`+longID+`" "The inventory" at="2026-01-06T10:00:00Z"`, `"cin_home/messages:m3" "Keys"`, `body="The keys are with the neighbour."`, "\nnext: query_records {")
 	s.do("fetch", `{"id":`+quoted(list.ids()[1])+`}`).says("The keys are with the neighbour.")
-	s.do("query_records", `{"stream":"messages","filter":{"user_id":"U123"},"limit":2,"cursor":`+quoted(list.token("next_cursor"))+`}`).says(`"cin_home/messages:m1"`)
+	s.follow(list.offer("next")).says(`"cin_home/messages:m1"`)
 }
 
 // withoutResources reaches through tools what links lead to.
@@ -358,7 +352,7 @@ func withoutResources(v *visit) {
 func readInline(v *visit) {
 	s := v.as(everything)
 	a := s.do("fetch", `{"id":"cin_home/messages:m3"}`)
-	a.says("complete in content[0]", "The keys are with the neighbour.")
+	a.says("the record's text above is whole", "The keys are with the neighbour.")
 	a.wants(map[string]any{"text": "The keys are with the neighbour.", "metadata.text_truncated": nil})
 	a = s.do("read_record_field", `{"id":"cin_home/messages:m3","field_path":"body"}`)
 	a.says("complete=true")

@@ -231,7 +231,7 @@ func (a answer) isBody(path string, want resttest.Answer) {
 	}
 }
 
-var offered = regexp.MustCompile(`(?m)^ *(more|next|previous): ([a-z_]+) (\{.*\})`)
+var offered = regexp.MustCompile(`(?m)^ *(more|next|later|previous): ([a-z_]+) (\{.*\})`)
 
 // step is a call that a text offers.
 type step struct{ tool, args string }
@@ -284,6 +284,16 @@ func (a answer) token(name string) string {
 	value, _, closed := strings.Cut(rest, `"`)
 	if !ok || !closed {
 		a.Fatalf("%s: there is no %s in %q", a.call, name, first)
+	}
+	return value
+}
+
+// handle is an argument of the call that the text offers under a label.
+func (a answer) handle(label, name string) string {
+	a.Helper()
+	value, ok := decoded(a, a.offer(label).args)[name].(string)
+	if !ok {
+		a.Fatalf("%s: the call has no %s: %v", a.call, name, a.offer(label))
 	}
 	return value
 }

@@ -23,7 +23,7 @@ type measurement struct {
 func newMeasurement(o options, dir string, p *progress) *measurement {
 	s := &bench.Suite{
 		Dir: dir, Corpus: bench.NewCorpus(), Small: min(smallStore, o.records/2), Large: o.records,
-		Rounds: o.rounds, Round: o.round, Samples: 400, Calls: min(10_000, o.records), Profiles: o.profiles, Progress: p.say,
+		Rounds: o.rounds, Round: o.round, Samples: 400, Calls: min(10_000, o.records), Crowded: 20 * o.round, Profiles: o.profiles, Progress: p.say,
 	}
 	return &measurement{options: o, suite: s, report: bench.NewReport()}
 }
@@ -41,7 +41,7 @@ func (m *measurement) all(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}, {"mcp", m.mcp}} {
+	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}, {"mcp", m.mcp}, {"hosted", m.hosted}} {
 		if !m.wants(step.name) || step.name == "memory" && m.wants("growth") {
 			continue // the memory is that of the server whose growth was measured
 		}
@@ -154,6 +154,30 @@ func (m *measurement) mcp(ctx context.Context) error {
 	}
 	return withChild(ctx, small, func(c *child) error {
 		rows, err := m.suite.Adapter(ctx, binary, bench.Served{Addr: c.addr, Dir: small, Records: m.suite.Small})
+		m.add(rows...)
+		return err
+	})
+}
+
+// hosted measures the hosted endpoint in front of the small store.
+func (m *measurement) hosted(ctx context.Context) error {
+	small, err := m.store(ctx, &m.small, m.suite.Small)
+	if err != nil {
+		return err
+	}
+	rows, err := m.suite.Hosted(ctx, small, m.suite.Small)
+	m.add(rows...)
+	if err != nil {
+		return err
+	}
+	return withChild(ctx, small, func(c *child) error {
+		t := bench.Served{Addr: c.addr, Dir: small, Records: m.suite.Small}
+		rows, err := m.suite.Packages(ctx, t)
+		m.add(rows...)
+		if err != nil {
+			return err
+		}
+		rows, err = m.suite.Crowd(ctx, c.pid(), t)
 		m.add(rows...)
 		return err
 	})

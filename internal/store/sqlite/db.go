@@ -198,7 +198,7 @@ var errClosed = errors.New("the store is closed")
 // run brackets fn with a transaction. Whatever is still open afterwards is
 // rolled back: always for a view, and for an update that failed.
 func (db *DB) run(ctx context.Context, conn *engine.Conn, begin string, fn func() error) (err error) {
-	stop := interruptWhenDone(ctx, conn)
+	stop := conn.Watch(ctx)
 	defer stop()
 	if err := conn.Exec(begin); err != nil {
 		return storageError(ctx, err)
@@ -213,29 +213,6 @@ func (db *DB) run(ctx context.Context, conn *engine.Conn, begin string, fn func(
 		}
 	}()
 	return storageError(ctx, fn())
-}
-
-// interruptWhenDone interrupts the connection when ctx ends, until the returned
-// function was called. That function returns only when no interrupt is pending,
-// so that none can hit the connection's next user.
-func interruptWhenDone(ctx context.Context, conn *engine.Conn) (stop func()) {
-	if ctx.Done() == nil {
-		return func() {}
-	}
-	fired := make(chan struct{})
-	cancel := context.AfterFunc(ctx, func() {
-		conn.Interrupt()
-		close(fired)
-	})
-	var once sync.Once
-	return func() {
-		once.Do(func() {
-			if !cancel() {
-				<-fired
-				conn.Resume()
-			}
-		})
-	}
 }
 
 // storageError gives the engine's failures their meaning.

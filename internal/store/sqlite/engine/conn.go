@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -21,12 +22,13 @@ type Conn struct {
 	mu     sync.Mutex // guards closed against Interrupt
 	closed bool
 
-	interrupted atomic.Bool // by Interrupt, until Resume
+	interrupted atomic.Bool   // by Interrupt, until Resume
+	fired       chan struct{} // Watch has interrupted
 }
 
 // Open opens the database file at path, creating it when absent.
 func Open(path string) (*Conn, error) {
-	c := &Conn{tls: libc.NewTLS(), idle: make(map[string][]*Stmt)}
+	c := &Conn{tls: libc.NewTLS(), idle: make(map[string][]*Stmt), fired: make(chan struct{}, 1)}
 	name, err := libc.CString(path)
 	if err != nil {
 		c.tls.Close()
@@ -104,6 +106,27 @@ func (c *Conn) Interrupt() {
 
 // Resume ends the effect of Interrupt.
 func (c *Conn) Resume() { c.interrupted.Store(false) }
+
+// Watch interrupts the connection when ctx ends, until the returned function was
+// called. That function returns only when no interrupt is pending, so that none can
+// hit the connection's next user.
+func (c *Conn) Watch(ctx context.Context) (stop func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	cancel := context.AfterFunc(ctx, func() {
+		c.Interrupt()
+		c.fired <- struct{}{}
+	})
+	stopped := false
+	return func() {
+		if !stopped && !cancel() {
+			<-c.fired
+			c.Resume()
+		}
+		stopped = true
+	}
+}
 
 // Changes is the number of rows the last statement changed.
 func (c *Conn) Changes() int { return int(sqlite3.Xsqlite3_changes(c.tls, c.db)) }

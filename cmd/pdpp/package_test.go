@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// twoSources is a running server with two connectors, and a way to make packages of
+// a grant for each.
+type twoSources struct {
+	t               *testing.T
+	dir, cache, url string
+}
+
+// savedPackage is what `packages create` answers.
+type savedPackage struct {
+	ID      string `json:"package_id"`
+	Token   string `json:"access_token"`
+	Members []struct {
+		Grant      string `json:"grant_id"`
+		Connection string `json:"connection_id"`
+	}
+}
+
+func serveTwoSources(t *testing.T) *twoSources {
+	t.Helper()
+	w := &twoSources{t: t, dir: t.TempDir(), cache: filepath.Join(t.TempDir(), "cache")}
+	w.run("ingest", "--manifest", shared("manifest.json"), "--connection", "giro", "--label", "Joint account", shared("entries.jsonl"))
+	w.run("ingest", "--manifest", shared("jotter.json"), "--connection", "pad", shared("notes.jsonl"))
+	p := start(t, "--data", w.dir, "serve", "--listen", "127.0.0.1:0")
+	w.url = p.await(t, p.stderr, listening)
+	return w
+}
+
+func shared(name string) string { return filepath.Join("testdata", "shared", name) }
+
+func (w *twoSources) run(args ...string) string {
+	w.t.Helper()
+	return run(w.t, append([]string{"--data", w.dir}, args...)...)
+}
+
+// save makes a package and saves its credential.
+func (w *twoSources) save() (p savedPackage) {
+	w.t.Helper()
+	args := []string{"packages", "create", "--client", "Digest", "--audience", "mcp,rest", "--save-credential", w.url, "--cache-root", w.cache, "--json"}
+	for _, spec := range []string{"spec.json", "jotter_spec.json"} {
+		out := w.run("grants", "create", "--client", "Digest", "--spec", shared(spec), "--no-token", "--json")
+		args = append(args, "--grant", regexp.MustCompile(`grt_[0-9a-f]+`).FindString(out))
+	}
+	if err := json.Unmarshal([]byte(w.run(args...)), &p); err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// hosted is a session at the endpoint of the server.
+func (w *twoSources) hosted(token string) *sdk.ClientSession {
+	w.t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(w.t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: w.url + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)},
+	}, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// bearer adds a token to requests.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// result is an answer, without the ids of requests and with cursors by their form.
+func result(t *testing.T, session *sdk.ClientSession, tool string, args map[string]any) string {
+	t.Helper()
+	res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	raw, err := json.MarshalIndent([]any{res.IsError, res.Content, res.StructuredContent}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(`req_[0-9a-f]+`).ReplaceAllString(string(raw), "req_")
+	return regexp.MustCompile(`ps1\.[A-Za-z0-9._-]+`).ReplaceAllString(text, "ps1.")
+}
+
+// A package answers over standard input and output what it answers at the endpoint.
+func TestPackageAnswersAlike(t *testing.T) {
+	w := serveTwoSources(t)
+	p := w.save()
+	local, _ := assistant(t, "2025-11-25", w.url, w.cache)
+	hosted := w.hosted(p.Token)
+	giro, pad := p.Members[0].Connection, p.Members[1].Connection
+	for _, test := range []struct {
+		name, tool string
+		args       map[string]any
+		want       string
+	}{
+		{"HOSTED-2 schema of all", "schema", nil, "Joint account"},
+		{"HOSTED-2 schema of a stream", "schema", map[string]any{"stream": "notes"}, "written_at"},
+		{"HOSTED-2 full schema", "schema", map[string]any{"stream": "entries", "detail": "full"}, "posted_at"},
+		{"HOSTED-2 schema of a stream outside", "schema", map[string]any{"stream": "balances"}, "grant_stream_not_allowed"},
+		{"HOSTED-2 search", "search", map[string]any{"q": "bread"}, "Bread without kneading"},
+		{"HOSTED-2 search by pages", "search", map[string]any{"q": "bread", "limit": 1}, "ps1."},
+		{"HOSTED-2 search of one source", "search", map[string]any{"q": "bread", "connection_id": pad}, "Bread without kneading"},
+		{"HOSTED-2 records of one source", "query_records", map[string]any{"stream": "entries", "connection_id": giro}, "Bread"},
+		{"HOSTED-2 records of the wrong source", "query_records", map[string]any{"stream": "entries", "connection_id": pad}, "grant_stream_not_allowed"},
+		{"HOSTED-2 no source chosen", "query_records", map[string]any{"stream": "entries"}, "ambiguous_connection"},
+		{"HOSTED-2 unknown source", "query_records", map[string]any{"stream": "entries", "connection_id": "cin_other"}, "connection_not_found"},
+		{"HOSTED-2 numbers", "aggregate", map[string]any{"stream": "notes", "metric": "count", "connection_id": pad}, `"value": 2`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, want := result(t, local, test.tool, test.args), result(t, hosted, test.tool, test.args)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("hosted and local differ (-hosted +local):\n%s", diff)
+			}
+			if !strings.Contains(got, test.want) {
+				t.Errorf("no %q in %s", test.want, got)
+			}
+			for _, hidden := range []string{"S3CRET", "D1ARY", "secret_note", "diary", "pdpp_at_", "pdpp_pt_"} {
+				if strings.Contains(got, hidden) {
+					t.Errorf("%q is in %s", hidden, got)
+				}
+			}
+		})
+	}
+}
+
+// The handles of a search lead to documents of both sources, and the pages of a search
+// to every hit once.
+func TestPackageIsReadOn(t *testing.T) {
+	w := serveTwoSources(t)
+	w.save()
+	session, _ := assistant(t, "2026-07-28", w.url, w.cache)
+	var ids []string
+	args := map[string]any{"q": "bread", "limit": 1}
+	for range 4 {
+		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "search", Arguments: args})
+		if err != nil || res.IsError {
+			t.Fatalf("search: %+v, %v", res, err)
+		}
+		var page struct {
+			Results []struct{ ID string }
+			Data    struct {
+				Next string `json:"next_cursor"`
+			}
+		}
+		raw, _ := json.Marshal(res.StructuredContent)
+		if err := json.Unmarshal(raw, &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, hit := range page.Results {
+			text, failed := callText(t, session, "fetch", map[string]any{"id": hit.ID})
+			if failed || !strings.Contains(strings.ToLower(text), "bread") {
+				t.Errorf("MS-220 fetch %s: %s", hit.ID, text)
+			}
+			ids = append(ids, hit.ID)
+		}
+		if page.Data.Next == "" {
+			break
+		}
+		args["cursor"] = page.Data.Next
+	}
+	slices.Sort(ids)
+	if len(ids) != 3 || len(slices.Compact(ids)) != 3 {
+		t.Errorf("PKG-1 hits over all pages: %q", ids)
+	}
+}
+
+// One source is revoked while the adapter runs: the others go on. All of them: there is
+// advice, and a package that is saved then is read without a new start (MS-267).
+func TestPackageLosesMembers(t *testing.T) {
+	w := serveTwoSources(t)
+	p := w.save()
+	session, _ := assistant(t, "2025-11-25", w.url, w.cache)
+	bread := map[string]any{"q": "bread"}
+	if text, failed := callText(t, session, "search", bread); failed || !strings.Contains(text, "Joint account") || !strings.Contains(text, "kneading") {
+		t.Fatalf("before: %s", text)
+	}
+	w.run("grants", "revoke", p.Members[0].Grant)
+	text, failed := callText(t, session, "search", bread)
+	if failed || !strings.Contains(text, "kneading") || !strings.Contains(text, `error="grant_revoked"`) || strings.Contains(text, "Joint account") {
+		t.Errorf("MS-226 after the end of one: %s", text)
+	}
+	text, failed = callText(t, session, "query_records", map[string]any{"stream": "entries"})
+	if !failed || !strings.Contains(text, "ambiguous_connection") || !strings.Contains(text, "unavailable") {
+		t.Errorf("MS-222 the choice after the end of one: %s", text)
+	}
+	text, failed = callText(t, session, "query_records", map[string]any{"stream": "entries", "connection_id": p.Members[0].Connection})
+	if !failed || !strings.Contains(text, "grant_revoked") || !strings.Contains(text, "run: pdpp ") {
+		t.Errorf("MS-222 reading the one that ended: %s", text)
+	}
+	text, failed = callText(t, session, "query_records", map[string]any{"stream": "notes", "connection_id": p.Members[1].Connection})
+	if failed || !strings.Contains(text, "kneading") {
+		t.Errorf("H-84 reading the other: %s", text)
+	}
+	w.run("packages", "revoke", p.ID)
+	if text, failed = callText(t, session, "search", bread); !failed || !strings.Contains(text, "grant_revoked") {
+		t.Errorf("MS-267 after the end of all: %s", text)
+	}
+	w.save()
+	if text, failed = callText(t, session, "search", bread); failed || !strings.Contains(text, "kneading") || strings.Contains(text, "grant_revoked") {
+		t.Errorf("MS-267 after a new package: %s", text)
+	}
+	w.run("grants", "create", "--client", "Digest", "--spec", shared("spec.json"), "--save-credential", w.url, "--cache-root", w.cache)
+	// The adapter keeps a credential as long as it reads.
+	if text, failed = callText(t, session, "search", bread); failed || !strings.Contains(text, "kneading") {
+		t.Errorf("MS-267 while the package is good: %s", text)
+	}
+}

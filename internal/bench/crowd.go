@@ -1,0 +1,130 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const crowd = 1000 // clients at once
+
+// Crowd lets many clients call tools of one server for a while, at most as often in all
+// as it can answer, and looks at failures, latencies and memory.
+func (s *Suite) Crowd(ctx context.Context, pid int, t Served) ([]Row, error) {
+	a, err := newAsker(ctx, s.Corpus, t.Dir, t.Records)
+	if err != nil {
+		return nil, err
+	}
+	requests := many(manyPages, a.hostedFetch)
+	for range manyPages / 4 {
+		requests = append(requests, a.queryBoth().hosted, a.searchBoth().hosted)
+	}
+	s.Progress("the rate that the server sustains")
+	most, err := load(ctx, t.Addr, requests, s.Round)
+	if err != nil {
+		return nil, err
+	}
+	c := &crowding{suite: s, addr: t.Addr, requests: requests, pause: time.Duration(crowd / (0.7 * most) * float64(time.Second)), pid: pid}
+	if err := c.run(ctx); err != nil {
+		return nil, err
+	}
+	return c.rows(), nil
+}
+
+// crowding is such a run.
+type crowding struct {
+	suite    *Suite
+	addr     string
+	requests [][]byte
+	pause    time.Duration // between two requests of a client
+	pid      int
+
+	mu          sync.Mutex
+	latencies   []float64 // ms
+	failures    int
+	early, late float64 // MB, after a sixth of the time and at the end
+}
+
+func (c *crowding) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.suite.Crowded)
+	defer cancel()
+	var g errgroup.Group
+	for i := range crowd {
+		g.Go(func() error { return c.client(ctx, i) })
+	}
+	g.Go(func() error { return c.watch(ctx) })
+	return g.Wait()
+}
+
+// client asks again and again. A server that says that it has too much to do is asked
+// again later; everything else is a failure.
+func (c *crowding) client(ctx context.Context, i int) error {
+	conn, err := dial(c.addr)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	rng := dice{state: uint64(i)}
+	wait := time.Duration(rng.below(int(c.pause)))
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+		took, err := conn.timed(c.requests[rng.below(len(c.requests))])
+		c.note(took, err)
+		if err != nil && !errors.Is(err, errBusy) {
+			return nil
+		}
+		wait = c.pause/2 + time.Duration(rng.below(int(c.pause)))
+	}
+}
+
+func (c *crowding) note(took time.Duration, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.latencies = append(c.latencies, float64(took)/float64(time.Millisecond))
+	case !errors.Is(err, errBusy):
+		c.failures++
+	}
+}
+
+// watch looks at the memory after a sixth of the time, and until the end.
+func (c *crowding) watch(ctx context.Context) error {
+	start := time.Now()
+	for {
+		c.suite.Progress("%s clients, %s of %s", count(crowd), time.Since(start).Round(time.Second), c.suite.Crowded)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+		mb, err := residentMB(c.pid)
+		if err != nil {
+			return err
+		}
+		if c.late = mb; time.Since(start) <= c.suite.Crowded/6 {
+			c.early = mb
+		}
+	}
+}
+
+func (c *crowding) rows() []Row {
+	slices.Sort(c.latencies)
+	at := func(p float64) float64 { return c.latencies[int(p*float64(len(c.latencies)-1))] }
+	what := fmt.Sprintf("%s clients for %s", count(crowd), c.suite.Crowded)
+	return []Row{
+		state(what+", calls answered", "calls", float64(len(c.latencies)), nil),
+		state(what+", failures but 429 and 503", "calls", float64(c.failures), AtMost(0)),
+		compare(what+", p99 / median", "ms", at(0.99), at(0.5), AtMost(20)),
+		compare(what+", memory at the end / after a sixth", "MB", c.late, c.early, AtMost(1.1)),
+	}
+}

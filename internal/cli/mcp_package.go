@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/credential"
+	"pdpp/internal/pack"
+	"pdpp/internal/query"
+	"pdpp/internal/rsclient"
+)
+
+// heldReader reads with the credential that is held when a read begins: with its own
+// token, or, when it is a package's, with those of its members (MS-266).
+type heldReader struct {
+	holder *credential.Holder
+	single rsclient.Reader // reads with the token of the credential
+	// client is how a member is read, but for the token. It does not renew: the tokens of
+	// members end with what they are for (H-186).
+	client rsclient.Config
+	sealer *query.Sealer
+	memory pack.Memory
+
+	mu      sync.Mutex
+	of      *credential.Credential // whose members these are
+	members []heldMember
+}
+
+// heldMember is a member of the package that is held.
+type heldMember struct {
+	credential.Member
+	reader rsclient.Reader
+}
+
+var _ rsclient.Reader = (*heldReader)(nil)
+
+// newHeldReader makes the reader of a program. Cursors over several sources are good as
+// long as it runs (H-91).
+func newHeldReader(holder *credential.Holder, client rsclient.Config) (*heldReader, error) {
+	single, err := rsclient.New(client)
+	if err != nil {
+		return nil, err
+	}
+	key := make([]byte, 32)
+	rand.Read(key) // it never fails
+	sealer, err := query.NewSealer(key)
+	if err != nil {
+		return nil, err
+	}
+	client.Token, client.Renew = nil, nil
+	return &heldReader{holder: holder, single: single, client: client, sealer: sealer}, nil
+}
+
+// now is what the next read is made with. Where no credential can be used, the reader
+// of a single one says so.
+func (r *heldReader) now(ctx context.Context) rsclient.Reader {
+	cred, ok := r.holder.Package(ctx)
+	if !ok {
+		return r.single
+	}
+	return &pack.Package{
+		ID: cred.ID, URL: r.Provider(), Members: r.membersOf(cred, r.client.Clock()), Sealer: r.sealer, Memory: &r.memory, Clock: r.client.Clock,
+	}
+}
+
+// membersOf are the members of a package at a time. While the package has not ended, a
+// token of a member ends only because its grant does (H-186).
+func (r *heldReader) membersOf(cred *credential.Credential, now time.Time) []pack.Member {
+	var list []pack.Member
+	for _, m := range r.held(cred) {
+		member := pack.Member{
+			GrantID: string(m.GrantID), Connection: m.Connection, ConnectorKey: m.ConnectorKey, DisplayName: m.DisplayName, Streams: m.Streams, Reader: m.reader,
+		}
+		if m.Over(now) {
+			member.Unusable, member.Reader = string(pdpp.CodeGrantExpired), nil
+		}
+		list = append(list, member)
+	}
+	return list
+}
+
+// held are the members of a package with their readers, which are made once for each
+// choice of a credential.
+func (r *heldReader) held(cred *credential.Credential) []heldMember {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == cred {
+		return r.members
+	}
+	r.of, r.members = cred, nil
+	for _, m := range cred.PackageMembers() {
+		cfg := r.client
+		cfg.Token = func(context.Context) (string, error) { return m.Token, nil }
+		reader, err := rsclient.New(cfg)
+		if err != nil {
+			panic(err) // the same provider was good for the reader of a single credential
+		}
+		r.members = append(r.members, heldMember{m, reader})
+	}
+	return r.members
+}
+
+// Provider implements rsclient.Reader, like all that follows.
+func (r *heldReader) Provider() string { return r.single.Provider() }
+
+// Schema reads the schema.
+func (r *heldReader) Schema(ctx context.Context, q rsclient.Query) (*rsclient.Answer, error) {
+	return r.now(ctx).Schema(ctx, q)
+}
+
+// Records reads a page of records.
+func (r *heldReader) Records(ctx context.Context, stream string, q rsclient.Query, p rsclient.Prefer) (*rsclient.Answer, error) {
+	return r.now(ctx).Records(ctx, stream, q, p)
+}
+
+// Record reads one record.
+func (r *heldReader) Record(ctx context.Context, stream, id string, q rsclient.Query, p rsclient.Prefer) (*rsclient.Answer, error) {
+	return r.now(ctx).Record(ctx, stream, id, q, p)
+}
+
+// FieldWindow reads a piece of a field.
+func (r *heldReader) FieldWindow(ctx context.Context, stream, id string, q rsclient.Query) (*rsclient.Answer, error) {
+	return r.now(ctx).FieldWindow(ctx, stream, id, q)
+}
+
+// Aggregate reads one metric of a stream.
+func (r *heldReader) Aggregate(ctx context.Context, stream string, q rsclient.Query) (*rsclient.Answer, error) {
+	return r.now(ctx).Aggregate(ctx, stream, q)
+}
+
+// Search searches.
+func (r *heldReader) Search(ctx context.Context, mode string, q rsclient.Query, p rsclient.Prefer) (*rsclient.Answer, error) {
+	return r.now(ctx).Search(ctx, mode, q, p)
+}
+
+// Blob reads the beginning of a blob.
+func (r *heldReader) Blob(ctx context.Context, id string, q rsclient.Query, most int) (*rsclient.Blob, error) {
+	return r.now(ctx).Blob(ctx, id, q, most)
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/credential"
+	"pdpp/internal/rsclient"
+)
+
+// memberServer is a resource server that knows tokens and counts who asks.
+type memberServer struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string
+}
+
+func newMemberServer(t *testing.T) *memberServer {
+	t.Helper()
+	s := new(memberServer)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := r.Header.Get("Authorization")
+		s.mu.Lock()
+		s.asked = append(s.asked, token)
+		s.mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(`{"object":"list","data":[],"has_more":false}`))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *memberServer) take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() { s.asked = nil }()
+	return s.asked
+}
+
+// A member is read with its own token and no other; one whose token has ended is not
+// read at all, and its connection is no choice any more.
+func TestMembersAreReadWithTheirTokens(t *testing.T) {
+	server := newMemberServer(t)
+	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	now := start
+	clock := func() time.Time { return now }
+	cache := &credential.Cache{Root: filepath.Join(t.TempDir(), "cache"), Now: clock, Warn: func(m string) { t.Error(m) }}
+	err := cache.Put(t.Context(), &credential.Credential{
+		ID: "gpkg_1", Provider: server.URL, Token: "pdpp_pt_x", Kind: "mcp_package", Status: credential.Active, CreatedAt: start, ExpiresAt: start.Add(24 * time.Hour),
+		Details: json.RawMessage(`[{"grant_id":"grt_1","source":{"connector_key":"mail"},"streams":[{"name":"messages","instance_ids":["cin_1"]}]},
+			{"grant_id":"grt_2","source":{"connector_key":"bank"},"streams":[{"name":"entries","instance_ids":["cin_2"]}]}]`),
+		Members: []credential.MemberToken{
+			{GrantID: "grt_1", Token: "pdpp_at_one", ExpiresAt: start.Add(time.Hour)}, {GrantID: "grt_2", Token: "pdpp_at_two", ExpiresAt: start.Add(24 * time.Hour)},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holder, err := cache.Hold(server.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rs, err := newHeldReader(holder, rsclient.Config{Provider: server.URL, Token: bearerOf(holder, slog.New(slog.DiscardHandler)), Renew: holder.Renew, Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(connection string) string {
+		var q rsclient.Query
+		q.Set("connection_id", connection)
+		_, err := rs.Records(t.Context(), "entries", q, rsclient.Prefer{})
+		if e, ok := err.(*rsclient.Error); ok {
+			return e.Code
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ""
+	}
+	for _, step := range []struct {
+		name, connection string
+		after            time.Duration
+		code             string
+		asked            []string
+	}{
+		{"AMBIG-1 no connection", "", 0, "ambiguous_connection", nil},
+		{"PKG-4 the first", "cin_1", 0, "", []string{"Bearer pdpp_at_one"}},
+		{"PKG-4 the second", "cin_2", 0, "", []string{"Bearer pdpp_at_two"}},
+		{"H-186 the first after its end", "cin_1", time.Hour, "grant_expired", nil},
+		{"H-86 the only one left", "", time.Hour, "", []string{"Bearer pdpp_at_two"}},
+		{"MS-267 after the end of the package", "cin_2", 24 * time.Hour, "invalid_token", nil},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			now = start.Add(step.after)
+			if code := read(step.connection); code != step.code {
+				t.Errorf("code %q, want %q", code, step.code)
+			}
+			if diff := cmp.Diff(step.asked, server.take()); diff != "" {
+				t.Errorf("the server was asked (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pdpp/internal/credential"
+	"pdpp/internal/osfile"
+	"pdpp/internal/rsclient"
+)
+
+// savedFor saves a credential for a server and gives the cache.
+func savedFor(t *testing.T, provider string, change func(*credential.Credential)) *credential.Cache {
+	t.Helper()
+	cache := &credential.Cache{Root: filepath.Join(t.TempDir(), "cache"), Now: time.Now, Warn: func(m string) { t.Error(m) }}
+	cred := &credential.Credential{
+		ID: "grt_1", Provider: provider, Token: "pdpp_at_x", Kind: "client", Status: credential.Active, CreatedAt: time.Now(),
+	}
+	if change != nil {
+		change(cred)
+	}
+	if err := cache.Put(t.Context(), cred); err != nil {
+		t.Fatal(err)
+	}
+	return cache
+}
+
+// asked runs the adapter over one call and gives what it wrote.
+func asked(t *testing.T, provider, root, call string) string {
+	t.Helper()
+	const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	var out, errOut bytes.Buffer
+	code := Main(t.Context(), Env{
+		Program: "pdpp", Args: []string{"mcp", provider, "--cache-root", root}, Stdin: strings.NewReader(hello + "\n" + call + "\n"), Stdout: &out, Stderr: &errOut,
+		Getenv: func(string) string { return "" }, Now: time.Now,
+	})
+	if code != 0 {
+		t.Fatalf("exit %d\n%s", code, errOut.String())
+	}
+	return out.String()
+}
+
+// Whatever stands before the server and says 401: the advice comes, and it names no
+// folder of this machine.
+func TestAnyRefusalBringsAdvice(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusUnauthorized)
+		io.WriteString(w, "<p>Log in</p>")
+	}))
+	defer srv.Close()
+	cache := savedFor(t, srv.URL, nil)
+	out := asked(t, srv.URL, cache.Root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`)
+	if !strings.Contains(out, "run: pdpp grants create") || !strings.Contains(out, "or: pdpp token import "+srv.URL+" --cache-root DIR") {
+		t.Errorf("MS-267 no advice in\n%s", out)
+	}
+	if strings.Contains(out, cache.Root) {
+		t.Errorf("a folder is shown:\n%s", out)
+	}
+}
+
+func TestTroubleWithTheCredentialIsShownWithoutFiles(t *testing.T) {
+	const provider = "https://data.example"
+	var log bytes.Buffer
+	ask := func(t *testing.T, cache *credential.Cache, spoil func(h *credential.Holder)) *rsclient.Error {
+		t.Helper()
+		h, err := cache.Hold(provider, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		spoil(h)
+		_, err = bearerOf(h, slog.New(slog.NewJSONHandler(&log, nil)))(t.Context())
+		var e *rsclient.Error
+		if !errors.As(err, &e) || strings.Contains(e.Message, cache.Root) {
+			t.Fatalf("the error is %v", err)
+		}
+		if !strings.Contains(log.String(), filepath.Base(cache.Root)) {
+			t.Errorf("the log does not say where: %s", log.String())
+		}
+		return e
+	}
+	t.Run("a lock that is held", func(t *testing.T) {
+		cache := savedFor(t, provider, func(c *credential.Credential) {
+			c.ExpiresAt, c.Refresh, c.TokenEndpoint = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), "r", provider+"/token"
+		})
+		f, err := os.OpenFile(filepath.Join(cache.Root, "clients", "data.example", ".lock"), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := osfile.Lock(f); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			if e := ask(t, cache, func(*credential.Holder) {}); e.Code != "temporarily_unavailable" {
+				t.Errorf("the error is %v", e)
+			}
+		})
+	})
+	t.Run("a file that was spoiled", func(t *testing.T) {
+		cache := savedFor(t, provider, nil)
+		e := ask(t, cache, func(h *credential.Holder) {
+			h.Doubt(t.Context())
+			_, path, err := h.Current(t.Context())
+			if err == nil {
+				err = os.WriteFile(path, []byte("{"), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if e.Code != "invalid_token" || !strings.Contains(e.Message, "credential_invalid") {
+			t.Errorf("the error is %v", e)
+		}
+	})
+}
+
+// A host that reads no more is gone: the adapter ends with code 1 (MS-262).
+func TestOutputThatIsClosed(t *testing.T) {
+	const provider = "https://data.example"
+	in, host := io.Pipe()
+	defer host.Close()
+	var errOut bytes.Buffer
+	done := make(chan int)
+	cache := savedFor(t, provider, nil)
+	go func() {
+		done <- Main(t.Context(), Env{
+			Program: "pdpp", Args: []string{"mcp", provider, "--cache-root", cache.Root}, Stdin: in, Stdout: brokenWriter{}, Stderr: &errOut,
+			Getenv: func(string) string { return "" }, Now: time.Now,
+		})
+	}()
+	if _, err := io.WriteString(host, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-done; code != 1 || !strings.Contains(errOut.String(), "Standard output was closed") {
+		t.Errorf("exit %d\n%s", code, errOut.String())
+	}
+}
+
+func TestNextStepsUseTheNameOfTheProgram(t *testing.T) {
+	a := &app{Env: Env{Program: "my tools/pdpp"}}
+	if got, want := a.next(setupFor("http://127.0.0.1:1", "/a b")), "Next: 'my tools/pdpp' setup CLIENT --url http://127.0.0.1:1 --cache-root '/a b'\n"; got != want {
+		t.Errorf("next = %q, want %q", got, want)
+	}
+	r := runMain(t, map[string]string{"HOME": t.TempDir()}, "setup", "--url", "http://127.0.0.1:1", "--json")
+	var list struct{ Clients []string }
+	if err := json.Unmarshal([]byte(r.stdout), &list); err != nil || len(list.Clients) != len(hosts) {
+		t.Errorf("setup --json: %+v, %v", r, err)
+	}
+}
+
+// Flags about a store are neither shown nor taken by commands that have none.
+func TestCommandsWithoutAStore(t *testing.T) {
+	for _, command := range [][]string{{"mcp"}, {"setup"}, {"token"}, {"token", "list"}, {"version"}} {
+		r := runMain(t, nil, append(command, "--help")...)
+		if text := r.stdout + r.stderr; r.code != 0 || strings.Contains(text, "--data") || strings.Contains(text, "--owner") || !strings.Contains(text, "--quiet") {
+			t.Errorf("%v --help: %+v", command, r)
+		}
+	}
+	vars := map[string]string{"HOME": t.TempDir()}
+	for _, args := range [][]string{{"mcp", "https://data.example"}, {"setup"}, {"token", "list"}, {"version"}} {
+		for _, flag := range []string{"--data", "--owner"} {
+			if r := runMain(t, vars, append(args, flag, "x")...); r.code != 64 || !strings.Contains(r.stderr, flag+" means nothing to "+args[0]) {
+				t.Errorf("%v %s: %+v", args, flag, r)
+			}
+		}
+	}
+	if r := runMain(t, nil, "demo", "--owner", "x"); r.code != 64 {
+		t.Errorf("demo --owner: %+v", r)
+	}
+	if r := runMain(t, nil, "grants", "list", "--help"); !strings.Contains(r.stdout, "--data") || !strings.Contains(r.stdout, "--owner") {
+		t.Errorf("grants list --help: %+v", r)
+	}
+}
+
+func TestTokenAloneListsItsCommands(t *testing.T) {
+	r := runMain(t, nil, "token")
+	for _, want := range []string{"A command is needed", "token show", "token list", "token import", "token forget"} {
+		if r.code != 64 || !strings.Contains(r.stderr, want) {
+			t.Errorf("no %q in %+v", want, r)
+		}
+	}
+	if r := runMain(t, nil, "token", "show"); r.code != 64 || !strings.Contains(r.stderr, "<provider-url>") {
+		t.Errorf("token show: %+v", r)
+	}
+}
+
+func TestHelpStatesDefaults(t *testing.T) {
+	help := strings.Join(strings.Fields(runMain(t, nil, "serve", "--help").stdout), " ")
+	for _, want := range []string{"(default: 127.0.0.1:7663, $PDPP_LISTEN)", "(default: 600/m, $PDPP_RATE_LIMIT)"} {
+		if !strings.Contains(help, want) {
+			t.Errorf("no %q in %s", want, help)
+		}
+	}
+	if r := runMain(t, nil, "mcp", "--help"); !strings.Contains(r.stderr, "the last one saved") {
+		t.Errorf("mcp --help: %+v", r)
+	}
+}

@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// answer is what a server sent back.
+type answer struct {
+	status int
+	header http.Header
+	body   any // decoded JSON; nil for anything else
+}
+
+func (w *walk) ask(ctx context.Context, method, path string, headers map[string]string, body string) (*answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, w.origin+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", "pdpp-doctor")
+	for name, value := range headers {
+		req.Header.Set(name, value)
+	}
+	res, err := w.client.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // the address is said already
+		}
+		return nil, err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{status: res.StatusCode, header: res.Header}
+	_ = json.Unmarshal(raw, &a.body) // what is no JSON has no members
+	return a, nil
+}
+
+// texts gives the texts at a path of members: one, or those of a list.
+func (a *answer) texts(path string) (found []string) {
+	v := a.body
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ := v.(map[string]any)
+		v = object[name]
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, item := range list {
+		if s, ok := item.(string); ok {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// text is the first of texts; "" when there is none.
+func (a *answer) text(path string) string {
+	if all := a.texts(path); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// summary says in a word or two what was answered.
+func (a *answer) summary() string {
+	s := strconv.Itoa(a.status)
+	if to := a.header.Get("Location"); to != "" {
+		return s + " to " + quoted(to)
+	}
+	if code := a.text("error.code"); code != "" {
+		return s + " " + quoted(code)
+	}
+	return s
+}
+
+// quoted makes text of a stranger safe and short.
+func quoted(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	const most = 200
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+// authParam reads a parameter of a challenge.
+func authParam(header, name string) string {
+	m := regexp.MustCompile(`(?:^|[ ,])` + name + `="([^"]*)"`).FindStringSubmatch(header)
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+// lists reports whether a header with a list has an entry.
+func lists(h http.Header, name, entry string) bool {
+	for s := range strings.SplitSeq(h.Get(name), ",") {
+		if strings.EqualFold(strings.TrimSpace(s), entry) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLoopback(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return err == nil && addr.IsLoopback() || u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".localhost")
+}

@@ -1,0 +1,168 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// hosted answers like a server with everything (H-50, H-57, H-130 to H-132), whose
+// public origin is base.
+func hosted(base string) *http.ServeMux {
+	mux := http.NewServeMux()
+	document := func(path, body string) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, strings.ReplaceAll(body, "R", base))
+		})
+	}
+	document("/healthz", `{"status":"ok"}`)
+	document("/.well-known/oauth-protected-resource", `{"resource":"R","authorization_servers":["R"],"pdpp_core_query_base":"R/v1"}`)
+	document("/.well-known/oauth-protected-resource/mcp", `{"resource":"R/mcp","authorization_servers":["R"]}`)
+	document("/.well-known/oauth-authorization-server", `{"issuer":"R","token_endpoint":"R/oauth/token","protected_resources":["R","R/mcp"]}`)
+	mux.HandleFunc("GET /icon.svg", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+	})
+	mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) {
+		metadata := base + "/.well-known/oauth-protected-resource/mcp"
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata="%s", scope="pdpp:read"`, metadata))
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, `{"error":{"code":"authentication_error","resource_metadata":%q}}`, metadata)
+	})
+	mux.HandleFunc("OPTIONS /mcp", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		w.Header().Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+		w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+		w.WriteHeader(http.StatusNoContent)
+	})
+	return mux
+}
+
+// change is something between the server and the doctor: it may answer in place of
+// the server, and change what the server answers.
+type change func(w http.ResponseWriter, r *http.Request) (answered bool)
+
+// look serves a hosted server behind a change and gives the checks by their ids.
+func look(t *testing.T, c change) map[string]Check {
+	t.Helper()
+	var server http.Handler
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "" {
+			t.Error("the doctor sends a credential")
+		}
+		if c == nil || !c(w, r) {
+			server.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	server = hosted(srv.URL)
+	found := map[string]Check{}
+	for _, check := range Remote(t.Context(), srv.URL) {
+		found[check.ID] = check
+	}
+	return found
+}
+
+// at answers one request in place of the server.
+func at(method, path string, status int, headers map[string]string, body string) change {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != method || r.URL.Path != path {
+			return false
+		}
+		for name, value := range headers {
+			w.Header().Set(name, value)
+		}
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+		return true
+	}
+}
+
+func TestGoodServer(t *testing.T) {
+	found := look(t, nil)
+	if len(found) != 7 {
+		t.Errorf("%d checks: %v", len(found), found)
+	}
+	for id, c := range found {
+		if c.Status != Pass || c.Fix != "" {
+			t.Errorf("%s: %+v", id, c)
+		}
+	}
+}
+
+// What stands in front of a server can spoil it in many ways; each has its own words.
+func TestWhatIsWrong(t *testing.T) {
+	const notFound = `{"error":{"code":"not_found"}}`
+	for name, c := range map[string]struct {
+		change
+		id     string
+		status Status
+		says   string // in detail or fix
+	}{
+		"another program":       {at("GET", "/healthz", 200, nil, "<html>"), "healthz", Fail, "leads to pdpp"},
+		"a redirect":            {at("GET", "/healthz", 301, map[string]string{"Location": "https://x.example/"}, ""), "healthz", Fail, `301 to "https://x.example/"`},
+		"an unknown host":       {at("GET", "/.well-known/oauth-protected-resource", 421, nil, ""), "resource_metadata", Fail, "--public-url http://127.0.0.1"},
+		"a page for a document": {at("GET", "/.well-known/oauth-protected-resource", 200, nil, "<html>"), "resource_metadata", Fail, "has no resource"},
+		"another origin": {
+			at("GET", "/.well-known/oauth-protected-resource", 200, nil, `{"resource":"http://inner:7663"}`),
+			"resource_metadata", Fail, "resource is http://inner:7663; you used http://127.0.0.1",
+		},
+		"another issuer":       {at("GET", "/.well-known/oauth-authorization-server", 200, nil, `{"issuer":"http://inner"}`), "authorization_server", Fail, "issuer is http://inner"},
+		"no document, by us":   {at("GET", "/.well-known/oauth-authorization-server", 404, nil, notFound), "authorization_server", Skip, "newer version"},
+		"no document, by them": {at("GET", "/.well-known/oauth-authorization-server", 404, nil, "nginx"), "authorization_server", Fail, "forwards every path"},
+		"no /mcp":              {at("POST", "/mcp", 404, nil, notFound), "mcp_challenge", Skip, "newer version"},
+		"a header withheld":    {at("POST", "/mcp", 401, nil, `{"error":{"code":"authentication_error"}}`), "mcp_challenge", Fail, "no WWW-Authenticate"},
+		"header and body apart": {
+			at("POST", "/mcp", 401, map[string]string{"WWW-Authenticate": `Bearer resource_metadata="https://a/x"`}, `{"error":{"resource_metadata":"https://b/x"}}`),
+			"mcp_challenge", Fail, `"https://a/x", its body "https://b/x"`,
+		},
+		"a challenge for another origin": {
+			at("POST", "/mcp", 401, map[string]string{"WWW-Authenticate": `Bearer resource_metadata="https://a/x"`}, `{"error":{"resource_metadata":"https://a/x"}}`),
+			"mcp_challenge", Fail, "resource_metadata is https://a/x",
+		},
+		"a password in front":   {at("POST", "/mcp", 403, nil, ""), "mcp_challenge", Fail, "/mcp answers 403"},
+		"a preflight refused":   {at("OPTIONS", "/mcp", 405, nil, ""), "cors_preflight", Fail, "405"},
+		"a preflight for all":   {at("OPTIONS", "/mcp", 204, map[string]string{"Access-Control-Allow-Origin": "*"}, ""), "cors_preflight", Fail, `allowed for "*"`},
+		"an icon of their own":  {at("GET", "/icon.svg", 200, map[string]string{"Content-Type": "text/html"}, ""), "icon", Fail, `"text/html"`},
+		"words for a terminal":  {at("GET", "/icon.svg", 200, map[string]string{"Content-Type": "x\x1b[2J"}, ""), "icon", Fail, `x\x1b[2J`},
+		"an endless redirect":   {at("GET", "/icon.svg", 302, map[string]string{"Location": "/icon.svg"}, ""), "icon", Fail, "302"},
+		"an answer without end": {at("GET", "/icon.svg", 500, nil, strings.Repeat("x", 2*maxBody)), "icon", Fail, "500"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := look(t, c.change)[c.id]
+			if got.Status != c.status || !strings.Contains(got.Detail+" "+got.Fix, c.says) || got.Fix == "" {
+				t.Errorf("%+v, want %s with %q and a way to mend it", got, c.status, c.says)
+			}
+		})
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	srv.Close()
+	checks := Remote(t.Context(), srv.URL)
+	if checks[0].Status != Fail || NewReport(checks).OK {
+		t.Errorf("%+v", checks[0])
+	}
+	for _, c := range checks[1:] {
+		if c.Status != Skip {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// A certificate that does not count is said, not passed over.
+func TestBadCertificate(t *testing.T) {
+	srv := httptest.NewTLSServer(hosted("https://x"))
+	defer srv.Close()
+	if got := Remote(t.Context(), srv.URL)[0]; got.Status != Fail || !strings.Contains(got.Detail, "certificate") {
+		t.Errorf("%+v", got)
+	}
+}

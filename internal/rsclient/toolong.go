@@ -1,0 +1,47 @@
+package rsclient
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// urlMax is the length of the longest URL that is sent. Servers refuse what is much
+// longer, and few say what is to be made shorter.
+const urlMax = 16 << 10
+
+// tooLong refuses a call whose URL would be too long. It names the parameter that
+// takes most of it.
+func (in *call) tooLong() *Error {
+	param, size := in.longest()
+	message := fmt.Sprintf("This call is too long: %s takes %d bytes of a URL, of which there are at most %d. Make it shorter, or ask in several calls.",
+		param, size, urlMax)
+	e := &Error{Code: CodeTooLong, Message: message, Object: errorObject("adapter_error", CodeTooLong, message)}
+	e.Object = append(appendMember(e.Object[:len(e.Object)-1], "param", param), '}')
+	return e
+}
+
+// longest is the name that takes most bytes of the URL, with all its values.
+func (in *call) longest() (name string, size int) {
+	sizes := map[string]int{}
+	n := 0
+	for part := range strings.SplitSeq(in.route, "/") {
+		if strings.HasPrefix(part, "{") {
+			sizes[strings.Trim(part, "{}")] += len(url.PathEscape(in.segments[n]))
+			n++
+		}
+	}
+	for _, part := range in.query.parts {
+		escaped, value, _ := strings.Cut(part, "=")
+		name, _ := url.QueryUnescape(escaped) // it was escaped here
+		sizes[name] += len(value)
+	}
+	for _, param := range slices.Sorted(maps.Keys(sizes)) {
+		if sizes[param] > size {
+			name, size = param, sizes[param]
+		}
+	}
+	return name, size
+}

@@ -1,0 +1,73 @@
+package telemetry
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+
+	"pdpp"
+)
+
+// Traces is where spans go.
+type Traces struct {
+	Endpoint string // the full URL
+	Headers  map[string]string
+	Service  string // what to call this server
+}
+
+func (t *Traces) service() string { return cmp.Or(t.Service, "pdpp") }
+
+// defaultEndpoint is where a collector on this machine listens.
+const defaultEndpoint = "http://localhost:4318"
+
+// ReadTraces reads the settings of traces from the standard variables of
+// OpenTelemetry; nil when they ask for none. What they ask for and this program
+// cannot do is CodeNotConfigured.
+func ReadTraces(getenv func(string) string) (*Traces, error) {
+	which := getenv("OTEL_TRACES_EXPORTER")
+	base, full := getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	switch {
+	case strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true"), which == "none", which == "" && base == "" && full == "":
+		return nil, nil
+	case which != "" && which != "otlp":
+		return nil, refuse("OTEL_TRACES_EXPORTER", "write otlp or none")
+	}
+	protocol := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"))
+	if protocol == "grpc" {
+		return nil, refuse("OTEL_EXPORTER_OTLP_PROTOCOL", "traces are sent over HTTP only; name the collector's HTTP port, usually 4318")
+	}
+	if full == "" {
+		full = strings.TrimSuffix(cmp.Or(base, defaultEndpoint), "/") + "/v1/traces"
+	}
+	u, err := url.Parse(full)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, refuse("OTEL_EXPORTER_OTLP_ENDPOINT", "write a URL such as "+defaultEndpoint)
+	}
+	headers, ok := readHeaders(cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS")))
+	if !ok {
+		return nil, refuse("OTEL_EXPORTER_OTLP_HEADERS", "write name=value, more of them after commas")
+	}
+	return &Traces{Endpoint: full, Headers: headers, Service: getenv("OTEL_SERVICE_NAME")}, nil
+}
+
+// readHeaders reads name=value pairs, the values percent-encoded.
+func readHeaders(s string) (map[string]string, bool) {
+	out := map[string]string{}
+	for pair := range strings.SplitSeq(s, ",") {
+		if pair = strings.TrimSpace(pair); pair == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(pair, "=")
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if name = strings.TrimSpace(name); !ok || err != nil || name == "" {
+			return nil, false
+		}
+		out[name] = value
+	}
+	return out, true
+}
+
+// refuse names the variable, not its value: it may hold a secret.
+func refuse(variable, advice string) error {
+	return pdpp.Errorf(pdpp.CodeNotConfigured, "%s has a value that cannot be used: %s.", variable, advice)
+}
