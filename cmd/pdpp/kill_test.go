@@ -18,8 +18,7 @@ import (
 // was decided before: data that was stored, and grants that were withdrawn.
 func TestKilledServerComesBack(t *testing.T) {
 	dir := t.TempDir()
-	shared := filepath.Join("testdata", "shared")
-	pkg := makePackage(t, dir, shared)
+	pkg := makePackage(t, dir)
 	for round := range 3 {
 		p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0", "--rate-limit", "off")
 		url := p.await(t, p.stderr, listening)
@@ -29,7 +28,7 @@ func TestKilledServerComesBack(t *testing.T) {
 		for range 4 {
 			load.Go(func() {
 				for i := 0; !stop.Load(); i++ {
-					status, body := readHosted(url, pkg.AccessToken, pkg.Members[i%4].ConnectionID)
+					status, body := readHosted(url, pkg.Token, pkg.Members[i%4].Connection)
 					if status == http.StatusOK && !json.Valid([]byte(body)) {
 						t.Errorf("an answer is not whole: %.300q", body)
 					}
@@ -41,7 +40,7 @@ func TestKilledServerComesBack(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		// A grant is withdrawn, and the moment that is done the server dies.
-		run(t, "--data", dir, "grants", "revoke", pkg.Members[round].GrantID)
+		run(t, "--data", dir, "grants", "revoke", pkg.Members[round].Grant)
 		p.kill(t)
 		stop.Store(true)
 		load.Wait()
@@ -49,7 +48,7 @@ func TestKilledServerComesBack(t *testing.T) {
 		p = start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0")
 		url = p.await(t, p.stderr, listening)
 		for i, m := range pkg.Members {
-			status, body := readHosted(url, pkg.AccessToken, m.ConnectionID)
+			status, body := readHosted(url, pkg.Token, m.Connection)
 			isThere, isRevoked := strings.Contains(body, "Bread"), strings.Contains(body, `"grant_revoked"`)
 			if status != http.StatusOK || isThere != (i > round) || isRevoked == isThere {
 				t.Errorf("round %d, member %d: %d %.600s", round, i, status, body)
@@ -68,23 +67,14 @@ func (p *process) kill(t *testing.T) {
 	<-p.done
 }
 
-// hostedPackage is what `pdpp packages create --json` says.
-type hostedPackage struct {
-	AccessToken string `json:"access_token"`
-	Members     []struct {
-		GrantID      string `json:"grant_id"`
-		ConnectionID string `json:"connection_id"`
-	} `json:"members"`
-}
-
 // makePackage stores the same entries for four connections, and makes a package of a
 // grant for each.
-func makePackage(t *testing.T, dir, shared string) (pkg hostedPackage) {
+func makePackage(t *testing.T, dir string) (pkg savedPackage) {
 	t.Helper()
 	args := []string{"--data", dir, "packages", "create", "--client", "hosted", "--json"}
 	for i := range 4 {
 		name := fmt.Sprint("giro", i)
-		run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", name, filepath.Join(shared, "entries.jsonl"))
+		run(t, "--data", dir, "ingest", "--manifest", shared("manifest.json"), "--connection", name, shared("entries.jsonl"))
 		spec := filepath.Join(t.TempDir(), "spec.json")
 		text := `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["` + name + `"]}]}`
 		if err := os.WriteFile(spec, []byte(text), 0o600); err != nil {

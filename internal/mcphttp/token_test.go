@@ -1,6 +1,7 @@
 package mcphttp_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -159,4 +160,60 @@ func TestBrokenMember(t *testing.T) {
 	wants(t, a, map[string]any{"result.structuredContent.error.code": "grant_invalid"})
 	h.Revoke(h.grant)
 	expect(t, h.send(token, callOf(modern, "schema", `{}`)), 403, "grant_invalid")
+}
+
+// A token that was revoked by itself is bad, whatever its grant is like.
+func TestRevokedToken(t *testing.T) {
+	h := newHouse(t)
+	ping := rpc{era: handshake, method: "ping"}
+	h.send(h.client, ping).OK()
+	h.Update(func(tx store.Tx) error {
+		list, err := tx.Tokens(h.Subject, h.grant)
+		if err != nil {
+			return err
+		}
+		_, _, err = tx.RevokeToken(h.Subject, list[0].ID, h.Now())
+		return err
+	})
+	expect(t, h.send(h.client, ping), 401, "invalid_token")
+	h.send(h.fresh("mcp"), ping).OK()
+}
+
+// What opens the endpoint opens /v1 for reads, except for packages, which have no
+// rights of their own (H-52).
+func TestTokensOfTheEndpointElsewhere(t *testing.T) {
+	h := newHouse(t)
+	h.Get(h.fresh("mcp"), "/v1/streams/entries/records").OK()
+	for _, audience := range []string{"mcp", "rest"} {
+		token := h.Token(store.Token{Kind: pdpp.TokenPackage, Client: h.clientOf(h.grants[0]), Package: h.packageID, Audience: []string{audience}})
+		for _, target := range []string{"/v1/streams", "/v1/search?q=rent", "/v1/streams/entries/records?connection_id=cin_a1"} {
+			expect(t, h.Get(token, target), 403, "permission_error")
+		}
+	}
+}
+
+// A read through a package is a use of the package, and of the grant that was read
+// with; a refused token is not used (H-81).
+func TestUseIsNoted(t *testing.T) {
+	h := newHouse(t)
+	h.send(h.pkg, callOf(modern, "query_records", `{"stream":"entries","connection_id":"cin_b2"}`)).OK()
+	expect(t, h.send(h.fresh("rest"), callOf(modern, "schema", `{}`)), 401, "invalid_token")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := h.Server.Run(ended); err != nil { // its last act is to write down what was used
+		t.Fatal(err)
+	}
+	h.Update(func(tx store.Tx) error {
+		packages, err := tx.Packages(h.Subject)
+		if err != nil || len(packages) != 1 || !packages[0].LastUsedAt.Equal(h.Now()) {
+			t.Errorf("packages %+v, %v", packages, err)
+		}
+		for i, id := range append(h.grants, h.grant) {
+			g, err := tx.Grant(h.Subject, id)
+			if used := !g.LastUsedAt.IsZero(); err != nil || used != (i == 1) {
+				t.Errorf("grant %d was used at %v, %v", i, g.LastUsedAt, err)
+			}
+		}
+		return nil
+	})
 }
