@@ -27,8 +27,8 @@ func TestAnswerAgreesWithTheSDK(t *testing.T) {
 		`{"method":"tools/call","params":{"name":"fetch","arguments":{"id":7}}}`,
 		`{"method":"tools/call","params":{"name":"schema"}}`,
 		`{"method":"tools/call","params":{"name":"no such tool","arguments":{}}}`,
-		`{"method":"resources/read","params":{"uri":"` + (handleURI("cin_a1", "entries", "ent_31")) + `"}}`,
-		`{"method":"resources/read","params":{"uri":"` + (handleURI("cin_a1", "entries", "nobody")) + `"}}`,
+		`{"method":"resources/read","params":{"uri":"` + handleURI("cin_a1", "entries", "ent_31") + `"}}`,
+		`{"method":"resources/read","params":{"uri":"` + handleURI("cin_a1", "entries", "nobody") + `"}}`,
 		`{"method":"resources/read","params":{"uri":"pdpp://record/x"}}`,
 	}
 	for _, era := range eras {
