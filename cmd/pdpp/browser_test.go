@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -76,6 +77,18 @@ func TestBrowser(t *testing.T) {
 		run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", filepath.Join(shared, "spec.json")))
 	const metadata = "/.well-known/oauth-protected-resource"
 	good, bad := map[string]string{"Authorization": "Bearer " + token}, map[string]string{"Authorization": "Bearer wrong"}
+	const (
+		call   = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`
+		modern = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	)
+	sends := func(headers map[string]string, more ...string) map[string]string {
+		out := map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+		maps.Copy(out, headers)
+		for i := 0; i < len(more); i += 2 {
+			out[more[i]] = more[i+1]
+		}
+		return out
+	}
 
 	// What a page of the allowed origin sees; one of another origin sees it only where
 	// the answer is public. With a header of its own, a call has a preflight.
@@ -98,6 +111,16 @@ func TestBrowser(t *testing.T) {
 		{"authorization server", "GET", "/.well-known/oauth-authorization-server", nil, "", true, 200, "", "issuer"},
 		{"a document that is not there", "GET", "/.well-known/openid-configuration", nil, "", true, 404, "", "not_found"},
 		{"icon", "GET", "/icon.svg", nil, "", true, 200, "", "<svg"},
+		{"HOSTED-3 /mcp without a bearer", "POST", "/mcp", sends(nil), call, false, 401, metadata + "/mcp", "authentication_error"},
+		{"CHAL-1 /mcp with a bad bearer", "POST", "/mcp", sends(bad), call, false, 401, metadata + "/mcp", "invalid_token"},
+		{"CHAL-1 /mcp without a preflight", "POST", "/mcp", map[string]string{"Content-Type": "text/plain"}, call, false, 401, metadata + "/mcp", "authentication_error"},
+		{"HOSTED-1 a handshake", "POST", "/mcp", sends(good), initialize, false, 200, "", `"protocolVersion":"2025-11-25"`},
+		{"HOSTED-1 a tool call", "POST", "/mcp", sends(good, "MCP-Protocol-Version", "2025-11-25"), call, false, 200, "", "Bread"},
+		{
+			"HOSTED-1 a discovery, with all its headers", "POST", "/mcp", sends(good, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "server/discover"),
+			modern, false, 200, "", `"supportedVersions"`,
+		},
+		{"H-59 there is no stream to open", "GET", "/mcp", good, "", false, 405, "", "method_not_allowed"},
 	}
 
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -138,5 +161,11 @@ func TestBrowser(t *testing.T) {
 	p.await(t, p.stderr, `method=OPTIONS route=/v1/schema status=403`)
 	if n := strings.Count(p.stderr.String(), "method=GET route=/v1/schema status=200"); n != 1 {
 		t.Errorf("%d reads under the grant, want that of the allowed page alone:\n%s", n, p.stderr)
+	}
+	// What came to /mcp without a preflight was refused as well, for its origin.
+	p.await(t, p.stderr, `method=OPTIONS route=/mcp status=403`)
+	p.await(t, p.stderr, `method=POST route=/mcp status=403`)
+	if n := strings.Count(p.stderr.String(), "method=POST route=/mcp status=200"); n != 3 {
+		t.Errorf("%d answers at /mcp, want those to the allowed page alone:\n%s", n, p.stderr)
 	}
 }

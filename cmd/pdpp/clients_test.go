@@ -5,16 +5,21 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// realClients installs the official MCP clients once, outside of the repository, and
-// gives the folder they are in. Without npm, or without a way to its packages, the
+// realClients installs the official MCP clients and the conformance suite once, outside
+// of the repository, and gives the folder they are in. Without npm, or without a way to its packages, the
 // test is skipped: the program needs none of it.
 func realClients(t *testing.T) string {
 	t.Helper()
@@ -53,21 +58,157 @@ func realClients(t *testing.T) string {
 	return dir
 }
 
-// runClient runs a script or program of the clients with their own Node, and gives
-// what it printed.
-func runClient(t *testing.T, dir string, args ...string) (stdout, stderr []byte) {
+// runClient runs a script or program of the clients with their own Node and some
+// variables added to its environment, and gives what it printed.
+func runClient(t *testing.T, dir string, env []string, args ...string) (stdout, stderr []byte) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules", ".bin", "node"), args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s\n%s", strings.Join(args, " "), err, out.Bytes(), errOut.Bytes())
+		t.Fatalf("%s: %v\n%s\n%s", args[0], err, out.Bytes(), errOut.Bytes())
 	}
 	return out.Bytes(), errOut.Bytes()
 }
 
-// called is one call of session.mjs.
+// served is the demo data behind `pdpp serve`.
+type served struct{ url, token, ownerToken, credentials string }
+
+// serveDemo has the demo build its data, and serves them as any other data. The address
+// stays the same, because the demo's credential is for it. The clients ask faster than
+// any person would, so the rate is not limited.
+func serveDemo(t *testing.T) served {
+	t.Helper()
+	data, addr := filepath.Join(t.TempDir(), "demo"), freeAddr(t)
+	p := start(t, "--data", data, "demo", "--listen", addr)
+	p.await(t, p.stdout, tourEnd)
+	text := p.stdout.String()
+	interrupt(t, p, 0)
+	s := served{credentials: filepath.Join(data, "credentials")}
+	for name, value := range map[string]*string{"URL": &s.url, "TOKEN": &s.token, "OWNER_TOKEN": &s.ownerToken} {
+		*value = regexp.MustCompile(`export ` + name + `=(\S+)`).FindStringSubmatch(text)[1]
+	}
+	p = start(t, "--data", data, "serve", "--listen", addr, "--rate-limit", "off")
+	if got := p.await(t, p.stderr, listening); got != s.url {
+		t.Fatalf("it listens on %s, want %s", got, s.url)
+	}
+	return s
+}
+
+// route is a way from a client to the data.
+type route struct {
+	name    string
+	target  []string // what session.mjs connects to
+	inspect []string // the same for the Inspector
+	env     []string
+	icons   int            // of the server
+	refused map[string]int // status by whose token it is
+}
+
+// TestRealClients drives both ways to the tools on the demo data with the official
+// TypeScript clients and the Inspector, with a handshake and without.
+func TestRealClients(t *testing.T) {
+	needSignals(t)
+	clients := realClients(t)
+	pdpp, err := exec.LookPath("pdpp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	demo := serveDemo(t)
+	adapter := []string{pdpp, "mcp", demo.url, "--cache-root", demo.credentials}
+	endpoint := demo.url + "/mcp"
+	seen := map[string]string{} // by the name of the session
+	for _, way := range []route{
+		{name: "TOOLS-1 real clients over stdio", target: adapter, inspect: adapter},
+		{
+			name: "HOSTED-1 real clients over HTTP", target: []string{endpoint}, icons: 1,
+			inspect: []string{endpoint, "--transport", "http", "--header", "Authorization: Bearer " + demo.token},
+			env:     []string{"TOKEN=" + demo.token, "OWNER_TOKEN=" + demo.ownerToken},
+			refused: map[string]int{"stranger": 401, "owner": 403},
+		},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			for _, c := range []struct{ generation, revision string }{{"sdk", "2025-11-25"}, {"client", "2025-11-25"}, {"client", "2026-07-28"}} {
+				t.Run("TypeScript "+c.generation+" "+c.revision, func(t *testing.T) {
+					seen[t.Name()] = way.converse(t, clients, c.generation, c.revision)
+				})
+			}
+			for _, era := range []string{"legacy", "modern"} {
+				t.Run("Inspector "+era, func(t *testing.T) { way.judge(t, clients, era) })
+			}
+		})
+	}
+	t.Run("HOSTED-2 both ways show the same", func(t *testing.T) {
+		if len(seen) != 6 {
+			t.Fatalf("%d sessions to compare, want 6", len(seen))
+		}
+		names := slices.Sorted(maps.Keys(seen))
+		for _, name := range names[1:] {
+			if diff := cmp.Diff(seen[names[0]], seen[name]); diff != "" {
+				t.Errorf("%s differs from %s (-want +got):\n%s", name, names[0], diff)
+			}
+		}
+	})
+}
+
+// converse has a TypeScript client go through session.mjs, and gives what it saw.
+func (way route) converse(t *testing.T, clients, generation, revision string) string {
+	t.Helper()
+	script := filepath.Join(clients, "session.mjs") // where its packages are found
+	text, err := os.ReadFile("testdata/clients/session.mjs")
+	if err == nil {
+		err = os.WriteFile(script, text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _ := runClient(t, clients, way.env, append([]string{script, generation, revision}, way.target...)...)
+	var s session
+	if err := json.Unmarshal(out, &s); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if s.Revision != revision || len(s.Server.Icons) != way.icons || !maps.Equal(s.Refused, way.refused) {
+		t.Errorf("revision %s, icons %v, refused %v", s.Revision, s.Server.Icons, s.Refused)
+	}
+	s.check(t)
+	return s.seen()
+}
+
+// judge has the Inspector judge the list of tools, and call one.
+func (way route) judge(t *testing.T, clients, era string) {
+	t.Helper()
+	ask := func(method ...string) (stdout, stderr []byte) {
+		args := append([]string{filepath.Join(clients, "node_modules", ".bin", "mcp-inspector"), "--cli"}, way.inspect...)
+		return runClient(t, clients, nil, append(append(args, "--protocol-era", era, "--method"), method...)...)
+	}
+	out, notes := ask("tools/list", "--strict")
+	var list struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal(out, &list); err != nil || len(list.Tools) != 6 {
+		t.Errorf("the Inspector lists %d tools: %v\n%s", len(list.Tools), err, out)
+	}
+	if !bytes.Contains(notes, []byte("\n0 errors")) {
+		t.Errorf("the Inspector finds fault:\n%s", notes)
+	}
+	out, _ = ask("tools/call", "--tool-name", "search", "--tool-arg", "q=Kaution")
+	if !bytes.Contains(out, []byte("<mark>Kaution</mark>")) {
+		t.Errorf("the Inspector finds nothing:\n%s", out)
+	}
+}
+
+// session is what session.mjs prints.
+type session struct {
+	Revision      string
+	Server        struct{ Icons []any }
+	Tools         []string
+	Instructions  string
+	Before, After map[string]called
+	Unknown       int
+	Templates     []string
+	Refused       map[string]int
+}
+
+// called is one call of it.
 type called struct {
 	IsError    bool
 	Code       *string
@@ -75,66 +216,11 @@ type called struct {
 	Structured json.RawMessage
 }
 
-// TestRealClients drives `pdpp mcp` over stdio on the demo data with the official
-// TypeScript client and the Inspector.
-func TestRealClients(t *testing.T) {
-	t.Run("TOOLS-1 real clients", func(t *testing.T) {
-		needSignals(t)
-		clients := realClients(t)
-		data := filepath.Join(t.TempDir(), "demo")
-		p := start(t, "--data", data, "demo", "--listen", "127.0.0.1:0")
-		url := p.await(t, p.stdout, `export URL=(\S+)`)
-		p.await(t, p.stdout, tourEnd)
-		pdpp, err := exec.LookPath("pdpp")
-		if err != nil {
-			t.Fatal(err)
-		}
-		adapter := []string{pdpp, "mcp", url, "--cache-root", filepath.Join(data, "credentials")}
-
-		t.Run("TypeScript", func(t *testing.T) {
-			script, err := filepath.Abs("testdata/clients/session.mjs")
-			if err != nil {
-				t.Fatal(err)
-			}
-			here := filepath.Join(clients, "session.mjs") // where its packages are found
-			text, err := os.ReadFile(script)
-			if err == nil {
-				err = os.WriteFile(here, text, 0o644)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, _ := runClient(t, clients, append([]string{here}, adapter...)...)
-			checkSession(t, out)
-		})
-		t.Run("Inspector", func(t *testing.T) {
-			inspector := filepath.Join(clients, "node_modules", ".bin", "mcp-inspector")
-			out, notes := runClient(t, clients, append(append([]string{inspector, "--cli"}, adapter...), "--method", "tools/list", "--strict")...)
-			var list struct{ Tools []struct{ Name string } }
-			if err := json.Unmarshal(out, &list); err != nil || len(list.Tools) != 6 {
-				t.Errorf("the Inspector lists %d tools: %v\n%s", len(list.Tools), err, out)
-			}
-			if !bytes.Contains(notes, []byte("0 errors")) {
-				t.Errorf("the Inspector finds fault:\n%s", notes)
-			}
-		})
-	})
-}
-
-func checkSession(t *testing.T, out []byte) {
+// check checks the tools and every call.
+func (s session) check(t *testing.T) {
 	t.Helper()
-	var s struct {
-		Tools         []string
-		Instructions  string
-		Before, After map[string]called
-		Unknown       int
-		Templates     []string
-	}
-	if err := json.Unmarshal(out, &s); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	if want := []string{"schema", "query_records", "aggregate", "search", "fetch", "read_record_field"}; !slices.Equal(s.Tools, want) {
-		t.Errorf("TOOLS-1 tools %q, want %q", s.Tools, want)
+		t.Errorf("tools %q, want %q", s.Tools, want)
 	}
 	if s.Instructions == "" || s.Unknown != -32602 || len(s.Templates) != 3 {
 		t.Errorf("instructions %q, unknown tool %d, templates %q", s.Instructions, s.Unknown, s.Templates)
@@ -158,4 +244,18 @@ func checkSession(t *testing.T, out []byte) {
 			}
 		}
 	}
+}
+
+// unique is what no two answers share: ids of requests, cursors.
+var unique = regexp.MustCompile(`(req_|pc1\.|sl1\.)[\w-]+`)
+
+// seen is all that the calls after tools/list showed, a line for each, without what is
+// unique.
+func (s session) seen() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(s.After)) {
+		c := s.After[name]
+		fmt.Fprintf(&b, "%s: %s\n%s\n", name, unique.ReplaceAllString(c.Text, "$1"), unique.ReplaceAll(c.Structured, []byte("$1")))
+	}
+	return b.String()
 }

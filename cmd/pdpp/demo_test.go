@@ -52,6 +52,7 @@ func TestDemo(t *testing.T) {
 		t.Error("there are colours in a text that no terminal shows")
 	}
 	t.Run("assistant", func(t *testing.T) { tryAdapter(t, first) })
+	t.Run("elsewhere", func(t *testing.T) { tryElsewhere(t, first) })
 	t.Run("order", func(t *testing.T) { checkOrder(t, first) })
 	t.Run("readme", func(t *testing.T) { checkReadme(t, dir, first) })
 	t.Run("commands", func(t *testing.T) { tryCommands(t, first) })
@@ -98,6 +99,44 @@ func tryAdapter(t *testing.T, text string) {
 	}
 }
 
+// tryElsewhere runs the lines for other machines: the one for an assistant as far as
+// what it would be told, the other one whole.
+func tryElsewhere(t *testing.T, text string) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no sh")
+	}
+	exports, _ := readTour(t, text)
+	paste := func(t *testing.T, pattern string, setting ...string) string {
+		line := regexp.MustCompile(pattern).FindString(text)
+		if line == "" || strings.Contains(line, "pdpp_at_") {
+			t.Fatalf("no line to paste, or a secret in it: %q", line)
+		}
+		out, err := exec.Command(sh, "-c", strings.Join(append(append(setting, exports...), line), "\n")).Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+		return string(out)
+	}
+	t.Run("HOSTED-1 with an assistant", func(t *testing.T) {
+		words := strings.Split(paste(t, `claude mcp add .*--transport http.*`, `claude() { printf '%s\n' "$@"; }`), "\n")
+		if len(words) != 11 || words[6] != "pdpp" || words[8] != "--header" {
+			t.Fatalf("the assistant is told %q", words)
+		}
+		message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"q":"` + searched + `","limit":1}}}`
+		if res, body := new(caller).call(t, words[7], message, words[9]); res.StatusCode != 200 || !strings.Contains(body, "Parkett abschleifen") {
+			t.Errorf("%s: %s", res.Status, body)
+		}
+	})
+	t.Run("HOSTED-1 with the Inspector", func(t *testing.T) {
+		bin := filepath.Join(realClients(t), "node_modules", ".bin")
+		out := paste(t, `npx @modelcontextprotocol/inspector .*`, `npx() { shift; '`+filepath.Join(bin, "node")+`' '`+filepath.Join(bin, "mcp-inspector")+`' "$@"; }`)
+		if !strings.Contains(out, "Parkett abschleifen") {
+			t.Errorf("the Inspector finds %s", out)
+		}
+	})
+}
+
 // question is the line that asks the assistant; searched are the words of it that find
 // the answer.
 var question = regexp.MustCompile(`claude "What .*"`)
@@ -123,7 +162,7 @@ func checkReadme(t *testing.T, dir, text string) {
 	text = strings.ReplaceAll(text, cache, "…/credentials")
 	text = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(text, "127.0.0.1:7663")
 	text = regexp.MustCompile(`\S*pdpp (mcp|setup) `).ReplaceAllString(text, "…/bin/pdpp $1 ")
-	for _, line := range []string{`claude "What .*"`, `claude mcp add .*`, `\S* setup CLIENT .*`} {
+	for _, line := range []string{`claude "What .*"`, `claude mcp add .*`, `\S* setup CLIENT .*`, `claude mcp add .* --transport http .*`, `npx .*`} {
 		found := regexp.MustCompile(line).FindString(text)
 		if found == "" || !strings.Contains(string(readme), found) {
 			t.Errorf("the README does not have the line %q", found)

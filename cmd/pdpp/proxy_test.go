@@ -125,7 +125,18 @@ func newCaller(t *testing.T, from, to string, roots *x509.CertPool) *caller {
 // get asks for a URL; headers are "Name: value".
 func (c *caller) get(t *testing.T, url string, headers ...string) (*http.Response, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	return c.send(t, http.MethodGet, url, "", headers)
+}
+
+// call sends a message to the hosted endpoint.
+func (c *caller) call(t *testing.T, url, message string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	return c.send(t, http.MethodPost, url, message, append(headers, "Content-Type: application/json"))
+}
+
+func (c *caller) send(t *testing.T, method, url, text string, headers []string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,27 +161,61 @@ var documents = []string{
 	"/", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server",
 }
 
-// checkOrigin: all documents, and the challenge, name the server by base alone.
+var webURL = regexp.MustCompile(`"https?://[^"]*"`)
+
+// checkURLs: an answer names the server by base alone, at least so many times.
+func checkURLs(t *testing.T, what, body, base string, atLeast int) {
+	t.Helper()
+	found := webURL.FindAllString(body, -1)
+	if len(found) < atLeast || !json.Valid([]byte(body)) {
+		t.Errorf("%s has %d URLs: %s", what, len(found), body)
+	}
+	for _, u := range found {
+		if u = strings.Trim(u, `"`); u != base && !strings.HasPrefix(u, base+"/") {
+			t.Errorf("%s names %s, want it below %s", what, u, base)
+		}
+	}
+}
+
+// checkOrigin: all documents, and the challenges, name the server by base alone.
 func checkOrigin(t *testing.T, c *caller, at, base string, headers ...string) {
 	t.Helper()
-	urls := regexp.MustCompile(`"https?://[^"]*"`)
 	for _, path := range documents {
 		res, body := c.get(t, at+path, headers...)
-		found := urls.FindAllString(body, -1)
-		if res.StatusCode != 200 || len(found) < 3 || !json.Valid([]byte(body)) {
+		if res.StatusCode != 200 {
 			t.Errorf("%s: %s, %s", path, res.Status, body)
 		}
-		for _, u := range found {
-			if u = strings.Trim(u, `"`); u != base && !strings.HasPrefix(u, base+"/") {
-				t.Errorf("%s names %s, want it below %s", path, u, base)
-			}
+		checkURLs(t, path, body, base, 3)
+	}
+	for path, suffix := range map[string]string{"/v1/schema": "", "/mcp": "/mcp"} {
+		res, _ := c.get(t, at+path, headers...)
+		want := `resource_metadata="` + base + `/.well-known/oauth-protected-resource` + suffix + `"`
+		if got := res.Header.Get("WWW-Authenticate"); res.StatusCode != 401 || !strings.Contains(got, want) {
+			t.Errorf("%s: %s with the challenge %q, want %s", path, res.Status, got, want)
 		}
 	}
-	res, _ := c.get(t, at+"/v1/schema", headers...)
-	want := `resource_metadata="` + base + `/.well-known/oauth-protected-resource"`
-	if got := res.Header.Get("WWW-Authenticate"); res.StatusCode != 401 || !strings.Contains(got, want) {
-		t.Errorf("%s with the challenge %q, want %s", res.Status, got, want)
+}
+
+// checkEndpoint: so do the server's description of itself, and the records that tools
+// show.
+func checkEndpoint(t *testing.T, c *caller, at, base, token string, headers ...string) {
+	t.Helper()
+	headers = append(headers, "Authorization: Bearer "+token)
+	_, hello := c.call(t, at+"/mcp", initialize, headers...)
+	for _, want := range []string{`"src":"` + base + `/icon.svg"`, `"websiteUrl":"` + base + `"`} {
+		if !strings.Contains(hello, want) {
+			t.Errorf("no %s in %s", want, hello)
+		}
 	}
+	checkURLs(t, "initialize", hello, base, 2)
+	tool := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s","arguments":%s}}`
+	_, list := c.call(t, at+"/mcp", fmt.Sprintf(tool, "query_records", `{"stream":"entries"}`), headers...)
+	checkURLs(t, "query_records", list, base, 1)
+	_, record := c.call(t, at+"/mcp", fmt.Sprintf(tool, "fetch", `{"id":"entries:e3"}`), headers...)
+	if !strings.Contains(record, `"url":"`+base+`/v1/streams/entries/records/e3`) {
+		t.Errorf("the record has no URL below %s: %s", base, record)
+	}
+	checkURLs(t, "fetch", record, base, 1)
 }
 
 // TestBehindNginx serves behind a real proxy with TLS. All are on this machine: the
@@ -203,8 +248,14 @@ func TestBehindNginx(t *testing.T) {
 		checkOrigin(t, stranger, "http://"+direct, "http://"+direct,
 			"X-Forwarded-Host: data.example", "X-Forwarded-Proto: https", "X-Forwarded-For: 127.0.0.1")
 	})
+	t.Run("META-3 ICON-1 so do the hosted endpoint and its tools", func(t *testing.T) {
+		checkEndpoint(t, alice, public, public, token)
+		checkEndpoint(t, alice, public, public, token, "X-Forwarded-Host: evil.example", "X-Forwarded-Proto: http")
+		checkEndpoint(t, stranger, "http://"+direct, "http://"+direct, token,
+			"X-Forwarded-Host: data.example", "X-Forwarded-Proto: https", "X-Forwarded-For: 127.0.0.1")
+	})
 	t.Run("H-126 an unknown host is misdirected", func(t *testing.T) {
-		for _, path := range append([]string{"/v1/schema", "/icon.svg"}, documents...) {
+		for _, path := range append([]string{"/v1/schema", "/mcp", "/icon.svg"}, documents...) {
 			throughProxy, body := alice.get(t, "https://other.example"+path, "Authorization: Bearer "+token)
 			straight, _ := stranger.get(t, "http://other.example"+path)
 			if throughProxy.StatusCode != 421 || straight.StatusCode != 421 || !strings.Contains(body, "misdirected_request") {

@@ -36,6 +36,14 @@ func TestSetUp(t *testing.T) {
 			if found := foreign.FindString(text); found != "" {
 				t.Errorf("%q is shown:\n%s", found, text)
 			}
+			// Claude Desktop cannot be given a token for a URL.
+			_, others, _ := strings.Cut(text, "Other ways")
+			if hosted := strings.Count(text, url+"/mcp"); hosted != strings.Count(others, url+"/mcp") || (hosted == 1) != (client != "claude-desktop") {
+				t.Errorf("the hosted form is not among the other ways:\n%s", text)
+			}
+			if strings.Contains(text, "pdpp_at_") || strings.Count(text, "Other ways") > 1 {
+				t.Errorf("a token is shown, or a heading twice:\n%s", text)
+			}
 		})
 	}
 	t.Run("SETUP-2 no profiles", func(t *testing.T) {

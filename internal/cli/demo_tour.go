@@ -24,6 +24,7 @@ func (t tour) text() string {
 	b.WriteString(table(
 		[]string{"  server", t.url},
 		[]string{"  streams", t.url + "/v1/streams"},
+		[]string{"  tools", t.url + "/mcp"},
 		[]string{"  data", t.dir},
 	))
 	b.WriteString("\nPaste the three lines at the end into another terminal. Then try, in this order;\n")
@@ -35,6 +36,10 @@ func (t tour) text() string {
 	}
 	b.WriteString("For other programs: " + quote(t.program) + " " + setupFor(t.url, t.adapter.cacheRoot) + "\n")
 	b.WriteString("(" + strings.Join(hostNames(), ", ") + ")\n")
+	b.WriteString("\n" + t.bold("From elsewhere, over HTTP: the same tools, where pdpp is not installed") + "\n")
+	for _, line := range t.elsewhere() {
+		b.WriteString("  " + line + "\n")
+	}
 	// The end of the grant is also the end of what the assistant reads.
 	t.writeStops(&b, t.lastStops())
 	b.WriteString("\nCtrl-C stops the demo. A new start makes a new grant and new tokens; with --reset it also undoes what was changed:\n")
@@ -61,6 +66,16 @@ func (t tour) assistant() []string {
 	return []string{
 		strings.TrimSpace(h.recommended(t.adapter).Snippet),
 		`claude "` + demoQuestion + `"`,
+	}
+}
+
+// elsewhere are two lines to paste: the recipe of setup, in place of the one above, and
+// the Inspector for people without an assistant.
+func (t tour) elsewhere() []string {
+	return []string{
+		strings.TrimSpace(claudeOverHTTP(t.adapter).Snippet),
+		"npx @modelcontextprotocol/inspector --cli " + quote(t.adapter.endpoint()) + " --transport http" + withHeader +
+			` --method tools/call --tool-name search --tool-arg "q=Brandt Kaution"`,
 	}
 }
 
@@ -106,6 +121,11 @@ func (t tour) stops() []stop {
 		{"The same question in English, over all streams", asClient + `"$URL/v1/search?q=deposit&limit=3"`, `<mark>deposit</mark>`},
 		{"And rain, in Japanese", asClient + `--get --data-urlencode "q=雨" "$URL/v1/search?limit=3"`, `<mark>雨</mark>`},
 		{"Letters per month, by the clocks of Hamburg", asClient + `"$URL/v1/streams/messages/aggregate?metric=count&group_by_time=sent_at&granularity=month&time_zone=Europe/Berlin&order=desc&limit=3"`, `"other_count":`},
+		{
+			"The same search as assistants ask for it: a tool call over HTTP",
+			asClient + `-H "Content-Type: application/json" --data '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"q":"Kaution Parkett"}}}' "$URL/mcp"`,
+			`<mark>Kaution</mark>`,
+		},
 		{"An id that two of her accounts have: say which one you mean", asClient + `"$URL/v1/streams/contacts/records/con-mara"`, `"code":"ambiguous_connection"`},
 		{"Refused: a field outside the grant", asClient + `"$URL/v1/streams/messages/records?fields=from_address"`, `"code":"field_not_granted"`},
 		{"Refused: a stream of another source", asClient + `"$URL/v1/streams/transactions/records"`, `"code":"grant_stream_not_allowed"`},

@@ -50,8 +50,8 @@ func (c *setupCommand) Run(a *app) error {
 		}
 	}
 	answer := setupAnswer{Client: h.name, Recommended: h.recommended(l), Alternatives: []recipe{}}
-	if h.other != nil {
-		answer.Alternatives = append(answer.Alternatives, h.other(l))
+	for _, other := range h.others {
+		answer.Alternatives = append(answer.Alternatives, other(l))
 	}
 	save := recipe{}
 	if _, err := cache.Choose(provider, ""); err != nil {
@@ -118,8 +118,11 @@ func (s setupAnswer) text(h host, provider string, save recipe) string {
 	}
 	b.WriteString("\nThen try: \"What can you read of my data?\"\n")
 	b.WriteString("A program keeps the list of tools it saw when the server was added: after an upgrade, refresh it or add the server again.\n")
+	if len(s.Alternatives) > 0 {
+		b.WriteString("\nOther ways\n")
+	}
 	for _, other := range s.Alternatives {
-		b.WriteString("\nOther ways\n\n")
+		b.WriteString("\n")
 		other.write(&b, "")
 	}
 	return b.String()

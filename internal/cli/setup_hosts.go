@@ -44,12 +44,17 @@ func (l launch) shell() string {
 	return strings.Join(words, " ")
 }
 
-// entry is a server as settings files have it.
+// endpoint is where the same tools are over HTTP.
+func (l launch) endpoint() string { return l.provider + "/mcp" }
+
+// entry is a server as settings files have it: a program to start, or a URL.
 type entry struct {
-	Name    string   `json:"name,omitempty"`
-	Type    string   `json:"type,omitempty"`
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
+	Name    string            `json:"name,omitempty"`
+	Type    string            `json:"type,omitempty"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
 func (l launch) entry() entry { return entry{Command: l.program, Args: l.args()} }
@@ -57,20 +62,37 @@ func (l launch) entry() entry { return entry{Command: l.program, Args: l.args()}
 // serverName is the name under which programs know the server.
 const serverName = "pdpp"
 
-// host is a program that can start the adapter.
+// form is a way to connect a program.
+type form func(launch) recipe
+
+// host is a program that assistants run in.
 type host struct {
 	name, title string
-	recommended func(launch) recipe
-	other       func(launch) recipe // nil: none
+	recommended form
+	others      []form
 }
 
+const (
+	cursorFile = "~/.cursor/mcp.json"
+	codeFile   = ".vscode/mcp.json in your project"
+)
+
 var hosts = []host{
-	{"claude-code", "Claude Code", command("claude mcp add --scope user " + serverName + " -- "), inFile(".mcp.json in your project", "mcpServers", "")},
+	{
+		"claude-code", "Claude Code", command("claude mcp add --scope user " + serverName + " -- "),
+		[]form{inFile(".mcp.json in your project", "mcpServers", ""), claudeOverHTTP},
+	},
 	{"claude-desktop", "Claude Desktop", inFile("claude_desktop_config.json (Settings, Developer, Edit Config)", "mcpServers", ""), nil},
-	{"codex", "Codex", command("codex mcp add " + serverName + " -- "), codexFile},
-	{"cursor", "Cursor", inFile("~/.cursor/mcp.json", "mcpServers", ""), nil},
-	{"vscode", "VS Code", addToCode, inFile(".vscode/mcp.json in your project", "servers", "stdio")},
-	{"gemini-cli", "Gemini CLI", inFile("~/.gemini/settings.json", "mcpServers", ""), nil},
+	{
+		"codex", "Codex", command("codex mcp add " + serverName + " -- "),
+		[]form{codexFile, overHTTP(tokenAlways, "codex mcp add "+serverName+" --url ", " --bearer-token-env-var PDPP_TOKEN")},
+	},
+	{"cursor", "Cursor", inFile(cursorFile, "mcpServers", ""), []form{cursorOverHTTP}},
+	{"vscode", "VS Code", addToCode, []form{inFile(codeFile, "servers", "stdio"), codeOverHTTP}},
+	{
+		"gemini-cli", "Gemini CLI", inFile("~/.gemini/settings.json", "mcpServers", ""),
+		[]form{overHTTP(tokenOnce, "gemini mcp add --scope user --transport http "+serverName+" ", withHeader)},
+	},
 }
 
 func hostNames() []string {
@@ -93,22 +115,26 @@ func findHost(name string) (host, bool) {
 const inShell = "Run this in a shell:"
 
 // command is a recipe of one line for a shell, which ends with the adapter's.
-func command(start string) func(launch) recipe {
+func command(start string) form {
 	return func(l launch) recipe {
 		return recipe{Kind: "command", Steps: []string{inShell}, Snippet: start + l.shell() + "\n"}
 	}
 }
 
 // inFile is a recipe that puts an entry into a settings file.
-func inFile(path, section, kind string) func(launch) recipe {
+func inFile(path, section, kind string) form {
 	return func(l launch) recipe {
 		e := l.entry()
 		e.Type = kind
 		return recipe{
 			Kind: "file", Path: path, Snippet: indented(map[string]map[string]entry{section: {serverName: e}}),
-			Steps: []string{"Put this into " + path + ", beside what is there, and start the program again:"},
+			Steps: []string{putInto(path)},
 		}
 	}
+}
+
+func putInto(path string) string {
+	return "Put this into " + path + ", beside what is there, and start the program again:"
 }
 
 func addToCode(l launch) recipe {

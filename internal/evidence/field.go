@@ -27,14 +27,26 @@ type Field struct {
 // AppendFields appends the values of a record in their order. A list of blob
 // references is nested: each of its elements is binary.
 func (r *Record) AppendFields(dst []Field) []Field {
-	for _, f := range r.fields {
-		dst = append(dst, r.field(f))
+	for i, f := range r.fields {
+		dst = append(dst, r.field(f, r.name(i)))
 	}
 	return dst
 }
 
-func (r *Record) field(f rawjson.Member) Field {
-	out := Field{Name: string(f.Name), Value: f.Value, Cut: r.Truncated[string(f.Name)], Shape: shapeOf(f.Value)}
+// name is the name of the nth field. Records that follow each other mostly have the
+// same ones.
+func (r *Record) name(n int) string {
+	if n == len(r.names) {
+		r.names = append(r.names, string(r.fields[n].Name))
+	}
+	if r.names[n] != string(r.fields[n].Name) {
+		r.names[n] = string(r.fields[n].Name)
+	}
+	return r.names[n]
+}
+
+func (r *Record) field(f rawjson.Member, name string) Field {
+	out := Field{Name: name, Value: f.Value, Cut: r.Truncated[name], Shape: shapeOf(f.Value)}
 	if cut := out.Cut; cut != nil { // judged when it was cut
 		switch {
 		case cut.Binary != nil:

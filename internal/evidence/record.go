@@ -32,6 +32,7 @@ type Record struct {
 	Presentation *Presentation // nil: nothing was declared
 
 	fields  rawjson.Object // the data
+	names   []string       // of the fields of this record or the one before
 	scratch []byte         // for what is written before its place is reached
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 	if s := e.raw("retry_after_s"); rawjson.KindOf(s) == rawjson.KindNumber && len(s) <= digits {
 		foot.add("retry_after_s=" + string(s))
 	}
-	if lost := c.lostAuthorization(e.text("code")); lost != "" {
+	if lost := c.lostAuthorization(e.text("code"), status); lost != "" {
 		foot.add(lost)
 	}
 	if next != nil {
@@ -211,13 +212,14 @@ func headBytes(s string, n int) string {
 }
 
 // lostAuthorization is the advice when the grant or token is gone (MS-49).
-func (c *call) lostAuthorization(code string) string {
-	if !slices.Contains([]string{"invalid_token", "grant_revoked", "grant_expired", "grant_invalid"}, code) {
+func (s *Surface) lostAuthorization(code string, status int) string {
+	lost := slices.Contains([]string{"invalid_token", "grant_revoked", "grant_expired", "grant_invalid"}, code)
+	if !lost && status != http.StatusUnauthorized {
 		return ""
 	}
 	advice := "the owner must connect again; do not retry"
-	if c.Reconnect != "" {
-		advice += "\nrun: " + c.Reconnect
+	if s.Reconnect != "" {
+		advice += "\nrun: " + s.Reconnect
 	}
 	return advice
 }

@@ -8,6 +8,7 @@ import (
 
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
+	"pdpp/internal/secret"
 )
 
 // Failure is an error made by the adapter (MS-45).
@@ -32,8 +33,15 @@ func badArg(param, format string, args ...any) error {
 	return &Failure{Code: "invalid_argument", Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
-func internalError() error {
-	return &Failure{Code: "internal_error", Message: "The adapter failed. This is a defect; the log has the details."}
+// defect logs what should not happen and gives its failure, which names the line of
+// the log and says nothing else (MS-45).
+func (s *Surface) defect(what string, attrs ...any) *Failure {
+	id := secret.ID("req_")
+	s.Log.Error(what, append(attrs, "request_id", id)...)
+	return &Failure{
+		Code: "internal_error", Message: "The adapter failed. This is a defect; the log has the details.",
+		Members: appendMember(nil, "request_id", id),
+	}
 }
 
 // object is the error as it stands in structured output (MS-41).
@@ -69,12 +77,11 @@ func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
 	case errors.As(err, &up) && up.Status != 0:
 		return nil, up
 	case errors.As(err, &up):
-		return &Failure{Code: up.Code, Message: up.Message}, nil
+		return &Failure{Code: up.Code, Message: up.Message, Param: textMember(up.Object, "param")}, nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Code: rsclient.CodeTimeout, Message: "The call was cancelled."}, nil
 	}
-	s.Log.Error("a read failed", "cause", err)
-	return internalError().(*Failure), nil
+	return s.defect("a read failed", "cause", err), nil
 }
 
 // failure is the result of a call that failed (MS-41, MS-42).
@@ -92,7 +99,7 @@ func (c *call) failure(err error) *Result {
 	b := append([]byte(`{"error":`), own.object()...)
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
-		Content: []Block{{Text: c.errorText(own.object(), 0, "", own.Next)}},
+		Content: []Block{{Text: c.errorText(own.object(), 0, textMember(own.object(), "request_id"), own.Next)}},
 	}
 }
 

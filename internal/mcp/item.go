@@ -234,14 +234,18 @@ func (it *item) reserve() int {
 		return it.reserved
 	}
 	longest := 0
-	for _, p := range it.parts {
-		if p.source != "" || p.lacks == lacksText {
-			p.chars = max(p.chars, PreviewChars)
-			var room [512]byte
-			longest = max(longest, len(it.window(&p).appendMore(room[:0])))
+	var room [512]byte
+	for i := range it.parts {
+		if p := &it.parts[i]; p.source != "" || p.lacks == lacksText {
+			shown := *p
+			shown.chars = max(p.chars, PreviewChars)
+			longest = max(longest, len(it.window(&shown).appendMore(room[:0])))
 		}
 	}
-	if it.way != nil {
+	switch {
+	case it.ref.id != "":
+		longest = max(longest, len("   more: fetch }\n")+len(it.ref.appendFetched(room[:0])))
+	case it.way != nil:
 		longest = max(longest, len(moreLine(it.way(nil))))
 	}
 	it.reserved = longest + len(it.expand())

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"strconv"
+	"sync"
 
 	"pdpp/internal/evidence"
 	"pdpp/internal/rawjson"
@@ -16,8 +17,25 @@ type ladder struct {
 	provider string
 	most     int
 	b        []byte // the rungs
+	room     *[]byte
 	n        int
 	omitted  int
+}
+
+// ladderRooms are reused: a ladder is copied into its result.
+var ladderRooms = sync.Pool{New: func() any { b := make([]byte, 0, LadderMax+1024); return &b }}
+
+func newLadder(provider string, most int) *ladder {
+	room := ladderRooms.Get().(*[]byte)
+	return &ladder{provider: provider, most: most, b: (*room)[:0], room: room}
+}
+
+// free ends the use of a ladder.
+func (l *ladder) free() {
+	if cap(l.b) <= 4*LadderMax {
+		*l.room = l.b
+	}
+	ladderRooms.Put(l.room)
 }
 
 const (

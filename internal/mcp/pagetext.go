@@ -178,7 +178,9 @@ func warningLines(list []rsclient.Warning) []string {
 		if w.Connection != "" {
 			line += " connection_id=" + quoteID(firstChars(w.Connection, chars))
 		}
-		for _, label := range []struct{ name, value string }{{"connector_key", rsclient.ShortKey(w.ConnectorKey)}, {"error", w.Error}} {
+		for _, label := range []struct{ name, value string }{
+			{"connector_key", rsclient.ShortKey(w.ConnectorKey)}, {"stream", w.Stream}, {"error", w.Error},
+		} {
 			if label.value != "" {
 				line += " " + label.name + "=" + quote(firstChars(label.value, LabelChars))
 			}

@@ -71,7 +71,8 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	body := p.body()
 	b := append(make([]byte, 0, len(body)+LadderMax+64*len(p.rows)), `{"data":`...)
 	b = append(append(b, body...), `,"ids":[`...)
-	ways := ladder{provider: c.RS.Provider(), most: rungs}
+	ways := newLadder(c.RS.Provider(), rungs)
+	defer ways.free()
 	text := c.recordsText(p)
 	sheet := text.begin()
 	var r row // one after the other

@@ -26,14 +26,20 @@ func refer(h Handle) ref {
 
 // fetch is the call that reads the record, or some of its fields (MS-68).
 func (r ref) fetch(members ...member) *Next {
-	b := appendID(append(make([]byte, 0, len(r.id)+64), `{"id":`...), r.id)
-	if r.beside != "" {
-		b = appendID(append(b, `,"connection_id":`...), r.beside)
-	}
+	b := r.appendFetched(make([]byte, 0, len(r.id)+128))
 	for _, m := range members {
 		b = append(append(b, `,"`+m.name+`":`...), m.value...)
 	}
 	return &Next{"fetch", append(b, '}')}
+}
+
+// appendFetched appends the arguments that name the record, without the end.
+func (r ref) appendFetched(b []byte) []byte {
+	b = appendID(append(b, `{"id":`...), r.id)
+	if r.beside == "" {
+		return b
+	}
+	return appendID(append(b, `,"connection_id":`...), r.beside)
 }
 
 // fetchFields is the call that reads some fields of the record.

@@ -64,8 +64,7 @@ func (s *Surface) Call(ctx context.Context, t *Tool, raw []byte) (res *Result) {
 	c := &call{Surface: s, tool: t}
 	defer func() {
 		if p := recover(); p != nil {
-			s.Log.Error("a tool failed", "tool", t.Name, "cause", fmt.Sprint(p), "stack", string(debug.Stack()))
-			res = c.failure(internalError())
+			res = c.failure(s.defect("a tool failed", "tool", t.Name, "cause", fmt.Sprint(p), "stack", string(debug.Stack())))
 		}
 	}()
 	var err error

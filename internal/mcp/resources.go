@@ -59,8 +59,7 @@ func (e *ResourceError) Error() string { return e.Message }
 func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Content, failure *ResourceError) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.Log.Error("a resource failed", "cause", fmt.Sprint(p), "stack", string(debug.Stack()))
-			contents, failure = nil, ownResourceError(ResourceFailed, internalError().(*Failure))
+			contents, failure = nil, ownResourceError(ResourceFailed, s.defect("a resource failed", "cause", fmt.Sprint(p), "stack", string(debug.Stack())))
 		}
 	}()
 	read := s.readOther
@@ -74,7 +73,12 @@ func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Cont
 	}
 	contents, err := read(ctx, uri)
 	if err != nil {
-		return nil, s.resourceError(err)
+		failure = s.resourceError(err)
+		if failure.Kind == ResourceNotFound {
+			failure.Data = append(failure.Data[:len(failure.Data)-1], `,"uri":`...)
+			failure.Data = append(rawjson.AppendString(failure.Data, uri), '}')
+		}
+		return nil, failure
 	}
 	return contents, nil
 }
@@ -207,7 +211,7 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 func (s *Surface) resourceError(err error) *ResourceError {
 	own, up := s.classify(err)
 	if up != nil {
-		return relayedResourceError(up)
+		return s.relayedResourceError(up)
 	}
 	kind := ResourceFailed
 	switch own.Code {
@@ -228,8 +232,11 @@ func ownResourceError(kind ResourceKind, f *Failure) *ResourceError {
 }
 
 // relayedResourceError is an error of the resource server, its members as they came.
-func relayedResourceError(e *rsclient.Error) *ResourceError {
+func (s *Surface) relayedResourceError(e *rsclient.Error) *ResourceError {
 	r := &ResourceError{Kind: ResourceFailed, Message: cutBytes(plainCode(e.Code)+": "+evidence.Clean(e.Message), ErrorTextMax)}
+	if lost := s.lostAuthorization(e.Code, e.Status); lost != "" {
+		r.Message += "\n" + lost
+	}
 	if e.Status == http.StatusNotFound {
 		r.Kind = ResourceNotFound
 	}

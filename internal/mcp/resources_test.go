@@ -168,8 +168,9 @@ func TestBlob(t *testing.T) {
 				t.Errorf("MS-203 %s is %v, want %v", path, got, want)
 			}
 		}
-		_, failure = s.ReadResource(t.Context(), blobHandle{"", "b/7"}.URI())
-		if failure == nil || failure.Kind != ResourceNotFound || failure.Message != "blob_not_found: No such blob." {
+		missing := blobHandle{"", "b/7"}.URI()
+		_, failure = s.ReadResource(t.Context(), missing)
+		if failure == nil || failure.Kind != ResourceNotFound || failure.Message != "blob_not_found: No such blob." || find(t, failure.Data, "uri") != missing {
 			t.Errorf("MS-204 %+v", failure)
 		}
 	})
@@ -215,6 +216,9 @@ func TestMS204Refusals(t *testing.T) {
 		}
 		if got := find(t, failure.Data, "code"); failure.Kind != tt.kind || got != tt.code {
 			t.Errorf("ReadResource(%q): kind %d, code %v, want %d, %s", tt.uri, failure.Kind, got, tt.kind, tt.code)
+		}
+		if got := find(t, failure.Data, "uri"); tt.kind == ResourceNotFound && got != tt.uri {
+			t.Errorf("MS-204 what was not found is %v, want %q", got, tt.uri)
 		}
 	}
 	if list := sent.take(); list != nil {

@@ -93,15 +93,28 @@ func (c *calls) stop(m *Message) bool {
 
 func (c *calls) answer(ctx context.Context, m *Message, revision string, call *running) {
 	defer call.cancel()
-	answer, _ := c.server.Answer(ctx, nil, m, revision)
+	room := rooms.Get().(*[]byte)
+	answer, _ := c.server.Answer(ctx, (*room)[:0], m, revision)
+	answer = append(answer, '\n')
+	defer func() {
+		if cap(answer) <= maxKept {
+			*room = answer
+		}
+		rooms.Put(room)
+	}()
 	c.mu.Lock()
 	delete(c.running, string(m.ID))
 	cancelled := call.cancelled
 	c.mu.Unlock()
 	if !cancelled {
-		_, _ = c.out.Write(append(answer, '\n')) // who does not read gets no answer
+		_, _ = c.out.Write(answer) // who does not read gets no answer
 	}
 }
+
+// Buffers of answers are reused; a rare huge one is left to the collector.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxKept = 256 << 10
 
 // end waits until no call is under way, or for as long as they may take (MS-262).
 func (c *calls) end() {

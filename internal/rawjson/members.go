@@ -146,6 +146,9 @@ func isName(raw []byte, name string) bool {
 	if !escaped || len(raw) == len(name) {
 		return !escaped && string(raw) == name
 	}
+	if len(raw) > len(`\u0000`)*len(name) { // the longest that decodes to so little
+		return false
+	}
 	var buf [128]byte
 	return string(appendDecoded(buf[:0], raw)) == name
 }

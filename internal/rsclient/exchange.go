@@ -168,13 +168,24 @@ func (in *call) receive(resp *http.Response) (r *reply, err error) {
 	}
 	if whole, ok := resp.Body.(interface{ Bytes() []byte }); ok {
 		r.body = whole.Bytes()
-	} else if r.body, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1)); err != nil {
+	} else if r.body, err = readBody(resp, most); err != nil {
 		return nil, err
 	}
 	if len(r.body) > most {
 		r.body, r.over = r.body[:most], true
 	}
 	return r, nil
+}
+
+// readBody reads a body to its end, or one byte more than the limit.
+func readBody(resp *http.Response, most int) ([]byte, error) {
+	limited := io.LimitReader(resp.Body, int64(most)+1)
+	if resp.ContentLength < 0 || resp.ContentLength > int64(most) {
+		return io.ReadAll(limited)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, int(resp.ContentLength)+bytes.MinRead))
+	_, err := b.ReadFrom(limited)
+	return b.Bytes(), err
 }
 
 func (c *Client) setHeaders(req *http.Request, in *call, bearer string) {

@@ -48,6 +48,7 @@ type Warning struct {
 	Param        string
 	Connection   string
 	ConnectorKey string
+	Stream       string
 	Error        string // the code of what failed
 	Raw          []byte
 }
@@ -182,7 +183,7 @@ func warningsOf(meta []byte) []Warning {
 		detail := object(w, "detail")
 		list = append(list, Warning{
 			Code: text(w, "code"), Message: text(w, "message"), Param: text(w, "param"), Connection: ConnectionOf(w),
-			ConnectorKey: firstID(detail, connectorNames), Error: text(object(detail, "error"), "code"), Raw: w,
+			ConnectorKey: firstID(detail, connectorNames), Stream: text(detail, "stream"), Error: text(object(detail, "error"), "code"), Raw: w,
 		})
 	}
 	return list

@@ -1,14 +1,50 @@
-// Drives `pdpp mcp` with the official TypeScript client: every tool and every class
+// Drives the MCP surface with an official TypeScript client: every tool and every class
 // of error, once before and once after tools/list. After tools/list the client
-// validates structured output by itself. Usage: session.mjs COMMAND ARGS…; it prints
-// one JSON object.
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+// validates structured output by itself. It prints one JSON object. Usage:
+//
+//	session.mjs PACKAGE REVISION COMMAND ARGS…   over standard input and output
+//	session.mjs PACKAGE REVISION URL             over HTTP, with the bearer in $TOKEN
+//
+// PACKAGE is sdk, the client that knows revisions with a handshake alone, or client, its
+// successor, which knows those without one, too.
+const [generation, revision, target, ...args] = process.argv.slice(2);
+const scope = '@modelcontextprotocol/';
+const modules = {
+  sdk: ['sdk/client/index.js', 'sdk/client/stdio.js', 'sdk/client/streamableHttp.js'],
+  client: ['client', 'client/stdio', 'client'],
+}[generation];
+const [{ Client }, { StdioClientTransport }, { StreamableHTTPClientTransport }] = await Promise.all(modules.map((m) => import(scope + m)));
 
-const [command, ...args] = process.argv.slice(2);
-const client = new Client({ name: 'pdpp-tests', version: '1' });
-await client.connect(new StdioClientTransport({ command, args, stderr: 'inherit' }));
+const isURL = target.startsWith('http');
+let status; // of the last answer over HTTP
+let agreed; // the revision
 
+function transport(token) {
+  if (!isURL) return new StdioClientTransport({ command: target, args, stderr: 'inherit' });
+  return new StreamableHTTPClientTransport(new URL(target), {
+    requestInit: { headers: { Authorization: 'Bearer ' + token } },
+    fetch: async (...request) => {
+      const response = await fetch(...request);
+      status = response.status;
+      return response;
+    },
+  });
+}
+
+async function connect(token) {
+  const pinned = revision >= '2026' ? { versionNegotiation: { mode: { pin: revision } } } : {};
+  const client = new Client({ name: 'pdpp-tests', version: '1' }, pinned);
+  const wire = transport(token);
+  const set = wire.setProtocolVersion;
+  wire.setProtocolVersion = (version) => {
+    agreed = version;
+    set?.call(wire, version);
+  };
+  await client.connect(wire);
+  return client;
+}
+
+const client = await connect(process.env.TOKEN);
 const text = (result) => result.content.filter((b) => b.type === 'text').map((b) => b.text).join('\n');
 
 async function round() {
@@ -48,5 +84,13 @@ try {
   unknown = e.code;
 }
 const templates = (await client.listResourceTemplates()).resourceTemplates.map((t) => t.uriTemplate);
+const server = client.getServerVersion();
+const instructions = client.getInstructions();
 await client.close();
-console.log(JSON.stringify({ tools: tools.map((t) => t.name), instructions: client.getInstructions(), before, after, unknown, templates }));
+
+// The status that ends the attempt of a client whose token is not good here.
+const refused = {};
+for (const [who, token] of isURL ? Object.entries({ stranger: 'wrong', owner: process.env.OWNER_TOKEN }) : []) {
+  await connect(token).catch(() => (refused[who] = status));
+}
+console.log(JSON.stringify({ revision: agreed, server, tools: tools.map((t) => t.name), instructions, before, after, unknown, templates, refused }));

@@ -1,0 +1,337 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pdpp/internal/mcphttp"
+	"pdpp/internal/mcpserve"
+	"pdpp/internal/query"
+	"pdpp/internal/rs/resttest"
+)
+
+// A build is what the official conformance suite is run against.
+const (
+	program  = "program"  // pdpp serve, as it is
+	fixtures = "fixtures" // the same endpoint, with the suite's own tools, resources and prompts behind it
+)
+
+// exception is a scenario, or one check of a scenario, that a build cannot pass. It must
+// not pass: what does is no exception.
+type exception struct {
+	build    string
+	revision string // "" for all
+	what     string // scenario or scenario:check, as patterns of path.Match
+	because  string
+}
+
+// vacuous are scenarios whose checks hold for the program whatever it does, because any
+// error will do and it knows none of the suite's tools.
+var vacuous = []string{"input-required-result-validate-input"}
+
+const (
+	noRequests = "a stateless server sends no requests to the client"
+	noSessions = "a stateless server has no sessions"
+	noStreams  = "about streams of a session; " + noSessions
+	noTasks    = "an optional extension that is not offered"
+	noFixtures = "needs the fixtures"
+	noFeature  = "not part of the surface"
+)
+
+var exceptions = []exception{
+	{fixtures, "", "tasks-*", noTasks},
+	{fixtures, "2025-11-25", "tools-call-sampling", noRequests},
+	{fixtures, "2025-11-25", "tools-call-elicitation", noRequests},
+	{fixtures, "2025-11-25", "elicitation-*", noRequests},
+	{fixtures, "2025-11-25", "server-session-lifecycle", noSessions},
+	{fixtures, "2025-11-25", "server-sse-*", noStreams},
+
+	{program, "", "tasks-*", noTasks},
+	{program, "", "tools-call-*", noFixtures},
+	{program, "", "json-schema-2020-12", noFixtures},
+	{program, "", "resources-read-*", noFixtures},
+	{program, "", "resources-templates-read", noFixtures},
+	{program, "", "prompts-*", noFeature},
+	{program, "", "completion-complete", noFeature},
+	{program, "2026-07-28", "input-required-result-basic-*", noFixtures},
+	{program, "2026-07-28", "input-required-result-m*", noFixtures},
+	{program, "2026-07-28", "input-required-result-re*", noFixtures},
+	{program, "2026-07-28", "input-required-result-non-tool-request", noFeature},
+	{program, "2026-07-28", "input-required-result-tampered-state", noFixtures},
+	{program, "2026-07-28", "input-required-result-capability-check", noFixtures},
+	{program, "2026-07-28", "input-required-result-ignore-extra-params", noFixtures},
+	{program, "2026-07-28", "http-custom-header-server-validation", "no argument of a tool is mirrored into a header"},
+	{program, "2026-07-28", "server-stateless:sep-2575-server-rejects-undeclared-capability", noFixtures},
+	{program, "2026-07-28", "server-stateless:sep-2575-missing-capability-http-400", noFixtures},
+	{program, "2026-07-28", "server-stateless:sep-2575-http-server-no-independent-requests-on-stream", noFixtures},
+	{program, "2026-07-28", "server-stateless:sep-2575-server-no-log-without-loglevel", noFixtures},
+	{program, "2026-07-28", "caching:sep-2549-prompts-list-caching-hints", noFeature},
+	{program, "2025-11-25", "logging-set-level", noFeature},
+	{program, "2025-11-25", "resources-*subscribe", noFeature},
+	{program, "2025-11-25", "elicitation-*", noFixtures},
+	{program, "2025-11-25", "server-session-lifecycle", noSessions},
+	{program, "2025-11-25", "server-sse-*", noStreams},
+}
+
+// check is a finding of the suite.
+type check struct{ ID, Status, ErrorMessage string }
+
+// wireCheck is made in every scenario: all messages must follow the schema of the protocol.
+const wireCheck = "wire-schema-valid"
+
+// isFault also holds for what the protocol only recommends.
+func (c check) isFault() bool { return c.Status == "FAILURE" || c.Status == "WARNING" }
+
+// suiteRun is what the suite found in one build for one revision.
+type suiteRun struct {
+	build, revision string
+	scenarios       []string // in the suite's order, those that the revision requires first
+	required        int      // how many of them
+	checks          map[string][]check
+}
+
+// TestConformance runs the official conformance suite (H-60).
+func TestConformance(t *testing.T) {
+	needSignals(t)
+	dir := realClients(t)
+	targets := map[string]string{program: serveProgram(t), fixtures: serveFixtures(t)}
+	var runs []*suiteRun
+	for _, revision := range []string{"2026-07-28", "2025-11-25"} {
+		for _, build := range []string{fixtures, program} {
+			t.Run("H-60 "+build+" "+revision, func(t *testing.T) {
+				run := runSuite(t, dir, targets[build], revision)
+				run.build = build
+				run.judge(t)
+				runs = append(runs, run)
+			})
+		}
+	}
+	if len(runs) == 4 && !t.Failed() {
+		checkDocument(t, suiteVersion(t, dir), runs)
+	}
+}
+
+// serveProgram runs pdpp serve on a few records, and gives the URL of its endpoint.
+func serveProgram(t *testing.T) string {
+	t.Helper()
+	dir, shared := t.TempDir(), filepath.Join("testdata", "shared")
+	run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", "giro", filepath.Join(shared, "entries.jsonl"))
+	created := run(t, "--data", dir, "grants", "create", "--client", "Suite", "--spec", filepath.Join(shared, "spec.json"))
+	p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0", "--rate-limit", "off") // the suite is faster than any client
+	return withBearer(t, p.await(t, p.stderr, listening), regexp.MustCompile(`pdpp_at_[\w-]+`).FindString(created))
+}
+
+// serveFixtures serves the endpoint with the suite's fixtures in place of the surface,
+// behind all of its checks.
+func serveFixtures(t *testing.T) string {
+	t.Helper()
+	w := resttest.New(t)
+	manifest, err := os.ReadFile(filepath.Join("testdata", "shared", "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Manifest(string(manifest))
+	w.Connect("ledgerly", "cin_giro", "giro")
+	token, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"*"}]}`)
+	cursors, err := query.NewSealer([]byte(strings.Repeat("k", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newFixtures()
+	handler := func(inJSON bool) http.Handler {
+		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: inJSON})
+	}
+	plain, stream := handler(true), handler(false)
+	endpoint := mcphttp.New(mcphttp.Config{
+		RS: w.Server, Edge: w.Server.Edge, Cursors: cursors, Version: "test", Log: slog.New(slog.DiscardHandler), Clock: w.Now,
+		Instead: func(m *mcpserve.Message) http.Handler {
+			if needsStream(m.Name) || m.Method == "subscriptions/listen" {
+				return stream
+			}
+			return plain
+		},
+	})
+	return withBearer(t, w.Serve(endpoint), token)
+}
+
+// withBearer is a proxy that adds the token, because the suite sends none. All else
+// arrives as it was sent, the host too. It gives the URL of the endpoint.
+//
+// The body is read first: passed on as it comes, the proxy now and then still reads it
+// when the answer starts, fails at that, and cuts the answer short.
+func withBearer(t *testing.T, target, token string) string {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0), // the suite leaves streams before their end
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Host = r.In.Host
+			r.Out.Header.Set("Authorization", "Bearer "+token)
+			body, err := io.ReadAll(r.In.Body)
+			if err != nil {
+				return // the suite is gone
+			}
+			r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		},
+	})
+	t.Cleanup(proxy.Close)
+	return proxy.URL + "/mcp"
+}
+
+// runSuite runs what a revision requires, and what the suite runs along without requiring it.
+func runSuite(t *testing.T, dir, target, revision string) *suiteRun {
+	t.Helper()
+	run := &suiteRun{revision: revision, checks: map[string][]check{}}
+	run.list(t, dir)
+	out := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules", ".bin", "node"), suite(dir), "server", "--url", target, "--requirements", revision, "-o", out)
+	cmd.Dir = dir
+	text, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) { // it exits with 1 for exceptions as well
+		t.Fatal(err)
+	}
+	folder := regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[^/]*$`)
+	entries, err := os.ReadDir(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		m := folder.FindStringSubmatch(e.Name())
+		raw, err := os.ReadFile(filepath.Join(out, e.Name(), "checks.json"))
+		var checks []check
+		if err == nil {
+			err = json.Unmarshal(raw, &checks)
+		}
+		if err != nil || m == nil || !slices.Contains(run.scenarios, m[1]) {
+			t.Fatalf("%s is no result that was expected: %v", e.Name(), err)
+		}
+		run.checks[m[1]] = checks
+	}
+	if len(run.checks) != len(run.scenarios) {
+		t.Fatalf("%d of %d scenarios have a result:\n%s", len(run.checks), len(run.scenarios), text)
+	}
+	return run
+}
+
+func suite(dir string) string { return filepath.Join(dir, "node_modules", ".bin", "conformance") }
+
+func suiteVersion(t *testing.T, dir string) string {
+	t.Helper()
+	out, _ := runClient(t, dir, nil, suite(dir), "--version")
+	return strings.TrimSpace(string(out))
+}
+
+// list asks the suite for the scenarios of the revision.
+func (r *suiteRun) list(t *testing.T, dir string) {
+	t.Helper()
+	out, _ := runClient(t, dir, nil, suite(dir), "list", "--requirements", r.revision)
+	servers, clients, _ := strings.Cut(string(out), "Client scenarios")
+	for _, m := range regexp.MustCompile(`(?m)^  - (\S+)$`).FindAllStringSubmatch(servers, -1) {
+		r.scenarios = append(r.scenarios, m[1])
+	}
+	r.required = len(r.scenarios)
+	for _, m := range regexp.MustCompile(`(?m)^    - (\S+) \[server\]$`).FindAllStringSubmatch(clients, -1) {
+		r.scenarios = append(r.scenarios, m[1])
+	}
+	if r.required == 0 {
+		t.Fatalf("no scenarios in\n%s", out)
+	}
+}
+
+// judge holds what the suite found against the exceptions.
+func (r *suiteRun) judge(t *testing.T) {
+	t.Helper()
+	used := map[string]bool{}
+	for _, name := range r.scenarios {
+		e, passes := r.excepted(name), r.passes(name)
+		if e != nil {
+			used[e.what] = true
+		}
+		switch {
+		case r.isVacuous(name):
+		case e != nil && passes:
+			t.Errorf("%s passes, and is listed as an exception: %s", name, e.because)
+		case e == nil && !passes:
+			t.Errorf("%s does not pass:\n%s", name, strings.Join(r.faults(name), "\n"))
+		}
+		for _, c := range r.checks[name] {
+			ce := r.excepted(name + ":" + c.ID)
+			if ce != nil {
+				used[ce.what] = true
+			}
+			if ce != nil && !c.isFault() || c.ID == wireCheck && c.isFault() {
+				t.Errorf("%s: the check %s is %s: %s", name, c.ID, c.Status, c.ErrorMessage)
+			}
+		}
+	}
+	for _, e := range exceptions {
+		if e.build == r.build && e.revision == r.revision && !used[e.what] {
+			t.Errorf("the exception %s is not in the suite", e.what)
+		}
+	}
+}
+
+// excepted finds the exception for a scenario, or for scenario:check.
+func (r *suiteRun) excepted(what string) *exception {
+	for i, e := range exceptions {
+		ok, err := path.Match(e.what, what)
+		if err != nil {
+			panic(err) // a bad pattern in the table
+		}
+		if ok && e.build == r.build && (e.revision == "" || e.revision == r.revision) && strings.Contains(e.what, ":") == strings.Contains(what, ":") {
+			return &exceptions[i]
+		}
+	}
+	return nil
+}
+
+// passes reports that a scenario tested something, and found no fault that is not excepted.
+func (r *suiteRun) passes(name string) bool { return r.successes(name) > 0 && len(r.faults(name)) == 0 }
+
+func (r *suiteRun) isVacuous(name string) bool {
+	return r.build == program && slices.Contains(vacuous, name)
+}
+
+// successes counts the checks of a scenario that succeeded, beside the one of all scenarios.
+func (r *suiteRun) successes(name string) (n int) {
+	for _, c := range r.checks[name] {
+		if c.Status == "SUCCESS" && c.ID != wireCheck {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *suiteRun) faults(name string) (list []string) {
+	for _, c := range r.checks[name] {
+		if c.isFault() && r.excepted(name+":"+c.ID) == nil {
+			list = append(list, fmt.Sprintf("%s %s: %s", c.Status, c.ID, c.ErrorMessage))
+		}
+	}
+	return list
+}
