@@ -56,16 +56,21 @@ type Endpoint struct {
 // New makes the endpoint, to be served by rs.Server.Handler.
 func New(c Config) rs.Endpoint {
 	e := &Endpoint{Config: c, memory: new(pack.Memory)}
-	handler := httpx.Chain(httpx.Handler(e.serve), noStore, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path))
+	handler := httpx.Chain(httpx.Handler(e.serve), constant, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path))
 	return rs.Endpoint{Path: path, Handler: handler}
 }
 
-var valueNoStore = []string{"no-store"}
+var (
+	valueNoStore = []string{"no-store"}
+	valueVersion = []string{httpx.PDPPVersion}
+)
 
-// noStore keeps every answer out of caches (H-64).
-func noStore(next http.Handler) http.Handler {
+// constant puts on every answer what all of them carry (H-64): it is kept out of
+// caches, and a preflight too tells the version.
+func constant(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header()["Cache-Control"] = valueNoStore
+		h := w.Header()
+		h["Cache-Control"], h["Pdpp-Version"] = valueNoStore, valueVersion
 		next.ServeHTTP(w, r)
 	})
 }

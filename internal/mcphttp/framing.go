@@ -106,11 +106,11 @@ func statusOf(code int64, revision string) int {
 // revisionOf finds the revision that a message follows and holds it against its
 // headers (H-60).
 func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Fault) {
-	named := h.Get("Mcp-Protocol-Version")
+	named := value(h, "Mcp-Protocol-Version")
 	switch {
 	case named == "" && m.Revision == "":
 		return mcpserve.Batches, nil
-	case named == "" && m.Revision == mcpserve.Modern:
+	case named == "" && slices.Contains(mcpserve.Versions(), m.Revision):
 		return "", mismatch("the header MCP-Protocol-Version is missing")
 	case named == "":
 		return "", unsupported(m.Revision)
@@ -125,12 +125,16 @@ func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Fault) {
 	return named, checkModern(h, m)
 }
 
+// value is a header as those on the way see it: one that was sent twice is a list, and
+// equals nothing in the body.
+func value(h http.Header, name string) string { return strings.Join(h[name], ", ") }
+
 // checkModern compares the headers of revision 2026-07-28 with the body.
 func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
 	if m.Method == "" {
 		return nil
 	}
-	if h.Get("Mcp-Method") != m.Method {
+	if value(h, "Mcp-Method") != m.Method {
 		return mismatch("the header Mcp-Method is missing or differs from the method")
 	}
 	name := m.Name
@@ -139,7 +143,7 @@ func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
 		name = m.URI
 		fallthrough
 	case "tools/call":
-		if sent := h.Get("Mcp-Name"); sent == "" || decodedHeader(sent) != name {
+		if sent := value(h, "Mcp-Name"); sent == "" || decodedHeader(sent) != name {
 			return mismatch("the header Mcp-Name is missing or differs from the name")
 		}
 	}

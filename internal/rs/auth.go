@@ -171,8 +171,12 @@ func stateError(code pdpp.Code) error {
 
 // reach gives what a principal can read, computed once per grant and generation.
 func (s *Server) reach(v store.View, p store.Principal) (*knownReach, error) {
+	isOwner := p.Kind == pdpp.TokenOwner // who has no grant is not an owner for that
+	if !isOwner && p.Grant == nil {
+		return nil, stateError(pdpp.CodeGrantInvalid)
+	}
 	key := "owner " + string(p.Subject)
-	if p.Grant != nil {
+	if !isOwner {
 		key = string(p.Grant.ID)
 	}
 	if known := s.reaches.get(key, p.Generation); known != nil {
@@ -183,7 +187,7 @@ func (s *Server) reach(v store.View, p store.Principal) (*knownReach, error) {
 		return nil, err
 	}
 	known := &knownReach{generation: catalog.Generation}
-	if p.Grant == nil {
+	if isOwner {
 		known.reach = grant.ForOwner(p.Subject, catalog)
 	} else {
 		stored, err := v.Grant(p.Subject, p.Grant.ID)

@@ -17,7 +17,7 @@ import (
 type Caller struct {
 	server *Server
 	hash   store.TokenHash
-	grant  *store.GrantState // of the member that reads; nil where the token has a grant of its own
+	grant  pdpp.GrantID // of the member that reads; "" where the token has a grant of its own
 
 	Package pdpp.PackageID // "" when the token stands for one grant
 	Members []Member       // of the package, in their order
@@ -53,11 +53,27 @@ func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 		}
 		s.used.note(p, now)
 		if p.Package == nil {
-			return nil
+			_, err := s.reach(v, p) // a grant that nobody can interpret opens nothing (H-49)
+			return err
 		}
 		return c.open(v, p, now)
 	})
+	if err != nil && r.Context().Err() == nil {
+		err = unchecked(err)
+	}
 	return c, err
+}
+
+// unchecked makes a failure of the store what it is to a caller: their rights could not
+// be found out (H-44).
+func unchecked(err error) error {
+	if own := (*pdpp.Error)(nil); errors.As(err, &own) {
+		return storageError(err)
+	}
+	return &pdpp.Error{
+		Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "admission", Err: err,
+		Message: "What this token opens could not be checked; try again.",
+	}
 }
 
 // open finds the members of a package. One without a usable member opens nothing
@@ -70,22 +86,11 @@ func (c *Caller) open(v store.View, p store.Principal, now time.Time) error {
 	c.Package = p.Package.ID
 	usable := false
 	for _, m := range list {
-		member := Member{GrantID: m.GrantID, Connection: m.Connection, DisplayName: m.DisplayName, Fault: m.Fault(p.Package.Client, now)}
-		if m.Grant != nil {
-			member.ConnectorKey = m.Grant.ConnectorKey
+		member, err := c.member(v, p, m, now)
+		if err != nil {
+			return err
 		}
-		if member.Fault == "" {
-			p.Grant = m.Grant
-			known, err := c.server.reach(v, p)
-			if err != nil {
-				return err
-			}
-			for _, row := range known.reach.Rows {
-				member.Streams = append(member.Streams, row.Stream.Name)
-			}
-			member.Caller = &Caller{server: c.server, hash: c.hash, grant: m.Grant}
-			usable = true
-		}
+		usable = usable || member.Fault == ""
 		c.Members = append(c.Members, member)
 	}
 	if usable {
@@ -96,6 +101,32 @@ func (c *Caller) open(v store.View, p store.Principal, now time.Time) error {
 		code = c.Members[0].Fault
 	}
 	return stateError(code)
+}
+
+// member finds out what a member of the caller's package gives. One whose grant cannot
+// be interpreted gives nothing; the others are not touched by that.
+func (c *Caller) member(v store.View, p store.Principal, m store.Member, now time.Time) (Member, error) {
+	out := Member{GrantID: m.GrantID, Connection: m.Connection, DisplayName: m.DisplayName, Fault: m.Fault(p.Package.Client, now)}
+	if m.Grant != nil {
+		out.ConnectorKey = m.Grant.ConnectorKey
+	}
+	if out.Fault != "" {
+		return out, nil
+	}
+	p.Grant = m.Grant
+	known, err := c.server.reach(v, p)
+	if pdpp.CodeOf(err) == pdpp.CodeGrantInvalid {
+		out.Fault = pdpp.CodeGrantInvalid
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	for _, row := range known.reach.Rows {
+		out.Streams = append(out.Streams, row.Stream.Name)
+	}
+	out.Caller = &Caller{server: c.server, hash: c.hash, grant: m.GrantID}
+	return out, nil
 }
 
 // judgeHosted says whether a token opens the hosted endpoint (H-47 to H-49).
@@ -120,8 +151,8 @@ func (c *Caller) Limit() (release func(), err error) { return c.server.limit(c.k
 // key tells bearers apart.
 func (c *Caller) key() pdpp.TokenID { return pdpp.TokenID(c.hash[:]) }
 
-// principal looks the token up again, in the snapshot that is read: what was revoked
-// meanwhile reads nothing.
+// principal looks the token up again, and the member's grant, in the snapshot that is
+// read: what was revoked meanwhile reads nothing.
 func (c *Caller) principal(v store.View, now time.Time) (store.Principal, error) {
 	p, err := c.server.lookUp(v, c.hash, now)
 	if err != nil {
@@ -130,10 +161,20 @@ func (c *Caller) principal(v store.View, now time.Time) (store.Principal, error)
 	if err := checkLife(p, now); err != nil {
 		return p, err
 	}
-	if c.grant != nil {
-		p.Grant = c.grant
+	if c.grant == "" {
+		return p, nil
 	}
-	return p, nil
+	g, err := v.Grant(p.Subject, c.grant)
+	switch {
+	case pdpp.CodeOf(err) == pdpp.CodeNotFound:
+		return p, stateError(pdpp.CodeGrantInvalid)
+	case err != nil:
+		return p, unchecked(err)
+	}
+	p.Grant = &store.GrantState{
+		ID: g.ID, ConnectorKey: g.ConnectorKey, Client: g.Client.ID, Revoked: g.Revoked, Consumed: g.Consumed, ExpiresAt: g.ExpiresAt,
+	}
+	return p, checkState(p, now)
 }
 
 type callerKey struct{}

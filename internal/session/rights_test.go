@@ -3,8 +3,6 @@ package session
 import (
 	"strings"
 	"time"
-
-	"pdpp/internal/store"
 )
 
 // What a grant allows, and how refusals are told.
@@ -56,10 +54,7 @@ func tokenEnded(v *visit) {
 	token, id := v.Grant(everything)
 	s := v.with(token)
 	s.do("query_records", `{"stream":"messages"}`)
-	v.Update(func(tx store.Tx) error {
-		_, _, err := tx.RevokeGrant(v.Subject, id, v.Now())
-		return err
-	})
+	v.Revoke(id)
 	code := v.Get(token, "/v1/schema").Code()
 	if code == "" {
 		v.Fatal("the grant was not revoked")

@@ -165,36 +165,102 @@ func (w *World) Ingest(connection, stream string, lines ...string) {
 	}
 }
 
-// Grant freezes a spec and gives a token for it.
+// Grant freezes a spec for a client of its own and gives a token for it.
 func (w *World) Grant(spec string) (token string, id pdpp.GrantID) {
 	w.T.Helper()
-	token, id = secret.Token("pdpp_at_"), pdpp.GrantID(secret.ID("grt_"))
 	w.Update(func(tx store.Tx) error {
-		c, err := tx.Catalog(w.Subject)
+		g, err := w.freeze(tx, w.client(tx), spec)
 		if err != nil {
 			return err
 		}
-		client := store.Client{ID: pdpp.ClientID(secret.ID("cli_")), Name: string(id), RegistrationMode: "operator", CreatedAt: w.Now()}
-		if err := tx.CreateClient(w.Subject, client); err != nil {
-			return err
-		}
-		g, err := grant.Freeze([]byte(spec), c, grant.Issue{ID: id, Subject: w.Subject, ClientID: client.ID, ClientName: client.Name, Now: w.Now()})
-		if err != nil {
-			return err
-		}
-		err = tx.CreateGrant(store.Grant{
-			ID: id, Subject: w.Subject, Client: client, ConnectorKey: g.ConnectorKey, Document: grant.Document(g),
-			IssuedAt: g.IssuedAt, ExpiresAt: g.ExpiresAt,
-		})
-		if err != nil {
-			return err
-		}
-		return tx.CreateToken(store.Token{
-			ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenClient, Subject: w.Subject, Client: client.ID, Grant: id,
-			Audience: []string{"rest", "mcp"}, IssuedAt: w.Now(), ExpiresAt: w.Now().Add(30 * 24 * time.Hour),
-		}, store.HashToken(token))
+		id = g.ID
+		token, err = w.token(tx, store.Token{Kind: pdpp.TokenClient, Client: g.ClientID, Grant: id, Audience: []string{"rest", "mcp"}})
+		return err
 	})
 	return token, id
+}
+
+// Package freezes specs, of one connection each, for one client, and gives a token for
+// the package of these grants.
+func (w *World) Package(specs ...string) (token string, id pdpp.PackageID, grants []pdpp.GrantID) {
+	w.T.Helper()
+	id = pdpp.PackageID(secret.ID("gpkg_"))
+	w.Update(func(tx store.Tx) error {
+		client := w.client(tx)
+		var members []store.NewMember
+		for _, spec := range specs {
+			g, err := w.freeze(tx, client, spec)
+			if err != nil {
+				return err
+			}
+			grants = append(grants, g.ID)
+			members = append(members, store.NewMember{Grant: g.ID, Connection: g.Connections()[0]})
+		}
+		if _, err := tx.CreatePackage(store.Package{ID: id, Subject: w.Subject, Client: client, IssuedAt: w.Now()}, members); err != nil {
+			return err
+		}
+		var err error
+		token, err = w.token(tx, store.Token{Kind: pdpp.TokenPackage, Client: client.ID, Package: id, Audience: []string{"mcp"}})
+		return err
+	})
+	return token, id, grants
+}
+
+// client registers a client.
+func (w *World) client(tx store.Tx) store.Client {
+	id := secret.ID("cli_")
+	c := store.Client{ID: pdpp.ClientID(id), Name: id, RegistrationMode: "operator", CreatedAt: w.Now()}
+	if err := tx.CreateClient(w.Subject, c); err != nil {
+		w.T.Fatal(err)
+	}
+	return c
+}
+
+// freeze stores a grant.
+func (w *World) freeze(tx store.Tx, client store.Client, spec string) (*pdpp.Grant, error) {
+	c, err := tx.Catalog(w.Subject)
+	if err != nil {
+		return nil, err
+	}
+	g, err := grant.Freeze([]byte(spec), c, grant.Issue{
+		ID: pdpp.GrantID(secret.ID("grt_")), Subject: w.Subject, ClientID: client.ID, ClientName: client.Name, Now: w.Now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g, tx.CreateGrant(store.Grant{
+		ID: g.ID, Subject: w.Subject, Client: client, ConnectorKey: g.ConnectorKey, Document: grant.Document(g),
+		IssuedAt: g.IssuedAt, ExpiresAt: g.ExpiresAt,
+	})
+}
+
+// Token gives a token like the one that is described. What is left out is that of a
+// live one.
+func (w *World) Token(t store.Token) (value string) {
+	w.T.Helper()
+	w.Update(func(tx store.Tx) (err error) {
+		value, err = w.token(tx, t)
+		return err
+	})
+	return value
+}
+
+func (w *World) token(tx store.Tx, t store.Token) (value string, err error) {
+	value = secret.Token("pdpp_at_")
+	t.ID, t.Subject, t.IssuedAt = pdpp.TokenID(secret.ID("tok_")), w.Subject, w.Now()
+	if t.ExpiresAt.IsZero() {
+		t.ExpiresAt = w.Now().Add(30 * 24 * time.Hour)
+	}
+	return value, tx.CreateToken(t, store.HashToken(value))
+}
+
+// Revoke withdraws a grant.
+func (w *World) Revoke(id pdpp.GrantID) {
+	w.T.Helper()
+	w.Update(func(tx store.Tx) error {
+		_, _, err := tx.RevokeGrant(w.Subject, id, w.Now())
+		return err
+	})
 }
 
 // OwnerToken gives a token of the owner.

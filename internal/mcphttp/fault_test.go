@@ -1,0 +1,400 @@
+package mcphttp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/rs"
+	"pdpp/internal/store"
+)
+
+// faulty is a store that fails, or hangs, where it is told to.
+type faulty struct {
+	store.Store
+	mu    sync.Mutex
+	fault func(ctx context.Context, where string) error
+}
+
+var errDisk = errors.New("disk I/O error: /secret/place")
+
+// at is called before a step of a read.
+func (f *faulty) at(ctx context.Context, where string) error {
+	f.mu.Lock()
+	fault := f.fault
+	f.mu.Unlock()
+	if fault == nil {
+		return nil
+	}
+	return fault(ctx, where)
+}
+
+func (f *faulty) set(fault func(ctx context.Context, where string) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fault = fault
+}
+
+// failAt makes one step fail.
+func (f *faulty) failAt(step string) {
+	f.set(func(_ context.Context, where string) error {
+		if where == step {
+			return errDisk
+		}
+		return nil
+	})
+}
+
+func (f *faulty) View(ctx context.Context, fn func(store.View) error) error {
+	if err := f.at(ctx, "view"); err != nil {
+		return err
+	}
+	return f.Store.View(ctx, func(v store.View) error { return fn(&faultyView{v, f, ctx}) })
+}
+
+type faultyView struct {
+	store.View
+	store *faulty
+	ctx   context.Context
+}
+
+func (v *faultyView) Token(h store.TokenHash) (store.Principal, error) {
+	if err := v.store.at(v.ctx, "token"); err != nil {
+		return store.Principal{}, err
+	}
+	return v.View.Token(h)
+}
+
+func (v *faultyView) Members(s pdpp.SubjectID, id pdpp.PackageID) ([]store.Member, error) {
+	if err := v.store.at(v.ctx, "members"); err != nil {
+		return nil, err
+	}
+	return v.View.Members(s, id)
+}
+
+func (v *faultyView) Grant(s pdpp.SubjectID, id pdpp.GrantID) (store.Grant, error) {
+	if err := v.store.at(v.ctx, "grant"); err != nil {
+		return store.Grant{}, err
+	}
+	return v.View.Grant(s, id)
+}
+
+func (v *faultyView) Catalog(s pdpp.SubjectID) (*pdpp.Catalog, error) {
+	if err := v.store.at(v.ctx, "catalog"); err != nil {
+		return nil, err
+	}
+	return v.View.Catalog(s)
+}
+
+// onFaulty serves a house again on a store that can fail, with nothing cached.
+func (h *house) onFaulty() *faulty {
+	h.T.Helper()
+	f := &faulty{Store: h.Store}
+	h.open(func(c *rs.Config) { c.Store = f }, nil)
+	return f
+}
+
+// A store that fails says nothing about a token: it is neither good nor bad (H-44).
+func TestFailingStore(t *testing.T) {
+	h := newHouse(t)
+	_, revoked := h.Grant(memberSpecs[0])
+	gone := h.tokenOf(revoked, "mcp")
+	h.Revoke(revoked)
+	call := callOf(modern, "query_records", `{"stream":"entries","connection_id":"cin_a1"}`)
+	for _, c := range []struct {
+		step   string
+		tokens []string
+	}{
+		{"view", []string{h.client, h.pkg, "unknown", gone, h.OwnerToken()}},
+		{"token", []string{h.client, h.pkg, "unknown", gone, h.OwnerToken()}},
+		{"members", []string{h.pkg}},
+		{"grant", []string{h.client, h.pkg}},
+		{"catalog", []string{h.client, h.pkg}},
+	} {
+		for _, token := range c.tokens {
+			before := h.send(token, rpc{era: handshake, method: "nothing"}).Status
+			f := h.onFaulty()
+			f.failAt(c.step)
+			a := h.send(token, call)
+			expect(t, a, 503, "temporarily_unavailable")
+			h.always(t, c.step, a)
+			if a.Header.Get("Retry-After") != "1" || a.Header.Get("WWW-Authenticate") != "" || strings.Contains(string(a.Body), "secret") {
+				t.Errorf("%s: %v %s", c.step, a.Header, a.Body)
+			}
+			f.set(nil)
+			if after := h.send(token, rpc{era: handshake, method: "nothing"}).Status; after != before {
+				t.Errorf("%s: %d before the fault, %d after it", c.step, before, after)
+			}
+		}
+	}
+	if reads := h.spy.targets(); len(reads) != 0 {
+		t.Errorf("while rights were unknown it read %q", reads)
+	}
+}
+
+// A store that fails under a tool makes the tool fail, and nothing worse: the token
+// stays good, and no member counts as lost (H-94).
+func TestFailingReads(t *testing.T) {
+	h := newHouse(t)
+	f := h.onFaulty()
+	for _, token := range []string{h.client, h.pkg} {
+		for _, step := range []string{"view", "token", "grant"} {
+			h.send(token, callOf(modern, "schema", `{}`)).OK() // the reach is known
+			h.spy.watched(func(*http.Request) { f.failAt(step) })
+			a := h.send(token, callOf(modern, "query_records", `{"stream":"entries","connection_id":"cin_a1"}`)).OK()
+			if step == "grant" && token == h.client { // which is not read again
+				wants(t, a, map[string]any{"result.isError": nil})
+			} else {
+				wants(t, a, map[string]any{"result.isError": true, "result.structuredContent.http_status": 503, "result.structuredContent.error.code": "temporarily_unavailable"})
+			}
+			if strings.Contains(string(a.Body), "secret") {
+				t.Errorf("the cause is told: %s", a.Body)
+			}
+			f.set(nil)
+			h.spy.watched(nil)
+			a = h.send(token, callOf(modern, "search", `{"q":"rent"}`)).OK()
+			if a.At("result.isError") != nil || strings.Contains(string(a.Body), "unavailable_connections") || strings.Contains(string(a.Body), "source_unavailable") {
+				t.Errorf("after %s failed: %s", step, a.Body)
+			}
+		}
+	}
+}
+
+// A panic under a tool is an error of that call; it tells nothing and ends nothing.
+func TestPanics(t *testing.T) {
+	h := newHouse(t)
+	for _, token := range []string{h.client, h.pkg} {
+		for _, c := range []rpc{callOf(modern, "search", `{"q":"rent"}`), callOf(modern, "query_records", `{"stream":"entries","connection_id":"cin_a1"}`)} {
+			h.spy.watched(func(*http.Request) { panic("out of " + outside) })
+			a := h.send(token, c).OK()
+			wants(t, a, map[string]any{"result.isError": true, "result.structuredContent.error.code": "internal_error"})
+			if strings.Contains(string(a.Body), outside) || strings.Contains(string(a.Body), "goroutine") {
+				t.Errorf("%s", a.Body)
+			}
+			h.spy.watched(nil)
+			wants(t, h.send(token, c).OK(), map[string]any{"result.isError": nil})
+		}
+	}
+}
+
+// A client that goes away in the middle ends its reads, at the members of a package
+// too, and leaves nothing behind.
+func TestDisconnect(t *testing.T) {
+	h := newHouse(t)
+	search := callOf(modern, "search", `{"q":"rent"}`)
+	for name, token := range map[string]string{"client": h.client, "package": h.pkg} {
+		members := map[string]int{"client": 1, "package": 3}[name]
+		t.Run(name+", at /v1", func(t *testing.T) {
+			began, ended := make(chan struct{}, 9), make(chan error, 9)
+			h.spy.watched(func(r *http.Request) {
+				began <- struct{}{}
+				ended <- waited(r.Context())
+			})
+			defer h.spy.watched(nil)
+			h.leave(t, token, search, began, members)
+			h.stopped(t, ended, members)
+		})
+		t.Run(name+", in the store", func(t *testing.T) {
+			f := h.onFaulty()
+			began, ended := make(chan struct{}, 9), make(chan error, 9)
+			h.spy.watched(func(*http.Request) { // from now on, and not at the gate
+				f.set(func(ctx context.Context, where string) error {
+					if where == "view" {
+						began <- struct{}{}
+						err := waited(ctx)
+						ended <- err
+						return err
+					}
+					return nil
+				})
+			})
+			defer h.spy.watched(nil)
+			h.leave(t, token, search, began, members)
+			h.stopped(t, ended, members)
+			f.set(nil)
+			h.spy.watched(nil)
+			wants(t, h.send(token, search).OK(), map[string]any{"result.isError": nil})
+		})
+	}
+}
+
+// waited waits for the end of a context.
+func waited(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(4 * time.Second): // before any deadline of our own
+		return errors.New("nobody ended it")
+	}
+}
+
+// leave sends a request, and goes away when it has begun.
+func (h *house) leave(t *testing.T, token string, c rpc, began chan struct{}, times int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "POST", h.URL+"/mcp", strings.NewReader(c.body()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range append(c.headers(), "Authorization: Bearer "+token) {
+		name, value, _ := strings.Cut(line, ": ")
+		req.Header.Set(name, value)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if res, err := http.DefaultClient.Do(req); err == nil {
+			res.Body.Close()
+			t.Errorf("there was an answer: %d", res.StatusCode)
+		}
+	}()
+	for range times {
+		<-began
+	}
+	cancel()
+	<-done
+}
+
+func (h *house) stopped(t *testing.T, ended chan error, times int) {
+	t.Helper()
+	for range times {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("a read ended with %v", err)
+		}
+	}
+}
+
+// Clients that send their headers drop by drop are cut off, and keep nobody waiting.
+func TestSlowHeaders(t *testing.T) {
+	h := newHouse(t)
+	handler := h.handler(nil, nil)
+	srv := httptest.NewUnstartedServer(handler)
+	srv.Config = httpx.NewServer(handler)
+	srv.Config.ReadHeaderTimeout = 500 * time.Millisecond // 10 s are for people
+	srv.Start()
+	t.Cleanup(srv.Close)
+	h.URL = srv.URL
+	var slow sync.WaitGroup
+	for range 300 { // more than requests may be open
+		conn := h.dial(t)
+		slow.Go(func() {
+			for _, drop := range []string{"POST /mcp HT", "TP/1.1\r\nHo", "st: " + h.host() + "\r\nX: ", "y"} {
+				if _, err := io.WriteString(conn, drop); err != nil {
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			if status, body := response(conn); status != 0 && status != 408 {
+				t.Errorf("a request without an end was answered: %d %s", status, body)
+			}
+		})
+	}
+	h.send(h.client, callOf(modern, "search", `{"q":"rent"}`)).OK()
+	slow.Wait()
+	h.send(h.client, callOf(modern, "search", `{"q":"rent"}`)).OK()
+}
+
+// So are those that begin a body and do not go on. Who is refused for something else
+// may hear that, or nothing: net/http waits for the body before it sends an answer, and
+// gives up on both at the same time.
+func TestSlowBodies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the deadline of a body")
+	}
+	t.Parallel()
+	h := newHouse(t)
+	head := func(token string, length int) string {
+		return "POST /mcp HTTP/1.1\r\nHost: " + h.host() + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\nContent-Length: " + fmt.Sprint(length) + "\r\n\r\n"
+	}
+	begin := time.Now()
+	var slow sync.WaitGroup
+	for i, c := range []struct {
+		text   string
+		status int
+	}{
+		{head(h.client, 100) + `{"jsonrpc":`, 503}, {head(h.client, 1<<20) + "{", 503}, {head("wrong", 100) + "{", 401}, {head(h.client, 1<<20+1) + "{", 413},
+	} {
+		slow.Go(func() {
+			conn := h.dial(t)
+			_ = conn.SetDeadline(begin.Add(50 * time.Second))
+			_, _ = io.WriteString(conn, c.text)
+			if status, body := response(conn); status != c.status && (status != 0 || c.status == 503) {
+				t.Errorf("slow body %d: %d %s, want %d", i, status, body, c.status)
+			}
+			if took := time.Since(begin); took > 40*time.Second {
+				t.Errorf("slow body %d: %s", i, took)
+			}
+		})
+	}
+	h.send(h.client, callOf(modern, "search", `{"q":"rent"}`)).OK()
+	slow.Wait()
+}
+
+// A client that closes its half of the connection before its request is whole gets no
+// data, and one that does so after gets an answer or none, but never half of one.
+func TestHalfClosed(t *testing.T) {
+	h := newHouse(t)
+	c := callOf(modern, "query_records", `{"stream":"entries"}`)
+	head := "POST /mcp HTTP/1.1\r\nHost: " + h.host() + "\r\nAuthorization: Bearer " + h.client + "\r\n" + strings.Join(c.headers(), "\r\n") +
+		fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n", len(c.body()))
+	for _, sent := range []string{"", "POST", head, head + c.body()[:20]} {
+		conn := h.dial(t)
+		if _, err := io.WriteString(conn, sent); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		if status, body := response(conn); status == 200 || strings.Contains(body, "rent") {
+			t.Errorf("after %q: %d %s", sent, status, body)
+		}
+	}
+	if reads := h.spy.targets(); len(reads) != 0 {
+		t.Errorf("half a request read %q", reads)
+	}
+	for range 20 {
+		conn := h.dial(t)
+		if _, err := io.WriteString(conn, head+c.body()); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		if status, body := response(conn); status == 200 && !strings.HasSuffix(body, "}") || status != 200 && strings.Contains(body, "rent of month") {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+}
+
+// Nothing is left running by calls of any kind.
+func TestNothingIsLeftRunning(t *testing.T) {
+	h := newHouse(t)
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	before := goleak.IgnoreCurrent()
+	for _, token := range []string{h.client, h.pkg} {
+		for _, era := range eras {
+			for _, c := range []rpc{
+				callOf(era, "schema", `{}`), callOf(era, "search", `{"q":"rent"}`), callOf(era, "query_records", `{"stream":"entries"}`), callOf(era, "nothing", `{}`),
+				{era: era, method: "nothing"},
+				{era: era, method: "resources/read", params: `"uri":"pdpp://record/x"`},
+			} {
+				h.send(token, c)
+			}
+		}
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	if err := goleak.Find(before); err != nil {
+		t.Error(err)
+	}
+}

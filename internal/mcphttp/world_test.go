@@ -1,0 +1,359 @@
+package mcphttp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"pdpp"
+	"pdpp/internal/mcphttp"
+	"pdpp/internal/query"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// eras are the two ways of the protocol: without a handshake, and with one.
+var eras = []string{modern, handshake}
+
+const (
+	modern    = "2026-07-28"
+	handshake = "2025-11-25"
+	batches   = "2025-03-26"
+)
+
+// house is a real server with the endpoint: two accounts and one mailbox, which a
+// package may read in part, and an account that is outside of it.
+type house struct {
+	*resttest.World
+	spy spy
+
+	pkg       string // the token of the package
+	packageID pdpp.PackageID
+	grants    []pdpp.GrantID // of cin_a1, cin_b2, cin_m3
+	client    string         // a token of one grant: that of cin_a1
+	grant     pdpp.GrantID
+}
+
+// outside is a word of everything that no grant of the house covers.
+const outside = "Zebrafink"
+
+var memberSpecs = []string{
+	`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_a1"],"fields":["id","memo","posted_at"]},{"name":"receipts","connections":["cin_a1"]}]}`,
+	`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_b2"]}]}`,
+	`{"source":{"connector_key":"post"},"streams":[{"name":"messages","connections":["cin_m3"],"fields":["id","subject","body","sent_at"]}]}`,
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	h := &house{World: resttest.New(t)}
+	h.fill()
+	h.open(nil, nil)
+	return h
+}
+
+// fill stores the data and makes the tokens.
+func (h *house) fill() {
+	h.T.Helper()
+	for _, file := range []string{"../manifest/testdata/ledgerly.json", "../session/testdata/post.json"} {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		h.Manifest(string(raw))
+	}
+	h.Connect("ledgerly", "cin_a1", "Joint account")
+	h.Connect("ledgerly", "cin_b2", "")
+	h.Connect("ledgerly", "cin_x9", "Account of "+outside)
+	h.Connect("post", "cin_m3", "Work mail")
+	for _, c := range []string{"cin_a1", "cin_b2", "cin_x9"} {
+		hidden := ""
+		if c == "cin_x9" {
+			hidden = outside
+		}
+		for i := range 5 {
+			h.Ingest(c, "entries", fmt.Sprintf(`{"key":"%s_%d","data":{"id":"%s_%d","memo":"rent of month %d %s","note":"%s","amount_minor":%d,"posted_at":"2026-04-0%dT09:00:00Z"}}`,
+				c, i, c, i, i, hidden, hiddenUnless(c == "cin_b2"), i, i+1))
+		}
+	}
+	h.Ingest("cin_a1", "receipts", `{"key":"rc_1","data":{"id":"rc_1","entry_id":"cin_a1_1"}}`)
+	for i := range 3 {
+		h.Ingest("cin_m3", "messages", fmt.Sprintf(`{"key":"m%d","data":{"id":"m%d","subject":"The rent %d","body":"is due","bcc":%q,"sent_at":"2026-04-0%dT09:00:00Z"}}`, i, i, i, outside, i+1))
+	}
+	h.pkg, h.packageID, h.grants = h.Package(memberSpecs...)
+	h.client, h.grant = h.Grant(memberSpecs[0])
+}
+
+// clientOf is whose grant it is.
+func (h *house) clientOf(id pdpp.GrantID) (client pdpp.ClientID) {
+	h.T.Helper()
+	h.Update(func(tx store.Tx) error {
+		g, err := tx.Grant(h.Subject, id)
+		client = g.Client.ID
+		return err
+	})
+	return client
+}
+
+func hiddenUnless(granted bool) string {
+	if granted {
+		return "a note"
+	}
+	return outside
+}
+
+type configuration = mcphttp.Config
+
+// open serves the endpoint. Settings may be changed before.
+func (h *house) open(server func(*rs.Config), endpoint func(*configuration)) {
+	h.T.Helper()
+	handler := h.handler(server, endpoint)
+	srv := newServer(h.T, handler)
+	h.URL = srv.URL
+}
+
+func (h *house) handler(server func(*rs.Config), endpoint func(*configuration)) http.Handler {
+	h.T.Helper()
+	if server != nil {
+		cfg := h.Server.Config
+		server(&cfg)
+		changed, err := rs.New(cfg)
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		h.Server = changed
+	}
+	cursors, err := query.NewSealer([]byte(strings.Repeat("k", 32)))
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	cfg := mcphttp.Config{
+		RS: h.Server, Edge: h.Server.Edge, Cursors: cursors, Version: "1.2.3", Clock: h.Now, Around: h.spy.around,
+		Log: slog.New(slog.NewTextHandler(h.Log, nil)),
+	}
+	if endpoint != nil {
+		endpoint(&cfg)
+	}
+	return h.Server.Handler(mcphttp.New(cfg))
+}
+
+// spy sees what tools read of /v1.
+type spy struct {
+	mu    sync.Mutex
+	list  []seen
+	watch func(*http.Request) // called before each read, when not nil
+}
+
+// seen is one read: what was asked, and what came.
+type seen struct{ method, target, prefer, authorization, requestID, body string }
+
+func (s *spy) around(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		s.mu.Lock()
+		watch := s.watch
+		s.mu.Unlock()
+		if watch != nil {
+			watch(r)
+		}
+		res, err := next.RoundTrip(r)
+		one := seen{method: r.Method, target: r.URL.RequestURI(), prefer: r.Header.Get("Prefer"), authorization: r.Header.Get("Authorization")}
+		if err == nil {
+			one.requestID = res.Header.Get("Request-Id")
+			one.body = string(res.Body.(interface{ Bytes() []byte }).Bytes())
+		}
+		s.mu.Lock()
+		s.list = append(s.list, one)
+		s.mu.Unlock()
+		return res, err
+	})
+}
+
+// take gives the reads since the last time, in the order of their targets.
+func (s *spy) take() []seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.list
+	s.list = nil
+	slices.SortFunc(list, func(a, b seen) int { return strings.Compare(a.target, b.target) })
+	return list
+}
+
+// targets are what was read since the last time.
+func (s *spy) targets() []string {
+	list := []string{}
+	for _, one := range s.take() {
+		list = append(list, one.target)
+	}
+	return list
+}
+
+func (s *spy) watched(fn func(*http.Request)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watch = fn
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// rpc is a JSON-RPC request as a revision has it.
+type rpc struct {
+	era, method string
+	params      string // members of params; "" for none
+	id          string // "" for 1
+}
+
+func (c rpc) body() string {
+	id, params := c.id, c.params
+	if id == "" {
+		id = "1"
+	}
+	if c.era == modern {
+		meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}}`
+		params = strings.TrimSuffix(meta+","+params, ",")
+	}
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + c.method + `","params":{` + params + `}}`
+}
+
+// headers are those that the request needs.
+func (c rpc) headers() []string {
+	list := []string{"Content-Type: application/json", "MCP-Protocol-Version: " + c.era}
+	if c.era != modern {
+		return list
+	}
+	var p struct{ Name, URI string }
+	_ = json.Unmarshal([]byte("{"+c.params+"}"), &p) // what is not there has no header
+	list = append(list, "Mcp-Method: "+c.method)
+	if c.method == "tools/call" || c.method == "resources/read" {
+		list = append(list, "Mcp-Name: "+p.Name+p.URI)
+	}
+	return list
+}
+
+// send sends a request with a token.
+func (h *house) send(token string, c rpc, more ...string) resttest.Answer {
+	h.T.Helper()
+	return h.Do("POST", token, "/mcp", c.body(), append(c.headers(), more...)...)
+}
+
+// post sends any body, as JSON.
+func (h *house) post(token, body string, headers ...string) resttest.Answer {
+	h.T.Helper()
+	return h.Do("POST", token, "/mcp", body, append(headers, "Content-Type: application/json")...)
+}
+
+// callOf is a tool call.
+func callOf(era, tool, args string) rpc {
+	return rpc{era: era, method: "tools/call", params: fmt.Sprintf(`"name":%q,"arguments":%s`, tool, args)}
+}
+
+// connect opens a session of the official client.
+func (h *house) connect(token, era string) *sdk.ClientSession {
+	h.T.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	s, err := client.Connect(h.T.Context(), &sdk.StreamableClientTransport{
+		Endpoint: h.URL + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)},
+	}, &sdk.ClientSessionOptions{ProtocolVersion: era})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	h.T.Cleanup(func() { s.Close() })
+	h.spy.take()
+	return s
+}
+
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// result is what a tool said to the official client.
+type result struct {
+	failed bool
+	text   string
+	sc     resttest.Answer // structured output
+	reads  []string        // of /v1
+}
+
+// call calls a tool.
+func (h *house) call(s *sdk.ClientSession, tool, args string) result {
+	h.T.Helper()
+	res, err := s.CallTool(h.T.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+	if err != nil {
+		h.T.Fatalf("%s %s: %v", tool, args, err)
+	}
+	raw, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	out := result{failed: res.IsError, sc: resttest.Answer{T: h.T, Body: raw}, reads: h.spy.targets()}
+	for _, c := range res.Content {
+		if c, ok := c.(*sdk.TextContent); ok {
+			out.text += c.Text + "\n"
+		}
+	}
+	return out
+}
+
+// do is call for what must succeed.
+func (h *house) do(s *sdk.ClientSession, tool, args string) result {
+	h.T.Helper()
+	r := h.call(s, tool, args)
+	if r.failed {
+		h.T.Fatalf("%s %s: %s", tool, args, r.text)
+	}
+	return r
+}
+
+// refused is call for what must fail with a code.
+func (h *house) refused(s *sdk.ClientSession, tool, args, code string) result {
+	h.T.Helper()
+	r := h.call(s, tool, args)
+	if !r.failed || r.sc.Code() != code {
+		h.T.Fatalf("%s %s: want the error %s, got %.600s", tool, args, code, r.text)
+	}
+	return r
+}
+
+// wants compares values of an answer, by path, as they are written.
+func wants(t testing.TB, a resttest.Answer, values map[string]any) {
+	t.Helper()
+	for path, want := range values {
+		if got := a.At(path); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s = %.300v, want %.300v in %.900s", path, got, want, a.Body)
+		}
+	}
+}
+
+// expect checks the status and the code of an error envelope.
+func expect(t testing.TB, a resttest.Answer, status int, code string) {
+	t.Helper()
+	if a.Status != status || a.Code() != code {
+		t.Errorf("answer %d %s, want %d %s: %.400s", a.Status, a.Code(), status, code, a.Body)
+	}
+}
+
+// expectRPC checks the status and the code of a JSON-RPC error.
+func expectRPC(t testing.TB, a resttest.Answer, status, code int) {
+	t.Helper()
+	if a.Status != status || fmt.Sprint(a.At("error.code")) != fmt.Sprint(code) || a.At("jsonrpc") != "2.0" {
+		t.Errorf("answer %d, want %d with code %d: %.400s", a.Status, status, code, a.Body)
+	}
+}
+
+func jsonText(s string) json.RawMessage { return json.RawMessage(s) }
