@@ -78,6 +78,9 @@ func constant(next http.Handler) http.Handler {
 // serve goes through the steps of H-41 from the bearer on.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	httpx.SetRoute(r.Context(), path)
+	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
+	defer cancel()
+	r = r.WithContext(ctx)
 	caller, err := e.RS.Admit(r, audience)
 	if err != nil {
 		return err
@@ -98,9 +101,7 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	if err := buf.read(w, r); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
-	defer cancel()
-	return e.answer(w, r.WithContext(ctx), caller, buf)
+	return e.answer(w, r, caller, buf)
 }
 
 // buffer is what a request needs for a while: its body, and its answer.
