@@ -1,9 +1,6 @@
 package mcp
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // separator stands before every part.
 const separator = " | "
@@ -109,12 +106,13 @@ func (f *fitting) append(b []byte) (text []byte, led bool) {
 		b = append(b, moreFields(len(f.left))...)
 	}
 	b = append(b, '\n')
-	more := f.more(f.room - (len(b) - start))
-	b = append(b, more...)
-	led = more != "" || !f.isCut() || f.item.way == nil
+	line := len(b)
+	b = f.appendMore(b, f.room-(len(b)-start))
+	more := b[line:]
+	led = len(more) > 0 || !f.isCut() || !f.item.hasWay()
 	expand := f.item.expand()
 	switch {
-	case expand == "" || expand == more:
+	case expand == "" || expand == string(more):
 	case len(b)-start+len(expand) <= f.room:
 		b = append(b, expand...)
 	default:
@@ -123,67 +121,91 @@ func (f *fitting) append(b []byte) (text []byte, led bool) {
 	return b, led
 }
 
-// more is the line that says how to read what the item does not show (MS-68); ""
-// when it shows all, or there is no room for a line.
-func (f *fitting) more(room int) string {
-	if f.item.way == nil || !f.isCut() {
-		return ""
+// appendMore appends the line that says how to read what the item does not show
+// (MS-68); nothing when it shows all, or there is no room for a line.
+func (f *fitting) appendMore(b []byte, room int) []byte {
+	if !f.item.hasWay() || !f.isCut() {
+		return b
 	}
-	lacking := func(what lack) (fields []part) {
-		for _, p := range f.shown {
-			if p.lacks == what {
-				fields = append(fields, p)
+	text := f.lacking(lacksText) // the first
+	start := len(b)
+	switch hasHandle := f.item.ref.id != ""; {
+	case text != nil && text.field != "" && hasHandle:
+		b = f.appendReadOn(b, text, room)
+	case hasHandle && text == nil && f.lacking(lacksNested) == nil && len(f.left) == 0:
+		b = append(b, f.item.expand()...)
+	default:
+		b = f.appendFields(b, room)
+	}
+	if len(b)-start > room {
+		return b[:start]
+	}
+	return b
+}
+
+// lacking is the first part that is shown without something; nil when there is none.
+func (f *fitting) lacking(what lack) *part {
+	for i := range f.shown {
+		if f.shown[i].lacks == what {
+			return &f.shown[i]
+		}
+	}
+	return nil
+}
+
+// appendReadOn appends the call that goes on in a text, and the names of others that
+// are shortened, too.
+func (f *fitting) appendReadOn(b []byte, text *part, room int) []byte {
+	start := len(b)
+	b = f.item.window(text).appendMore(b)
+	end, others := len(b), 0
+	for i := range f.shown {
+		if p := &f.shown[i]; p.lacks == lacksText && p != text {
+			sep := ","
+			if others == 0 {
+				b, sep = b[:len(b)-1], " other_fields=["
+			}
+			b = appendID(append(b, sep...), p.field)
+			others++
+		}
+	}
+	if others == 0 {
+		return b
+	}
+	if b = append(b, "]\n"...); len(b)-start > room {
+		b = append(b[:end-1], '\n')
+	}
+	return b
+}
+
+// appendFields appends the call that shows the fields that are left out or shown in
+// part: the whole record when they are many, or not all have a name.
+func (f *fitting) appendFields(b []byte, room int) []byte {
+	const most = 8
+	var names [most]string
+	list := names[:0]
+	hasAll := true
+	note := func(p *part) {
+		if hasAll = hasAll && len(list) < most && p.field != ""; hasAll {
+			list = append(list, p.field)
+		}
+	}
+	for i := range f.left {
+		note(&f.left[i])
+	}
+	for _, what := range []lack{lacksNested, lacksText} {
+		for i := range f.shown {
+			if f.shown[i].lacks == what {
+				note(&f.shown[i])
 			}
 		}
-		return fields
 	}
-	texts, nested := lacking(lacksText), lacking(lacksNested)
-	hasHandle := f.item.ref.id != ""
-	var line string
-	switch {
-	case len(texts) > 0 && texts[0].field != "" && hasHandle:
-		line = f.readOn(texts, room)
-	case hasHandle && len(texts)+len(nested)+len(f.left) == 0:
-		line = f.item.expand()
-	default:
-		line = f.fields(slices.Concat(f.left, nested, texts), room)
-	}
-	if len(line) > room {
-		return ""
-	}
-	return line
-}
-
-// readOn is the call that goes on in the first of some texts.
-func (f *fitting) readOn(texts []part, room int) string {
-	line := string(f.item.window(&texts[0]).appendMore(nil))
-	if len(texts) == 1 {
-		return line
-	}
-	longer := strings.TrimSuffix(line, "\n") + " other_fields=" + quoteList(fieldNames(texts[1:])) + "\n"
-	if len(longer) > room {
-		return line
-	}
-	return longer
-}
-
-// fields is the call that shows some fields: the whole record when they are many, or
-// not all have a name.
-func (f *fitting) fields(parts []part, room int) string {
-	const most = 8
-	list := fieldNames(parts)
-	if len(list) <= most && !slices.Contains(list, "") {
-		if line := moreLine(f.item.way(list)); len(line) <= room {
-			return line
+	if hasAll {
+		start := len(b)
+		if b = f.item.appendWay(b, list); len(b)-start <= room {
+			return b
 		}
+		b = b[:start]
 	}
-	return moreLine(f.item.way(nil))
-}
-
-func fieldNames(parts []part) []string {
-	list := make([]string, len(parts))
-	for i, p := range parts {
-		list[i] = p.field
-	}
-	return list
+	return f.item.appendWay(b, nil)
 }

@@ -63,6 +63,10 @@ func (h Handle) String() (id string, embedded bool) {
 
 // append appends the handle as String gives it.
 func (h Handle) append(b []byte) (id []byte, embedded bool) {
+	if isToken(h.Connection) && isToken(h.Stream) && isToken(h.Record) { // as most are
+		b = append(append(append(b, h.Connection...), '/'), h.Stream...)
+		return append(append(b, ':'), h.Record...), true
+	}
 	if !h.isNamed() {
 		return b, false
 	}
@@ -74,6 +78,17 @@ func (h Handle) append(b []byte) (id []byte, embedded bool) {
 		b = append(append(b, h.Connection...), '/')
 	}
 	return append(append(append(b, h.Stream...), ':'), h.Record...), !beside
+}
+
+// isToken reports a name of letters, digits, hyphens and underscores, which can stand
+// anywhere.
+func isToken(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // URI is the pdpp://record form, which can hold any name (MS-53).

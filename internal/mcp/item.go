@@ -15,7 +15,8 @@ type item struct {
 	handle int    // bytes of head: number and handle, which the first item always prints
 	labels []string
 	parts  []part
-	// way is the call that shows fields of the record; nil when there is none.
+	// way is the call that shows fields of a record that no handle names; nil when
+	// there is none.
 	way      func(fields []string) *Next
 	room     []part // for the parts that fit
 	reserved int    // bytes of the longest line that may follow; 0: not known yet
@@ -55,12 +56,6 @@ func (it *item) start(n int, r ref) {
 	it.head = append(strconv.AppendInt(it.head, int64(n), 10), '.')
 	if r.id != "" {
 		it.head = appendID(append(it.head, ' '), r.id)
-		it.way = func(fields []string) *Next {
-			if len(fields) == 0 {
-				return r.fetch()
-			}
-			return r.fetch(member{"fields", []byte(quoteList(fields))})
-		}
 	}
 	if r.beside != "" {
 		it.head = appendID(append(it.head, " connection_id="...), r.beside)
@@ -246,14 +241,33 @@ func (it *item) reserve() int {
 			longest = max(longest, len(it.ref.from(field, max(p.chars, PreviewChars)).appendMore(room[:0])))
 		}
 	}
-	switch {
-	case it.ref.id != "":
-		longest = max(longest, len("   more: fetch }\n")+len(it.ref.appendFetched(room[:0])))
-	case it.way != nil:
-		longest = max(longest, len(moreLine(it.way(nil))))
+	if it.hasWay() {
+		longest = max(longest, len(it.appendWay(room[:0], nil)))
 	}
 	it.reserved = longest + len(it.expand())
 	return it.reserved
+}
+
+// hasWay reports that a call shows what the item does not.
+func (it *item) hasWay() bool { return it.ref.id != "" || it.way != nil }
+
+// appendWay appends the line that shows some fields of the record, or all of it.
+func (it *item) appendWay(b []byte, fields []string) []byte {
+	if it.ref.id == "" {
+		return append(b, moreLine(it.way(fields))...)
+	}
+	b = it.ref.appendFetched(append(b, "   more: fetch "...))
+	for i, name := range fields {
+		sep := ","
+		if i == 0 {
+			sep = `,"fields":[`
+		}
+		b = appendID(append(b, sep...), name)
+	}
+	if len(fields) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, "}\n"...)
 }
 
 // expand is the line that shows the records of relations; "" when there are none.

@@ -85,9 +85,8 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		b = appendOrNull(b, r.ref.id)
 		ways.add(&r)
 		if sheet.isOpen() {
-			if r.item(&it, i+1); it.way == nil {
-				it.way = c.again
-			}
+			r.item(&it, i+1)
+			it.way = c.again
 			sheet.add(&it)
 		}
 	}

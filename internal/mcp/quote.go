@@ -106,6 +106,11 @@ func appendQuote(b []byte, s string) []byte {
 func quotedLen(s string) int {
 	n := len(`""`)
 	for i := 0; i < len(s); {
+		if plain := rawjson.Plain(s[i:]); plain > 0 {
+			n += plain - strings.Count(s[i:i+plain], "\x7f")
+			i += plain
+			continue
+		}
 		bytes, size := quotedChar(s, i)
 		n += bytes
 		i += size
@@ -150,14 +155,7 @@ func quotedChar(s string, i int) (bytes, size int) {
 }
 
 // isPlain reports a text that quotes change nothing in.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
-}
+func isPlain(s string) bool { return rawjson.Plain(s) == len(s) && strings.IndexByte(s, 0x7f) < 0 }
 
 // isBare reports whether a name may stand without quotes.
 func isBare(s string) bool {
@@ -179,13 +177,12 @@ func firstChars(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
+	i := min(rawjson.Plain(s), n) // of these a byte is a character
+	for n -= i; n > 0 && i < len(s); n-- {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
 	}
-	return s
+	return s[:i]
 }
 
 func charCount(s string) int { return utf8.RuneCountInString(s) }

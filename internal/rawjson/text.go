@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -150,6 +151,21 @@ func AppendString(dst []byte, s string) []byte {
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
+}
+
+// Plain is the length of the beginning of s that stands in a JSON string as it is:
+// ASCII without quotes, backslashes and control characters.
+func Plain(s string) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if m := special(load(s, i)); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 // load reads eight bytes; the compiler makes it one instruction.

@@ -53,6 +53,9 @@ type Warning struct {
 	Raw          []byte
 }
 
+// usualRows is the length of a page that nobody asked to be another.
+const usualRows = 25
+
 // PageOf reads a list answer. A body without a list has no rows.
 func PageOf(body []byte) Page {
 	top := layoutOf(body)
@@ -64,7 +67,7 @@ func PageOf(body []byte) Page {
 		more := string(v) == "true"
 		p.HasMore = &more
 	}
-	p.Rows = slices.Collect(rawjson.Elements(body[p.list.start:p.list.end]))
+	p.Rows = slices.AppendSeq(make([][]byte, 0, usualRows), rawjson.Elements(body[p.list.start:p.list.end]))
 	p.Count = countOf(p.Meta)
 	p.Warnings = warningsOf(p.Meta)
 	p.Presentation = presentationsOf(p.Meta)
