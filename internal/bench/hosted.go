@@ -80,7 +80,7 @@ func (s *Suite) Hosted(ctx context.Context, dir string, n int) ([]Row, error) {
 			{"read_record_field", many(manyDetails, a.hostedWindow), keptDetails, AtLeast(0.4)},
 			{"tools/list", many(1, a.hostedList), 1, AtLeast(0.7)},
 		} {
-			bodies, err := fetch(addr, k.requests, k.kept)
+			bodies, err := fetch(addr, k.requests, min(k.kept, n))
 			if err != nil {
 				return err
 			}

@@ -20,7 +20,8 @@ type Suite struct {
 	Round        time.Duration // of requests
 	Samples      int           // requests per store when latencies are compared
 	Calls        int           // tool calls before the memory of the adapter is looked at
-	Crowded      time.Duration // of many clients at once
+	Clients      int           // at once, in the end
+	Crowded      time.Duration // and for how long
 
 	// Profiles, when not "", is the folder for a CPU profile per measurement.
 	Profiles string

@@ -23,7 +23,7 @@ type measurement struct {
 func newMeasurement(o options, dir string, p *progress) *measurement {
 	s := &bench.Suite{
 		Dir: dir, Corpus: bench.NewCorpus(), Small: min(smallStore, o.records/2), Large: o.records,
-		Rounds: o.rounds, Round: o.round, Samples: 400, Calls: min(10_000, o.records), Crowded: 20 * o.round, Profiles: o.profiles, Progress: p.say,
+		Rounds: o.rounds, Round: o.round, Samples: min(400, o.records/2), Calls: min(10_000, o.records), Clients: min(1000, o.records), Crowded: 20 * o.round, Profiles: o.profiles, Progress: p.say,
 	}
 	return &measurement{options: o, suite: s, report: bench.NewReport()}
 }
