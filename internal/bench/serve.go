@@ -55,7 +55,7 @@ func Serve(ctx context.Context, dir string, ready func(addr string)) (err error)
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(400) // as `pdpp serve` has it
+	debug.SetGCPercent(200) // as `pdpp serve` has it
 	ready(ln.Addr().String())
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return srv.Run(ctx) })

@@ -59,7 +59,7 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 		Surface:  &mcp.Surface{RS: rs, Log: log, Reconnect: adviceForModels(provider, c.CacheRoot)},
 		Identity: mcpserve.NewIdentity(rs.Provider(), readVersion().Version, ""), Log: log, Now: a.Now,
 	})
-	collectRarely()
+	collectAt(adapterGarbage)
 	a.note("pdpp mcp: serving %s with grant %s from %s", provider, grant, file)
 	return serveStdio(ctx, server, a.Env)
 }

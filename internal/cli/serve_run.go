@@ -48,7 +48,7 @@ func (s *service) scheme() string {
 // run serves on ln until ctx ends. What runs in the background ends after the
 // last request, so that its traces are kept too.
 func (s *service) run(ctx context.Context, ln net.Listener) error {
-	collectRarely()
+	collectAt(serverGarbage)
 	server, err := rs.New(rs.Config{
 		Store: s.store, Blobs: s.blobs, InstanceKey: s.key, Edge: s.edge, Rate: s.rate,
 		ProviderName: s.providerName, Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(),
