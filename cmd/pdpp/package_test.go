@@ -120,7 +120,7 @@ func TestPackageAnswersAlike(t *testing.T) {
 		{"HOSTED-2 search of one source", "search", map[string]any{"q": "bread", "connection_id": pad}, "Bread without kneading"},
 		{"HOSTED-2 records of one source", "query_records", map[string]any{"stream": "entries", "connection_id": giro}, "Bread"},
 		{"HOSTED-2 records of the wrong source", "query_records", map[string]any{"stream": "entries", "connection_id": pad}, "grant_stream_not_allowed"},
-		{"HOSTED-2 no source chosen", "query_records", map[string]any{"stream": "entries"}, "ambiguous_connection"},
+		{"AMBIG-1 no source chosen, over stdio as hosted", "query_records", map[string]any{"stream": "entries"}, "ambiguous_connection"},
 		{"HOSTED-2 unknown source", "query_records", map[string]any{"stream": "entries", "connection_id": "cin_other"}, "connection_not_found"},
 		{"HOSTED-2 numbers", "aggregate", map[string]any{"stream": "notes", "metric": "count", "connection_id": pad}, `"value": 2`},
 	} {

@@ -113,7 +113,7 @@ func TestSession(t *testing.T) {
 // oneTransport are the rows marked ◆ that only one transport can show, and why.
 var oneTransport = map[string]string{
 	"STDOUT-1": "it is about stdio",
-	"AMBIG-1":  "the token of a package is served by the hosted endpoint",
+	"AMBIG-1":  "over stdio it takes a saved credential, which cmd/pdpp has (TestPackageAnswersAlike)",
 }
 
 // complete holds the table against the specification.
