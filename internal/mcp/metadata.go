@@ -14,13 +14,13 @@ const (
 // structured is the document: exactly id, title, text, url, metadata (MS-143). What
 // could hide in a terminal is escaped, so that the text block can repeat it.
 func (d *document) structured() []byte {
-	b := append([]byte(`{"id":`), quoteID(d.id)...)
-	b = append(append(b, `,"title":`...), quoteID(d.title.Text)...)
+	b := appendID(append(make([]byte, 0, len(d.text)+2048), `{"id":`...), d.id)
+	b = appendID(append(b, `,"title":`...), d.title.Text)
 	b = append(b, `,"text":`...)
 	start := len(b)
-	b = append(b, quoteID(d.text)...)
+	b = appendID(b, d.text)
 	escapes := len(b) - start - len(d.text)
-	b = append(append(b, `,"url":`...), quoteID(d.url)...)
+	b = appendID(append(b, `,"url":`...), d.url)
 	b = append(b, `,"metadata":`...)
 	return append(d.appendMetadata(b, FetchMax-len(b)+escapes-1), '}')
 }
@@ -69,8 +69,8 @@ func (d *document) facts() []byte {
 	if d.at.Source == evidence.SourceEnvelope { // emitted_at says it
 		eventTime = ""
 	}
-	b := append([]byte(`{"stream":`), quoteID(d.Stream)...)
-	b = append(append(b, `,"record_id":`...), quoteID(d.ref.Record)...)
+	b := appendID([]byte(`{"stream":`), d.Stream)
+	b = appendID(append(b, `,"record_id":`...), d.ref.Record)
 	for _, m := range []struct{ name, value string }{
 		{"connection_id", d.Connection},
 		{"connector_key", d.ConnectorKey},
@@ -80,7 +80,7 @@ func (d *document) facts() []byte {
 		{"text_source", d.source},
 	} {
 		if m.value != "" {
-			b = append(append(b, `,"`+m.name+`":`...), quoteID(m.value)...)
+			b = appendID(append(append(append(b, `,"`...), m.name...), `":`...), m.value)
 		}
 	}
 	return b
@@ -127,7 +127,7 @@ func (d *document) entry(f evidence.Field) []byte {
 func (d *document) files() [][]byte {
 	var all [][]byte
 	for _, f := range d.binaries {
-		b := append([]byte(`{"field_path":`), quoteID(f.Name)...)
+		b := appendID([]byte(`{"field_path":`), f.Name)
 		all = append(all, append(append(b, ','), appendFacts(nil, f.Binary, f.BlobID)[1:]...))
 	}
 	return all
@@ -144,10 +144,10 @@ func (d *document) omit(fields []evidence.Field) {
 // names of the others, as many of them as fit.
 func (d *document) take(room int) [][]byte {
 	for _, f := range d.small {
-		room -= len(quoteID(f.Name)) + 1
+		room -= idLen(f.Name) + 1
 	}
 	for _, name := range d.omitted {
-		room -= len(quoteID(name)) + 1
+		room -= idLen(name) + 1
 	}
 	var all [][]byte
 	for i, f := range d.small {
@@ -157,11 +157,11 @@ func (d *document) take(room int) [][]byte {
 			d.omit(d.small[i:])
 			break
 		}
-		all = append(all, append(append([]byte(quoteID(f.Name)), ':'), value...))
+		all = append(all, append(append(appendID(make([]byte, 0, len(f.Name)+len(value)+3), f.Name), ':'), value...))
 	}
 	d.named = len(d.omitted)
 	for ; d.named > 0 && room < 0; d.named-- {
-		room += len(quoteID(d.omitted[d.named-1])) + 1
+		room += idLen(d.omitted[d.named-1]) + 1
 	}
 	return all
 }

@@ -20,12 +20,40 @@ func quoteID(s string) string {
 	return string(appendID(nil, s))
 }
 
+// idLen is the length of an identifier as quoteID writes it.
+func idLen(s string) int {
+	if isPlain(s) {
+		return len(s) + len(`""`)
+	}
+	return len(quoteID(s))
+}
+
 // appendID appends an identifier as quoteID writes it.
 func appendID(b []byte, s string) []byte {
 	if isPlain(s) {
 		return append(append(append(b, '"'), s...), '"')
 	}
-	return append(b, escapeHidden(string(rawjson.AppendString(nil, s)))...)
+	start := len(b)
+	b = rawjson.AppendString(b, s)
+	if !hasHidden(b[start:]) {
+		return b
+	}
+	return append(b[:start], escapeHidden(string(b[start:]))...)
+}
+
+func hasHidden(text []byte) bool {
+	for i := 0; i < len(text); {
+		if text[i] < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if isHidden(r) {
+			return true
+		}
+		i += size
+	}
+	return false
 }
 
 // escapeHidden is a JSON text in which hidden characters are escapes.
