@@ -44,29 +44,42 @@ func (p *part) shrink(room int) {
 	if p.source == "" || room < minShown {
 		return
 	}
-	short := *p
-	lo, hi := minShown, min(p.chars, room) // a character takes a byte at least
 	if !p.marked {
 		var mark [32]byte
 		around := len(p.label) + len(`=""`) + len(ellipsis) + len(appendCutMark(mark[:0], p.total))
-		lo = min(charsWithin(p.source, room-around), hi)
-		hi = lo
-	} else if short.shorten(lo); short.size > room {
+		p.shortenTo(min(charsWithin(p.source, room-around), p.chars), room)
 		return
 	}
-	for lo < hi { // the most characters that fit
-		n := (lo + hi) / 2
-		if short.shorten(n); short.size <= room {
-			lo = n + 1
-		} else {
-			hi = n
+	// What highlights and escapes take is not known before: a few tries come close.
+	best := *p
+	for n, tries := min(p.chars, room), 0; n >= minShown && tries < 4; tries++ {
+		short := *p
+		short.shorten(n)
+		slack := room - short.size
+		if slack >= 0 && (best.size > room || short.chars > best.chars) {
+			best = short
 		}
+		if slack >= 0 && (slack < 4 || n >= p.chars) {
+			break
+		}
+		n = min(n+slack, p.chars)
 	}
-	for n := min(lo, p.chars); n >= minShown; n-- {
-		if short.shorten(n); short.size <= room {
-			*p = short
-			return
-		}
+	if best.size > room {
+		best.shortenTo(minShown, room)
+	}
+	if best.size <= room {
+		*p = best
+	}
+}
+
+// shortenTo shows n characters if they are worth it and fit.
+func (p *part) shortenTo(n, room int) {
+	if n < minShown {
+		return
+	}
+	short := *p
+	if short.shorten(n); short.size <= room {
+		*p = short
 	}
 }
 

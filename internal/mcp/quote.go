@@ -213,4 +213,4 @@ func firstChars(s string, n int) string {
 	return s[:i]
 }
 
-func charCount(s string) int { return utf8.RuneCountInString(s) }
+func charCount(s string) int { return rawjson.RuneCount(s) }

@@ -22,6 +22,23 @@ func CharCount(content []byte) int {
 	}
 }
 
+// RuneCount counts characters like utf8.RuneCountInString, faster where most of them
+// are ASCII.
+func RuneCount(s string) int {
+	count := 0
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) && load(s, i)&highs == 0 {
+			count += 8
+			i += 8
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		count++
+		i += size
+	}
+	return count
+}
+
 // starts counts the bytes that start a character: all but 10xxxxxx.
 func starts(b []byte) int {
 	count := len(b)
