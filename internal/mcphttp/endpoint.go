@@ -105,18 +105,20 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 }
 
 // buffer is what a request needs for a while: its body, and its answer.
-type buffer struct{ body, answer bytes.Buffer }
+type buffer struct {
+	body   bytes.Buffer
+	answer []byte
+}
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 const maxKept = 256 << 10 // bytes; a rare huge one is left to the collector
 
 func (b *buffer) put() {
-	if b.body.Cap() > maxKept || b.answer.Cap() > maxKept {
+	if b.body.Cap() > maxKept || cap(b.answer) > maxKept {
 		return
 	}
 	b.body.Reset()
-	b.answer.Reset()
 	buffers.Put(b)
 }
 

@@ -41,9 +41,9 @@ func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Cal
 	if m.ID == nil || m.Method == "" {
 		return accepted(w)
 	}
-	answer, code := e.watched(r.Context(), e.server(r, caller), buf.answer.AvailableBuffer(), &m, revision)
-	buf.answer.Write(answer) // keeps the room for the next request
-	return send(w, statusOf(code, revision), answer)
+	var code int64
+	buf.answer, code = e.watched(r.Context(), e.server(r, caller), buf.answer[:0], &m, revision)
+	return send(w, statusOf(code, revision), buf.answer)
 }
 
 // batch answers the messages of an array one by one, as revision 2025-03-26 has it.
@@ -70,7 +70,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 		return invalid("a batch has 1 to 20 messages")
 	}
 	server := e.server(r, caller)
-	out := append(buf.answer.AvailableBuffer(), '[')
+	out := append(buf.answer[:0], '[')
 	for i := range list {
 		if m := &list[i]; m.ID != nil && m.Method != "" {
 			if len(out) > 1 {
