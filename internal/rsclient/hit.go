@@ -99,13 +99,13 @@ func snippetOf(v []byte) Snippet {
 
 func excerptsOf(excerpts []byte) []Excerpt {
 	var list []Excerpt
-	var room memberRoom
+	var room, inner memberRoom
 	for raw := range rawjson.Elements(excerpts) {
 		v := index(&room, raw)
-		read := v.object("read")
+		read := index(&inner, v.object("read"))
 		e := Excerpt{
 			Field: v.text("field_path"), Text: v.text("preview_text"), Complete: v.isTrue("complete") || v.isFalse("truncated"),
-			Total: v.number("total_chars"), Offset: number(read, "offset_chars"), AsJSON: text(read, "as") == "json",
+			Total: v.number("total_chars"), Offset: read.number("offset_chars"), AsJSON: read.text("as") == "json",
 		}
 		if e.Text != "" {
 			list = append(list, e)
@@ -125,11 +125,13 @@ func cardOf(raw []byte) *Card {
 		Title: text(v.object("title"), "text"), EventTime: text(at, "value"),
 		Emitted: text(at, "source") == string(evidence.SourceEnvelope), Omitted: max(0, v.number("binary_omitted_count")),
 	}
-	for f := range rawjson.Elements(v.get("fields")) {
-		value := get(f, "value")
+	var inner memberRoom
+	for raw := range rawjson.Elements(v.get("fields")) {
+		f := index(&inner, raw)
+		value := f.get("value")
 		switch rawjson.KindOf(value) {
 		case rawjson.KindString, rawjson.KindNumber, rawjson.KindBool:
-			c.Fields = append(c.Fields, CardField{text(f, "role"), text(f, "field"), value, isTrue(f, "truncated")})
+			c.Fields = append(c.Fields, CardField{f.text("role"), f.text("field"), value, f.isTrue("truncated")})
 		}
 	}
 	for b := range rawjson.Elements(v.get("binary")) {
