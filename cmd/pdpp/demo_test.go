@@ -130,7 +130,7 @@ func tryElsewhere(t *testing.T, text string) {
 	})
 	t.Run("HOSTED-1 with the Inspector", func(t *testing.T) {
 		bin := filepath.Join(realClients(t), "node_modules", ".bin")
-		out := paste(t, `npx @modelcontextprotocol/inspector .*`, `npx() { shift; '`+filepath.Join(bin, "node")+`' '`+filepath.Join(bin, "mcp-inspector")+`' "$@"; }`)
+		out := paste(t, `npx @modelcontextprotocol/inspector@latest .*`, `npx() { shift; '`+filepath.Join(bin, "node")+`' '`+filepath.Join(bin, "mcp-inspector")+`' "$@"; }`)
 		if !strings.Contains(out, "Parkett abschleifen") {
 			t.Errorf("the Inspector finds %s", out)
 		}

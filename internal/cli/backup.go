@@ -46,7 +46,11 @@ func (c *backupCommand) Run(ctx context.Context, a *app) error {
 	}
 	partial := target + ".partial"
 	if err := os.Mkdir(partial, 0o700); err != nil {
-		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The folder " + partial + " cannot be made.", Hint: "Remove it when it is left from a backup that was interrupted.", Err: err}
+		hint := "Make the folder " + filepath.Dir(target) + " first, or name another place."
+		if errors.Is(err, fs.ErrExist) {
+			hint = "Remove it when it is left from a backup that was interrupted."
+		}
+		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The folder " + partial + " cannot be made.", Hint: hint, Err: err}
 	}
 	answer, err := c.copyAll(ctx, a, partial)
 	if err == nil {

@@ -36,7 +36,7 @@ func (t tour) text() string {
 	}
 	b.WriteString("For other programs: " + quote(t.program) + " " + setupFor(t.url, t.adapter.cacheRoot) + "\n")
 	b.WriteString("(" + strings.Join(hostNames(), ", ") + ")\n")
-	b.WriteString("\n" + t.bold("From elsewhere, over HTTP: the same tools, where pdpp is not installed") + "\n")
+	b.WriteString("\n" + t.bold("From elsewhere, over HTTP: the same tools, where pdpp is not installed (in place of the line above; the Inspector needs Node 22.19)") + "\n")
 	for _, line := range t.elsewhere() {
 		b.WriteString("  " + line + "\n")
 	}
@@ -74,7 +74,7 @@ func (t tour) assistant() []string {
 func (t tour) elsewhere() []string {
 	return []string{
 		strings.TrimSpace(claudeOverHTTP(t.adapter).Snippet),
-		"npx @modelcontextprotocol/inspector --cli " + quote(t.adapter.endpoint()) + " --transport http" + withHeader +
+		"npx @modelcontextprotocol/inspector@latest --cli " + quote(t.adapter.endpoint()) + " --transport http" + withHeader +
 			` --method tools/call --tool-name search --tool-arg "q=Brandt Kaution"`,
 	}
 }

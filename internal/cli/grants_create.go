@@ -18,7 +18,7 @@ import (
 type grantsCreate struct {
 	Client   string   `required:"" placeholder:"NAME" help:"Who gets it: a name (a new one makes a client) or a cli_… id."`
 	Spec     string   `required:"" placeholder:"FILE" help:"What is granted, as JSON; - is standard input."`
-	Audience []string `placeholder:"LIST" help:"What the token opens: rest, mcp, mcp-developer (default: rest,mcp)."`
+	Audience []string `placeholder:"LIST" help:"What the token opens: rest, mcp (default: both)."`
 	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Life of the token, at most 365d and never past the grant."`
 	NoToken  bool     `help:"Make no token: for a package, or to see what a spec covers."`
 	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save the token for reading this server, ready for pdpp mcp."`
@@ -109,8 +109,8 @@ func parseAudience(list []string, save string, fallback ...string) ([]string, er
 	var out []string
 	for _, s := range list {
 		s = strings.TrimSpace(s)
-		if !slices.Contains([]string{"rest", "mcp", "mcp-developer"}, s) {
-			return nil, pdpp.Errorf(pdpp.CodeUsage, "--audience does not accept %q: choose from rest, mcp, mcp-developer.", s)
+		if !slices.Contains([]string{"rest", "mcp"}, s) {
+			return nil, pdpp.Errorf(pdpp.CodeUsage, "--audience does not accept %q: choose from rest, mcp.", s)
 		}
 		if !slices.Contains(out, s) {
 			out = append(out, s)

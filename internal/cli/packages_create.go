@@ -16,7 +16,7 @@ import (
 type packagesCreate struct {
 	Client   string   `required:"" placeholder:"NAME" help:"Whose grants they are (name or cli_… id)."`
 	Grant    []string `required:"" placeholder:"ID" help:"A grant of one connection; repeat it for each, in the order wanted."`
-	Audience []string `placeholder:"LIST" help:"What the token opens: mcp, mcp-developer; rest to read grant by grant (default: mcp)."`
+	Audience []string `placeholder:"LIST" help:"What the token opens: mcp; rest to read grant by grant (default: mcp)."`
 	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Life of the token, at most 365d and never past the last grant."`
 	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save what reads this server, for pdpp mcp; needs rest in --audience."`
 	cacheFlag

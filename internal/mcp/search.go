@@ -19,7 +19,7 @@ var searchTool = Tool{
 	args: argTable{
 		{name: "q", kind: argText, required: true},
 		{name: "streams", kind: argStreams},
-		{name: "mode", kind: argEnum, enum: []string{"lexical", "semantic", "hybrid"}, about: "Default lexical."},
+		{name: "mode", kind: argEnum, enum: []string{"lexical", "semantic", "hybrid"}, about: "Default lexical; others where the server has them."},
 		{name: "limit", kind: argInt, min: 1, max: 100},
 		{name: "cursor", kind: argText},
 		{name: "filter", kind: argFilter, about: filterAbout},

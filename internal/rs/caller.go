@@ -135,7 +135,7 @@ func judgeHosted(p store.Principal, audience string, now time.Time) error {
 		return &pdpp.Error{
 			Code:     pdpp.CodePermission,
 			Message:  "An owner token is not accepted here: this needs a grant-scoped client or MCP package token.",
-			NextStep: "Connect again through the owner's browser, and let the owner choose what to grant.",
+			NextStep: "Ask the owner for a grant that says what may be read; they make one with pdpp grants create.",
 		}
 	}
 	if !slices.Contains(p.Audience, audience) {
