@@ -37,6 +37,9 @@ func (c *backupCommand) Run(ctx context.Context, a *app) error {
 	if err := errors.Join(a.noOwner("backup"), a.haveStore()); err != nil {
 		return err
 	}
+	if c.Folder == "" {
+		return pdpp.Errorf(pdpp.CodeUsage, "Name the folder of the backup.")
+	}
 	if _, err := os.Lstat(c.Folder); !errors.Is(err, fs.ErrNotExist) {
 		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: c.Folder + " is there already.", Hint: "Name a new folder; a backup overwrites nothing."}
 	}

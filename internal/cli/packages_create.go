@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,6 +81,9 @@ func (c *packagesCreate) issue() (*packageIssue, error) {
 		return nil, err
 	}
 	audience, err := parseAudience(c.Audience, c.Save, "mcp")
+	if err == nil && c.Save == "" && !slices.Contains(audience, "mcp") {
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "A package is read at /mcp: --audience needs mcp, or --save-credential.")
+	}
 	return &packageIssue{client: c.Client, grants: c.Grant, audience: audience, ttl: ttl, readApart: c.Save != ""}, err
 }
 

@@ -243,7 +243,10 @@ func (s *Surface) relayedResourceError(e *rsclient.Error) *ResourceError {
 	r.Data = append(r.Data, e.Object[:len(e.Object)-1]...)
 	r.Data = append(r.Data, `,"http_status":`...)
 	r.Data = strconv.AppendInt(r.Data, int64(e.Status), 10)
-	r.Data = append(r.Data, `,"request_id":`...)
-	r.Data = append(appendOrNull(r.Data, e.RequestID), '}')
+	if _, given := rawjson.Get(e.Object, "request_id"); !given {
+		r.Data = append(r.Data, `,"request_id":`...)
+		r.Data = appendOrNull(r.Data, e.RequestID)
+	}
+	r.Data = append(r.Data, '}')
 	return r
 }

@@ -13,6 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"pdpp/internal/rs/resttest"
+
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
 )
 
 // open reads a resource that must be there.
@@ -270,4 +273,15 @@ func TestWindowURIsParseBack(t *testing.T) {
 			t.Fatalf("%v (-made +read):\n%s", err, diff)
 		}
 	})
+}
+
+// TestRelayedErrorsAreObjects: the data of an error has each member once.
+func TestRelayedErrorsAreObjects(t *testing.T) {
+	s := surface(t, "http://127.0.0.1:1", "t", &requests{})
+	for _, object := range []string{`{"code":"not_found","message":"m","request_id":"req_1"}`, `{"code":"not_found","message":"m"}`} {
+		got := s.relayedResourceError(&rsclient.Error{Status: 404, Code: "not_found", Message: "m", Object: []byte(object), RequestID: "req_1"})
+		if _, err := rawjson.Compact(nil, got.Data); err != nil || find(t, got.Data, "request_id") != "req_1" {
+			t.Errorf("MS-204 %v: %s", err, got.Data)
+		}
+	}
 }

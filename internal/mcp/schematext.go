@@ -70,13 +70,19 @@ func unavailableLines(most int, objs ...[]byte) (lines []string) {
 	left := 0
 	for _, obj := range objs {
 		list, _ := rawjson.Get(obj, "unavailable_connections")
+		listed := 0
 		for item := range rawjson.Elements(list) {
+			listed++
 			line := connectionLine("unavailable", item)
 			if len(lines) >= most || len(line) > maxNote {
 				left++
 				continue
 			}
 			lines = append(lines, line)
+		}
+		count, _ := rawjson.Get(obj, "unavailable_connection_count")
+		if n, err := strconv.Atoi(string(count)); err == nil {
+			left += max(0, n-listed) // the list is cut
 		}
 	}
 	if left > 0 {

@@ -3,6 +3,7 @@ package mcphttp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -131,7 +132,11 @@ func (b *buffer) read(w http.ResponseWriter, r *http.Request) error {
 		b.body.Grow(int(r.ContentLength) + bytes.MinRead)
 	}
 	_, err := b.body.ReadFrom(http.MaxBytesReader(w, r.Body, bodyMax))
-	return err
+	var large *http.MaxBytesError
+	if err == nil || errors.As(err, &large) {
+		return err
+	}
+	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body of the request did not arrive whole, or not in time."}
 }
 
 func tooLarge() error {

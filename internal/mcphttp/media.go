@@ -40,16 +40,28 @@ func takesJSON(values []string) bool {
 	if strings.TrimSpace(all) == "" {
 		return true
 	}
+	closest, takes := 0, false // the most specific range that matches decides
 	for part := range strings.SplitSeq(all, ",") {
 		media, params, _ := strings.Cut(part, ";")
-		switch strings.ToLower(strings.TrimSpace(media)) {
-		case jsonType, "application/*", "*/*":
-			if !isRefused(params) {
-				return true
-			}
+		if n := matches(strings.ToLower(strings.TrimSpace(media))); n > 0 && n >= closest {
+			takes = !isRefused(params) || n == closest && takes
+			closest = n
 		}
 	}
-	return false
+	return takes
+}
+
+// matches tells how closely a media range is JSON; 0 when it is something else.
+func matches(media string) int {
+	switch media {
+	case "*/*":
+		return 1
+	case "application/*":
+		return 2
+	case jsonType:
+		return 3
+	}
+	return 0
 }
 
 // isRefused reports q=0.

@@ -19,7 +19,7 @@ func (e *Endpoint) server(r *http.Request, caller *rs.Caller) *mcpserve.Server {
 	})
 	return mcpserve.New(mcpserve.Config{
 		Surface:  &mcp.Surface{RS: e.reader(base, caller), Log: e.Log},
-		Identity: identity, Log: e.Log, Now: e.Clock,
+		Identity: identity, RequestID: httpx.RequestID(r.Context()), Log: e.Log, Now: e.Clock,
 	})
 }
 

@@ -3,6 +3,7 @@ package mcpserve
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -126,14 +127,22 @@ func badCursor(cursor string) *jsonrpc.Error {
 func (s *Server) appendCall(ctx context.Context, b []byte, name string, args []byte, revision string) ([]byte, *jsonrpc.Error) {
 	tool := mcp.Lookup(name)
 	if tool == nil {
-		return b, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", name)}
+		return b, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %.60q", name)}
 	}
 	start, before := s.Now(), len(b)
 	res := s.Surface.Call(ctx, tool, args)
 	b = appendToolResult(b, res, revision != Batches)
-	s.Log.InfoContext(ctx, "tool call", "tool", tool.Name, "failed", res.IsError, "ms", s.Now().Sub(start).Milliseconds(),
-		"text_bytes", textBytes(res), "bytes", len(b)-before)
+	s.log(ctx, "tool call", slog.String("tool", tool.Name), slog.Bool("failed", res.IsError), slog.Int64("ms", s.Now().Sub(start).Milliseconds()),
+		slog.Int("text_bytes", textBytes(res)), slog.Int("bytes", len(b)-before))
 	return b, nil
+}
+
+// log writes a line about a request, with its id (H-63).
+func (s *Server) log(ctx context.Context, what string, attrs ...slog.Attr) {
+	if s.RequestID != "" {
+		attrs = append(attrs, slog.String("request_id", s.RequestID))
+	}
+	s.Log.LogAttrs(ctx, slog.LevelInfo, what, attrs...)
 }
 
 func textBytes(res *mcp.Result) int {
@@ -152,7 +161,7 @@ const codeNotFound = -32002
 func (s *Server) appendRead(ctx context.Context, b []byte, uri string, isModern bool) ([]byte, *jsonrpc.Error) {
 	start := s.Now()
 	contents, failure := s.Surface.ReadResource(ctx, uri)
-	s.Log.InfoContext(ctx, "resource read", "failed", failure != nil, "ms", s.Now().Sub(start).Milliseconds())
+	s.log(ctx, "resource read", slog.Bool("failed", failure != nil), slog.Int64("ms", s.Now().Sub(start).Milliseconds()))
 	if failure == nil {
 		return appendContents(b, contents), nil
 	}

@@ -36,8 +36,11 @@ const (
 type Config struct {
 	Surface  *mcp.Surface
 	Identity *Identity
-	Log      *slog.Logger
-	Now      func() time.Time
+	// RequestID is that of the request which is answered, for the log; "" where there
+	// are none.
+	RequestID string
+	Log       *slog.Logger
+	Now       func() time.Time
 }
 
 // Server answers the methods of MS-2: those of the surface are written by Answer, and

@@ -43,10 +43,25 @@ func (p *Package) choose(ctx context.Context, stream, connection string) (*Membe
 		return nil, p.unusable(ctx, &p.Members[i])
 	case len(usable) == 0:
 		return nil, p.empty(ctx)
-	case len(usable) > 1:
-		return nil, p.choice(ctx, severalConnections, grantersFirst(usable, stream))
+	case len(usable) == 1:
+		return usable[0], nil
 	}
-	return usable[0], nil
+	if cause := p.allLost(usable); cause != nil {
+		return nil, p.withUnavailable(cause)
+	}
+	return nil, p.choice(ctx, severalConnections, grantersFirst(usable, stream))
+}
+
+// allLost is what the first member said, when all of them lately said that they may
+// not be read any more: there is nothing to choose from then.
+func (p *Package) allLost(members []*Member) *rsclient.Error {
+	now := p.Clock()
+	for _, m := range members {
+		if p.Memory.lost(p.ID, m.GrantID, now) == nil {
+			return nil
+		}
+	}
+	return p.Memory.lost(p.ID, members[0].GrantID, now)
 }
 
 // grantersFirst orders members: those that grant the stream, then the others.

@@ -31,8 +31,8 @@ func (s *search) merge() []byte {
 	var meta object
 	meta.raw("count", count)
 	meta.raw("package", s.facts())
-	if away := s.unavailable(); away != nil && !s.resumed {
-		meta.raw("unavailable_connections", away)
+	if !s.resumed {
+		s.addUnavailable(&meta)
 	}
 	if recall != nil {
 		meta.raw("recall", recall)

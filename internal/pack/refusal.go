@@ -3,6 +3,7 @@ package pack
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"pdpp"
 	"pdpp/internal/rsclient"
@@ -118,9 +119,7 @@ func (p *Package) choice(ctx context.Context, r refusal, members []*Member) *rsc
 		o.raw("available_connections_truncated", []byte("true"))
 		o.int("available_connections_omitted", total-shown)
 	}
-	if away := p.unavailable(); away != nil {
-		o.raw("unavailable_connections", away)
-	}
+	p.addUnavailable(&o)
 	if shown < total {
 		o.text("discovery_hint", "Call schema (GET /v1/schema?view=compact) for the full index of connections.")
 	}
@@ -136,11 +135,23 @@ func (m *Member) describe() object {
 	return o
 }
 
+// addUnavailable adds the members that cannot be read to an object, and how many there
+// are when it lists not all of them (H-89).
+func (p *Package) addUnavailable(o *object) {
+	list, n := p.unavailable()
+	if n > 0 {
+		o.raw("unavailable_connections", list)
+	}
+	if n > maxListed {
+		o.int("unavailable_connection_count", n)
+	}
+}
+
 // unavailable lists the members that cannot be read: their stored grant has ended,
-// or their server said so a moment ago. nil when there are none.
-func (p *Package) unavailable() []byte {
+// or their server said so a moment ago. n is how many there are.
+func (p *Package) unavailable() (_ []byte, n int) {
 	var list array
-	listed, now := 0, p.Clock()
+	now := p.Clock()
 	for i := range p.Members {
 		m := &p.Members[i]
 		code, message := m.Unusable, endedMessage
@@ -151,8 +162,8 @@ func (p *Package) unavailable() []byte {
 			}
 			code, message = lost.Code, lost.Message
 		}
-		if listed++; listed > maxListed {
-			break
+		if n++; n > maxListed {
+			continue
 		}
 		var why object
 		why.text("code", code)
@@ -162,15 +173,16 @@ func (p *Package) unavailable() []byte {
 		entry.raw("error", why.close())
 		list.add(entry.close())
 	}
-	if listed == 0 {
-		return nil
-	}
-	return list.close()
+	return list.close(), n
 }
 
 func (p *Package) withUnavailable(e *rsclient.Error) *rsclient.Error {
-	if away := p.unavailable(); away != nil {
-		return with(e, "unavailable_connections", away)
+	list, n := p.unavailable()
+	if n > 0 {
+		e = with(e, "unavailable_connections", list)
+	}
+	if n > maxListed {
+		e = with(e, "unavailable_connection_count", strconv.AppendInt(nil, int64(n), 10))
 	}
 	return e
 }

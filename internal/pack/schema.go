@@ -145,9 +145,7 @@ func (p *Package) schemaBody(d *document) []byte {
 	o.int("connector_count", d.connector)
 	o.int("stream_count", d.rows)
 	o.raw("connectors", d.connectors.close())
-	if away := p.unavailable(); away != nil {
-		o.raw("unavailable_connections", away)
-	}
+	p.addUnavailable(&o)
 	o.keep(d.first, "links")
 	meta.raw("count", []byte(`{"kind":"none"}`))
 	meta.raw("warnings", d.warnings.json())

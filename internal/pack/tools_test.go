@@ -246,6 +246,19 @@ func TestAmbiguity(t *testing.T) {
 	})
 }
 
+// TestAllLost: with nothing left to choose from, the error is that of a member.
+func TestAllLost(t *testing.T) {
+	h := newHouse(t)
+	for _, m := range h.pkg.Members {
+		h.revoke(m.Connection)
+		tool(h.pkg, "query_records", `{"stream":"entries","connection_id":"`+m.Connection+`"}`)
+	}
+	res := tool(h.pkg, "query_records", `{"stream":"entries"}`)
+	if at(t, res.Structured, "error.code") != "grant_revoked" || at(t, res.Structured, "error.unavailable_connections.1.connection_id") == nil {
+		t.Errorf("%s", res.Structured)
+	}
+}
+
 func TestLostMember(t *testing.T) {
 	h := newHouse(t)
 	h.revoke("cin_b2")

@@ -315,7 +315,7 @@ func TestTooLong(t *testing.T) {
 	for _, test := range []struct {
 		err  error
 		want string
-	}{{byQuery, "q takes 17000 bytes"}, {byPath, "id takes 100000 bytes"}, {byFilter, "filter[from] takes 20000 bytes"}} {
+	}{{byQuery, "q takes 17004 bytes"}, {byPath, "id takes 100000 bytes"}, {byFilter, "filter takes 20017 bytes"}} {
 		e := failed(t, test.err)
 		param, _, _ := strings.Cut(test.want, " ")
 		if e.Code != rsclient.CodeTooLong || e.Status != 0 || !strings.Contains(e.Message, test.want) || !strings.Contains(string(e.Object), `"param":"`+param+`"`) {

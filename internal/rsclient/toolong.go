@@ -34,9 +34,10 @@ func (in *call) longest() (name string, size int) {
 		}
 	}
 	for _, part := range in.query.parts {
-		escaped, value, _ := strings.Cut(part, "=")
+		escaped, _, _ := strings.Cut(part, "=")
 		name, _ := url.QueryUnescape(escaped) // it was escaped here
-		sizes[name] += len(value)
+		name, _, _ = strings.Cut(name, "[")   // all of a filter is one argument
+		sizes[name] += len(part)
 	}
 	for _, param := range slices.Sorted(maps.Keys(sizes)) {
 		if sizes[param] > size {
