@@ -82,28 +82,47 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
 	defer cancel()
 	r = r.WithContext(ctx)
-	caller, err := e.RS.Admit(r, audience)
+	buf := buffers.Get().(*buffer)
+	defer buf.put()
+	caller, release, err := e.enter(w, r, buf)
 	if err != nil {
-		return err
-	}
-	if r.Method != http.MethodPost {
-		return httpx.MethodNotAllowed(methods)(w, r)
-	}
-	release, err := caller.Limit()
-	if err != nil {
+		hangUp(w, r)
 		return err
 	}
 	defer release()
-	if err := checkMedia(r.Header); err != nil {
-		return err
-	}
-	buf := buffers.Get().(*buffer)
-	defer buf.put()
-	if err := buf.read(w, r); err != nil {
-		return err
-	}
 	return e.answer(w, r, caller, buf)
 }
+
+// enter is steps 4 to 8: who asks, how, and with what. After a nil error release is
+// called once.
+func (e *Endpoint) enter(w http.ResponseWriter, r *http.Request, buf *buffer) (caller *rs.Caller, release func(), err error) {
+	if caller, err = e.RS.Admit(r, audience); err != nil {
+		return nil, nil, err
+	}
+	if r.Method != http.MethodPost {
+		return nil, nil, httpx.MethodNotAllowed(methods)(w, r)
+	}
+	if release, err = caller.Limit(); err != nil {
+		return nil, nil, err
+	}
+	if err = checkMedia(r.Header); err == nil {
+		err = buf.read(w, r)
+	}
+	if err != nil {
+		release()
+	}
+	return caller, release, err
+}
+
+// hangUp ends the connection of a refused request with its answer. Otherwise net/http
+// would wait for the rest of the body before it sends a refusal that does not need it.
+func hangUp(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor == 1 && r.ContentLength != 0 {
+		w.Header()["Connection"] = valueClose
+	}
+}
+
+var valueClose = []string{"close"}
 
 // buffer is what a request needs for a while: its body, and its answer.
 type buffer struct {
