@@ -106,6 +106,11 @@ func TestRateLimits(t *testing.T) {
 		h.send(h.client, ping).OK()
 	}
 	expect(t, h.send(h.client, ping), 429, "rate_limit_exceeded")
+	// Of a batch each message counts.
+	h.Advance(time.Second)
+	pings := strings.TrimSuffix(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 10), ",")
+	h.post(h.client, "["+pings+"]").OK()
+	expect(t, h.post(h.client, "["+pings+"]"), 429, "rate_limit_exceeded")
 	// The reads of a tool do not count by themselves.
 	h.Advance(100 * time.Millisecond)
 	if a := h.send(h.client, callOf(modern, "search", `{"q":"rent"}`)).OK(); a.At("result.isError") != nil {

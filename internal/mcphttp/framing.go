@@ -64,10 +64,20 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 		if !ok || m.BadID || m.Method == "initialize" {
 			return invalid("the batch has an entry that is no JSON-RPC message, or initialize")
 		}
+		if _, fault := revisionOf(r.Header, &m); fault != nil {
+			return refuse(w, http.StatusBadRequest, m.ID, fault)
+		}
 		list = append(list, m)
 	}
 	if len(list) == 0 || len(list) > batchMax {
 		return invalid("a batch has 1 to 20 messages")
+	}
+	for range list[1:] { // each message counts as a request (H-67)
+		release, err := caller.Limit()
+		if err != nil {
+			return err
+		}
+		release()
 	}
 	server := e.server(r, caller)
 	out := append(buf.answer[:0], '[')

@@ -116,6 +116,8 @@ func TestBatches(t *testing.T) {
 		expectRPC(t, a, 400, -32600)
 	}
 	expectRPC(t, h.post(h.client, list(2), "MCP-Protocol-Version: 1"), 400, -32022)
+	expectRPC(t, h.post(h.client, "["+one(1, "tools/list", `"_meta":{"io.modelcontextprotocol/protocolVersion":"1999"}`)+"]"), 400, -32022)
+	expectRPC(t, h.post(h.client, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":"x"}`), 200, -32602)
 	if reads := h.spy.targets(); len(reads) != 0 {
 		t.Errorf("refused batches read %q", reads)
 	}

@@ -46,6 +46,9 @@ func (s *Server) Answer(ctx context.Context, b []byte, m *Message, revision stri
 // appendResult appends the result object of a method.
 func (s *Server) appendResult(ctx context.Context, b []byte, m *Message, revision string) ([]byte, hints, *jsonrpc.Error) {
 	constant := hints{cache: true, ttl: constantTTL}
+	if m.Params != nil && rawjson.KindOf(m.Params) != rawjson.KindObject {
+		return b, hints{}, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "params must be an object"}
+	}
 	switch m.Method {
 	case "tools/call":
 		b, err := s.appendCall(ctx, b, m.Name, m.Arguments, revision)

@@ -43,6 +43,11 @@ func ReadTraces(getenv func(string) string) (*Traces, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, refuse("OTEL_EXPORTER_OTLP_ENDPOINT", "write a URL such as "+defaultEndpoint)
 	}
+	switch getenv("OTEL_TRACES_SAMPLER") {
+	case "", "always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio":
+	default:
+		return nil, refuse("OTEL_TRACES_SAMPLER", "write always_on, always_off, traceidratio, or one of them after parentbased_")
+	}
 	headers, ok := readHeaders(cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS")))
 	if !ok {
 		return nil, refuse("OTEL_EXPORTER_OTLP_HEADERS", "write name=value, more of them after commas")

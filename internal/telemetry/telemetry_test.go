@@ -354,6 +354,7 @@ func TestReadTraces(t *testing.T) {
 		"none":                  {env: variables{"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c"}},
 		"disabled":              {env: variables{"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c"}},
 		"another exporter":      {env: variables{"OTEL_TRACES_EXPORTER": "zipkin"}, bad: true},
+		"sampler":               {env: variables{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318", "OTEL_TRACES_SAMPLER": "zzz"}, bad: true},
 		"grpc":                  {env: variables{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, bad: true},
 		"no URL":                {env: variables{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318"}, bad: true},
 		"headers without value": {env: variables{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_HEADERS": "secret"}, bad: true},
