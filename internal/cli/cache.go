@@ -30,17 +30,22 @@ func (a *app) cache(f cacheFlag) (*credential.Cache, error) {
 	return a.cacheIn(root), nil
 }
 
+// cacheFor opens the credential cache for a server.
+func (a *app) cacheFor(url string, f cacheFlag) (provider string, cache *credential.Cache, err error) {
+	if provider, err = credential.Provider(url); err != nil {
+		return "", nil, err
+	}
+	cache, err = a.cache(f)
+	return provider, cache, err
+}
+
 // saver gives what writes a new credential where --save-credential says, and tells its
 // file (H-27). What can be wrong with the flags is found before there is a token.
 func (a *app) saver(url string, f cacheFlag) (func(context.Context, *credential.Credential) (string, error), error) {
 	if url == "" {
 		return func(context.Context, *credential.Credential) (string, error) { return "", nil }, nil
 	}
-	provider, err := credential.Provider(url)
-	if err != nil {
-		return nil, err
-	}
-	cache, err := a.cache(f)
+	provider, cache, err := a.cacheFor(url, f)
 	return func(ctx context.Context, cred *credential.Credential) (string, error) {
 		cred.Provider, cred.Resource = provider, provider
 		if err := cache.Put(ctx, cred); err != nil {

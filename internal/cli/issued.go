@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"time"
 
 	"pdpp/internal/credential"
 )
@@ -17,24 +18,33 @@ type issued interface {
 
 // handing is how a new credential is handed over.
 type handing struct {
-	save      func(context.Context, *credential.Credential) (file string, err error)
-	provider  string // that it is saved for; "" for nowhere
-	cacheRoot string
-	json      bool
+	provider string // that it is saved for; "" for nowhere
+	cache    cacheFlag
+	json     bool
 }
 
-// hand saves a new credential and shows it. The token is shown whatever becomes of the
-// file: it is stored nowhere else.
-func (a *app) hand(ctx context.Context, made issued, h handing) error {
-	file, unsaved := h.save(ctx, made.credential())
-	made.savedAs(file)
-	unsaved = a.tell(unsaved)
-	if h.json {
-		return errors.Join(a.printJSON(made.answer()), unsaved)
+// handOut makes a credential, saves it and shows it. The token is shown whatever becomes
+// of the file: it is stored nowhere else.
+func handOut[I issued](ctx context.Context, a *app, h handing, make func(context.Context, session, time.Time) (I, error)) error {
+	save, err := a.saver(h.provider, h.cache)
+	if err != nil {
+		return err
 	}
-	text := made.text()
-	if file != "" {
-		text += a.next(setupFor(h.provider, h.cacheRoot))
-	}
-	return errors.Join(a.print(text), unsaved)
+	return a.withKnownOwner(ctx, func(s session) error {
+		made, err := make(ctx, s, a.Now())
+		if err != nil {
+			return err
+		}
+		file, unsaved := save(ctx, made.credential())
+		made.savedAs(file)
+		unsaved = a.tell(unsaved)
+		if h.json {
+			return errors.Join(a.printJSON(made.answer()), unsaved)
+		}
+		text := made.text()
+		if file != "" {
+			text += a.next(setupFor(h.provider, h.cache.CacheRoot))
+		}
+		return errors.Join(a.print(text), unsaved)
+	})
 }

@@ -60,17 +60,7 @@ func (c *packagesCreate) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	save, err := a.saver(c.Save, c.cacheFlag)
-	if err != nil {
-		return err
-	}
-	return a.withKnownOwner(ctx, func(s session) error {
-		made, err := issue.make(ctx, s, a.Now())
-		if err != nil {
-			return err
-		}
-		return a.hand(ctx, made, handing{save: save, provider: c.Save, cacheRoot: c.CacheRoot, json: c.JSON})
-	})
+	return handOut(ctx, a, handing{provider: c.Save, cache: c.cacheFlag, json: c.JSON}, issue.make)
 }
 
 func (m *madePackage) savedAs(file string) { m.file = file }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"pdpp"
-	"pdpp/internal/credential"
 )
 
 // tokenForget is `pdpp token forget`.
@@ -18,11 +17,7 @@ type tokenForget struct {
 
 // Run implements the command. The grants themselves live on at the provider.
 func (c *tokenForget) Run(ctx context.Context, a *app) error {
-	provider, err := credential.Provider(c.Provider)
-	if err != nil {
-		return err
-	}
-	cache, err := a.cache(c.cacheFlag)
+	provider, cache, err := a.cacheFor(c.Provider, c.cacheFlag)
 	if err != nil {
 		return err
 	}

@@ -27,16 +27,12 @@ const tokenMax = 8 << 10
 // Run implements the command. The token comes from standard input: flags are seen by
 // others (H-9).
 func (c *tokenImport) Run(ctx context.Context, a *app) error {
-	provider, err := credential.Provider(c.Provider)
+	provider, cache, err := a.cacheFor(c.Provider, c.cacheFlag)
 	if err != nil {
 		return err
 	}
 	if c.Grant != "" && !credential.ValidID(c.Grant) {
 		return pdpp.Errorf(pdpp.CodeUsage, "--grant does not accept %q.", c.Grant)
-	}
-	cache, err := a.cache(c.cacheFlag)
-	if err != nil {
-		return err
 	}
 	token, err := a.readToken()
 	if err != nil {

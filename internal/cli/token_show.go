@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-
-	"pdpp/internal/credential"
 )
 
 // tokenShow is `pdpp token <provider-url>`: the bearer, for a program that reads the
@@ -16,11 +14,7 @@ type tokenShow struct {
 
 // Run implements the command.
 func (c *tokenShow) Run(ctx context.Context, a *app) error {
-	provider, err := credential.Provider(c.Provider)
-	if err != nil {
-		return err
-	}
-	cache, err := a.cache(c.cacheFlag)
+	provider, cache, err := a.cacheFor(c.Provider, c.cacheFlag)
 	if err != nil {
 		return err
 	}

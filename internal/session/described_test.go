@@ -242,3 +242,20 @@ func whole(v *visit, tool *sdk.Tool) string {
 	var value any
 	return string(remarshal(v.T, tool, &value))
 }
+
+// withinBudget: the list of tools, which every conversation pays for.
+func withinBudget(v *visit) {
+	s := v.as(everything)
+	var list []any
+	if n := len(remarshal(v.T, s.tools, &list)); n > mcp.ToolsListMax {
+		v.Errorf("the tools have %d bytes, the budget is %d", n, mcp.ToolsListMax)
+	}
+	if n := len([]rune(s.InitializeResult().Instructions)); n == 0 || n > mcp.InstructionsMax {
+		v.Errorf("the instructions have %d characters, at most %d are allowed", n, mcp.InstructionsMax)
+	}
+	for _, tool := range s.tools {
+		if n := len([]rune(tool.Description)); n > 500 {
+			v.Errorf("the description of %s has grown to %d characters", tool.Name, n)
+		}
+	}
+}

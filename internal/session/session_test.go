@@ -26,6 +26,7 @@ func TestSession(t *testing.T) {
 		{name: "DESC-1 nothing is said in two tools", check: saidOnce},
 		{name: "DESC-2 a description says action, kind, route and where to read on", check: routable},
 		{name: "HIDDEN-1 structured output is not hidden", check: nothingHidden},
+		{name: "FOOT-1 what is listed stays within its budget", check: withinBudget},
 		{name: "FILTER-1 a filter is listed as an object", check: filterIsObject},
 		{name: "FIELD-3 the contract of read_record_field is listed", check: windowContract},
 
