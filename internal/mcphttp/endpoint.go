@@ -2,7 +2,6 @@ package mcphttp
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -57,7 +56,7 @@ type Endpoint struct {
 // New makes the endpoint, to be served by rs.Server.Handler.
 func New(c Config) rs.Endpoint {
 	e := &Endpoint{Config: c, memory: new(pack.Memory)}
-	handler := httpx.Chain(httpx.Handler(e.serve), constant, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path))
+	handler := httpx.Chain(httpx.Handler(e.serve), constant, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path), httpx.Timeout(httpx.RequestTimeout))
 	return rs.Endpoint{Path: path, Handler: handler}
 }
 
@@ -79,9 +78,6 @@ func constant(next http.Handler) http.Handler {
 // serve goes through the steps of H-41 from the bearer on.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	httpx.SetRoute(r.Context(), path)
-	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
-	defer cancel()
-	r = r.WithContext(ctx)
 	buf := buffers.Get().(*buffer)
 	defer buf.put()
 	caller, release, err := e.enter(w, r, buf)
