@@ -33,7 +33,7 @@ type Member struct {
 }
 
 // Admit reads the bearer of a request to the hosted endpoint of an audience and judges
-// it. Nothing is kept from one request to the next.
+// it by the store as it is now.
 func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 	token, err := bearer(r)
 	if err != nil {

@@ -34,7 +34,7 @@ func (t *tx) numbers(key bindingKey, s *pdpp.Stream) (*numbers, error) {
 		}
 	}
 	n, err := t.readNumbers(key)
-	if err == nil && n != nil && t.snapshot {
+	if err == nil && n != nil && t.reader != nil {
 		t.db.bindings.m.Store(key, n)
 	}
 	return n, err

@@ -23,7 +23,7 @@ const busyTimeout = 5000
 type DB struct {
 	path    string
 	write   chan *engine.Conn // holds the one writer when it is free
-	readers chan *engine.Conn
+	readers chan *reader
 	opened  int // readers there are
 
 	bindings bindingCache
@@ -56,14 +56,14 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 	}
 	db.write <- writer
 	n := max(4, 2*runtime.GOMAXPROCS(0))
-	db.readers = make(chan *engine.Conn, n)
+	db.readers = make(chan *reader, n)
 	for range n {
-		reader, err := openConn(db.path, readerPragmas)
+		r, err := openReader(db.path)
 		if err != nil {
 			db.Close()
 			return nil, openError(err)
 		}
-		db.readers <- reader
+		db.readers <- r
 		db.opened++
 	}
 	return db, nil
@@ -132,18 +132,6 @@ func (db *DB) Close() error {
 	return err
 }
 
-// View implements store.Store.
-func (db *DB) View(ctx context.Context, fn func(store.View) error) error {
-	conn, err := take(ctx, db.readers)
-	if err != nil {
-		return err
-	}
-	defer func() { db.readers <- conn }()
-	return db.run(ctx, conn, "BEGIN", func() error {
-		return fn(&tx{db: db, conn: conn, snapshot: true})
-	})
-}
-
 // Update implements store.Store.
 func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 	conn, err := take(ctx, db.write)
@@ -152,7 +140,7 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 	}
 	defer func() { db.write <- conn }()
 	t := &tx{db: db, conn: conn}
-	err = db.run(ctx, conn, "BEGIN IMMEDIATE", func() error {
+	err = db.run(ctx, conn, func() error {
 		if err := cmp.Or(fn(t), ctx.Err()); err != nil {
 			return err
 		}
@@ -178,7 +166,7 @@ func (db *DB) emptyLog(conn *engine.Conn) {
 	db.unlogged = err != nil || busy != 0
 }
 
-func take(ctx context.Context, pool chan *engine.Conn) (*engine.Conn, error) {
+func take[C any](ctx context.Context, pool chan *C) (*C, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -195,12 +183,12 @@ func take(ctx context.Context, pool chan *engine.Conn) (*engine.Conn, error) {
 
 var errClosed = errors.New("the store is closed")
 
-// run brackets fn with a transaction. Whatever is still open afterwards is
-// rolled back: always for a view, and for an update that failed.
-func (db *DB) run(ctx context.Context, conn *engine.Conn, begin string, fn func() error) (err error) {
+// run brackets fn with a transaction that writes. What fn did not commit is rolled
+// back.
+func (db *DB) run(ctx context.Context, conn *engine.Conn, fn func() error) (err error) {
 	stop := conn.Watch(ctx)
 	defer stop()
-	if err := conn.Exec(begin); err != nil {
+	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return storageError(ctx, err)
 	}
 	defer func() {
@@ -232,8 +220,8 @@ func storageError(ctx context.Context, err error) error {
 
 // tx is one transaction: a View, or a Tx on the writer.
 type tx struct {
-	db       *DB
-	conn     *engine.Conn
-	snapshot bool // a view: what it reads is committed, so ids may be cached
-	erased   bool // content was removed
+	db     *DB
+	conn   *engine.Conn
+	reader *reader // of a view: what it reads is committed, so ids may be cached; nil on the writer
+	erased bool    // content was removed
 }

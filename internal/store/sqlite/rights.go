@@ -28,25 +28,8 @@ const selectPrincipal = `SELECT t.token_id, t.kind, s.subject_id, t.audience, t.
 	LEFT JOIN packages p ON p.package_id = t.package_id AND p.subject = t.subject
 	WHERE t.hash = ?`
 
-// Token implements store.Rights. One read finds the token, what decides about its
-// grant or package, and the generation (H-44). Every request pays for it, so it
-// reads no more.
-func (t *tx) Token(hash store.TokenHash) (store.Principal, error) {
-	stmt, err := t.conn.Prepare(selectPrincipal)
-	if err != nil {
-		return store.Principal{}, err
-	}
-	defer stmt.Close()
-	if err := stmt.BindBytes(1, hash[:]); err != nil {
-		return store.Principal{}, err
-	}
-	row, err := stmt.Step()
-	if err != nil {
-		return store.Principal{}, err
-	}
-	if !row {
-		return store.Principal{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no such token.")
-	}
+// principalIn reads a row of selectPrincipal.
+func principalIn(stmt *engine.Stmt) store.Principal {
 	p := store.Principal{
 		ID: pdpp.TokenID(stmt.Text(0)), Kind: pdpp.TokenKind(stmt.Text(1)), Subject: pdpp.SubjectID(stmt.Text(2)),
 		Audience: strings.Fields(stmt.Text(3)), ExpiresAt: fromMillis(stmt.Int(4)), Revoked: !stmt.IsNull(5),
@@ -58,7 +41,7 @@ func (t *tx) Token(hash store.TokenHash) (store.Principal, error) {
 			ExpiresAt: optionalTime(stmt, 16), Revoked: !stmt.IsNull(17),
 		}
 	}
-	return p, nil
+	return p
 }
 
 // readGrantState reads what decides about a grant; nil when none was joined.
