@@ -16,24 +16,36 @@ import (
 
 const maxToken = 512 // H-43
 
-// bearer reads the Authorization header (C-14, H-43).
-func bearer(r *http.Request) (string, error) {
+// bearer is a token as it came.
+type bearer struct {
+	token string
+	hash  store.TokenHash
+	key   pdpp.TokenID // tells bearers apart, known or not: it is the hash
+}
+
+func newBearer(token string) bearer {
+	hash := store.HashToken(token)
+	return bearer{token, hash, pdpp.TokenID(hash[:])}
+}
+
+// bearerOf reads the Authorization header (C-14, H-43).
+func bearerOf(r *http.Request) (bearer, error) {
 	headers := r.Header["Authorization"]
 	if len(headers) > 1 {
-		return "", pdpp.Errorf(pdpp.CodeInvalidRequest, "There is more than one Authorization header.")
+		return bearer{}, pdpp.Errorf(pdpp.CodeInvalidRequest, "There is more than one Authorization header.")
 	}
 	if len(headers) == 0 {
-		return "", noBearer()
+		return bearer{}, noBearer()
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	if !strings.EqualFold(scheme, "bearer") {
-		return "", noBearer()
+		return bearer{}, noBearer()
 	}
 	token = strings.TrimSpace(token)
 	if token == "" {
-		return "", noBearer()
+		return bearer{}, noBearer()
 	}
-	return token, nil
+	return newBearer(token), nil
 }
 
 func noBearer() error {
@@ -62,8 +74,8 @@ func validToken(s string) bool {
 
 // authenticate finds out who asks and judges token and grant, in the order of
 // C-20.
-func (s *Server) authenticate(v store.View, r *http.Request, token string, now time.Time) (store.Principal, error) {
-	p, err := s.identify(v, r, token, now)
+func (s *Server) authenticate(v store.View, r *http.Request, who bearer, now time.Time) (store.Principal, error) {
+	p, err := s.identify(v, r, who, now)
 	if err != nil {
 		return p, err
 	}
@@ -80,24 +92,27 @@ func (s *Server) authenticate(v store.View, r *http.Request, token string, now t
 
 // identify finds the token of a request. A bad bearer counts against the address it
 // came from (H-68).
-func (s *Server) identify(v store.View, r *http.Request, token string, now time.Time) (store.Principal, error) {
-	var p store.Principal
-	err := badToken()
-	if validToken(token) {
-		p, err = s.lookUp(v, store.HashToken(token), now)
-	}
-	if err != nil {
-		if pdpp.CodeOf(err) == pdpp.CodeInvalidToken {
-			addr := s.Edge.ClientAddr(r)
-			if blocked := s.throttle.Blocked(addr); blocked != nil {
-				return p, blocked
-			}
-			s.throttle.Failed(addr)
+func (s *Server) identify(v store.View, r *http.Request, who bearer, now time.Time) (store.Principal, error) {
+	p, err := s.known(v, who, now)
+	switch {
+	case err == nil:
+		httpx.SetTokenID(r.Context(), p.ID)
+	case pdpp.CodeOf(err) == pdpp.CodeInvalidToken:
+		addr := s.Edge.ClientAddr(r)
+		if blocked := s.throttle.Blocked(addr); blocked != nil {
+			return p, blocked
 		}
-		return p, err
+		s.throttle.Failed(addr)
 	}
-	httpx.SetTokenID(r.Context(), p.ID)
-	return p, nil
+	return p, err
+}
+
+// known is what a bearer stands for.
+func (s *Server) known(v store.View, who bearer, now time.Time) (store.Principal, error) {
+	if !validToken(who.token) {
+		return store.Principal{}, badToken()
+	}
+	return s.lookUp(v, who.hash, now)
 }
 
 func (s *Server) lookUp(v store.View, hash store.TokenHash, now time.Time) (store.Principal, error) {

@@ -14,7 +14,7 @@ import (
 // It makes reads inside the process with that token's rights and no others (H-53).
 type Caller struct {
 	server *Server
-	hash   store.TokenHash
+	bearer bearer
 	grant  pdpp.GrantID // of the member that reads; "" where the token has a grant of its own
 
 	Package pdpp.PackageID // "" when the token stands for one grant
@@ -35,14 +35,14 @@ type Member struct {
 // Admit reads the bearer of a request to the hosted endpoint of an audience and judges
 // it by the store as it is now.
 func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
-	token, err := bearer(r)
+	who, err := bearerOf(r)
 	if err != nil {
 		return nil, err
 	}
-	c := &Caller{server: s, hash: store.HashToken(token)}
+	c := &Caller{server: s, bearer: who}
 	now := s.Clock()
 	err = s.view(r.Context(), func(v store.View) error {
-		p, err := s.identify(v, r, token, now)
+		p, err := s.identify(v, r, who, now)
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (c *Caller) member(v store.View, p store.Principal, m store.Member, now tim
 	for _, row := range known.reach.Rows {
 		out.Streams = append(out.Streams, row.Stream.Name)
 	}
-	out.Caller = &Caller{server: c.server, hash: c.hash, grant: m.GrantID}
+	out.Caller = &Caller{server: c.server, bearer: c.bearer, grant: m.GrantID}
 	return out, nil
 }
 
@@ -144,15 +144,12 @@ func judgeHosted(p store.Principal, audience string, now time.Time) error {
 
 // Limit counts the request against its token (H-67). After a nil error release is
 // called once.
-func (c *Caller) Limit() (release func(), err error) { return c.server.limit(c.key()) }
-
-// key tells bearers apart.
-func (c *Caller) key() pdpp.TokenID { return pdpp.TokenID(c.hash[:]) }
+func (c *Caller) Limit() (release func(), err error) { return c.server.limit(c.bearer.key) }
 
 // principal looks the token up again, and the member's grant, in the snapshot that is
 // read: what was revoked meanwhile reads nothing.
 func (c *Caller) principal(v store.View, now time.Time) (store.Principal, error) {
-	p, err := c.server.lookUp(v, c.hash, now)
+	p, err := c.server.lookUp(v, c.bearer.hash, now)
 	if err != nil {
 		return p, err
 	}

@@ -77,9 +77,8 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 // asker is who makes a request, not yet judged: by a bearer, or inside the process as
 // the caller of the hosted endpoint, which counted the request already.
 type asker struct {
-	token  string
-	caller *Caller
-	key    pdpp.TokenID // tells bearers apart, known or not: it is their hash
+	bearer
+	caller *Caller // nil: the request came from outside
 }
 
 // enter reads the bearer, counts the request against it and starts its time. After
@@ -87,13 +86,11 @@ type asker struct {
 func (s *Server) enter(r *http.Request, most time.Duration) (who asker, ctx context.Context, leave func(), err error) {
 	if c := callerOf(r.Context()); c != nil {
 		ctx, cancel := context.WithTimeout(r.Context(), most)
-		return asker{caller: c, key: c.key()}, ctx, cancel, nil
+		return asker{c.bearer, c}, ctx, cancel, nil
 	}
-	if who.token, err = bearer(r); err != nil {
+	if who.bearer, err = bearerOf(r); err != nil {
 		return who, nil, nil, err
 	}
-	hash := store.HashToken(who.token)
-	who.key = pdpp.TokenID(hash[:])
 	release, err := s.limit(who.key)
 	if err != nil {
 		return who, nil, nil, err
@@ -119,7 +116,7 @@ func (s *Server) judge(v store.View, r *http.Request, who asker, now time.Time) 
 	if who.caller != nil {
 		return who.caller.principal(v, now)
 	}
-	return s.authenticate(v, r, who.token, now)
+	return s.authenticate(v, r, who.bearer, now)
 }
 
 // admit finds out who asks and what they can reach.

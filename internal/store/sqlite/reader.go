@@ -65,8 +65,11 @@ func (db *DB) View(ctx context.Context, fn func(store.View) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { db.readers <- r }()
-	defer r.Watch(ctx)()
+	r.Until(ctx)
+	defer func() {
+		r.Until(nil)
+		db.readers <- r
+	}()
 	snapshot, err := r.begin()
 	if err != nil {
 		return storageError(ctx, err)

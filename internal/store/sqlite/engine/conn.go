@@ -24,6 +24,7 @@ type Conn struct {
 
 	interrupted atomic.Bool   // by Interrupt, until Resume
 	fired       chan struct{} // Watch has interrupted
+	until       context.Context
 }
 
 // Open opens the database file at path, creating it when absent.
@@ -50,6 +51,7 @@ func Open(path string) (*Conn, error) {
 	}
 	sqlite3.Xsqlite3_extended_result_codes(c.tls, c.db, 1)
 	c.keepPlans()
+	c.askUntil()
 	return c, nil
 }
 
@@ -81,6 +83,7 @@ func (c *Conn) Close() error {
 		}
 	}
 	c.idle = nil
+	asked.Delete(c.db)
 	rc := sqlite3.Xsqlite3_close_v2(c.tls, c.db)
 	c.tls.Close()
 	if rc != sqlite3.SQLITE_OK {

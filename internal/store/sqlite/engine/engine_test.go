@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -116,6 +118,26 @@ func TestInterrupt(t *testing.T) {
 	s.Close()
 	c.Close()
 	<-done
+}
+
+// TestUntil: a statement that runs when its context ends is interrupted, one that comes
+// later does not begin, and what follows without the context is not touched.
+func TestUntil(t *testing.T) {
+	c := open(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	c.Until(ctx)
+	const endless = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT count(*) FROM n`
+	if err := c.Exec(endless); !IsInterrupt(err) || ctx.Err() == nil {
+		t.Errorf("an endless statement: %v with context %v, want an interrupt after its end", err, ctx.Err())
+	}
+	if err := c.Exec(`SELECT 1`); !IsInterrupt(err) {
+		t.Errorf("a statement after the end of the context: %v, want an interrupt", err)
+	}
+	c.Until(nil)
+	if err := c.Exec(`SELECT 1`); err != nil {
+		t.Errorf("a statement without the context: %v", err)
+	}
 }
 
 func TestErrorsAreTyped(t *testing.T) {

@@ -78,7 +78,7 @@ func (s *Stmt) BindBytes(i int, v []byte) error {
 
 // Step advances to the next row; false means there is none.
 func (s *Stmt) Step() (bool, error) {
-	if s.conn.interrupted.Load() {
+	if s.conn.interrupted.Load() || s.conn.ended() {
 		return false, &Error{Code: sqlite3.SQLITE_INTERRUPT, Msg: "interrupted"}
 	}
 	switch rc := sqlite3.Xsqlite3_step(s.conn.tls, s.ptr); rc {
