@@ -41,18 +41,29 @@ type argTable []arg
 
 // Args are the checked arguments of one call. Absent ones are zero.
 type Args struct {
-	raw    []member // as received, without nulls
-	texts  map[string]string
-	lists  map[string][]string
-	ints   map[string]int
+	given  []argument // as received, without nulls
 	filter []Condition
 	limits []RelationLimit
 	handle Handle
 }
 
+// argument is one that was given, and what it says by its kind.
+type argument struct {
+	member
+	text   string
+	list   []string
+	number given
+}
+
 type member struct {
 	name  string
 	value []byte // compact JSON
+}
+
+// given is a number, if there is one.
+type given struct {
+	n  int
+	ok bool
 }
 
 // Condition is one comparison of a filter; Op is "" for equality. Value is the
@@ -65,26 +76,52 @@ type RelationLimit struct {
 	Limit    int
 }
 
+// get is an argument; nil when it is absent.
+func (a *Args) get(name string) *argument {
+	for i := range a.given {
+		if a.given[i].name == name {
+			return &a.given[i]
+		}
+	}
+	return nil
+}
+
 // Text is a string argument; "" when it is absent.
-func (a Args) Text(name string) string { return a.texts[name] }
+func (a *Args) Text(name string) string {
+	if arg := a.get(name); arg != nil {
+		return arg.text
+	}
+	return ""
+}
 
 // List is a list argument; nil when it is absent.
-func (a Args) List(name string) []string { return a.lists[name] }
+func (a *Args) List(name string) []string {
+	if arg := a.get(name); arg != nil {
+		return arg.list
+	}
+	return nil
+}
+
+// number is an integer argument, if it was given.
+func (a *Args) number(name string) given {
+	if arg := a.get(name); arg != nil {
+		return arg.number
+	}
+	return given{}
+}
 
 // Int is an integer argument.
-func (a Args) Int(name string) (n int, given bool) {
-	n, given = a.ints[name]
-	return n, given
+func (a *Args) Int(name string) (n int, given bool) {
+	number := a.number(name)
+	return number.n, number.ok
 }
 
 // Has reports whether an argument was given.
-func (a Args) Has(name string) bool {
-	return slices.ContainsFunc(a.raw, func(m member) bool { return m.name == name })
-}
+func (a *Args) Has(name string) bool { return a.get(name) != nil }
 
 // JSON is the arguments as received, as compact JSON, with some of them replaced
 // or, by a nil value, left out; new ones come last.
-func (a Args) JSON(changes ...member) []byte {
+func (a *Args) JSON(changes ...member) []byte {
 	out := []byte{'{'}
 	add := func(m member) {
 		if len(out) > 1 {
@@ -93,10 +130,10 @@ func (a Args) JSON(changes ...member) []byte {
 		out = rawjson.AppendString(out, m.name)
 		out = append(append(out, ':'), m.value...)
 	}
-	for _, m := range a.raw {
-		i := slices.IndexFunc(changes, func(c member) bool { return c.name == m.name })
+	for _, arg := range a.given {
+		i := slices.IndexFunc(changes, func(c member) bool { return c.name == arg.name })
 		if i < 0 {
-			add(m)
+			add(arg.member)
 		} else if changes[i].value != nil {
 			add(changes[i])
 		}
@@ -112,20 +149,20 @@ func (a Args) JSON(changes ...member) []byte {
 // parse checks raw arguments in the order of MS-44, up to what a single argument
 // says about itself; what arguments say about each other is the tool's.
 func (t argTable) parse(raw []byte) (Args, error) {
-	a := Args{texts: map[string]string{}, lists: map[string][]string{}, ints: map[string]int{}}
+	var a Args
 	if err := a.read(raw); err != nil {
 		return a, err
 	}
-	if err := t.knows(a); err != nil {
+	if err := t.knows(&a); err != nil {
 		return a, err
 	}
 	if err := t.each(&a, (*Args).take); err != nil {
 		return a, err
 	}
-	if err := t.complete(a); err != nil {
+	if err := t.complete(&a); err != nil {
 		return a, err
 	}
-	for _, phase := range []func(*Args, arg, []byte) error{(*Args).checkName, (*Args).takeFilter, (*Args).takeExpand} {
+	for _, phase := range []phase{(*Args).checkName, (*Args).takeFilter, (*Args).takeExpand} {
 		if err := t.each(&a, phase); err != nil {
 			return a, err
 		}
@@ -133,16 +170,18 @@ func (t argTable) parse(raw []byte) (Args, error) {
 	return a, nil
 }
 
-// each calls a phase of the checks for every argument that was given.
-func (t argTable) each(a *Args, phase func(*Args, arg, []byte) error) error {
-	for _, decl := range t {
-		for _, m := range a.raw {
-			if m.name != decl.name {
-				continue
-			}
-			if err := phase(a, decl, m.value); err != nil {
-				return err
-			}
+// phase is a part of the checks.
+type phase func(a *Args, decl *arg, in *argument) error
+
+// each calls a phase for every argument that was given.
+func (t argTable) each(a *Args, check phase) error {
+	for i := range t {
+		in := a.get(t[i].name)
+		if in == nil {
+			continue
+		}
+		if err := check(a, &t[i], in); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -158,33 +197,39 @@ func (a *Args) read(raw []byte) error {
 	if err != nil || rawjson.KindOf(compact) != rawjson.KindObject {
 		return &Failure{Code: "invalid_argument", Message: "Arguments must be one JSON object without duplicate names."}
 	}
+	a.given = make([]argument, 0, 4) // most calls have fewer
 	for name, value := range rawjson.Members(compact) {
 		n := string(name)
 		if rawjson.KindOf(value) == rawjson.KindNull && n != "filter" && n != "expand_limit" {
 			continue
 		}
-		a.raw = append(a.raw, member{n, value})
+		a.given = append(a.given, argument{member: member{n, value}})
 	}
 	return nil
 }
 
 // knows refuses unknown names.
-func (t argTable) knows(a Args) error {
-	var names []string
-	for _, decl := range t {
-		names = append(names, decl.name)
-	}
-	for _, m := range a.raw {
-		if !slices.Contains(names, m.name) {
-			return badArg(m.name, "There is no argument %s. Accepted: %s.", strconv.Quote(cutName(m.name)), strings.Join(names, ", "))
+func (t argTable) knows(a *Args) error {
+	for i := range a.given {
+		name := a.given[i].name
+		if !slices.ContainsFunc(t, func(decl arg) bool { return decl.name == name }) {
+			return badArg(name, "There is no argument %s. Accepted: %s.", strconv.Quote(cutName(name)), strings.Join(t.names(), ", "))
 		}
 	}
 	return nil
 }
 
-func (t argTable) complete(a Args) error {
+func (t argTable) names() []string {
+	var names []string
 	for _, decl := range t {
-		if decl.required && !a.Has(decl.name) {
+		names = append(names, decl.name)
+	}
+	return names
+}
+
+func (t argTable) complete(a *Args) error {
+	for i := range t {
+		if decl := &t[i]; decl.required && !a.Has(decl.name) {
 			return badArg(decl.name, "%s is required.", decl.name)
 		}
 	}
@@ -192,34 +237,34 @@ func (t argTable) complete(a Args) error {
 }
 
 // take reads arguments of the plain kinds.
-func (a *Args) take(decl arg, value []byte) error {
+func (*Args) take(decl *arg, in *argument) error {
 	switch decl.kind {
 	case argText, argStream, argID, argHandle, argEnum:
-		s, ok := rawjson.String(value)
+		s, ok := rawjson.String(in.value)
 		switch {
 		case !ok || s == "":
 			return badArg(decl.name, "%s must be a non-empty string.", decl.name)
 		case decl.kind == argEnum && !slices.Contains(decl.enum, s):
 			return badArg(decl.name, "%s must be one of: %s.", decl.name, strings.Join(decl.enum, ", "))
 		}
-		a.texts[decl.name] = s
+		in.text = s
 	case argInt:
-		n, ok := wholeNumber(value)
+		n, ok := wholeNumber(in.value)
 		if !ok || n < decl.min || decl.max > 0 && n > decl.max {
 			return badArg(decl.name, "%s must be an integer %s.", decl.name, decl.bounds())
 		}
-		a.ints[decl.name] = n
+		in.number = given{n, true}
 	case argTexts, argStreams:
-		list, ok := texts(value)
+		list, ok := texts(in.value)
 		if !ok {
 			return badArg(decl.name, "%s must be a non-empty list of non-empty strings.", decl.name)
 		}
-		a.lists[decl.name] = list
+		in.list = list
 	}
 	return nil
 }
 
-func (decl arg) bounds() string {
+func (decl *arg) bounds() string {
 	if decl.max > 0 {
 		return "from " + strconv.Itoa(decl.min) + " to " + strconv.Itoa(decl.max)
 	}
@@ -254,32 +299,38 @@ func texts(value []byte) ([]string, bool) {
 }
 
 // checkName refuses names that cannot be part of a request (MS-56).
-func (a *Args) checkName(decl arg, _ []byte) error {
+func (a *Args) checkName(decl *arg, in *argument) error {
 	bad := func(what string) error {
 		return &Failure{Code: "invalid_name", Param: decl.name, Message: what}
 	}
 	switch decl.kind {
-	case argStream, argStreams:
-		for _, s := range append(a.lists[decl.name], a.texts[decl.name]) {
-			if s != "" && !isStreamName(s) {
-				return bad(decl.name + " has a name that is a dot, or has a slash, a backslash, two dots or a control character.")
+	case argStream:
+		if !isStreamName(in.text) {
+			return bad(decl.name + notAStream)
+		}
+	case argStreams:
+		for _, s := range in.list {
+			if !isStreamName(s) {
+				return bad(decl.name + notAStream)
 			}
 		}
 	case argID:
-		if s := a.texts[decl.name]; strings.ContainsRune(s, 0) || decl.name == "record_id" && (s == "." || s == "..") {
+		if s := in.text; strings.ContainsRune(s, 0) || decl.name == "record_id" && (s == "." || s == "..") {
 			return bad(decl.name + " is not usable as an id.")
 		}
 	case argHandle:
-		h, err := ParseHandle(a.texts[decl.name])
+		h, err := ParseHandle(in.text)
 		a.handle = h
 		return err
 	case argText:
-		if decl.name == "field_path" && strings.ContainsRune(a.texts[decl.name], 0) {
+		if decl.name == "field_path" && strings.ContainsRune(in.text, 0) {
 			return bad("field_path is not usable as a field name.")
 		}
 	}
 	return nil
 }
+
+const notAStream = " has a name that is a dot, or has a slash, a backslash, two dots or a control character."
 
 // isStreamName reports whether a name can be a stream argument (MS-56).
 func isStreamName(s string) bool {
@@ -293,10 +344,11 @@ func hasControl(s string) bool {
 const filterForms = `A filter is an object: {"status":"paid"} for exact values, {"created_at":{"gte":"2026-01-01"}} for ranges.`
 
 // takeFilter reads a typed filter (FILTER-1 …).
-func (a *Args) takeFilter(decl arg, value []byte) error {
+func (a *Args) takeFilter(decl *arg, in *argument) error {
 	if decl.kind != argFilter {
 		return nil
 	}
+	value := in.value
 	bad := func(field, what string) error {
 		param := "filter"
 		if field != "" {
@@ -347,20 +399,21 @@ func operand(v []byte, booleans bool) (string, bool) {
 }
 
 // takeExpand reads expand and expand_limit.
-func (a *Args) takeExpand(decl arg, value []byte) error {
+func (a *Args) takeExpand(decl *arg, in *argument) error {
 	bad := func(what string) error {
 		return &Failure{Code: "invalid_expand", Param: decl.name, Message: what + " The tool schema lists the relations: GET /v1/schema (expand_capabilities)."}
 	}
 	if decl.kind == argExpand {
-		list, ok := texts(value)
+		list, ok := texts(in.value)
 		if !ok || slices.ContainsFunc(list, func(s string) bool { return strings.ContainsAny(s, "[]") }) {
 			return bad("expand must be a non-empty list of relation names.")
 		}
-		a.lists[decl.name] = list
+		in.list = list
 	}
 	if decl.kind != argExpandLimit {
 		return nil
 	}
+	value := in.value
 	if rawjson.KindOf(value) != rawjson.KindObject || string(value) == "{}" {
 		return bad("expand_limit must be a non-empty object {relation: n}.")
 	}

@@ -147,6 +147,11 @@ type decoded struct {
 	ints  map[string]int
 }
 
+func (d decoded) number(name string) given {
+	n, ok := d.ints[name]
+	return given{n, ok}
+}
+
 // decodeURI reads the payload of a pdpp:// URI: the named members only, strings or
 // whole numbers. Who calls it compares the URI that it would make of them, so that
 // one thing has one URI (MS-53).

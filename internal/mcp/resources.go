@@ -140,7 +140,7 @@ func parseWindowURI(uri string) (window, error) {
 		"offset_chars", "limit_chars", "q", "before_chars", "after_chars")
 	w := window{
 		record: refer(Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]}),
-		field:  d.texts["field_path"], q: d.texts["q"], place: selectorOf(d.ints),
+		field:  d.texts["field_path"], q: d.texts["q"], place: selectorOf(d.number),
 	}
 	if !ok || !w.record.isNamed() || w.URI() != uri {
 		return w, badHandle()

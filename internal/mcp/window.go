@@ -21,19 +21,9 @@ type window struct {
 // selector is the numbers that were given of a window, in the order of MS-54.
 type selector struct{ offset, limit, before, after given }
 
-// given is a number, if there is one.
-type given struct {
-	n  int
-	ok bool
-}
-
 // selectorOf picks the numbers of a selector.
-func selectorOf(ints map[string]int) selector {
-	pick := func(name string) given {
-		n, ok := ints[name]
-		return given{n, ok}
-	}
-	return selector{pick("offset_chars"), pick("limit_chars"), pick("before_chars"), pick("after_chars")}
+func selectorOf(number func(name string) given) selector {
+	return selector{number("offset_chars"), number("limit_chars"), number("before_chars"), number("after_chars")}
 }
 
 func badSelector(param, message string) error {
@@ -42,8 +32,8 @@ func badSelector(param, message string) error {
 
 // window is the window that the arguments ask for. What they say about each other is
 // checked here (MS-171).
-func (a Args) window() (window, error) {
-	w := window{field: a.Text("field_path"), q: a.Text("q"), place: selectorOf(a.ints)}
+func (a *Args) window() (window, error) {
+	w := window{field: a.Text("field_path"), q: a.Text("q"), place: selectorOf(a.number)}
 	byParts := a.Has("connection_id") && a.Has("stream") && a.Has("record_id")
 	switch {
 	case a.Has("id") && (a.Has("stream") || a.Has("record_id")):
@@ -80,7 +70,7 @@ func (a Args) window() (window, error) {
 }
 
 // located is the record of the handle, with the connection that stands beside it.
-func (a Args) located() (Handle, error) {
+func (a *Args) located() (Handle, error) {
 	h, beside := a.handle, a.Text("connection_id")
 	if beside != "" && h.Connection != "" && beside != h.Connection {
 		return h, &Failure{
