@@ -2,9 +2,7 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 	"strconv"
-	"strings"
 
 	"pdpp/internal/rawjson"
 )
@@ -50,22 +48,23 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, _ := p.neighbours()
+	near := p.neighbours()
 	link := &Link{URI: p.uri(), Name: visible(w.field), MimeType: "text/plain"}
-	if next != nil {
-		link.URI = next.URI()
+	structured := p.structured(c.RS.Provider(), link.URI, near)
+	if near.next.ok {
+		link.URI = near.next.URI()
 	}
-	return &Result{Structured: p.structured(c.RS.Provider()), Content: []Block{{Text: p.render()}, {Link: link}}}, nil
+	return &Result{Structured: structured, Content: []Block{{Text: p.render(near)}, {Link: link}}}, nil
 }
 
 // structured is the structured output (MS-174).
-func (p *piece) structured(provider string) []byte {
-	b := p.appendSource([]byte{'{'})
+func (p *piece) structured(provider, uri string, near neighbours) []byte {
+	b := p.appendSource(append(make([]byte, 0, len(p.Raw)+2048), '{'))
 	b = append(b, `,"window":`...)
 	b = p.appendWindow(b, true)
 	b = append(b, `,"resource":{"uri":`...)
-	b = rawjson.AppendString(b, p.uri())
-	b = p.appendNeighbours(b)
+	b = rawjson.AppendString(b, uri)
+	b = near.append(b)
 	b = append(b, `},"provider_url":`...)
 	b = rawjson.AppendString(b, provider)
 	b = append(b, `,"request_id":`...)
@@ -75,9 +74,8 @@ func (p *piece) structured(provider string) []byte {
 // appendSource appends the members record and field.
 func (p *piece) appendSource(b []byte) []byte {
 	h := p.asked.record
-	id, _ := h.String()
 	b = append(b, `"record":{"id":`...)
-	b = rawjson.AppendString(b, id)
+	b = rawjson.AppendString(b, h.id)
 	b = append(b, `,"connection_id":`...)
 	b = appendOrNull(b, h.Connection)
 	b = appendMember(b, "stream", h.Stream)
@@ -117,60 +115,52 @@ func appendCursor(b []byte, offset int) []byte {
 	return append(strconv.AppendInt(append(b, '"'), int64(offset), 10), '"')
 }
 
-func (p *piece) appendNeighbours(b []byte) []byte {
-	next, prev := p.neighbours()
-	if next != nil {
-		b = appendMember(b, "next_uri", next.URI())
-	}
-	if prev != nil {
-		b = appendMember(b, "previous_uri", prev.URI())
-	}
-	return b
-}
-
 // isLast reports a window that ends with the text.
 func (p *piece) isLast() bool { return p.Next < 0 && p.End == p.Total }
 
 // render is the text: facts and ways on first, the window last (MS-175).
-func (p *piece) render() string {
-	id, embedded := p.asked.record.id, p.asked.record.beside == ""
-	var b strings.Builder
-	b.WriteString("field window record=" + quoteID(id))
-	if !embedded {
-		b.WriteString(" connection_id=" + quoteID(p.asked.record.Connection))
+func (p *piece) render(near neighbours) string {
+	b := appendID(append(make([]byte, 0, len(p.Text)+1024), "field window record="...), p.asked.record.id)
+	if p.asked.record.beside != "" {
+		b = appendID(append(b, " connection_id="...), p.asked.record.Connection)
 	}
-	b.WriteString(" field=" + quoteID(p.asked.field))
+	b = appendID(append(b, " field="...), p.asked.field)
 	if p.asJSON {
-		b.WriteString(" as=json")
+		b = append(b, " as=json"...)
 	}
-	fmt.Fprintf(&b, " chars=%d..%d", p.Start, p.End)
+	b = appendSpan(append(b, " chars="...), p.Start, p.End)
 	if p.Total >= 0 {
-		fmt.Fprintf(&b, " total=%d", p.Total)
+		b = strconv.AppendInt(append(b, " total="...), int64(p.Total), 10)
 	}
 	switch {
 	case p.Complete:
-		b.WriteString(" complete=true")
+		b = append(b, " complete=true"...)
 	case p.isLast():
-		b.WriteString(" end=true")
+		b = append(b, " end=true"...)
 	default:
-		b.WriteString(" complete=false")
+		b = append(b, " complete=false"...)
 	}
 	if p.Next >= 0 {
-		fmt.Fprintf(&b, ` next_cursor="%d"`, p.Next)
+		b = appendCursor(append(b, " next_cursor="...), p.Next)
 	}
 	if offset := p.asked.place.offset; p.isLast() && p.Start == p.End && offset.n >= p.End && p.End > 0 {
-		fmt.Fprintf(&b, "\nnothing here: offset %d is past the end", offset.n)
+		b = strconv.AppendInt(append(b, "\nnothing here: offset "...), int64(offset.n), 10)
+		b = append(b, " is past the end"...)
 	}
-	next, prev := p.neighbours()
-	if next != nil {
-		fmt.Fprintf(&b, "\nnext: read_record_field %s", next.args())
+	if near.next.ok {
+		b = near.next.appendArgs(append(b, "\nnext: read_record_field "...))
 	}
-	if prev != nil {
-		fmt.Fprintf(&b, "\nprevious: read_record_field %s", prev.args())
+	if near.previous.ok {
+		b = near.previous.appendArgs(append(b, "\nprevious: read_record_field "...))
 	}
 	if p.MatchStart >= 0 && p.MatchEnd >= 0 {
-		fmt.Fprintf(&b, "\nmatch chars=%d..%d", p.MatchStart, p.MatchEnd)
+		b = appendSpan(append(b, "\nmatch chars="...), p.MatchStart, p.MatchEnd)
 	}
-	b.WriteString("\ntext=" + quote(p.Text))
-	return b.String()
+	return string(appendQuote(append(b, "\ntext="...), p.Text))
+}
+
+// appendSpan appends start..end.
+func appendSpan(b []byte, start, end int) []byte {
+	b = strconv.AppendInt(b, int64(start), 10)
+	return strconv.AppendInt(append(b, ".."...), int64(end), 10)
 }

@@ -122,8 +122,9 @@ func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, e
 	b := p.appendSource([]byte{'{'})
 	b = append(b, `,"window":`...)
 	b = p.appendWindow(b, false)
-	b = p.appendNeighbours(b)
-	if next, _ := p.neighbours(); next != nil {
+	near := p.neighbours()
+	b = near.append(b)
+	if next := near.next; next.ok {
 		b = append(b, `,"next":`...)
 		b = (&Next{"read_record_field", next.args()}).append(b)
 	}

@@ -217,15 +217,27 @@ func (p *piece) uri() string {
 	return p.asked.at(p.Start, p.limit).URI()
 }
 
-// neighbours are the windows after and before this one; nil where there is none.
-func (p *piece) neighbours() (next, prev *window) {
-	if p.Next >= 0 {
-		w := p.asked.at(p.Next, p.limit)
-		next = &w
+// neighbours are the windows after and before a piece.
+type neighbours struct{ next, previous neighbour }
+
+// neighbour is a window, if there is one.
+type neighbour struct {
+	window
+	ok bool
+}
+
+func (p *piece) neighbours() neighbours {
+	at := func(offset int) neighbour { return neighbour{p.asked.at(offset, p.limit), offset >= 0} }
+	return neighbours{at(p.Next), at(p.Previous)}
+}
+
+// append appends the members of a resource that name them.
+func (n neighbours) append(b []byte) []byte {
+	if n.next.ok {
+		b = append(n.next.appendURI(append(b, `,"next_uri":"`...)), '"')
 	}
-	if p.Previous >= 0 {
-		w := p.asked.at(p.Previous, p.limit)
-		prev = &w
+	if n.previous.ok {
+		b = append(n.previous.appendURI(append(b, `,"previous_uri":"`...)), '"')
 	}
-	return next, prev
+	return b
 }

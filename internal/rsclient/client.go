@@ -152,6 +152,7 @@ type call struct {
 // or dot segment would be another route.
 func (in *call) url(provider string) (string, bool) {
 	var b strings.Builder
+	b.Grow(len(provider) + len(in.route) + len(in.query.text) + 128)
 	b.WriteString(provider)
 	n := 0
 	for part := range strings.SplitSeq(in.route[1:], "/") {
@@ -163,10 +164,12 @@ func (in *call) url(provider string) (string, bool) {
 			}
 			part = url.PathEscape(part)
 		}
-		b.WriteString("/" + part)
+		b.WriteByte('/')
+		b.WriteString(part)
 	}
-	if q := in.query.String(); q != "" {
-		b.WriteString("?" + q)
+	if in.query.text != "" {
+		b.WriteByte('?')
+		b.WriteString(in.query.text)
 	}
 	return b.String(), true
 }

@@ -199,6 +199,9 @@ func asObject(v []byte) []byte {
 
 // asNumber is an integer that is not negative; -1 for what is none.
 func asNumber(v []byte) int {
+	if rawjson.KindOf(v) != rawjson.KindNumber {
+		return -1
+	}
 	n, err := strconv.Atoi(string(v))
 	if err != nil || n < 0 {
 		return -1

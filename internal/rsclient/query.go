@@ -1,6 +1,7 @@
 package rsclient
 
 import (
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -8,13 +9,29 @@ import (
 
 // Query is a query string in the making: parameters in the order they were added,
 // names and values percent-encoded (MS-31, MS-32). The zero value is empty.
-type Query struct{ parts []string }
+type Query struct{ text string }
 
 // Set adds name=value; nothing when the value is empty.
 func (q *Query) Set(name, value string) {
 	if value != "" {
-		q.parts = append(q.parts, url.QueryEscape(name)+"="+url.QueryEscape(value))
+		q.add(name, value)
 	}
+}
+
+func (q *Query) add(name, value string) {
+	sep := "&"
+	if q.text == "" {
+		sep = ""
+	}
+	q.text += sep + url.QueryEscape(name) + "=" + url.QueryEscape(value)
+}
+
+// parts are the parameters as they are written.
+func (q Query) parts() iter.Seq[string] {
+	if q.text == "" {
+		return func(func(string) bool) {}
+	}
+	return strings.SplitSeq(q.text, "&")
 }
 
 // Each adds name=value for every value.
@@ -31,13 +48,13 @@ func (q *Query) Member(name, key, sub, value string) {
 	if sub != "" {
 		n += "[" + sub + "]"
 	}
-	q.parts = append(q.parts, url.QueryEscape(n)+"="+url.QueryEscape(value))
+	q.add(n, value)
 }
 
 // All are the values of a parameter, in order.
 func (q Query) All(name string) []string {
 	var values []string
-	for _, part := range q.parts {
+	for part := range q.parts() {
 		if raw, ok := strings.CutPrefix(part, url.QueryEscape(name)+"="); ok {
 			value, _ := url.QueryUnescape(raw) // it was escaped here
 			values = append(values, value)
@@ -54,15 +71,17 @@ func (q Query) Get(name string) string {
 	return ""
 }
 
-// Without is the query but for some parameters. What is added to it later is not
-// added to q.
+// Without is the query but for some parameters.
 func (q Query) Without(names ...string) Query {
-	isNamed := func(part string) bool {
+	var kept []string
+	for part := range q.parts() {
 		name, _, _ := strings.Cut(part, "=")
-		return slices.ContainsFunc(names, func(n string) bool { return url.QueryEscape(n) == name })
+		if !slices.ContainsFunc(names, func(n string) bool { return url.QueryEscape(n) == name }) {
+			kept = append(kept, part)
+		}
 	}
-	return Query{slices.DeleteFunc(slices.Clone(q.parts), isNamed)}
+	return Query{strings.Join(kept, "&")}
 }
 
 // String is the query string, without a question mark.
-func (q Query) String() string { return strings.Join(q.parts, "&") }
+func (q Query) String() string { return q.text }

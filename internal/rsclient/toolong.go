@@ -33,7 +33,7 @@ func (in *call) longest() (name string, size int) {
 			n++
 		}
 	}
-	for _, part := range in.query.parts {
+	for part := range in.query.parts() {
 		escaped, _, _ := strings.Cut(part, "=")
 		name, _ := url.QueryUnescape(escaped) // it was escaped here
 		name, _, _ = strings.Cut(name, "[")   // all of a filter is one argument

@@ -27,17 +27,20 @@ type Window struct {
 // WindowOf reads a field-window answer; false when it is none. What it does not say
 // of itself is as it was asked for (IO-13).
 func WindowOf(body []byte, asked Identity, field string) (Window, bool) {
-	raw := object(body, "window")
-	content, ok := rawjson.String(get(raw, "text"))
+	var whole, piece memberRoom
+	o := index(&whole, body)
+	raw := o.object("window")
+	p := index(&piece, raw)
+	content, ok := rawjson.String(p.get("text"))
 	w := Window{
-		Identity: Identity{ConnectionOf(body), text(body, "stream"), firstID(body, windowRecord)}.or(asked),
-		Source:   sourceOf(body), Raw: raw, Text: content,
-		Start: number(raw, "start_chars"), End: number(raw, "end_chars"), Total: number(raw, "total_chars"), Limit: number(raw, "limit_chars"),
-		Next: number(raw, "next_offset_chars"), Previous: number(raw, "previous_offset_chars"),
-		MatchStart: number(raw, "match_start_chars"), MatchEnd: number(raw, "match_end_chars"),
-		Complete: isTrue(raw, "complete"), HasMore: isTrue(raw, "has_more"),
+		Identity: Identity{o.firstID(connectionNames), o.text("stream"), o.firstID(windowRecord)}.or(asked),
+		Source:   o.source(), Raw: raw, Text: content,
+		Start: p.number("start_chars"), End: p.number("end_chars"), Total: p.number("total_chars"), Limit: p.number("limit_chars"),
+		Next: p.number("next_offset_chars"), Previous: p.number("previous_offset_chars"),
+		MatchStart: p.number("match_start_chars"), MatchEnd: p.number("match_end_chars"),
+		Complete: p.isTrue("complete"), HasMore: p.isTrue("has_more"),
 	}
-	f := object(body, "field")
+	f := o.object("field")
 	w.Field.Path, w.Field.Type, w.Field.AsJSON = text(f, "path"), text(f, "type"), text(f, "as") == "json"
 	if w.Field.Path == "" {
 		w.Field.Path = field
