@@ -36,25 +36,23 @@ func AccessLog(log *slog.Logger, now func() time.Time) Middleware {
 // logAccess writes the line. A status of 0 is a connection that was cut before
 // any answer.
 func logAccess(log *slog.Logger, rec *recorder, r *http.Request, took time.Duration) {
-	attrs := [7]slog.Attr{
+	attrs := append(make([]slog.Attr, 0, 10),
 		slog.String("method", methodOf(r)),
 		slog.String("route", routeOf(r)),
 		slog.Int("status", rec.status),
 		slog.Int64("bytes", rec.bytes),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("request_id", RequestID(r.Context())),
-	}
-	n := 6
+	)
 	if st := stateOf(r.Context()); st != nil {
 		st.mu.Lock()
-		token := st.token
-		st.mu.Unlock()
-		if token != "" {
-			attrs[n] = slog.String("token_id", string(token))
-			n++
+		if st.token != "" {
+			attrs = append(attrs, slog.String("token_id", string(st.token)))
 		}
+		attrs = append(attrs, st.notes...)
+		st.mu.Unlock()
 	}
-	log.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs[:n]...)
+	log.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
 }
 
 // loggerOf gives the logger of the request's chain.

@@ -14,16 +14,17 @@ func TestAccessLogLine(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("POST /v1/streams/{stream}/records/{id}", Handler(func(w http.ResponseWriter, r *http.Request) error {
 		SetTokenID(r.Context(), "tok_0123456789abcdef")
+		Note(r.Context(), slog.String("tool", "fetch"))
 		w.WriteHeader(http.StatusCreated)
 		_, err := io.WriteString(w, "SECRETANSWER")
 		return err
 	}))
 	// A middleware that copies the request hides its pattern from the log.
-	h, log := logged(Timeout(time.Minute)(mux))
+	h, log := logged(timed(time.Minute)(mux))
 	srv := serve(t, h)
 	send(t, srv, private("/v1/streams/messages/records/"+secretID))
 	srv.Close()
-	want := regexp.MustCompile(`^time=\S+ level=INFO msg=request method=POST route="POST /v1/streams/{stream}/records/{id}" status=201 bytes=12 ms=[0-9.]+ request_id=abc token_id=tok_0123456789abcdef\n$`)
+	want := regexp.MustCompile(`^time=\S+ level=INFO msg=request method=POST route="POST /v1/streams/{stream}/records/{id}" status=201 bytes=12 ms=[0-9.]+ request_id=abc token_id=tok_0123456789abcdef tool=fetch\n$`)
 	if !want.MatchString(log.String()) {
 		t.Errorf("log:\n%s", log)
 	}

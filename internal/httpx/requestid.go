@@ -25,6 +25,7 @@ type state struct {
 	inner      bool      // made inside the process, on the context of another request
 	token      pdpp.TokenID
 	resource   string // suffix of the metadata document (H-50)
+	notes      []slog.Attr
 	challenged bool   // 401 and 403 carry a challenge
 }
 
@@ -88,6 +89,15 @@ func SetRoute(ctx context.Context, pattern string) {
 	if st := stateOf(ctx); st != nil {
 		st.mu.Lock()
 		st.route = pattern
+		st.mu.Unlock()
+	}
+}
+
+// Note adds to the line of the access log what is known of a request beside its route.
+func Note(ctx context.Context, attrs ...slog.Attr) {
+	if st := stateOf(ctx); st != nil {
+		st.mu.Lock()
+		st.notes = append(st.notes, attrs...)
 		st.mu.Unlock()
 	}
 }

@@ -18,7 +18,7 @@ const (
 	stallTimeout      = 30 * time.Second
 	readyTimeout      = 5 * time.Second
 
-	// RequestTimeout ends any request, ReadTimeout a read of /v1.
+	// RequestTimeout ends the work of any request, ReadTimeout a read of /v1.
 	RequestTimeout = 60 * time.Second
 	ReadTimeout    = 30 * time.Second
 	// Grace is how long a stop waits for open requests (H-11).
@@ -85,18 +85,6 @@ func deadlines(next http.Handler, body, stall time.Duration) http.Handler {
 		next.ServeHTTP(rec, r)
 		rec.extend() // what is still buffered goes out after this
 	})
-}
-
-// Timeout ends the work of a request through its context (C-35, H-66). The
-// handler's error then becomes 503 timeout.
-func Timeout(d time.Duration) Middleware {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ctx, cancel := context.WithTimeout(r.Context(), d)
-			defer cancel()
-			next.ServeHTTP(w, r.WithContext(ctx))
-		})
-	}
 }
 
 // BodyLimit refuses larger bodies with 413 (H-65): at once when the request says

@@ -284,11 +284,22 @@ func TestBodyDeadlineEndsWithBody(t *testing.T) {
 	}
 }
 
+// timed ends the context of a request after a while.
+func timed(d time.Duration) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithTimeout(r.Context(), d)
+			defer cancel()
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
+}
+
 func TestTimeout(t *testing.T) {
 	srv := serve(t, Chain(Handler(func(w http.ResponseWriter, r *http.Request) error {
 		<-r.Context().Done()
 		return errors.New("interrupted")
-	}), WithRequestID, Timeout(10*time.Millisecond)))
+	}), WithRequestID, timed(10*time.Millisecond)))
 	got := send(t, srv, request{})
 	if got.status != 503 || errorOf(t, got)["code"] != "timeout" || got.header.Get("Retry-After") == "" {
 		t.Errorf("answer %d %s", got.status, got.body)

@@ -56,7 +56,7 @@ type Endpoint struct {
 // New makes the endpoint, to be served by rs.Server.Handler.
 func New(c Config) rs.Endpoint {
 	e := &Endpoint{Config: c, memory: new(pack.Memory)}
-	handler := httpx.Chain(httpx.Handler(e.serve), constant, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path), httpx.Timeout(httpx.RequestTimeout))
+	handler := httpx.Chain(httpx.Handler(e.serve), constant, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path))
 	return rs.Endpoint{Path: path, Handler: handler}
 }
 
@@ -123,6 +123,7 @@ var valueClose = []string{"close"}
 // buffer is what a request needs for a while: its body, and its answer.
 type buffer struct {
 	body   bytes.Buffer
+	text   []byte // the body as compact JSON
 	answer []byte
 }
 
@@ -131,7 +132,7 @@ var buffers = sync.Pool{New: func() any { return new(buffer) }}
 const maxKept = 256 << 10 // bytes; a rare huge one is left to the collector
 
 func (b *buffer) put() {
-	if b.body.Cap() > maxKept || cap(b.answer) > maxKept {
+	if max(b.body.Cap(), cap(b.text), cap(b.answer)) > maxKept {
 		return
 	}
 	b.body.Reset()

@@ -1,12 +1,14 @@
 package mcphttp
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 
+	"pdpp/internal/httpx"
 	"pdpp/internal/mcpserve"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rs"
@@ -17,7 +19,8 @@ const batchMax = 20 // messages of a batch (H-61)
 // answer is steps 9 and 10: one message, or a batch of them where the revision has
 // batches.
 func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer) error {
-	text, err := rawjson.CompactRelayed(nil, buf.body.Bytes())
+	text, err := rawjson.CompactRelayed(buf.text[:0], buf.body.Bytes())
+	buf.text = text
 	if err != nil {
 		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeParse, Message: "the body is not JSON, or nested too deep"})
 	}
@@ -41,8 +44,14 @@ func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Cal
 	if m.ID == nil || m.Method == "" {
 		return accepted(w)
 	}
+	ctx := r.Context()
+	if m.Method == "tools/call" || m.Method == "resources/read" { // the others read nothing
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, httpx.RequestTimeout)
+		defer cancel()
+	}
 	var code int64
-	buf.answer, code = e.watched(r.Context(), e.server(r, caller), buf.answer[:0], &m, revision)
+	buf.answer, code = e.watched(ctx, e.server(r, caller), buf.answer[:0], &m, revision)
 	return send(w, statusOf(code, revision), buf.answer)
 }
 
@@ -79,6 +88,8 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 		}
 		release()
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
+	defer cancel()
 	server := e.server(r, caller)
 	out := append(buf.answer[:0], '[')
 	for i := range list {
@@ -86,7 +97,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out, _ = e.watched(r.Context(), server, out, m, revision)
+			out, _ = e.watched(ctx, server, out, m, revision)
 		}
 	}
 	if len(out) == 1 {
