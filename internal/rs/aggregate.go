@@ -11,7 +11,7 @@ import (
 
 // aggregate answers GET /v1/streams/{stream}/aggregate (rs-contract §4).
 func aggregate(q *request) error {
-	rows, err := q.reach.Stream(q.vars["stream"], q.sel)
+	rows, err := q.streamRows(q.vars.get("stream"))
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func aggregate(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.body = appendAggregation(q.body, q.vars["stream"], w, found)
+	q.body = appendAggregation(q.body, q.vars.get("stream"), w, found)
 	q.closeObject(nil)
 	return nil
 }

@@ -26,7 +26,7 @@ func getBlob(q *request) error {
 		return err
 	}
 	b, err := q.view.FindBlob(query.Blob{
-		Subject: q.reach.Subject, Sources: blobSources(rows), ID: pdpp.BlobID(q.vars["blob_id"]),
+		Subject: q.reach.Subject, Sources: blobSources(rows), ID: pdpp.BlobID(q.vars.get("blob_id")),
 	})
 	if err != nil {
 		return err

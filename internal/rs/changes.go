@@ -122,7 +122,7 @@ func (q *request) openFeed(p *plan, w changesWish) (*feed, error) {
 	f := &feed{
 		request: q, plan: p, paged: w.cursor != "", shown: shown,
 		scope:  query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), "changes/"+string(shown[:]), q.params),
-		marked: query.BookmarkScope(q.reach.Subject, q.reach.GrantID, q.vars["stream"]),
+		marked: query.BookmarkScope(q.reach.Subject, q.reach.GrantID, q.vars.get("stream")),
 	}
 	if f.paged {
 		f.session, err = q.server.cursors.OpenSession(f.scope, w.cursor, q.now)
@@ -143,7 +143,7 @@ func (q *request) openFeed(p *plan, w changesWish) (*feed, error) {
 // shown identifies what the caller is shown of the stream, on all its connections.
 func (q *request) shown() (query.Shown, error) {
 	type key struct{ stream string }
-	name := q.vars["stream"]
+	name := q.vars.get("stream")
 	rows, err := q.reach.Stream(name, grant.Selector{})
 	if err != nil {
 		return query.Shown{}, err

@@ -9,7 +9,7 @@ import (
 
 // getRecord answers GET /v1/streams/{stream}/records/{id} (REC-13, REC-14).
 func getRecord(q *request) error {
-	rows, err := q.reach.Stream(q.vars["stream"], q.sel)
+	rows, err := q.streamRows(q.vars.get("stream"))
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func getRecord(q *request) error {
 	if w.expand, err = q.params.Expand(); err != nil {
 		return err
 	}
-	plan, err := q.plan(rows, w)
+	plan, err := q.planOne(rows, w)
 	if err != nil {
 		return err
 	}
@@ -42,14 +42,12 @@ func getRecord(q *request) error {
 // one writes the record with the id of the path. Missing, deleted and not visible
 // are one and the same; an id on several connections is ambiguous.
 func (q *request) one(p *plan, write func(*shape, *store.Record) error) error {
-	var holders []grant.Row
-	get := query.Get{Subject: q.reach.Subject, Sources: p.sources, ID: pdpp.RecordID(q.vars["id"])}
+	var holders []*shape
+	get := query.Get{Subject: q.reach.Subject, Sources: p.sources, ID: pdpp.RecordID(q.vars.get("id"))}
 	var failed error
 	err := q.view.Get(get, func(r *store.Record) error {
 		s := p.shapes[r.Source]
-		holder := s.row
-		holder.Connections = connectionOf(s)
-		if holders = append(holders, holder); len(holders) == 1 {
+		if holders = append(holders, s); len(holders) == 1 {
 			failed = write(s, r)
 		}
 		return nil
@@ -60,16 +58,23 @@ func (q *request) one(p *plan, write func(*shape, *store.Record) error) error {
 	case len(holders) == 0:
 		return pdpp.Errorf(pdpp.CodeNotFound, "There is no such record.")
 	case len(holders) > 1:
-		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections have a record with this id.", holders, "")
+		var rows []grant.Row
+		for _, s := range holders {
+			rows = append(rows, s.narrowed())
+		}
+		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections have a record with this id.", rows, "")
 	}
 	return failed
 }
 
-func connectionOf(s *shape) []pdpp.Connection {
+// narrowed is the row of a shape with its connection alone.
+func (s *shape) narrowed() grant.Row {
+	row := s.row
+	row.Connections = nil
 	for _, c := range s.row.Connections {
 		if c.ID == s.connection {
-			return []pdpp.Connection{c}
+			row.Connections = []pdpp.Connection{c}
 		}
 	}
-	return nil
+	return row
 }

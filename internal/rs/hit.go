@@ -131,7 +131,7 @@ func (q *request) sourceEvidence(s *shape) *evidence.Record {
 		ConnectorKey: s.row.Manifest.ConnectorKey, ConnectorDisplayName: s.row.Manifest.DisplayName,
 		Presentation: declared.(*evidence.Presentation),
 	}
-	for _, c := range connectionOf(s) {
+	for _, c := range s.narrowed().Connections {
 		rec.DisplayName = c.DisplayName()
 	}
 	return rec

@@ -8,7 +8,7 @@ import (
 // listRecords answers GET /v1/streams/{stream}/records (REC-6 to REC-11, and the
 // changes feed of REC-31 to REC-37).
 func listRecords(q *request) error {
-	rows, err := q.reach.Stream(q.vars["stream"], q.sel)
+	rows, err := q.streamRows(q.vars.get("stream"))
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (q *ownerRequest) openOwner(v store.View, params ...string) error {
 		return pdpp.BadParam("connection_id", "connection_id is required here.")
 	}
 	q.manifest, q.conn = rows[0].Manifest, rows[0].Connections[0]
-	if _, ok := q.vars["stream"]; ok {
+	if q.vars.get("stream") != "" {
 		q.binding, err = v.Binding(q.reach.Subject, q.conn, rows[0].Stream)
 	}
 	return err
@@ -78,13 +78,13 @@ func (q *ownerRequest) openOwner(v store.View, params ...string) error {
 
 // rows are what the path and the selectors name.
 func (q *ownerRequest) rows() ([]grant.Row, error) {
-	if stream, ok := q.vars["stream"]; ok {
+	if stream := q.vars.get("stream"); stream != "" {
 		return q.reach.Stream(stream, q.sel)
 	}
 	if _, err := q.reach.Select(q.sel); err != nil {
 		return nil, err
 	}
-	return q.reach.Select(grant.Selector{Connection: q.sel.Connection, Connector: pdpp.ConnectorKey(q.vars["connector"])})
+	return q.reach.Select(grant.Selector{Connection: q.sel.Connection, Connector: pdpp.ConnectorKey(q.vars.get("connector"))})
 }
 
 // ingestRecords answers POST /v1/ingest/{stream} (I-1 to I-8).
@@ -104,7 +104,7 @@ func ingestRecords(q *ownerRequest) error {
 
 // deleteRecord answers DELETE …/records/{id} (I-9).
 func deleteRecord(q *ownerRequest) error {
-	doc := store.Document{Delete: true, ID: pdpp.RecordID(q.vars["id"]), EmittedAt: q.now}
+	doc := store.Document{Delete: true, ID: pdpp.RecordID(q.vars.get("id")), EmittedAt: q.now}
 	err := q.server.Store.Update(q.ctx, func(tx store.Tx) error {
 		_, err := tx.Ingest(q.binding, []store.Document{doc}, q.now)
 		return err

@@ -47,6 +47,44 @@ type member struct {
 	blob  pdpp.BlobShape
 }
 
+// streamRows gives the rows of a stream as the request narrows them. They follow from the
+// reach, are found once, and must not be changed.
+func (q *request) streamRows(name string) ([]grant.Row, error) {
+	type key struct {
+		stream string
+		grant.Selector
+	}
+	if rows, ok := q.known.made.Load(key{name, q.sel}); ok {
+		return rows.([]grant.Row), nil
+	}
+	rows, err := q.reach.Stream(name, q.sel)
+	if err == nil { // what is not there could be anything
+		q.known.made.Store(key{name, q.sel}, rows)
+	}
+	return rows, err
+}
+
+// planOne is the plan for a record of the stream in the path. As the grant shows it by
+// itself, it follows from the reach and is made once.
+func (q *request) planOne(rows []grant.Row, w wish) (*plan, error) {
+	if !w.isPlain() {
+		return q.plan(rows, w)
+	}
+	type key struct {
+		stream string
+		grant.Selector
+	}
+	at := key{q.vars.get("stream"), q.sel}
+	if p, ok := q.known.made.Load(at); ok {
+		return p.(*plan), nil
+	}
+	p, err := q.plan(rows, w)
+	if err == nil {
+		q.known.made.Store(at, p)
+	}
+	return p, err
+}
+
 // plan gives a wish its meaning for every row.
 func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
 	p := &plan{plain: w.isPlain()}

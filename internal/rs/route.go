@@ -17,7 +17,20 @@ type methods map[string]handler
 // handler answers a request whose path matched; vars are the decoded segments.
 type handler func(w http.ResponseWriter, r *http.Request, vars vars) error
 
-type vars map[string]string
+// vars are the variables of a path. None is empty.
+type vars []variable
+
+type variable struct{ name, value string }
+
+// get is a variable; "" when the path has none of this name.
+func (vs vars) get(name string) string {
+	for _, v := range vs {
+		if v.name == name {
+			return v.value
+		}
+	}
+	return ""
+}
 
 type route struct {
 	pattern string
@@ -67,13 +80,13 @@ func matches(pattern, path string) bool {
 
 // capture gives the raw values of the variables of a pattern that matches.
 func capture(pattern, path string) vars {
-	out := vars{}
+	out := make(vars, 0, 2)
 	for more := true; more; {
 		var p, v string
 		p, pattern, more = strings.Cut(pattern, "/")
 		v, path, _ = strings.Cut(path, "/")
 		if name, ok := strings.CutPrefix(p, "{"); ok {
-			out[strings.TrimSuffix(name, "}")] = v
+			out = append(out, variable{strings.TrimSuffix(name, "}"), v})
 		}
 	}
 	return out
@@ -81,12 +94,12 @@ func capture(pattern, path string) vars {
 
 // decode percent-decodes each variable once (C-3).
 func decode(raw vars) (vars, error) {
-	for name, v := range raw {
-		s, err := url.PathUnescape(v)
+	for i, v := range raw {
+		s, err := url.PathUnescape(v.value)
 		if err != nil || !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
 			return nil, pdpp.Errorf(pdpp.CodeInvalidRequest, "A segment of the path is not valid UTF-8 or contains NUL.")
 		}
-		raw[name] = s
+		raw[i].value = s
 	}
 	return raw, nil
 }

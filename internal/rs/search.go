@@ -58,7 +58,7 @@ func (q *request) searchRows(streams []string) ([]grant.Row, error) {
 	}
 	var rows []grant.Row
 	for _, name := range streams {
-		found, err := q.reach.Stream(name, q.sel)
+		found, err := q.streamRows(name)
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func (q *request) appendStream(b grant.Binding) error {
 
 // streamMetadata answers GET /v1/streams/{stream} (S-5 to S-8).
 func streamMetadata(q *request) error {
-	rows, err := q.reach.Stream(q.vars["stream"], q.sel)
+	rows, err := q.streamRows(q.vars.get("stream"))
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // fieldWindow answers GET …/records/{id}/field-window (rs-contract §7): a bounded
 // piece of one field, cut from the stored pieces.
 func fieldWindow(q *request) error {
-	rows, err := q.reach.Stream(q.vars["stream"], q.sel)
+	rows, err := q.streamRows(q.vars.get("stream"))
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func fieldWindow(q *request) error {
 			return err
 		}
 	}
-	plan, err := q.plan(rows, wish{})
+	plan, err := q.planOne(rows, wish{})
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,10 @@ type builder struct {
 }
 
 func (b *builder) add(text string, args ...any) {
+	if b.args == nil {
+		b.text.Grow(512) // most statements are shorter
+		b.args = make([]any, 0, 8)
+	}
 	for _, arg := range args {
 		before, after, _ := strings.Cut(text, "?")
 		b.args = append(b.args, arg)
