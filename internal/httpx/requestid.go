@@ -26,7 +26,7 @@ type state struct {
 	token      pdpp.TokenID
 	resource   string // suffix of the metadata document (H-50)
 	notes      []slog.Attr
-	challenged bool   // 401 and 403 carry a challenge
+	challenged bool // 401 and 403 carry a challenge
 }
 
 type stateKey struct{}
