@@ -45,6 +45,7 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, c.narrower(err)
 	}
+	defer answer.Free()
 	d := c.document(answer)
 	d.compose(d.relations)
 	d.collect()

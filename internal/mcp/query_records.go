@@ -49,6 +49,7 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, c.smaller(err)
 	}
+	defer answer.Free()
 	page := fitPage(answer, want)
 	rungs := LadderRecords
 	for {

@@ -48,6 +48,7 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer p.Free()
 	near := p.neighbours()
 	link := &Link{URI: p.uri(), Name: visible(w.field), MimeType: "text/plain"}
 	structured := p.structured(c.RS.Provider(), link.URI, near)
@@ -68,7 +69,7 @@ func (p *piece) structured(provider, uri string, near neighbours) []byte {
 	b = append(b, `},"provider_url":`...)
 	b = rawjson.AppendString(b, provider)
 	b = append(b, `,"request_id":`...)
-	return append(appendOrNull(b, p.requestID), '}')
+	return append(appendOrNull(b, p.RequestID), '}')
 }
 
 // appendSource appends the members record and field.

@@ -157,11 +157,11 @@ func (w window) query() rsclient.Query {
 
 // piece is a window as the resource server cut it.
 type piece struct {
+	*rsclient.Answer // which it is a part of
 	rsclient.Window
-	asked     window // with the identity that the answer has
-	limit     int
-	asJSON    bool // it is of the field's JSON text
-	requestID string
+	asked  window // with the identity that the answer has
+	limit  int
+	asJSON bool // it is of the field's JSON text
 }
 
 // readWindow reads a piece of a field. It is cut by the resource server: nothing
@@ -178,7 +178,7 @@ func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &piece{asked: w, limit: w.limit(), requestID: answer.RequestID}
+	p := &piece{Answer: answer, asked: w, limit: w.limit()}
 	var ok bool
 	p.Window, ok = rsclient.WindowOf(answer.Body, rsclient.Identity(w.record.Handle), w.field)
 	if !ok {

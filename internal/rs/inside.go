@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 )
 
 // Reads of the hosted endpoint are made inside the process (H-53).
@@ -23,21 +24,27 @@ func (c *Caller) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("only reads are made inside the process")
 	}
 	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
-	w := &memoryWriter{header: make(http.Header, 8), status: http.StatusOK}
+	w := &memoryWriter{header: make(http.Header, 8), status: http.StatusOK, room: bodies.Get().(*[]byte)}
+	w.body = (*w.room)[:0]
 	c.server.inside.ServeHTTP(w, r)
+	body := &memoryBody{room: w.room, all: w.body}
+	body.Reset(w.body)
 	if err := r.Context().Err(); err != nil {
+		body.Free()
 		return nil, err
 	}
-	return &http.Response{
-		StatusCode: w.status, Header: w.header, ContentLength: int64(len(w.body)), Body: memoryBody{bytes.NewReader(w.body), w.body}, Request: r,
-	}, nil
+	return &http.Response{StatusCode: w.status, Header: w.header, ContentLength: int64(len(w.body)), Body: body, Request: r}, nil
 }
+
+// bodies are rooms for answers.
+var bodies = sync.Pool{New: func() any { return new([]byte) }}
 
 // memoryWriter keeps an answer.
 type memoryWriter struct {
 	header http.Header
 	status int
 	body   []byte
+	room   *[]byte // that body stands in
 }
 
 func (w *memoryWriter) Header() http.Header { return w.header }
@@ -49,13 +56,25 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// memoryBody is the body of such an answer. Who knows it can have it whole.
+// memoryBody is the body of such an answer. Who knows it can have it whole, and give its
+// room back.
 type memoryBody struct {
-	*bytes.Reader
-	all []byte
+	bytes.Reader
+	all  []byte
+	room *[]byte
 }
 
-// Bytes is the whole body.
-func (b memoryBody) Bytes() []byte { return b.all }
+// Bytes is the whole body, until Free.
+func (b *memoryBody) Bytes() []byte { return b.all }
 
-func (memoryBody) Close() error { return nil }
+// Free ends the use of the body: another answer is written in its place. It may be
+// called once, or never.
+func (b *memoryBody) Free() {
+	if cap(b.all) <= maxKeptBuffer {
+		*b.room = b.all
+		bodies.Put(b.room)
+	}
+	b.all, b.room = nil, nil
+}
+
+func (*memoryBody) Close() error { return nil }

@@ -22,6 +22,13 @@ type reply struct {
 	length int64 // of the body as declared; -1: not declared
 	body   []byte
 	over   bool // there was more than the limit
+	lent   lent // that body stands in; nil: it is its own
+}
+
+// lent is a body that was made inside the process.
+type lent interface {
+	Bytes() []byte
+	Free()
 }
 
 // read calls a JSON route.
@@ -44,7 +51,7 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	case repeats(body, bearer):
 		return nil, refused(CodeInvalid, "The answer of the resource server was withheld: it repeats the credential of the call.")
 	}
-	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied"))}, nil
+	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied")), lent: r.lent}, nil
 }
 
 func refused(code, message string) *Error {
@@ -166,8 +173,8 @@ func (in *call) receive(resp *http.Response) (r *reply, err error) {
 		r.over = true
 		return r, nil
 	}
-	if whole, ok := resp.Body.(interface{ Bytes() []byte }); ok {
-		r.body = whole.Bytes()
+	if whole, ok := resp.Body.(lent); ok {
+		r.body, r.lent = whole.Bytes(), whole
 	} else if r.body, err = readBody(resp, most); err != nil {
 		return nil, err
 	}

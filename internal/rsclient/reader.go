@@ -33,6 +33,17 @@ type Answer struct {
 	Body      []byte // an object or, of a list route, an array; as received without insignificant white space
 	RequestID string // "" when the server gave none
 	Applied   Prefer // what the server says it did (Preference-Applied)
+
+	lent lent // that Body stands in; nil: it is its own
+}
+
+// Free gives back the room of an answer of which nothing is used any more. Who does not
+// free an answer leaves it to the collector.
+func (a *Answer) Free() {
+	if a.lent != nil {
+		a.lent.Free()
+		a.lent, a.Body = nil, nil
+	}
 }
 
 // Blob is the content of a blob, or its beginning.
