@@ -3,6 +3,7 @@ package mcphttp_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -170,13 +171,33 @@ func (s *spy) around(next http.RoundTripper) http.RoundTripper {
 		one := seen{method: r.Method, target: r.URL.RequestURI(), prefer: r.Header.Get("Prefer"), authorization: r.Header.Get("Authorization")}
 		if err == nil {
 			one.requestID = res.Header.Get("Request-Id")
-			one.body = string(res.Body.(interface{ Bytes() []byte }).Bytes())
+			body := spoiling{res.Body.(lent)}
+			one.body = string(body.Bytes())
+			res.Body = body
 		}
 		s.mu.Lock()
 		s.list = append(s.list, one)
 		s.mu.Unlock()
 		return res, err
 	})
+}
+
+// lent is a body that another answer may be written over when it is freed.
+type lent interface {
+	io.ReadCloser
+	Bytes() []byte
+	Free()
+}
+
+// spoiling overwrites a body that is freed: what still uses it shows.
+type spoiling struct{ lent }
+
+func (s spoiling) Free() {
+	all := s.Bytes()
+	for i := range all {
+		all[i] = '!'
+	}
+	s.lent.Free()
 }
 
 // take gives the reads since the last time, in the order of their targets.
