@@ -7,7 +7,7 @@ import (
 
 // writeStep is how much is written before the progress deadline moves on. It
 // makes "no progress" mean less than this much in the time allowed.
-const writeStep = 32 << 10
+const writeStep = 64 << 10
 
 // recorder is the one response writer of the edge: it knows what was sent, and
 // cuts off a client that stops reading (H-66). It has no ReadFrom on purpose: a
