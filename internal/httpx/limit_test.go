@@ -222,10 +222,33 @@ func TestThrottleSlowFailures(t *testing.T) {
 	}
 }
 
+// TestThrottleNetworks: who has a network of IPv6 addresses is one client, and an IPv4
+// address is the same one however it is written.
+func TestThrottleNetworks(t *testing.T) {
+	for _, tt := range []struct {
+		failing, asked string
+		same           bool
+	}{
+		{"2001:db8::1", "2001:db8::ffff:2", true},
+		{"2001:db8::1", "2001:db8:0:1::1", false},
+		{"fe80::1%eth0", "fe80::2%eth1", true},
+		{"203.0.113.9", "::ffff:203.0.113.9", true},
+		{"::ffff:203.0.113.9", "::ffff:203.0.113.10", false},
+	} {
+		th := NewThrottle(newClock().now)
+		for range maxFailures {
+			th.Failed(netip.MustParseAddr(tt.failing))
+		}
+		if blocked := th.Blocked(netip.MustParseAddr(tt.asked)) != nil; blocked != tt.same {
+			t.Errorf("after failures of %s, %s is blocked: %v, want %v", tt.failing, tt.asked, blocked, tt.same)
+		}
+	}
+}
+
 func TestThrottleMemory(t *testing.T) {
 	c := newClock()
 	th := NewThrottle(c.now)
-	addr := netip.MustParseAddr("2001:db8::")
+	addr := netip.MustParseAddr("10.0.0.0")
 	for range 2 * maxAddrKeys {
 		th.Failed(addr)
 		addr = addr.Next()

@@ -53,12 +53,26 @@ func (f *failures) over(now time.Time) bool {
 	return now.Sub(f.since) >= failureWindow && !now.Before(f.until)
 }
 
+// network is what counts as one client: an IPv4 address, or the network of 64 bits that
+// an IPv6 client can choose its addresses from.
+func network(addr netip.Addr) netip.Addr {
+	addr = addr.Unmap()
+	if addr.Is4() {
+		return addr
+	}
+	prefix, err := addr.WithZone("").Prefix(64)
+	if err != nil {
+		return addr // not an address at all
+	}
+	return prefix.Addr()
+}
+
 // Failed counts one failure. The last one that is allowed starts the block.
 func (t *Throttle) Failed(addr netip.Addr) {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, fresh := t.addrs.entry(addr, now)
+	f, fresh := t.addrs.entry(network(addr), now)
 	if fresh || f.over(now) {
 		*f = failures{since: now}
 	}
@@ -73,7 +87,7 @@ func (t *Throttle) Blocked(addr netip.Addr) error {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.addrs.find(addr)
+	f := t.addrs.find(network(addr))
 	if f == nil || !now.Before(f.until) {
 		return nil
 	}

@@ -27,10 +27,7 @@ type Config struct {
 	Version  string // for User-Agent
 
 	Transport http.RoundTripper // nil: one of its own, with a pool of connections
-	// Inside says that the transport ends in this process, at our own server: its
-	// answers are compact JSON and are not read again.
-	Inside  bool
-	Timeout time.Duration // 0: Timeout
+	Timeout   time.Duration     // 0: Timeout
 
 	// Token gives the bearer of a call. An *Error is passed on; any other means that
 	// there is no usable credential. nil: the transport authorizes (H-53).
