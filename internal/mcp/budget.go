@@ -24,7 +24,7 @@ func (s *sheet) add(it *item) bool {
 	}
 	head := it.headSize()
 	need := head
-	if it.wholeSize() > min(share, s.room) {
+	if it.size() > min(share, s.room) {
 		need += it.matchSize()
 	}
 	share = max(need, share)

@@ -1,40 +1,67 @@
 package mcp
 
-import "slices"
-
 // separator stands before every part.
 const separator = " | "
 
-// fitting is an item as it fits into its share.
-type fitting struct {
-	item   *item
-	room   int // bytes of the share
-	labels []string
-	shown  []part
-	left   []part // what is left out
-	partly bool   // there is room to say how to read on
+// fit puts the item into a number of bytes, its lines included, and appends it. cut
+// reports that something is shortened or left out. The item is not what it was
+// afterwards.
+func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
+	if it.size() <= share {
+		if text, led := it.append(b, share); len(text)-len(b) <= share && led {
+			return text, it.isCut()
+		}
+	}
+	// Room is kept for the longest line that may follow (MS-65). Where there is none
+	// for it, nothing is shown in part.
+	left := share - it.headSize()
+	reserve := it.reserve()
+	partly := left > reserve
+	if partly {
+		left -= reserve
+	}
+	matches := 0
+	for matches < len(it.parts) && it.parts[matches].marked { // they come first
+		left -= it.parts[matches].place(left, partly)
+		matches++
+	}
+	left = it.keepLabels(left)
+	for i := range it.parts[matches:] {
+		left -= it.parts[matches+i].place(left, partly)
+	}
+	text, _ = it.append(b, share)
+	return text, true
 }
 
-// place takes a part if there is room for it, whole or shortened. It gives the bytes
-// that it took.
-func (f *fitting) place(p part, room int) int {
+// keepLabels keeps the labels that there is room for. It gives the room that is left.
+func (it *item) keepLabels(room int) int {
+	kept := it.labels[:0]
+	for _, l := range it.labels {
+		if len(l) <= room {
+			kept = append(kept, l)
+			room -= len(l)
+		}
+	}
+	it.labels = kept
+	return room
+}
+
+// place decides whether a part is shown: whole, or shortened where something may be
+// shown in part. It gives the bytes that it takes.
+func (p *part) place(room int, partly bool) int {
 	if p.size == 0 {
-		if f.partly {
-			f.shown = append(f.shown, p)
+		if !partly {
+			p.fate = isDropped
 		}
 		return 0
 	}
-	if len(separator)+p.size > room && f.partly {
+	if len(separator)+p.size > room && partly {
 		p.shrink(room - len(separator))
 	}
-	if len(separator)+p.size > room || p.lacks != lacksNothing && !f.partly {
-		if p.lacks == lacksRelation {
-			p.field = "" // it is no field that fetch could be asked for
-		}
-		f.left = append(f.left, p)
+	if len(separator)+p.size > room || p.lacks != lacksNothing && !partly {
+		p.fate = isLeftOut
 		return 0
 	}
-	f.shown = append(f.shown, p)
 	return len(separator) + p.size
 }
 
@@ -84,49 +111,65 @@ func (p *part) shortenTo(n, room int) {
 }
 
 // isCut reports that something is shortened or left out.
-func (f *fitting) isCut() bool {
-	return len(f.left) > 0 || slices.ContainsFunc(f.shown, func(p part) bool { return p.lacks != lacksNothing })
+func (it *item) isCut() bool {
+	for i := range it.parts {
+		if p := &it.parts[i]; p.fate == isLeftOut || p.fate == isShown && p.lacks != lacksNothing {
+			return true
+		}
+	}
+	return false
 }
 
-// size is the length of the item's first line, without what is left out.
-func (f *fitting) size() int {
-	n := len(f.item.head) + len("\n")
-	for _, l := range f.labels {
-		n += len(l)
-	}
-	for i := range f.shown {
-		if f.shown[i].size > 0 {
-			n += len(separator) + f.shown[i].size
+// leftOut is how many parts are left out.
+func (it *item) leftOut() int {
+	n := 0
+	for i := range it.parts {
+		if it.parts[i].fate == isLeftOut {
+			n++
 		}
 	}
 	return n
 }
 
-// append appends the item with its lines. led reports that it says how to read what
-// it does not show.
-func (f *fitting) append(b []byte) (text []byte, led bool) {
-	start := len(b)
-	b = append(b, f.item.head...)
-	for _, l := range f.labels {
-		b = append(b, l...)
+// size is the length of the item's first line with all that it has.
+func (it *item) size() int {
+	n := len(it.head) + len("\n")
+	for _, l := range it.labels {
+		n += len(l)
 	}
-	for i := range f.shown {
-		if f.shown[i].size > 0 {
-			b = f.shown[i].append(append(b, separator...))
+	for i := range it.parts {
+		if it.parts[i].size > 0 {
+			n += len(separator) + it.parts[i].size
 		}
 	}
-	if len(f.left) > 0 {
-		b = append(b, moreFields(len(f.left))...)
+	return n
+}
+
+// append appends the item with its lines, which have so much room. led reports that it
+// says how to read what it does not show.
+func (it *item) append(b []byte, room int) (text []byte, led bool) {
+	start := len(b)
+	b = append(b, it.head...)
+	for _, l := range it.labels {
+		b = append(b, l...)
+	}
+	for i := range it.parts {
+		if p := &it.parts[i]; p.fate == isShown && p.size > 0 {
+			b = p.append(append(b, separator...))
+		}
+	}
+	if left := it.leftOut(); left > 0 {
+		b = append(b, moreFields(left)...)
 	}
 	b = append(b, '\n')
 	line := len(b)
-	b = f.appendMore(b, f.room-(len(b)-start))
+	b = it.appendMore(b, room-(len(b)-start))
 	more := b[line:]
-	led = len(more) > 0 || !f.isCut() || !f.item.hasWay()
-	expand := f.item.expand()
+	led = len(more) > 0 || !it.isCut() || !it.hasWay()
+	expand := it.expand()
 	switch {
 	case expand == "" || expand == string(more):
-	case len(b)-start+len(expand) <= f.room:
+	case len(b)-start+len(expand) <= room:
 		b = append(b, expand...)
 	default:
 		led = false
@@ -136,19 +179,19 @@ func (f *fitting) append(b []byte) (text []byte, led bool) {
 
 // appendMore appends the line that says how to read what the item does not show
 // (MS-68); nothing when it shows all, or there is no room for a line.
-func (f *fitting) appendMore(b []byte, room int) []byte {
-	if !f.item.hasWay() || !f.isCut() {
+func (it *item) appendMore(b []byte, room int) []byte {
+	if !it.hasWay() || !it.isCut() {
 		return b
 	}
-	text := f.lacking(lacksText) // the first
+	text := it.lacking(lacksText) // the first
 	start := len(b)
-	switch hasHandle := f.item.ref.id != ""; {
+	switch hasHandle := it.ref.id != ""; {
 	case text != nil && text.field != "" && hasHandle:
-		b = f.appendReadOn(b, text, room)
-	case hasHandle && text == nil && f.lacking(lacksNested) == nil && len(f.left) == 0:
-		b = append(b, f.item.expand()...)
+		b = it.appendReadOn(b, text, room)
+	case hasHandle && text == nil && it.lacking(lacksNested) == nil && it.leftOut() == 0:
+		b = append(b, it.expand()...)
 	default:
-		b = f.appendFields(b, room)
+		b = it.appendFields(b, room)
 	}
 	if len(b)-start > room {
 		return b[:start]
@@ -157,10 +200,10 @@ func (f *fitting) appendMore(b []byte, room int) []byte {
 }
 
 // lacking is the first part that is shown without something; nil when there is none.
-func (f *fitting) lacking(what lack) *part {
-	for i := range f.shown {
-		if f.shown[i].lacks == what {
-			return &f.shown[i]
+func (it *item) lacking(what lack) *part {
+	for i := range it.parts {
+		if p := &it.parts[i]; p.fate == isShown && p.lacks == what {
+			return p
 		}
 	}
 	return nil
@@ -168,12 +211,12 @@ func (f *fitting) lacking(what lack) *part {
 
 // appendReadOn appends the call that goes on in a text, and the names of others that
 // are shortened, too.
-func (f *fitting) appendReadOn(b []byte, text *part, room int) []byte {
+func (it *item) appendReadOn(b []byte, text *part, room int) []byte {
 	start := len(b)
-	b = f.item.window(text).appendMore(b)
+	b = it.window(text).appendMore(b)
 	end, others := len(b), 0
-	for i := range f.shown {
-		if p := &f.shown[i]; p.lacks == lacksText && p != text {
+	for i := range it.parts {
+		if p := &it.parts[i]; p.fate == isShown && p.lacks == lacksText && p != text {
 			sep := ","
 			if others == 0 {
 				b, sep = b[:len(b)-1], " other_fields=["
@@ -193,32 +236,43 @@ func (f *fitting) appendReadOn(b []byte, text *part, room int) []byte {
 
 // appendFields appends the call that shows the fields that are left out or shown in
 // part: the whole record when they are many, or not all have a name.
-func (f *fitting) appendFields(b []byte, room int) []byte {
-	const most = 8
-	var names [most]string
-	list := names[:0]
-	hasAll := true
-	note := func(p *part) {
-		if hasAll = hasAll && len(list) < most && p.field != ""; hasAll {
-			list = append(list, p.field)
-		}
-	}
-	for i := range f.left {
-		note(&f.left[i])
-	}
-	for _, what := range []lack{lacksNested, lacksText} {
-		for i := range f.shown {
-			if f.shown[i].lacks == what {
-				note(&f.shown[i])
-			}
-		}
-	}
-	if hasAll {
+func (it *item) appendFields(b []byte, room int) []byte {
+	if it.nameLacking() {
 		start := len(b)
-		if b = f.item.appendWay(b, list); len(b)-start <= room {
+		if b = it.appendWay(b, it.names); len(b)-start <= room {
 			return b
 		}
 		b = b[:start]
 	}
-	return f.item.appendWay(b, nil)
+	return it.appendWay(b, nil)
+}
+
+// nameLacking lists the fields that are left out, then those that are shown in part;
+// false when they are many, or not all have a name. A relation is no field that fetch
+// could be asked for.
+func (it *item) nameLacking() bool {
+	it.names = it.names[:0]
+	for i := range it.parts {
+		if p := &it.parts[i]; p.fate == isLeftOut && (p.lacks == lacksRelation || !it.name(p)) {
+			return false
+		}
+	}
+	for _, what := range []lack{lacksNested, lacksText} {
+		for i := range it.parts {
+			if p := &it.parts[i]; p.fate == isShown && p.lacks == what && !it.name(p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// name adds the field of a part to the list, if it can.
+func (it *item) name(p *part) bool {
+	const most = 8
+	if p.field == "" || len(it.names) == most {
+		return false
+	}
+	it.names = append(it.names, p.field)
+	return true
 }

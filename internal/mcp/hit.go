@@ -197,23 +197,22 @@ func (h *hit) item(it *item, n int, told source) {
 		it.label("display_name", name)
 	}
 	for _, e := range h.excerpts {
-		it.add(e.part())
+		e.part(it)
 	}
 	if h.excerpts == nil && h.Snippet.Text != "" {
-		p := part{label: "snippet", source: balanced(h.Snippet.Text), total: -1, marked: true}
+		p := it.add(naming{label: "snippet"})
+		p.source, p.total, p.marked = balanced(h.Snippet.Text), -1, true
 		p.shorten(PreviewChars)
-		it.add(p)
 	}
 	if h.Card != nil {
 		h.cardParts(it)
 	}
 }
 
-func (e excerpt) part() part {
-	p := newPart(e.Field)
+func (e excerpt) part(it *item) {
+	p := it.add(named(e.Field))
 	p.source, p.total, p.marked, p.whole, p.read = e.Text, e.Total, true, e.Complete, &e.read
 	p.shorten(PreviewChars)
-	return p
 }
 
 // cardParts are the fields and binary facts that the server's own card shows.
@@ -222,22 +221,22 @@ func (h *hit) cardParts(it *item) {
 		if f.Field == "" || slices.ContainsFunc(h.excerpts, func(e excerpt) bool { return e.Field == f.Field }) {
 			continue
 		}
-		p := newPart(f.Field)
-		p.text = p.label + "=" + string(f.Value)
+		p := it.add(named(f.Field))
+		p.print(f.Value)
 		if s, ok := rawjson.String(f.Value); ok {
 			p.source, p.total, p.whole = s, -1, !f.Truncated
 			p.read = &window{record: h.ref, field: f.Field, place: selector{offset: given{0, true}}}
 			p.shorten(PreviewChars)
 		}
-		it.add(p)
 	}
 	for _, f := range h.Card.Binary {
-		p := newPart(f.Field)
-		p.text = string(appendShortFacts([]byte(p.label+"=binary"), f.Facts, f.BlobID))
-		it.add(p)
+		p := it.add(named(f.Field))
+		p.print(appendShortFacts([]byte("binary"), f.Facts, f.BlobID))
 	}
 	if n := h.Card.Omitted; n > 0 {
-		it.add(part{text: "binary_omitted=" + strconv.Itoa(n), lacks: lacksNested})
+		p := it.add(naming{label: "binary_omitted"})
+		p.print(strconv.AppendInt(nil, int64(n), 10))
+		p.lacks = lacksNested
 	}
 }
 

@@ -8,18 +8,20 @@ import (
 )
 
 // item is one record or hit of a text (MS-66): a line, and perhaps a line that says
-// how to read on. It is put together first and fitted into its share afterwards.
+// how to read on. It is put together first and fitted into its share afterwards. One
+// item is used for all of a list, one after the other.
 type item struct {
 	ref    ref
 	head   []byte // number, handle, title and what else is printed whole or not at all
 	handle int    // bytes of head: number and handle, which the first item always prints
 	labels []string
 	parts  []part
+	values []byte // room for values of parts that are written for them
 	// way is the call that shows fields of a record that no handle names; nil when
 	// there is none.
 	way      func(fields []string) *Next
-	room     []part // for the parts that fit
-	reserved int    // bytes of the longest line that may follow; 0: not known yet
+	reserved int // bytes of the longest line that may follow; 0: not known yet
+	names    []string
 }
 
 // lack is what a part does not show.
@@ -32,27 +34,43 @@ const (
 	lacksRelation      // the records of a relation: fetch has them
 )
 
+// fate is what becomes of a part when its item is fitted.
+type fate uint8
+
+const (
+	isShown   fate = iota
+	isLeftOut      // it is counted, and fetch shows it
+	isDropped      // it says only where to read on, and there is no room for that
+)
+
+// naming is how a part names its field.
+type naming struct {
+	label string // as printed
+	field string // as arguments name it; "" when none can
+}
+
 // part is one field of an item.
 type part struct {
-	field string // as arguments name it; "" when none can
-	label string // name=
-	text  string // name=value, as printed; "" for a text, and for what is only read on
-	size  int    // bytes as printed
+	naming
+	value []byte // as printed behind its name; nil for a text, and for what is only read on
+	size  int    // bytes as printed, with the name
 	lacks lack
+	fate  fate
 
 	// Of a text that can be shortened:
+	marked bool   // highlights in it are tags
+	whole  bool   // the source is the whole text
 	source string // its beginning as it came, with what is not printed
 	shown  string // what is printed of it
 	total  int    // characters of the whole; -1: not known
 	chars  int    // characters of the source that are shown
-	marked bool   // highlights in it are tags
-	whole  bool   // the source is the whole text
 	read   *window
 }
 
 // start begins the nth item of a list, in the place of the one before.
 func (it *item) start(n int, r ref) {
-	*it = item{ref: r, head: it.head[:0], labels: it.labels[:0], parts: it.parts[:0], room: it.room[:0]}
+	it.ref, it.way, it.reserved = r, nil, 0
+	it.head, it.labels, it.parts, it.values = it.head[:0], it.labels[:0], it.parts[:0], it.values[:0]
 	it.head = append(strconv.AppendInt(it.head, int64(n), 10), '.')
 	if r.id != "" {
 		it.head = appendID(append(it.head, ' '), r.id)
@@ -95,21 +113,26 @@ func (it *item) label(name, value string) {
 	}
 }
 
-func (it *item) add(p part) {
-	if p.size == 0 {
-		p.size = len(p.text)
-	}
-	it.parts = append(it.parts, p)
+// add begins a part for a field, behind those that there are. It is filled before the
+// next one is added.
+func (it *item) add(n naming) *part {
+	it.parts = append(it.parts, part{naming: n})
+	return &it.parts[len(it.parts)-1]
 }
 
-// newPart begins a part for a field. A name that no argument can hold is printed, and
-// not read by.
-func newPart(field string) part {
-	p := part{label: bareName(field)}
+// named is the naming of a field. A name that no argument can hold is printed, and not
+// read by.
+func named(field string) naming {
+	n := naming{label: bareName(field)}
 	if isReadable(field) {
-		p.field = field
+		n.field = field
 	}
-	return p
+	return n
+}
+
+// print gives a part its value.
+func (p *part) print(value []byte) {
+	p.value, p.size = value, len(p.label)+len("=")+len(value)
 }
 
 // isReadable reports a field that an argument can name (MS-56).
@@ -145,10 +168,14 @@ const ellipsis = "…"
 
 // append appends the part as it is printed.
 func (p *part) append(b []byte) []byte {
-	if p.source == "" || p.shown == "" && p.text != "" {
-		return append(b, p.text...)
+	if p.source == "" && p.value == nil {
+		return b
 	}
-	b = appendQuote(append(append(b, p.label...), '='), p.shown)
+	b = append(append(b, p.label...), '=')
+	if p.shown == "" && p.value != nil {
+		return append(b, p.value...)
+	}
+	b = appendQuote(b, p.shown)
 	if p.lacks == lacksNothing {
 		return b
 	}
@@ -167,12 +194,6 @@ func (it *item) headSize() int {
 	return n
 }
 
-// wholeSize is the length of the item's first line with all that it has.
-func (it *item) wholeSize() int {
-	all := fitting{item: it, shown: it.parts, labels: it.labels}
-	return all.size()
-}
-
 // matchSize is what the item takes beside that to show a little of its first match and
 // how to read on; 0 for an item that is no hit.
 func (it *item) matchSize() int {
@@ -186,43 +207,6 @@ func (it *item) matchSize() int {
 	return len(separator) + p.size + it.reserve() + 1
 }
 
-// fit puts the item into a number of bytes, its lines included, and appends it. cut
-// reports that something is shortened or left out.
-func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
-	all := fitting{item: it, room: share, shown: it.parts, labels: it.labels}
-	if all.size() <= share {
-		if text, led := all.append(b); len(text)-len(b) <= share && led {
-			return text, all.isCut()
-		}
-	}
-	// Room is kept for the longest line that may follow (MS-65). Where there is none
-	// for it, nothing is shown in part.
-	f := fitting{item: it, room: share, partly: true, shown: it.room}
-	left := share - it.headSize()
-	if reserve := it.reserve(); left > reserve {
-		left -= reserve
-	} else {
-		f.partly = false
-	}
-	matches := 0
-	for matches < len(it.parts) && it.parts[matches].marked { // they come first
-		left -= f.place(it.parts[matches], left)
-		matches++
-	}
-	for _, l := range it.labels {
-		if len(l) <= left {
-			f.labels = append(f.labels, l)
-			left -= len(l)
-		}
-	}
-	for _, p := range it.parts[matches:] {
-		left -= f.place(p, left)
-	}
-	it.room = f.shown
-	text, _ = f.append(b)
-	return text, true
-}
-
 // reserve is the length of the longest lines that may follow the item.
 func (it *item) reserve() int {
 	if it.reserved > 0 {
@@ -230,16 +214,21 @@ func (it *item) reserve() int {
 	}
 	longest := 0
 	var room [512]byte
-	var field string // the longest name that is read on from some place
+	var name, widest string // of the fields that are read on from some place
+	isRead := false
 	for i := range it.parts {
 		switch p := &it.parts[i]; {
 		case p.source == "" && p.lacks != lacksText:
 		case p.read != nil:
 			longest = max(longest, len(p.read.appendMore(room[:0])))
-		case len(p.field) >= len(field):
-			field = p.field
-			longest = max(longest, len(it.ref.from(field, max(p.chars, PreviewChars)).appendMore(room[:0])))
+		case len(p.field) >= len(name):
+			if name, isRead = p.field, true; idLen(name) > idLen(widest) {
+				widest = name
+			}
 		}
+	}
+	if isRead {
+		longest = max(longest, len(it.ref.from(widest, PreviewChars).appendMore(room[:0])))
 	}
 	if it.hasWay() {
 		longest = max(longest, len(it.appendWay(room[:0], nil)))

@@ -116,36 +116,55 @@ func (r *row) item(it *item, n int) {
 	}
 	it.titled(r.title.Text, r.at)
 	for f := range r.shown() {
-		it.add(fieldPart(f))
+		it.field(f)
 	}
-	for _, rel := range r.Expanded {
-		it.add(relationPart(rel))
+	for i := range r.Expanded {
+		it.relation(&r.Expanded[i])
 	}
 	if r.title.Truncated && r.title.Field != "" {
-		p := newPart(r.title.Field)
-		p.lacks = lacksText
-		it.add(p)
+		it.add(named(r.title.Field)).lacks = lacksText
 	}
 }
 
-// fieldPart is a field of a record as a text shows it.
-func fieldPart(f *evidence.Field) part {
-	p := newPart(f.Name)
+// field adds a field of a record.
+func (it *item) field(f *evidence.Field) {
+	p := it.add(named(f.Name))
 	switch f.Shape {
 	case evidence.ShapeScalar:
-		p.text = p.label + "=" + string(f.Value)
+		p.print(f.Value)
 	case evidence.ShapeBinary:
-		p.text = string(appendBinary([]byte(p.label+"="), *f))
+		p.print(it.written(appendBinary(it.values, *f)))
 	case evidence.ShapeNested:
-		shown, whole := appendNested([]byte(p.label+"="), f.Value, JSONPreviewBytes)
-		if p.text = string(shown); f.Cut != nil || !whole {
-			p.text, p.lacks = p.label+"=json"+cutMark(nestedSize(*f)), lacksNested
+		shown, whole := appendNested(it.values, f.Value, JSONPreviewBytes)
+		if f.Cut != nil || !whole {
+			shown = appendCutMark(append(it.values, "json"...), nestedSize(*f))
+			p.lacks = lacksNested
 		}
+		p.print(it.written(shown))
 	default:
 		p.source, p.total = headOf(f), totalChars(f)
 		p.shorten(PreviewChars)
 	}
-	return p
+}
+
+// relation adds an expanded relation.
+func (it *item) relation(rel *rsclient.Relation) {
+	p := it.add(named(rel.Name))
+	b := strconv.AppendInt(append(it.values, "expanded("...), int64(len(rel.Records)), 10)
+	if rel.HasMore {
+		b = append(b, ", has_more"...)
+	}
+	p.print(it.written(append(b, ')')))
+	if len(rel.Records) > 0 {
+		p.lacks = lacksRelation
+	}
+}
+
+// written takes the room for values with one appended, which it gives.
+func (it *item) written(values []byte) []byte {
+	value := values[len(it.values):]
+	it.values = values
+	return value
 }
 
 // headOf is the beginning of a text, as much as a card shows.
@@ -171,17 +190,4 @@ func nestedSize(f evidence.Field) int {
 		return f.Cut.TotalChars
 	}
 	return len(f.Value)
-}
-
-func relationPart(rel rsclient.Relation) part {
-	p := newPart(rel.Name)
-	p.text = p.label + "=expanded(" + strconv.Itoa(len(rel.Records))
-	if rel.HasMore {
-		p.text += ", has_more"
-	}
-	p.text += ")"
-	if len(rel.Records) > 0 {
-		p.lacks = lacksRelation
-	}
-	return p
 }
