@@ -20,7 +20,7 @@ func eachBinary(r *Record, visit func(binaryField)) {
 			}
 			continue
 		}
-		b, ok := DetectBinary(f.Value, r.presentation().isBlob(f.Name))
+		b, ok := DetectBinary(f.Value, r.presentation().isBlob(string(f.Name)))
 		if !ok {
 			continue
 		}

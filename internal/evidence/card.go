@@ -146,7 +146,7 @@ func cardText(r *Record, field string, room int) (s string, cut bool) {
 	if !ok {
 		return "", false
 	}
-	s, more := t.head()
+	s, more := r.head(t)
 	s, cut = cutChars(Clean(s), maxCardValue)
 	short := cutBytes(s, room)
 	if len(short) < len(s) && len(short) < minCardValue {

@@ -108,10 +108,9 @@ func isLine(s string, n int) bool {
 const maxRead = 4096
 
 // head decodes the beginning of a text. It reports whether it is not all of it.
-func (t text) head() (s string, more bool) {
+func (r *Record) head(t text) (s string, more bool) {
 	part := rawjson.Prefix(t.content, maxRead)
-	var buf [256]byte
-	return string(rawjson.AppendText(buf[:0], part)), len(part) < len(t.content) || !t.isWhole()
+	return r.Texts.Decoded(part), len(part) < len(t.content) || !t.isWhole()
 }
 
 // isASCII reports that characters of s are bytes.

@@ -79,7 +79,7 @@ func beginning(r *Record, field string) Excerpt {
 	if t.isWhole() {
 		total = rawjson.CharCount(t.content)
 	}
-	head, _ := t.head()
+	head, _ := r.head(t)
 	part := leading(head, total)
 	e := Excerpt{Field: field, Provenance: DeclaredRole, End: part.to, Total: total}
 	e.Preview, _ = render(head, part, nil, total)

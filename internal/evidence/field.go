@@ -22,13 +22,29 @@ type Field struct {
 
 	Binary Binary // of ShapeBinary
 	BlobID string // the blob that a binary value refers to; "" when it refers to none
+
+	chars int // of the whole text; 0: not counted yet
+}
+
+// TotalChars is the length of a text in characters: of a preview, that of the whole. It
+// is counted once.
+func (f *Field) TotalChars() int {
+	if f.chars == 0 {
+		content, _ := rawjson.Content(f.Value)
+		f.chars = rawjson.CharCount(content)
+		if f.Cut != nil {
+			f.chars = max(f.Cut.TotalChars, f.chars)
+		}
+	}
+	return f.chars
 }
 
 // AppendFields appends the values of a record in their order. A list of blob
 // references is nested: each of its elements is binary.
 func (r *Record) AppendFields(dst []Field) []Field {
-	for i, f := range r.fields {
-		dst = append(dst, r.field(f, r.name(i)))
+	for i := range r.fields {
+		dst = append(dst, Field{Name: r.name(i), Value: r.fields[i].Value})
+		r.judge(&dst[len(dst)-1])
 	}
 	return dst
 }
@@ -45,24 +61,36 @@ func (r *Record) name(n int) string {
 	return r.names[n]
 }
 
-func (r *Record) field(f rawjson.Member, name string) Field {
-	out := Field{Name: name, Value: f.Value, Cut: r.Truncated[name], Shape: shapeOf(f.Value)}
-	if cut := out.Cut; cut != nil { // judged when it was cut
-		switch {
-		case cut.Binary != nil:
-			out.Shape, out.Binary = ShapeBinary, *cut.Binary
-		case cut.AsJSON:
-			out.Shape = ShapeNested
+// judge finds what may be shown of a field.
+func (r *Record) judge(f *Field) {
+	f.Shape = shapeOf(f.Value)
+	if len(r.Truncated) > 0 {
+		f.Cut = r.Truncated[f.Name]
+	}
+	switch cut := f.Cut; {
+	case cut == nil:
+		f.detect(r.presentation())
+	case cut.Binary != nil: // judged when it was cut
+		f.Shape, f.Binary = ShapeBinary, *cut.Binary
+	case cut.AsJSON:
+		f.Shape = ShapeNested
+	}
+}
+
+// detect finds out whether a whole value is binary.
+func (f *Field) detect(p *Presentation) {
+	switch rawjson.KindOf(f.Value) {
+	case rawjson.KindString:
+		if len(f.Value) < minBinaryChars {
+			return
 		}
-		return out
+	case rawjson.KindObject:
+	default:
+		return
 	}
-	if rawjson.KindOf(f.Value) == rawjson.KindArray {
-		return out
+	if b, ok := DetectBinary(f.Value, p.isBlob(f.Name)); ok {
+		f.Shape, f.Binary, f.BlobID = ShapeBinary, b, blobID(b, f.Value)
 	}
-	if b, ok := DetectBinary(f.Value, r.presentation().isBlob(f.Name)); ok {
-		out.Shape, out.Binary, out.BlobID = ShapeBinary, b, blobID(b, f.Value)
-	}
-	return out
 }
 
 func shapeOf(value []byte) Shape {

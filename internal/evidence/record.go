@@ -31,7 +31,11 @@ type Record struct {
 
 	Presentation *Presentation // nil: nothing was declared
 
+	// Texts makes the strings of titles and times; nil: each on its own.
+	Texts *rawjson.Texts
+
 	fields  rawjson.Object // the data
+	indexed rawjson.Object // room for them
 	names   []string       // of the fields of this record or the one before
 	scratch []byte         // for what is written before its place is reached
 }
@@ -42,8 +46,13 @@ type Record struct {
 // looked up here, once for everything that is asked about them later; who renders
 // one record after the other uses one Record for all.
 func (r *Record) SetData(data []byte) {
-	r.fields = rawjson.Index(r.fields[:0], data)
+	r.indexed = rawjson.Index(r.indexed[:0], data)
+	r.fields = r.indexed
 }
+
+// SetFields is SetData for who has found the members already. The list is not copied
+// either.
+func (r *Record) SetFields(members rawjson.Object) { r.fields = members }
 
 // value gives the value of a field as stored.
 func (r *Record) value(field string) ([]byte, bool) {
@@ -95,7 +104,7 @@ func (r *Record) presentation() *Presentation {
 }
 
 // isBlob reports whether a field may be taken for a blob reference.
-func (p *Presentation) isBlob(field []byte) bool { return p.BlobsByID || p.BlobFields[string(field)] }
+func (p *Presentation) isBlob(field string) bool { return p.BlobsByID || p.BlobFields[field] }
 
 // text is the value of a string field.
 type text struct {

@@ -37,13 +37,13 @@ func TitleOf(r *Record) Title { return TitleAt(r, EventTimeOf(r)) }
 func TitleAt(r *Record, at EventTime) Title {
 	for _, field := range r.presentation().Roles[pdpp.RolePrimaryTitle] {
 		if t, ok := r.text(field); ok {
-			if title, ok := fieldTitle(t, SourceRole, field); ok {
+			if title, ok := r.fieldTitle(t, SourceRole, field); ok {
 				return title
 			}
 		}
 	}
 	if t, ok := r.named("title"); ok {
-		if title, ok := fieldTitle(t, SourceName, "title"); ok {
+		if title, ok := r.fieldTitle(t, SourceName, "title"); ok {
 			return title
 		}
 	}
@@ -52,8 +52,8 @@ func TitleAt(r *Record, at EventTime) Title {
 	return title
 }
 
-func fieldTitle(t text, source Source, field string) (Title, bool) {
-	s, more := t.head()
+func (r *Record) fieldTitle(t text, source Source, field string) (Title, bool) {
+	s, more := r.head(t)
 	title := line(s, more)
 	title.Source, title.Field = source, field
 	return title, title.Text != ""
@@ -109,17 +109,17 @@ func (t EventTime) IsAuthored() bool { return t.Value != "" && t.Source != Sourc
 func EventTimeOf(r *Record) EventTime {
 	p := r.presentation()
 	for _, field := range p.Roles[pdpp.RoleEventTime] {
-		if v := timeIn(r.text(field)); v != "" {
+		if v := r.timeIn(r.text(field)); v != "" {
 			return EventTime{v, SourceRole, field}
 		}
 	}
 	for _, field := range p.TimeFields {
-		if v := timeIn(r.text(field)); v != "" {
+		if v := r.timeIn(r.text(field)); v != "" {
 			return EventTime{v, SourceStream, field}
 		}
 	}
 	for _, name := range timeNames {
-		if v := timeIn(r.named(name)); v != "" {
+		if v := r.timeIn(r.named(name)); v != "" {
 			return EventTime{v, SourceName, name}
 		}
 	}
@@ -131,11 +131,11 @@ func EventTimeOf(r *Record) EventTime {
 
 // timeIn gives a text that is a time (C-34) as it is, else "". A number is no
 // time: nobody declared its unit.
-func timeIn(t text, ok bool) string {
+func (r *Record) timeIn(t text, ok bool) string {
 	if !ok {
 		return ""
 	}
-	s, more := t.head()
+	s, more := r.head(t)
 	if _, isTime := pdpp.ParseTime(s); !isTime || more {
 		return ""
 	}

@@ -14,12 +14,11 @@ import (
 // document is a record as fetch gives it (MS-143 to MS-145).
 type document struct {
 	*row
-	id            string
-	url           string
-	provider      string
-	presentations rsclient.Presentations
-	projected     bool              // by the adapter (MS-71)
-	keys          map[string]string // of relations (MS-67)
+	id        string
+	url       string
+	provider  string
+	projected bool              // by the adapter (MS-71)
+	keys      map[string]string // of relations (MS-67)
 
 	source string     // of the text: role, text or rendered
 	field  string     // that is the text; "" when it is rendered
@@ -239,7 +238,7 @@ func smallValue(f evidence.Field) ([]byte, bool) {
 	case evidence.ShapeScalar:
 		return f.Value, len(f.Value) <= PreviewChars
 	case evidence.ShapeText:
-		return []byte(escapeHidden(string(f.Value))), totalChars(&f) <= PreviewChars
+		return []byte(escapeHidden(string(f.Value))), f.TotalChars() <= PreviewChars
 	case evidence.ShapeNested:
 		return appendNested(nil, f.Value, JSONPreviewBytes)
 	}
@@ -277,11 +276,14 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 	const rest = 256 // for the line about what is not shown
 	s := sheet{room: room - len(head) - rest, coming: len(rel.Records), least: RowMin}
 	var all *Next
+	var child row // one after the other
+	child.Asked.Connection, child.Declared = d.Connection, d.Declared
 	var it item
 	for i, raw := range rel.Records {
-		child := newRow(rsclient.RecordOf(raw, rsclient.Identity{Connection: d.Connection}), d.presentations, nil)
+		child.Row(raw)
+		child.describe(nil)
 		if all == nil && child.Stream != "" {
-			all = d.children(child, d.keys[rel.Name])
+			all = d.children(&child, d.keys[rel.Name])
 		}
 		child.item(&it, i+1)
 		if !s.add(&it) {

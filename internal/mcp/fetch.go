@@ -76,12 +76,12 @@ func (c *call) document(answer *rsclient.Answer) *document {
 		body, d.projected = rsclient.PreviewDetail(body, FetchField)
 	}
 	asked := rsclient.Identity{Connection: c.connection(), Stream: c.args.handle.Stream, Record: c.args.handle.Record}
-	record := rsclient.DetailOf(body, asked)
-	if !Handle(record.Identity).isNamed() {
-		record.Identity = asked
+	d.row = new(row)
+	d.Asked, d.Declared = asked, rsclient.PresentationsOf(body)
+	if d.Detail(body); !Handle(d.Identity).isNamed() {
+		d.Identity = asked
 	}
-	d.presentations = rsclient.PresentationsOf(body)
-	d.row = newRow(record, d.presentations, c.args.List("fields"))
+	d.describe(c.args.List("fields"))
 	if strings.HasPrefix(d.id, recordURI) {
 		if id, embedded := c.args.handle.String(); embedded {
 			d.id = id

@@ -133,7 +133,7 @@ func (r *row) continued() []evidence.Field {
 			if f.Cut != nil {
 				return 0
 			}
-			if len(f.Value) > PreviewChars && totalChars(f) > PreviewChars {
+			if len(f.Value) > PreviewChars && f.TotalChars() > PreviewChars {
 				return 1
 			}
 		case evidence.ShapeNested:
@@ -213,7 +213,7 @@ func (r *row) textEntry(b []byte, f *evidence.Field) []byte {
 	if f.Cut != nil {
 		offset = f.Cut.ShownChars
 	}
-	return r.windowEntry(appendSize(appendEntryHead(b, f, "text"), totalChars(f)), f.Name, offset)
+	return r.windowEntry(appendSize(appendEntryHead(b, f, "text"), f.TotalChars()), f.Name, offset)
 }
 
 // windowEntry ends an entry with a window of its field.

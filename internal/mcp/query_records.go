@@ -67,7 +67,6 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 
 // records is the result for a page, with a ladder of at most that many records.
 func (c *call) records(p *cutPage, rungs int) *Result {
-	asked := rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
 	fields := c.args.List("fields")
 	body := p.body()
 	b := append(make([]byte, 0, len(body)+LadderMax+64*len(p.rows)), `{"data":`...)
@@ -77,9 +76,12 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	text := c.recordsText(p)
 	sheet := text.begin()
 	var r row // one after the other
+	r.Declared = p.Presentation
+	r.Asked = rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
 	var it item
 	for i, raw := range p.rows {
-		r.read(rsclient.RecordOf(raw, asked), p.Presentation, fields)
+		r.Row(raw)
+		r.describe(fields)
 		if i > 0 {
 			b = append(b, ',')
 		}

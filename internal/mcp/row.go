@@ -13,7 +13,7 @@ import (
 
 // row is a record of an answer and what is said of it (MS-60, MS-61).
 type row struct {
-	rsclient.Record
+	rsclient.RecordReader
 	ref      ref
 	evidence evidence.Record
 	all      []evidence.Field // its fields
@@ -24,21 +24,14 @@ type row struct {
 	ordered *evidence.Presentation // that says so
 }
 
-// newRow reads a record.
-func newRow(rec rsclient.Record, all rsclient.Presentations, fields []string) *row {
-	r := new(row)
-	r.read(rec, all, fields)
-	return r
-}
-
-// read makes r another record. fields, when they were asked for, are all that is looked
-// at (MS-102, PROJ-2).
-func (r *row) read(rec rsclient.Record, all rsclient.Presentations, fields []string) {
+// describe says what there is to say of the record that was read. fields, when they were
+// asked for, are all that is looked at (MS-102, PROJ-2).
+func (r *row) describe(fields []string) {
 	if fields != nil {
-		rec.Project(fields)
+		r.Project(fields)
 	}
-	r.Record, r.ref = rec, refer(Handle{rec.Connection, rec.Stream, rec.Identity.Record})
-	if rec.Describe(&r.evidence, all); fields != nil {
+	r.ref = refer(Handle(r.Identity))
+	if r.Describe(&r.evidence); fields != nil {
 		r.evidence.Envelope = nil // it was not asked for either
 	}
 	r.all = r.evidence.AppendFields(r.all[:0])
@@ -142,7 +135,7 @@ func (it *item) field(f *evidence.Field) {
 		}
 		p.print(it.written(shown))
 	default:
-		p.source, p.total = headOf(f), totalChars(f)
+		p.source, p.total = headOf(f), f.TotalChars()
 		p.shorten(PreviewChars)
 	}
 }
@@ -172,16 +165,6 @@ func headOf(f *evidence.Field) string {
 	content, _ := rawjson.Content(f.Value)
 	var room [1024]byte
 	return string(rawjson.AppendText(room[:0], rawjson.Prefix(content, PreviewChars)))
-}
-
-// totalChars is the length of a whole text.
-func totalChars(f *evidence.Field) int {
-	content, _ := rawjson.Content(f.Value)
-	total := rawjson.CharCount(content)
-	if f.Cut != nil {
-		total = max(f.Cut.TotalChars, total)
-	}
-	return total
 }
 
 // nestedSize is the length of a nested value: of a preview that of the whole.

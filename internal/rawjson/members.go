@@ -104,20 +104,12 @@ type Object []Member
 // Index appends the members of a compact object to dst; both alias obj like those of
 // Members.
 func Index(dst Object, obj []byte) Object {
-	if len(obj) == 0 || obj[0] != '{' {
+	if KindOf(obj) != KindObject {
 		return dst
 	}
-	for i := 1; ; {
-		name, value, next := member(obj, i)
-		if next < 0 {
-			return dst
-		}
-		if bytes.IndexByte(name, '\\') >= 0 {
-			name = appendDecoded(make([]byte, 0, len(name)), name)
-		}
-		dst = append(dst, Member{name, value})
-		i = next
-	}
+	s := Scanner{b: obj}
+	dst, _ = s.Object(dst)
+	return dst
 }
 
 // Get finds the first member with a name; nil when there is none.

@@ -33,10 +33,18 @@ type Relation struct {
 
 // RecordOf reads a row of a page (MS-60). What it does not say of itself is as it
 // was asked for.
-func RecordOf(raw []byte, asked Identity) Record { return recordOf(raw, asked, envelopeNames) }
+func RecordOf(raw []byte, asked Identity) Record {
+	r := RecordReader{Asked: asked}
+	r.Row(raw)
+	return r.Record
+}
 
 // DetailOf reads the answer of the record route, which also has links and meta.
-func DetailOf(body []byte, asked Identity) Record { return recordOf(body, asked, detailNames) }
+func DetailOf(body []byte, asked Identity) Record {
+	r := RecordReader{Asked: asked}
+	r.Detail(body)
+	return r.Record
+}
 
 var detailNames = func() map[string]bool {
 	names := map[string]bool{"links": true, "meta": true}
@@ -45,22 +53,6 @@ var detailNames = func() map[string]bool {
 	}
 	return names
 }()
-
-func recordOf(raw []byte, asked Identity, envelope map[string]bool) Record {
-	var room memberRoom
-	o := index(&room, raw)
-	r := Record{
-		Identity: Identity{o.firstID(connectionNames), o.text("stream"), o.firstID(rowRecordNames)}.or(asked),
-		Source:   o.source(), Raw: raw, Payload: o.object("data"),
-		EmittedAt: o.text("emitted_at"), Truncated: truncationsOf(o.get("truncated_fields")), Expanded: relationsOf(o.get("expanded")),
-		Deleted: o.isTrue("deleted"), DeletedAt: o.text("deleted_at"), RemovedReason: o.text("removed_reason"),
-	}
-	if r.Payload == nil {
-		r.Flat = true
-		r.Payload = without(raw, envelope)
-	}
-	return r
-}
 
 // without copies an object but for some members.
 func without(obj []byte, names map[string]bool) []byte {
@@ -143,19 +135,18 @@ func relationsOf(expanded []byte) []Relation {
 // Evidence is the record as the shared package renders it.
 func (r *Record) Evidence(all Presentations) *evidence.Record {
 	e := new(evidence.Record)
-	r.Describe(e, all)
+	r.describe(e, all.For(r.ConnectorKey, r.Stream))
+	e.SetData(r.Payload)
 	return e
 }
 
-// Describe makes e the record as the shared package renders it, in place of what it
-// was.
-func (r *Record) Describe(e *evidence.Record, all Presentations) {
+// describe makes e the record as the shared package renders it, but for its data.
+func (r *Record) describe(e *evidence.Record, declared *evidence.Presentation) {
 	e.Stream, e.ID, e.ConnectionID = r.Stream, pdpp.RecordID(r.Identity.Record), pdpp.ConnectionID(r.Connection)
 	e.DisplayName, e.ConnectorDisplayName, e.ConnectorKey = r.DisplayName, r.ConnectorName, pdpp.ConnectorKey(ShortKey(r.ConnectorKey))
-	e.Truncated, e.Presentation = r.Truncated, all.For(r.ConnectorKey, r.Stream)
+	e.Truncated, e.Presentation = r.Truncated, declared
 	if e.Envelope = nil; !r.Flat {
 		e.Envelope = r.Raw
 	}
 	e.EmittedAt, _ = pdpp.ParseTime(r.EmittedAt)
-	e.SetData(r.Payload)
 }

@@ -1,0 +1,159 @@
+package rsclient
+
+import (
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+)
+
+// RecordReader reads records, one after the other: those of a page have much in common,
+// which is kept. It holds the last one.
+type RecordReader struct {
+	Record
+	// Asked is the identity that records were asked for: what they do not say of
+	// themselves.
+	Asked Identity
+	// Declared is what is known about their streams.
+	Declared Presentations
+	// Texts makes the strings of the records.
+	Texts rawjson.Texts
+
+	fields rawjson.Object // the members of the payload
+	// about is what is declared about the stream of the last record that was described.
+	about                *evidence.Presentation
+	connectorKey, stream string
+}
+
+// Row reads a row of a page (MS-60).
+func (r *RecordReader) Row(raw []byte) { r.read(raw, envelopeNames) }
+
+// Detail reads the answer of the record route, which also has links and meta.
+func (r *RecordReader) Detail(body []byte) { r.read(body, detailNames) }
+
+func (r *RecordReader) read(raw []byte, envelope map[string]bool) {
+	m := r.members(raw)
+	r.Raw = raw
+	r.Identity = Identity{r.id(r.Connection, m.connection, m.instance), r.text(r.Stream, m.stream), r.id(r.Identity.Record, m.id, m.recordKey)}.or(r.Asked)
+	r.Source = Source{
+		ConnectorKey: r.id(r.ConnectorKey, m.connectorKey, m.connector), DisplayName: r.text(r.DisplayName, m.displayName),
+		ConnectorName: r.text(r.ConnectorName, m.connectorName),
+	}
+	r.EmittedAt, r.Truncated, r.Expanded = r.text("", m.emittedAt), truncationsOf(m.truncated), relationsOf(m.expanded)
+	r.Deleted, r.DeletedAt, r.RemovedReason = string(m.deleted) == "true", r.text("", m.deletedAt), r.text("", m.removedReason)
+	r.Payload = asObject(m.data)
+	if r.Flat = r.Payload == nil; r.Flat {
+		r.Payload = without(raw, envelope)
+		r.fields = rawjson.Index(r.fields[:0], r.Payload)
+	}
+}
+
+// recordMembers are the members of a record that are read; nil where there is none.
+type recordMembers struct {
+	id, recordKey, stream, connection, instance  []byte
+	connectorKey, connector                      []byte
+	displayName, connectorName                   []byte
+	data, expanded, truncated                    []byte
+	emittedAt, deleted, deletedAt, removedReason []byte
+}
+
+// named is the member with a name; nil for one that is not read.
+func (m *recordMembers) named(name []byte) *[]byte {
+	switch string(name) {
+	case "id":
+		return &m.id
+	case "record_key":
+		return &m.recordKey
+	case "stream":
+		return &m.stream
+	case "connection_id":
+		return &m.connection
+	case "connector_instance_id":
+		return &m.instance
+	case "connector_key":
+		return &m.connectorKey
+	case "connector_id":
+		return &m.connector
+	case "display_name":
+		return &m.displayName
+	case "connector_display_name":
+		return &m.connectorName
+	case "data":
+		return &m.data
+	case "expanded":
+		return &m.expanded
+	case "truncated_fields":
+		return &m.truncated
+	case "emitted_at":
+		return &m.emittedAt
+	case "deleted":
+		return &m.deleted
+	case "deleted_at":
+		return &m.deletedAt
+	case "removed_reason":
+		return &m.removedReason
+	}
+	return nil
+}
+
+// members finds the members of a record, the first of each name, and on the way those
+// of its payload.
+func (r *RecordReader) members(raw []byte) (m recordMembers) {
+	r.fields = r.fields[:0]
+	s := rawjson.Scan(raw)
+	for name, ok := s.Name(); ok; name, ok = s.Name() {
+		at := m.named(name)
+		switch {
+		case at == &m.data && m.data == nil && s.Kind() == rawjson.KindObject:
+			r.fields, m.data = s.Object(r.fields)
+		case at != nil && *at == nil:
+			*at = s.Value()
+		default:
+			s.Value()
+		}
+	}
+	return m
+}
+
+// id is the first of two members that holds an identifier: a string that is not empty,
+// or a number, whose digits count (REC-2).
+func (r *RecordReader) id(before string, first, second []byte) string {
+	for _, v := range [...][]byte{first, second} {
+		if s := r.text(before, v); s != "" {
+			return s
+		}
+		if rawjson.KindOf(v) == rawjson.KindNumber {
+			return r.Texts.Of(v)
+		}
+	}
+	return ""
+}
+
+// text is a string, "" for what is none: mostly the one that the record before had.
+func (r *RecordReader) text(before string, value []byte) string {
+	content, ok := rawjson.Content(value)
+	switch {
+	case !ok:
+		return ""
+	case string(content) == before && rawjson.Is(value, before):
+		return before
+	}
+	return r.Texts.Decoded(content)
+}
+
+// Project keeps the named fields of the payload alone, whatever the server sent
+// (PROJ-2).
+func (r *RecordReader) Project(fields []string) {
+	r.Record.Project(fields)
+	r.fields = rawjson.Index(r.fields[:0], r.Payload)
+}
+
+// Describe makes e the record as the shared package renders it, in place of what it
+// was. It is right until the next one is read.
+func (r *RecordReader) Describe(e *evidence.Record) {
+	if r.about == nil || r.connectorKey != r.ConnectorKey || r.stream != r.Stream {
+		r.about = r.Declared.For(r.ConnectorKey, r.Stream)
+		r.connectorKey, r.stream = r.ConnectorKey, r.Stream
+	}
+	r.describe(e, r.about)
+	e.Texts = &r.Texts
+	e.SetFields(r.fields)
+}
