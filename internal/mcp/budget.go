@@ -10,6 +10,7 @@ type sheet struct {
 	ranked bool // an item gets no larger share than one before it that was cut
 	most   int  // that share; 0: none was cut
 	text   []byte
+	lent   *buffer // that text stands in; nil when it is its own
 	shown  int
 	cut    bool // an item is shortened
 	beside bool // an item has its connection beside the handle

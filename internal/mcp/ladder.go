@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"strconv"
-	"sync"
 
 	"pdpp/internal/evidence"
 	"pdpp/internal/rawjson"
@@ -16,27 +15,19 @@ import (
 type ladder struct {
 	provider string
 	most     int
+	lent     *buffer
 	b        []byte // the rungs
-	room     *[]byte
 	n        int
 	omitted  int
 }
 
-// ladderRooms are reused: a ladder is copied into its result.
-var ladderRooms = sync.Pool{New: func() any { b := make([]byte, 0, LadderMax+1024); return &b }}
-
 func newLadder(provider string, most int) *ladder {
-	room := ladderRooms.Get().(*[]byte)
-	return &ladder{provider: provider, most: most, b: (*room)[:0], room: room}
+	lent := borrow() // the rungs are copied into the result
+	return &ladder{provider: provider, most: most, lent: lent, b: lent.b}
 }
 
 // free ends the use of a ladder.
-func (l *ladder) free() {
-	if cap(l.b) <= 4*LadderMax {
-		*l.room = l.b
-	}
-	ladderRooms.Put(l.room)
-}
+func (l *ladder) free() { l.lent.giveBack(l.b) }
 
 const (
 	ladderHead = `,"content_ladder":{"kind":"record_set","read_tool":"read_record_field","records":[`

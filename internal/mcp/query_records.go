@@ -62,15 +62,16 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 		default:
 			page.drop(over)
 		}
+		res.Free()
 	}
 }
 
 // records is the result for a page, with a ladder of at most that many records.
 func (c *call) records(p *cutPage, rungs int) *Result {
 	fields := c.args.List("fields")
-	body := p.body()
-	b := append(make([]byte, 0, len(body)+LadderMax+64*len(p.rows)), `{"data":`...)
-	b = append(append(b, body...), `,"ids":[`...)
+	lent := borrow()
+	b := append(append(lent.b, `{"data":`...), p.body()...)
+	b = append(b, `,"ids":[`...)
 	ways := newLadder(c.RS.Provider(), rungs)
 	defer ways.free()
 	text := c.recordsText(p)
@@ -98,7 +99,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	if p.dropped() > 0 {
 		next = c.rerun(len(p.rows))
 	}
-	return &Result{Structured: c.appendTail(b, p, next), Content: []Block{{Text: text.end(sheet)}}}
+	return &Result{Structured: c.appendTail(b, p, next), lent: lent, Content: []Block{{Text: text.end(sheet)}}}
 }
 
 // recordsText is the text without its items (MS-104, MS-105).

@@ -5,6 +5,17 @@ type Result struct {
 	Structured []byte // structuredContent: a compact JSON object
 	Content    []Block
 	IsError    bool
+
+	lent *buffer // that Structured stands in; nil when it is its own
+}
+
+// Free gives back the room of a result that has been copied, and of which nothing is
+// used any more. Who does not free a result leaves it to the collector.
+func (r *Result) Free() {
+	if r.lent != nil {
+		r.lent.giveBack(r.Structured)
+		r.lent, r.Structured = nil, nil
+	}
 }
 
 // Block is one block of content: a text, or a link to a resource.

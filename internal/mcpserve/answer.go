@@ -137,6 +137,7 @@ func (s *Server) appendCall(ctx context.Context, b []byte, name string, args []b
 	b = appendToolResult(b, res, revision != Batches)
 	s.log(ctx, "tool call", slog.String("tool", tool.Name), slog.Bool("failed", res.IsError), slog.Int64("ms", s.Now().Sub(start).Milliseconds()),
 		slog.Int("text_bytes", textBytes(res)), slog.Int("bytes", len(b)-before))
+	res.Free()
 	return b, nil
 }
 

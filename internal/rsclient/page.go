@@ -58,16 +58,19 @@ const usualRows = 25
 
 // PageOf reads a list answer. A body without a list has no rows.
 func PageOf(body []byte) Page {
-	top := layoutOf(body)
-	p := Page{
-		NextCursor: asText(top.value(body, "next_cursor")), NextChangesSince: asText(top.value(body, "next_changes_since")),
-		Meta: asObject(top.value(body, "meta")), body: body, list: top.list(body),
-	}
+	p := Page{body: body}
+	var room [16]placed
+	top := p.layout(room[:0])
+	p.NextCursor, p.NextChangesSince = asText(top.value(body, "next_cursor")), asText(top.value(body, "next_changes_since"))
+	p.Meta = asObject(top.value(body, "meta"))
 	if v := top.value(body, "has_more"); rawjson.KindOf(v) == rawjson.KindBool {
 		more := string(v) == "true"
 		p.HasMore = &more
 	}
-	p.Rows = slices.AppendSeq(make([][]byte, 0, usualRows), rawjson.Elements(body[p.list.start:p.list.end]))
+	if p.Rows == nil {
+		p.list = top.list(body)
+		p.Rows = slices.AppendSeq(make([][]byte, 0, usualRows), rawjson.Elements(body[p.list.start:p.list.end]))
+	}
 	p.Count = countOf(p.Meta)
 	p.Warnings = warningsOf(p.Meta)
 	p.Presentation = presentationsOf(p.Meta)
@@ -83,12 +86,26 @@ type placed struct {
 	span
 }
 
-func layoutOf(body []byte) layout {
-	all := make(layout, 0, 12)
-	for name, place := range rawjson.Places(body) {
-		all = append(all, placed{name, span{place.Value, place.End}})
+// layout finds the members of the body, and on the way the rows where they mostly are.
+func (p *Page) layout(all layout) layout {
+	s := rawjson.Scan(p.body)
+	for name, ok := s.Name(); ok; name, ok = s.Name() {
+		start := s.Offset()
+		var value []byte
+		if string(name) == "data" && s.Kind() == rawjson.KindArray && !all.has("data") {
+			p.Rows, value = s.Array(make([][]byte, 0, usualRows))
+			p.list = span{start, start + len(value)}
+		} else {
+			value = s.Value()
+		}
+		all = append(all, placed{name, span{start, start + len(value)}})
 	}
 	return all
+}
+
+func (l layout) has(name string) bool {
+	_, ok := l.find(name)
+	return ok
 }
 
 // find is where a member stands.
