@@ -17,8 +17,8 @@ type item struct {
 	labels []string
 	parts  []part
 	values []byte // room for values of parts that are written for them
-	// way is the call that shows fields of a record that no handle names; nil when
-	// there is none.
+	// way is the call that shows fields of a record of the list that no handle names;
+	// nil when there is none.
 	way      func(fields []string) *Next
 	reserved int // bytes of the longest line that may follow; 0: not known yet
 	names    []string
@@ -69,7 +69,7 @@ type part struct {
 
 // start begins the nth item of a list, in the place of the one before.
 func (it *item) start(n int, r ref) {
-	it.ref, it.way, it.reserved = r, nil, 0
+	it.ref, it.reserved = r, 0
 	it.head, it.labels, it.parts, it.values = it.head[:0], it.labels[:0], it.parts[:0], it.values[:0]
 	it.head = append(strconv.AppendInt(it.head, int64(n), 10), '.')
 	if r.id != "" {
@@ -141,20 +141,23 @@ func isReadable(field string) bool { return field != "" && isCarried(field) }
 // shorten shows at most n characters of a text: its first, or those around its first
 // highlight.
 func (p *part) shorten(n int) {
+	var quoted int
 	if p.marked {
 		p.shown, p.chars = aroundMark(p.source, n)
+		_, quoted = measure(p.shown)
 	} else {
 		p.shown = firstChars(p.source, n)
-		p.chars = charCount(p.shown)
+		p.chars, quoted = measure(p.shown)
 	}
 	isWhole := p.shown == p.source && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total)
 	if p.lacks = lacksNothing; !isWhole {
 		p.lacks = lacksText
-		if !p.marked {
+		if !p.marked && strings.HasSuffix(p.shown, ellipsis) {
 			p.shown = strings.TrimSuffix(p.shown, ellipsis)
+			quoted -= len(ellipsis)
 		}
 	}
-	p.size = len(p.label) + len("=") + quotedLen(p.shown)
+	p.size = len(p.label) + len("=") + quoted
 	if p.lacks != lacksNothing {
 		var room [32]byte
 		if p.size += len(appendCutMark(room[:0], p.total)); !p.marked {

@@ -75,13 +75,13 @@ func (l *ladder) append(b []byte) []byte {
 
 // appendRung appends the members of one record of a ladder (MS-191), with at most
 // LadderFields of its fields, text first.
-func (r *row) appendRung(b []byte, fields []evidence.Field, provider string) []byte {
+func (r *row) appendRung(b []byte, fields []*evidence.Field, provider string) []byte {
 	b = r.ref.appendRecord(b)
 	for i := range fields[:min(len(fields), LadderFields)] {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = r.appendEntry(b, &fields[i], provider)
+		b = r.appendEntry(b, fields[i], provider)
 	}
 	return append(b, ']')
 }
@@ -113,54 +113,66 @@ func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
 	return append(b, ']')
 }
 
-// continued are the fields of a record that an answer shows in part: texts that are
-// cut in the data, then those that only the text cuts, then nested values, then
-// binary ones (MS-192). A list of blobs is one field for each.
-func (r *row) continued() []evidence.Field {
-	const none = 4
-	rank := func(f *evidence.Field) int {
-		switch f.Shape {
-		case evidence.ShapeText:
-			if f.Cut != nil {
-				return 0
-			}
-			if len(f.Value) > PreviewChars && f.TotalChars() > PreviewChars {
-				return 1
-			}
-		case evidence.ShapeNested:
-			if isLong(f) || hasBinary(f.Value) {
-				return 2
-			}
-		case evidence.ShapeBinary:
-			return 3
+// rank is the place of a field among those that an answer shows in part (MS-192).
+type rank uint8
+
+const (
+	cutText  rank = iota // in the data
+	longText             // only the text cuts it
+	nested               // or a list of blobs
+	binary               // whatever its size
+	shownFull
+)
+
+// rankOf is the rank of a field.
+func rankOf(f *evidence.Field) rank {
+	switch f.Shape {
+	case evidence.ShapeText:
+		if f.Cut != nil {
+			return cutText
 		}
-		return none
+		if len(f.Value) > PreviewChars && f.TotalChars() > PreviewChars {
+			return longText
+		}
+	case evidence.ShapeNested:
+		if isLong(f) || hasBinary(f.Value) {
+			return nested
+		}
+	case evidence.ShapeBinary:
+		return binary
 	}
-	ranks := make([]int, len(r.all))
-	found := false
+	return shownFull
+}
+
+// continued are the fields of a record that an answer shows in part, by their ranks. A
+// list of blobs is one field for each.
+func (r *row) continued() []*evidence.Field {
+	r.ranks, r.partly = r.ranks[:0], r.partly[:0]
+	last := shownFull
 	for i := range r.all {
-		ranks[i] = rank(&r.all[i])
-		found = found || ranks[i] < none
+		r.ranks = append(r.ranks, rankOf(&r.all[i]))
+		last = min(last, r.ranks[i])
 	}
-	if !found {
+	if last == shownFull {
 		return nil
 	}
-	var list []evidence.Field
-	for wanted := range none {
+	for wanted := range shownFull {
 		for i := range r.all {
 			f := &r.all[i]
-			if ranks[i] != wanted {
+			if r.ranks[i] != wanted {
 				continue
 			}
-			if f.Shape != evidence.ShapeNested || isLong(f) {
-				list = append(list, *f)
+			if wanted != nested || isLong(f) {
+				r.partly = append(r.partly, f)
 			}
-			if f.Shape == evidence.ShapeNested {
-				list = append(list, blobsOf(*f)...)
+			if wanted == nested {
+				for _, blob := range blobsOf(*f) {
+					r.partly = append(r.partly, &blob)
+				}
 			}
 		}
 	}
-	return list
+	return r.partly
 }
 
 // isLong reports a nested value that a text does not show whole.

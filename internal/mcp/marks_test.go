@@ -60,8 +60,8 @@ func TestAroundMark(t *testing.T) {
 func TestQuotedLengths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z"\\\n\t é…\x00\x7f\x{202e}\x{2028}]*`), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "s")
-		if got, want := quotedLen(s), len(quote(s)); got != want {
-			t.Fatalf("quotedLen(%q) = %d, want %d", s, got, want)
+		if chars, got := measure(s); got != len(quote(s)) || chars != charCount(s) {
+			t.Fatalf("measure(%q) = %d, %d, want %d, %d", s, chars, got, charCount(s), len(quote(s)))
 		}
 		most := rapid.IntRange(0, len(s)+2).Draw(t, "most")
 		n := charsWithin(s, most)

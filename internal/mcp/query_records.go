@@ -79,7 +79,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	var r row // one after the other
 	r.Declared = p.Presentation
 	r.Asked = rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
-	var it item
+	it := item{way: c.again}
 	for i, raw := range p.rows {
 		r.Row(raw)
 		r.describe(fields)
@@ -90,7 +90,6 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		ways.add(&r)
 		if sheet.isOpen() {
 			r.item(&it, i+1)
-			it.way = c.again
 			sheet.add(&it)
 		}
 	}

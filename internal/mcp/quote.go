@@ -130,20 +130,22 @@ func appendQuote(b []byte, s string) []byte {
 	return rawjson.AppendString(b, evidence.Clean(s))
 }
 
-// quotedLen is the length of a value as quote writes it.
-func quotedLen(s string) int {
-	n := len(`""`)
+// measure counts the characters of a text, and the bytes that quote writes for it.
+func measure(s string) (chars, quoted int) {
+	quoted = len(`""`)
 	for i := 0; i < len(s); {
 		if plain := rawjson.Plain(s[i:]); plain > 0 {
-			n += plain - strings.Count(s[i:i+plain], "\x7f")
+			chars += plain
+			quoted += plain
 			i += plain
 			continue
 		}
 		bytes, size := quotedChar(s, i)
-		n += bytes
+		chars++
+		quoted += bytes
 		i += size
 	}
-	return n
+	return chars, quoted - strings.Count(s, "\x7f")
 }
 
 // charsWithin is how many characters of a text take at most so many bytes between
@@ -202,13 +204,19 @@ func bareName(s string) string {
 
 // firstChars is the first n characters of a text.
 func firstChars(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	i := min(rawjson.Plain(s), n) // of these a byte is a character
-	for n -= i; n > 0 && i < len(s); n-- {
+	i := 0
+	for n > 0 && len(s)-i > n {
+		if plain := min(rawjson.Plain(s[i:]), n); plain > 0 { // of these a byte is a character
+			i += plain
+			n -= plain
+			continue
+		}
 		_, size := utf8.DecodeRuneInString(s[i:])
 		i += size
+		n--
+	}
+	if n > 0 {
+		return s
 	}
 	return s[:i]
 }

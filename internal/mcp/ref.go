@@ -6,6 +6,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
 )
 
 // ref is a record as results refer to it (MS-52).
@@ -15,10 +16,14 @@ type ref struct {
 	beside string // the connection that goes beside the id; "" when the id says all
 }
 
-func refer(h Handle) ref {
-	id, embedded := h.String()
-	r := ref{Handle: h, id: id}
-	if id != "" && !embedded {
+func refer(h Handle) ref { return referBy(h, nil) }
+
+// referBy is refer for one of many records, whose strings are made together.
+func referBy(h Handle, texts *rawjson.Texts) ref {
+	var room [256]byte
+	id, embedded := h.append(room[:0])
+	r := ref{Handle: h, id: texts.Of(id)}
+	if len(id) > 0 && !embedded {
 		r.beside = h.Connection
 	}
 	return r

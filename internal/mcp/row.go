@@ -1,11 +1,8 @@
 package mcp
 
 import (
-	"iter"
-	"slices"
 	"strconv"
 
-	"pdpp"
 	"pdpp/internal/evidence"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
@@ -20,8 +17,10 @@ type row struct {
 	title    evidence.Title   // its text is never empty where there is a handle
 	at       evidence.EventTime
 
-	first   []string               // the fields that are shown first, by their roles
-	ordered *evidence.Presentation // that says so
+	columns columns
+
+	ranks  []rank            // of the fields, for the ladder
+	partly []*evidence.Field // that an answer shows in part
 }
 
 // describe says what there is to say of the record that was read. fields, when they were
@@ -30,7 +29,7 @@ func (r *row) describe(fields []string) {
 	if fields != nil {
 		r.Project(fields)
 	}
-	r.ref = refer(Handle(r.Identity))
+	r.ref = referBy(Handle(r.Identity), &r.Texts)
 	if r.Describe(&r.evidence); fields != nil {
 		r.evidence.Envelope = nil // it was not asked for either
 	}
@@ -39,34 +38,6 @@ func (r *row) describe(fields []string) {
 	r.title = evidence.TitleAt(&r.evidence, r.at)
 	if r.title.Text == "" {
 		r.title.Text = r.ref.id
-	}
-}
-
-// shownRoles are the roles whose fields come first, in this order (MS-66).
-var shownRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary, pdpp.RolePrimaryText, pdpp.RoleMedia}
-
-// shown are the values of the record in the order of MS-66, without those that its
-// line says already and those that say nothing.
-func (r *row) shown() iter.Seq[*evidence.Field] {
-	if p := r.evidence.Presentation; r.ordered != p { // mostly that of the record before
-		r.ordered, r.first = p, r.first[:0]
-		for _, role := range shownRoles {
-			r.first = append(r.first, p.Roles[role]...)
-		}
-	}
-	return func(yield func(*evidence.Field) bool) {
-		for _, name := range r.first {
-			for i := range r.all {
-				if f := &r.all[i]; f.Name == name && !r.isSaid(f) && !isEmpty(f) && !yield(f) {
-					return
-				}
-			}
-		}
-		for i := range r.all {
-			if f := &r.all[i]; !slices.Contains(r.first, f.Name) && !r.isSaid(f) && !isEmpty(f) && !yield(f) {
-				return
-			}
-		}
 	}
 }
 
@@ -108,8 +79,11 @@ func (r *row) item(it *item, n int) {
 		return
 	}
 	it.titled(r.title.Text, r.at)
-	for f := range r.shown() {
-		it.field(f)
+	r.columns.follow(r)
+	for _, i := range r.columns.order {
+		if f := &r.all[i]; !r.isSaid(f) && !isEmpty(f) {
+			r.addField(it, f, r.columns.names[i].naming)
+		}
 	}
 	for i := range r.Expanded {
 		it.relation(&r.Expanded[i])
@@ -119,9 +93,9 @@ func (r *row) item(it *item, n int) {
 	}
 }
 
-// field adds a field of a record.
-func (it *item) field(f *evidence.Field) {
-	p := it.add(named(f.Name))
+// addField adds a field.
+func (r *row) addField(it *item, f *evidence.Field, n naming) {
+	p := it.add(n)
 	switch f.Shape {
 	case evidence.ShapeScalar:
 		p.print(f.Value)
@@ -135,7 +109,8 @@ func (it *item) field(f *evidence.Field) {
 		}
 		p.print(it.written(shown))
 	default:
-		p.source, p.total = headOf(f), f.TotalChars()
+		content, _ := rawjson.Content(f.Value)
+		p.source, p.total = r.Texts.Decoded(rawjson.Prefix(content, PreviewChars)), f.TotalChars()
 		p.shorten(PreviewChars)
 	}
 }
@@ -158,13 +133,6 @@ func (it *item) written(values []byte) []byte {
 	value := values[len(it.values):]
 	it.values = values
 	return value
-}
-
-// headOf is the beginning of a text, as much as a card shows.
-func headOf(f *evidence.Field) string {
-	content, _ := rawjson.Content(f.Value)
-	var room [1024]byte
-	return string(rawjson.AppendText(room[:0], rawjson.Prefix(content, PreviewChars)))
 }
 
 // nestedSize is the length of a nested value: of a preview that of the whole.
