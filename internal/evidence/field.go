@@ -1,6 +1,10 @@
 package evidence
 
-import "pdpp/internal/rawjson"
+import (
+	"slices"
+
+	"pdpp/internal/rawjson"
+)
 
 // Shape is how a value may be shown.
 type Shape uint8
@@ -42,6 +46,7 @@ func (f *Field) TotalChars() int {
 // AppendFields appends the values of a record in their order. A list of blob
 // references is nested: each of its elements is binary.
 func (r *Record) AppendFields(dst []Field) []Field {
+	dst = slices.Grow(dst, len(r.fields))
 	for i := range r.fields {
 		dst = append(dst, Field{Name: r.name(i), Value: r.fields[i].Value})
 		r.judge(&dst[len(dst)-1])

@@ -2,7 +2,9 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/binary"
 	"iter"
+	"math/bits"
 )
 
 // Members iterates the members of a compact object in order. name is decoded, and
@@ -186,10 +188,31 @@ func valueEnd(b []byte, i int) int {
 	return i
 }
 
-// stringEnd gives the offset after the string whose inside starts at start. A
-// quote ends it unless an odd number of backslashes stands before the quote.
+// stringEnd gives the offset after the string whose inside starts at start; -1 when it
+// does not end. Most strings are short: their first bytes are looked at here, the others
+// by the faster search, which is worth its call only then.
 func stringEnd(b []byte, start int) int {
-	for i := start; ; {
+	const short = 32
+	i := start
+	for i+8 <= len(b) && i < start+short {
+		m := quoteOrSlash(binary.LittleEndian.Uint64(b[i:]))
+		if m == 0 {
+			i += 8
+			continue
+		}
+		i += bits.TrailingZeros64(m) >> 3
+		if b[i] == '"' {
+			return i + 1
+		}
+		i += len(`\x`)
+	}
+	return longEnd(b, i)
+}
+
+// longEnd is stringEnd for the rest of a string: what stands before i is whole. A quote
+// ends it unless an odd number of backslashes stands before the quote.
+func longEnd(b []byte, start int) int {
+	for i := start; i < len(b); {
 		n := bytes.IndexByte(b[i:], '"')
 		if n < 0 {
 			return -1
@@ -204,6 +227,7 @@ func stringEnd(b []byte, start int) int {
 			return i
 		}
 	}
+	return -1
 }
 
 func stubEnd(b []byte, start int) int {

@@ -22,6 +22,14 @@ func special(x uint64) uint64 {
 	return (quote | slash | control | x) & highs
 }
 
+// quoteOrSlash sets the high bit of each lane that is a quote or a backslash; the lowest
+// mark is exact, like that of special. What is not ASCII is masked out.
+func quoteOrSlash(x uint64) uint64 {
+	quote := (x ^ '"'*lanes) - lanes
+	slash := (x ^ '\\'*lanes) - lanes
+	return (quote | slash) &^ x & highs
+}
+
 // plain gives the offset of the first special byte at or after i.
 func plain(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
