@@ -24,10 +24,15 @@ type Field struct {
 	Value []byte      // as stored, or its preview
 	Cut   *Truncation // nil: the value is whole
 
-	Binary Binary // of ShapeBinary
-	BlobID string // the blob that a binary value refers to; "" when it refers to none
+	File *File // of ShapeBinary, else nil
 
 	chars int // of the whole text; 0: not counted yet
+}
+
+// File is what is known of a binary value.
+type File struct {
+	Binary
+	BlobID string // the blob that it refers to; "" when it refers to none
 }
 
 // TotalChars is the length of a text in characters: of a preview, that of the whole. It
@@ -76,7 +81,7 @@ func (r *Record) judge(f *Field) {
 	case cut == nil:
 		f.detect(r.presentation())
 	case cut.Binary != nil: // judged when it was cut
-		f.Shape, f.Binary = ShapeBinary, *cut.Binary
+		f.Shape, f.File = ShapeBinary, &File{Binary: *cut.Binary}
 	case cut.AsJSON:
 		f.Shape = ShapeNested
 	}
@@ -94,7 +99,7 @@ func (f *Field) detect(p *Presentation) {
 		return
 	}
 	if b, ok := DetectBinary(f.Value, p.isBlob(f.Name)); ok {
-		f.Shape, f.Binary, f.BlobID = ShapeBinary, b, blobID(b, f.Value)
+		f.Shape, f.File = ShapeBinary, &File{b, blobID(b, f.Value)}
 	}
 }
 

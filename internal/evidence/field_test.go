@@ -24,7 +24,11 @@ func TestFields(t *testing.T) {
 	}
 	var got []shown
 	for _, f := range r.AppendFields(nil) {
-		got = append(got, shown{f.Name, f.Shape, f.Binary.Kind, f.BlobID})
+		s := shown{Name: f.Name, Shape: f.Shape}
+		if f.File != nil {
+			s.Kind, s.Blob = f.File.Kind, f.File.BlobID
+		}
+		got = append(got, s)
 	}
 	want := []shown{
 		{"n", ShapeScalar, "", ""},

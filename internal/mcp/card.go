@@ -94,7 +94,7 @@ func (d *document) ways() []string {
 		lines = append(lines, "more: "+n.line())
 	}
 	for _, f := range d.binaries {
-		lines = append(lines, "binary "+quoteID(f.Name)+" "+string(appendShortFacts(nil, f.Binary, f.BlobID)))
+		lines = append(lines, "binary "+quoteID(f.Name)+" "+string(appendShortFacts(nil, f.File.Binary, f.File.BlobID)))
 	}
 	return lines
 }

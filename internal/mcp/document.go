@@ -215,7 +215,7 @@ func blobsOf(list evidence.Field) []evidence.Field {
 	var all []evidence.Field
 	for item := range rawjson.Elements(list.Value) {
 		if facts, ok := evidence.DetectBinary(item, true); ok && rawjson.KindOf(item) == rawjson.KindObject {
-			all = append(all, evidence.Field{Name: list.Name, Shape: evidence.ShapeBinary, Binary: facts, BlobID: evidence.BlobIDOf(item)})
+			all = append(all, evidence.Field{Name: list.Name, Shape: evidence.ShapeBinary, File: &evidence.File{Binary: facts, BlobID: evidence.BlobIDOf(item)}})
 		}
 	}
 	return all

@@ -109,11 +109,11 @@ func (d *document) links() []Link {
 		}
 	}
 	for _, f := range d.binaries {
-		if f.BlobID == "" {
+		if f.File.BlobID == "" {
 			continue
 		}
-		link := Link{URI: blobHandle{d.ref.Connection, f.BlobID}.URI(), Name: visible(f.Name), MimeType: evidence.Clean(f.Binary.MimeType)}
-		link.Size = max(0, f.Binary.SizeBytes)
+		link := Link{URI: blobHandle{d.ref.Connection, f.File.BlobID}.URI(), Name: visible(f.Name), MimeType: evidence.Clean(f.File.MimeType)}
+		link.Size = max(0, f.File.SizeBytes)
 		list = append(list, link)
 	}
 	return list[:min(most, len(list))]

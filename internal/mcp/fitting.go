@@ -1,5 +1,7 @@
 package mcp
 
+import "pdpp/internal/rawjson"
+
 // separator stands before every part.
 const separator = " | "
 
@@ -68,13 +70,13 @@ func (p *part) place(room int, partly bool) int {
 // shrink shortens a text until it fits; it stays as it is when too little would be
 // left.
 func (p *part) shrink(room int) {
-	if p.source == "" || room < minShown {
+	if !p.isText() || room < minShown {
 		return
 	}
 	if !p.marked {
 		var mark [32]byte
 		around := len(p.label) + len(`=""`) + len(ellipsis) + len(appendCutMark(mark[:0], p.total))
-		p.shortenTo(min(charsWithin(p.source, room-around), p.chars), room)
+		p.shortenTo(min(p.charsWithin(room-around), p.chars), room)
 		return
 	}
 	// What highlights and escapes take is not known before: a few tries come close.
@@ -97,6 +99,15 @@ func (p *part) shrink(room int) {
 	if best.size <= room {
 		*p = best
 	}
+}
+
+// charsWithin is how many characters of the text take at most so many bytes between
+// quotes.
+func (p *part) charsWithin(most int) int {
+	if p.raw.source != nil {
+		return rawjson.CharCount(rawjson.Within(p.raw.source, most))
+	}
+	return charsWithin(p.source, most)
 }
 
 // shortenTo shows n characters if they are worth it and fit.

@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
 )
 
 // item is one record or hit of a text (MS-66): a line, and perhaps a line that says
@@ -58,14 +60,18 @@ type part struct {
 	fate  fate
 
 	// Of a text that can be shortened:
-	marked bool   // highlights in it are tags
-	whole  bool   // the source is the whole text
-	source string // its beginning as it came, with what is not printed
-	shown  string // what is printed of it
-	total  int    // characters of the whole; -1: not known
-	chars  int    // characters of the source that are shown
+	marked bool    // highlights in it are tags
+	whole  bool    // the source is the whole text
+	raw    rawText // its beginning and what is shown of it, where that is printed as it came
+	source string  // else its beginning as it came, with what is not printed
+	shown  string  // and what is printed of it
+	total  int     // characters of the whole; -1: not known
+	chars  int     // characters of its beginning that are shown
 	read   *window
 }
+
+// rawText is a text inside of a JSON string, printed as it stands there.
+type rawText struct{ source, shown []byte }
 
 // start begins the nth item of a list, in the place of the one before.
 func (it *item) start(n int, r ref) {
@@ -141,44 +147,63 @@ func isReadable(field string) bool { return field != "" && isCarried(field) }
 // shorten shows at most n characters of a text: its first, or those around its first
 // highlight.
 func (p *part) shorten(n int) {
-	var quoted int
-	if p.marked {
+	var quoted int // bytes of what is shown
+	isAll := false // of the source
+	switch {
+	case p.raw.source != nil:
+		p.raw.shown = rawjson.Prefix(p.raw.source, n)
+		p.chars, quoted = rawjson.CharCount(p.raw.shown), len(p.raw.shown)+len(`""`)
+		isAll = len(p.raw.shown) == len(p.raw.source)
+	case p.marked:
 		p.shown, p.chars = aroundMark(p.source, n)
 		_, quoted = measure(p.shown)
-	} else {
+		isAll = p.shown == p.source
+	default:
 		p.shown = firstChars(p.source, n)
 		p.chars, quoted = measure(p.shown)
-	}
-	isWhole := p.shown == p.source && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total)
-	if p.lacks = lacksNothing; !isWhole {
-		p.lacks = lacksText
-		if !p.marked && strings.HasSuffix(p.shown, ellipsis) {
-			p.shown = strings.TrimSuffix(p.shown, ellipsis)
-			quoted -= len(ellipsis)
-		}
+		isAll = len(p.shown) == len(p.source)
 	}
 	p.size = len(p.label) + len("=") + quoted
-	if p.lacks != lacksNothing {
-		var room [32]byte
-		if p.size += len(appendCutMark(room[:0], p.total)); !p.marked {
-			p.size += len(ellipsis)
-		}
+	if isAll && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total) {
+		p.lacks = lacksNothing
+		return
+	}
+	p.lacks = lacksText
+	var room [32]byte
+	if p.size += len(appendCutMark(room[:0], p.total)); !p.marked && !p.trimEllipsis() {
+		p.size += len(ellipsis)
 	}
 }
+
+// trimEllipsis takes away the ellipsis that what is shown ends with, as there will be
+// one behind it.
+func (p *part) trimEllipsis() bool {
+	before := len(p.shown) + len(p.raw.shown)
+	p.shown = strings.TrimSuffix(p.shown, ellipsis)
+	p.raw.shown = bytes.TrimSuffix(p.raw.shown, []byte(ellipsis))
+	return len(p.shown)+len(p.raw.shown) < before
+}
+
+// isText reports a part that shows a text.
+func (p *part) isText() bool { return p.source != "" || p.raw.source != nil }
 
 // ellipsis stands for what a shortened text goes on with.
 const ellipsis = "…"
 
 // append appends the part as it is printed.
 func (p *part) append(b []byte) []byte {
-	if p.source == "" && p.value == nil {
+	if !p.isText() && p.value == nil {
 		return b
 	}
 	b = append(append(b, p.label...), '=')
-	if p.shown == "" && p.value != nil {
+	switch {
+	case p.raw.source != nil:
+		b = append(append(append(b, '"'), p.raw.shown...), '"')
+	case p.shown == "" && p.value != nil:
 		return append(b, p.value...)
+	default:
+		b = appendQuote(b, p.shown)
 	}
-	b = appendQuote(b, p.shown)
 	if p.lacks == lacksNothing {
 		return b
 	}
@@ -221,7 +246,7 @@ func (it *item) reserve() int {
 	isRead := false
 	for i := range it.parts {
 		switch p := &it.parts[i]; {
-		case p.source == "" && p.lacks != lacksText:
+		case !p.isText() && p.lacks != lacksText:
 		case p.read != nil:
 			longest = max(longest, len(p.read.appendMore(room[:0])))
 		case len(p.field) >= len(name):

@@ -245,15 +245,15 @@ func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
 // binaryEntry tells the facts of a binary value and the way to its bytes: the blob,
 // or an explicit window of the field.
 func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
-	facts := f.Binary
+	facts := f.File.Binary
 	facts.MimeType = evidence.Clean(facts.MimeType)
 	b = append(appendEntryHead(b, f, "binary"), `,"binary":{`...)
 	b = append(facts.AppendMembers(b), '}')
-	if f.BlobID == "" {
+	if f.File.BlobID == "" {
 		return r.windowEntry(b, f.Name, 0)
 	}
-	blob := blobHandle{r.ref.Connection, f.BlobID}
-	b = appendID(append(b, `,"blob_id":`...), f.BlobID)
+	blob := blobHandle{r.ref.Connection, f.File.BlobID}
+	b = appendID(append(b, `,"blob_id":`...), f.File.BlobID)
 	b = append(b, `,"export":{"method":"GET"`...)
 	b = append(appendMember(b, "url", blob.export(provider)), '}')
 	return append(appendMember(b, "resource_uri", blob.URI()), '}')

@@ -145,7 +145,7 @@ func measure(s string) (chars, quoted int) {
 		quoted += bytes
 		i += size
 	}
-	return chars, quoted - strings.Count(s, "\x7f")
+	return chars, quoted
 }
 
 // charsWithin is how many characters of a text take at most so many bytes between
@@ -185,7 +185,26 @@ func quotedChar(s string, i int) (bytes, size int) {
 }
 
 // isPlain reports a text that quotes change nothing in.
-func isPlain(s string) bool { return rawjson.Plain(s) == len(s) && strings.IndexByte(s, 0x7f) < 0 }
+func isPlain(s string) bool { return rawjson.Plain(s) == len(s) }
+
+// isPrintable reports the inside of a JSON string that quote would write as it stands.
+func isPrintable(content []byte) bool {
+	for i := rawjson.Plain(content); i < len(content); i += rawjson.Plain(content[i:]) {
+		if content[i] == '\\' {
+			if i+1 == len(content) || strings.IndexByte(`"\nt`, content[i+1]) < 0 {
+				return false
+			}
+			i += len(`\n`)
+			continue
+		}
+		r, size := utf8.DecodeRune(content[i:])
+		if r < utf8.RuneSelf || r == utf8.RuneError && size == 1 || evidence.IsRemoved(r) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
 
 // isBare reports whether a name may stand without quotes.
 func isBare(s string) bool {

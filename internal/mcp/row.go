@@ -110,7 +110,12 @@ func (r *row) addField(it *item, f *evidence.Field, n naming) {
 		p.print(it.written(shown))
 	default:
 		content, _ := rawjson.Content(f.Value)
-		p.source, p.total = r.Texts.Decoded(rawjson.Prefix(content, PreviewChars)), f.TotalChars()
+		content = rawjson.Prefix(content, PreviewChars)
+		if p.total = f.TotalChars(); len(content) > 0 && isPrintable(content) {
+			p.raw.source = content
+		} else {
+			p.source = r.Texts.Decoded(content)
+		}
 		p.shorten(PreviewChars)
 	}
 }

@@ -15,7 +15,7 @@ const minShown = 40
 // appendBinary appends a binary value as its facts (MS-64, MS-66): its bytes are
 // nowhere in a text.
 func appendBinary(b []byte, f evidence.Field) []byte {
-	return appendShortFacts(append(b, "binary"...), f.Binary, f.BlobID)
+	return appendShortFacts(append(b, "binary"...), f.File.Binary, f.File.BlobID)
 }
 
 // appendShortFacts appends what a reader needs of a binary value: what it is, how

@@ -87,6 +87,27 @@ func Prefix(content []byte, n int) []byte {
 	return content[:i:i]
 }
 
+// Within gives the longest prefix of the inside of a JSON string that has at most n
+// bytes, and splits as little as Prefix does.
+func Within(content []byte, n int) []byte {
+	if len(content) <= n {
+		return content
+	}
+	i := 0
+	for i < n {
+		if i+8 <= n && special(binary.LittleEndian.Uint64(content[i:])) == 0 {
+			i += 8
+			continue
+		}
+		size := charSize(content[i:])
+		if i+size > n {
+			break
+		}
+		i += size
+	}
+	return content[:i:i]
+}
+
 // charSize gives the length of the character that b starts with.
 func charSize(b []byte) int {
 	switch {

@@ -153,23 +153,27 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// Plain is the length of the beginning of s that stands in a JSON string as it is:
-// ASCII without quotes, backslashes and control characters.
-func Plain(s string) int {
+// Plain is the length of the beginning of s that stands in a JSON string as it is, and
+// can be printed: ASCII without quotes, backslashes and control characters, of which
+// DEL is one.
+func Plain[T string | []byte](s T) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		if m := special(load(s, i)); m != 0 {
+		x := load(s, i)
+		if m := special(x) | ((x^del*lanes)-lanes)&highs; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 	}
-	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {
+	for i < len(s) && s[i] >= ' ' && s[i] < del && s[i] != '"' && s[i] != '\\' {
 		i++
 	}
 	return i
 }
 
+const del = 0x7f
+
 // load reads eight bytes; the compiler makes it one instruction.
-func load(s string, i int) uint64 {
+func load[T string | []byte](s T, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
