@@ -26,7 +26,7 @@ type Field struct {
 
 	File *File // of ShapeBinary, else nil
 
-	chars int // of the whole text; 0: not counted yet
+	chars int // of the value; 0: not counted yet
 }
 
 // File is what is known of a binary value.
@@ -35,17 +35,21 @@ type File struct {
 	BlobID string // the blob that it refers to; "" when it refers to none
 }
 
-// TotalChars is the length of a text in characters: of a preview, that of the whole. It
-// is counted once.
-func (f *Field) TotalChars() int {
+// Chars is the length of a text in characters. They are counted once.
+func (f *Field) Chars() int {
 	if f.chars == 0 {
 		content, _ := rawjson.Content(f.Value)
 		f.chars = rawjson.CharCount(content)
-		if f.Cut != nil {
-			f.chars = max(f.Cut.TotalChars, f.chars)
-		}
 	}
 	return f.chars
+}
+
+// TotalChars is the length of the whole text: of a preview, that of what it was cut from.
+func (f *Field) TotalChars() int {
+	if f.Cut != nil {
+		return max(f.Cut.TotalChars, f.Chars())
+	}
+	return f.Chars()
 }
 
 // AppendFields appends the values of a record in their order. A list of blob
@@ -63,10 +67,10 @@ func (r *Record) AppendFields(dst []Field) []Field {
 // same ones.
 func (r *Record) name(n int) string {
 	if n == len(r.names) {
-		r.names = append(r.names, string(r.fields[n].Name))
+		r.names = append(r.names, r.Texts.Of(r.fields[n].Name))
 	}
 	if r.names[n] != string(r.fields[n].Name) {
-		r.names[n] = string(r.fields[n].Name)
+		r.names[n] = r.Texts.Of(r.fields[n].Name)
 	}
 	return r.names[n]
 }

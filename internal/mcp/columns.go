@@ -29,7 +29,8 @@ func (c *columns) follow(r *row) {
 	if c.declared == r.evidence.Presentation && len(c.names) == len(r.all) && c.match(r.all) {
 		return
 	}
-	c.declared, c.names, c.order = r.evidence.Presentation, c.names[:0], c.order[:0]
+	c.declared = r.evidence.Presentation
+	c.names, c.order = slices.Grow(c.names[:0], len(r.all)), slices.Grow(c.order[:0], len(r.all))
 	for i := range r.all {
 		c.names = append(c.names, column{r.all[i].Name, named(r.all[i].Name)})
 	}

@@ -277,7 +277,7 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 	s := sheet{room: room - len(head) - rest, coming: len(rel.Records), least: RowMin}
 	var all *Next
 	var child row // one after the other
-	child.Asked.Connection, child.Declared = d.Connection, d.Declared
+	child.Asked.Connection, child.Declared, child.Texts = d.Connection, d.Declared, d.Texts
 	var it item
 	for i, raw := range rel.Records {
 		child.Row(raw)

@@ -77,7 +77,7 @@ func (c *call) document(answer *rsclient.Answer) *document {
 	}
 	asked := rsclient.Identity{Connection: c.connection(), Stream: c.args.handle.Stream, Record: c.args.handle.Record}
 	d.row = new(row)
-	d.Asked, d.Declared = asked, rsclient.PresentationsOf(body)
+	d.Asked, d.Declared, d.Texts = asked, rsclient.PresentationsOf(body), new(rawjson.Texts)
 	if d.Detail(body); !Handle(d.Identity).isNamed() {
 		d.Identity = asked
 	}

@@ -104,8 +104,8 @@ func (p *part) shrink(room int) {
 // charsWithin is how many characters of the text take at most so many bytes between
 // quotes.
 func (p *part) charsWithin(most int) int {
-	if p.raw.source != nil {
-		return rawjson.CharCount(rawjson.Within(p.raw.source, most))
+	if p.isRaw {
+		return rawjson.CharCount(rawjson.Within(p.value, most))
 	}
 	return charsWithin(p.source, most)
 }

@@ -54,24 +54,22 @@ type naming struct {
 // part is one field of an item.
 type part struct {
 	naming
-	value []byte // as printed behind its name; nil for a text, and for what is only read on
+	value []byte // as printed behind its name; nil for a text with a source, and for what is only read on
 	size  int    // bytes as printed, with the name
 	lacks lack
 	fate  fate
 
 	// Of a text that can be shortened:
-	marked bool    // highlights in it are tags
-	whole  bool    // the source is the whole text
-	raw    rawText // its beginning and what is shown of it, where that is printed as it came
-	source string  // else its beginning as it came, with what is not printed
-	shown  string  // and what is printed of it
-	total  int     // characters of the whole; -1: not known
-	chars  int     // characters of its beginning that are shown
+	isRaw  bool   // value is its beginning: the inside of a JSON string that is printed as it stands
+	marked bool   // highlights in it are tags
+	whole  bool   // the source is the whole text
+	bytes  int    // of a raw value that are shown
+	source string // of another text: its beginning as it came, with what is not printed
+	shown  string // and what is printed of it
+	total  int    // characters of the whole; -1: not known
+	chars  int    // characters of its beginning that are shown
 	read   *window
 }
-
-// rawText is a text inside of a JSON string, printed as it stands there.
-type rawText struct{ source, shown []byte }
 
 // start begins the nth item of a list, in the place of the one before.
 func (it *item) start(n int, r ref) {
@@ -144,25 +142,35 @@ func (p *part) print(value []byte) {
 // isReadable reports a field that an argument can name (MS-56).
 func isReadable(field string) bool { return field != "" && isCarried(field) }
 
+// printRaw gives a part its text: the inside of a JSON string that quote would write as
+// it stands, with so many characters of all that there are.
+func (p *part) printRaw(content []byte, chars, total int) {
+	p.isRaw, p.value, p.bytes, p.chars, p.total = true, content, len(content), chars, total
+	p.settle(len(content)+len(`""`), true)
+}
+
 // shorten shows at most n characters of a text: its first, or those around its first
 // highlight.
 func (p *part) shorten(n int) {
-	var quoted int // bytes of what is shown
-	isAll := false // of the source
 	switch {
-	case p.raw.source != nil:
-		p.raw.shown = rawjson.Prefix(p.raw.source, n)
-		p.chars, quoted = rawjson.CharCount(p.raw.shown), len(p.raw.shown)+len(`""`)
-		isAll = len(p.raw.shown) == len(p.raw.source)
+	case p.isRaw:
+		p.bytes, p.chars = len(rawjson.Prefix(p.value, n)), min(n, p.chars)
+		p.settle(p.bytes+len(`""`), p.bytes == len(p.value))
 	case p.marked:
 		p.shown, p.chars = aroundMark(p.source, n)
-		_, quoted = measure(p.shown)
-		isAll = p.shown == p.source
+		_, quoted := measure(p.shown)
+		p.settle(quoted, p.shown == p.source)
 	default:
 		p.shown = firstChars(p.source, n)
-		p.chars, quoted = measure(p.shown)
-		isAll = len(p.shown) == len(p.source)
+		chars, quoted := measure(p.shown)
+		p.chars = chars
+		p.settle(quoted, len(p.shown) == len(p.source))
 	}
+}
+
+// settle finds out what a text lacks and how long it is as printed: so many bytes, and
+// what says that it is cut. isAll says that its whole beginning is shown.
+func (p *part) settle(quoted int, isAll bool) {
 	p.size = len(p.label) + len("=") + quoted
 	if isAll && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total) {
 		p.lacks = lacksNothing
@@ -175,17 +183,21 @@ func (p *part) shorten(n int) {
 	}
 }
 
-// trimEllipsis takes away the ellipsis that what is shown ends with, as there will be
-// one behind it.
+// trimEllipsis takes away the ellipsis that what is shown ends with, as one will stand
+// behind it.
 func (p *part) trimEllipsis() bool {
-	before := len(p.shown) + len(p.raw.shown)
-	p.shown = strings.TrimSuffix(p.shown, ellipsis)
-	p.raw.shown = bytes.TrimSuffix(p.raw.shown, []byte(ellipsis))
-	return len(p.shown)+len(p.raw.shown) < before
+	if p.isRaw {
+		shown, has := bytes.CutSuffix(p.value[:p.bytes], []byte(ellipsis))
+		p.bytes = len(shown)
+		return has
+	}
+	var has bool
+	p.shown, has = strings.CutSuffix(p.shown, ellipsis)
+	return has
 }
 
 // isText reports a part that shows a text.
-func (p *part) isText() bool { return p.source != "" || p.raw.source != nil }
+func (p *part) isText() bool { return p.isRaw || p.source != "" }
 
 // ellipsis stands for what a shortened text goes on with.
 const ellipsis = "…"
@@ -197,8 +209,8 @@ func (p *part) append(b []byte) []byte {
 	}
 	b = append(append(b, p.label...), '=')
 	switch {
-	case p.raw.source != nil:
-		b = append(append(append(b, '"'), p.raw.shown...), '"')
+	case p.isRaw:
+		b = append(append(append(b, '"'), p.value[:p.bytes]...), '"')
 	case p.shown == "" && p.value != nil:
 		return append(b, p.value...)
 	default:

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -77,7 +78,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	text := c.recordsText(p)
 	sheet := text.begin()
 	var r row // one after the other
-	r.Declared = p.Presentation
+	r.Declared, r.Texts = p.Presentation, new(rawjson.Texts)
 	r.Asked = rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
 	it := item{way: c.again}
 	for i, raw := range p.rows {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strconv"
 
 	"pdpp/internal/evidence"
@@ -29,7 +30,7 @@ func (r *row) describe(fields []string) {
 	if fields != nil {
 		r.Project(fields)
 	}
-	r.ref = referBy(Handle(r.Identity), &r.Texts)
+	r.ref = referBy(Handle(r.Identity), r.Texts)
 	if r.Describe(&r.evidence); fields != nil {
 		r.evidence.Envelope = nil // it was not asked for either
 	}
@@ -80,6 +81,7 @@ func (r *row) item(it *item, n int) {
 	}
 	it.titled(r.title.Text, r.at)
 	r.columns.follow(r)
+	it.parts = slices.Grow(it.parts, len(r.columns.order)+len(r.Expanded)+1)
 	for _, i := range r.columns.order {
 		if f := &r.all[i]; !r.isSaid(f) && !isEmpty(f) {
 			r.addField(it, f, r.columns.names[i].naming)
@@ -111,11 +113,11 @@ func (r *row) addField(it *item, f *evidence.Field, n naming) {
 	default:
 		content, _ := rawjson.Content(f.Value)
 		content = rawjson.Prefix(content, PreviewChars)
-		if p.total = f.TotalChars(); len(content) > 0 && isPrintable(content) {
-			p.raw.source = content
-		} else {
-			p.source = r.Texts.Decoded(content)
+		if len(content) > 0 && isPrintable(content) {
+			p.printRaw(content, min(f.Chars(), PreviewChars), f.TotalChars())
+			return
 		}
+		p.source, p.total = r.Texts.Decoded(content), f.TotalChars()
 		p.shorten(PreviewChars)
 	}
 }

@@ -43,8 +43,9 @@ func RuneCount(s string) int {
 func starts(b []byte) int {
 	count := len(b)
 	for ; len(b) >= 8; b = b[8:] {
-		x := binary.LittleEndian.Uint64(b)
-		count -= bits.OnesCount64(x &^ (x << 1) & highs)
+		if x := binary.LittleEndian.Uint64(b); x&highs != 0 {
+			count -= bits.OnesCount64(x &^ (x << 1) & highs)
+		}
 	}
 	for _, c := range b {
 		if !utf8.RuneStart(c) {

@@ -14,8 +14,8 @@ type RecordReader struct {
 	Asked Identity
 	// Declared is what is known about their streams.
 	Declared Presentations
-	// Texts makes the strings of the records.
-	Texts rawjson.Texts
+	// Texts makes the strings of the records; nil: each on its own.
+	Texts *rawjson.Texts
 
 	fields rawjson.Object // the members of the payload
 	// about is what is declared about the stream of the last record that was described.
@@ -154,6 +154,6 @@ func (r *RecordReader) Describe(e *evidence.Record) {
 		r.connectorKey, r.stream = r.ConnectorKey, r.Stream
 	}
 	r.describe(e, r.about)
-	e.Texts = &r.Texts
+	e.Texts = r.Texts
 	e.SetFields(r.fields)
 }
