@@ -21,6 +21,9 @@ type Record struct {
 	ConnectorKey         pdpp.ConnectorKey
 
 	EmittedAt time.Time // zero: unknown
+	// EmittedText is the same where it was received as a text, which is read only when
+	// nothing else tells the time.
+	EmittedText string
 
 	// Truncated has the facts of the fields whose values are previews (REC-39).
 	Truncated map[string]*Truncation

@@ -123,10 +123,14 @@ func EventTimeOf(r *Record) EventTime {
 			return EventTime{v, SourceName, name}
 		}
 	}
-	if r.EmittedAt.IsZero() {
+	emitted := r.EmittedAt
+	if r.EmittedText != "" {
+		emitted, _ = pdpp.ParseTime(r.EmittedText)
+	}
+	if emitted.IsZero() {
 		return EventTime{}
 	}
-	return EventTime{Value: pdpp.FormatTime(r.EmittedAt), Source: SourceEnvelope}
+	return EventTime{Value: pdpp.FormatTime(emitted), Source: SourceEnvelope}
 }
 
 // timeIn gives a text that is a time (C-34) as it is, else "". A number is no

@@ -95,7 +95,7 @@ func (w window) at(offset, limit int) window {
 }
 
 // appendSelector appends the members of the selector that apply.
-func (w window) appendSelector(b []byte) []byte {
+func (w *window) appendSelector(b []byte) []byte {
 	b = w.place.offset.append(b, `,"offset_chars":`)
 	b = w.place.limit.append(b, `,"limit_chars":`)
 	b = appendMember(b, "q", w.q)
@@ -114,7 +114,7 @@ func (g given) append(b []byte, name string) []byte {
 // URI is the window as a resource (MS-54).
 func (w window) URI() string { return string(w.appendURI(nil)) }
 
-func (w window) appendURI(b []byte) []byte {
+func (w *window) appendURI(b []byte) []byte {
 	var room [512]byte
 	payload := appendIdentity(append(room[:0], `{"v":1,"kind":"field-window"`...), w.record.Handle)
 	payload = appendMember(payload, "field_path", w.field)
@@ -125,7 +125,7 @@ func (w window) appendURI(b []byte) []byte {
 // carry the connection gives way to its parts (MS-68).
 func (w window) args() []byte { return w.appendArgs(nil) }
 
-func (w window) appendArgs(b []byte) []byte {
+func (w *window) appendArgs(b []byte) []byte {
 	if w.record.id != "" && w.record.beside == "" {
 		b = appendID(append(b, `{"id":`...), w.record.id)
 	} else {

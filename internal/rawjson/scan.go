@@ -1,7 +1,6 @@
 package rawjson
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
 )
@@ -22,6 +21,13 @@ func special(x uint64) uint64 {
 	return (quote | slash | control | x) & highs
 }
 
+// load reads eight bytes; the compiler makes it one instruction.
+func load[T string | []byte](s T, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
 // quoteOrSlash sets the high bit of each lane that is a quote or a backslash; the lowest
 // mark is exact, like that of special. What is not ASCII is masked out.
 func quoteOrSlash(x uint64) uint64 {
@@ -31,9 +37,9 @@ func quoteOrSlash(x uint64) uint64 {
 }
 
 // plain gives the offset of the first special byte at or after i.
-func plain(b []byte, i int) int {
+func plain[T string | []byte](b T, i int) int {
 	for ; i+8 <= len(b); i += 8 {
-		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+		if m := special(load(b, i)); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 	}

@@ -126,28 +126,17 @@ func hex4(b []byte, i int) (rune, bool) {
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := 0; i < len(s); {
-		if i+8 <= len(s) && special(load(s, i)) == 0 {
-			i += 8
-			continue
+	for i := plain(s, 0); i < len(s); i = plain(s, i) {
+		size, stands := 1, false
+		if s[i] >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(s[i:])
+			stands = size > 1
 		}
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c < ' ' || c == '"' || c == '\\' {
-				dst = append(dst, s[start:i]...)
-				dst = appendEscape(dst, c)
-				start = i + 1
-			}
-			i++
-			continue
-		}
-		_, n := utf8.DecodeRuneInString(s[i:])
-		if n == 1 {
-			dst = append(dst, s[start:i]...)
-			dst = append(dst, "\uFFFD"...)
+		if !stands {
+			dst = appendEscape(append(dst, s[start:i]...), s[i])
 			start = i + 1
 		}
-		i += n
+		i += size
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
@@ -172,15 +161,12 @@ func Plain[T string | []byte](s T) int {
 
 const del = 0x7f
 
-// load reads eight bytes; the compiler makes it one instruction.
-func load[T string | []byte](s T, i int) uint64 {
-	s = s[i : i+8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
+// appendEscape appends what stands for a byte that cannot stand for itself.
 func appendEscape(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
+	if c >= utf8.RuneSelf {
+		return append(dst, "\uFFFD"...)
+	}
 	switch c {
 	case '"', '\\':
 		return append(dst, '\\', c)

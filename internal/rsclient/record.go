@@ -148,5 +148,5 @@ func (r *Record) describe(e *evidence.Record, declared *evidence.Presentation) {
 	if e.Envelope = nil; !r.Flat {
 		e.Envelope = r.Raw
 	}
-	e.EmittedAt, _ = pdpp.ParseTime(r.EmittedAt)
+	e.EmittedText = r.EmittedAt
 }
