@@ -170,7 +170,7 @@ func (it *item) append(b []byte, room int) (text []byte, led bool) {
 		}
 	}
 	if left := it.leftOut(); left > 0 {
-		b = append(b, moreFields(left)...)
+		b = appendMoreFields(b, left)
 	}
 	b = append(b, '\n')
 	line := len(b)

@@ -84,12 +84,20 @@ func (h Handle) append(b []byte) (id []byte, embedded bool) {
 // anywhere.
 func isToken(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+		if !ofTokens[s[i]] {
 			return false
 		}
 	}
 	return s != ""
 }
+
+// ofTokens are the bytes that tokens have.
+var ofTokens = func() (all [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") {
+		all[c] = true
+	}
+	return all
+}()
 
 // URI is the pdpp://record form, which can hold any name (MS-53).
 func (h Handle) URI() string { return string(h.appendURI(nil)) }

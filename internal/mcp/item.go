@@ -229,7 +229,8 @@ func (p *part) append(b []byte) []byte {
 func (it *item) headSize() int {
 	n := len(it.head) + len("\n")
 	if len(it.parts) > 0 {
-		n += len(moreFields(len(it.parts)))
+		var room [32]byte
+		n += len(appendMoreFields(room[:0], len(it.parts)))
 	}
 	return n
 }
@@ -331,4 +332,7 @@ func (w window) appendMore(b []byte) []byte {
 
 func moreLine(n *Next) string { return "   more: " + n.Tool + " " + string(n.Args) + "\n" }
 
-func moreFields(n int) string { return " | more_fields=" + strconv.Itoa(n) }
+// appendMoreFields appends how many fields are left out.
+func appendMoreFields(b []byte, n int) []byte {
+	return strconv.AppendInt(append(b, " | more_fields="...), int64(n), 10)
+}

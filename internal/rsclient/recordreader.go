@@ -97,7 +97,10 @@ func (m *recordMembers) named(name []byte) *[]byte {
 // members finds the members of a record, the first of each name, and on the way those
 // of its payload.
 func (r *RecordReader) members(raw []byte) (m recordMembers) {
-	r.fields = r.fields[:0]
+	const usual = 16 // fields of a record
+	if r.fields = r.fields[:0]; cap(r.fields) == 0 {
+		r.fields = make(rawjson.Object, 0, usual)
+	}
 	s := rawjson.Scan(raw)
 	for name, ok := s.Name(); ok; name, ok = s.Name() {
 		at := m.named(name)
