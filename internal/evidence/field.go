@@ -55,6 +55,10 @@ func (f *Field) TotalChars() int {
 // AppendFields appends the values of a record in their order. A list of blob
 // references is nested: each of its elements is binary.
 func (r *Record) AppendFields(dst []Field) []Field {
+	if len(r.names) > len(r.fields) {
+		r.names = r.names[:len(r.fields)]
+		r.layout++
+	}
 	dst = slices.Grow(dst, len(r.fields))
 	for i := range r.fields {
 		dst = append(dst, Field{Name: r.name(i), Value: r.fields[i].Value})
@@ -66,14 +70,19 @@ func (r *Record) AppendFields(dst []Field) []Field {
 // name is the name of the nth field. Records that follow each other mostly have the
 // same ones.
 func (r *Record) name(n int) string {
-	if n == len(r.names) {
-		r.names = append(r.names, r.Texts.Of(r.fields[n].Name))
+	if n < len(r.names) && r.names[n] == string(r.fields[n].Name) {
+		return r.names[n]
 	}
-	if r.names[n] != string(r.fields[n].Name) {
-		r.names[n] = r.Texts.Of(r.fields[n].Name)
+	if r.layout++; n == len(r.names) {
+		r.names = append(r.names, "")
 	}
+	r.names[n] = r.Texts.Of(r.fields[n].Name)
 	return r.names[n]
 }
+
+// Layout is another number when the names of the fields are not those of the record
+// before, as AppendFields found them.
+func (r *Record) Layout() int { return r.layout }
 
 // judge finds what may be shown of a field.
 func (r *Record) judge(f *Field) {

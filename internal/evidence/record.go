@@ -40,6 +40,7 @@ type Record struct {
 	fields  rawjson.Object // the data
 	indexed rawjson.Object // room for them
 	names   []string       // of the fields of this record or the one before
+	layout  int            // how often they changed
 	scratch []byte         // for what is written before its place is reached
 }
 

@@ -49,6 +49,7 @@ const (
 type naming struct {
 	label string // as printed
 	field string // as arguments name it; "" when none can
+	width int    // bytes of that as an argument
 }
 
 // part is one field of an item.
@@ -129,7 +130,7 @@ func (it *item) add(n naming) *part {
 func named(field string) naming {
 	n := naming{label: bareName(field)}
 	if isReadable(field) {
-		n.field = field
+		n.field, n.width = field, idLen(field)
 	}
 	return n
 }
@@ -255,21 +256,20 @@ func (it *item) reserve() int {
 	}
 	longest := 0
 	var room [512]byte
-	var name, widest string // of the fields that are read on from some place
-	isRead := false
+	var longestName, widest *part // of those that are read on from some place
 	for i := range it.parts {
 		switch p := &it.parts[i]; {
 		case !p.isText() && p.lacks != lacksText:
 		case p.read != nil:
 			longest = max(longest, len(p.read.appendMore(room[:0])))
-		case len(p.field) >= len(name):
-			if name, isRead = p.field, true; idLen(name) > idLen(widest) {
-				widest = name
+		case longestName == nil || len(p.field) >= len(longestName.field):
+			if longestName = p; widest == nil || p.width > widest.width {
+				widest = p
 			}
 		}
 	}
-	if isRead {
-		longest = max(longest, len(it.ref.from(widest, PreviewChars).appendMore(room[:0])))
+	if widest != nil {
+		longest = max(longest, len(it.ref.from(widest.field, PreviewChars).appendMore(room[:0])))
 	}
 	if it.hasWay() {
 		longest = max(longest, len(it.appendWay(room[:0], nil)))

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"pdpp/internal/evidence"
@@ -75,13 +77,13 @@ func (l *ladder) append(b []byte) []byte {
 
 // appendRung appends the members of one record of a ladder (MS-191), with at most
 // LadderFields of its fields, text first.
-func (r *row) appendRung(b []byte, fields []*evidence.Field, provider string) []byte {
+func (r *row) appendRung(b []byte, fields []ranked, provider string) []byte {
 	b = r.ref.appendRecord(b)
 	for i := range fields[:min(len(fields), LadderFields)] {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = r.appendEntry(b, fields[i], provider)
+		b = r.appendEntry(b, fields[i].Field, provider)
 	}
 	return append(b, ']')
 }
@@ -144,33 +146,33 @@ func rankOf(f *evidence.Field) rank {
 	return shownFull
 }
 
+// ranked is a field with its rank.
+type ranked struct {
+	rank rank
+	*evidence.Field
+}
+
 // continued are the fields of a record that an answer shows in part, by their ranks. A
 // list of blobs is one field for each.
-func (r *row) continued() []*evidence.Field {
-	r.ranks, r.partly = r.ranks[:0], r.partly[:0]
-	last := shownFull
+func (r *row) continued() []ranked {
+	r.partly = r.partly[:0]
 	for i := range r.all {
-		r.ranks = append(r.ranks, rankOf(&r.all[i]))
-		last = min(last, r.ranks[i])
-	}
-	if last == shownFull {
-		return nil
-	}
-	for wanted := range shownFull {
-		for i := range r.all {
-			f := &r.all[i]
-			if r.ranks[i] != wanted {
-				continue
-			}
-			if wanted != nested || isLong(f) {
-				r.partly = append(r.partly, f)
-			}
-			if wanted == nested {
-				for _, blob := range blobsOf(*f) {
-					r.partly = append(r.partly, &blob)
-				}
+		f := &r.all[i]
+		k := rankOf(f)
+		if k == shownFull {
+			continue
+		}
+		if k != nested || isLong(f) {
+			r.partly = append(r.partly, ranked{k, f})
+		}
+		if k == nested {
+			for _, blob := range blobsOf(*f) {
+				r.partly = append(r.partly, ranked{k, &blob})
 			}
 		}
+	}
+	if len(r.partly) > 1 {
+		slices.SortStableFunc(r.partly, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
 	}
 	return r.partly
 }

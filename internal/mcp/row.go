@@ -20,8 +20,7 @@ type row struct {
 
 	columns columns
 
-	ranks  []rank            // of the fields, for the ladder
-	partly []*evidence.Field // that an answer shows in part
+	partly []ranked // the fields that an answer shows in part
 }
 
 // describe says what there is to say of the record that was read. fields, when they were
@@ -84,7 +83,7 @@ func (r *row) item(it *item, n int) {
 	it.parts = slices.Grow(it.parts, len(r.columns.order)+len(r.Expanded)+1)
 	for _, i := range r.columns.order {
 		if f := &r.all[i]; !r.isSaid(f) && !isEmpty(f) {
-			r.addField(it, f, r.columns.names[i].naming)
+			r.addField(it, f, r.columns.names[i])
 		}
 	}
 	for i := range r.Expanded {

@@ -133,15 +133,12 @@ func Is(value []byte, s string) bool {
 // isName compares a raw name with a decoded one. An escape is always longer than
 // what it stands for, so only longer raw names need decoding.
 func isName(raw []byte, name string) bool {
-	if len(raw) < len(name) {
+	if len(raw) < len(name) || len(raw) > len(`\u0000`)*len(name) { // the longest that decodes to so little
 		return false
 	}
 	escaped := bytes.IndexByte(raw, '\\') >= 0
 	if !escaped || len(raw) == len(name) {
 		return !escaped && string(raw) == name
-	}
-	if len(raw) > len(`\u0000`)*len(name) { // the longest that decodes to so little
-		return false
 	}
 	var buf [128]byte
 	return string(appendDecoded(buf[:0], raw)) == name
