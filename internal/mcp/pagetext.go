@@ -166,9 +166,11 @@ func (c *call) cursorLine(cursor string) string {
 // repeated.
 func (c *call) callLine(label, words string, changes ...member) string {
 	const most = QueryTextMax / 4
-	args, own := c.args.JSON(changes...), new(Args).JSON(changes...)
-	if len(args)-len(own) > most {
-		return label + " call: " + c.tool.Name + ", same arguments with " + escapeHidden(string(own)) + words
+	args := c.args.JSON(changes...)
+	if len(args) > most {
+		if own := new(Args).JSON(changes...); len(args)-len(own) > most {
+			return label + " call: " + c.tool.Name + ", same arguments with " + escapeHidden(string(own)) + words
+		}
 	}
 	return label + ": " + c.tool.Name + " " + escapeHidden(string(args)) + words
 }

@@ -35,19 +35,19 @@ func appendID(b []byte, s string) []byte {
 	}
 	start := len(b)
 	b = rawjson.AppendString(b, s)
-	if !hasHidden(b[start:]) {
+	if !hasHidden(s) {
 		return b
 	}
 	return append(b[:start], escapeHidden(string(b[start:]))...)
 }
 
-func hasHidden(text []byte) bool {
+func hasHidden(text string) bool {
 	for i := 0; i < len(text); {
 		if text[i] < 0x7f {
 			i++
 			continue
 		}
-		r, size := utf8.DecodeRune(text[i:])
+		r, size := utf8.DecodeRuneInString(text[i:])
 		if isHidden(r) {
 			return true
 		}
@@ -58,7 +58,7 @@ func hasHidden(text []byte) bool {
 
 // escapeHidden is a JSON text in which hidden characters are escapes.
 func escapeHidden(text string) string {
-	if strings.IndexFunc(text, isHidden) < 0 {
+	if !hasHidden(text) {
 		return text
 	}
 	var b strings.Builder

@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -125,20 +126,31 @@ func hex4(b []byte, i int) (rune, bool) {
 // backslashes, control characters. Bytes that are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0
-	for i := plain(s, 0); i < len(s); i = plain(s, i) {
-		size, stands := 1, false
-		if s[i] >= utf8.RuneSelf {
-			_, size = utf8.DecodeRuneInString(s[i:])
-			stands = size > 1
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) { // eight bytes are copied, and taken back from the first special one on
+			x := load(s, i)
+			dst = binary.LittleEndian.AppendUint64(dst, x)
+			m := special(x)
+			if m == 0 {
+				i += 8
+				continue
+			}
+			plain := bits.TrailingZeros64(m) >> 3
+			dst, i = dst[:len(dst)-8+plain], i+plain
 		}
-		if !stands {
-			dst = appendEscape(append(dst, s[start:i]...), s[i])
-			start = i + 1
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += size
+		case c < ' ' || c == '"' || c == '\\':
+			dst = appendEscape(dst, c)
+			i++
+		default:
+			dst = append(dst, c)
+			i++
 		}
-		i += size
 	}
-	dst = append(dst, s[start:]...)
 	return append(dst, '"')
 }
 
@@ -161,12 +173,8 @@ func Plain[T string | []byte](s T) int {
 
 const del = 0x7f
 
-// appendEscape appends what stands for a byte that cannot stand for itself.
 func appendEscape(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
-	if c >= utf8.RuneSelf {
-		return append(dst, "\uFFFD"...)
-	}
 	switch c {
 	case '"', '\\':
 		return append(dst, '\\', c)
