@@ -139,3 +139,43 @@ func FuzzPrefix(f *testing.F) {
 		}
 	})
 }
+
+func FuzzPlain(f *testing.F) {
+	for _, s := range samples {
+		f.Add(s)
+	}
+	f.Add("eight by\x7f")
+	f.Add("\x7e\x7f~")
+	f.Fuzz(func(t *testing.T, s string) {
+		want := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f || r == '"' || r == '\\' })
+		if want < 0 {
+			want = len(s)
+		}
+		if got := Plain(s); got != want {
+			t.Fatalf("Plain(%q) = %d, want %d", s, got, want)
+		}
+		if got := Plain([]byte(s)); got != want {
+			t.Fatalf("Plain(%q) of bytes = %d, want %d", s, got, want)
+		}
+	})
+}
+
+func FuzzWithin(f *testing.F) {
+	for _, s := range samples {
+		f.Add(s, 7)
+	}
+	f.Fuzz(func(t *testing.T, s string, n int) {
+		content, _ := Content(AppendString(nil, s))
+		got := Within(content, n)
+		if !bytes.HasPrefix(content, got) || len(got) > max(n, 0) {
+			t.Fatalf("Within(%q, %d) = %q", content, n, got)
+		}
+		chars := CharCount(got)
+		if string(Prefix(content, chars)) != string(got) {
+			t.Fatalf("Within(%q, %d) splits a character: %q", content, n, got)
+		}
+		if more := Prefix(content, chars+1); len(more) > len(got) && len(more) <= n {
+			t.Fatalf("Within(%q, %d) = %q, but %q fits", content, n, got, more)
+		}
+	})
+}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -219,6 +220,34 @@ func TestPageBodyKeepsTheRest(t *testing.T) {
 		}
 		if n < len(rows) && body[0] == '{' && (cut.NextCursor != "" || cut.NextChangesSince != "" || cut.HasMore == nil || !*cut.HasMore) {
 			t.Fatalf("%s", p.Body(p.Rows[:n]))
+		}
+	})
+}
+
+// One reader of many rows reads each as if it were the only one, whatever the others
+// were.
+func TestRecordReaderForgets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		asked := rsclient.Identity{Connection: "cin", Stream: "asked", Record: "r"}
+		declared := rsclient.PresentationsOf([]byte(`{"meta":{"presentation":{"x/x":{"time_field":"at"},"json/x":{"roles":{"primary-title":["text"]}}}}}`))
+		r := rsclient.RecordReader{Asked: asked, Declared: declared, Texts: new(rawjson.Texts)}
+		var got, want []rsclient.Record
+		var e evidence.Record
+		for _, row := range rapid.SliceOfN(anyJSON(3), 1, 8).Draw(t, "rows") {
+			r.Row([]byte(row))
+			alone := rsclient.RecordOf([]byte(row), asked)
+			got, want = append(got, r.Record), append(want, alone)
+			r.Describe(&e)
+			described := alone.Evidence(declared)
+			if a, b := evidence.TitleOf(&e), evidence.TitleOf(described); a != b {
+				t.Fatalf("%s is called %+v, want %+v", row, a, b)
+			}
+			if diff := cmp.Diff(described.AppendFields(nil), e.AppendFields(nil), cmpopts.IgnoreUnexported(evidence.Field{})); diff != "" {
+				t.Fatalf("%s (-want +got)\n%s", row, diff)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-want +got)\n%s", diff)
 		}
 	})
 }
