@@ -23,7 +23,7 @@ type item struct {
 	// nil when there is none.
 	way      func(fields []string) *Next
 	reserved int // bytes of the longest line that may follow; 0: not known yet
-	names    []string
+	names    []string // of the fields that a call asks for
 }
 
 // lack is what a part does not show.

@@ -12,7 +12,6 @@ import (
 var (
 	listPaths       = [][]string{{"data"}, {"results"}, {"data", "results"}, {"data", "data"}}
 	hitRecordNames  = []string{"record_key", "record_id", "id"}
-	rowRecordNames  = []string{"id", "record_key"}
 	windowRecord    = []string{"record_id", "id", "record_key"}
 	connectionNames = []string{"connection_id", "connector_instance_id"}
 	connectorNames  = []string{"connector_key", "connector_id"}
