@@ -16,40 +16,50 @@ func firstMarked(s string, n int) (shown string, chars int) {
 		shown = firstChars(s, n)
 		return shown, charCount(shown)
 	}
-	var b strings.Builder
-	b.Grow(len(s) + len(closeMark))
+	var kept []byte // of s[:from], once a tag was dropped
+	from, end := 0, 0
 	open := false
-	for s != "" && chars <= n {
-		if rest, ok := strings.CutPrefix(s, openMark); ok {
-			if s = rest; !open {
-				b.WriteString(openMark)
+	for end < len(s) && chars <= n {
+		if tag := markAt(s, end); tag != "" {
+			if opens := tag == openMark; opens != open {
+				open = opens
+			} else {
+				kept = append(kept, s[from:end]...)
+				from = end + len(tag)
 			}
-			open = true
+			end += len(tag)
 			continue
 		}
-		if rest, ok := strings.CutPrefix(s, closeMark); ok {
-			if s = rest; open {
-				b.WriteString(closeMark)
-			}
-			open = false
-			continue
-		}
-		if chars == n || isHalfMark(s) {
+		if chars == n || isHalfMark(s[end:]) {
 			break
 		}
-		run := s // up to where the next tag may be
-		if next := strings.IndexByte(s[1:], '<'); next >= 0 {
-			run = s[:1+next]
+		run := s[end:] // up to where the next tag may be
+		if next := strings.IndexByte(run[1:], '<'); next >= 0 {
+			run = run[:1+next]
 		}
 		run = firstChars(run, n-chars)
-		b.WriteString(run)
-		s = s[len(run):]
+		end += len(run)
 		chars += charCount(run)
 	}
-	if open {
-		b.WriteString(closeMark)
+	shown = s[from:end]
+	if kept != nil {
+		shown = string(append(kept, shown...))
 	}
-	return strings.ReplaceAll(b.String(), openMark+closeMark, ""), chars
+	if open {
+		shown += closeMark
+	}
+	return strings.ReplaceAll(shown, openMark+closeMark, ""), chars
+}
+
+// markAt is the tag that stands at i; "" when none does.
+func markAt(s string, i int) string {
+	switch {
+	case strings.HasPrefix(s[i:], openMark):
+		return openMark
+	case strings.HasPrefix(s[i:], closeMark):
+		return closeMark
+	}
+	return ""
 }
 
 // balanced is a whole text with its tags repaired.
@@ -61,16 +71,30 @@ func balanced(s string) string {
 // aroundMark shows at most n characters of a balanced text, tags not counted, with
 // the first highlight among them and … on each side that is cut here.
 func aroundMark(s string, n int) (shown string, chars int) {
-	before, rest, marked := strings.Cut(s, openMark)
-	lead, _, _ := strings.Cut(rest, closeMark)
-	if skip := charCount(before) - n/3; marked && charCount(before)+charCount(lead) > n && skip > 0 {
-		s = "…" + s[len(firstChars(s, skip)):]
+	var before, after string
+	if skip := beforeMark(s, n); skip > 0 {
+		before, s = ellipsis, s[skip:]
 	}
-	shown, chars = firstMarked(s, n)
+	shown, chars = firstMarked(s, n-charCount(before))
 	if len(shown) < len(s) {
-		shown = strings.TrimSuffix(shown, "…") + "…"
+		shown, after = strings.TrimSuffix(shown, ellipsis), ellipsis
 	}
-	return shown, chars
+	return before + shown + after, charCount(before) + chars
+}
+
+// beforeMark is how many bytes of a balanced text are left out so that its first
+// highlight is among n characters, with some of what stands before it.
+func beforeMark(s string, n int) int {
+	before, rest, marked := strings.Cut(s, openMark)
+	if !marked {
+		return 0
+	}
+	found, _, _ := strings.Cut(rest, closeMark)
+	lead := charCount(before)
+	if lead+charCount(found) <= n || lead <= n/3 {
+		return 0
+	}
+	return len(firstChars(before, lead-n/3))
 }
 
 // isHalfMark reports that a text is the beginning of a tag: what was cut within one
