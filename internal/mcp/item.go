@@ -19,6 +19,7 @@ type item struct {
 	labels []string
 	parts  []part
 	values []byte // room for values of parts that are written for them
+	reads  []window
 	// way is the call that shows fields of a record of the list that no handle names;
 	// nil when there is none.
 	way      func(fields []string) *Next
@@ -76,6 +77,7 @@ type part struct {
 func (it *item) start(n int, r ref) {
 	it.ref, it.reserved = r, 0
 	it.head, it.labels, it.parts, it.values = it.head[:0], it.labels[:0], it.parts[:0], it.values[:0]
+	it.reads = it.reads[:0]
 	it.head = append(strconv.AppendInt(it.head, int64(n), 10), '.')
 	if r.id != "" {
 		it.head = appendID(append(it.head, ' '), r.id)
@@ -123,6 +125,12 @@ func (it *item) label(name, value string) {
 func (it *item) add(n naming) *part {
 	it.parts = append(it.parts, part{naming: n})
 	return &it.parts[len(it.parts)-1]
+}
+
+// reading keeps a window for a part.
+func (it *item) reading(w window) *window {
+	it.reads = append(it.reads, w)
+	return &it.reads[len(it.reads)-1]
 }
 
 // named is the naming of a field. A name that no argument can hold is printed, and not
