@@ -15,24 +15,18 @@ const maxExcerpts = 3
 
 // hit is a search hit, flattened.
 type hit struct {
-	rsclient.Hit
+	*rsclient.Hit
 	ref      ref
 	id       string // of the result: the handle, or what the hit calls itself
 	title    string
 	url      string
 	at       evidence.EventTime
-	excerpts []excerpt
-}
-
-// excerpt is a matched text and where to read it.
-type excerpt struct {
-	rsclient.Excerpt
-	read window
+	excerpts []rsclient.Excerpt // that are passed on, with balanced tags
 }
 
 // newHit reads the nth hit of a page.
-func newHit(n int, found rsclient.Hit, all rsclient.Presentations, provider string) *hit {
-	h := &hit{Hit: found, ref: refer(identify(found))}
+func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider string) hit {
+	h := hit{Hit: found, ref: refer(identify(found))}
 	h.url = h.ref.url(provider, found.URL, found.RecordURL)
 	if h.id = h.ref.id; h.id == "" {
 		h.id = firstOf(found.OwnID, found.URL, "result:"+strconv.Itoa(n))
@@ -77,7 +71,7 @@ func (h *hit) timed(c *rsclient.Card) {
 // identify is the record that a hit is of (MS-124): what its parts say, else its own
 // id, read as a handle or as the id of a record of its stream. A hit that is no
 // record has no stream.
-func identify(h rsclient.Hit) Handle {
+func identify(h *rsclient.Hit) Handle {
 	whole := Handle{h.Connection, h.Stream, h.Identity.Record}
 	if h.Stream != "" && h.Keyed {
 		return whole
@@ -94,36 +88,42 @@ func identify(h rsclient.Hit) Handle {
 
 // matched are the excerpts of matched fields, else the snippet where its field is
 // known. None is invented.
-func (h *hit) matched() []excerpt {
-	var fields []string
-	for f := range rawjson.Elements(h.MatchedFields) {
-		name, _ := rawjson.String(f)
-		fields = append(fields, name)
-	}
-	var list []excerpt
+func (h *hit) matched() []rsclient.Excerpt {
+	list := h.Excerpts[:0] // in the place of those that came
 	for _, e := range h.Excerpts {
-		if isReadable(e.Field) && len(list) < maxExcerpts && (len(fields) == 0 || slices.Contains(fields, e.Field)) {
-			list = append(list, h.excerpt(e))
+		if len(list) < maxExcerpts && isReadable(e.Field) && h.isMatched(e.Field) {
+			e.Text = balanced(e.Text)
+			list = append(list, e)
 		}
 	}
-	if s := h.Snippet; list == nil && isReadable(s.Field) && s.Text != "" {
-		list = append(list, h.excerpt(rsclient.Excerpt{Field: s.Field, Text: s.Text, Total: -1, Offset: -1}))
+	if s := h.Snippet; len(list) == 0 && isReadable(s.Field) && s.Text != "" {
+		list = append(list, rsclient.Excerpt{Field: s.Field, Text: balanced(s.Text), Total: -1, Offset: -1})
 	}
 	return list
 }
 
-// excerpt finds the place to read on: where the server says, else around the first
-// highlight, else at the start of the field (MS-68).
-func (h *hit) excerpt(e rsclient.Excerpt) excerpt {
-	e.Text = balanced(e.Text)
-	q := firstMark(e.Text)
-	switch {
-	case e.Offset >= 0:
-		return excerpt{e, h.ref.from(e.Field, e.Offset)}
-	case q != "":
-		return excerpt{e, h.ref.around(e.Field, q)}
+// isMatched reports a field that the hit lists as matched. One that lists none leaves
+// it open.
+func (h *hit) isMatched(field string) bool {
+	listed := false
+	for name := range rawjson.Elements(h.MatchedFields) {
+		if listed = true; rawjson.Is(name, field) {
+			return true
+		}
 	}
-	return excerpt{e, h.ref.from(e.Field, 0)}
+	return !listed
+}
+
+// window is the place to read on from an excerpt: where the server says, else around
+// the first highlight, else at the start of the field (MS-68).
+func (h *hit) window(e *rsclient.Excerpt) window {
+	if e.Offset >= 0 {
+		return h.ref.from(e.Field, e.Offset)
+	}
+	if q := firstMark(e.Text); q != "" {
+		return h.ref.around(e.Field, q)
+	}
+	return h.ref.from(e.Field, 0)
 }
 
 // append appends the hit as one of the results (MS-123).
@@ -144,13 +144,12 @@ func (h *hit) append(b []byte) []byte {
 			b = append(append(b, `,"`+raw.name+`":`...), raw.value...)
 		}
 	}
-	for i, e := range h.excerpts {
+	for i := range h.excerpts {
+		sep := ","
 		if i == 0 {
-			b = append(b, `,"evidence_excerpts":[`...)
-		} else {
-			b = append(b, ',')
+			sep = `,"evidence_excerpts":[`
 		}
-		b = e.append(b)
+		b = h.appendExcerpt(append(b, sep...), &h.excerpts[i])
 	}
 	if len(h.excerpts) > 0 {
 		b = append(b, ']')
@@ -158,7 +157,7 @@ func (h *hit) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-func (e excerpt) append(b []byte) []byte {
+func (h *hit) appendExcerpt(b []byte, e *rsclient.Excerpt) []byte {
 	shown, _ := aroundMark(e.Text, ExcerptChars)
 	status := "truncated"
 	if e.Complete && shown == e.Text {
@@ -167,7 +166,7 @@ func (e excerpt) append(b []byte) []byte {
 	b = appendID(append(b, `{"field_path":`...), e.Field)
 	b = rawjson.AppendString(append(b, `,"preview_text":`...), shown)
 	b = appendMember(b, "preview_status", status)
-	return append(e.read.appendRead(b), '}')
+	return append(h.window(e).appendRead(b), '}')
 }
 
 // item is the hit as a text shows it (MS-126). told is what the text says of its
@@ -196,10 +195,13 @@ func (h *hit) item(it *item, n int, told source) {
 	if name := h.Label(); name != told.name {
 		it.label("display_name", name)
 	}
-	for _, e := range h.excerpts {
-		e.part(it)
+	for i := range h.excerpts {
+		e := &h.excerpts[i]
+		p := it.add(named(e.Field))
+		p.source, p.total, p.marked, p.whole, p.read = e.Text, e.Total, true, e.Complete, it.reading(h.window(e))
+		p.shorten(PreviewChars)
 	}
-	if h.excerpts == nil && h.Snippet.Text != "" {
+	if len(h.excerpts) == 0 && h.Snippet.Text != "" {
 		p := it.add(naming{label: "snippet"})
 		p.source, p.total, p.marked = balanced(h.Snippet.Text), -1, true
 		p.shorten(PreviewChars)
@@ -209,23 +211,16 @@ func (h *hit) item(it *item, n int, told source) {
 	}
 }
 
-func (e excerpt) part(it *item) {
-	p := it.add(named(e.Field))
-	p.source, p.total, p.marked, p.whole, p.read = e.Text, e.Total, true, e.Complete, &e.read
-	p.shorten(PreviewChars)
-}
-
 // cardParts are the fields and binary facts that the server's own card shows.
 func (h *hit) cardParts(it *item) {
 	for _, f := range h.Card.Fields {
-		if f.Field == "" || slices.ContainsFunc(h.excerpts, func(e excerpt) bool { return e.Field == f.Field }) {
+		if f.Field == "" || slices.ContainsFunc(h.excerpts, func(e rsclient.Excerpt) bool { return e.Field == f.Field }) {
 			continue
 		}
 		p := it.add(named(f.Field))
 		p.print(f.Value)
 		if s, ok := rawjson.String(f.Value); ok {
-			p.source, p.total, p.whole = s, -1, !f.Truncated
-			p.read = &window{record: h.ref, field: f.Field, place: selector{offset: given{0, true}}}
+			p.source, p.total, p.whole, p.read = s, -1, !f.Truncated, it.reading(h.ref.from(f.Field, 0))
 			p.shorten(PreviewChars)
 		}
 	}

@@ -73,11 +73,11 @@ func (c *call) hits(p *cutPage) *Result {
 	body := p.body()
 	b := append(make([]byte, 0, 2*len(body)+1024), `{"data":`...)
 	b = append(append(b, body...), `,"results":[`...)
-	for i, h := range list {
+	for i := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = h.append(b)
+		b = list[i].append(b)
 	}
 	var next *Next
 	limit := rest(p, len(found)-len(list))
@@ -89,14 +89,14 @@ func (c *call) hits(p *cutPage) *Result {
 }
 
 // flatten are the hits that are shown: no more than were asked for (MS-123).
-func (c *call) flatten(p *cutPage, found []rsclient.Hit) []*hit {
+func (c *call) flatten(p *cutPage, found []rsclient.Hit) []hit {
 	most, given := c.args.Int("limit")
 	if !given {
 		most = defaultHits
 	}
-	list := make([]*hit, min(most, len(found)))
+	list := make([]hit, min(most, len(found)))
 	for i := range list {
-		list[i] = newHit(i+1, found[i], p.Presentation, c.RS.Provider())
+		list[i] = newHit(i+1, &found[i], p.Presentation, c.RS.Provider())
 	}
 	return list
 }
@@ -114,7 +114,7 @@ func rest(p *cutPage, over int) (limit int) {
 }
 
 // searchText is the text (MS-126, MS-127, MS-128).
-func (c *call) searchText(p *cutPage, list []*hit, limit int) string {
+func (c *call) searchText(p *cutPage, list []hit, limit int) string {
 	t := c.pageText(p)
 	mode := c.args.Text("mode")
 	if mode == "" {
@@ -150,9 +150,9 @@ func (c *call) searchText(p *cutPage, list []*hit, limit int) string {
 	t.ways = c.searchWays(p, t, from, limit)
 	s := t.begin()
 	var it item
-	for n, h := range list {
-		if s.isOpen() {
-			h.item(&it, n+1, from.told(h))
+	for i := range list {
+		if h := &list[i]; s.isOpen() {
+			h.item(&it, i+1, from.told(h))
 			s.add(&it)
 		}
 	}
@@ -187,19 +187,20 @@ type source struct {
 // sources are those of a page, in the order of their first hits.
 type sources []source
 
-func sourcesOf(list []*hit) sources {
+func sourcesOf(list []hit) sources {
 	var all sources
-	for _, h := range list {
+	for i := range list {
+		h := &list[i]
 		id := h.ref.Connection
 		if id == "" {
 			continue
 		}
-		i := slices.IndexFunc(all, func(s source) bool { return s.connection == id })
-		if i < 0 {
-			i = len(all)
+		at := slices.IndexFunc(all, func(s source) bool { return s.connection == id })
+		if at < 0 {
+			at = len(all)
 			all = append(all, source{connection: id, key: rsclient.ShortKey(h.ConnectorKey), name: h.Label()})
 		}
-		all[i].hits++
+		all[at].hits++
 	}
 	return all
 }
