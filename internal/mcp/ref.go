@@ -84,6 +84,9 @@ func (r ref) url(provider, own, route string) string {
 
 // isWeb reports an absolute http or https URL.
 func isWeb(s string) bool {
+	if len(s) < len("http") || !strings.EqualFold(s[:len("http")], "http") { // as most: nothing, or a path
+		return false
+	}
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
