@@ -131,7 +131,7 @@ func excess(r *Result) int {
 		return n + worst - ResultMax
 	}
 	for _, b := range r.Content {
-		n += len(rawjson.AppendString(nil, b.Text))
+		n += rawjson.StringLen(b.Text)
 	}
 	return n - ResultMax
 }

@@ -154,6 +154,22 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// StringLen is the length of s as AppendString writes it.
+func StringLen(s string) int {
+	n := len(s) + len(`""`)
+	for i := plain(s, 0); i < len(s); i = plain(s, i) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r < ' ' || r == '"' || r == '\\' {
+			var room [len(`\u0000`)]byte
+			n += len(appendEscape(room[:0], s[i])) - size
+		} else {
+			n += utf8.RuneLen(r) - size // more only of U+FFFD, for a byte that is no character
+		}
+		i += size
+	}
+	return n
+}
+
 // Plain is the length of the beginning of s that stands in a JSON string as it is, and
 // can be printed: ASCII without quotes, backslashes and control characters, of which
 // DEL is one.

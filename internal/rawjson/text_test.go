@@ -72,6 +72,9 @@ func FuzzAppendString(f *testing.F) {
 		if got, ok := String(quoted); !ok || got != want {
 			t.Fatalf("String(AppendString(%q)) = %q, want %q", s, got, want)
 		}
+		if got := StringLen(s); got != len(quoted) {
+			t.Fatalf("StringLen(%q) = %d, want %d", s, got, len(quoted))
+		}
 	})
 }
 
