@@ -81,7 +81,8 @@ type CardBinary struct {
 // HitsOf reads the rows of a search page. What is no object is no hit.
 func HitsOf(rows [][]byte) []Hit {
 	hits := make([]Hit, 0, len(rows))
-	r := hitReader{cards: make([]Card, 0, len(rows)), excerpts: make([]Excerpt, 0, len(rows)), fields: make([]CardField, 0, 2*len(rows))}
+	var r hitReader
+	r.cards, r.excerpts, r.fields = make([]Card, 0, len(rows)), make([]Excerpt, 0, len(rows)), make([]CardField, 0, 2*len(rows))
 	for _, row := range rows {
 		if rawjson.KindOf(row) == rawjson.KindObject {
 			hits = append(hits, r.hit(row))
@@ -90,54 +91,70 @@ func HitsOf(rows [][]byte) []Hit {
 	return hits
 }
 
-// hitReader reads the hits of one page. What they have in common is made once, and
-// what each has of its own is put into lists that serve them all.
+// hitReader reads the hits of one page, each in one pass. What they have of a kind is
+// put into lists that serve them all.
 type hitReader struct {
 	row, part, inner memberRoom
 
-	words    words
-	snippet  []byte // of the hit at hand, as received
-	matched  string // the same, decoded
+	texts    rawjson.Texts
 	cards    []Card
 	excerpts []Excerpt
 	fields   []CardField
 }
 
 func (r *hitReader) hit(raw []byte) Hit {
-	o := index(&r.row, raw)
-	key, own := o.firstID(hitRecordNames[:2]), o.firstID(hitRecordNames[2:])
-	h := Hit{
-		Identity: Identity{r.words.id(o, connectionNames), r.words.text(o.get("stream")), cmp.Or(key, own)},
-		Source:   Source{r.words.id(o, connectorNames), r.words.text(o.get("display_name")), r.words.text(o.get("connector_display_name"))},
-		Keyed:    key != "", OwnID: own, URL: o.text("url"), RecordURL: o.text("record_url"),
-		Snippet: r.snippetOf(o.get("snippet")), Card: r.card(o.object("evidence_card")),
-		Score: o.get("score"), Scores: o.get("scores"), MatchedFields: o.get("matched_fields"), Payload: o.object("data"), raw: raw,
+	h := Hit{raw: raw}
+	o := members(r.row[:0])
+	var matched []byte // the text of the snippet, as received
+	s := rawjson.ScanValue(raw)
+	for name := range s.Members() {
+		switch string(name) { // of members with the same name the first counts
+		case "snippet":
+			if matched == nil {
+				h.Snippet, matched = r.snippet(&s)
+			}
+		case "evidence_card":
+			if h.Card == nil {
+				h.Card = r.card(&s)
+			}
+		case "evidence_excerpts":
+			if h.Excerpts == nil {
+				h.Excerpts = r.excerptsOf(&s, matched, h.Snippet.Text)
+			}
+		default:
+			o = append(o, rawjson.Member{Name: name, Value: s.Value()})
+		}
 	}
-	h.Excerpts = r.excerptsOf(o.get("evidence_excerpts"))
+	key, own := r.id(o, hitRecordNames[:2]), r.id(o, hitRecordNames[2:])
+	h.Identity = Identity{r.id(o, connectionNames), r.text(o.get("stream")), cmp.Or(key, own)}
+	h.Source = Source{r.id(o, connectorNames), r.text(o.get("display_name")), r.text(o.get("connector_display_name"))}
+	h.Keyed, h.OwnID, h.URL, h.RecordURL = key != "", own, r.text(o.get("url")), r.text(o.get("record_url"))
+	h.Score, h.Scores, h.MatchedFields, h.Payload = o.get("score"), o.get("scores"), o.get("matched_fields"), o.object("data")
 	return h
 }
 
-// snippetOf reads an object with text and field, or a bare text.
-func (r *hitReader) snippetOf(v []byte) Snippet {
-	var field string
-	if rawjson.KindOf(v) == rawjson.KindObject {
-		s := index(&r.part, v)
-		field, v = r.words.text(s.get("field")), s.get("text")
+// snippet reads an object with text and field, or a bare text. It also gives the text
+// as it was received.
+func (r *hitReader) snippet(s *rawjson.Scanner) (Snippet, []byte) {
+	if s.Kind() != rawjson.KindObject {
+		raw := s.Value()
+		return Snippet{Text: r.text(raw)}, raw
 	}
-	r.snippet, r.matched = v, asText(v)
-	return Snippet{field, r.matched}
+	v := r.object(s, &r.part)
+	return Snippet{r.text(v.get("field")), r.text(v.get("text"))}, v.get("text")
 }
 
-func (r *hitReader) excerptsOf(list []byte) []Excerpt {
+// excerptsOf reads the excerpts. The text of one of them is mostly that of the snippet.
+func (r *hitReader) excerptsOf(s *rawjson.Scanner, matched []byte, snippet string) []Excerpt {
 	first := len(r.excerpts)
-	for raw := range rawjson.Elements(list) {
-		v := index(&r.part, raw)
+	for range s.Elements() {
+		v := r.object(s, &r.part)
 		e := Excerpt{
-			Field: r.words.text(v.get("field_path")), Text: r.matched, Complete: v.isTrue("complete") || v.isFalse("truncated"),
+			Field: r.text(v.get("field_path")), Text: snippet, Complete: v.isTrue("complete") || v.isFalse("truncated"),
 			Total: v.number("total_chars"), Offset: number(v.object("read"), "offset_chars"),
 		}
-		if preview := v.get("preview_text"); !bytes.Equal(preview, r.snippet) { // most are the snippet
-			e.Text = asText(preview)
+		if preview := v.get("preview_text"); !bytes.Equal(preview, matched) {
+			e.Text = r.text(preview)
 		}
 		if e.Text != "" {
 			r.excerpts = append(r.excerpts, e)
@@ -146,17 +163,23 @@ func (r *hitReader) excerptsOf(list []byte) []Excerpt {
 	return r.excerpts[first:len(r.excerpts):len(r.excerpts)]
 }
 
-func (r *hitReader) card(raw []byte) *Card {
-	if raw == nil {
+func (r *hitReader) card(s *rawjson.Scanner) *Card {
+	if s.Kind() != rawjson.KindObject {
 		return nil
 	}
-	v := index(&r.part, raw)
-	at := index(&r.inner, v.object("event_time"))
-	c := Card{
-		Title: text(v.object("title"), "text"), EventTime: at.text("value"),
-		Emitted: rawjson.Is(at.get("source"), string(evidence.SourceEnvelope)), Omitted: max(0, v.number("binary_omitted_count")),
+	var c Card
+	v := members(r.part[:0])
+	for name := range s.Members() {
+		if string(name) == "fields" && c.Fields == nil {
+			c.Fields = r.fieldsOf(s)
+			continue
+		}
+		v = append(v, rawjson.Member{Name: name, Value: s.Value()})
 	}
-	c.Fields = r.fieldsOf(v.get("fields"))
+	at := v.object("event_time")
+	c.Title, c.EventTime = r.text(get(v.object("title"), "text")), r.text(get(at, "value"))
+	c.Emitted = rawjson.Is(get(at, "source"), string(evidence.SourceEnvelope))
+	c.Omitted = max(0, v.number("binary_omitted_count"))
 	for b := range rawjson.Elements(v.get("binary")) {
 		if rawjson.KindOf(b) == rawjson.KindObject {
 			c.Binary = append(c.Binary, CardBinary{text(b, "field_path"), *binaryOf(b), text(object(b, "read"), "blob_id")})
@@ -166,54 +189,44 @@ func (r *hitReader) card(raw []byte) *Card {
 	return &r.cards[len(r.cards)-1]
 }
 
-func (r *hitReader) fieldsOf(list []byte) []CardField {
+func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {
 	first := len(r.fields)
-	for raw := range rawjson.Elements(list) {
-		f := index(&r.inner, raw)
+	for range s.Elements() {
+		f := r.object(s, &r.inner)
 		value := f.get("value")
 		switch rawjson.KindOf(value) {
 		case rawjson.KindString, rawjson.KindNumber, rawjson.KindBool:
-			r.fields = append(r.fields, CardField{r.words.text(f.get("field")), value, f.isTrue("truncated")})
+			r.fields = append(r.fields, CardField{r.text(f.get("field")), value, f.isTrue("truncated")})
 		}
 	}
 	return r.fields[first:len(r.fields):len(r.fields)]
 }
 
-// words are the names of sources and fields that the hits of a page have in common:
-// each is made a string once. Of a page with very many the later ones are not kept.
-type words struct {
-	known [16]string
-	n     int
+// object reads the members of the value that comes next; none when it is no object.
+func (r *hitReader) object(s *rawjson.Scanner, room *memberRoom) members {
+	if s.Kind() != rawjson.KindObject {
+		s.Value()
+		return nil
+	}
+	o, _ := s.Object(room[:0])
+	return members(o)
 }
 
-// text is asText for what may be one of them.
-func (w *words) text(v []byte) string {
-	content, ok := rawjson.Content(v)
-	if !ok || bytes.IndexByte(content, '\\') >= 0 {
-		return asText(v)
-	}
-	for _, s := range w.known[:w.n] {
-		if string(content) == s {
-			return s
-		}
-	}
-	s := string(content)
-	if w.n < len(w.known) {
-		w.known[w.n] = s
-		w.n++
-	}
+// text is asText, made together with others.
+func (r *hitReader) text(v []byte) string {
+	s, _ := r.texts.String(v)
 	return s
 }
 
-// id is firstID for what may be one of them.
-func (w *words) id(o members, names []string) string {
+// id is firstID, made together with others.
+func (r *hitReader) id(o members, names []string) string {
 	for _, name := range names {
 		v := o.get(name)
-		if rawjson.KindOf(v) == rawjson.KindNumber {
-			return string(v)
-		}
-		if s := w.text(v); s != "" {
+		if s := r.text(v); s != "" {
 			return s
+		}
+		if rawjson.KindOf(v) == rawjson.KindNumber {
+			return r.texts.Of(v)
 		}
 	}
 	return ""
