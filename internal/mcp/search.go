@@ -63,6 +63,7 @@ func search(ctx context.Context, c *call) (*Result, error) {
 			return res, nil
 		}
 		page.drop(over)
+		res.Free()
 	}
 }
 
@@ -70,9 +71,9 @@ func search(ctx context.Context, c *call) (*Result, error) {
 func (c *call) hits(p *cutPage) *Result {
 	found := rsclient.HitsOf(p.rows)
 	list := c.flatten(p, found)
-	body := p.body()
-	b := append(make([]byte, 0, 2*len(body)+1024), `{"data":`...)
-	b = append(append(b, body...), `,"results":[`...)
+	lent := borrow()
+	b := append(append(lent.b, `{"data":`...), p.body()...)
+	b = append(b, `,"results":[`...)
 	for i := range list {
 		if i > 0 {
 			b = append(b, ',')
@@ -85,7 +86,7 @@ func (c *call) hits(p *cutPage) *Result {
 		next = c.rerun(limit)
 	}
 	text := c.searchText(p, list, limit)
-	return &Result{Structured: c.appendTail(append(b, ']'), p, next), Content: []Block{{Text: text}}}
+	return &Result{Structured: c.appendTail(append(b, ']'), p, next), lent: lent, Content: []Block{{Text: text}}}
 }
 
 // flatten are the hits that are shown: no more than were asked for (MS-123).
