@@ -39,7 +39,7 @@ func (t *Texts) Decoded(content []byte) string {
 	if bytes.IndexByte(content, '\\') < 0 {
 		return t.Of(content)
 	}
-	var buf [256]byte
+	var buf [firstRoom]byte
 	dst := buf[:0]
 	if len(content) > len(buf) {
 		dst = make([]byte, 0, len(content)) // nothing decodes to more
