@@ -90,6 +90,9 @@ func beforeMark(s string, n int) int {
 		return 0
 	}
 	found, _, _ := strings.Cut(rest, closeMark)
+	if len(before)+len(found) <= n { // no character is shorter than a byte
+		return 0
+	}
 	lead := charCount(before)
 	if lead+charCount(found) <= n || lead <= n/3 {
 		return 0
