@@ -140,7 +140,7 @@ func (r *hitReader) snippet(s *rawjson.Scanner) (Snippet, []byte) {
 		raw := s.Value()
 		return Snippet{Text: r.text(raw)}, raw
 	}
-	v := r.object(s, &r.part)
+	v := objectAt(s, &r.part)
 	return Snippet{r.text(v.get("field")), r.text(v.get("text"))}, v.get("text")
 }
 
@@ -148,7 +148,7 @@ func (r *hitReader) snippet(s *rawjson.Scanner) (Snippet, []byte) {
 func (r *hitReader) excerptsOf(s *rawjson.Scanner, matched []byte, snippet string) []Excerpt {
 	first := len(r.excerpts)
 	for range s.Elements() {
-		v := r.object(s, &r.part)
+		v := objectAt(s, &r.part)
 		e := Excerpt{
 			Field: r.text(v.get("field_path")), Text: snippet, Complete: v.isTrue("complete") || v.isFalse("truncated"),
 			Total: v.number("total_chars"), Offset: number(v.object("read"), "offset_chars"),
@@ -192,7 +192,7 @@ func (r *hitReader) card(s *rawjson.Scanner) *Card {
 func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {
 	first := len(r.fields)
 	for range s.Elements() {
-		f := r.object(s, &r.inner)
+		f := objectAt(s, &r.inner)
 		value := f.get("value")
 		switch rawjson.KindOf(value) {
 		case rawjson.KindString, rawjson.KindNumber, rawjson.KindBool:
@@ -202,10 +202,10 @@ func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {
 	return r.fields[first:len(r.fields):len(r.fields)]
 }
 
-// object reads the members of the value that comes next; none when it is no object.
-func (r *hitReader) object(s *rawjson.Scanner, room *memberRoom) members {
+// objectAt reads the members of the value that comes next. What is no object has none,
+// and is left to be stepped over.
+func objectAt(s *rawjson.Scanner, room *memberRoom) members {
 	if s.Kind() != rawjson.KindObject {
-		s.Value()
 		return nil
 	}
 	o, _ := s.Object(room[:0])
