@@ -21,12 +21,13 @@ type hit struct {
 	title    string
 	url      string
 	at       evidence.EventTime
-	excerpts []rsclient.Excerpt // that are passed on, with balanced tags
+	snippet  string             // with balanced tags, as the next ones
+	excerpts []rsclient.Excerpt // that are passed on
 }
 
 // newHit reads the nth hit of a page.
 func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider string) hit {
-	h := hit{Hit: found, ref: refer(identify(found))}
+	h := hit{Hit: found, ref: refer(identify(found)), snippet: balanced(found.Snippet.Text)}
 	h.url = h.ref.url(provider, found.URL, found.RecordURL)
 	if h.id = h.ref.id; h.id == "" {
 		h.id = firstOf(found.OwnID, found.URL, "result:"+strconv.Itoa(n))
@@ -92,12 +93,16 @@ func (h *hit) matched() []rsclient.Excerpt {
 	list := h.Excerpts[:0] // in the place of those that came
 	for _, e := range h.Excerpts {
 		if len(list) < maxExcerpts && isReadable(e.Field) && h.isMatched(e.Field) {
-			e.Text = balanced(e.Text)
+			if e.Text == h.Snippet.Text { // as of most
+				e.Text = h.snippet
+			} else {
+				e.Text = balanced(e.Text)
+			}
 			list = append(list, e)
 		}
 	}
 	if s := h.Snippet; len(list) == 0 && isReadable(s.Field) && s.Text != "" {
-		list = append(list, rsclient.Excerpt{Field: s.Field, Text: balanced(s.Text), Total: -1, Offset: -1})
+		list = append(list, rsclient.Excerpt{Field: s.Field, Text: h.snippet, Total: -1, Offset: -1})
 	}
 	return list
 }
@@ -137,7 +142,7 @@ func (h *hit) append(b []byte) []byte {
 	b = appendMember(b, "connector_key", rsclient.ShortKey(h.ConnectorKey))
 	b = appendMember(b, "display_name", h.Label())
 	b = appendMember(b, "event_time", h.at.Value)
-	snippet, _ := aroundMark(balanced(h.Snippet.Text), ExcerptChars)
+	snippet, _ := aroundMark(h.snippet, ExcerptChars)
 	b = appendMember(b, "snippet", snippet)
 	for _, raw := range []member{{"score", h.Score}, {"scores", h.Scores}, {"matched_fields", h.MatchedFields}} {
 		if raw.value != nil {
@@ -149,7 +154,7 @@ func (h *hit) append(b []byte) []byte {
 		if i == 0 {
 			sep = `,"evidence_excerpts":[`
 		}
-		b = h.appendExcerpt(append(b, sep...), &h.excerpts[i])
+		b = h.appendExcerpt(append(b, sep...), &h.excerpts[i], snippet)
 	}
 	if len(h.excerpts) > 0 {
 		b = append(b, ']')
@@ -157,8 +162,12 @@ func (h *hit) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-func (h *hit) appendExcerpt(b []byte, e *rsclient.Excerpt) []byte {
-	shown, _ := aroundMark(e.Text, ExcerptChars)
+// appendExcerpt appends an excerpt. snippet is the snippet as it is shown.
+func (h *hit) appendExcerpt(b []byte, e *rsclient.Excerpt, snippet string) []byte {
+	shown := snippet
+	if e.Text != h.snippet {
+		shown, _ = aroundMark(e.Text, ExcerptChars)
+	}
 	status := "truncated"
 	if e.Complete && shown == e.Text {
 		status = "complete"
@@ -203,7 +212,7 @@ func (h *hit) item(it *item, n int, told source) {
 	}
 	if len(h.excerpts) == 0 && h.Snippet.Text != "" {
 		p := it.add(naming{label: "snippet"})
-		p.source, p.total, p.marked = balanced(h.Snippet.Text), -1, true
+		p.source, p.total, p.marked = h.snippet, -1, true
 		p.shorten(PreviewChars)
 	}
 	if h.Card != nil {
