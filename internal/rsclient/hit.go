@@ -27,16 +27,15 @@ type Hit struct {
 	// As received; nil when the hit has none.
 	Score, Scores, MatchedFields []byte
 	Payload                      []byte // the fields of the record
-
-	raw []byte
+	Raw                          []byte // the whole hit
 }
 
 // Evidence is the record of the hit, as far as the server sent it, as the shared
 // package renders it.
 func (h *Hit) Evidence(all Presentations) *evidence.Record {
 	r := Record{
-		Identity: h.Identity, Source: h.Source, Raw: h.raw, Payload: h.Payload,
-		EmittedAt: text(h.raw, "emitted_at"), Truncated: truncationsOf(get(h.raw, "truncated_fields")),
+		Identity: h.Identity, Source: h.Source, Raw: h.Raw, Payload: h.Payload,
+		EmittedAt: text(h.Raw, "emitted_at"), Truncated: truncationsOf(get(h.Raw, "truncated_fields")),
 	}
 	return r.Evidence(all)
 }
@@ -103,7 +102,7 @@ type hitReader struct {
 }
 
 func (r *hitReader) hit(raw []byte) Hit {
-	h := Hit{raw: raw}
+	h := Hit{Raw: raw}
 	o := members(r.row[:0])
 	var matched []byte // the text of the snippet, as received
 	s := rawjson.ScanValue(raw)
