@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"strconv"
+	"strings"
 
 	"pdpp/internal/evidence"
 	"pdpp/internal/rsclient"
@@ -10,16 +11,17 @@ import (
 // card is the short text beside the document (MS-146): what it is, where it is from,
 // how much of it there is and how to read on.
 func (d *document) card() string {
-	head := "document " + quoteID(d.id)
+	var first, second [512]byte
+	head := appendID(append(first[:0], "document "...), d.id)
 	if d.title.Text != d.id {
-		head += " " + quote(d.title.Text)
+		head = appendQuote(append(head, ' '), d.title.Text)
 	}
 	if d.at.Value != "" {
-		head += " " + timed(d.at)
+		head = appendTimed(append(head, ' '), d.at)
 	}
+	source := d.appendSource(append(second[:0], '\n'))
 	ways := append([]string{d.extent()}, d.ways()...)
-	source := d.sourceLine()
-	room := CardMax - len(head) - len(source) - len("\n\n")
+	room := CardMax - len(head) - len(source) - len("\n")
 	for i, line := range ways {
 		if i > 1 && len(line)+1 > room {
 			ways = ways[:i] // the first call is never left out
@@ -27,30 +29,33 @@ func (d *document) card() string {
 		}
 		room -= len(line) + 1
 	}
-	text := head
+	var text strings.Builder
+	text.Grow(CardMax - room)
+	text.Write(head)
 	if room >= 0 {
-		text += "\n" + source
+		text.Write(source)
 	}
 	for _, line := range ways {
-		text += "\n" + line
+		text.WriteByte('\n')
+		text.WriteString(line)
 	}
-	return text
+	return text.String()
 }
 
-// sourceLine names the source by the handles that calls take.
-func (d *document) sourceLine() string {
-	line := "source"
+// appendSource appends the source, named by the handles that calls take.
+func (d *document) appendSource(b []byte) []byte {
+	b = append(b, "source"...)
 	if d.Connection != "" {
-		line += " connection_id=" + quoteID(d.Connection)
+		b = appendID(append(b, " connection_id="...), d.Connection)
 	}
 	if d.ConnectorKey != "" {
-		line += " connector_key=" + quote(firstChars(rsclient.ShortKey(d.ConnectorKey), LabelChars))
+		b = appendQuote(append(b, " connector_key="...), firstChars(rsclient.ShortKey(d.ConnectorKey), LabelChars))
 	}
-	line += " stream=" + quoteID(d.Stream)
+	b = appendID(append(b, " stream="...), d.Stream)
 	if label := d.Label(); label != "" {
-		line += " display_name=" + quote(firstChars(label, LabelChars))
+		b = appendQuote(append(b, " display_name="...), firstChars(label, LabelChars))
 	}
-	return line
+	return b
 }
 
 // extent says how much of the record's text stands above.
@@ -67,6 +72,9 @@ func (d *document) extent() string {
 
 // ways are the lines that say how to read on, and what there is of files.
 func (d *document) ways() []string {
+	if !d.isCut() && len(d.long)+len(d.omitted)+len(d.lists)+len(d.binaries) == 0 {
+		return nil
+	}
 	var texts, nested []string
 	offset := map[string]int{}
 	note := func(f evidence.Field, shown int) {

@@ -13,7 +13,7 @@ import (
 
 // document is a record as fetch gives it (MS-143 to MS-145).
 type document struct {
-	*row
+	row
 	id        string
 	url       string
 	provider  string
@@ -29,7 +29,7 @@ type document struct {
 	only   bool       // the record has one field
 
 	// What is beside the text:
-	small    []evidence.Field // shown whole
+	small    []smallField     // shown whole
 	long     []evidence.Field // only in the ladder
 	binaries []evidence.Field // told by their facts
 	omitted  []string         // fields that found no place
@@ -50,8 +50,8 @@ type cutField struct {
 func (d *document) compose(relations func(room int) string) {
 	lines := d.lines()
 	need := len(lines) // for the ends of the lines
-	for _, l := range lines {
-		need += l.need()
+	for i := range lines {
+		need += lines[i].need()
 	}
 	rest := ""
 	if len(d.Expanded) > 0 {
@@ -61,25 +61,25 @@ func (d *document) compose(relations func(room int) string) {
 	if rest != "" {
 		room -= len(rest) + len("\n\n")
 	}
-	var b strings.Builder
+	b := make([]byte, 0, min(need, room)+len(rest)+len("\n\n"))
 	most := share(lines, room-max(0, len(lines)-1))
-	for i, l := range lines {
-		if i > 0 && b.Len()+len(l.label)+len("\n") > room { // not even the names fit
+	for i := range lines {
+		if i > 0 && len(b)+len(lines[i].label)+len("\n") > room { // not even the names fit
 			d.left = lines[i:]
 			break
 		}
 		if i > 0 {
-			b.WriteByte('\n')
+			b = append(b, '\n')
 		}
-		b.WriteString(d.shown(l, most))
+		b = d.appendShown(b, &lines[i], most)
 	}
 	if rest != "" {
 		if len(lines) > 0 {
-			b.WriteString("\n\n")
+			b = append(b, "\n\n"...)
 		}
-		b.WriteString(rest)
+		b = append(b, rest...)
 	}
-	d.text = b.String()
+	d.text = string(b)
 	d.total = charCount(d.text)
 	for _, c := range d.cuts {
 		d.total += c.total - c.shown
@@ -97,7 +97,7 @@ func (d *document) isCut() bool { return len(d.cuts)+len(d.left) > 0 }
 type docLine struct {
 	evidence.Field
 	label string // before the value; "" when the field is all of the text
-	value string
+	value []byte
 	total int  // characters of the whole value
 	whole bool // value is all of it
 }
@@ -112,48 +112,47 @@ func (d *document) lines() []docLine {
 	case slices.Contains(d.evidence.Presentation.Roles[pdpp.RolePrimaryText], text):
 		d.source = "role"
 	}
-	var lines []docLine
-	for _, f := range d.all {
-		switch text {
-		case "":
-			lines = append(lines, newLine(f, bareName(f.Name)+": "))
-		case f.Name:
-			return []docLine{newLine(f, "")}
+	if text != "" {
+		for _, f := range d.all {
+			if f.Name == text {
+				return []docLine{newLine(f, "")}
+			}
 		}
+	}
+	lines := make([]docLine, 0, len(d.all))
+	for _, f := range d.all {
+		lines = append(lines, newLine(f, bareName(f.Name)+": "))
 	}
 	d.only = len(lines) == 1
 	return lines
 }
 
 func newLine(f evidence.Field, label string) docLine {
-	l := docLine{Field: f, label: label, value: string(f.Value), total: nestedSize(f), whole: f.Cut == nil}
+	l := docLine{Field: f, label: label, value: f.Value, total: nestedSize(f), whole: f.Cut == nil}
 	switch f.Shape {
 	case evidence.ShapeText:
-		l.value, _ = rawjson.String(f.Value)
-		if l.total = charCount(l.value); f.Cut != nil {
-			l.total = max(l.total, f.Cut.TotalChars)
-		}
+		l.value, _ = rawjson.Text(f.Value)
+		l.total = f.TotalChars()
 	case evidence.ShapeBinary:
-		l.value, l.whole = string(appendBinary(nil, f)), true
+		l.value, l.whole = appendBinary(nil, f), true
 	case evidence.ShapeNested:
 		shown, fits := appendNested(nil, f.Value, DocTextMax)
-		l.value, l.whole = string(shown), l.whole && fits
-		if !l.whole {
-			l.value = "json" + cutMark(l.total)
+		if l.value, l.whole = shown, l.whole && fits; !l.whole {
+			l.value = appendCutMark([]byte("json"), l.total)
 		}
 	}
 	return l
 }
 
 // need is the bytes that the line takes when it is whole.
-func (l docLine) need() int { return len(l.label) + len(l.value) }
+func (l *docLine) need() int { return len(l.label) + len(l.value) }
 
 // share is the most that one line may take so that all of them fit: what short ones
 // leave is for the others.
 func share(lines []docLine, room int) int {
-	var needs []int
-	for _, l := range lines {
-		needs = append(needs, l.need())
+	needs := make([]int, len(lines))
+	for i := range lines {
+		needs[i] = lines[i].need()
 	}
 	slices.Sort(needs)
 	for i, n := range needs {
@@ -165,32 +164,34 @@ func share(lines []docLine, room int) int {
 	return DocTextMax
 }
 
-// shown is a line within its share. A text is cut exactly when it is all there is,
-// so that what follows can be joined to it; among others it is marked.
-func (d *document) shown(l docLine, most int) string {
+// appendShown appends a line within its share. A text is cut exactly when it is all
+// there is, so that what follows can be joined to it; among others it is marked.
+func (d *document) appendShown(b []byte, l *docLine, most int) []byte {
+	b = append(b, l.label...)
 	if l.whole && l.need() <= most || l.Shape != evidence.ShapeText && l.Shape != evidence.ShapeNested {
-		return l.label + l.value
+		return append(b, l.value...)
 	}
 	if l.Shape == evidence.ShapeNested {
 		mark := "json" + cutMark(l.total)
 		if l.whole && len(l.value) <= len(mark) {
-			return l.label + l.value
+			return append(b, l.value...)
 		}
 		d.cuts = append(d.cuts, cutField{l.Field, 0, l.total})
-		return l.label + mark
+		return append(b, mark...)
 	}
 	mark := ""
 	if l.label != "" {
 		mark = "…" + cutMark(l.total)
 	}
-	head := headBytes(l.value, max(0, most-len(l.label)-len(mark)))
+	head := headBytes(string(l.value), max(0, most-len(l.label)-len(mark)))
 	d.cuts = append(d.cuts, cutField{l.Field, charCount(head), l.total})
-	return l.label + head + mark
+	return append(append(b, head...), mark...)
 }
 
 // collect sorts the fields that are not the text: nothing of the record is without a
 // place or a way to it (CONT-1).
 func (d *document) collect() {
+	d.small = make([]smallField, 0, len(d.all))
 	for _, f := range d.all {
 		switch {
 		case f.Shape == evidence.ShapeBinary:
@@ -202,8 +203,8 @@ func (d *document) collect() {
 		if d.source == "rendered" || f.Name == d.field || d.isToldElsewhere(f) {
 			continue
 		}
-		if _, ok := smallValue(f); ok {
-			d.small = append(d.small, f)
+		if value, ok := smallValue(&f); ok {
+			d.small = append(d.small, smallField{f.Name, value})
 		} else {
 			d.long = append(d.long, f)
 		}
@@ -228,9 +229,15 @@ func (d *document) isToldElsewhere(f evidence.Field) bool {
 	return isEmpty(&f) || d.isSaid(&f) && !isShortened
 }
 
+// smallField is a field as metadata shows it whole.
+type smallField struct {
+	name  string
+	value []byte
+}
+
 // smallValue is a field as metadata shows it whole; false when it is too long. A
 // number or text is as it came; in lists and objects binaries are their facts.
-func smallValue(f evidence.Field) ([]byte, bool) {
+func smallValue(f *evidence.Field) ([]byte, bool) {
 	if f.Cut != nil {
 		return nil, false
 	}
@@ -238,7 +245,13 @@ func smallValue(f evidence.Field) ([]byte, bool) {
 	case evidence.ShapeScalar:
 		return f.Value, len(f.Value) <= PreviewChars
 	case evidence.ShapeText:
-		return []byte(escapeHidden(string(f.Value))), f.TotalChars() <= PreviewChars
+		if f.TotalChars() > PreviewChars {
+			return nil, false
+		}
+		if hasHidden(f.Value) {
+			return []byte(escapeHidden(string(f.Value))), true
+		}
+		return f.Value, true
 	case evidence.ShapeNested:
 		return appendNested(nil, f.Value, JSONPreviewBytes)
 	}

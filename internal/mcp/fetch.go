@@ -49,12 +49,13 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	d := c.document(answer)
 	d.compose(d.relations)
 	d.collect()
-	sc := d.structured()
-	res := &Result{Structured: sc, Content: []Block{{Text: string(sc)}, {Text: d.card()}}}
-	for _, link := range d.links() {
-		res.Content = append(res.Content, Block{Link: &link})
+	lent, links := borrow(), d.links()
+	sc := d.structured(lent.b)
+	content := append(make([]Block, 0, 2+len(links)), Block{Text: string(sc)}, Block{Text: d.card()})
+	for i := range links {
+		content = append(content, Block{Link: &links[i]})
 	}
-	return res, nil
+	return &Result{Structured: sc, lent: lent, Content: content}, nil
 }
 
 // narrower adds to the refusal of a record that is too large where its fields are
@@ -76,7 +77,6 @@ func (c *call) document(answer *rsclient.Answer) *document {
 		body, d.projected = rsclient.PreviewDetail(body, FetchField)
 	}
 	asked := rsclient.Identity{Connection: c.connection(), Stream: c.args.handle.Stream, Record: c.args.handle.Record}
-	d.row = new(row)
 	d.Asked, d.Declared, d.Texts = asked, rsclient.PresentationsOf(body), new(rawjson.Texts)
 	if d.Detail(body); !Handle(d.Identity).isNamed() {
 		d.Identity = asked

@@ -13,8 +13,8 @@ const (
 
 // structured is the document: exactly id, title, text, url, metadata (MS-143). What
 // could hide in a terminal is escaped, so that the text block can repeat it.
-func (d *document) structured() []byte {
-	b := appendID(append(make([]byte, 0, len(d.text)+2048), `{"id":`...), d.id)
+func (d *document) structured(b []byte) []byte {
+	b = appendID(append(b, `{"id":`...), d.id)
 	b = appendID(append(b, `,"title":`...), d.title.Text)
 	b = append(b, `,"text":`...)
 	start := len(b)
@@ -28,18 +28,25 @@ func (d *document) structured() []byte {
 // appendMetadata appends the metadata (MS-144) in at most that many bytes. When they
 // are short, fields give way first, then files, then the last rungs of the ladder.
 func (d *document) appendMetadata(b []byte, room int) []byte {
-	m := d.facts()
-	room -= len(m) + d.notesRoom()
+	start := len(b)
+	b = d.appendFacts(b)
+	room -= len(b) - start + d.notesRoom()
 	rungs, room := fill(d.rungs(), LadderFields, min(room, LadderMax), room)
 	if n := len(rungs) - len(d.cuts); n < len(d.long) {
 		d.omit(d.long[max(0, n):])
 	}
 	files, room := fill(d.files(), metadataFiles, room, room)
 	d.omit(d.binaries[len(files):])
-	fields := d.take(room)
-	b = append(b, m...)
-	if len(fields) > 0 {
-		b = appendList(append(b, `,"fields":`...), fields, "{}")
+	d.take(room)
+	for i, f := range d.small {
+		sep := ","
+		if i == 0 {
+			sep = `,"fields":{`
+		}
+		b = append(append(appendID(append(b, sep...), f.name), ':'), f.value...)
+	}
+	if len(d.small) > 0 {
+		b = append(b, '}')
 	}
 	if len(d.omitted) > 0 {
 		b = append(append(b, `,"more_fields":`...), quoteList(d.omitted[:d.named])...)
@@ -63,15 +70,15 @@ func (d *document) appendMetadata(b []byte, room int) []byte {
 	return append(b, '}')
 }
 
-// facts are the members of metadata that are always there.
-func (d *document) facts() []byte {
+// appendFacts appends the members of metadata that are always there.
+func (d *document) appendFacts(b []byte) []byte {
 	eventTime := d.at.Value
 	if d.at.Source == evidence.SourceEnvelope { // emitted_at says it
 		eventTime = ""
 	}
-	b := appendID([]byte(`{"stream":`), d.Stream)
+	b = appendID(append(b, `{"stream":`...), d.Stream)
 	b = appendID(append(b, `,"record_id":`...), d.ref.Record)
-	for _, m := range []struct{ name, value string }{
+	for _, m := range [...]struct{ name, value string }{
 		{"connection_id", d.Connection},
 		{"connector_key", d.ConnectorKey},
 		{"display_name", d.Label()},
@@ -89,7 +96,9 @@ func (d *document) facts() []byte {
 // notesRoom is what the members take that come with what is left out.
 func (d *document) notesRoom() int {
 	const notes = len(`,"fields":{},"text_truncated":true,"text_total_chars":1000000000,"projected":"adapter","binary":[],"more_fields":[],"more_fields_total":100000}`)
-	return notes + len(d.ref.appendEntries([]byte(`,"content_ladder":{"kind":"record","read_tool":"read_record_field",}`), nil))
+	const ladder = `,"content_ladder":{"kind":"record","read_tool":"read_record_field",}`
+	var counted [1024]byte
+	return notes + len(ladder) + len(d.ref.appendEntries(counted[:0], nil))
 }
 
 // rungs are the ways to read on: the text first, where it goes on at the cut, then
@@ -140,30 +149,29 @@ func (d *document) omit(fields []evidence.Field) {
 	}
 }
 
-// take gives the fields that metadata has room for, as members. Room is kept for the
-// names of the others, as many of them as fit.
-func (d *document) take(room int) [][]byte {
+// take finds how many of the small fields metadata has room for, and keeps those alone.
+// Room is kept for the names of the others, as many of them as fit.
+func (d *document) take(room int) {
 	for _, f := range d.small {
-		room -= idLen(f.Name) + 1
+		room -= idLen(f.name) + 1
 	}
 	for _, name := range d.omitted {
 		room -= idLen(name) + 1
 	}
-	var all [][]byte
 	for i, f := range d.small {
-		value, _ := smallValue(f)
-		if room -= len(value) + 1; len(all) == metadataFields || room < 0 {
-			room += len(value) + 1
-			d.omit(d.small[i:])
+		if room -= len(f.value) + 1; i == metadataFields || room < 0 {
+			room += len(f.value) + 1
+			for _, left := range d.small[i:] {
+				d.omitted = append(d.omitted, left.name)
+			}
+			d.small = d.small[:i]
 			break
 		}
-		all = append(all, append(append(appendID(make([]byte, 0, len(f.Name)+len(value)+3), f.Name), ':'), value...))
 	}
 	d.named = len(d.omitted)
 	for ; d.named > 0 && room < 0; d.named-- {
 		room += idLen(d.omitted[d.named-1]) + 1
 	}
-	return all
 }
 
 // fill takes entries while there is room for them: at most n, and most bytes. It

@@ -41,13 +41,13 @@ func appendID(b []byte, s string) []byte {
 	return append(b[:start], escapeHidden(string(b[start:]))...)
 }
 
-func hasHidden(text string) bool {
+func hasHidden[T string | []byte](text T) bool {
 	for i := 0; i < len(text); {
 		if text[i] < 0x7f {
 			i++
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(text[i:])
+		r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
 		if isHidden(r) {
 			return true
 		}
