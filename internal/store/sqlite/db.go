@@ -23,8 +23,7 @@ const busyTimeout = 5000
 type DB struct {
 	path    string
 	write   chan *engine.Conn // holds the one writer when it is free
-	readers chan *reader
-	opened  int // readers there are
+	readers readers
 
 	bindings bindingCache
 	closing  sync.Once
@@ -55,16 +54,9 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 		return nil, err
 	}
 	db.write <- writer
-	n := max(4, 2*runtime.GOMAXPROCS(0))
-	db.readers = make(chan *reader, n)
-	for range n {
-		r, err := openReader(db.path)
-		if err != nil {
-			db.Close()
-			return nil, openError(err)
-		}
-		db.readers <- r
-		db.opened++
+	if err := db.readers.open(db.path, max(4, 2*runtime.GOMAXPROCS(0))); err != nil {
+		db.Close()
+		return nil, openError(err)
 	}
 	return db, nil
 }
@@ -124,10 +116,7 @@ func (db *DB) Close() error {
 	db.closing.Do(func() {
 		err = (<-db.write).Close()
 		close(db.write)
-		for range db.opened {
-			err = errors.Join(err, (<-db.readers).Close())
-		}
-		close(db.readers)
+		err = errors.Join(err, db.readers.close())
 	})
 	return err
 }
@@ -166,18 +155,19 @@ func (db *DB) emptyLog(conn *engine.Conn) {
 	db.unlogged = err != nil || busy != 0
 }
 
-func take[C any](ctx context.Context, pool chan *C) (*C, error) {
+// take receives what is free; errClosed from a channel that is closed.
+func take[T any](ctx context.Context, free chan T) (got T, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return got, err
 	}
 	select {
-	case c, open := <-pool:
+	case got, open := <-free:
 		if !open {
-			return nil, errClosed
+			return got, errClosed
 		}
-		return c, nil
+		return got, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return got, ctx.Err()
 	}
 }
 
