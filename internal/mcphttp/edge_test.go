@@ -170,7 +170,7 @@ func TestLogIsDiscreet(t *testing.T) {
 		h.post(token, `{"peppercorn":`)
 	}
 	log := h.Log.String()
-	if !regexp.MustCompile(`tool call.*request_id"?[=:]"?req_`).MatchString(log) || !strings.Contains(log, "/mcp") {
+	if !regexp.MustCompile(`route"?[=:]"?/mcp"?.*request_id"?[=:]"?req_.*tool"?[=:]"?search`).MatchString(log) || !strings.Contains(log, "/mcp") {
 		t.Fatalf("the log is not of this test: %.500s", log)
 	}
 	for _, secret := range []string{h.client, h.pkg, "pdpp_at_guessed", "rent", "month", "cin_a1_3", "peppercorn", outside} {

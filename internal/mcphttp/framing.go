@@ -51,7 +51,7 @@ func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Cal
 		defer cancel()
 	}
 	var code int64
-	buf.answer, code = e.watched(ctx, e.server(r, caller), buf.answer[:0], &m, revision)
+	buf.answer, code = e.watched(ctx, e.server(r, caller, httpx.Note), buf.answer[:0], &m, revision)
 	return send(w, statusOf(code, revision), buf.answer)
 }
 
@@ -90,7 +90,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
 	defer cancel()
-	server := e.server(r, caller)
+	server := e.server(r, caller, nil) // a line of the log for each
 	out := append(buf.answer[:0], '[')
 	for i := range list {
 		if m := &list[i]; m.ID != nil && m.Method != "" {

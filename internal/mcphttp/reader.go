@@ -1,6 +1,8 @@
 package mcphttp
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 
 	"pdpp/internal/httpx"
@@ -11,15 +13,16 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// server is the surface for one caller.
-func (e *Endpoint) server(r *http.Request, caller *rs.Caller) *mcpserve.Server {
+// server is the surface for one caller. note is where a call is noted; nil for a line
+// of the log.
+func (e *Endpoint) server(r *http.Request, caller *rs.Caller, note func(context.Context, ...slog.Attr)) *mcpserve.Server {
 	base := e.Edge.Base(r)
 	identity := e.identities.Get(base, func(base string) *mcpserve.Identity {
 		return mcpserve.NewIdentity(base, e.Version, base+httpx.IconPath)
 	})
 	return mcpserve.New(mcpserve.Config{
 		Surface:  &mcp.Surface{RS: e.reader(base, caller), Log: e.Log},
-		Identity: identity, RequestID: httpx.RequestID(r.Context()), Log: e.Log, Now: e.Clock,
+		Identity: identity, RequestID: httpx.RequestID(r.Context()), Note: note, Log: e.Log, Now: e.Clock,
 	})
 }
 

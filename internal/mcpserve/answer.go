@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -135,14 +136,19 @@ func (s *Server) appendCall(ctx context.Context, b []byte, name string, args []b
 	start, before := s.Now(), len(b)
 	res := s.Surface.Call(ctx, tool, args)
 	b = appendToolResult(b, res, revision != Batches)
-	s.log(ctx, "tool call", slog.String("tool", tool.Name), slog.Bool("failed", res.IsError), slog.Int64("ms", s.Now().Sub(start).Milliseconds()),
-		slog.Int("text_bytes", textBytes(res)), slog.Int("bytes", len(b)-before))
+	s.told(ctx, "tool call", start, len(b)-before, slog.String("tool", tool.Name), slog.Bool("failed", res.IsError), slog.Int("text_bytes", textBytes(res)))
 	res.Free()
 	return b, nil
 }
 
-// log writes a line about a request, with its id (H-63).
-func (s *Server) log(ctx context.Context, what string, attrs ...slog.Attr) {
+// told notes what was called, or writes a line of the log, with the id of the request
+// (H-63).
+func (s *Server) told(ctx context.Context, what string, start time.Time, bytes int, attrs ...slog.Attr) {
+	if s.Note != nil {
+		s.Note(ctx, attrs...)
+		return
+	}
+	attrs = append(attrs, slog.Int64("ms", s.Now().Sub(start).Milliseconds()), slog.Int("bytes", bytes))
 	if s.RequestID != "" {
 		attrs = append(attrs, slog.String("request_id", s.RequestID))
 	}
@@ -165,9 +171,13 @@ const codeNotFound = -32002
 func (s *Server) appendRead(ctx context.Context, b []byte, uri string, isModern bool) ([]byte, *jsonrpc.Error) {
 	start := s.Now()
 	contents, failure := s.Surface.ReadResource(ctx, uri)
-	s.log(ctx, "resource read", slog.Bool("failed", failure != nil), slog.Int64("ms", s.Now().Sub(start).Milliseconds()))
+	before := len(b)
 	if failure == nil {
-		return appendContents(b, contents), nil
+		b = appendContents(b, contents)
+	}
+	s.told(ctx, "resource read", start, len(b)-before, slog.String("rpc_method", "resources/read"), slog.Bool("failed", failure != nil))
+	if failure == nil {
+		return b, nil
 	}
 	code := int64(jsonrpc.CodeInternalError)
 	switch {

@@ -39,8 +39,11 @@ type Config struct {
 	// RequestID is that of the request which is answered, for the log; "" where there
 	// are none.
 	RequestID string
-	Log       *slog.Logger
-	Now       func() time.Time
+	// Note, when not nil, is told what was called, for a log that has a line for the
+	// request already.
+	Note func(context.Context, ...slog.Attr)
+	Log  *slog.Logger
+	Now  func() time.Time
 }
 
 // Server answers the methods of MS-2: those of the surface are written by Answer, and
