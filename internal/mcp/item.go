@@ -23,7 +23,7 @@ type item struct {
 	// way is the call that shows fields of a record of the list that no handle names;
 	// nil when there is none.
 	way      func(fields []string) *Next
-	reserved int // bytes of the longest line that may follow; 0: not known yet
+	reserved int      // bytes of the longest line that may follow; 0: not known yet
 	names    []string // of the fields that a call asks for
 }
 
