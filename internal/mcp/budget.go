@@ -66,7 +66,7 @@ const countedToken = 1_024
 func uncounted(tokens ...string) int {
 	n := 0
 	for _, t := range tokens {
-		n += max(0, len(quoteID(t))-countedToken)
+		n += max(0, idLen(t)-countedToken)
 	}
 	return n
 }

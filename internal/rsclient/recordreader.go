@@ -46,7 +46,8 @@ func (r *RecordReader) read(raw []byte, envelope map[string]bool) {
 	}
 }
 
-// recordMembers are the members of a record that are read; nil where there is none.
+// recordMembers are the members of a record that are read, under all their names
+// (appendix A); nil where there is none.
 type recordMembers struct {
 	id, recordKey, stream, connection, instance  []byte
 	connectorKey, connector                      []byte
