@@ -24,7 +24,7 @@ func AccessLog(log *slog.Logger, now func() time.Time) Middleware {
 			}
 			rec, start := record(w), now()
 			// Also when a handler cuts the connection: the panic goes on.
-			defer func() { logAccess(log, rec, r, now().Sub(start)) }()
+			defer func() { logAccess(log, rec, r, start, now()) }()
 			next.ServeHTTP(rec, r)
 			if rec.status == 0 {
 				rec.status = http.StatusOK // as net/http will answer
@@ -34,14 +34,15 @@ func AccessLog(log *slog.Logger, now func() time.Time) Middleware {
 }
 
 // logAccess writes the line. A status of 0 is a connection that was cut before
-// any answer.
-func logAccess(log *slog.Logger, rec *recorder, r *http.Request, took time.Duration) {
+// any answer. It says nothing of the place in the source, which would have to be found
+// out for each line.
+func logAccess(log *slog.Logger, rec *recorder, r *http.Request, start, end time.Time) {
 	attrs := append(make([]slog.Attr, 0, 10),
 		slog.String("method", methodOf(r)),
 		slog.String("route", routeOf(r)),
 		slog.Int("status", rec.status),
 		slog.Int64("bytes", rec.bytes),
-		slog.Float64("ms", float64(took.Microseconds())/1000),
+		slog.Float64("ms", float64(end.Sub(start).Microseconds())/1000),
 		slog.String("request_id", RequestID(r.Context())),
 	)
 	if st := stateOf(r.Context()); st != nil {
@@ -52,7 +53,9 @@ func logAccess(log *slog.Logger, rec *recorder, r *http.Request, took time.Durat
 		attrs = append(attrs, st.notes...)
 		st.mu.Unlock()
 	}
-	log.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
+	line := slog.NewRecord(end, slog.LevelInfo, "request", 0)
+	line.AddAttrs(attrs...)
+	_ = log.Handler().Handle(r.Context(), line) // as a Logger would do
 }
 
 // loggerOf gives the logger of the request's chain.
