@@ -75,31 +75,50 @@ func constant(next http.Handler) http.Handler {
 	})
 }
 
-// serve goes through the steps of H-41 from the bearer on.
+// serve goes through the steps of H-41 from the bearer on. Whatever they come to is
+// answered only if the caller is confirmed.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	httpx.SetRoute(r.Context(), path)
-	buf := buffers.Get().(*buffer)
-	defer buf.put()
-	caller, release, err := e.enter(w, r, buf)
+	caller, err := e.RS.Admit(r, audience)
 	if err != nil {
 		hangUp(w, r)
 		return err
 	}
-	defer release()
-	return e.answer(w, r, caller, buf)
+	buf := buffers.Get().(*buffer)
+	defer buf.put()
+	out, err := e.run(w, r, caller, buf)
+	if refused := caller.Confirm(r); refused != nil {
+		hangUp(w, r)
+		return refused
+	}
+	switch {
+	case err != nil:
+		return err
+	case out.handler != nil:
+		out.handler.ServeHTTP(w, replay(r, buf.body.Bytes()))
+		return nil
+	}
+	return out.send(w)
 }
 
-// enter is steps 4 to 8: who asks, how, and with what. After a nil error release is
-// called once.
-func (e *Endpoint) enter(w http.ResponseWriter, r *http.Request, buf *buffer) (caller *rs.Caller, release func(), err error) {
-	if caller, err = e.RS.Admit(r, audience); err != nil {
-		return nil, nil, err
+// run is what follows the bearer: how is asked, and with what, and the answer to it.
+func (e *Endpoint) run(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer) (reply, error) {
+	release, err := e.read(w, r, caller, buf)
+	if err != nil {
+		hangUp(w, r)
+		return reply{}, err
 	}
+	defer release()
+	return e.answer(r, caller, buf)
+}
+
+// read is steps 7 and 8. After a nil error release is called once.
+func (e *Endpoint) read(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer) (release func(), err error) {
 	if r.Method != http.MethodPost {
-		return nil, nil, httpx.MethodNotAllowed(methods)(w, r)
+		return nil, httpx.MethodNotAllowed(methods)(w, r)
 	}
 	if release, err = caller.Limit(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err = checkMedia(r.Header); err == nil {
 		err = buf.read(w, r)
@@ -107,7 +126,7 @@ func (e *Endpoint) enter(w http.ResponseWriter, r *http.Request, buf *buffer) (c
 	if err != nil {
 		release()
 	}
-	return caller, release, err
+	return release, err
 }
 
 // hangUp ends the connection of a refused request with its answer. Otherwise net/http
@@ -161,20 +180,27 @@ func tooLarge() error {
 
 var valueJSON = []string{"application/json"}
 
-// send sends an answer.
-func send(w http.ResponseWriter, status int, body []byte) error {
-	h := w.Header()
-	h["Content-Type"] = valueJSON
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(status)
-	_, err := w.Write(body)
-	return err
+// reply is what a request is answered with.
+type reply struct {
+	status  int
+	body    []byte       // nil: none
+	handler http.Handler // answers in place of it
 }
 
 // accepted answers what needs no answer: notifications (H-61).
-func accepted(w http.ResponseWriter) error {
-	w.WriteHeader(http.StatusAccepted)
-	return nil
+var accepted = reply{status: http.StatusAccepted}
+
+func (out reply) send(w http.ResponseWriter) error {
+	if out.body == nil {
+		w.WriteHeader(out.status)
+		return nil
+	}
+	h := w.Header()
+	h["Content-Type"] = valueJSON
+	h["Content-Length"] = []string{strconv.Itoa(len(out.body))}
+	w.WriteHeader(out.status)
+	_, err := w.Write(out.body)
+	return err
 }
 
 // replay is the request with its body as if it had not been read.

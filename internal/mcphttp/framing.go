@@ -18,31 +18,30 @@ const batchMax = 20 // messages of a batch (H-61)
 
 // answer is steps 9 and 10: one message, or a batch of them where the revision has
 // batches.
-func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer) error {
+func (e *Endpoint) answer(r *http.Request, caller *rs.Caller, buf *buffer) (reply, error) {
 	text, err := rawjson.CompactRelayed(buf.text[:0], buf.body.Bytes())
 	buf.text = text
 	if err != nil {
-		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeParse, Message: "the body is not JSON, or nested too deep"})
+		return refuse(nil, &mcpserve.Fault{Code: mcpserve.CodeParse, Message: "the body is not JSON, or nested too deep"}), nil
 	}
 	if text[0] == '[' {
-		return e.batch(w, r, caller, buf, text)
+		return e.batch(r, caller, buf, text)
 	}
 	m, ok := mcpserve.Parse(text)
 	if !ok || m.BadID {
-		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: "the body is not a JSON-RPC message"})
+		return refuse(nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: "the body is not a JSON-RPC message"}), nil
 	}
 	revision, fault := revisionOf(r.Header, &m)
 	if fault != nil {
-		return refuse(w, http.StatusBadRequest, m.ID, fault)
+		return refuse(m.ID, fault), nil
 	}
 	if e.Instead != nil {
 		if h := e.Instead(&m); h != nil {
-			h.ServeHTTP(w, replay(r, buf.body.Bytes()))
-			return nil
+			return reply{handler: h}, nil
 		}
 	}
 	if m.ID == nil || m.Method == "" {
-		return accepted(w)
+		return accepted, nil
 	}
 	ctx := r.Context()
 	if m.Method == "tools/call" || m.Method == "resources/read" { // the others read nothing
@@ -52,18 +51,18 @@ func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, caller *rs.Cal
 	}
 	var code int64
 	buf.answer, code = e.watched(ctx, e.server(r, caller, httpx.Note), buf.answer[:0], &m, revision)
-	return send(w, statusOf(code, revision), buf.answer)
+	return reply{status: statusOf(code, revision), body: buf.answer}, nil
 }
 
 // batch answers the messages of an array one by one, as revision 2025-03-26 has it.
-func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer, text []byte) error {
-	invalid := func(message string) error {
-		return refuse(w, http.StatusBadRequest, nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: message})
+func (e *Endpoint) batch(r *http.Request, caller *rs.Caller, buf *buffer, text []byte) (reply, error) {
+	invalid := func(message string) (reply, error) {
+		return refuse(nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: message}), nil
 	}
 	revision, fault := revisionOf(r.Header, &mcpserve.Message{})
 	switch {
 	case fault != nil:
-		return refuse(w, http.StatusBadRequest, nil, fault)
+		return refuse(nil, fault), nil
 	case revision != mcpserve.Batches:
 		return invalid("a batch needs revision " + mcpserve.Batches)
 	}
@@ -74,7 +73,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 			return invalid("the batch has an entry that is no JSON-RPC message, or initialize")
 		}
 		if _, fault := revisionOf(r.Header, &m); fault != nil {
-			return refuse(w, http.StatusBadRequest, m.ID, fault)
+			return refuse(m.ID, fault), nil
 		}
 		list = append(list, m)
 	}
@@ -84,7 +83,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 	for range list[1:] { // each message counts as a request (H-67)
 		release, err := caller.Limit()
 		if err != nil {
-			return err
+			return reply{}, err
 		}
 		release()
 	}
@@ -101,14 +100,14 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, caller *rs.Call
 		}
 	}
 	if len(out) == 1 {
-		return accepted(w)
+		return accepted, nil
 	}
-	return send(w, http.StatusOK, append(out, ']'))
+	return reply{status: http.StatusOK, body: append(out, ']')}, nil
 }
 
 // refuse answers with a JSON-RPC error.
-func refuse(w http.ResponseWriter, status int, id []byte, e *mcpserve.Fault) error {
-	return send(w, status, mcpserve.AppendError(nil, id, e))
+func refuse(id []byte, e *mcpserve.Fault) reply {
+	return reply{status: http.StatusBadRequest, body: mcpserve.AppendError(nil, id, e)}
 }
 
 // statusOf is the HTTP status of an answer: revision 2026-07-28 has some for errors.

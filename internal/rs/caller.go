@@ -1,21 +1,28 @@
 package rs
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"pdpp"
+	"pdpp/internal/httpx"
 	"pdpp/internal/store"
 )
 
 // Caller is who asks the hosted endpoint, found out by its token (H-41, steps 4 to 6).
 // It makes reads inside the process with that token's rights and no others (H-53).
 type Caller struct {
-	server *Server
-	bearer bearer
-	grant  pdpp.GrantID // of the member that reads; "" where the token has a grant of its own
+	server   *Server
+	bearer   bearer
+	audience string
+	grant    pdpp.GrantID // of the member that reads; "" where the token has a grant of its own
+
+	confirmed atomic.Bool // the store said in this request that the token is good
 
 	Package pdpp.PackageID // "" when the token stands for one grant
 	Members []Member       // of the package, in their order
@@ -33,33 +40,105 @@ type Member struct {
 }
 
 // Admit reads the bearer of a request to the hosted endpoint of an audience and judges
-// it by the store as it is now.
+// it. One that the request before found good is only recognized: whether it still is
+// comes out with its first read, in the same snapshot. So nothing is answered before
+// Confirm.
 func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 	who, err := bearerOf(r)
 	if err != nil {
 		return nil, err
 	}
-	c := &Caller{server: s, bearer: who}
-	now := s.Clock()
-	err = s.view(r.Context(), func(v store.View) error {
-		p, err := s.identify(v, r, who, now)
-		if err != nil {
-			return err
-		}
-		if err := judgeHosted(p, audience, now); err != nil {
-			return err
-		}
-		s.used.note(p, now)
-		if p.Package == nil {
-			_, err := s.reach(v, p) // a grant that nobody can interpret opens nothing (H-49)
-			return err
-		}
-		return c.open(v, p, now)
-	})
-	if err != nil && r.Context().Err() == nil {
-		err = unchecked(err)
+	c := &Caller{server: s, bearer: who, audience: audience}
+	if id := s.good.find(c.goodKey()); id != "" {
+		httpx.SetTokenID(r.Context(), id)
+		return c, nil
 	}
-	return c, err
+	return c, c.confirm(r.Context(), r)
+}
+
+// Confirm judges the caller of a request by the store as it is now, unless a read of
+// this request has done so. It is not hindered by the end of the request: that it ended
+// is told to good callers only.
+func (c *Caller) Confirm(r *http.Request) error {
+	if c.confirmed.Load() {
+		return nil
+	}
+	return c.confirm(context.WithoutCancel(r.Context()), r)
+}
+
+func (c *Caller) confirm(ctx context.Context, r *http.Request) error {
+	var p store.Principal
+	err := c.server.view(ctx, func(v store.View) (err error) {
+		p, err = c.judge(v, r)
+		return err
+	})
+	if err != nil {
+		c.server.good.forget(c.goodKey())
+		if ctx.Err() == nil {
+			err = unchecked(err)
+		}
+		return err
+	}
+	c.confirmed.Store(true)
+	if p.Package == nil {
+		c.server.good.note(c.goodKey(), p.ID)
+	}
+	return nil
+}
+
+// judge is steps 4 to 6 of H-41.
+func (c *Caller) judge(v store.View, r *http.Request) (store.Principal, error) {
+	s, now := c.server, c.server.Clock()
+	p, err := s.identify(v, r, c.bearer, now)
+	if err != nil {
+		return p, err
+	}
+	if err := judgeHosted(p, c.audience, now); err != nil {
+		return p, err
+	}
+	s.used.note(p, now)
+	if p.Package != nil {
+		return p, c.open(v, p, now)
+	}
+	_, err = s.reach(v, p) // a grant that nobody can interpret opens nothing (H-49)
+	return p, err
+}
+
+func (c *Caller) goodKey() goodKey { return goodKey{c.bearer.hash, c.audience} }
+
+// goodTokens are tokens of single grants that the last request with them found good.
+// That spares their next request a snapshot, and opens nothing by itself.
+type goodTokens struct {
+	mu  sync.Mutex
+	ids map[goodKey]pdpp.TokenID
+}
+
+type goodKey struct {
+	hash     store.TokenHash
+	audience string
+}
+
+const maxGood = 4096
+
+func (g *goodTokens) find(key goodKey) pdpp.TokenID {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.ids[key]
+}
+
+func (g *goodTokens) note(key goodKey, id pdpp.TokenID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ids == nil || len(g.ids) >= maxGood {
+		g.ids = make(map[goodKey]pdpp.TokenID)
+	}
+	g.ids[key] = id
+}
+
+func (g *goodTokens) forget(key goodKey) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.ids, key)
 }
 
 // unchecked makes a failure of the store what it is to a caller: their rights could not

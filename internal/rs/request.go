@@ -132,6 +132,9 @@ func (q *request) admit(v store.View, who asker) error {
 		return err
 	}
 	q.reach, q.known = known.reach, known
+	if who.caller != nil {
+		who.caller.confirmed.Store(true)
+	}
 	return nil
 }
 

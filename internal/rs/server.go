@@ -42,6 +42,7 @@ type Server struct {
 	turns     *httpx.Turns
 	throttle  *httpx.Throttle
 	used      usedTokens
+	good      goodTokens
 	routes    []route
 	inside    http.Handler // for requests of the process itself
 }
