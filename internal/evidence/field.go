@@ -60,6 +60,7 @@ func (r *Record) AppendFields(dst []Field) []Field {
 		r.layout++
 	}
 	dst = slices.Grow(dst, len(r.fields))
+	r.names = slices.Grow(r.names, max(0, len(r.fields)-len(r.names)))
 	for i := range r.fields {
 		dst = append(dst, Field{Name: r.name(i), Value: r.fields[i].Value})
 		r.judge(&dst[len(dst)-1])

@@ -100,7 +100,10 @@ var ofTokens = func() (all [256]bool) {
 }()
 
 // URI is the pdpp://record form, which can hold any name (MS-53).
-func (h Handle) URI() string { return string(h.appendURI(nil)) }
+func (h Handle) URI() string {
+	var room [256]byte
+	return string(h.appendURI(room[:0]))
+}
 
 func (h Handle) appendURI(b []byte) []byte {
 	var room [512]byte

@@ -79,7 +79,8 @@ func (r ref) url(provider, own, route string) string {
 		return provider
 	}
 	rec := evidence.Record{Stream: r.Stream, ID: pdpp.RecordID(r.Record), ConnectionID: pdpp.ConnectionID(r.Connection)}
-	return string(evidence.AppendRecordURL([]byte(provider), &rec))
+	var room [256]byte
+	return string(evidence.AppendRecordURL(append(room[:0], provider...), &rec))
 }
 
 // isWeb reports an absolute http or https URL.

@@ -112,7 +112,10 @@ func (g given) append(b []byte, name string) []byte {
 }
 
 // URI is the window as a resource (MS-54).
-func (w window) URI() string { return string(w.appendURI(nil)) }
+func (w window) URI() string {
+	var room [512]byte
+	return string(w.appendURI(room[:0]))
+}
 
 func (w *window) appendURI(b []byte) []byte {
 	var room [512]byte

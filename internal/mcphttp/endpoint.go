@@ -167,8 +167,10 @@ func (b *buffer) read(w http.ResponseWriter, r *http.Request) error {
 		b.body.Grow(int(r.ContentLength) + bytes.MinRead)
 	}
 	_, err := b.body.ReadFrom(http.MaxBytesReader(w, r.Body, bodyMax))
-	var large *http.MaxBytesError
-	if err == nil || errors.As(err, &large) {
+	if err == nil {
+		return nil
+	}
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return err
 	}
 	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body of the request did not arrive whole, or not in time."}

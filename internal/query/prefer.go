@@ -50,12 +50,16 @@ func ParsePrefer(headers []string, withPageBytes bool) Preferences {
 
 // Applied is the value of Preference-Applied; "" when nothing was.
 func (p Preferences) Applied() string {
-	var parts []string
+	var room [64]byte
+	b := room[:0]
 	if p.FieldPreview != 0 {
-		parts = append(parts, fieldPreview+"="+strconv.Itoa(p.FieldPreview))
+		b = strconv.AppendInt(append(b, fieldPreview+"="...), int64(p.FieldPreview), 10)
+	}
+	if p.FieldPreview != 0 && p.PageBytes != 0 {
+		b = append(b, ", "...)
 	}
 	if p.PageBytes != 0 {
-		parts = append(parts, pageBytes+"="+strconv.Itoa(p.PageBytes))
+		b = strconv.AppendInt(append(b, pageBytes+"="...), int64(p.PageBytes), 10)
 	}
-	return strings.Join(parts, ", ")
+	return string(b)
 }

@@ -190,8 +190,10 @@ func (s *Server) reach(v store.View, p store.Principal) (*knownReach, error) {
 	if !isOwner && p.Grant == nil {
 		return nil, stateError(pdpp.CodeGrantInvalid)
 	}
-	key := "owner " + string(p.Subject)
-	if !isOwner {
+	var key string
+	if isOwner {
+		key = "owner " + string(p.Subject)
+	} else {
 		key = string(p.Grant.ID)
 	}
 	if known := s.reaches.get(key, p.Generation); known != nil {

@@ -173,14 +173,18 @@ func (in *call) url(provider string) (string, bool) {
 
 // header is Prefer as it is sent (MS-39); "" when nothing is preferred.
 func (p Prefer) header() string {
-	var parts []string
+	var room [64]byte
+	b := room[:0]
 	if p.FieldPreview > 0 {
-		parts = append(parts, preferPreview+"="+strconv.Itoa(p.FieldPreview))
+		b = strconv.AppendInt(append(b, preferPreview+"="...), int64(p.FieldPreview), 10)
+	}
+	if p.FieldPreview > 0 && p.PageBytes > 0 {
+		b = append(b, ", "...)
 	}
 	if p.PageBytes > 0 {
-		parts = append(parts, preferBytes+"="+strconv.Itoa(p.PageBytes))
+		b = strconv.AppendInt(append(b, preferBytes+"="...), int64(p.PageBytes), 10)
 	}
-	return strings.Join(parts, ", ")
+	return string(b)
 }
 
 const (

@@ -304,7 +304,7 @@ const maxRequestID = 200 // bytes; what is longer is nobody's id
 // requestID is the id of the answer (MS-37).
 func (r *reply) requestID(bearer string) string {
 	for _, name := range []string{"Request-Id", "X-Request-Id"} {
-		if id := r.header.Get(name); id != "" && len(id) <= maxRequestID && !repeats([]byte(id), bearer) {
+		if id := r.header.Get(name); id != "" && len(id) <= maxRequestID && (bearer == "" || !repeats([]byte(id), bearer)) {
 			return strings.ToValidUTF8(id, "")
 		}
 	}
