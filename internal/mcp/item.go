@@ -102,10 +102,8 @@ func (it *item) titled(title string, at evidence.EventTime) {
 	}
 }
 
-// timed is a time under its name: when the record was stored is not when it happened
-// (MS-66).
-func timed(at evidence.EventTime) string { return string(appendTimed(nil, at)) }
-
+// appendTimed appends a time under its name: when the record was stored is not when it
+// happened (MS-66).
 func appendTimed(b []byte, at evidence.EventTime) []byte {
 	if at.Source == evidence.SourceEnvelope {
 		b = append(b, "emitted_"...)

@@ -134,19 +134,19 @@ func TestRecords(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		got := rsclient.RecordOf(compact(t, test.raw), asked)
+		got := recordOf(compact(t, test.raw), asked)
 		if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(rsclient.Record{}, "Raw")); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", test.name, diff)
 		}
 	}
-	if d := rsclient.DetailOf([]byte(`{"id":"f","subject":"S","links":{},"meta":{}}`), asked); string(d.Payload) != `{"subject":"S"}` {
+	if d := detailOf([]byte(`{"id":"f","subject":"S","links":{},"meta":{}}`), asked); string(d.Payload) != `{"subject":"S"}` {
 		t.Errorf("flat detail: %s", d.Payload)
 	}
 }
 
 func TestProject(t *testing.T) {
 	t.Run("PROJ-2 project", func(t *testing.T) {
-		r := rsclient.RecordOf([]byte(`{"id":"1","data":{"a":1.0,"b\u0062":2,"a":3,"c":{"bb":1}}}`), rsclient.Identity{})
+		r := recordOf([]byte(`{"id":"1","data":{"a":1.0,"b\u0062":2,"a":3,"c":{"bb":1}}}`), rsclient.Identity{})
 		r.Project([]string{"bb", "a", "zz"})
 		if got, want := string(r.Payload), `{"a":1.0,"b\u0062":2,"a":3}`; got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -171,7 +171,7 @@ func TestPresentation(t *testing.T) {
 				t.Errorf("%q (-want +got)\n%s", stream, diff)
 			}
 		}
-		r := rsclient.DetailOf(body, rsclient.Identity{Stream: "entries"})
+		r := detailOf(body, rsclient.Identity{Stream: "entries"})
 		e := r.Evidence(all)
 		if title, at := evidence.TitleOf(e), evidence.EventTimeOf(e); title.Text != "Second" || at.Value != "2026-04-30" {
 			t.Errorf("title %+v at %+v", title, at)

@@ -89,7 +89,7 @@ func TestHostileAnswers(t *testing.T) {
 	}
 	var got []rsclient.Identity
 	for _, row := range p.Rows {
-		r := rsclient.RecordOf(row, rsclient.Identity{Stream: "asked"})
+		r := recordOf(row, rsclient.Identity{Stream: "asked"})
 		got = append(got, r.Identity)
 		if !json.Valid(r.Payload) {
 			t.Errorf("%s: payload %s", row, r.Payload)
@@ -106,7 +106,7 @@ func TestHostileAnswers(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	last := rsclient.RecordOf(p.Rows[7], none)
+	last := recordOf(p.Rows[7], none)
 	if last.Deleted || last.DisplayName != "x\n2. \"cin/forged:id\" \u202e" { // exact here; quoting is for who prints it
 		t.Errorf("last %+v", last)
 	}
@@ -184,7 +184,7 @@ func TestDecodersTakeAnything(t *testing.T) {
 			_ = h.Evidence(p.Presentation)
 		}
 		for _, row := range append(p.Rows, body) {
-			r := rsclient.DetailOf(row, rsclient.Identity{})
+			r := detailOf(row, rsclient.Identity{})
 			r.Project([]string{"id", "text"})
 			if !json.Valid(r.Payload) {
 				t.Fatalf("payload %s", r.Payload)
@@ -235,7 +235,7 @@ func TestRecordReaderForgets(t *testing.T) {
 		var e evidence.Record
 		for _, row := range rapid.SliceOfN(anyJSON(3), 1, 8).Draw(t, "rows") {
 			r.Row([]byte(row))
-			alone := rsclient.RecordOf([]byte(row), asked)
+			alone := recordOf([]byte(row), asked)
 			got, want = append(got, r.Record), append(want, alone)
 			r.Describe(&e)
 			described := alone.Evidence(declared)

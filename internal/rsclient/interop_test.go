@@ -66,7 +66,7 @@ func TestRecordedRecords(t *testing.T) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	p := rsclient.PageOf(a.Body)
-	r := rsclient.RecordOf(p.Rows[0], rsclient.Identity{})
+	r := recordOf(p.Rows[0], rsclient.Identity{})
 	want := rsclient.Identity{Connection: "cin_gmail_work", Stream: "messages", Record: "wm05999"}
 	if len(p.Rows) != 3 || p.NextCursor == "" || p.HasMore == nil || !*p.HasMore || r.Identity != want || r.Label() != "Work mail" || r.Flat {
 		t.Errorf("page %+v, record %+v", p, r)
@@ -75,7 +75,7 @@ func TestRecordedRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := rsclient.DetailOf(d.Body, rsclient.Identity{}); rsclient.ShortKey(r.ConnectorKey) != "gmail" || r.Identity.Record != "wm00000" {
+	if r := detailOf(d.Body, rsclient.Identity{}); rsclient.ShortKey(r.ConnectorKey) != "gmail" || r.Identity.Record != "wm00000" {
 		t.Errorf("detail %+v", r)
 	}
 	feed, err := c.Records(t.Context(), "messages", query("connection_id", "cin_gmail_work", "limit", "3", "changes_since", "beginning"), rsclient.Prefer{})

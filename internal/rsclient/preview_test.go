@@ -66,7 +66,7 @@ func TestPreviewFacts(t *testing.T) {
 		if !json.Valid(out) {
 			t.Fatalf("not JSON: %s", out)
 		}
-		before, after := rsclient.RecordOf(row, rsclient.Identity{}), rsclient.RecordOf(out, rsclient.Identity{})
+		before, after := recordOf(row, rsclient.Identity{}), recordOf(out, rsclient.Identity{})
 		if cut != (len(after.Truncated) > 0) {
 			t.Fatalf("cut %v, facts %v", cut, after.Truncated)
 		}

@@ -31,21 +31,6 @@ type Relation struct {
 	HasMore bool
 }
 
-// RecordOf reads a row of a page (MS-60). What it does not say of itself is as it
-// was asked for.
-func RecordOf(raw []byte, asked Identity) Record {
-	r := RecordReader{Asked: asked}
-	r.Row(raw)
-	return r.Record
-}
-
-// DetailOf reads the answer of the record route, which also has links and meta.
-func DetailOf(body []byte, asked Identity) Record {
-	r := RecordReader{Asked: asked}
-	r.Detail(body)
-	return r.Record
-}
-
 var detailNames = func() map[string]bool {
 	names := map[string]bool{"links": true, "meta": true}
 	for name := range envelopeNames {

@@ -13,6 +13,20 @@ import (
 	"pdpp/internal/rsclient"
 )
 
+// recordOf reads a row of a page by itself.
+func recordOf(raw []byte, asked rsclient.Identity) rsclient.Record {
+	r := rsclient.RecordReader{Asked: asked}
+	r.Row(raw)
+	return r.Record
+}
+
+// detailOf reads the answer of the record route.
+func detailOf(body []byte, asked rsclient.Identity) rsclient.Record {
+	r := rsclient.RecordReader{Asked: asked}
+	r.Detail(body)
+	return r.Record
+}
+
 // household is a real server with a ledger, and a client that was granted it.
 func household(t *testing.T) (*resttest.World, *rsclient.Client) {
 	t.Helper()
@@ -47,7 +61,7 @@ func TestRealServerRecords(t *testing.T) {
 		if a.Applied != p || a.RequestID == "" || len(page.Rows) != 2 || page.NextCursor == "" || page.Count.String() != "exact:3" {
 			t.Fatalf("%+v, %+v", a, page)
 		}
-		r := rsclient.RecordOf(page.Rows[0], rsclient.Identity{})
+		r := recordOf(page.Rows[0], rsclient.Identity{})
 		if want := (rsclient.Identity{Connection: "cin_a1", Stream: "entries", Record: "ent/31"}); r.Identity != want || !bytes.Contains(r.Payload, []byte("90071992547409931")) {
 			t.Errorf("%+v: %s", r.Identity, r.Payload)
 		}
@@ -63,7 +77,7 @@ func TestRealServerRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		detail := rsclient.DetailOf(d.Body, rsclient.Identity{})
+		detail := detailOf(d.Body, rsclient.Identity{})
 		if d.Applied.FieldPreview != 65536 || detail.Identity != r.Identity || len(detail.Expanded) != 1 || len(detail.Expanded[0].Records) != 1 {
 			t.Errorf("%+v, %+v", d.Applied, detail)
 		}

@@ -126,7 +126,7 @@ func (db *DB) View(ctx context.Context, fn func(store.View) error) error {
 	}
 	defer db.readers.giveBack(r)
 	r.Until(ctx)
-	defer r.Until(nil)
+	defer r.Always()
 	snapshot, err := r.begin()
 	if err != nil {
 		return storageError(ctx, err)

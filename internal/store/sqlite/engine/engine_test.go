@@ -134,7 +134,7 @@ func TestUntil(t *testing.T) {
 	if err := c.Exec(`SELECT 1`); !IsInterrupt(err) {
 		t.Errorf("a statement after the end of the context: %v, want an interrupt", err)
 	}
-	c.Until(nil)
+	c.Always()
 	if err := c.Exec(`SELECT 1`); err != nil {
 		t.Errorf("a statement without the context: %v", err)
 	}

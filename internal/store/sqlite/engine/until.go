@@ -9,11 +9,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Until makes statements fail with an error that IsInterrupt knows once ctx is done; nil
-// ends that. It costs next to nothing: the context is asked when a statement goes on,
-// and now and then while one runs. Watch also reaches what runs inside a single
-// operation of the engine, such as a checkpoint.
+// Until makes statements fail with an error that IsInterrupt knows once ctx is done. It
+// costs next to nothing: the context is asked when a statement goes on, and now and then
+// while one runs. Watch also reaches what runs inside a single operation of the engine,
+// such as a checkpoint.
 func (c *Conn) Until(ctx context.Context) { c.until = ctx }
+
+// Always ends the effect of Until.
+func (c *Conn) Always() { c.until = nil }
 
 // askUntil makes the engine ask for the context of Until.
 func (c *Conn) askUntil() {
