@@ -141,21 +141,38 @@ var valueClose = []string{"close"}
 
 // buffer is what a request needs for a while: its body, and its answer.
 type buffer struct {
-	body   bytes.Buffer
-	text   []byte // the body as compact JSON
+	body bytes.Buffer
+	text []byte // the body as compact JSON
+
 	answer []byte
+	lent   *[]byte // that answer stands in; nil before there is one
 }
 
-var buffers = sync.Pool{New: func() any { return new(buffer) }}
+var (
+	buffers = sync.Pool{New: func() any { return new(buffer) }}
+	answers = sync.Pool{New: func() any { return new([]byte) }}
+)
+
+// room gives the room for an answer. It is not held before: a request may wait.
+func (b *buffer) room() []byte {
+	if b.lent == nil {
+		b.lent = answers.Get().(*[]byte)
+	}
+	return (*b.lent)[:0]
+}
 
 const maxKept = 256 << 10 // bytes; a rare huge one is left to the collector
 
 func (b *buffer) put() {
-	if max(b.body.Cap(), cap(b.text), cap(b.answer)) > maxKept {
-		return
+	if b.lent != nil && cap(b.answer) <= maxKept {
+		*b.lent = b.answer
+		answers.Put(b.lent)
 	}
-	b.body.Reset()
-	buffers.Put(b)
+	b.answer, b.lent = nil, nil
+	if b.body.Cap() <= maxKept && cap(b.text) <= maxKept {
+		b.body.Reset()
+		buffers.Put(b)
+	}
 }
 
 // read reads the body of a request.

@@ -50,7 +50,7 @@ func (e *Endpoint) answer(r *http.Request, caller *rs.Caller, buf *buffer) (repl
 		defer cancel()
 	}
 	var code int64
-	buf.answer, code = e.watched(ctx, e.server(r, caller, httpx.Note), buf.answer[:0], &m, revision)
+	buf.answer, code = e.answered(ctx, e.server(r, caller, httpx.Note), buf.room, &m, revision)
 	return reply{status: statusOf(code, revision), body: buf.answer}, nil
 }
 
@@ -90,13 +90,13 @@ func (e *Endpoint) batch(r *http.Request, caller *rs.Caller, buf *buffer, text [
 	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
 	defer cancel()
 	server := e.server(r, caller, nil) // a line of the log for each
-	out := append(buf.answer[:0], '[')
+	out := []byte{'['}
 	for i := range list {
 		if m := &list[i]; m.ID != nil && m.Method != "" {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out, _ = e.watched(ctx, server, out, m, revision)
+			out, _ = e.answered(ctx, server, func() []byte { return out }, m, revision)
 		}
 	}
 	if len(out) == 1 {

@@ -9,21 +9,25 @@ import (
 	"pdpp/internal/telemetry"
 )
 
-// watched is Answer of a server, told to telemetry: which method and tool, how long, how
-// it ended, and nothing of what was asked or answered (H-28).
-func (e *Endpoint) watched(ctx context.Context, s *mcpserve.Server, b []byte, m *mcpserve.Message, revision string) ([]byte, int64) {
+// answered does what a message asks for and appends the answer to room. It tells
+// telemetry which method and tool, how long, how it ended, and nothing of what was asked
+// or answered (H-28).
+func (e *Endpoint) answered(ctx context.Context, s *mcpserve.Server, room func() []byte, m *mcpserve.Message, revision string) ([]byte, int64) {
 	if e.Telemetry == nil {
-		return s.Answer(ctx, b, m, revision)
+		out := s.Do(ctx, m, revision)
+		return out.Append(room()), out.Code()
 	}
 	op := telemetry.Operation{Method: m.Method, Protocol: revision, TraceParent: text(m.Params, "_meta", "traceparent")}
 	if m.Method == "tools/call" {
 		op.Tool = m.Name
 	}
-	start := len(b)
 	ctx, run := e.Telemetry.StartOperation(ctx, op)
-	b, code := s.Answer(ctx, b, m, revision)
-	run.End(errorType(b[start:], code), len(b)-start)
-	return b, code
+	out := s.Do(ctx, m, revision)
+	b := room()
+	start := len(b)
+	b = out.Append(b)
+	run.End(errorType(b[start:], out.Code()), len(b)-start)
+	return b, out.Code()
 }
 
 // errorType is how an answer failed: the code of JSON-RPC, or that of the tool; "" for

@@ -93,9 +93,9 @@ func (c *calls) stop(m *Message) bool {
 
 func (c *calls) answer(ctx context.Context, m *Message, revision string, call *running) {
 	defer call.cancel()
+	out := c.server.Do(ctx, m, revision)
 	room := rooms.Get().(*[]byte)
-	answer, _ := c.server.Answer(ctx, (*room)[:0], m, revision)
-	answer = append(answer, '\n')
+	answer := append(out.Append((*room)[:0]), '\n')
 	defer func() {
 		if cap(answer) <= maxKept {
 			*room = answer

@@ -128,15 +128,16 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 
 // result is the result of a method for the SDK.
 func (s *Server) result(ctx context.Context, m *Message, revision string) (sdk.Result, error) {
-	body, hints, failed := s.appendResult(ctx, nil, m, revision)
-	if failed != nil {
-		return nil, failed
+	o := s.Do(ctx, m, revision)
+	if o.failed != nil {
+		return nil, o.failed
 	}
+	body := o.appendResult(nil)
 	if !json.Valid(body) { // the SDK would not answer at all, and the client would wait for ever
 		s.Log.Error("a result is not JSON")
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 	}
-	return &result{body: body, modern: revision == Modern, hints: hints}, nil
+	return &result{body: body, modern: revision == Modern, hints: o.hints}, nil
 }
 
 // revisionOf is the revision that a request follows: those of 2026-07-28 say so

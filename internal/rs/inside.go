@@ -24,8 +24,7 @@ func (c *Caller) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("only reads are made inside the process")
 	}
 	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
-	w := &memoryWriter{header: make(http.Header, 8), status: http.StatusOK, room: bodies.Get().(*[]byte)}
-	w.body = (*w.room)[:0]
+	w := &memoryWriter{header: make(http.Header, 8), status: http.StatusOK}
 	c.server.inside.ServeHTTP(w, r)
 	body := &memoryBody{room: w.room, all: w.body}
 	body.Reset(w.body)
@@ -44,7 +43,7 @@ type memoryWriter struct {
 	header http.Header
 	status int
 	body   []byte
-	room   *[]byte // that body stands in
+	room   *[]byte // that body stands in; nil before there is one
 }
 
 func (w *memoryWriter) Header() http.Header { return w.header }
@@ -52,6 +51,10 @@ func (w *memoryWriter) Header() http.Header { return w.header }
 func (w *memoryWriter) WriteHeader(status int) { w.status = status }
 
 func (w *memoryWriter) Write(p []byte) (int, error) {
+	if w.room == nil {
+		w.room = bodies.Get().(*[]byte)
+		w.body = (*w.room)[:0]
+	}
 	w.body = append(w.body, p...)
 	return len(p), nil
 }
@@ -70,7 +73,7 @@ func (b *memoryBody) Bytes() []byte { return b.all }
 // Free ends the use of the body: another answer is written in its place. It may be
 // called once, or never.
 func (b *memoryBody) Free() {
-	if cap(b.all) <= maxKeptBuffer {
+	if b.room != nil && cap(b.all) <= maxKeptBuffer {
 		*b.room = b.all
 		bodies.Put(b.room)
 	}
