@@ -23,7 +23,8 @@ const busyTimeout = 5000
 type DB struct {
 	path    string
 	write   chan *engine.Conn // holds the one writer when it is free
-	readers readers
+	readers chan *reader
+	opened  int // readers there are
 
 	bindings bindingCache
 	closing  sync.Once
@@ -54,9 +55,16 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 		return nil, err
 	}
 	db.write <- writer
-	if err := db.readers.open(db.path, max(4, 2*runtime.GOMAXPROCS(0))); err != nil {
-		db.Close()
-		return nil, openError(err)
+	n := max(4, 2*runtime.GOMAXPROCS(0))
+	db.readers = make(chan *reader, n)
+	for range n {
+		r, err := openReader(db.path)
+		if err != nil {
+			db.Close()
+			return nil, openError(err)
+		}
+		db.readers <- r
+		db.opened++
 	}
 	return db, nil
 }
@@ -116,7 +124,10 @@ func (db *DB) Close() error {
 	db.closing.Do(func() {
 		err = (<-db.write).Close()
 		close(db.write)
-		err = errors.Join(err, db.readers.close())
+		for range db.opened {
+			err = errors.Join(err, (<-db.readers).Close())
+		}
+		close(db.readers)
 	})
 	return err
 }
@@ -155,19 +166,18 @@ func (db *DB) emptyLog(conn *engine.Conn) {
 	db.unlogged = err != nil || busy != 0
 }
 
-// take receives what is free; errClosed from a channel that is closed.
-func take[T any](ctx context.Context, free chan T) (got T, err error) {
+func take[C any](ctx context.Context, pool chan *C) (*C, error) {
 	if err := ctx.Err(); err != nil {
-		return got, err
+		return nil, err
 	}
 	select {
-	case got, open := <-free:
+	case c, open := <-pool:
 		if !open {
-			return got, errClosed
+			return nil, errClosed
 		}
-		return got, nil
+		return c, nil
 	case <-ctx.Done():
-		return got, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
-	"sync"
 
 	"pdpp"
 	"pdpp/internal/store"
@@ -61,72 +59,17 @@ func (r *reader) token(hash store.TokenHash) (store.Principal, error) {
 	return p, nil
 }
 
-// readers are the readers of a store. The one that was given back last is taken first:
-// it has the freshest pages, and those that are not needed stay small.
-type readers struct {
-	opened int
-	free   chan struct{} // as many as are idle
-
-	mu   sync.Mutex
-	idle []*reader
-}
-
-// open opens n readers. Those that were opened before one failed are there to be closed.
-func (rs *readers) open(path string, n int) error {
-	rs.free = make(chan struct{}, n)
-	for range n {
-		r, err := openReader(path)
-		if err != nil {
-			return err
-		}
-		rs.giveBack(r)
-		rs.opened++
-	}
-	return nil
-}
-
-func (rs *readers) take(ctx context.Context) (*reader, error) {
-	if _, err := take(ctx, rs.free); err != nil {
-		return nil, err
-	}
-	return rs.pop(), nil
-}
-
-func (rs *readers) pop() *reader {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	last := len(rs.idle) - 1
-	r := rs.idle[last]
-	rs.idle = rs.idle[:last]
-	return r
-}
-
-func (rs *readers) giveBack(r *reader) {
-	rs.mu.Lock()
-	rs.idle = append(rs.idle, r)
-	rs.mu.Unlock()
-	rs.free <- struct{}{}
-}
-
-// close waits for the readers that are in use and closes all of them.
-func (rs *readers) close() (err error) {
-	for range rs.opened {
-		<-rs.free
-		err = errors.Join(err, rs.pop().Close())
-	}
-	close(rs.free)
-	return err
-}
-
 // View implements store.Store.
 func (db *DB) View(ctx context.Context, fn func(store.View) error) error {
-	r, err := db.readers.take(ctx)
+	r, err := take(ctx, db.readers)
 	if err != nil {
 		return err
 	}
-	defer db.readers.giveBack(r)
 	r.Until(ctx)
-	defer r.Always()
+	defer func() {
+		r.Always()
+		db.readers <- r
+	}()
 	snapshot, err := r.begin()
 	if err != nil {
 		return storageError(ctx, err)

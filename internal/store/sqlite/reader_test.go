@@ -123,7 +123,7 @@ func everyReader(t *testing.T, db *DB, fn func(store.View) error) {
 			return nest(n - 1)
 		})
 	}
-	if err := nest(db.readers.opened); err != nil {
+	if err := nest(db.opened); err != nil {
 		t.Fatal(err)
 	}
 }
