@@ -211,9 +211,6 @@ const ellipsis = "…"
 
 // append appends the part as it is printed.
 func (p *part) append(b []byte) []byte {
-	if !p.isText() && p.value == nil {
-		return b
-	}
 	b = append(append(b, p.label...), '=')
 	switch {
 	case p.isRaw:

@@ -252,6 +252,16 @@ func hostilePage() string {
 	}, ",") + `],"has_more":false,"meta":{"warnings":[{"code":"x\ny","message":"line\nbreak"},{"code":"b"},{"code":"c"},{"code":"d"},{"code":"e"}]}}`
 }
 
+// A text of which nothing is shown says so, and how to read it.
+func TestQueryRecordsEmptyPreview(t *testing.T) {
+	s := newScript(t, entriesPath, `{"data":[{"id":"e1","stream":"entries","connection_id":"cin_a1","data":{"title":"T","note":""},`+
+		`"truncated_fields":{"note":{"total_chars":900,"shown_chars":0}}}],"has_more":false}`)
+	got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`))
+	if !strings.Contains(got, ` | note="…"(cut:900)`) || !strings.Contains(got, `"field_path":"note"`) {
+		t.Errorf("CONT-1 the text does not lead to the note:\n%s", got)
+	}
+}
+
 func TestExpandedLeadsOn(t *testing.T) {
 	s := newScript(t, "/v1/schema", `{"connectors":[{"connector_key":"ledgerly","streams":[{"name":"entries","expand_capabilities":[{"name":"receipts"},{"name":"owner"}]}]}]}`)
 	const call = "\n   more: fetch {\"id\":\"cin_a1/entries:e1\",\"expand\":[\"receipts\"]}"
