@@ -3,6 +3,6 @@
 //
 // A request's way: the edge (httpx) → Endpoint, which judges token, method, media types
 // and size in the order of H-41 → framing, which finds the protocol revision and checks
-// its headers → mcpserve.Server.Answer → the tool → the /v1 router of package rs, in
+// its headers → mcpserve.Server.Do → the tool → the /v1 router of package rs, in
 // memory and with the caller's rights (H-53).
 package mcphttp

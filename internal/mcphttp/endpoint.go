@@ -86,9 +86,18 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	buf := buffers.Get().(*buffer)
 	defer buf.put()
-	out, err := e.run(w, r, caller, buf)
+	release, err := e.read(w, r, caller, buf)
+	var out reply
+	if err != nil {
+		hangUp(w, r)
+	} else {
+		defer release()
+		out, err = e.answer(r, caller, buf)
+	}
 	if refused := caller.Confirm(r); refused != nil {
 		hangUp(w, r)
+		w.Header().Del("Allow") // nothing shows of what would have been answered
+		httpx.DropNotes(r.Context())
 		return refused
 	}
 	switch {
@@ -99,17 +108,6 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	return out.send(w)
-}
-
-// run is what follows the bearer: how is asked, and with what, and the answer to it.
-func (e *Endpoint) run(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer) (reply, error) {
-	release, err := e.read(w, r, caller, buf)
-	if err != nil {
-		hangUp(w, r)
-		return reply{}, err
-	}
-	defer release()
-	return e.answer(r, caller, buf)
 }
 
 // read is steps 7 and 8. After a nil error release is called once.

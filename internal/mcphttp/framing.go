@@ -87,6 +87,9 @@ func (e *Endpoint) batch(r *http.Request, caller *rs.Caller, buf *buffer, text [
 		}
 		release()
 	}
+	if err := caller.Confirm(r); err != nil { // before there are lines about its messages
+		return reply{}, err
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
 	defer cancel()
 	server := e.server(r, caller, nil) // a line of the log for each

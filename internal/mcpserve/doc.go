@@ -3,8 +3,8 @@
 // It is the only package that knows the SDK.
 //
 // The SDK does the protocol: handshakes, versions, transports. What the surface answers
-// is written by Answer from bytes, past the SDK: that would decode and encode every
+// is done by Do and written by Outcome.Append from bytes, past the SDK: that would decode and encode every
 // result several times, sort the tools, and escape data that goes through its own
-// result types (MS-9, MS-36). A request that Answer does not know, or that does not
+// result types (MS-9, MS-36). A request that Do does not know, or that does not
 // clearly follow a revision, is the SDK's.
 package mcpserve

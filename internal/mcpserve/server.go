@@ -46,7 +46,7 @@ type Config struct {
 	Now  func() time.Time
 }
 
-// Server answers the methods of MS-2: those of the surface are written by Answer, and
+// Server answers the methods of MS-2: those of the surface are done by Do, and
 // in a session the SDK does the rest. It keeps no state between calls.
 type Server struct{ Config }
 

@@ -22,7 +22,8 @@ type Caller struct {
 	audience string
 	grant    pdpp.GrantID // of the member that reads; "" where the token has a grant of its own
 
-	confirmed atomic.Bool // the store said in this request that the token is good
+	recognized pdpp.TokenID // as one that was good before; "" for others
+	confirmed  atomic.Bool  // the store said in this request that the token is good
 
 	Package pdpp.PackageID // "" when the token stands for one grant
 	Members []Member       // of the package, in their order
@@ -49,8 +50,7 @@ func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 		return nil, err
 	}
 	c := &Caller{server: s, bearer: who, audience: audience}
-	if id := s.good.find(c.goodKey()); id != "" {
-		httpx.SetTokenID(r.Context(), id)
+	if c.recognized = s.good.find(c.goodKey()); c.recognized != "" {
 		return c, nil
 	}
 	return c, c.confirm(r.Context(), r)
@@ -60,13 +60,18 @@ func (s *Server) Admit(r *http.Request, audience string) (*Caller, error) {
 // this request has done so. It is not hindered by the end of the request: that it ended
 // is told to good callers only.
 func (c *Caller) Confirm(r *http.Request) error {
-	if c.confirmed.Load() {
-		return nil
+	if !c.confirmed.Load() {
+		return c.confirm(context.WithoutCancel(r.Context()), r)
 	}
-	return c.confirm(context.WithoutCancel(r.Context()), r)
+	if c.recognized != "" { // the log knows the others
+		httpx.SetTokenID(r.Context(), c.recognized)
+	}
+	return nil
 }
 
 func (c *Caller) confirm(ctx context.Context, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
 	var p store.Principal
 	err := c.server.view(ctx, func(v store.View) (err error) {
 		p, err = c.judge(v, r)
@@ -129,7 +134,7 @@ func (g *goodTokens) find(key goodKey) pdpp.TokenID {
 func (g *goodTokens) note(key goodKey, id pdpp.TokenID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.ids == nil || len(g.ids) >= maxGood {
+	if _, known := g.ids[key]; g.ids == nil || !known && len(g.ids) >= maxGood {
 		g.ids = make(map[goodKey]pdpp.TokenID)
 	}
 	g.ids[key] = id

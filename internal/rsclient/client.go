@@ -164,9 +164,9 @@ func (in *call) url(provider string) (string, bool) {
 		b.WriteByte('/')
 		b.WriteString(part)
 	}
-	if in.query.text != "" {
+	if len(in.query.text) > 0 {
 		b.WriteByte('?')
-		b.WriteString(in.query.text)
+		b.Write(in.query.text)
 	}
 	return b.String(), true
 }

@@ -105,19 +105,20 @@ func (r *hitReader) hit(raw []byte) Hit {
 	h := Hit{Raw: raw}
 	o := members(r.row[:0])
 	var matched []byte // the text of the snippet, as received
+	var snippet, card, excerpts bool
 	s := rawjson.ScanValue(raw)
 	for name := range s.Members() {
 		switch string(name) { // of members with the same name the first counts
 		case "snippet":
-			if matched == nil {
+			if first(&snippet) {
 				h.Snippet, matched = r.snippet(&s)
 			}
 		case "evidence_card":
-			if h.Card == nil {
+			if first(&card) {
 				h.Card = r.card(&s)
 			}
 		case "evidence_excerpts":
-			if h.Excerpts == nil {
+			if first(&excerpts) {
 				h.Excerpts = r.excerptsOf(&s, matched, h.Snippet.Text)
 			}
 		default:
@@ -130,6 +131,13 @@ func (r *hitReader) hit(raw []byte) Hit {
 	h.Keyed, h.OwnID, h.URL, h.RecordURL = key != "", own, r.text(o.get("url")), r.text(o.get("record_url"))
 	h.Score, h.Scores, h.MatchedFields, h.Payload = o.get("score"), o.get("scores"), o.get("matched_fields"), o.object("data")
 	return h
+}
+
+// first reports that something has not been seen before.
+func first(seen *bool) bool {
+	was := *seen
+	*seen = true
+	return !was
 }
 
 // snippet reads an object with text and field, or a bare text. It also gives the text
@@ -145,7 +153,7 @@ func (r *hitReader) snippet(s *rawjson.Scanner) (Snippet, []byte) {
 
 // excerptsOf reads the excerpts. The text of one of them is mostly that of the snippet.
 func (r *hitReader) excerptsOf(s *rawjson.Scanner, matched []byte, snippet string) []Excerpt {
-	first := len(r.excerpts)
+	start := len(r.excerpts)
 	for range s.Elements() {
 		v := objectAt(s, &r.part)
 		e := Excerpt{
@@ -159,7 +167,7 @@ func (r *hitReader) excerptsOf(s *rawjson.Scanner, matched []byte, snippet strin
 			r.excerpts = append(r.excerpts, e)
 		}
 	}
-	return r.excerpts[first:len(r.excerpts):len(r.excerpts)]
+	return r.excerpts[start:len(r.excerpts):len(r.excerpts)]
 }
 
 func (r *hitReader) card(s *rawjson.Scanner) *Card {
@@ -167,9 +175,10 @@ func (r *hitReader) card(s *rawjson.Scanner) *Card {
 		return nil
 	}
 	var c Card
+	var fields bool
 	v := members(r.part[:0])
 	for name := range s.Members() {
-		if string(name) == "fields" && c.Fields == nil {
+		if string(name) == "fields" && first(&fields) {
 			c.Fields = r.fieldsOf(s)
 			continue
 		}
@@ -189,7 +198,7 @@ func (r *hitReader) card(s *rawjson.Scanner) *Card {
 }
 
 func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {
-	first := len(r.fields)
+	start := len(r.fields)
 	for range s.Elements() {
 		f := objectAt(s, &r.inner)
 		value := f.get("value")
@@ -198,7 +207,7 @@ func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {
 			r.fields = append(r.fields, CardField{r.text(f.get("field")), value, f.isTrue("truncated")})
 		}
 	}
-	return r.fields[first:len(r.fields):len(r.fields)]
+	return r.fields[start:len(r.fields):len(r.fields)]
 }
 
 // objectAt reads the members of the value that comes next. What is no object has none,

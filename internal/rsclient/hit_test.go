@@ -47,3 +47,16 @@ func TestRepeatedMembers(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// TestRepeatedMembersOfOtherKinds: the first counts also when it is not what it should be.
+func TestRepeatedMembersOfOtherKinds(t *testing.T) {
+	for _, raw := range []string{
+		`{"id":"a","evidence_card":null,"evidence_card":{"title":{"text":"t"}}}`,
+		`{"id":"a","snippet":{"field":"f"},"snippet":"two"}`,
+	} {
+		h := rsclient.HitsOf([][]byte{[]byte(raw)})[0]
+		if h.Card != nil || h.Snippet.Text != "" {
+			t.Errorf("%s: card %v, snippet %+v", raw, h.Card, h.Snippet)
+		}
+	}
+}

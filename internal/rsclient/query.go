@@ -9,7 +9,7 @@ import (
 
 // Query is a query string in the making: parameters in the order they were added,
 // names and values percent-encoded (MS-31, MS-32). The zero value is empty.
-type Query struct{ text string }
+type Query struct{ text []byte }
 
 // Set adds name=value; nothing when the value is empty.
 func (q *Query) Set(name, value string) {
@@ -19,19 +19,19 @@ func (q *Query) Set(name, value string) {
 }
 
 func (q *Query) add(name, value string) {
-	sep := "&"
-	if q.text == "" {
-		sep = ""
+	if len(q.text) > 0 {
+		q.text = append(q.text, '&')
 	}
-	q.text += sep + url.QueryEscape(name) + "=" + url.QueryEscape(value)
+	q.text = append(append(q.text, url.QueryEscape(name)...), '=')
+	q.text = append(q.text, url.QueryEscape(value)...)
 }
 
 // parts are the parameters as they are written.
 func (q Query) parts() iter.Seq[string] {
-	if q.text == "" {
+	if len(q.text) == 0 {
 		return func(func(string) bool) {}
 	}
-	return strings.SplitSeq(q.text, "&")
+	return strings.SplitSeq(string(q.text), "&")
 }
 
 // Each adds name=value for every value.
@@ -71,7 +71,8 @@ func (q Query) Get(name string) string {
 	return ""
 }
 
-// Without is the query but for some parameters.
+// Without is the query but for some parameters. What is added to it later is not added
+// to q.
 func (q Query) Without(names ...string) Query {
 	var kept []string
 	for part := range q.parts() {
@@ -80,8 +81,8 @@ func (q Query) Without(names ...string) Query {
 			kept = append(kept, part)
 		}
 	}
-	return Query{strings.Join(kept, "&")}
+	return Query{[]byte(strings.Join(kept, "&"))}
 }
 
 // String is the query string, without a question mark.
-func (q Query) String() string { return q.text }
+func (q Query) String() string { return string(q.text) }

@@ -25,7 +25,7 @@ func hasCode(err error, primary int) bool {
 // IsBusy reports that a lock was not obtained within the busy timeout.
 func IsBusy(err error) bool { return hasCode(err, sqlite3.SQLITE_BUSY) }
 
-// IsInterrupt reports that Interrupt ended the statement.
+// IsInterrupt reports that Interrupt, or the context of Until, ended the statement.
 func IsInterrupt(err error) bool { return hasCode(err, sqlite3.SQLITE_INTERRUPT) }
 
 // IsConstraint reports a violated uniqueness or check.
