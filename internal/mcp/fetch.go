@@ -49,8 +49,8 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	d := c.document(answer)
 	d.compose(d.relations)
 	d.collect()
-	lent, links := borrow(), d.links()
-	sc := d.structured(lent.b)
+	lent, links := resultRooms.Borrow(), d.links()
+	sc := d.structured(lent.Bytes())
 	content := append(make([]Block, 0, 2+len(links)), Block{Text: string(sc)}, Block{Text: d.card()})
 	for i := range links {
 		content = append(content, Block{Link: &links[i]})

@@ -7,6 +7,7 @@ import (
 
 	"pdpp/internal/evidence"
 	"pdpp/internal/rawjson"
+	"pdpp/internal/reuse"
 )
 
 // The content ladder says to a program what lines starting more: say to a reader
@@ -17,19 +18,21 @@ import (
 type ladder struct {
 	provider string
 	most     int
-	lent     *buffer
+	lent     *reuse.Room
 	b        []byte // the rungs
 	n        int
 	omitted  int
 }
 
+var ladderRooms reuse.Pool
+
 func newLadder(provider string, most int) *ladder {
-	lent := borrow() // the rungs are copied into the result
-	return &ladder{provider: provider, most: most, lent: lent, b: lent.b}
+	lent := ladderRooms.Borrow() // the rungs are copied into the result
+	return &ladder{provider: provider, most: most, lent: lent, b: lent.Bytes()}
 }
 
 // free ends the use of a ladder.
-func (l *ladder) free() { l.lent.giveBack(l.b) }
+func (l *ladder) free() { l.lent.GiveBack(l.b) }
 
 const (
 	ladderHead = `,"content_ladder":{"kind":"record_set","read_tool":"read_record_field","records":[`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"pdpp/internal/reuse"
 	"pdpp/internal/rsclient"
 )
 
@@ -126,33 +127,36 @@ func (t *pageText) appendFooter(b []byte, shown, left int, cut, beside bool) []b
 	return append(b, '\n')
 }
 
+var textRooms reuse.Pool
+
 // begin gives the sheet for the items: as many as fit between header and footer
 // (MS-65).
 func (t *pageText) begin() *sheet {
 	// The room of every line that may be there is kept free, whether all items are
 	// shown or not.
-	lent := borrow()
+	lent := textRooms.Borrow()
+	b := lent.Bytes()
 	fixed := 0
 	for _, left := range []int{0, t.count} {
-		lent.b = t.appendFooter(t.appendHeader(lent.b[:0], t.count, left), t.count, left, true, true)
-		fixed = max(fixed, len(lent.b))
+		b = t.appendFooter(t.appendHeader(b[:0], t.count, left), t.count, left, true, true)
+		fixed = max(fixed, len(b))
 	}
 	room := t.budget + uncounted(t.cursor, t.bookmark) - fixed
-	return &sheet{room: room, coming: min(t.count, t.most), least: t.share, ranked: t.ranked, lent: lent, text: lent.b[:0]}
+	return &sheet{room: room, coming: min(t.count, t.most), least: t.share, ranked: t.ranked, lent: lent, text: b[:0]}
 }
 
 // end is the text with its items.
 func (t *pageText) end(s *sheet) string {
-	whole := borrow()
+	whole := textRooms.Borrow()
 	left := t.count - s.shown
-	b := t.appendHeader(whole.b, s.shown, left)
+	b := t.appendHeader(whole.Bytes(), s.shown, left)
 	if t.count == 0 {
 		b = append(b, t.none...)
 	}
 	b = t.appendFooter(append(b, s.text...), s.shown, left, s.cut, s.beside)
 	text := string(bytes.TrimSuffix(b, []byte("\n")))
-	whole.giveBack(b)
-	s.lent.giveBack(s.text)
+	whole.GiveBack(b)
+	s.lent.GiveBack(s.text)
 	return text
 }
 

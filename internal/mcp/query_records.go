@@ -70,8 +70,8 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 // records is the result for a page, with a ladder of at most that many records.
 func (c *call) records(p *cutPage, rungs int) *Result {
 	fields := c.args.List("fields")
-	lent := borrow()
-	b := append(append(lent.b, `{"data":`...), p.body()...)
+	lent := resultRooms.Borrow()
+	b := append(append(lent.Bytes(), `{"data":`...), p.body()...)
 	b = append(b, `,"ids":[`...)
 	ways := newLadder(c.RS.Provider(), rungs)
 	defer ways.free()

@@ -1,19 +1,23 @@
 package mcp
 
+import "pdpp/internal/reuse"
+
 // Result is the outcome of a tool call.
 type Result struct {
 	Structured []byte // structuredContent: a compact JSON object
 	Content    []Block
 	IsError    bool
 
-	lent *buffer // that Structured stands in; nil when it is its own
+	lent *reuse.Room // that Structured stands in; nil when it is its own
 }
+
+var resultRooms reuse.Pool
 
 // Free gives back the room of a result that has been copied, and of which nothing is
 // used any more. Who does not free a result leaves it to the collector.
 func (r *Result) Free() {
 	if r.lent != nil {
-		r.lent.giveBack(r.Structured)
+		r.lent.GiveBack(r.Structured)
 		r.lent, r.Structured = nil, nil
 	}
 }

@@ -71,8 +71,8 @@ func search(ctx context.Context, c *call) (*Result, error) {
 func (c *call) hits(p *cutPage) *Result {
 	found := rsclient.HitsOf(p.rows)
 	list := c.flatten(p, found)
-	lent := borrow()
-	b := append(append(lent.b, `{"data":`...), p.body()...)
+	lent := resultRooms.Borrow()
+	b := append(append(lent.Bytes(), `{"data":`...), p.body()...)
 	b = append(b, `,"results":[`...)
 	for i := range list {
 		if i > 0 {

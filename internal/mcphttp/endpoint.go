@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/mcpserve"
 	"pdpp/internal/pack"
 	"pdpp/internal/query"
+	"pdpp/internal/reuse"
 	"pdpp/internal/rs"
 	"pdpp/internal/telemetry"
 )
@@ -143,31 +144,28 @@ type buffer struct {
 	text []byte // the body as compact JSON
 
 	answer []byte
-	lent   *[]byte // that answer stands in; nil before there is one
+	lent   *reuse.Room // that answer stands in; nil before there is one
 }
 
 var (
 	buffers = sync.Pool{New: func() any { return new(buffer) }}
-	answers = sync.Pool{New: func() any { return new([]byte) }}
+	answers reuse.Pool
 )
 
 // room gives the room for an answer. It is not held before: a request may wait.
 func (b *buffer) room() []byte {
 	if b.lent == nil {
-		b.lent = answers.Get().(*[]byte)
+		b.lent = answers.Borrow()
 	}
-	return (*b.lent)[:0]
+	return b.lent.Bytes()
 }
 
-const maxKept = 256 << 10 // bytes; a rare huge one is left to the collector
-
 func (b *buffer) put() {
-	if b.lent != nil && cap(b.answer) <= maxKept {
-		*b.lent = b.answer
-		answers.Put(b.lent)
+	if b.lent != nil {
+		b.lent.GiveBack(b.answer)
 	}
 	b.answer, b.lent = nil, nil
-	if b.body.Cap() <= maxKept && cap(b.text) <= maxKept {
+	if b.body.Cap() <= reuse.Kept && cap(b.text) <= reuse.Kept {
 		b.body.Reset()
 		buffers.Put(b)
 	}

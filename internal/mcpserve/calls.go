@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pdpp/internal/rawjson"
+	"pdpp/internal/reuse"
 )
 
 // calls are the requests of a session that are answered past the SDK: those of the
@@ -94,14 +95,9 @@ func (c *calls) stop(m *Message) bool {
 func (c *calls) answer(ctx context.Context, m *Message, revision string, call *running) {
 	defer call.cancel()
 	out := c.server.Do(ctx, m, revision)
-	room := rooms.Get().(*[]byte)
-	answer := append(out.Append((*room)[:0]), '\n')
-	defer func() {
-		if cap(answer) <= maxKept {
-			*room = answer
-		}
-		rooms.Put(room)
-	}()
+	lent := answerRooms.Borrow()
+	answer := append(out.Append(lent.Bytes()), '\n')
+	defer lent.GiveBack(answer)
 	c.mu.Lock()
 	delete(c.running, string(m.ID))
 	cancelled := call.cancelled
@@ -111,10 +107,7 @@ func (c *calls) answer(ctx context.Context, m *Message, revision string, call *r
 	}
 }
 
-// Buffers of answers are reused; a rare huge one is left to the collector.
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
-
-const maxKept = 256 << 10
+var answerRooms reuse.Pool
 
 // end waits until no call is under way, or for as long as they may take (MS-262).
 func (c *calls) end() {

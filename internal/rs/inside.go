@@ -5,7 +5,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
+
+	"pdpp/internal/reuse"
 )
 
 // Reads of the hosted endpoint are made inside the process (H-53).
@@ -26,7 +27,7 @@ func (c *Caller) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
 	w := &memoryWriter{header: make(http.Header, 8), status: http.StatusOK}
 	c.server.inside.ServeHTTP(w, r)
-	body := &memoryBody{room: w.room, all: w.body}
+	body := &memoryBody{lent: w.lent, all: w.body}
 	body.Reset(w.body)
 	if err := r.Context().Err(); err != nil {
 		body.Free()
@@ -35,15 +36,14 @@ func (c *Caller) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: w.status, Header: w.header, ContentLength: int64(len(w.body)), Body: body, Request: r}, nil
 }
 
-// bodies are rooms for answers.
-var bodies = sync.Pool{New: func() any { return new([]byte) }}
+var bodies reuse.Pool
 
 // memoryWriter keeps an answer.
 type memoryWriter struct {
 	header http.Header
 	status int
 	body   []byte
-	room   *[]byte // that body stands in; nil before there is one
+	lent   *reuse.Room // that body stands in; nil before there is one
 }
 
 func (w *memoryWriter) Header() http.Header { return w.header }
@@ -51,9 +51,9 @@ func (w *memoryWriter) Header() http.Header { return w.header }
 func (w *memoryWriter) WriteHeader(status int) { w.status = status }
 
 func (w *memoryWriter) Write(p []byte) (int, error) {
-	if w.room == nil {
-		w.room = bodies.Get().(*[]byte)
-		w.body = (*w.room)[:0]
+	if w.lent == nil {
+		w.lent = bodies.Borrow()
+		w.body = w.lent.Bytes()
 	}
 	w.body = append(w.body, p...)
 	return len(p), nil
@@ -64,7 +64,7 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 type memoryBody struct {
 	bytes.Reader
 	all  []byte
-	room *[]byte
+	lent *reuse.Room
 }
 
 // Bytes is the whole body, until Free.
@@ -73,11 +73,10 @@ func (b *memoryBody) Bytes() []byte { return b.all }
 // Free ends the use of the body: another answer is written in its place. It may be
 // called once, or never.
 func (b *memoryBody) Free() {
-	if b.room != nil && cap(b.all) <= maxKeptBuffer {
-		*b.room = b.all
-		bodies.Put(b.room)
+	if b.lent != nil {
+		b.lent.GiveBack(b.all)
 	}
-	b.all, b.room = nil, nil
+	b.all, b.lent = nil, nil
 }
 
 func (*memoryBody) Close() error { return nil }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"pdpp"
 	"pdpp/internal/grant"
 	"pdpp/internal/httpx"
 	"pdpp/internal/query"
+	"pdpp/internal/reuse"
 	"pdpp/internal/store"
 )
 
@@ -42,14 +42,9 @@ func (s *Server) read(answer func(*request) error, params ...string) handler {
 		}
 		defer leave()
 		req := &request{server: s, http: r, vars: vars, now: s.Clock()}
-		buf := buffers.Get().(*[]byte)
-		defer func() {
-			if cap(req.body) <= maxKeptBuffer {
-				*buf = req.body
-			}
-			buffers.Put(buf)
-		}()
-		req.body = (*buf)[:0]
+		lent := answers.Borrow()
+		defer func() { lent.GiveBack(req.body) }()
+		req.body = lent.Bytes()
 		done, err := s.turns.Take(ctx, who.key)
 		if err != nil {
 			return err
@@ -148,10 +143,7 @@ func (q *request) parse(params ...string) (err error) {
 	return err
 }
 
-// Buffers of answers are reused; a rare huge one is left to the collector.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-const maxKeptBuffer = 256 << 10
+var answers reuse.Pool
 
 func (q *request) send(w http.ResponseWriter) error {
 	h := w.Header()
