@@ -179,62 +179,6 @@ func TestRevokedToken(t *testing.T) {
 	h.send(h.fresh("mcp"), ping).OK()
 }
 
-// A token that was good a moment ago and is not any more is refused for that, whatever
-// else is wrong with the request, and nothing is read with it: it was only recognized.
-func TestRecognizedToken(t *testing.T) {
-	ends := map[string]func(*house, pdpp.GrantID){
-		"revoked": func(h *house, id pdpp.GrantID) { h.Revoke(id) },
-		"expired": func(h *house, _ pdpp.GrantID) { h.Advance(2 * 365 * 24 * time.Hour) },
-	}
-	read := callOf(handshake, "query_records", `{"stream":"entries","connection_id":"cin_a1"}`)
-	for what, request := range map[string]func(h *house, token string) resttest.Answer{
-		"a read": func(h *house, token string) resttest.Answer { return h.send(token, read) },
-		"a list": func(h *house, token string) resttest.Answer {
-			return h.send(token, rpc{era: handshake, method: "tools/list"})
-		},
-		"a notification": func(h *house, token string) resttest.Answer {
-			return h.post(token, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-		},
-		"bad arguments": func(h *house, token string) resttest.Answer {
-			return h.send(token, callOf(handshake, "fetch", `{"id":7}`))
-		},
-		"an unknown method": func(h *house, token string) resttest.Answer {
-			return h.send(token, rpc{era: handshake, method: "nothing"})
-		},
-		"no JSON": func(h *house, token string) resttest.Answer { return h.post(token, `{`) },
-		"a batch": func(h *house, token string) resttest.Answer {
-			return h.post(token, `[`+read.body()+`]`, "MCP-Protocol-Version: 2025-03-26")
-		},
-		"another media type": func(h *house, token string) resttest.Answer {
-			return h.Do("POST", token, "/mcp", `{}`, "Content-Type: text/plain")
-		},
-		"another method": func(h *house, token string) resttest.Answer {
-			return h.raw(raw{method: "GET", header: http.Header{"Authorization": {"Bearer " + token}}})
-		},
-	} {
-		for how, end := range ends {
-			h := newHouse(t)
-			_, grant := h.Grant(memberSpecs[0])
-			token := h.tokenOf(grant, "mcp")
-			h.send(token, read).OK()
-			h.send(token, read).OK() // recognized
-			h.spy.take()
-			end(h, grant)
-			for range 2 {
-				a := request(h, token)
-				if a.Status != 401 && a.Status != 403 || a.Header.Get("WWW-Authenticate") == "" || strings.Contains(string(a.Body), "result") {
-					t.Errorf("%s with a token that has %s: %d %s", what, how, a.Status, a.Body)
-				}
-			}
-			for _, one := range h.spy.take() {
-				if strings.Contains(one.body, `"data"`) {
-					t.Errorf("%s with a token that has %s read %s: %s", what, how, one.target, one.body)
-				}
-			}
-		}
-	}
-}
-
 // What opens the endpoint opens /v1 for reads, except for packages, which have no
 // rights of their own (H-52).
 func TestTokensOfTheEndpointElsewhere(t *testing.T) {

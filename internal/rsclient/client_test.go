@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -586,4 +587,22 @@ func TestLogLines(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
+}
+
+// A query of many parameters is made in time that grows with its length: what is there is
+// not copied again for each.
+func TestLongQuery(t *testing.T) {
+	const n = 20_000
+	var q rsclient.Query
+	made := testing.Benchmark(func(b *testing.B) {
+		for range b.N {
+			q = rsclient.Query{}
+			for i := range n {
+				q.Member("filter", strconv.Itoa(i), "", "1")
+			}
+		}
+	})
+	if most := int64(64 * len(q.String())); made.AllocedBytesPerOp() > most {
+		t.Errorf("a query of %d bytes takes %d bytes to make, want at most %d", len(q.String()), made.AllocedBytesPerOp(), most)
+	}
 }

@@ -1,11 +1,17 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"pdpp"
 	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite/engine"
 )
 
 // TestTokensOfReaders: whatever a reader remembers of a token, a change of it counts in
@@ -99,6 +105,137 @@ func TestManyTokens(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// Readers see what another process does to the schema and the file, and remember no
+// token that it changed: also when views were interrupted, or panicked, before.
+func TestReadersBesideAnother(t *testing.T) {
+	dir := t.TempDir()
+	w := newWorldIn(t, openDB(t, dir))
+	hash := store.HashToken("secret")
+	update(t, w.db, func(tx store.Tx) error {
+		return tx.CreateToken(store.Token{ID: "tok_1", Kind: pdpp.TokenOwner, Subject: w.subject, Audience: []string{"rest"}, IssuedAt: epoch, ExpiresAt: epoch.AddDate(1, 0, 0)}, hash)
+	})
+	other, err := engine.Open(filepath.Join(dir, "pdpp.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	other.SetBusyTimeout(5000)
+	look := func(want bool) {
+		t.Helper()
+		everyReader(t, w.db, func(v store.View) error {
+			p, err := v.Token(hash)
+			if p.Revoked != want {
+				t.Errorf("revoked %v, want %v", p.Revoked, want)
+			}
+			_, err2 := v.Catalog(w.subject)
+			return errors.Join(err, err2)
+		})
+	}
+	look(false)
+	for i, sql := range []string{
+		`CREATE TABLE beside (a)`, `ALTER TABLE tokens ADD COLUMN beside TEXT`, `CREATE INDEX beside_index ON tokens (beside)`, `DROP INDEX beside_index`,
+		`DROP TABLE beside`, `VACUUM`, `PRAGMA wal_checkpoint(TRUNCATE)`, `PRAGMA wal_checkpoint(RESTART)`, `ANALYZE`,
+	} {
+		for _, to := range []string{"1", "NULL"} {
+			// views that end badly
+			ctx, cancel := context.WithCancel(t.Context())
+			_ = w.db.View(ctx, func(v store.View) error {
+				_, _ = v.Token(hash)
+				cancel()
+				_, err := v.Catalog(w.subject)
+				if err == nil {
+					t.Error("a view reads after its context ended")
+				}
+				return err
+			})
+			func() {
+				defer func() { _ = recover() }()
+				_ = w.db.View(t.Context(), func(v store.View) error {
+					_, _ = v.Token(hash)
+					panic(i)
+				})
+			}()
+			if err := other.Exec(`UPDATE tokens SET revoked_at = ` + to); err != nil {
+				t.Fatal(err)
+			}
+			look(to == "1")
+			if to == "1" {
+				if err := other.Exec(sql); err != nil {
+					t.Fatal(sql, err)
+				}
+				look(true)
+			}
+		}
+	}
+}
+
+// Many views, some of which are interrupted, while a writer beside changes a token and
+// empties the log: what a view sees is never older than what was committed before it
+// began, and stays the same within it.
+func TestReadersNeverSeeThePast(t *testing.T) {
+	dir := t.TempDir()
+	w := newWorldIn(t, openDB(t, dir))
+	hash := store.HashToken("secret")
+	update(t, w.db, func(tx store.Tx) error {
+		return tx.CreateToken(store.Token{ID: "tok_1", Kind: pdpp.TokenOwner, Subject: w.subject, IssuedAt: epoch, ExpiresAt: epoch}, hash)
+	})
+	other, err := engine.Open(filepath.Join(dir, "pdpp.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	other.SetBusyTimeout(5000)
+	var mu sync.Mutex
+	committed := epoch
+	end := time.Now().Add(2 * time.Second)
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for k := 0; time.Now().Before(end); k++ {
+				mu.Lock()
+				least := committed
+				mu.Unlock()
+				ctx, cancel := t.Context(), func() {}
+				if k%5 == g%5 {
+					ctx, cancel = context.WithTimeout(ctx, time.Duration(k%30)*time.Microsecond)
+				}
+				err := w.db.View(ctx, func(v store.View) error {
+					p, err := v.Token(hash)
+					if err != nil {
+						return err
+					}
+					if p.ExpiresAt.Before(least) {
+						t.Errorf("a view shows %v after %v was committed", p.ExpiresAt, least)
+					}
+					stmt, err := readPrincipal(v.(*tx).conn, hash) // past what is remembered
+					if err == nil && !stmt.ExpiresAt.Equal(p.ExpiresAt) {
+						t.Errorf("remembered %v, stored %v", p.ExpiresAt, stmt.ExpiresAt)
+					}
+					return err
+				})
+				if err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+				cancel()
+			}
+		})
+	}
+	for k := int64(1); time.Now().Before(end); k++ {
+		at := epoch.Add(time.Duration(k) * time.Millisecond)
+		if err := other.Exec(`UPDATE tokens SET expires_at = ?`, at.UnixMilli()); err != nil {
+			t.Error(err)
+			break
+		}
+		mu.Lock()
+		committed = at
+		mu.Unlock()
+		if k%17 == 0 {
+			_ = other.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
+		}
+	}
+	wg.Wait()
 }
 
 func update(t *testing.T, db *DB, fn func(store.Tx) error) {
