@@ -50,7 +50,7 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 	log := newLogger(a.Stderr, "json", c.LogLevel)
 	rs, err := newHeldReader(holder, rsclient.Config{
 		Provider: provider, Version: readVersion().Version, Transport: doubting{rsclient.Pooled(), holder},
-		Token: bearerOf(holder, log), Renew: holder.Renew, Log: log, Clock: a.Now,
+		Token: bearerOf(holder, log), Renew: holder.Renew, OwnerToken: refuseOwner(holder, log), Log: log, Clock: a.Now,
 	})
 	if err != nil {
 		return err
@@ -156,7 +156,21 @@ func bearerOf(h *credential.Holder, log *slog.Logger) func(context.Context) (str
 		case pdpp.CodeBusy:
 			return "", &rsclient.Error{Code: string(pdpp.CodeUnavailable), Message: "Another program is renewing the credential. Try again in a moment."}
 		}
-		return "", &rsclient.Error{Code: string(pdpp.CodeInvalidToken), Message: "There is no usable credential: " + string(e.Code) + "."}
+		code := pdpp.CodeInvalidToken
+		if e.Code == pdpp.CodeOwnerCredential {
+			code = e.Code
+		}
+		return "", &rsclient.Error{Code: string(code), Message: "There is no usable credential: " + string(e.Code) + "."}
+	}
+}
+
+// refuseOwner stops the use of a token that the server says is an owner's (D5).
+func refuseOwner(h *credential.Holder, log *slog.Logger) func(context.Context, string) {
+	return func(ctx context.Context, token string) {
+		log.ErrorContext(ctx, "the server says that the credential is an owner's; it is not used again")
+		if err := h.RefuseOwner(ctx, token); err != nil {
+			log.ErrorContext(ctx, "the file of the credential could not be marked", "error", err)
+		}
 	}
 }
 

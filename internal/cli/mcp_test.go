@@ -11,10 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"pdpp"
 	"pdpp/internal/credential"
 	"pdpp/internal/osfile"
 	"pdpp/internal/rsclient"
@@ -205,5 +207,52 @@ func TestHelpStatesDefaults(t *testing.T) {
 	}
 	if r := runMain(t, nil, "mcp", "--help"); !strings.Contains(r.stderr, "the last one saved") {
 		t.Errorf("mcp --help: %+v", r)
+	}
+}
+
+// ownerServer is a server of another make that answers an owner's token.
+func ownerServer(t *testing.T) (url string, reads *atomic.Int32) {
+	reads = new(atomic.Int32)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		reads.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"bearer":{"token_kind":"owner","scope":"owner"},"connectors":[],"streams":[{"name":"private"}],"data":[]}`)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, reads
+}
+
+// What the server says about a token counts, not only its prefix.
+func TestSTDIO3ImportRefusesAnOwnerTokenOfAnotherServer(t *testing.T) {
+	url, _ := ownerServer(t)
+	root := filepath.Join(t.TempDir(), "cache")
+	var out, errOut bytes.Buffer
+	code := Main(t.Context(), Env{
+		Program: "pdpp", Args: []string{"token", "import", url, "--cache-root", root}, Stdin: strings.NewReader("some-other-token\n"), Stdout: &out, Stderr: &errOut,
+		Getenv: func(string) string { return "" }, Now: time.Now,
+	})
+	if code != exitPermission || !strings.Contains(errOut.String(), "This is an owner token") {
+		t.Errorf("exit %d\n%s", code, errOut.String())
+	}
+	if files, _ := filepath.Glob(filepath.Join(root, "clients", "*", "*")); len(files) != 0 {
+		t.Errorf("saved %v", files)
+	}
+}
+
+// A saved credential that turns out to be an owner's is not used again: not by this
+// process, and not by the next one.
+func TestSTDIO3AdapterStopsUsingAnOwnerTokenOfAnotherServer(t *testing.T) {
+	url, reads := ownerServer(t)
+	cache := savedFor(t, url, func(c *credential.Credential) { c.Token = "some-other-token" })
+	const schema = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"schema","arguments":{}}}`
+	out := asked(t, url, cache.Root, schema+"\n"+strings.Replace(schema, `"id":1`, `"id":2`, 1))
+	if strings.Count(out, "owner_credential") < 2 || strings.Contains(out, "private") || !strings.Contains(out, "run: pdpp grants create") {
+		t.Errorf("answers\n%s", out)
+	}
+	if n := reads.Load(); n > 2 { // both calls may be under way at once
+		t.Errorf("%d reads", n)
+	}
+	if _, err := cache.Choose(url, ""); pdpp.CodeOf(err) != pdpp.CodeOwnerCredential {
+		t.Errorf("the next start: %v", err)
 	}
 }

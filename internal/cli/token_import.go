@@ -72,14 +72,17 @@ func (a *app) readToken() (string, error) {
 	case !credential.ValidToken(token):
 		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input has no token: one line of letters, digits and ._~+/=- is expected.")
 	case credential.IsOwnerToken(token):
-		return "", &pdpp.Error{
-			Code: pdpp.CodeOwnerCredential, Message: "This is an owner token; the cache takes only tokens of grants.",
-			Hint: "Make one: pdpp grants create.",
-		}
+		return "", errOwnerToken
 	case strings.HasPrefix(token, "pdpp_pt_"):
 		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which reads nothing without those of its members. Save it where it is made: pdpp packages create --save-credential.")
 	}
 	return token, nil
+}
+
+// errOwnerToken refuses an owner's token, by its prefix or by what its server says.
+var errOwnerToken = &pdpp.Error{
+	Code: pdpp.CodeOwnerCredential, Message: "This is an owner token; the cache takes only tokens of grants.",
+	Hint: "Nothing was saved. Make one: pdpp grants create.",
 }
 
 // verifyToken proves a token with one read.
@@ -95,6 +98,8 @@ func (a *app) verifyToken(ctx context.Context, provider, token string) error {
 	_, err = rs.Schema(ctx, q)
 	var e *rsclient.Error
 	switch {
+	case errors.As(err, &e) && e.Code == rsclient.CodeOwner:
+		return errOwnerToken
 	case errors.As(err, &e) && e.Status == 0:
 		return &pdpp.Error{
 			Code: pdpp.CodeProviderUnreachable, Message: "The token could not be tried at " + provider + ": " + e.Message,

@@ -215,6 +215,25 @@ func (c *Cache) Put(ctx context.Context, cred *Credential) error {
 	return c.write(cred)
 }
 
+// markOwner marks the file of a token as an owner's, so that it is refused from now on.
+// A file that holds another token by now is left alone.
+func (c *Cache) markOwner(ctx context.Context, path, token string) error {
+	release, err := c.lock(ctx, filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer release()
+	cred, err := c.read(path)
+	if errors.Is(err, fs.ErrNotExist) || pdpp.CodeOf(err) == pdpp.CodeOwnerCredential {
+		return nil
+	}
+	if err != nil || !cred.holds(token) {
+		return err
+	}
+	cred.Kind = string(pdpp.TokenOwner)
+	return c.write(cred)
+}
+
 // write replaces a file as a whole. The lock is held.
 func (c *Cache) write(cred *Credential) error {
 	dir := filepath.Dir(cred.Path)

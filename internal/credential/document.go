@@ -206,6 +206,11 @@ func isOwner(o object) bool {
 	return IsOwnerToken(o.text("access_token"))
 }
 
+// holds reports whether a credential reads with a token.
+func (c *Credential) holds(token string) bool {
+	return c.Token == token || slices.ContainsFunc(c.Members, func(m MemberToken) bool { return m.Token == token })
+}
+
 // tokenMax is the length of the longest token (H-43).
 const tokenMax = 512
 

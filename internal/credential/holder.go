@@ -2,6 +2,7 @@ package credential
 
 import (
 	"context"
+	"slices"
 
 	"pdpp"
 )
@@ -16,6 +17,7 @@ type Holder struct {
 	turn    chan struct{} // holds the one right to look at what follows
 	current *Credential
 	doubted bool
+	owners  []string // tokens that the provider says are an owner's
 }
 
 // Hold chooses the credential of a provider, or of one of its grants.
@@ -94,8 +96,23 @@ func (h *Holder) choose() error {
 	if err != nil {
 		return err
 	}
+	if slices.ContainsFunc(h.owners, cred.holds) {
+		return ownerRefused("The provider says that the credential " + cred.Path + " is an owner's.")
+	}
 	h.current, h.doubted = cred, false
 	return nil
+}
+
+// RefuseOwner makes sure that a token is not given out again, because the provider
+// says that it is an owner's (D5): its file is marked, which later starts obey too. An
+// error says that the file could not be marked; the holder refuses it all the same.
+func (h *Holder) RefuseOwner(ctx context.Context, token string) error {
+	if err := h.take(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	defer h.give()
+	h.owners, h.doubted = append(h.owners, token), true
+	return h.cache.markOwner(context.WithoutCancel(ctx), h.current.Path, token)
 }
 
 // Renew gives another token after the server did not accept stale. ok is false when

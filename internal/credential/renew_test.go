@@ -243,3 +243,41 @@ func TestDoubtChoosesAgain(t *testing.T) {
 		t.Errorf("MS-267 after a refusal: %q, %v", token, err)
 	}
 }
+
+// A token that the provider says is an owner's is refused for good, also where its file
+// was away at that moment and could not be marked (D5).
+func TestSTDIO3OwnerTokenIsRefusedForGood(t *testing.T) {
+	for name, away := range map[string]bool{"marked": false, "away": true} {
+		t.Run("STDIO-3 "+name, func(t *testing.T) {
+			c, _ := open(t)
+			path := put(t, c, sample("grt_1")).Path
+			h, err := c.Hold(provider, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			token, err := h.Token(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if away {
+				if err := os.Rename(path, path+".away"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := h.RefuseOwner(t.Context(), token); err != nil {
+				t.Fatal(err)
+			}
+			if away {
+				if err := os.Rename(path+".away", path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err = h.Token(t.Context())
+			wantCode(t, "Token", err, pdpp.CodeOwnerCredential)
+			_, err = c.Choose(provider, "")
+			if !away {
+				wantCode(t, "the next start", err, pdpp.CodeOwnerCredential)
+			}
+		})
+	}
+}

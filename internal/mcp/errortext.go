@@ -213,7 +213,7 @@ func headBytes(s string, n int) string {
 
 // lostAuthorization is the advice when the grant or token is gone (MS-49).
 func (s *Surface) lostAuthorization(code string, status int) string {
-	lost := slices.Contains([]string{"invalid_token", "grant_revoked", "grant_expired", "grant_invalid"}, code)
+	lost := slices.Contains([]string{"invalid_token", "grant_revoked", "grant_expired", "grant_invalid", rsclient.CodeOwner}, code)
 	if !lost && status != http.StatusUnauthorized {
 		return ""
 	}

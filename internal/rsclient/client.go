@@ -36,6 +36,9 @@ type Config struct {
 	// cannot be done. It is called at most once in a call, after a 401 that says the
 	// token is no longer good (MS-33). nil: never.
 	Renew func(ctx context.Context, stale string) (token string, ok bool, err error)
+	// OwnerToken is told that the server says a token is an owner's. The read that
+	// found out fails with CodeOwner; nothing else is refused here. nil: nobody is told.
+	OwnerToken func(ctx context.Context, token string)
 	// RequestID gives the Request-Id of a call, "" for none. nil: a new one each time.
 	RequestID func(context.Context) string
 
@@ -92,7 +95,7 @@ func (c *Client) Provider() string { return c.provider }
 
 // Schema reads /v1/schema.
 func (c *Client) Schema(ctx context.Context, q Query) (*Answer, error) {
-	return c.read(ctx, call{route: "/v1/schema", query: q, most: BodyMax}, Prefer{})
+	return c.read(ctx, call{route: "/v1/schema", query: q, most: BodyMax, isSchema: true}, Prefer{})
 }
 
 // Records reads a page of records.
@@ -143,6 +146,7 @@ type call struct {
 	ranged   bool   // only the first most bytes are asked for
 	most     int
 	isList   bool // the answer may be a list
+	isSchema bool // the answer says what kind of token was used
 }
 
 // url is where the call goes; false when a segment cannot stand in a path: an empty

@@ -51,6 +51,12 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	case repeats(body, bearer):
 		return nil, refused(CodeInvalid, "The answer of the resource server was withheld: it repeats the credential of the call.")
 	}
+	if in.isSchema && !c.cfg.inside && saysOwner(body) {
+		if c.cfg.OwnerToken != nil {
+			c.cfg.OwnerToken(ctx, bearer)
+		}
+		return nil, refused(CodeOwner, "The resource server says that this credential is the owner's. Only a credential that is limited by a grant may be used here.")
+	}
 	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied")), lent: r.lent}, nil
 }
 

@@ -2,6 +2,7 @@ package rsclient_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -250,4 +251,34 @@ func TestRecordReaderForgets(t *testing.T) {
 			t.Fatalf("(-want +got)\n%s", diff)
 		}
 	})
+}
+
+// A token is an owner's when its server says so, whatever it looks like (D5). Nothing
+// of the answer is passed on.
+func TestSTDIO3OwnerTokensOfOtherServers(t *testing.T) {
+	for name, body := range map[string]string{
+		"kind":    `{"bearer":{"token_kind":"owner"},"connectors":[]}`,
+		"case":    `{"bearer":{"token_kind":"Owner","scope":"x"},"connectors":[]}`,
+		"scope":   `{"bearer":{"scope":"owner"},"connectors":[]}`,
+		"wrapped": `{"data":{"bearer":{"token_kind":"owner"},"connectors":[]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told []string
+			c := serve(t, says(200, "application/json", body), func(cfg *rsclient.Config) {
+				cfg.Token = func(context.Context) (string, error) { return "their-owner-token", nil }
+				cfg.OwnerToken = func(_ context.Context, token string) { told = append(told, token) }
+			})
+			answer, err := c.Schema(t.Context(), rsclient.Query{})
+			if e := failed(t, err); answer != nil || e.Code != rsclient.CodeOwner || e.Status != 0 {
+				t.Errorf("Schema = %v, %v", answer, e)
+			}
+			if len(told) != 1 || told[0] != "their-owner-token" {
+				t.Errorf("told %q", told)
+			}
+		})
+	}
+	c := serve(t, says(200, "application/json", `{"bearer":{"token_kind":"client","scope":"grant"},"connectors":[]}`))
+	if _, err := c.Schema(t.Context(), rsclient.Query{}); err != nil {
+		t.Errorf("a client token: %v", err)
+	}
 }

@@ -75,4 +75,5 @@ const (
 	CodeInvalid     = "upstream_invalid"
 	CodeRedirect    = "upstream_redirect"
 	CodeTooLong     = "request_too_long" // it was not sent
+	CodeOwner       = "owner_credential" // the server says whose token it is (D5)
 )

@@ -2,6 +2,7 @@ package rsclient
 
 import (
 	"slices"
+	"strings"
 
 	"pdpp/internal/rawjson"
 )
@@ -103,6 +104,13 @@ func SchemaOf(body []byte) Schema {
 		}
 	}
 	return s
+}
+
+// saysOwner reports a schema answer to an owner's token. The prefix of a token tells
+// this only for our own servers.
+func saysOwner(body []byte) bool {
+	bearer := object(DocumentOf(body), "bearer")
+	return strings.EqualFold(text(bearer, "token_kind"), "owner") || strings.EqualFold(text(bearer, "scope"), "owner")
 }
 
 // DocumentOf is the schema document of an answer, which a server may have put into
