@@ -9,7 +9,7 @@ RACE := $(shell set -- $$(go env CC); [ "$$(go env CGO_ENABLED)" = 1 ] && comman
 # Packages in which goroutines share state.
 SHARED := $(addsuffix /...,$(wildcard ./internal/store ./internal/rs ./internal/httpx ./internal/ingest))
 
-.PHONY: help build run test race bench lint fmt fuzz
+.PHONY: help build run test race bench soak lint fmt fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ race: ## repeat the tests of the concurrent packages under the race detector
 
 bench: ## measure and print the performance report
 	go run ./internal/bench/report
+
+soak: build ## ten minutes of mixed load, kills and withdrawals: does every promise hold?
+	go run ./internal/bench/soak
 
 lint: ## vet, staticcheck, gofumpt
 	go vet ./...

@@ -35,6 +35,7 @@ var programs = []string{
 	"pdpp/cmd/...",
 	"pdpp/internal/cli/...",
 	"pdpp/internal/bench/report",
+	"pdpp/internal/bench/soak",
 }
 
 var everything = []string{"pdpp/..."}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+)
+
+// client makes requests and checks what every answer must be.
+type client struct {
+	world  *world
+	server *server
+	report *report
+}
+
+// do makes a request. The body is nil when there is no usable answer: the server is
+// down, or it said that it is busy. Everything else that is no success is reported.
+func (c *client) do(ctx context.Context, token, method, path, mediaType string, body []byte) []byte {
+	epoch := c.server.epoch.Load()
+	status, answer, err := c.send(ctx, token, method, path, mediaType, body)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil && (epoch%2 == 1 || epoch != c.server.epoch.Load()):
+		c.report.count("not reached while it was down")
+		pause(ctx, 100*time.Millisecond)
+		return nil
+	case err != nil:
+		c.report.broken("%s %.80s: %v", method, path, err)
+		return nil
+	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
+		c.report.count("busy")
+		pause(ctx, 200*time.Millisecond)
+		return nil
+	case status == http.StatusNoContent:
+		return []byte("{}")
+	case status != http.StatusOK:
+		c.report.broken("%s %.80s: %d %.200s", method, path, status, answer)
+		return nil
+	case !json.Valid(answer):
+		c.report.broken("%s %.80s: the answer is no JSON: %.200q", method, path, answer)
+		return nil
+	}
+	c.report.count("answers")
+	return answer
+}
+
+func (c *client) send(ctx context.Context, token, method, path, mediaType string, body []byte) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.server.url()+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	if mediaType != "" {
+		req.Header.Set("Content-Type", mediaType)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	return res.StatusCode, answer, err
+}
+
+func (c *client) get(ctx context.Context, token, path string) []byte {
+	return c.do(ctx, token, http.MethodGet, path, "", nil)
+}
