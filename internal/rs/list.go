@@ -138,10 +138,15 @@ func (w *pageWriter) addItem(c *store.Change) (taken bool, err error) {
 	if err := w.item(c, w.prefs.FieldPreview); err != nil {
 		return false, err
 	}
-	if w.size() > w.pageBytes() && !w.fits(c, before) {
-		w.body = w.body[:before]
-		w.limited = true
-		return false, nil
+	if w.size() > w.pageBytes() {
+		if w.taken > 0 {
+			w.body = w.body[:before]
+			w.limited = true
+			return false, nil
+		}
+		if err := w.shrink(c, before); err != nil {
+			return false, err
+		}
 	}
 	w.taken++
 	w.last.Key = append(w.last.Key[:0], c.Order...)
@@ -169,21 +174,18 @@ func (w *pageWriter) end(more bool) page {
 	return page{hasMore: more, count: notCounted}
 }
 
-// fits decides about an item that carries the page past its size: the first one
-// stays, with shorter previews when that was asked for (REC-40); others do not.
-func (w *pageWriter) fits(c *store.Change, before int) bool {
-	if w.taken > 0 {
-		return false
-	}
+// shrink writes the first item again with shorter previews until the page has its
+// size, when both were asked for (REC-40).
+func (w *pageWriter) shrink(c *store.Change, before int) error {
 	if w.prefs.PageBytes == 0 || w.prefs.FieldPreview == 0 {
-		return true
+		return nil
 	}
 	for n := w.prefs.FieldPreview; n > 64 && w.size() > w.pageBytes(); {
 		n = max(64, n/2)
 		w.body = w.body[:before]
 		if err := w.item(c, n); err != nil {
-			return true // the same record was written a moment ago
+			return err
 		}
 	}
-	return true
+	return nil
 }

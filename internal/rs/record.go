@@ -203,28 +203,42 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 		w.truncated(m, cut)
 		return dst, nil
 	}
-	var failed error
-	pieces := func(yield func([]byte) bool) {
-		failed = w.view.Long(w.record.Ref, stub, 0, yield)
+	binary, isBinary, err := w.longBinary(stub)
+	if err != nil {
+		return dst, err
 	}
-	binary, isBinary := evidence.DetectBinaryString(pieces)
 	cut := &evidence.Truncation{TotalChars: stub.Chars}
 	dst = append(dst, '"')
 	if isBinary {
 		cut.Binary = &binary
 	} else {
-		left := w.preview
-		for piece := range pieces {
-			part := rawjson.Prefix(piece, left)
-			dst = append(dst, part...)
-			if left -= rawjson.CharCount(part); left <= 0 {
-				break
-			}
-		}
 		cut.ShownChars = w.preview
+		if dst, err = w.appendStart(dst, stub); err != nil {
+			return dst, err
+		}
 	}
 	w.truncated(m, cut)
-	return append(dst, '"'), failed
+	return append(dst, '"'), nil
+}
+
+// longBinary reports whether a long text is binary (EX-8).
+func (w *dataWriter) longBinary(stub store.Stub) (binary evidence.Binary, is bool, err error) {
+	binary, is = evidence.DetectBinaryString(func(yield func([]byte) bool) {
+		err = w.view.Long(w.record.Ref, stub, 0, yield)
+	})
+	return binary, is, err
+}
+
+// appendStart appends the first characters of a long text, as many as a preview has.
+func (w *dataWriter) appendStart(dst []byte, stub store.Stub) ([]byte, error) {
+	left := w.preview
+	err := w.view.Long(w.record.Ref, stub, 0, func(piece []byte) bool {
+		part := rawjson.Prefix(piece, left)
+		dst = append(dst, part...)
+		left -= rawjson.CharCount(part)
+		return left > 0
+	})
+	return dst, err
 }
 
 func (w *dataWriter) appendLong(dst []byte, stub store.Stub) ([]byte, error) {

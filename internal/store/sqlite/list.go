@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -346,18 +347,28 @@ func (t *tx) LastEmitted(subject pdpp.SubjectID, src query.Source) (last time.Ti
 	return last, found, err
 }
 
+// errDamaged says that a long value is not there as a whole.
+var errDamaged = errors.New("a piece of a long value is missing; the database is damaged")
+
 // Long implements store.Records.
 func (t *tx) Long(ref store.Ref, stub store.Stub, from int, piece func([]byte) bool) error {
-	s, err := t.conn.Query(`SELECT raw FROM pieces WHERE record = ? AND ordinal = ? AND piece >= ? ORDER BY piece`,
-		int64(ref), stub.Ordinal, from/store.PieceChars)
+	next := from / store.PieceChars
+	s, err := t.conn.Query(`SELECT raw, piece FROM pieces WHERE record = ? AND ordinal = ? AND piece >= ? ORDER BY piece`,
+		int64(ref), stub.Ordinal, next)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	for {
+	for ; ; next++ {
 		row, err := s.Step()
-		if err != nil || !row {
+		if err != nil {
 			return err
+		}
+		if !row && next*store.PieceChars >= stub.Chars && stub.Chars > 0 {
+			return nil
+		}
+		if !row || s.Int(1) != int64(next) {
+			return errDamaged
 		}
 		if !piece(s.Bytes(0)) {
 			return nil
