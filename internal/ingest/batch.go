@@ -166,10 +166,10 @@ func freshBinding(ctx context.Context, st store.Store, b *store.Binding) (*store
 }
 
 // batchFailure gives a failure its code (I-7). What the store says about the
-// request itself, and the end of the context, are no storage failures.
+// request itself or its token, and the end of the context, are no storage failures.
 func batchFailure(err error) error {
 	switch code := pdpp.CodeOf(err); {
-	case isContext(err), code == pdpp.CodeNotFound, code == pdpp.CodeConnectionNotFound:
+	case isContext(err), code == pdpp.CodeNotFound, code == pdpp.CodeConnectionNotFound, code == pdpp.CodeInvalidToken:
 		return err
 	}
 	return &pdpp.Error{

@@ -187,7 +187,7 @@ func postBlob(q *ownerRequest) error {
 	if q.http.ContentLength > ingest.MaxBlob {
 		return pdpp.Errorf(pdpp.CodeResourceLimit, "A blob has at most %d MiB; nothing was stored.", ingest.MaxBlob>>20)
 	}
-	b, err := ingest.PutBlob(q.ctx, q.server.Store, q.server.Blobs, ingest.Upload{
+	b, err := ingest.PutBlob(q.ctx, q.store, q.server.Blobs, ingest.Upload{
 		Subject: q.reach.Subject, Connection: q.conn.ID, MediaType: mediaType, Content: q.http.Body,
 	}, q.now)
 	if err != nil {

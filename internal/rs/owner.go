@@ -23,6 +23,7 @@ type ownerRequest struct {
 	request
 	ctx      context.Context
 	w        http.ResponseWriter
+	store    store.Store // checks the token again in every transaction that writes
 	manifest *pdpp.Manifest
 	conn     pdpp.Connection
 	binding  *store.Binding // nil on routes without a stream
@@ -37,7 +38,7 @@ func (s *Server) write(answer func(*ownerRequest) error, params ...string) handl
 			return err
 		}
 		defer leave()
-		q := &ownerRequest{ctx: ctx, w: w}
+		q := &ownerRequest{ctx: ctx, w: w, store: ownerStore{s.Store, s, who.bearer}}
 		q.request = request{server: s, http: r, vars: vars, now: s.Clock()}
 		err = s.view(ctx, func(v store.View) error {
 			if err := q.admit(v, who); err != nil {
@@ -52,12 +53,37 @@ func (s *Server) write(answer func(*ownerRequest) error, params ...string) handl
 	}
 }
 
+// ownerStore is the store as one owner token may write to it. A body can be long under
+// way, and a delete has many transactions: each of them writes only while the token is
+// good (I-11).
+type ownerStore struct {
+	store.Store
+	server *Server
+	who    bearer
+}
+
+// Update implements store.Store.
+func (s ownerStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, func(tx store.Tx) error {
+		p, err := s.server.known(tx, s.who, s.server.Clock())
+		if err != nil {
+			return err
+		}
+		if p.Kind != pdpp.TokenOwner {
+			return notOwner()
+		}
+		return fn(tx)
+	})
+}
+
+func notOwner() error { return pdpp.Errorf(pdpp.CodePermission, "This route is for owner tokens.") }
+
 // openOwner checks the token kind and finds the binding of the path's stream, or
 // the connection alone on routes without one (I-1, I-2). What is out of reach is
 // answered as on the read routes (C-23).
 func (q *ownerRequest) openOwner(v store.View, params ...string) error {
 	if !q.reach.Owner {
-		return pdpp.Errorf(pdpp.CodePermission, "This route is for owner tokens.")
+		return notOwner()
 	}
 	if err := q.parse(params...); err != nil {
 		return err
@@ -95,7 +121,7 @@ func ingestRecords(q *ownerRequest) error {
 	if q.http.ContentLength > ingest.MaxBatchBytes {
 		return pdpp.Errorf(pdpp.CodeResourceLimit, "One call takes at most %d MiB; nothing was stored. Send it in parts.", ingest.MaxBatchBytes>>20)
 	}
-	result, err := ingest.Batch(q.ctx, q.server.Store, q.binding, q.http.Body, q.now)
+	result, err := ingest.Batch(q.ctx, q.store, q.binding, q.http.Body, q.now)
 	if err != nil {
 		return staleError(err)
 	}
@@ -105,7 +131,7 @@ func ingestRecords(q *ownerRequest) error {
 // deleteRecord answers DELETE …/records/{id} (I-9).
 func deleteRecord(q *ownerRequest) error {
 	doc := store.Document{Delete: true, ID: pdpp.RecordID(q.vars.get("id")), EmittedAt: q.now}
-	err := q.server.Store.Update(q.ctx, func(tx store.Tx) error {
+	err := q.store.Update(q.ctx, func(tx store.Tx) error {
 		_, err := tx.Ingest(q.binding, []store.Document{doc}, q.now)
 		return err
 	})
@@ -114,7 +140,7 @@ func deleteRecord(q *ownerRequest) error {
 
 // deleteRecords answers DELETE …/records (I-9).
 func deleteRecords(q *ownerRequest) error {
-	err := q.server.Store.Update(q.ctx, func(tx store.Tx) error {
+	err := q.store.Update(q.ctx, func(tx store.Tx) error {
 		_, err := tx.DeleteAll(q.binding, q.now)
 		return err
 	})
@@ -159,7 +185,7 @@ func putState(q *ownerRequest) error {
 		}
 	}
 	var st store.State
-	err = q.server.Store.Update(q.ctx, func(tx store.Tx) (err error) {
+	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
 		if err := tx.PutState(q.reach.Subject, q.conn.ID, values, q.now); err != nil {
 			return err
 		}
