@@ -70,6 +70,8 @@ type Presentation struct {
 	// TimeFields are the stream's time fields, best first: consent_time_field and
 	// cursor_field, or the time_field of meta.presentation (REC-5).
 	TimeFields []string
+	// PrimaryKey are the fields that make up the record's id; nil: not known.
+	PrimaryKey []string
 	// Roles are the fields with a declared role, in declared order.
 	Roles map[pdpp.Role][]string
 	// BlobFields are the declared blob references (M-9).
@@ -81,7 +83,7 @@ type Presentation struct {
 
 // Declared is the presentation of a stream whose manifest is known.
 func Declared(s *pdpp.Stream) *Presentation {
-	p := &Presentation{Roles: make(map[pdpp.Role][]string), BlobFields: make(map[string]bool)}
+	p := &Presentation{PrimaryKey: s.PrimaryKey, Roles: make(map[pdpp.Role][]string), BlobFields: make(map[string]bool)}
 	for _, name := range []string{s.ConsentTimeField, s.CursorField} {
 		if name != "" {
 			p.TimeFields = append(p.TimeFields, name)

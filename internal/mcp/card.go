@@ -13,7 +13,7 @@ import (
 func (d *document) card() string {
 	var first, second [512]byte
 	head := appendID(append(first[:0], "document "...), d.id)
-	if d.title.Text != d.id {
+	if d.title.Field != "" || d.title.Text != d.id {
 		head = appendQuote(append(head, ' '), d.title.Text)
 	}
 	if d.at.Value != "" {

@@ -222,11 +222,10 @@ func blobsOf(list evidence.Field) []evidence.Field {
 	return all
 }
 
-// isToldElsewhere reports a field that the title, the time or the id says whole, and
-// one that says nothing.
+// isToldElsewhere reports a field that the title, the time or the id says whole.
 func (d *document) isToldElsewhere(f evidence.Field) bool {
 	isShortened := f.Name == d.title.Field && d.title.Truncated
-	return isEmpty(&f) || d.isSaid(&f) && !isShortened
+	return d.isSaid(&f) && !isShortened
 }
 
 // smallField is a field as metadata shows it whole.

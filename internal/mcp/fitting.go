@@ -136,7 +136,7 @@ func (it *item) leftOut() int {
 	n := 0
 	for i := range it.parts {
 		if it.parts[i].fate == isLeftOut {
-			n++
+			n += max(1, it.parts[i].fields)
 		}
 	}
 	return n

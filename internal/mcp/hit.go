@@ -16,13 +16,15 @@ const maxExcerpts = 3
 // hit is a search hit, flattened.
 type hit struct {
 	*rsclient.Hit
-	ref      ref
-	id       string // of the result: the handle, or what the hit calls itself
-	title    string
-	url      string
-	at       evidence.EventTime
-	snippet  string             // with balanced tags, as the next ones
-	excerpts []rsclient.Excerpt // that are passed on
+	ref   ref
+	id    string // of the result: the handle, or what the hit calls itself
+	title string
+	// titleField is the field that the title is of; "" for one that was put together.
+	titleField string
+	url        string
+	at         evidence.EventTime
+	snippet    string             // with balanced tags, as the next ones
+	excerpts   []rsclient.Excerpt // that are passed on
 }
 
 // newHit reads the nth hit of a page.
@@ -34,7 +36,7 @@ func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider str
 	}
 	h.Stream, h.Connection = h.ref.Stream, h.ref.Connection
 	if card := found.Card; card != nil { // the server's own evaluation comes first (MS-61)
-		h.title = shortText(card.Title, TitleChars)
+		h.title, h.titleField = shortText(card.Title, TitleChars), card.TitleField
 		h.timed(card)
 	}
 	if h.title == "" || h.at.Value == "" {
@@ -51,7 +53,8 @@ func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider str
 func (h *hit) evaluate(all rsclient.Presentations) {
 	rec := h.Evidence(all)
 	if h.title == "" {
-		h.title = evidence.TitleOf(rec).Text
+		title := evidence.TitleOf(rec)
+		h.title, h.titleField = title.Text, title.Field
 	}
 	if h.at.Value == "" {
 		h.at = evidence.EventTimeOf(rec)
@@ -186,11 +189,11 @@ func (h *hit) item(it *item, n int, told source) {
 		it.head = appendID(append(it.head, ' '), h.id)
 		it.handle = len(it.head)
 	}
-	if h.title != h.id {
-		it.titled(h.title, h.at)
-	} else {
-		it.titled("", h.at)
+	title := evidence.Title{Text: h.title, Field: h.titleField}
+	if h.titleField == "" && h.title == h.id { // nothing else was known
+		title.Text = ""
 	}
+	it.titled(title, h.at)
 	if h.ref.id == "" {
 		it.labels = append(it.labels, " url="+quoteID(h.url))
 	}

@@ -23,6 +23,7 @@ type item struct {
 	// way is the call that shows fields of a record of the list that no handle names;
 	// nil when there is none.
 	way      func(fields []string) *Next
+	empty    []string // names of the fields without a value
 	reserved int      // bytes of the longest line that may follow; 0: not known yet
 	names    []string // of the fields that a call asks for
 }
@@ -58,8 +59,11 @@ type part struct {
 	naming
 	value []byte // as printed behind its name; nil for a text with a source, and for what is only read on
 	size  int    // bytes as printed, with the name
-	lacks lack
-	fate  fate
+	// fields is the number of fields that the value names instead of showing them; 0 of
+	// a part that is one field.
+	fields int
+	lacks  lack
+	fate   fate
 
 	// Of a text that can be shortened:
 	isRaw  bool   // value is its beginning: the inside of a JSON string that is printed as it stands
@@ -77,7 +81,7 @@ type part struct {
 func (it *item) start(n int, r ref) {
 	it.ref, it.reserved = r, 0
 	it.head, it.labels, it.parts, it.values = it.head[:0], it.labels[:0], it.parts[:0], it.values[:0]
-	it.reads = it.reads[:0]
+	it.reads, it.empty = it.reads[:0], it.empty[:0]
 	it.head = append(strconv.AppendInt(it.head, int64(n), 10), '.')
 	if r.id != "" {
 		it.head = appendID(append(it.head, ' '), r.id)
@@ -91,13 +95,15 @@ func (it *item) start(n int, r ref) {
 // say adds words to the head.
 func (it *item) say(words string) { it.head = append(append(it.head, ' '), words...) }
 
-// titled adds title and time. A title that ends with the time says it already, and
-// one that is the handle says nothing.
-func (it *item) titled(title string, at evidence.EventTime) {
-	if title != "" && title != it.ref.id {
-		it.head = appendQuote(append(it.head, ' '), title)
+// titled adds title and time. A title that was put together may end with the time,
+// which is then said, or be the handle alone, which says nothing. What a field of the
+// record says is shown, whatever it is equal to.
+func (it *item) titled(title evidence.Title, at evidence.EventTime) {
+	isMade := title.Field == ""
+	if title.Text != "" && !(isMade && title.Text == it.ref.id) {
+		it.head = appendQuote(append(it.head, ' '), title.Text)
 	}
-	if at.Value != "" && !strings.HasSuffix(title, at.Value) {
+	if at.Value != "" && !(isMade && strings.HasSuffix(title.Text, at.Value)) {
 		it.head = appendTimed(append(it.head, ' '), at)
 	}
 }
@@ -234,7 +240,7 @@ func (it *item) headSize() int {
 	n := len(it.head) + len("\n")
 	if len(it.parts) > 0 {
 		var room [32]byte
-		n += len(appendMoreFields(room[:0], len(it.parts)))
+		n += len(appendMoreFields(room[:0], len(it.parts)+len(it.empty)))
 	}
 	return n
 }

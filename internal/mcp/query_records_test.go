@@ -12,7 +12,7 @@ const entriesPath = "/v1/streams/entries/records"
 
 // ledgerMeta is the meta of pages of the ledger.
 const ledgerMeta = `"meta":{"count":{"kind":"exact","value":41},"warnings":[],` +
-	`"presentation":{"ledgerly/entries":{"label":"Your ledger","time_field":"posted_at","roles":{"primary-title":["memo"],"event-time":["posted_at"],"amount":["amount_minor"],"primary-text":["note"]}}}}`
+	`"presentation":{"ledgerly/entries":{"label":"Your ledger","time_field":"posted_at","primary_key":["id"],"roles":{"primary-title":["memo"],"event-time":["posted_at"],"amount":["amount_minor"],"primary-text":["note"]}}}}`
 
 // ledgerPage is the page of the example of MS-104.
 func ledgerPage() string {

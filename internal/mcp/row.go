@@ -41,18 +41,19 @@ func (r *row) describe(fields []string) {
 	}
 }
 
-// isSaid reports a field that the title, the time or the id shows.
+// isSaid reports a field that the title, the time or the id shows. A field is left out
+// because of what it was declared to be; one that merely has an equal value is shown.
 func (r *row) isSaid(f *evidence.Field) bool {
-	if f.Name == r.title.Field || f.Name == r.at.Field {
-		return true
+	return f.Name == r.title.Field || f.Name == r.at.Field || r.isKey(f)
+}
+
+// isKey reports the declared primary key, whose value is the id.
+func (r *row) isKey(f *evidence.Field) bool {
+	key := r.evidence.Presentation.PrimaryKey
+	if len(key) != 1 || key[0] != f.Name {
+		return false
 	}
-	switch f.Shape {
-	case evidence.ShapeText:
-		return rawjson.Is(f.Value, r.Identity.Record)
-	case evidence.ShapeScalar:
-		return string(f.Value) == r.Identity.Record
-	}
-	return false
+	return rawjson.Is(f.Value, r.Identity.Record) || string(f.Value) == r.Identity.Record
 }
 
 // isEmpty reports a value that says nothing.
@@ -78,14 +79,20 @@ func (r *row) item(it *item, n int) {
 		it.label("removed_reason", r.RemovedReason)
 		return
 	}
-	it.titled(r.title.Text, r.at)
+	it.titled(r.title, r.at)
 	r.columns.follow(r)
 	it.parts = slices.Grow(it.parts, len(r.columns.order)+len(r.Expanded)+1)
+	empty := it.empty[:0]
 	for _, i := range r.columns.order {
-		if f := &r.all[i]; !r.isSaid(f) && !isEmpty(f) {
+		switch f := &r.all[i]; {
+		case r.isSaid(f):
+		case isEmpty(f):
+			empty = append(empty, r.columns.names[i].label)
+		default:
 			r.addField(it, f, r.columns.names[i])
 		}
 	}
+	it.addEmpty(empty)
 	for i := range r.Expanded {
 		it.relation(&r.Expanded[i])
 	}
@@ -119,6 +126,23 @@ func (r *row) addField(it *item, f *evidence.Field, n naming) {
 		p.source, p.total = r.Texts.Decoded(content), f.TotalChars()
 		p.shorten(PreviewChars)
 	}
+}
+
+// addEmpty adds the names of the fields without a value.
+func (it *item) addEmpty(names []string) {
+	if it.empty = names; len(names) == 0 {
+		return
+	}
+	b := it.values
+	for i, name := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, name...)
+	}
+	p := it.add(naming{label: "empty_fields"})
+	p.print(it.written(b))
+	p.fields = len(names)
 }
 
 // relation adds an expanded relation.

@@ -18,7 +18,7 @@ func TestDetail(t *testing.T) {
 		sameJSON(t, w.Get(tok, "/v1/streams/ticks/records/9?connection_id=cin_c1").OK().JSON(), `{"object":"record","id":"9","stream":"ticks",
 			"data":{"n":9,"seq":2,"word":"nine"},"emitted_at":"2026-05-01T08:00:00.000Z","connection_id":"cin_c1","connector_key":"cabinet","display_name":"Left drawer",
 			"links":{"self":"/v1/streams/ticks/records/9?connection_id=cin_c1"},
-			"meta":{"count":{"kind":"none"},"warnings":[],"presentation":{"cabinet/ticks":{"time_field":"seq","roles":{}}}}}`)
+			"meta":{"count":{"kind":"none"},"warnings":[],"presentation":{"cabinet/ticks":{"time_field":"seq","primary_key":["n"],"roles":{}}}}}`)
 	})
 	t.Run("REC-13 detail equals the list item", func(t *testing.T) {
 		list := w.Get(tok, "/v1/streams/items/records?connection_id=cin_c1").OK()

@@ -23,7 +23,7 @@ func TestListBody(t *testing.T) {
 			 "emitted_at":"2026-05-01T08:00:00.000Z","connection_id":"cin_a1","connector_key":"ledgerly","display_name":"Joint account"}],
 			"has_more":false,"url":"/v1/streams/entries/records","links":{"self":"/v1/streams/entries/records","next":null},
 			"meta":{"count":{"kind":"none"},"warnings":[],"presentation":{"ledgerly/entries":{"label":"Your ledger","time_field":"posted_at",
-				"roles":{"primary-title":["memo"],"event-time":["posted_at"]}}}}}`)
+				"primary_key":["id"],"roles":{"primary-title":["memo"],"event-time":["posted_at"]}}}}}`)
 	})
 	t.Run("C-29 an empty list", func(t *testing.T) {
 		a := w.Get(tok, "/v1/streams/entries/records?filter[memo]=none").OK()
@@ -187,10 +187,10 @@ func TestPresentation(t *testing.T) {
 	w := filledCabinet(t)
 	tok, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["title","at","price","scan","day"]},{"name":"notes","fields":["item_id"]}]}`)
 	for _, test := range []struct{ rule, query, want string }{
-		{"granted fields", "", `{"cabinet/items":{"label":"Filed things","time_field":"day","roles":{"primary-title":["title"],"event-time":["at"],"amount":["price"],"media":["scan"]}}}`},
+		{"granted fields", "", `{"cabinet/items":{"label":"Filed things","time_field":"day","primary_key":["id"],"roles":{"primary-title":["title"],"event-time":["at"],"amount":["price"],"media":["scan"]}}}`},
 		{"projected fields, the time is the cursor field then", "fields=title,at", `{"cabinet/items":{"label":"Filed things","time_field":"at","roles":{"primary-title":["title"],"event-time":["at"]}}}`},
 		{"a view", "view=money", `{"cabinet/items":{"label":"Filed things","roles":{"amount":["price"]}}}`},
-		{"children", "fields=id&expand=notes", `{"cabinet/items":{"label":"Filed things","roles":{}},"cabinet/notes":{"roles":{}}}`},
+		{"children", "fields=id&expand=notes", `{"cabinet/items":{"label":"Filed things","primary_key":["id"],"roles":{}},"cabinet/notes":{"primary_key":["id"],"roles":{}}}`},
 	} {
 		t.Run("REC-5 "+test.rule, func(t *testing.T) {
 			sameJSON(t, w.Get(tok, "/v1/streams/items/records?"+test.query).OK().At("meta.presentation"), test.want)
@@ -198,7 +198,7 @@ func TestPresentation(t *testing.T) {
 		})
 	}
 	t.Run("REC-5 time_field is the cursor field without a consent time", func(t *testing.T) {
-		sameJSON(t, w.Get(w.OwnerToken(), "/v1/streams/ticks/records").OK().At("meta.presentation"), `{"cabinet/ticks":{"time_field":"seq","roles":{}}}`)
+		sameJSON(t, w.Get(w.OwnerToken(), "/v1/streams/ticks/records").OK().At("meta.presentation"), `{"cabinet/ticks":{"time_field":"seq","primary_key":["n"],"roles":{}}}`)
 	})
 }
 
@@ -216,7 +216,7 @@ func TestPresentationOfAStreamInItself(t *testing.T) {
 	a := w.Get(w.OwnerToken(), "/v1/streams/posts/records/p1?fields=id&expand=replies").OK()
 	sameJSON(t, a.At("expanded.replies.data.0.data"), `{"id":"p2","parent":"p1","text":"Hi"}`)
 	// The children show text although the parent does not.
-	sameJSON(t, a.At("meta.presentation"), `{"forum/posts":{"roles":{"primary-text":["text"]}}}`)
+	sameJSON(t, a.At("meta.presentation"), `{"forum/posts":{"primary_key":["id"],"roles":{"primary-text":["text"]}}}`)
 }
 
 func TestBlobReferences(t *testing.T) {

@@ -82,6 +82,7 @@ func appendStreamPresentation(dst []byte, p *presented) []byte {
 	s := p.row.Stream
 	dst = appendMember(dst, "label", s.Label)
 	dst = appendMember(dst, "time_field", p.timeField())
+	dst = p.appendKey(dst)
 	dst = appendText(dst, `,"roles":{`)
 	first := true
 	for _, role := range roles {
@@ -94,18 +95,33 @@ func appendStreamPresentation(dst []byte, p *presented) []byte {
 		}
 		first = false
 		dst = rawjson.AppendString(dst, string(role))
-		dst = append(dst, ':', '[')
-		for i, n := range names {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = rawjson.AppendString(dst, n)
-		}
-		dst = append(dst, ']')
+		dst = appendNames(append(dst, ':'), names)
 	}
 	dst = appendText(dst, "}}")
 	dst[start] = '{' // the first member's comma
 	return dst
+}
+
+// appendKey appends the member primary_key, so that a renderer knows by name which
+// field the record's id repeats. It is omitted unless the whole key is projected.
+func (p *presented) appendKey(dst []byte) []byte {
+	key := p.row.Stream.PrimaryKey
+	if len(key) == 0 || slices.ContainsFunc(key, func(f string) bool { return !p.shows(f) }) {
+		return dst
+	}
+	return appendNames(appendText(dst, `,"primary_key":`), key)
+}
+
+// appendNames appends a list of field names.
+func appendNames(dst []byte, names []string) []byte {
+	dst = append(dst, '[')
+	for i, n := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = rawjson.AppendString(dst, n)
+	}
+	return append(dst, ']')
 }
 
 // timeField is the first projected one of the two fields that tell a record's

@@ -55,12 +55,13 @@ type Excerpt struct {
 // Card is the evidence_card of a hit: what the server itself says of the record
 // (EX-2, MS-61). What it does not say is "".
 type Card struct {
-	Title     string
-	EventTime string
-	Emitted   bool // the time is that of the record's arrival (EX-4)
-	Fields    []CardField
-	Binary    []CardBinary
-	Omitted   int // binary fields that are not listed
+	Title      string
+	TitleField string // "" for a title that was put together (EX-3)
+	EventTime  string
+	Emitted    bool // the time is that of the record's arrival (EX-4)
+	Fields     []CardField
+	Binary     []CardBinary
+	Omitted    int // binary fields that are not listed
 }
 
 // CardField is a field of a card.
@@ -184,8 +185,8 @@ func (r *hitReader) card(s *rawjson.Scanner) *Card {
 		}
 		v = append(v, rawjson.Member{Name: name, Value: s.Value()})
 	}
-	at := v.object("event_time")
-	c.Title, c.EventTime = r.text(get(v.object("title"), "text")), r.text(get(at, "value"))
+	title, at := v.object("title"), v.object("event_time")
+	c.Title, c.TitleField, c.EventTime = r.text(get(title, "text")), r.text(get(title, "field")), r.text(get(at, "value"))
 	c.Emitted = rawjson.Is(get(at, "source"), string(evidence.SourceEnvelope))
 	c.Omitted = max(0, v.number("binary_omitted_count"))
 	for b := range rawjson.Elements(v.get("binary")) {

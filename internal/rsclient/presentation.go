@@ -28,7 +28,7 @@ func presentationsOf(meta []byte) Presentations {
 func parsePresentations(raw []byte) Presentations {
 	all := make(Presentations)
 	for name, v := range rawjson.Members(raw) {
-		p := &evidence.Presentation{BlobsByID: true, Roles: make(map[pdpp.Role][]string)}
+		p := &evidence.Presentation{BlobsByID: true, PrimaryKey: asTexts(get(v, "primary_key")), Roles: make(map[pdpp.Role][]string)}
 		if field := text(v, "time_field"); field != "" {
 			p.TimeFields = []string{field}
 		}
