@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,12 +48,13 @@ func (w *twoSources) run(args ...string) string {
 	return run(w.t, append([]string{"--data", w.dir}, args...)...)
 }
 
-// save makes a package and saves its credential.
-func (w *twoSources) save() (p savedPackage) {
+// save makes a package of both sources, and of grants with more specs, and saves its
+// credential.
+func (w *twoSources) save(more ...string) (p savedPackage) {
 	w.t.Helper()
 	args := []string{"packages", "create", "--client", "Digest", "--audience", "mcp,rest", "--save-credential", w.url, "--cache-root", w.cache, "--json"}
-	for _, spec := range []string{"spec.json", "jotter_spec.json"} {
-		out := w.run("grants", "create", "--client", "Digest", "--spec", shared(spec), "--no-token", "--json")
+	for _, spec := range append([]string{shared("spec.json"), shared("jotter_spec.json")}, more...) {
+		out := w.run("grants", "create", "--client", "Digest", "--spec", spec, "--no-token", "--json")
 		args = append(args, "--grant", regexp.MustCompile(`grt_[0-9a-f]+`).FindString(out))
 	}
 	if err := json.Unmarshal([]byte(w.run(args...)), &p); err != nil {
@@ -120,15 +122,13 @@ func TestPackageAnswersAlike(t *testing.T) {
 		{"HOSTED-2 search of one source", "search", map[string]any{"q": "bread", "connection_id": pad}, "Bread without kneading"},
 		{"HOSTED-2 records of one source", "query_records", map[string]any{"stream": "entries", "connection_id": giro}, "Bread"},
 		{"HOSTED-2 records of the wrong source", "query_records", map[string]any{"stream": "entries", "connection_id": pad}, "grant_stream_not_allowed"},
-		{"AMBIG-1 no source chosen, over stdio as hosted", "query_records", map[string]any{"stream": "entries"}, "ambiguous_connection"},
+		{"PKG-4 the only source of a stream", "query_records", map[string]any{"stream": "entries"}, giro},
+		{"AMBIG-1 a stream of no source", "query_records", map[string]any{"stream": "letters"}, "grant_stream_not_allowed"},
 		{"HOSTED-2 unknown source", "query_records", map[string]any{"stream": "entries", "connection_id": "cin_other"}, "connection_not_found"},
 		{"HOSTED-2 numbers", "aggregate", map[string]any{"stream": "notes", "metric": "count", "connection_id": pad}, `"value": 2`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, want := result(t, local, test.tool, test.args), result(t, hosted, test.tool, test.args)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("hosted and local differ (-hosted +local):\n%s", diff)
-			}
+			got := alike(t, local, hosted, test.tool, test.args)
 			if !strings.Contains(got, test.want) {
 				t.Errorf("no %q in %s", test.want, got)
 			}
@@ -139,6 +139,50 @@ func TestPackageAnswersAlike(t *testing.T) {
 			}
 		})
 	}
+}
+
+// alike is the answer to a call, which is the same over standard input and output as at
+// the endpoint.
+func alike(t *testing.T, local, hosted *sdk.ClientSession, tool string, args map[string]any) string {
+	t.Helper()
+	got, want := result(t, local, tool, args), result(t, hosted, tool, args)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("hosted and local differ (-hosted +local):\n%s", diff)
+	}
+	return got
+}
+
+// Two accounts of one connector: a read of their stream names those two, and the schema
+// has them in one block.
+func TestPackageOfAccounts(t *testing.T) {
+	w := serveTwoSources(t)
+	w.run("ingest", "--connection", "savings", "--label", "Savings", "--manifest", shared("manifest.json"), shared("entries.jsonl"))
+	spec := filepath.Join(t.TempDir(), "savings.json")
+	text := `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["memo","posted_at"],"connections":["savings"]}]}`
+	if err := os.WriteFile(spec, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := w.save(spec)
+	local, _ := assistant(t, "2025-11-25", w.url, w.cache)
+	hosted := w.hosted(p.Token)
+	giro, pad, savings := p.Members[0].Connection, p.Members[1].Connection, p.Members[2].Connection
+	t.Run("AMBIG-1 only the sources with the stream are choices, over stdio as hosted", func(t *testing.T) {
+		got := alike(t, local, hosted, "query_records", map[string]any{"stream": "entries"})
+		if !strings.Contains(got, "ambiguous_connection") || !strings.Contains(got, giro) || !strings.Contains(got, savings) || strings.Contains(got, pad) {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("PKG-4 the only source of a stream is read, over stdio as hosted", func(t *testing.T) {
+		if got := alike(t, local, hosted, "query_records", map[string]any{"stream": "notes"}); !strings.Contains(got, "kneading") {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("DISC-7 accounts of one connector are one block, over stdio as hosted", func(t *testing.T) {
+		got := alike(t, local, hosted, "schema", nil)
+		if !strings.Contains(got, `"connector_count": 2`) || strings.Count(got, `"connector_key": "ledgerly"`) != 1 {
+			t.Errorf("%s", got)
+		}
+	})
 }
 
 // The handles of a search lead to documents of both sources, and the pages of a search
@@ -197,9 +241,9 @@ func TestPackageLosesMembers(t *testing.T) {
 	if failed || !strings.Contains(text, "kneading") || !strings.Contains(text, `error="grant_revoked"`) || strings.Contains(text, "Joint account") {
 		t.Errorf("MS-226 after the end of one: %s", text)
 	}
-	text, failed = callText(t, session, "query_records", map[string]any{"stream": "entries"})
-	if !failed || !strings.Contains(text, "ambiguous_connection") || !strings.Contains(text, "unavailable") {
-		t.Errorf("MS-222 the choice after the end of one: %s", text)
+	text, failed = callText(t, session, "query_records", map[string]any{"stream": "letters"})
+	if !failed || !strings.Contains(text, "grant_stream_not_allowed") || !strings.Contains(text, "unavailable") {
+		t.Errorf("MS-222 a stream of none after the end of one: %s", text)
 	}
 	text, failed = callText(t, session, "query_records", map[string]any{"stream": "entries", "connection_id": p.Members[0].Connection})
 	if !failed || !strings.Contains(text, "grant_revoked") || !strings.Contains(text, "run: pdpp ") {

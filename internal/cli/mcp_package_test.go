@@ -55,8 +55,8 @@ func TestMembersAreReadWithTheirTokens(t *testing.T) {
 	cache := &credential.Cache{Root: filepath.Join(t.TempDir(), "cache"), Now: clock, Warn: func(m string) { t.Error(m) }}
 	err := cache.Put(t.Context(), &credential.Credential{
 		ID: "gpkg_1", Provider: server.URL, Token: "pdpp_pt_x", Kind: "mcp_package", Status: credential.Active, CreatedAt: start, ExpiresAt: start.Add(24 * time.Hour),
-		Details: json.RawMessage(`[{"grant_id":"grt_1","source":{"connector_key":"mail"},"streams":[{"name":"messages","instance_ids":["cin_1"]}]},
-			{"grant_id":"grt_2","source":{"connector_key":"bank"},"streams":[{"name":"entries","instance_ids":["cin_2"]}]}]`),
+		Details: json.RawMessage(`[{"grant_id":"grt_1","source":{"connector_key":"bank"},"streams":[{"name":"entries","instance_ids":["cin_1"]}]},
+			{"grant_id":"grt_2","source":{"connector_key":"bank"},"streams":[{"name":"entries","instance_ids":["cin_2"]},{"name":"cards","instance_ids":["cin_2"]}]}]`),
 		Members: []credential.MemberToken{
 			{GrantID: "grt_1", Token: "pdpp_at_one", ExpiresAt: start.Add(time.Hour)}, {GrantID: "grt_2", Token: "pdpp_at_two", ExpiresAt: start.Add(24 * time.Hour)},
 		},
@@ -72,10 +72,10 @@ func TestMembersAreReadWithTheirTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(connection string) string {
+	read := func(stream, connection string) string {
 		var q rsclient.Query
 		q.Set("connection_id", connection)
-		_, err := rs.Records(t.Context(), "entries", q, rsclient.Prefer{})
+		_, err := rs.Records(t.Context(), stream, q, rsclient.Prefer{})
 		if e, ok := err.(*rsclient.Error); ok {
 			return e.Code
 		}
@@ -85,21 +85,23 @@ func TestMembersAreReadWithTheirTokens(t *testing.T) {
 		return ""
 	}
 	for _, step := range []struct {
-		name, connection string
-		after            time.Duration
-		code             string
-		asked            []string
+		name, stream, connection string
+		after                    time.Duration
+		code                     string
+		asked                    []string
 	}{
-		{"AMBIG-1 no connection", "", 0, "ambiguous_connection", nil},
-		{"PKG-4 the first", "cin_1", 0, "", []string{"Bearer pdpp_at_one"}},
-		{"PKG-4 the second", "cin_2", 0, "", []string{"Bearer pdpp_at_two"}},
-		{"H-186 the first after its end", "cin_1", time.Hour, "grant_expired", nil},
-		{"H-86 the only one left", "", time.Hour, "", []string{"Bearer pdpp_at_two"}},
-		{"MS-267 after the end of the package", "cin_2", 24 * time.Hour, "invalid_token", nil},
+		{"AMBIG-1 no connection", "entries", "", 0, "ambiguous_connection", nil},
+		{"PKG-4 a stream that one member grants", "cards", "", 0, "", []string{"Bearer pdpp_at_two"}},
+		{"AMBIG-1 a stream that none grants", "letters", "", 0, "grant_stream_not_allowed", nil},
+		{"PKG-4 the first", "entries", "cin_1", 0, "", []string{"Bearer pdpp_at_one"}},
+		{"PKG-4 the second", "entries", "cin_2", 0, "", []string{"Bearer pdpp_at_two"}},
+		{"H-186 the first after its end", "entries", "cin_1", time.Hour, "grant_expired", nil},
+		{"H-86 the only one left", "entries", "", time.Hour, "", []string{"Bearer pdpp_at_two"}},
+		{"MS-267 after the end of the package", "entries", "cin_2", 24 * time.Hour, "invalid_token", nil},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			now = start.Add(step.after)
-			if code := read(step.connection); code != step.code {
+			if code := read(step.stream, step.connection); code != step.code {
 				t.Errorf("code %q, want %q", code, step.code)
 			}
 			if diff := cmp.Diff(step.asked, server.take()); diff != "" {

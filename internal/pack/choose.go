@@ -31,25 +31,32 @@ func readFrom[T any](p *Package, m *Member, read func(rsclient.Reader) (T, error
 // choose finds the member that a read is for, from the membership alone (H-86).
 func (p *Package) choose(ctx context.Context, stream, connection string) (*Member, error) {
 	usable := p.usable()
-	switch {
-	case connection != "":
+	matching := granters(usable, stream)
+	if connection != "" {
 		i := slices.IndexFunc(p.Members, func(m Member) bool { return m.Connection == connection })
-		if i < 0 {
-			return nil, p.choice(ctx, unknownConnection, grantersFirst(usable, stream))
+		switch {
+		case i >= 0 && p.Members[i].Unusable == "":
+			return &p.Members[i], nil
+		case i >= 0:
+			return nil, p.unusable(ctx, &p.Members[i])
+		case len(matching) > 0:
+			return nil, p.choice(ctx, unknownConnection, matching)
 		}
-		if m := &p.Members[i]; m.Unusable == "" {
-			return m, nil
-		}
-		return nil, p.unusable(ctx, &p.Members[i])
+	}
+	switch {
 	case len(usable) == 0:
 		return nil, p.empty(ctx)
 	case len(usable) == 1:
-		return usable[0], nil
+		return usable[0], nil // also when it does not grant the stream: its server says so
+	case len(matching) == 0:
+		return nil, p.notGranted(ctx, "stream", stream)
+	case len(matching) == 1:
+		return matching[0], nil
 	}
-	if cause := p.allLost(usable); cause != nil {
+	if cause := p.allLost(matching); cause != nil {
 		return nil, p.withUnavailable(cause)
 	}
-	return nil, p.choice(ctx, severalConnections, grantersFirst(usable, stream))
+	return nil, p.choice(ctx, severalConnections, matching)
 }
 
 // allLost is what the first member said, when all of them lately said that they may
@@ -64,18 +71,11 @@ func (p *Package) allLost(members []*Member) *rsclient.Error {
 	return p.Memory.lost(p.ID, members[0].GrantID, now)
 }
 
-// grantersFirst orders members: those that grant the stream, then the others.
-func grantersFirst(members []*Member, stream string) []*Member {
-	first, rest := granters(members, stream), make([]*Member, 0, len(members))
-	for _, m := range members {
-		if !m.grants(stream) {
-			rest = append(rest, m)
-		}
-	}
-	return append(first, rest...)
-}
-
+// granters are the members that grant a stream; for "" all of them.
 func granters(members []*Member, stream string) []*Member {
+	if stream == "" {
+		return members
+	}
 	var list []*Member
 	for _, m := range members {
 		if m.grants(stream) {

@@ -76,15 +76,6 @@ func (a array) close() []byte {
 
 func quoted(s string) []byte { return rawjson.AppendString(nil, s) }
 
-// withMember is an object with one more member, unless it has that already. The
-// object itself is not changed.
-func withMember(obj []byte, name string, value []byte) []byte {
-	if _, has := rawjson.Get(obj, name); has {
-		return obj
-	}
-	return setMember(obj, name, value)
-}
-
 // setMember is an object with a member, in place of one of that name.
 func setMember(obj []byte, name string, value []byte) []byte {
 	for known, at := range rawjson.Places(obj) {
@@ -92,10 +83,30 @@ func setMember(obj []byte, name string, value []byte) []byte {
 			return slices.Concat(obj[:at.Value], value, obj[at.End:])
 		}
 	}
-	if len(obj) <= len("{}") {
-		obj = nil
-	}
-	o := object(slices.Clone(bytes.TrimSuffix(obj, []byte("}"))))
+	o := reopen(obj)
 	o.raw(name, value)
 	return o.close()
+}
+
+// reopen is a copy of an object that more members can be added to.
+func reopen(obj []byte) object {
+	if len(obj) <= len("{}") {
+		return nil
+	}
+	return slices.Clone(bytes.TrimSuffix(obj, []byte("}")))
+}
+
+// without is an object without some of its members.
+func without(obj []byte, names ...string) []byte {
+	out := object("{")
+	for name, at := range rawjson.Places(obj) {
+		if slices.Contains(names, string(name)) {
+			continue
+		}
+		if len(out) > len("{") {
+			out = append(out, ',')
+		}
+		out = append(out, obj[at.Start:at.End]...)
+	}
+	return out.close()
 }

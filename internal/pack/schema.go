@@ -15,18 +15,15 @@ func (p *Package) Schema(ctx context.Context, q rsclient.Query) (*rsclient.Answe
 	if q.Get("connection_id") != "" {
 		return readOne(ctx, p, stream, q, read)
 	}
-	members := p.usable()
+	members := granters(p.usable(), stream)
 	isFull := q.Get("detail") == "full"
-	if stream != "" {
-		members = granters(members, stream)
-	}
 	switch {
 	case isFull && stream == "":
 		return nil, p.refuse(ctx, schemaOfAll)
 	case len(p.usable()) == 0:
 		return nil, p.empty(ctx)
 	case len(members) == 0:
-		return nil, p.notGranted(ctx, "stream")
+		return nil, p.notGranted(ctx, "stream", stream)
 	case isFull && len(members) == 1:
 		return readFrom(p, members[0], read)
 	case isFull:
@@ -63,9 +60,7 @@ func (p *Package) mergedSchema(ctx context.Context, members []*Member, q rsclien
 type document struct {
 	first      []byte // the document of the first member that answered
 	isCompact  bool   // every one says so
-	connectors array
-	connector  int // how many there are
-	rows       int
+	connectors connectors
 	partial    bool
 	warnings   warnings
 }
@@ -83,27 +78,20 @@ func (d *document) add(m *Member, doc []byte) {
 	for c := range rawjson.Elements(list) {
 		streams, _ := rawjson.Get(c, "streams")
 		nested += elements(streams)
-		d.connector++
-		d.connectors.add(withMember(c, "granted_connections", m.connections()))
+		d.connectors.add(m, c)
 	}
-	d.rows += nested
 	if streams, _ := rawjson.Get(doc, "streams"); nested == 0 && elements(streams) > 0 {
-		d.addRows(m, streams)
+		d.connectors.add(m, m.connector(streams))
 	}
 }
 
-// addRows makes a connector of rows that a server has at the top of its document.
-func (d *document) addRows(m *Member, streams []byte) {
-	n := elements(streams)
+// connector makes a connector of rows that a server has at the top of its document.
+func (m *Member) connector(streams []byte) []byte {
 	var c object
 	c.text("object", "connector")
 	c.text("connector_key", m.ConnectorKey)
-	c.int("stream_count", n)
-	c.raw("granted_connections", m.connections())
 	c.raw("streams", streams)
-	d.connectors.add(c.close())
-	d.connector++
-	d.rows += n
+	return c.close()
 }
 
 func elements(list []byte) int {
@@ -112,16 +100,6 @@ func elements(list []byte) int {
 		n++
 	}
 	return n
-}
-
-// connections is granted_connections of the member's connector.
-func (m *Member) connections() []byte {
-	var o object
-	o.text("connection_id", m.Connection)
-	o.text("display_name", m.DisplayName)
-	var list array
-	list.add(o.close())
-	return list.close()
 }
 
 // schemaBody is the merged document (X-13, X-14), with the package beside its counts.
@@ -142,9 +120,9 @@ func (p *Package) schemaBody(d *document) []byte {
 	if d.partial {
 		o.bool("partial", true)
 	}
-	o.int("connector_count", d.connector)
-	o.int("stream_count", d.rows)
-	o.raw("connectors", d.connectors.close())
+	o.int("connector_count", len(d.connectors.list))
+	o.int("stream_count", d.connectors.rows())
+	o.raw("connectors", d.connectors.json())
 	p.addUnavailable(&o)
 	o.keep(d.first, "links")
 	meta.raw("count", []byte(`{"kind":"none"}`))

@@ -14,8 +14,8 @@ func TestSchemaTool(t *testing.T) {
 		res := tool(h.pkg, "schema", `{}`)
 		text := res.Content[0].Text
 		for _, want := range []string{
-			"schema: connectors=3 streams=4 scope=grant detail=compact\n", `connector "ledgerly" "Ledgerly": connection "cin_a1" "Joint account"`,
-			`connector "ledgerly" "Ledgerly": connection "cin_b2"`, `connector "mail" "Mail": connection "cin_m3" "Work mail"`,
+			"schema: connectors=2 streams=3 scope=grant detail=compact\n",
+			`connector "ledgerly" "Ledgerly": connection "cin_a1" "Joint account"; connection "cin_b2"`, `stream "receipts" fields=3 connections="cin_a1"`, `connector "mail" "Mail": connection "cin_m3" "Work mail"`,
 			`in several connections, choose with connection_id: "entries"`,
 		} {
 			if !strings.Contains(text, want) {
@@ -23,7 +23,7 @@ func TestSchemaTool(t *testing.T) {
 			}
 		}
 		if at(t, res.Structured, "data.bearer.token_kind") != "mcp_package" || fmt.Sprint(at(t, res.Structured, "data.package")) != "map[member_count:3]" ||
-			fmt.Sprint(at(t, res.Structured, "data.stream_count")) != "4" || at(t, res.Structured, "projected") != nil {
+			fmt.Sprint(at(t, res.Structured, "data.stream_count")) != "3" || at(t, res.Structured, "projected") != nil {
 			t.Errorf("%s", res.Structured)
 		}
 		if s := string(res.Structured); strings.Contains(s, "cin_x9") || strings.Contains(s, "Secret") {
@@ -67,6 +67,55 @@ func TestSchemaTool(t *testing.T) {
 		}
 		if got := h.calls.take(); len(got) != 0 {
 			t.Errorf("called %q", got)
+		}
+	})
+}
+
+// TestManyAccounts: accounts of one connector share a block of the schema.
+func TestManyAccounts(t *testing.T) {
+	h := newHouse(t)
+	h.pkg.Members = nil
+	for i := range 30 {
+		id := fmt.Sprintf("cin_more%02d", i)
+		h.Connect("ledgerly", id, fmt.Sprint("Account ", i))
+		h.join(id, "ledgerly", fmt.Sprint("Account ", i), "entries")
+	}
+	one, err := h.pkg.Members[0].Reader.Schema(t.Context(), params("view", "compact"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, args string }{
+		{"DISC-7 thirty accounts are one block of the index", `{}`}, {"DISC-2 and one row of their stream", `{"stream":"entries"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res := tool(h.pkg, "schema", c.args)
+			if n := fmt.Sprintf("%v %v", at(t, res.Structured, "data.connector_count"), at(t, res.Structured, "data.stream_count")); n != "1 1" {
+				t.Errorf("connectors and streams: %s, want 1 1", n)
+			}
+			if list, _ := at(t, res.Structured, "data.connectors.0.granted_connections").([]any); len(list) != 30 {
+				t.Errorf("%d connections, want 30", len(list))
+			}
+			text := res.Content[0].Text
+			for _, m := range h.pkg.Members {
+				if n := strings.Count(text, `connection "`+m.Connection+`" "`+m.DisplayName+`"`); n != 1 {
+					t.Errorf("connection %s is listed %d times in\n%s", m.Connection, n, text)
+				}
+			}
+			if n := strings.Count(text, `"ledgerly"`); n != 1 {
+				t.Errorf("the connector is named %d times in\n%s", n, text)
+			}
+		})
+	}
+	t.Run("SCHEMA-1 a grant with other fields is a row of its own", func(t *testing.T) {
+		h.joinGrant("cin_b2", "ledgerly", "", `{"name":"entries","connections":["cin_b2"],"fields":["memo"]}`, "entries")
+		a, err := h.pkg.Schema(t.Context(), params("view", "compact"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := rsclient.SchemaOf(a.Body).Rows()
+		if len(rows) != 2 || len(rows[0].Connections) != 30 || len(rows[1].Connections) != 1 || rows[1].Connections[0].ID != "cin_b2" ||
+			rows[1].FieldCount >= rows[0].FieldCount || rows[0].FieldCount != rsclient.SchemaOf(one.Body).Rows()[0].FieldCount {
+			t.Errorf("%s", a.Body)
 		}
 	})
 }

@@ -101,7 +101,7 @@ func (p *Package) begin(ctx context.Context, mode string, q rsclient.Query, want
 		}
 	}
 	if len(s.lanes) == 0 {
-		return nil, p.notGranted(ctx, "streams")
+		return nil, p.notGranted(ctx, "streams", s.streams...)
 	}
 	s.covers = len(s.lanes)
 	if cursor := q.Get("cursor"); cursor != "" {
@@ -111,10 +111,13 @@ func (p *Package) begin(ctx context.Context, mode string, q rsclient.Query, want
 }
 
 // notGranted is the error of a read of streams that no member grants.
-func (p *Package) notGranted(ctx context.Context, param string) error {
-	return p.withUnavailable(p.refuse(ctx, refusal{
-		code: pdpp.CodeStreamNotAllowed, param: param, message: "No source of this package grants this stream.",
-	}))
+func (p *Package) notGranted(ctx context.Context, param string, streams ...string) error {
+	message := "None of these streams is granted by a source of this package. The schema lists what is."
+	if len(streams) == 1 {
+		message = "Stream " + strconv.Quote(streams[0]) + " is not granted by any source of this package. The schema lists what is."
+	}
+	e := p.withUnavailable(p.refuse(ctx, refusal{code: pdpp.CodeStreamNotAllowed, param: param, message: message}))
+	return with(e, "next_step", quoted("Ask the owner to approve this stream, or read one that is granted."))
 }
 
 // streamsOf are the streams asked for that a member grants, each once.

@@ -146,22 +146,67 @@ func TestPagingToTheEnd(t *testing.T) {
 	})
 }
 
-// sourceReads are the reads that need one source: without one, and with it.
-var sourceReads = []struct{ tool, args, chosen string }{
-	{"query_records", `{"stream":"messages"}`, `{"stream":"messages","connection_id":"cin_m3"}`},
-	{"aggregate", `{"stream":"messages","metric":"count"}`, `{"stream":"messages","metric":"count","connection_id":"cin_m3"}`},
-	{"fetch", `{"id":"messages:m1"}`, `{"id":"messages:m1","connection_id":"cin_m3"}`},
+// sourceReads are the reads that need one source: of a stream that two members grant, of
+// one that a single member grants, and of one that none does.
+var sourceReads = []struct{ tool, shared, chosen, single, none string }{
 	{
-		"read_record_field", `{"id":"messages:m1","field_path":"body"}`,
-		`{"stream":"messages","record_id":"m1","connection_id":"cin_m3","field_path":"body"}`,
+		"query_records", `{"stream":"entries"}`, `{"stream":"entries","connection_id":"cin_b2"}`,
+		`{"stream":"messages"}`, `{"stream":"nowhere"}`,
 	},
+	{
+		"aggregate", `{"stream":"entries","metric":"count"}`, `{"stream":"entries","metric":"count","connection_id":"cin_b2"}`,
+		`{"stream":"messages","metric":"count"}`, `{"stream":"nowhere","metric":"count"}`,
+	},
+	{
+		"fetch", `{"id":"entries:cin_b2_1"}`, `{"id":"entries:cin_b2_1","connection_id":"cin_b2"}`,
+		`{"id":"messages:m1"}`, `{"id":"nowhere:m1"}`,
+	},
+	{
+		"read_record_field", `{"id":"entries:cin_b2_1","field_path":"memo"}`,
+		`{"stream":"entries","record_id":"cin_b2_1","connection_id":"cin_b2","field_path":"memo"}`,
+		`{"id":"messages:m1","field_path":"body"}`, `{"id":"nowhere:m1","field_path":"body"}`,
+	},
+}
+
+// TestRouting: the membership alone decides which member a read is for (H-86).
+func TestRouting(t *testing.T) {
+	h := newHouse(t)
+	for _, c := range sourceReads {
+		t.Run("PKG-4 "+c.tool+" of a stream that one member grants is routed there", func(t *testing.T) {
+			res := tool(h.pkg, c.tool, c.single)
+			if got := h.calls.take(); res.IsError || len(got) != 1 || !strings.HasPrefix(got[0], "cin_m3 ") {
+				t.Errorf("called %q: %s", got, res.Structured)
+			}
+		})
+		t.Run("AMBIG-1 "+c.tool+" of a stream that no member grants is refused without a call", func(t *testing.T) {
+			res := tool(h.pkg, c.tool, c.none)
+			if at(t, res.Structured, "error.code") != "grant_stream_not_allowed" || fmt.Sprint(at(t, res.Structured, "http_status")) != "403" ||
+				at(t, res.Structured, "error.available_connections") != nil || !strings.Contains(res.Content[0].Text, "next: schema {}") {
+				t.Errorf("%s\n%s", res.Structured, res.Content[0].Text)
+			}
+			if got := h.calls.take(); len(got) != 0 {
+				t.Errorf("members were called: %q", got)
+			}
+		})
+	}
+	t.Run("PKG-4 the members of one stream stay its choice when the others cannot be read", func(t *testing.T) {
+		h.revoke("cin_b2")
+		tool(h.pkg, "query_records", `{"stream":"entries","connection_id":"cin_b2"}`)
+		h.calls.take()
+		if res := tool(h.pkg, "query_records", `{"stream":"receipts"}`); res.IsError {
+			t.Errorf("%s", res.Structured)
+		}
+		if got := h.calls.take(); len(got) != 1 || !strings.HasPrefix(got[0], "cin_a1 ") {
+			t.Errorf("called %q", got)
+		}
+	})
 }
 
 func TestAmbiguity(t *testing.T) {
 	h := newHouse(t)
 	for _, c := range sourceReads {
 		t.Run("AMBIG-1 "+c.tool+" without a connection_id lists the choices and calls nobody", func(t *testing.T) {
-			res := tool(h.pkg, c.tool, c.args)
+			res := tool(h.pkg, c.tool, c.shared)
 			if got := h.calls.take(); len(got) != 0 {
 				t.Errorf("members were called: %q", got)
 			}
@@ -169,7 +214,7 @@ func TestAmbiguity(t *testing.T) {
 				fmt.Sprint(at(t, res.Structured, "http_status")) != "409" || at(t, res.Structured, "error.request_id") != at(t, res.Structured, "request_id") {
 				t.Errorf("%s", res.Structured)
 			}
-			for i, connection := range []string{"cin_m3", "cin_a1", "cin_b2"} { // those with the stream first
+			for i, connection := range []string{"cin_a1", "cin_b2"} { // those with the stream
 				m := h.member(connection)
 				want := map[string]any{"connection_id": connection, "connector_key": m.ConnectorKey, "grant_id": m.GrantID}
 				if m.DisplayName != "" {
@@ -182,7 +227,7 @@ func TestAmbiguity(t *testing.T) {
 					t.Errorf("no line %s in\n%s", line, res.Content[0].Text)
 				}
 			}
-			if s := string(res.Structured); strings.Contains(s, "cin_x9") || strings.Contains(s, "truncated") || strings.Contains(s, "connector_id") {
+			if s := string(res.Structured) + res.Content[0].Text; strings.Contains(s, "cin_m3") || strings.Contains(s, "cin_x9") || strings.Contains(s, "truncated") || strings.Contains(s, "connector_id") {
 				t.Errorf("%s", s)
 			}
 		})
@@ -195,14 +240,14 @@ func TestAmbiguity(t *testing.T) {
 			m.GrantID, m.Connection = fmt.Sprint("grt_", i), fmt.Sprint("cin_more", i)
 			large.Members = append(large.Members, m)
 		}
-		res := tool(&large, "query_records", `{"stream":"messages"}`)
+		res := tool(&large, "query_records", `{"stream":"entries"}`)
 		o := at(t, res.Structured, "error").(map[string]any)
 		list, hint := o["available_connections"].([]any), fmt.Sprint(o["discovery_hint"])
-		if len(list) != 12 || fmt.Sprintf("%v %v %v", o["available_connection_count"], o["available_connections_truncated"], o["available_connections_omitted"]) != "25 true 13" ||
+		if len(list) != 12 || fmt.Sprintf("%v %v %v", o["available_connection_count"], o["available_connections_truncated"], o["available_connections_omitted"]) != "24 true 12" ||
 			!strings.Contains(hint, "schema") {
 			t.Errorf("%s", res.Structured)
 		}
-		if !strings.Contains(res.Content[0].Text, "total=25; call schema {}") || len(h.calls.take()) != 0 {
+		if !strings.Contains(res.Content[0].Text, "total=24; call schema {}") || len(h.calls.take()) != 0 {
 			t.Errorf("%s", res.Content[0].Text)
 		}
 	})
@@ -212,7 +257,7 @@ func TestAmbiguity(t *testing.T) {
 				t.Errorf("%s %s: %s", c.tool, c.chosen, res.Structured)
 			}
 			for _, call := range h.calls.take() {
-				if !strings.HasPrefix(call, "cin_m3 ") || !strings.Contains(call, "connection_id=cin_m3") {
+				if !strings.HasPrefix(call, "cin_b2 ") || !strings.Contains(call, "connection_id=cin_b2") {
 					t.Errorf("%s called %s", c.tool, call)
 				}
 			}
@@ -226,7 +271,7 @@ func TestAmbiguity(t *testing.T) {
 		for _, id := range []string{"cin_x9", "cin_none"} { // outside, and nowhere
 			res := tool(h.pkg, "query_records", `{"stream":"entries","connection_id":"`+id+`"}`)
 			if at(t, res.Structured, "error.code") != "connection_not_found" || fmt.Sprint(at(t, res.Structured, "http_status")) != "404" ||
-				fmt.Sprint(at(t, res.Structured, "error.available_connection_count")) != "3" || strings.Contains(string(res.Structured), "cin_x9") {
+				fmt.Sprint(at(t, res.Structured, "error.available_connection_count")) != "2" || strings.Contains(string(res.Structured), "cin_x9") {
 				t.Errorf("%s", res.Structured)
 			}
 		}
@@ -236,10 +281,10 @@ func TestAmbiguity(t *testing.T) {
 	})
 	t.Run("PKG-4 a package with one usable member needs no choice", func(t *testing.T) {
 		small := *h.pkg
-		small.Members = slices.Clone(h.pkg.Members[1:])
+		small.Members = slices.Clone(h.pkg.Members[:2])
 		small.Members[0].Unusable, small.Members[0].Reader = "grant_expired", nil
 		for _, c := range sourceReads {
-			if res := tool(&small, c.tool, c.args); res.IsError {
+			if res := tool(&small, c.tool, c.shared); res.IsError {
 				t.Errorf("%s: %s", c.tool, res.Structured)
 			}
 		}
@@ -264,7 +309,7 @@ func TestLostMember(t *testing.T) {
 	h.revoke("cin_b2")
 	t.Run("ERR-2 before a real call says so, a member counts as good", func(t *testing.T) {
 		res := tool(h.pkg, "query_records", `{"stream":"entries"}`)
-		if fmt.Sprint(at(t, res.Structured, "error.available_connection_count")) != "3" || len(h.calls.take()) != 0 {
+		if fmt.Sprint(at(t, res.Structured, "error.available_connection_count")) != "2" || len(h.calls.take()) != 0 {
 			t.Errorf("%s", res.Structured)
 		}
 	})

@@ -96,7 +96,13 @@ func (h *house) join(connection, connector, label string, streams ...string) {
 	for _, s := range streams {
 		entries = append(entries, fmt.Sprintf(`{"name":%q,"connections":[%q]}`, s, strings.ToLower(connection)))
 	}
-	token, id := h.Grant(fmt.Sprintf(`{"source":{"connector_key":%q},"streams":[%s],"access_mode":"continuous"}`, connector, strings.Join(entries, ",")))
+	h.joinGrant(connection, connector, label, strings.Join(entries, ","), streams...)
+}
+
+// joinGrant makes a grant of some entries a member of the package.
+func (h *house) joinGrant(connection, connector, label, entries string, streams ...string) {
+	h.T.Helper()
+	token, id := h.Grant(fmt.Sprintf(`{"source":{"connector_key":%q},"streams":[%s],"access_mode":"continuous"}`, connector, entries))
 	h.pkg.Members = append(h.pkg.Members, pack.Member{
 		GrantID: string(id), Connection: connection, ConnectorKey: connector, DisplayName: label, Streams: streams,
 		Reader: h.calls.client(h.T, connection, h.URL, token, http.DefaultTransport),

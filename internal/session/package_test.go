@@ -64,6 +64,28 @@ func lettersOf(connection string) string {
 	return `{"source":{"connector_key":"post"},"streams":[{"name":"messages","connections":["` + connection + `"]}]}`
 }
 
+// packageRoutes reads a stream that one source of a package has, without saying which,
+// and one that none has.
+func packageRoutes(v *visit) {
+	threads := `{"source":{"connector_key":"post"},"streams":[{"name":"threads","connections":["cin_work"]}]}`
+	token, _, _ := v.Package(lettersOf("cin_home"), threads)
+	s := v.with(token)
+	for _, c := range []struct{ tool, args, none string }{
+		{"query_records", `{"stream":"messages"}`, `{"stream":"notes"}`},
+		{"aggregate", `{"stream":"messages","metric":"count"}`, `{"stream":"notes","metric":"count"}`},
+		{"fetch", `{"id":"messages:m1"}`, `{"id":"notes:n1"}`},
+		{"read_record_field", `{"id":"messages:m1","field_path":"body"}`, `{"id":"notes:n1","field_path":"body"}`},
+	} {
+		if a := s.do(c.tool, c.args); len(a.asked) != 1 {
+			v.Errorf("%s asked %q, want one request", a.call, a.asked)
+		}
+		a := s.unasked(c.tool, c.none, "grant_stream_not_allowed")
+		a.wants(map[string]any{"http_status": 403, "error.available_connections": nil})
+		a.says("notes", "next: schema {}")
+		a.hides("cuckoo", "cin_home", "cin_work")
+	}
+}
+
 // packageAsks reads from one source of a package without saying which.
 func packageAsks(v *visit) {
 	token, _, grants := v.Package(lettersOf("cin_home"), lettersOf("cin_work"))

@@ -59,6 +59,7 @@ func TestSession(t *testing.T) {
 		{name: "ERR-1 so does a token that has ended", check: tokenEnded, only: "stdio"},
 		{name: "TOOLS-3 a tool shows what the grant shows and nothing else", check: neverBroader},
 		{name: "HOSTED-5 every read is one of /v1 with the caller's rights", check: throughTheServer},
+		{name: "PKG-4 a package reads a stream where it is granted", check: packageRoutes, only: "http"},
 		{name: "AMBIG-1 a package asks which connection is meant", check: packageAsks, only: "http"},
 
 		{name: "GPT-1 results have stable ids, titles and URLs", check: stableResults},

@@ -1,0 +1,148 @@
+package pack
+
+import (
+	"slices"
+	"strings"
+
+	"pdpp/internal/rawjson"
+)
+
+// connectors are those of a merged schema document. Members whose connectors say the
+// same, but for connections and streams, share one entry: many accounts of one connector
+// are one block of the document (H-92).
+type connectors struct {
+	list []*connector
+}
+
+// connector is an entry of the merged document.
+type connector struct {
+	head   []byte // its members but for stream_count, granted_connections and streams
+	rows   []*row
+	byText map[string]*row
+}
+
+// row is a stream that one or more members grant on the same terms.
+type row struct {
+	text        []byte // without granted_connections
+	connections []string
+}
+
+// add takes over the connector of a member's document.
+func (c *connectors) add(m *Member, from []byte) {
+	into := c.find(without(from, "stream_count", "granted_connections", "streams"))
+	shared := []string{string(m.connection())}
+	if stated, ok := rawjson.Get(from, "granted_connections"); ok {
+		shared = texts(stated)
+	}
+	streams, _ := rawjson.Get(from, "streams")
+	for text := range rawjson.Elements(streams) {
+		if rawjson.KindOf(text) != rawjson.KindObject {
+			continue
+		}
+		connections := shared
+		if own, ok := rawjson.Get(text, "granted_connections"); ok {
+			connections = texts(own)
+		}
+		into.add(without(text, "granted_connections"), connections)
+	}
+}
+
+// find is the entry with a head; a new one when there is none.
+func (c *connectors) find(head []byte) *connector {
+	for _, known := range c.list {
+		if string(known.head) == string(head) {
+			return known
+		}
+	}
+	entry := &connector{head: head, byText: make(map[string]*row)}
+	c.list = append(c.list, entry)
+	return entry
+}
+
+// add adds a row, or its connections to the row that says the same.
+func (c *connector) add(text []byte, connections []string) {
+	r := c.byText[string(text)]
+	if r == nil {
+		r = &row{text: text}
+		c.rows, c.byText[string(text)] = append(c.rows, r), r
+	}
+	for _, connection := range connections {
+		if !slices.Contains(r.connections, connection) {
+			r.connections = append(r.connections, connection)
+		}
+	}
+}
+
+func (c *connectors) rows() int {
+	n := 0
+	for _, entry := range c.list {
+		n += len(entry.rows)
+	}
+	return n
+}
+
+func (c *connectors) json() []byte {
+	var list array
+	for _, entry := range c.list {
+		list.add(entry.json())
+	}
+	return list.close()
+}
+
+// json writes the entry. The most frequent connections are the connector's; rows with
+// others state their own.
+func (c *connector) json() []byte {
+	shared := c.shared()
+	var streams array
+	for _, r := range c.rows {
+		if set := r.set(); set == "[]" || set != shared {
+			streams.add(setMember(r.text, "granted_connections", []byte(set)))
+		} else {
+			streams.add(r.text)
+		}
+	}
+	out := reopen(c.head)
+	out.int("stream_count", len(c.rows))
+	if shared != "" {
+		out.raw("granted_connections", []byte(shared))
+	}
+	out.raw("streams", streams.close())
+	return out.close()
+}
+
+// shared is the most frequent set of connections that is not empty, the first among
+// equals; "" when there is none.
+func (c *connector) shared() string {
+	count := make(map[string]int)
+	for _, r := range c.rows {
+		count[r.set()]++
+	}
+	best := ""
+	for _, r := range c.rows {
+		if set := r.set(); set != "[]" && (best == "" || count[set] > count[best]) {
+			best = set
+		}
+	}
+	return best
+}
+
+// set is granted_connections of the row. Rows list them in the order of the members, so
+// equal sets have equal texts.
+func (r *row) set() string { return "[" + strings.Join(r.connections, ",") + "]" }
+
+// connection is how the connection of a member is listed in granted_connections.
+func (m *Member) connection() []byte {
+	var o object
+	o.text("connection_id", m.Connection)
+	o.text("display_name", m.DisplayName)
+	return o.close()
+}
+
+// texts are the elements of a list.
+func texts(list []byte) []string {
+	var out []string
+	for v := range rawjson.Elements(list) {
+		out = append(out, string(v))
+	}
+	return out
+}
