@@ -101,15 +101,46 @@ func (p *cutPage) hasMore() (more, known bool) {
 // limitTo is another limit.
 func limitTo(n int) member { return member{"limit", strconv.AppendInt(nil, int64(n), 10)} }
 
-// rerun is the same call with another limit.
-func (c *call) rerun(limit int) *Next { return &Next{c.tool.Name, c.args.JSON(limitTo(limit))} }
+// rerun is the same call with another limit. Where it has that limit already, the
+// server does not keep to it: then the schema shows how to ask for less.
+func (c *call) rerun(limit int) *Next {
+	if c.hasLimit(limit) {
+		return c.narrow()
+	}
+	return &Next{c.tool.Name, c.args.JSON(limitTo(limit))}
+}
+
+// limitLine is the rerun as a line.
+func (c *call) limitLine(limit int, words string) string {
+	if c.hasLimit(limit) {
+		n := c.narrow()
+		return "next: " + n.Tool + " " + escapeHidden(string(n.Args)) + " shows what to narrow this call with"
+	}
+	return c.callLine("next", words, limitTo(limit))
+}
+
+func (c *call) hasLimit(limit int) bool {
+	n, given := c.args.Int("limit")
+	return given && n == limit
+}
+
+// narrow is the schema of what the call reads.
+func (c *call) narrow() *Next {
+	if !isStreamName(c.stream()) {
+		return &Next{"schema", []byte("{}")}
+	}
+	return &Next{"schema", schemaArgs(c.stream(), c.connection())}
+}
 
 // appendTail appends the members that end structured output (MS-40).
 func (c *call) appendTail(b []byte, p *cutPage, next *Next) []byte {
 	if p.cut {
 		b = append(b, `,"projected":"adapter"`...)
 	}
-	if next != nil {
+	switch ids := c.split(p); {
+	case len(ids) > 0:
+		b = c.appendSplit(b, ids)
+	case next != nil:
 		b = next.append(append(b, `,"next":`...))
 	}
 	b = append(b, `,"provider_url":`...)

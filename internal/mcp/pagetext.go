@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"pdpp/internal/reuse"
 	"pdpp/internal/rsclient"
@@ -29,7 +30,8 @@ type pageText struct {
 	none     string   // what to say when there are none
 	ranked   bool     // the first items are the best
 
-	projected bool // by the adapter (MS-71)
+	split     []string // connections to read one by one; nil: the page goes on by itself
+	projected bool     // by the adapter (MS-71)
 
 	// again is the line that goes on when not all items are shown, but so many.
 	again func(shown int) string
@@ -40,12 +42,15 @@ func (c *call) pageText(p *cutPage) *pageText {
 	t := &pageText{most: len(p.rows)}
 	t.again = func(shown int) string {
 		if shown == t.most && t.most < t.count { // more came than were asked for
-			return c.callLine("next", " shows all that came", limitTo(min(maxHits, t.count)))
+			return c.limitLine(min(maxHits, t.count), " shows all that came")
 		}
-		return c.callLine("next", " repeats what is shown; its own next: goes on", limitTo(shown))
+		return c.limitLine(shown, " repeats what is shown; its own next: goes on")
 	}
 	if n, given := c.args.Int("limit"); given {
 		t.most = n
+	}
+	if t.split = c.split(p); t.split != nil {
+		t.again = func(int) string { return strings.Join(c.splitLines(t.split), "\n") }
 	}
 	if more, known := p.hasMore(); known {
 		t.hasMore = strconv.FormatBool(more)

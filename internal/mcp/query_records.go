@@ -112,6 +112,8 @@ func (c *call) recordsText(p *cutPage) *pageText {
 		t.none = c.emptyAdvice()
 	}
 	switch {
+	case t.split != nil:
+		t.ways = append(t.ways, c.splitLines(t.split)...)
 	case p.dropped() > 0:
 		t.ways = append(t.ways, t.again(len(p.rows)))
 	case t.cursor != "":

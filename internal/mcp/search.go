@@ -163,8 +163,10 @@ func (c *call) searchText(p *cutPage, list []hit, limit int) string {
 // searchWays are the lines that say how to go on when all hits are shown.
 func (c *call) searchWays(p *cutPage, t *pageText, from sources, limit int) (lines []string) {
 	switch {
+	case t.split != nil:
+		return c.splitLines(t.split)
 	case limit > t.count:
-		lines = append(lines, c.callLine("next", " shows all that came", limitTo(limit)))
+		lines = append(lines, c.limitLine(limit, " shows all that came"))
 	case limit > 0:
 		lines = append(lines, t.again(limit))
 	case t.cursor != "":

@@ -16,6 +16,9 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 	case "grant_stream_not_allowed", "stream_not_declared", "connection_not_found":
 		return &Next{"schema", []byte("{}")}
 	case "unknown_field", "field_not_granted", "invalid_sort", "invalid_expand", "invalid_request":
+		if c.refusesFilters(e) {
+			return c.unfiltered()
+		}
 		if !isStreamName(stream) || e.Code == "invalid_request" && c.isOfArgument(e) {
 			return nil
 		}
@@ -41,8 +44,27 @@ func (c *call) isOfArgument(e *rsclient.Error) bool {
 	return slices.Contains([]string{"granularity", "time_zone", "limit", "order", "count", "offset_chars", "limit_chars"}, errorObject(e.Object).text("param"))
 }
 
+// refusesFilters reports a server that takes no filter with this credential (IO-1): an
+// error about a filter otherwise names a field.
+func (c *call) refusesFilters(e *rsclient.Error) bool {
+	object := errorObject(e.Object)
+	return e.Code == "invalid_request" && object.text("param") == "filter" && object.text("field") == "" && c.args.Has("filter")
+}
+
+// unfiltered is the call that goes on without a filter. A number over other records
+// would be another number: there, the records themselves are read.
+func (c *call) unfiltered() *Next {
+	if c.tool.Name == "aggregate" && isStreamName(c.stream()) {
+		return &Next{"query_records", schemaArgs(c.stream(), c.connection())}
+	}
+	return &Next{c.tool.Name, c.args.JSON(member{"filter", nil}, member{"cursor", nil})}
+}
+
 // hint says what an error means where the server cannot know it; "" for the rest.
 func (c *call) hint(e *rsclient.Error) string {
+	if c.refusesFilters(e) {
+		return "This server does not filter here. The next call reads without the filter: compare its records with it."
+	}
 	mode := c.args.Text("mode")
 	if c.tool.Name != "search" || mode == "" || mode == "lexical" || e.Status != http.StatusNotFound || e.Code == "connection_not_found" {
 		return ""

@@ -61,6 +61,21 @@ func TestErrorsLeadOn(t *testing.T) {
 			"",
 		},
 		{
+			"ERR-1 a server that takes no filter is read without one", entriesPath, failed("invalid_request", "filter"), "query_records", `{"stream":"entries","filter":{"memo":"x"},"limit":5}`,
+			[]string{"\nhint \"This server does not filter here.", "\nnext: query_records {\"stream\":\"entries\",\"limit\":5}\n"},
+			"next: schema",
+		},
+		{
+			"ERR-1 a count is not made over other records than asked", "/v1/streams/entries/aggregate", failed("invalid_request", "filter"), "aggregate", `{"stream":"entries","metric":"count","filter":{"memo":"x"}}`,
+			[]string{"\nnext: query_records {\"stream\":\"entries\"}\n"},
+			"next: aggregate",
+		},
+		{
+			"ERR-1 a wrong value of a filter leads to the schema", entriesPath, `400 {"error":{"code":"invalid_request","message":"Not a date.","param":"filter","field":"memo"}}`, "query_records", `{"stream":"entries","filter":{"memo":"x"}}`,
+			[]string{"\nnext: schema {\"stream\":\"entries\"}\n"},
+			"does not filter",
+		},
+		{
 			"ERR-1 no schema says what a time zone is", "/v1/streams/entries/aggregate", failed("invalid_request", "time_zone"), "aggregate", `{"stream":"entries","metric":"count","time_zone":"Mars"}`,
 			[]string{"\nparam=\"time_zone\"\n"},
 			"next:",

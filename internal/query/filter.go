@@ -55,7 +55,7 @@ func (p *Params) Filters() ([]Filter, error) {
 		out = append(out, f)
 	}
 	if len(fields) > MaxFilterFields {
-		return nil, badFilter("", "At most 16 fields can be filtered at once.")
+		return nil, badFilter(out[len(out)-1].Field, "At most 16 fields can be filtered at once.")
 	}
 	return out, nil
 }

@@ -108,14 +108,14 @@ func (c *Client) Records(ctx context.Context, stream string, q Query, p Prefer) 
 // Record reads one record.
 func (c *Client) Record(ctx context.Context, stream, id string, q Query, p Prefer) (*Answer, error) {
 	return c.read(ctx, call{
-		route: "/v1/streams/{stream}/records/{id}", segments: []string{stream, id}, query: q, most: BodyMax,
+		route: "/v1/streams/{stream}/records/{id}", segments: []string{stream, id}, query: q, most: BodyMax, record: id,
 	}, p)
 }
 
 // FieldWindow reads a piece of a field.
 func (c *Client) FieldWindow(ctx context.Context, stream, id string, q Query) (*Answer, error) {
 	return c.read(ctx, call{
-		route: "/v1/streams/{stream}/records/{id}/field-window", segments: []string{stream, id}, query: q, most: WindowBodyMax,
+		route: "/v1/streams/{stream}/records/{id}/field-window", segments: []string{stream, id}, query: q, most: WindowBodyMax, record: id,
 	}, Prefer{})
 }
 
@@ -145,8 +145,9 @@ type call struct {
 	accept   string // "" for JSON
 	ranged   bool   // only the first most bytes are asked for
 	most     int
-	isList   bool // the answer may be a list
-	isSchema bool // the answer says what kind of token was used
+	isList   bool   // the answer may be a list
+	record   string // the answer is about this record; "": about none
+	isSchema bool   // the answer says what kind of token was used
 }
 
 // url is where the call goes; false when a segment cannot stand in a path: an empty

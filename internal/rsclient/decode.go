@@ -153,6 +153,27 @@ func (m members) source() Source {
 	}
 }
 
+// namesOther reports an answer about one record that names another one. An answer that
+// names none is taken for the one asked for (IO-13).
+func namesOther(body []byte, asked string) bool {
+	named := false
+	for _, name := range []string{"id", "record_key", "record_id"} { // ours has id near its start
+		v := get(body, name)
+		id := asText(v)
+		if rawjson.KindOf(v) == rawjson.KindNumber {
+			id = string(v)
+		}
+		switch id {
+		case "":
+		case asked:
+			return false
+		default:
+			named = true
+		}
+	}
+	return named
+}
+
 // What follows asks an object for one member. get is nil when it has none, or is no
 // object.
 func get(obj []byte, name string) []byte {

@@ -51,13 +51,27 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	case repeats(body, bearer):
 		return nil, refused(CodeInvalid, "The answer of the resource server was withheld: it repeats the credential of the call.")
 	}
-	if in.isSchema && !c.cfg.inside && saysOwner(body) {
+	if err := c.doubt(ctx, &in, body, bearer); err != nil {
+		return nil, err
+	}
+	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied")), lent: r.lent}, nil
+}
+
+// doubt refuses an answer of another server that is not for this call. Those of our own
+// process need no check.
+func (c *Client) doubt(ctx context.Context, in *call, body []byte, bearer string) error {
+	switch {
+	case c.cfg.inside:
+		return nil
+	case in.record != "" && namesOther(body, in.record):
+		return refused(CodeInvalid, "The resource server answered with another record than the one asked for. It is not shown.")
+	case in.isSchema && saysOwner(body):
 		if c.cfg.OwnerToken != nil {
 			c.cfg.OwnerToken(ctx, bearer)
 		}
-		return nil, refused(CodeOwner, "The resource server says that this credential is the owner's. Only a credential that is limited by a grant may be used here.")
+		return refused(CodeOwner, "The resource server says that this credential is the owner's. Only a credential that is limited by a grant may be used here.")
 	}
-	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied")), lent: r.lent}, nil
+	return nil
 }
 
 func refused(code, message string) *Error {

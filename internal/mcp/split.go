@@ -1,0 +1,76 @@
+package mcp
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/rsclient"
+)
+
+// split returns the connections that a page has to be read from one by one; nil for
+// most pages. Some servers apply the limit to each connection, put the rows together
+// and give no cursor (IO-5): no other limit leads past what they returned.
+func (c *call) split(p *cutPage) []string {
+	if p.NextCursor != "" || c.connection() != "" || !c.isCutShort(p) {
+		return nil
+	}
+	var all []string
+	for _, row := range p.Page.Rows {
+		id := rsclient.ConnectionOf(row)
+		if id == "" || len(id) > maxConnection || strings.ContainsRune(id, 0) {
+			return nil // it cannot be read by itself
+		}
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+const (
+	maxConnection = 256              // bytes of a connection id in such a call
+	maxSplitLines = QueryTextMax / 4 // bytes of all such calls in a text, but for the first
+)
+
+// isCutShort reports a page that is not the one asked for: longer than its limit, or,
+// of a list, without the rest that its server says there is.
+func (c *call) isCutShort(p *cutPage) bool {
+	limit, given := c.args.Int("limit")
+	if !given {
+		limit = defaultHits
+	}
+	if len(p.Page.Rows) > limit || c.tool.Name == "search" {
+		return len(p.Page.Rows) > limit
+	}
+	isPartial := func(w rsclient.Warning) bool { return w.Code == "partial_results" }
+	return p.HasMore != nil && *p.HasMore || slices.ContainsFunc(p.Warnings, isPartial)
+}
+
+// onOne changes a call so that it reads one connection from its start.
+func onOne(connection string) []member {
+	return []member{{"connection_id", []byte(quoteID(connection))}, {"cursor", nil}}
+}
+
+// splitLines says how to read a page that was split.
+func (c *call) splitLines(ids []string) []string {
+	lines := []string{"not the whole list: the server gives no cursor over several connections; read each connection"}
+	bytes := 0
+	for i, id := range ids {
+		line := c.callLine("next", "", onOne(id)...)
+		if bytes += len(line); i > 0 && bytes > maxSplitLines {
+			return append(lines, "more_connections="+strconv.Itoa(len(ids)-i)+"; schema {} lists them")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// appendSplit appends the call on the first connection of a page that was split, and
+// all connections that it has to be made for.
+func (c *call) appendSplit(b []byte, ids []string) []byte {
+	next := Next{c.tool.Name, c.args.JSON(onOne(ids[0])...)}
+	b = next.append(append(b, `,"next":`...))
+	b = append(b, `,"next_connections":`...)
+	return append(b, quoteList(ids)...)
+}
