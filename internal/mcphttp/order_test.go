@@ -76,7 +76,7 @@ func TestOrderOfChecks(t *testing.T) {
 		{token("pdpp_at_unknown"), 401, "invalid_token"},
 		{token(h.OwnerToken()), 403, "permission_error"},
 		{token(atRest), 401, "invalid_token"},
-		{token(ended), 403, "grant_revoked"},
+		{token(ended), 401, "invalid_token"},
 		{token(spent), 405, "method_not_allowed"},
 		{func(r *raw) { r.method = "POST" }, 429, "rate_limit_exceeded"},
 		{token(h.fresh("mcp")), 415, "unsupported_media_type"},

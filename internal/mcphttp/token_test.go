@@ -71,15 +71,21 @@ func TestTokenStates(t *testing.T) {
 		t.Errorf("another audience: %s %v", a.Body, a.Header)
 	}
 	ask(h.fresh("rest", "mcp")).OK()
-	expect(t, ask(broken), 403, "grant_invalid")
+	expect(t, ask(broken), 401, "invalid_token")
 	expect(t, ask(mint(store.Token{Kind: pdpp.TokenOwner})), 403, "permission_error") // with the prefix of a client's
 
 	h.Revoke(withdrawnID)
-	a := ask(withdrawn)
-	expect(t, a, 403, "grant_revoked")
-	if got := a.Header.Get("WWW-Authenticate"); !strings.Contains(got, `error="insufficient_scope"`) || !strings.Contains(got, "error_description=") {
-		t.Errorf("the challenge of a 403: %s", got)
-	}
+	t.Run("CHAL-1 a token whose grant was revoked is challenged like any invalid bearer", func(t *testing.T) {
+		a := ask(withdrawn)
+		expect(t, a, 401, "invalid_token")
+		metadata, _ := a.At("error.resource_metadata").(string)
+		for _, part := range []string{`error="invalid_token"`, `error_description="The owner has withdrawn this grant."`, `resource_metadata="` + metadata + `"`} {
+			if got := a.Header.Get("WWW-Authenticate"); !strings.Contains(got, part) || !strings.HasSuffix(metadata, "/.well-known/oauth-protected-resource/mcp") {
+				t.Errorf("no %s in the challenge %s of %s", part, got, a.Body)
+			}
+		}
+		expect(t, h.Get(withdrawn, "/v1/schema?view=compact"), 403, "grant_revoked") // /v1 says what is wrong (C-18)
+	})
 	h.Advance(time.Hour)
 	expect(t, ask(short), 401, "invalid_token")
 	ask(h.client).OK() // the grant of short lives on
@@ -88,16 +94,16 @@ func TestTokenStates(t *testing.T) {
 		t.Errorf("an expired member answered: %s", a.Body)
 	}
 	h.Advance(time.Hour)
-	expect(t, ask(ending), 403, "grant_expired")
-	expect(t, ask(endingPkg), 403, "grant_expired")
-	h.Revoke(endingID) // revoked counts more than expired
-	expect(t, ask(ending), 403, "grant_revoked")
+	expect(t, ask(ending), 401, "invalid_token")
+	expect(t, ask(endingPkg), 401, "invalid_token")
+	h.Revoke(endingID)
+	expect(t, ask(ending), 401, "invalid_token")
 
 	for i, id := range h.grants {
 		ask(h.pkg).OK()
 		h.Revoke(id)
 		if i == len(h.grants)-1 {
-			expect(t, ask(h.pkg), 403, "grant_revoked")
+			expect(t, ask(h.pkg), 401, "invalid_token")
 		}
 	}
 	h.Advance(31 * 24 * time.Hour)
@@ -109,8 +115,8 @@ func TestTokenStates(t *testing.T) {
 		_, _, _, err := tx.RevokePackage(h.Subject, id, h.Now())
 		return err
 	})
-	expect(t, ask(pkg), 403, "grant_revoked")
-	expect(t, ask(h.tokenOf(grants[0], "mcp")), 403, "grant_revoked")
+	expect(t, ask(pkg), 401, "invalid_token")
+	expect(t, ask(h.tokenOf(grants[0], "mcp")), 401, "invalid_token")
 }
 
 // brokenGrant is a token of a grant whose document nobody can interpret.
@@ -159,7 +165,7 @@ func TestBrokenMember(t *testing.T) {
 	a = h.send(token, callOf(modern, "query_records", `{"stream":"messages","connection_id":"cin_m3"}`)).OK()
 	wants(t, a, map[string]any{"result.structuredContent.error.code": "grant_invalid"})
 	h.Revoke(h.grant)
-	expect(t, h.send(token, callOf(modern, "schema", `{}`)), 403, "grant_invalid")
+	expect(t, h.send(token, callOf(modern, "schema", `{}`)), 401, "invalid_token")
 }
 
 // A token that was revoked by itself is bad, whatever its grant is like.

@@ -81,7 +81,7 @@ func (c *Caller) confirm(ctx context.Context, r *http.Request) error {
 		if ctx.Err() == nil {
 			err = unchecked(err)
 		}
-		return err
+		return invalidBearer(err)
 	}
 	c.confirmed.Store(true)
 	if p.Package == nil {
@@ -109,6 +109,20 @@ func (c *Caller) judge(v store.View, r *http.Request) (store.Principal, error) {
 }
 
 func (c *Caller) goodKey() goodKey { return goodKey{c.bearer.hash, c.audience} }
+
+// invalidBearer answers a token whose grant or package has ended as one that is not good
+// any more (H-49): hosts sign in again at a 401, and would repeat the call at a 403.
+func invalidBearer(err error) error {
+	var e *pdpp.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code {
+	case pdpp.CodeGrantRevoked, pdpp.CodeGrantExpired, pdpp.CodeGrantInvalid:
+		return &pdpp.Error{Code: pdpp.CodeInvalidToken, Message: e.Message, Op: e.Op, Err: e.Err}
+	}
+	return err
+}
 
 // unchecked makes a failure of the store what it is to a caller: their rights could not
 // be found out (H-44).
