@@ -142,7 +142,7 @@ func storeBatch(ctx context.Context, st store.Store, b *store.Binding, inputs []
 	for i, in := range inputs {
 		docs[i] = store.Prepare(b, in)
 	}
-	return st.Update(ctx, func(tx store.Tx) error {
+	return st.Bulk(ctx, func(tx store.Tx) error {
 		_, err := tx.Ingest(b, docs, now)
 		return err
 	})

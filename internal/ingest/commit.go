@@ -142,7 +142,7 @@ func (r *run) writeOnce(ctx context.Context, b *batch) ([][]store.Outcome, error
 	}
 	now := r.Clock()
 	var outcomes [][]store.Outcome
-	err := r.Store.Update(ctx, func(tx store.Tx) error {
+	err := r.Store.Bulk(ctx, func(tx store.Tx) error {
 		outcomes = nil
 		for _, g := range b.groups {
 			out, err := tx.Ingest(t.bindings[g.stream], g.docs, now)

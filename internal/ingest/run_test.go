@@ -104,14 +104,14 @@ type spyTx struct {
 	seen *commitSeen
 }
 
-func (s *spy) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (s *spy) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 	if s.before != nil {
 		if err := s.before(); err != nil {
 			return err
 		}
 	}
 	var seen commitSeen
-	err := s.Store.Update(ctx, func(tx store.Tx) error { return fn(&spyTx{tx, &seen}) })
+	err := s.Store.Bulk(ctx, func(tx store.Tx) error { return fn(&spyTx{tx, &seen}) })
 	if err == nil {
 		s.commits = append(s.commits, seen)
 	}

@@ -298,7 +298,7 @@ func TestRunSweeps(t *testing.T) {
 	}
 }
 
-// gatedStore calls before ahead of every Update.
+// gatedStore calls before ahead of every transaction that writes.
 type gatedStore struct {
 	store.Store
 	before func()
@@ -310,4 +310,10 @@ func (g *gatedStore) install(cfg *rs.Config) { cfg.Store = g }
 func (g *gatedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	g.before()
 	return g.Store.Update(ctx, fn)
+}
+
+// Bulk implements store.Store.
+func (g *gatedStore) Bulk(ctx context.Context, fn func(store.Tx) error) error {
+	g.before()
+	return g.Store.Bulk(ctx, fn)
 }

@@ -216,7 +216,7 @@ func (s *Server) pruneChanges(ctx context.Context) error {
 	before := s.Clock().Add(-query.Bookmarks.Age())
 	for {
 		var n int64
-		err := s.Store.Update(ctx, func(tx store.Tx) (err error) {
+		err := s.Store.Bulk(ctx, func(tx store.Tx) (err error) {
 			n, err = tx.Prune(before, pruneBatch)
 			return err
 		})

@@ -58,7 +58,7 @@ func (s *Server) runDue(ctx context.Context, c *chore, now time.Time) {
 // in between.
 func (s *Server) tidy(ctx context.Context) error {
 	for more := true; more; {
-		err := s.Store.Update(ctx, func(tx store.Tx) (err error) {
+		err := s.Store.Bulk(ctx, func(tx store.Tx) (err error) {
 			more, err = tx.Tidy()
 			return err
 		})

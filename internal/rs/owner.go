@@ -64,7 +64,17 @@ type ownerStore struct {
 
 // Update implements store.Store.
 func (s ownerStore) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return s.Store.Update(ctx, func(tx store.Tx) error {
+	return s.Store.Update(ctx, s.checked(fn))
+}
+
+// Bulk implements store.Store.
+func (s ownerStore) Bulk(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.Bulk(ctx, s.checked(fn))
+}
+
+// checked is fn behind a check of the token.
+func (s ownerStore) checked(fn func(store.Tx) error) func(store.Tx) error {
+	return func(tx store.Tx) error {
 		p, err := s.server.known(tx, s.who, s.server.Clock())
 		if err != nil {
 			return err
@@ -73,7 +83,7 @@ func (s ownerStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 			return notOwner()
 		}
 		return fn(tx)
-	})
+	}
 }
 
 func notOwner() error { return pdpp.Errorf(pdpp.CodePermission, "This route is for owner tokens.") }

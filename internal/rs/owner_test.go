@@ -282,12 +282,20 @@ type brokenStore struct {
 var errDisk = errors.New("disk error near April rent")
 
 func (b *brokenStore) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return b.Store.Update(ctx, func(tx store.Tx) error {
+	return b.Store.Update(ctx, b.failing(fn))
+}
+
+func (b *brokenStore) Bulk(ctx context.Context, fn func(store.Tx) error) error {
+	return b.Store.Bulk(ctx, b.failing(fn))
+}
+
+func (b *brokenStore) failing(fn func(store.Tx) error) func(store.Tx) error {
+	return func(tx store.Tx) error {
 		if err := fn(tx); err != nil || !b.commit.Load() {
 			return err
 		}
 		return errDisk
-	})
+	}
 }
 
 func (b *brokenStore) View(ctx context.Context, fn func(store.View) error) error {

@@ -21,7 +21,7 @@ func (s *Server) SweepBlobs(ctx context.Context) error {
 	now := s.Clock()
 	var next *store.BlobPlace
 	for first := true; first || next != nil; first = false {
-		err := s.Store.Update(ctx, func(tx store.Tx) (err error) {
+		err := s.Store.Bulk(ctx, func(tx store.Tx) (err error) {
 			next, err = tx.SweepBlobs(store.Sweep{After: next, Limit: sweepStep, Now: now, Grace: blobGrace})
 			return err
 		})
@@ -87,7 +87,7 @@ func (s *Server) sweepSome(ctx context.Context, files []blobFile, limit time.Tim
 	if err != nil || len(idle) == 0 {
 		return err
 	}
-	return s.Store.Update(ctx, func(tx store.Tx) error {
+	return s.Store.Bulk(ctx, func(tx store.Tx) error {
 		for _, f := range idle {
 			known, err := tx.HasBlob(f.owner, f.hash)
 			if err != nil {

@@ -32,7 +32,8 @@ type Changes interface {
 // ChangesWriter keeps the change log short.
 type ChangesWriter interface {
 	// Prune removes changes that were committed before a time, of each binding
-	// from the oldest on and at most so many. It says how many it removed.
+	// from the oldest on, and at most so many of all together. It says how many it
+	// removed.
 	Prune(before time.Time, most int) (int64, error)
 }
 

@@ -17,6 +17,10 @@ type Store interface {
 	// leaves nothing of it otherwise. It waits for other writers, and fails
 	// with CodeBusy when it could not start in time.
 	Update(ctx context.Context, fn func(Tx) error) error
+	// Bulk is Update for one slice of a long write: Updates that wait, of this
+	// process or another one, go first. Rights are never changed in Bulk; it
+	// takes well under a second.
+	Bulk(ctx context.Context, fn func(Tx) error) error
 	// Describe says in a few words where the data is.
 	Describe() string
 	Close() error

@@ -390,17 +390,18 @@ func (t *tx) Prune(before time.Time, most int) (int64, error) {
 	}
 	defer s.Close()
 	var total int64
-	for {
+	for total < int64(most) {
 		row, err := s.Step()
 		if err != nil || !row {
 			return total, err
 		}
-		n, err := t.prune(s.Int(0), millis(before), most)
+		n, err := t.prune(s.Int(0), millis(before), most-int(total))
 		if err != nil {
 			return total, err
 		}
 		total += n
 	}
+	return total, nil
 }
 
 // prune removes the oldest changes of a binding up to the first that is young

@@ -25,6 +25,7 @@ type DB struct {
 	write   chan *engine.Conn // holds the one writer when it is free
 	readers chan *reader
 	opened  int // readers there are
+	turns   turns
 
 	bindings bindingCache
 	closing  sync.Once
@@ -41,7 +42,7 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The data folder cannot be created.", Err: err}
 	}
-	db := &DB{path: filepath.Join(dir, "pdpp.db"), write: make(chan *engine.Conn, 1)}
+	db := &DB{path: filepath.Join(dir, "pdpp.db"), write: make(chan *engine.Conn, 1), turns: newTurns(dir)}
 	writer, err := openConn(db.path, writerPragmas)
 	if err != nil {
 		return nil, openError(err)
@@ -139,8 +140,35 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 		return err
 	}
 	defer func() { db.write <- conn }()
+	done, err := db.turns.waitUpdate(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.transact(ctx, conn, func() {}, fn), done())
+}
+
+// Bulk implements store.Store.
+func (db *DB) Bulk(ctx context.Context, fn func(store.Tx) error) error {
+	started, err := db.turns.waitBulk(ctx)
+	if err != nil {
+		return err
+	}
+	started = sync.OnceFunc(started)
+	defer started()
+	conn, err := take(ctx, db.write)
+	if err != nil {
+		return err
+	}
+	defer func() { db.write <- conn }()
+	return db.transact(ctx, conn, started, fn)
+}
+
+// transact does a transaction that writes. It calls started when the transaction has
+// the store.
+func (db *DB) transact(ctx context.Context, conn *engine.Conn, started func(), fn func(store.Tx) error) error {
 	t := &tx{db: db, conn: conn}
-	err = db.run(ctx, conn, func() error {
+	err := db.run(ctx, conn, func() error {
+		started()
 		if err := cmp.Or(fn(t), ctx.Err()); err != nil {
 			return err
 		}
@@ -162,6 +190,7 @@ func (db *DB) emptyLog(conn *engine.Conn) {
 	}
 	conn.SetBusyTimeout(50)
 	defer conn.SetBusyTimeout(busyTimeout)
+	_ = conn.Exec(`PRAGMA wal_checkpoint(PASSIVE)`) // most of the work, while others can write
 	busy, err := queryInt(conn, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	db.unlogged = err != nil || busy != 0
 }

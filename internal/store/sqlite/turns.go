@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/osfile"
+)
+
+// SQLite lets any waiting process write next, so that one that writes all the time
+// keeps others waiting for ever. Two locked files beside the store put the processes
+// in order (H-2):
+//
+//   - bulk.lock is held by the one slice of a long write that waits for the store. The
+//     process that wrote last cannot overtake it.
+//   - update.lock is held by an Update until it has committed. A slice that is about to
+//     wait for the store lets it go first.
+//
+// So an Update waits for two slices at most: the one that writes and the one that
+// waits. The system drops the locks of a process that ends.
+type turns struct {
+	bulk   string
+	update string
+	slice  chan struct{} // holds a value while no slice of this process waits
+}
+
+func newTurns(dir string) turns {
+	t := turns{
+		bulk: filepath.Join(dir, "bulk.lock"), update: filepath.Join(dir, "update.lock"),
+		slice: make(chan struct{}, 1),
+	}
+	t.slice <- struct{}{}
+	return t
+}
+
+const (
+	lockTimeout = 30 * time.Second
+	lockPoll    = 5 * time.Millisecond
+)
+
+// waitBulk waits for the turn of a slice. started is called when the slice has the
+// store, or will not have it.
+func (t *turns) waitBulk(ctx context.Context) (started func(), err error) {
+	select {
+	case <-t.slice:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	turn, err := lock(ctx, t.bulk)
+	if err != nil {
+		t.slice <- struct{}{}
+		return nil, err
+	}
+	started = func() {
+		_ = turn.Close() // nothing was written to it
+		t.slice <- struct{}{}
+	}
+	before, err := lock(ctx, t.update)
+	if err != nil {
+		started()
+		return nil, err
+	}
+	return started, before.Close()
+}
+
+// waitUpdate announces an Update. done is called when it has ended.
+func (t *turns) waitUpdate(ctx context.Context) (done func() error, err error) {
+	f, err := lock(ctx, t.update)
+	if err != nil {
+		return nil, err
+	}
+	return f.Close, nil
+}
+
+// lock waits for the lock of a file, which lasts until the file is closed.
+func lock(ctx context.Context, path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The data folder cannot be written to.", RetryAfter: 60, Err: err}
+	}
+	if err := waitLock(ctx, f); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func waitLock(ctx context.Context, f *os.File) error {
+	err := osfile.Lock(f)
+	if !errors.Is(err, osfile.ErrLocked) {
+		return err
+	}
+	tick := time.NewTicker(lockPoll)
+	defer tick.Stop()
+	end := time.NewTimer(lockTimeout)
+	defer end.Stop()
+	for errors.Is(err, osfile.ErrLocked) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-end.C:
+			return &pdpp.Error{Code: pdpp.CodeBusy, Message: "The store is busy; try again.", RetryAfter: 1, Err: err}
+		case <-tick.C:
+			err = osfile.Lock(f)
+		}
+	}
+	return err
+}

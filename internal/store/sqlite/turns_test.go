@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"pdpp/internal/osfile"
+	"pdpp/internal/store"
+)
+
+// isLocked tells whether somebody holds the lock of a file.
+func isLocked(t *testing.T, path string) bool {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return errors.Is(osfile.Lock(f), osfile.ErrLocked)
+}
+
+func waitLocked(t *testing.T, path string) {
+	t.Helper()
+	for !isLocked(t, path) {
+		runtime.Gosched()
+	}
+}
+
+// sequence notes what happens after what.
+type sequence struct {
+	mu    sync.Mutex
+	steps []string
+}
+
+func (o *sequence) add(step string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.steps = append(o.steps, step)
+}
+
+// TestUpdateGoesBeforeSlices: while one process has many slices to write, an Update of
+// another waits for the slice that writes and the one that waits, and no further ones.
+func TestUpdateGoesBeforeSlices(t *testing.T) { // H-2, H-171
+	dir := t.TempDir()
+	busy, other := openDB(t, dir), openDB(t, dir)
+	var done sequence
+	var wg sync.WaitGroup
+	writing, release := make(chan struct{}), make(chan struct{})
+	slice := func(store.Tx) error { done.add("slice"); return nil }
+	wg.Go(func() {
+		err := busy.Bulk(t.Context(), func(store.Tx) error {
+			close(writing)
+			<-release
+			done.add("slice")
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-writing
+	for range 20 {
+		wg.Go(func() {
+			if err := busy.Bulk(t.Context(), slice); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	waitLocked(t, filepath.Join(dir, "bulk.lock"))
+	// The two halves of other.Update, to know when the first is done.
+	conn := <-other.write
+	defer func() { other.write <- conn }()
+	finish, err := other.turns.waitUpdate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	err = other.transact(t.Context(), conn, func() {}, func(store.Tx) error { done.add("update"); return nil })
+	if err := errors.Join(err, finish()); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	if at := slices.Index(done.steps, "update"); at > 2 || at < 0 || len(done.steps) != 22 {
+		t.Errorf("the update came after %d slices: %v", at, done.steps)
+	}
+}
+
+// TestSlicesOfProcessesTakeTurns: a process that waits is not overtaken by the one
+// that wrote last.
+func TestSlicesOfProcessesTakeTurns(t *testing.T) { // H-2
+	dir := t.TempDir()
+	busy, other := openDB(t, dir), openDB(t, dir)
+	var done sequence
+	var wg sync.WaitGroup
+	err := busy.Bulk(t.Context(), func(store.Tx) error {
+		wg.Go(func() {
+			if err := other.Bulk(t.Context(), func(store.Tx) error { done.add("other"); return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+		waitLocked(t, filepath.Join(dir, "bulk.lock"))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if err := busy.Bulk(t.Context(), func(store.Tx) error { done.add("busy"); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wg.Wait()
+	if done.steps[0] != "other" {
+		t.Errorf("the process that waited was overtaken: %v", done.steps)
+	}
+}
