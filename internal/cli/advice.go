@@ -2,10 +2,12 @@ package cli
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"pdpp"
+	"pdpp/internal/credential"
 )
 
 // tokenImportFor is the command that saves a token for a server.
@@ -43,11 +45,25 @@ func withAdvice(err error, provider, cacheRoot string) error {
 		return err
 	}
 	shown := *e
-	if e.Code == pdpp.CodeOwnerCredential {
+	switch {
+	case e.Code == pdpp.CodeOwnerCredential:
 		shown.Hint = "Remove the owner credential."
+	case e.Code == pdpp.CodeNotConnected && cacheRoot == "":
+		shown.Hint = cacheHere(provider)
 	}
 	shown.Hint = strings.TrimSpace(shown.Hint + " Run: " + credentialAdvice(provider, cacheRoot))
 	return &shown
+}
+
+// cacheHere says that the working folder has a credential of the public implementation,
+// which keeps its cache there; "" when it has none. It is not used unasked: a host may
+// start this program in any folder, and a folder may come from anybody (H-202).
+func cacheHere(provider string) string {
+	root, err := filepath.Abs(".pdpp")
+	if err != nil || !(&credential.Cache{Root: root}).HasShared(provider) {
+		return ""
+	}
+	return "This folder has one: add --cache-root " + quote(root) + ", or:"
 }
 
 // credentialCodes say that there is no usable credential.

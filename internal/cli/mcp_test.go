@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -254,5 +255,64 @@ func TestSTDIO3AdapterStopsUsingAnOwnerTokenOfAnotherServer(t *testing.T) {
 	}
 	if _, err := cache.Choose(url, ""); pdpp.CodeOf(err) != pdpp.CodeOwnerCredential {
 		t.Errorf("the next start: %v", err)
+	}
+}
+
+// An imported refresh token is used: the adapter renews by itself (H-205).
+func TestSTDIO1ImportTakesARefreshToken(t *testing.T) {
+	var bearers []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/token" {
+			if r.FormValue("refresh_token") != "rt_0" || r.FormValue("client_id") != "cli_9" {
+				t.Errorf("renewed with %v", r.Form)
+			}
+			io.WriteString(w, `{"access_token":"at_1","token_type":"Bearer","expires_in":3600}`)
+			return
+		}
+		bearers = append(bearers, r.Header.Get("Authorization"))
+		io.WriteString(w, `{"bearer":{"token_kind":"client"},"connectors":[]}`)
+	}))
+	defer srv.Close()
+	root := filepath.Join(t.TempDir(), "cache")
+	run := func(stdin string, args ...string) (int, string) {
+		var out, errOut bytes.Buffer
+		code := Main(t.Context(), Env{
+			Program: "pdpp", Args: append([]string{"token", "import", srv.URL, "--cache-root", root}, args...), Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errOut,
+			Getenv: func(string) string { return "" }, Now: time.Now,
+		})
+		return code, errOut.String()
+	}
+	const answer = `{"access_token":"at_0","token_type":"Bearer","expires_in":30,"refresh_token":"rt_0"}`
+	if code, errOut := run(answer); code != exitUsage || !strings.Contains(errOut, "--token-endpoint") {
+		t.Errorf("without an endpoint: exit %d\n%s", code, errOut)
+	}
+	if code, errOut := run(answer, "--token-endpoint", "http://elsewhere.example/token", "--client-id", "cli_9"); code != exitUsage {
+		t.Errorf("an endpoint that a secret is not sent to: exit %d\n%s", code, errOut)
+	}
+	if code, errOut := run(answer, "--token-endpoint", srv.URL+"/token", "--client-id", "cli_9", "--grant", "grt_1"); code != 0 {
+		t.Fatalf("exit %d\n%s", code, errOut)
+	}
+	out := asked(t, srv.URL, root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"schema","arguments":{}}}`)
+	if want := []string{"Bearer at_0", "Bearer at_1"}; !slices.Equal(bearers, want) {
+		t.Errorf("read with %q, want %q\n%s", bearers, want, out)
+	}
+}
+
+// A credential in the working folder is named and not used unasked.
+func TestSTDIO2CredentialInTheWorkingFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(filepath.Join(".pdpp", "clients"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(".pdpp", "clients", "data.example.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none := pdpp.Errorf(pdpp.CodeNotConnected, "There is none.")
+	for provider, want := range map[string]bool{"https://data.example": true, "https://other.example": false} {
+		var e *pdpp.Error
+		if !errors.As(withAdvice(none, provider, ""), &e) || strings.Contains(e.Hint, "This folder has one: add --cache-root ") != want {
+			t.Errorf("%s: %v", provider, e)
+		}
 	}
 }

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -15,16 +17,18 @@ import (
 
 // tokenImport is `pdpp token import` (H-27).
 type tokenImport struct {
-	Provider string `arg:"" name:"provider-url" help:"The server that the token is for."`
-	Grant    string `placeholder:"ID" help:"The grant it belongs to (default: a name of its own)."`
+	Provider      string `arg:"" name:"provider-url" help:"The server that the token is for."`
+	Grant         string `placeholder:"ID" help:"The grant it belongs to (default: as the input says, else a name of its own)."`
+	TokenEndpoint string `placeholder:"URL" help:"Where a refresh token is used, when the input does not say."`
+	ClientID      string `placeholder:"ID" help:"The client that a refresh token was issued to, when the input does not say."`
 	cacheFlag
 	jsonFlag
 }
 
-// tokenMax bounds what is read of a token.
-const tokenMax = 8 << 10
+// importMax bounds what is read of a token, or of the JSON it stands in.
+const importMax = 64 << 10
 
-// Run implements the command. The token comes from standard input: flags are seen by
+// Run implements the command. Tokens come from standard input: flags are seen by
 // others (H-9).
 func (c *tokenImport) Run(ctx context.Context, a *app) error {
 	provider, cache, err := a.cacheFor(c.Provider, c.cacheFlag)
@@ -34,20 +38,16 @@ func (c *tokenImport) Run(ctx context.Context, a *app) error {
 	if c.Grant != "" && !credential.ValidID(c.Grant) {
 		return pdpp.Errorf(pdpp.CodeUsage, "--grant does not accept %q.", c.Grant)
 	}
-	token, err := a.readToken()
+	cred, err := a.readCredential()
 	if err != nil {
 		return err
 	}
-	if err := a.verifyToken(ctx, provider, token); err != nil {
+	c.complete(cred, provider)
+	if err := cred.CheckRenewal(); err != nil {
 		return err
 	}
-	id := c.Grant
-	if id == "" {
-		id = secret.ID("imported_")[:len("imported_")+8]
-	}
-	cred := &credential.Credential{
-		ID: id, Provider: provider, Token: token, Kind: string(pdpp.TokenClient), Status: credential.Active,
-		Resource: provider, CreatedAt: a.Now(),
+	if err := a.verifyToken(ctx, provider, cred.Token); err != nil {
+		return err
 	}
 	if err := cache.Put(ctx, cred); err != nil {
 		return err
@@ -55,28 +55,68 @@ func (c *tokenImport) Run(ctx context.Context, a *app) error {
 	if c.JSON {
 		return a.printJSON(credentialRow(cred))
 	}
-	return a.print("Saved the credential of " + id + " for " + provider + ".\n" + a.next(setupFor(provider, c.CacheRoot)))
+	return a.print("Saved the credential of " + cred.ID + " for " + provider + ".\n" + a.next(setupFor(provider, c.CacheRoot)))
 }
 
-// readToken reads one line.
-func (a *app) readToken() (string, error) {
+// complete fills in what the flags say, and a name where there is none.
+func (c *tokenImport) complete(cred *credential.Credential, provider string) {
+	cred.Provider, cred.Resource = provider, provider
+	cred.TokenEndpoint = cmp.Or(c.TokenEndpoint, cred.TokenEndpoint)
+	cred.ClientID = cmp.Or(c.ClientID, cred.ClientID)
+	if cred.ID = cmp.Or(c.Grant, cred.ID); !credential.ValidID(cred.ID) {
+		cred.ID = secret.ID("imported_")[:len("imported_")+8]
+	}
+}
+
+// readCredential reads one line with a token, or a JSON object that has one: the answer
+// of a token endpoint, or a saved credential.
+func (a *app) readCredential() (*credential.Credential, error) {
 	if isTerminal(a.Stdin) {
 		a.note("Paste the token, then press Enter.")
 	}
-	line, err := bufio.NewReader(io.LimitReader(a.Stdin, tokenMax)).ReadString('\n')
+	in := bufio.NewReader(io.LimitReader(a.Stdin, importMax))
+	if isJSON(in) {
+		var raw json.RawMessage
+		if err := json.NewDecoder(in).Decode(&raw); err != nil {
+			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input begins like JSON and is not. Pass a token alone, or the answer of a token endpoint.")
+		}
+		cred, err := credential.FromJSON(raw, a.Now())
+		if err != nil {
+			return nil, err
+		}
+		return cred, checkToken(cred.Token)
+	}
+	line, err := in.ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", &pdpp.Error{Code: pdpp.CodeInputMissing, Message: "The token could not be read.", Err: err}
+		return nil, &pdpp.Error{Code: pdpp.CodeInputMissing, Message: "The token could not be read.", Err: err}
 	}
 	token := strings.TrimSpace(line)
+	cred := &credential.Credential{Token: token, Kind: string(pdpp.TokenClient), Status: credential.Active, CreatedAt: a.Now()}
+	return cred, checkToken(token)
+}
+
+// isJSON reports an input that begins with an object.
+func isJSON(in *bufio.Reader) bool {
+	for {
+		b, err := in.Peek(1)
+		if err != nil || !strings.ContainsAny(string(b), " \t\r\n") {
+			return err == nil && b[0] == '{'
+		}
+		_, _ = in.Discard(1) // it was peeked at
+	}
+}
+
+// checkToken refuses what is no token, or no grant's, by its looks.
+func checkToken(token string) error {
 	switch {
 	case !credential.ValidToken(token):
-		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input has no token: one line of letters, digits and ._~+/=- is expected.")
+		return pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input has no token: one line of letters, digits and ._~+/=- is expected.")
 	case credential.IsOwnerToken(token):
-		return "", errOwnerToken
+		return errOwnerToken
 	case strings.HasPrefix(token, "pdpp_pt_"):
-		return "", pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which reads nothing without those of its members. Save it where it is made: pdpp packages create --save-credential.")
+		return pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which reads nothing without those of its members. Save it where it is made: pdpp packages create --save-credential.")
 	}
-	return token, nil
+	return nil
 }
 
 // errOwnerToken refuses an owner's token, by its prefix or by what its server says.

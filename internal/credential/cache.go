@@ -148,7 +148,7 @@ func (c *Cache) read(path string) (*Credential, error) {
 		cred.Path = path
 		if name := strings.TrimSuffix(filepath.Base(path), suffix); cred.ID == "" {
 			cred.ID = name
-		} else if cred.ID != name {
+		} else if cred.ID != name && !c.isShared(path) {
 			err = errors.Join(err, errors.New("its name is not the grant's"))
 		}
 	}

@@ -33,7 +33,7 @@ func (c *Cache) Choose(provider, grant string) (*Credential, error) {
 // last is the credential that was saved last. One that cannot be read does not stand
 // in the way of the others, except an owner's (D5).
 func (c *Cache) last(provider string) (*Credential, error) {
-	all, broken, err := c.in(c.folder(provider))
+	all, broken, err := c.of(provider)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +61,14 @@ func (c *Cache) ofGrant(provider, grant string) (*Credential, error) {
 			return cred, err
 		}
 	}
-	all, _, err := c.in(dir)
+	all, _, err := c.of(provider)
 	if err != nil {
 		return nil, err
+	}
+	for _, cred := range all {
+		if cred.ID == grant {
+			return cred, nil
+		}
 	}
 	if len(all) == 0 {
 		return nil, pdpp.Errorf(pdpp.CodeNotConnected, "There is no credential for %s in %s.", provider, c.Root)
@@ -194,11 +199,7 @@ func (c *Cache) All() ([]*Credential, error) {
 	}
 	var out []*Credential
 	for _, e := range entries {
-		folder := filepath.Join(dir, e.Name())
-		good, bad, err := c.in(folder)
-		if err != nil {
-			bad = []broken{{folder, err}}
-		}
+		good, bad := c.at(filepath.Join(dir, e.Name()), e)
 		for _, b := range bad {
 			c.Warn(b.message())
 		}
@@ -207,32 +208,45 @@ func (c *Cache) All() ([]*Credential, error) {
 	return out, nil
 }
 
+// at reads what one entry of the folder of clients holds: a folder of ours, or a file
+// of the public implementation.
+func (c *Cache) at(path string, e fs.DirEntry) (good []*Credential, bad []broken) {
+	var err error
+	switch {
+	case strings.HasPrefix(e.Name(), "."):
+	case e.Type().IsRegular() && strings.HasSuffix(path, suffix):
+		var cred *Credential
+		if cred, err = c.read(path); err == nil {
+			good = append(good, cred)
+		}
+	default:
+		good, bad, err = c.in(path)
+	}
+	if err != nil {
+		bad = []broken{{path, err}}
+	}
+	return good, bad
+}
+
 // Forget removes the credential of a grant, or all of a provider when grant is "",
 // also those that cannot be used, and gives their ids.
 func (c *Cache) Forget(ctx context.Context, provider, grant string) ([]string, error) {
-	good, bad, err := c.in(c.folder(provider))
+	good, bad, err := c.of(provider)
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
-	for _, cred := range good {
-		if cred.Provider == provider {
-			paths = append(paths, cred.Path)
-		}
-	}
-	for _, b := range bad {
-		paths = append(paths, b.path)
+	for _, b := range bad { // their name is all that is known of them
+		good = append(good, &Credential{Path: b.path, Provider: provider, ID: strings.TrimSuffix(filepath.Base(b.path), suffix)})
 	}
 	var ids []string
-	for _, path := range paths {
-		id := strings.TrimSuffix(filepath.Base(path), suffix)
-		if grant != "" && id != grant {
+	for _, cred := range good {
+		if cred.Provider != provider || grant != "" && cred.ID != grant {
 			continue
 		}
-		if err := c.remove(ctx, path); err != nil {
+		if err := c.remove(ctx, cred.Path); err != nil {
 			return ids, err
 		}
-		ids = append(ids, id)
+		ids = append(ids, cred.ID)
 	}
 	return ids, nil
 }

@@ -74,12 +74,7 @@ func folderName(provider string) string {
 	if err != nil {
 		return "_"
 	}
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' {
-			return r
-		}
-		return '_'
-	}, u.Hostname())
+	name := strings.Map(fileRune, u.Hostname())
 	if u.Port() != "" {
 		name += "_" + u.Port()
 	}
