@@ -32,6 +32,20 @@ func DetectBinaryString(chunks iter.Seq[[]byte]) (Binary, bool) {
 	return p.result()
 }
 
+// DetectBinaryStart is DetectBinaryString for the beginning of a long string. Its size
+// is not known then.
+func DetectBinaryStart(chunks iter.Seq[[]byte]) (Binary, bool) {
+	p := probe{isCut: true}
+	for chunk := range chunks {
+		if !p.feed(chunk) {
+			return Binary{}, false
+		}
+	}
+	b, ok := p.result()
+	b.SizeBytes = -1
+	return b, ok
+}
+
 // probe judges a string as it goes by.
 type probe struct {
 	stage   stage
@@ -41,6 +55,7 @@ type probe struct {
 	chars   int // of the whole string
 	payload base64Count
 	octets  int64 // of a payload that is not base64
+	isCut   bool  // the string goes on
 }
 
 type stage uint8
@@ -145,7 +160,7 @@ func (p *probe) result() (Binary, bool) {
 	switch p.stage {
 	case inText:
 		b.SizeBytes = p.payload.size()
-		return b, p.chars >= minBinaryChars && p.payload.looksBinary()
+		return b, p.chars >= minBinaryChars && p.payload.looksBinary() && (p.isCut || p.payload.digits%4 != 1)
 	case inBase64:
 		b.SizeBytes = p.payload.size()
 	case inPercent:
@@ -211,12 +226,11 @@ func (n *base64Count) add(b []byte) bool {
 	return n.kinds&(standard|urlSafe) != standard|urlSafe
 }
 
-// looksBinary applies the rest of EX-8: what separates base64 from words, numbers
-// and hexadecimal digits.
+// looksBinary tells base64 from words, numbers and hexadecimal digits (EX-8).
 func (n *base64Count) looksBinary() bool {
 	const mixed = upper | lower | digit
 	distinct := bits.OnesCount64(n.seen[0]) + bits.OnesCount64(n.seen[1])
-	return n.digits%4 != 1 && n.kinds&mixed == mixed && distinct >= minDistinctChars
+	return n.kinds&mixed == mixed && distinct >= minDistinctChars
 }
 
 // size is the number of octets the text decodes to; -1 when it is not base64.

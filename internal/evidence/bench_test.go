@@ -36,7 +36,7 @@ func BenchmarkHit(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			finder := NewFinder(analyzer.Query(tt.q))
-			texts := []Text{{"subject", tt.subject}, {"body", tt.body}}
+			texts := []Text{{Field: "subject", Content: tt.subject}, {Field: "body", Content: tt.body}}
 			data := mail(tt.subject, tt.body)
 			r := entry("{}", "actor=from", "primary-title=subject", "primary-text=body", "event-time=sent_at", "amount=amount", "time=sent_at")
 			var out []byte

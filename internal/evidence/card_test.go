@@ -168,7 +168,7 @@ func TestBinaryContentIsNeverShown(t *testing.T) {
 		r := entry(`{"title":"`+value+`","text":"`+value+`","sent_at":"`+value+`","who":"`+value+`"}`,
 			"primary-title=title", "primary-text=text", "event-time=sent_at", "actor=who")
 		decoded, _ := rawjson.String([]byte(`"` + value + `"`))
-		m := NewFinder([]string{"image", strings.ToLower(secret[:4])}).Find([]Text{{"text", decoded}})
+		m := NewFinder([]string{"image", strings.ToLower(secret[:4])}).Find([]Text{{Field: "text", Content: decoded}})
 		out := string(AppendExcerpts(AppendCard(nil, r, EventTimeOf(r)), r, Excerpts(r, m)))
 		if strings.Contains(out, secret[10:40]) {
 			t.Errorf("BINARY-1 content shown: %s", out)

@@ -32,6 +32,7 @@ type Excerpt struct {
 	Highlighted bool   // something is marked
 	Start, End  int
 	Total       int
+	Searched    int // characters after which the field matches, when none of them does; else 0
 }
 
 // IsTruncated reports whether a part of the field is not shown.
@@ -45,7 +46,7 @@ func Excerpts(r *Record, m Matches) []Excerpt {
 		if len(out) == maxExcerpts {
 			return out
 		}
-		if found.Content != "" && !isBinaryText(found.Content) {
+		if found.Content != "" && !found.isBinary() {
 			out = append(out, found.excerpt(m.provenance))
 		}
 	}
@@ -67,7 +68,7 @@ func Snippet(excerpts []Excerpt) (field, preview string, ok bool) {
 
 func (m match) excerpt(why Provenance) Excerpt {
 	part := around(m.Content, m.best, m.total)
-	e := Excerpt{Field: m.Field, Provenance: why, Start: part.from, End: part.to, Total: m.total}
+	e := Excerpt{Field: m.Field, Provenance: why, Start: part.from, End: part.to, Total: m.total, Searched: m.searched}
 	e.Preview, e.Highlighted = render(m.Content, part, m.best.places, m.total)
 	return e
 }
@@ -86,12 +87,13 @@ func beginning(r *Record, field string) Excerpt {
 	return e
 }
 
-// isBinaryText is DetectBinary for a decoded string.
-func isBinaryText(s string) bool {
+// isBinary is DetectBinary for a decoded string, or the beginning of one.
+func (t Text) isBinary() bool {
+	s := t.Content
 	if len(s) < minBinaryChars {
 		return false
 	}
-	var p probe
+	p := probe{isCut: t.Chars > 0}
 	var buf [64 * utf8.UTFMax]byte
 	for len(s) > 0 {
 		chunk, _ := cutChars(s, len(buf)/utf8.UTFMax)
@@ -118,7 +120,8 @@ func AppendExcerpts(dst []byte, r *Record, excerpts []Excerpt) []byte {
 }
 
 // append writes one excerpt. Its continuation starts at the first character that
-// is shown, so that a reader who follows it sees the excerpt in its place.
+// is shown, so that a reader who follows it sees the excerpt in its place; or where the
+// part begins that holds the match.
 func (e Excerpt) append(w *writer, r *Record) {
 	w.raw(`{"object":"evidence_excerpt","field_path":`)
 	w.str(e.Field)
@@ -136,7 +139,11 @@ func (e Excerpt) append(w *writer, r *Record) {
 	w.int(e.Total)
 	w.raw(`,"truncated":`)
 	w.bool(e.IsTruncated())
+	if e.Searched > 0 {
+		w.raw(`,"match_after_chars":`)
+		w.int(e.Searched)
+	}
 	w.raw(`,"read":`)
-	FieldWindow{Field: e.Field, Offset: e.Start}.append(w, r)
+	FieldWindow{Field: e.Field, Offset: max(e.Start, e.Searched)}.append(w, r)
 	w.raw(`}`)
 }

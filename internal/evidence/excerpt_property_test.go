@@ -90,7 +90,7 @@ func checkExcerpt(t failer, content string, e Excerpt) {
 func checkSearch(t failer, content, q string) {
 	t.Helper()
 	terms := analyzer.Query(q)
-	m := NewFinder(terms).Find([]Text{{"f", content}})
+	m := NewFinder(terms).Find([]Text{{Field: "f", Content: content}})
 	has := false
 	analyzer.Terms(content, func(term []byte) bool {
 		for _, want := range terms {
@@ -102,7 +102,7 @@ func checkSearch(t failer, content, q string) {
 		t.Fatalf("Q-7 %q in %q: %v, found %q", terms, content, has, m.Fields())
 	}
 	ex := Excerpts(&Record{}, m)
-	if !has || isBinaryText(content) {
+	if !has || (Text{Content: content}).isBinary() {
 		if len(ex) != 0 {
 			t.Fatalf("excerpt %+v of what does not match or is binary", ex)
 		}
@@ -136,7 +136,7 @@ func TestExcerptProperties(t *testing.T) {
 func TestLeadingProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		content := searched().Draw(t, "content")
-		for _, e := range Excerpts(&Record{}, FindSemantic([]Text{{"f", content}})) {
+		for _, e := range Excerpts(&Record{}, FindSemantic([]Text{{Field: "f", Content: content}})) {
 			checkExcerpt(t, content, e)
 			if e.Start != 0 || e.Highlighted {
 				t.Fatalf("EX-6 beginning: %+v", e)
@@ -163,7 +163,7 @@ func TestLongText(t *testing.T) {
 		content := strings.Repeat(unit, size/len(unit)) + " april rent"
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		m := NewFinder(terms).Find([]Text{{"f", content}})
+		m := NewFinder(terms).Find([]Text{{Field: "f", Content: content}})
 		ex := Excerpts(&Record{}, m)
 		runtime.ReadMemStats(&after)
 		if ex[0].Total != utf8.RuneCountInString(content) || !ex[0].Highlighted {
@@ -180,7 +180,7 @@ func BenchmarkFind(b *testing.B) {
 	b.SetBytes(int64(len(content)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if m := NewFinder([]string{"april", "letter"}).Find([]Text{{"f", content}}); len(m.Fields()) != 1 {
+		if m := NewFinder([]string{"april", "letter"}).Find([]Text{{Field: "f", Content: content}}); len(m.Fields()) != 1 {
 			b.Fatal("not found")
 		}
 	}

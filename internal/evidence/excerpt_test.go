@@ -14,7 +14,7 @@ import (
 
 // search finds q in one field of a record that shows nothing else.
 func search(content, q string) Excerpt {
-	m := NewFinder(analyzer.Query(q)).Find([]Text{{"note", content}})
+	m := NewFinder(analyzer.Query(q)).Find([]Text{{Field: "note", Content: content}})
 	ex := Excerpts(entry(`{}`), m)
 	if len(ex) == 0 {
 		return Excerpt{}
@@ -24,7 +24,7 @@ func search(content, q string) Excerpt {
 
 func TestExcerptJSON(t *testing.T) {
 	r := entry(`{"memo":"April rent"}`)
-	m := NewFinder([]string{"rent"}).Find([]Text{{"memo", "April rent"}})
+	m := NewFinder([]string{"rent"}).Find([]Text{{Field: "memo", Content: "April rent"}})
 	want := `x[{"object":"evidence_excerpt","field_path":"memo","provenance":"lexical_match",` +
 		`"preview_text":"April <mark>rent</mark>","highlighted":true,` +
 		`"start_chars":0,"end_chars":10,"total_chars":10,"truncated":false,` +
@@ -44,7 +44,7 @@ func TestExcerptContinuation(t *testing.T) {
 	r := entry(`{"text":"Hello"}`)
 	r.ID = "a/b"
 	note := strings.Repeat("lorem ipsum ", 100) + "rent"
-	out := AppendExcerpts(nil, r, Excerpts(r, NewFinder([]string{"rent"}).Find([]Text{{"note", note}})))
+	out := AppendExcerpts(nil, r, Excerpts(r, NewFinder([]string{"rent"}).Find([]Text{{Field: "note", Content: note}})))
 	var list []struct {
 		Field string `json:"field_path"`
 		Start int    `json:"start_chars"`
@@ -165,12 +165,12 @@ func TestWholeFieldBoundary(t *testing.T) {
 
 func TestMatchedFields(t *testing.T) {
 	texts := []Text{
-		{"none", "nothing here"},
-		{"once", "rent"},
-		{"often", "rent rent rent"},
-		{"both", "April, rent"},
-		{"again", "the rent"},
-		{"scan", "data:rent/png," + strings.Repeat("x", 300)},
+		{Field: "none", Content: "nothing here"},
+		{Field: "once", Content: "rent"},
+		{Field: "often", Content: "rent rent rent"},
+		{Field: "both", Content: "April, rent"},
+		{Field: "again", Content: "the rent"},
+		{Field: "scan", Content: "data:rent/png," + strings.Repeat("x", 300)},
 	}
 	m := NewFinder(analyzer.Query("april rent")).Find(texts)
 	if diff := cmp.Diff([]string{"both", "often", "once", "again", "scan"}, m.Fields()); diff != "" {
@@ -192,7 +192,7 @@ func TestMatchedFields(t *testing.T) {
 }
 
 func TestExcerptsOfTheText(t *testing.T) {
-	memo := Text{"memo", "April rent"}
+	memo := Text{Field: "memo", Content: "April rent"}
 	long := strings.Repeat("word ", 100)
 	for name, tt := range map[string]struct {
 		data     string
@@ -203,7 +203,7 @@ func TestExcerptsOfTheText(t *testing.T) {
 		"EX-6 role":            {`{"note":"Hello","text":"no"}`, []string{"primary-text=note"}, []Text{memo}, []string{"memo lexical_match 0-10/10", "note declared_role 0-5/5"}},
 		"EX-6 name":            {`{"note":"no","text":"Hello"}`, nil, []Text{memo}, []string{"memo lexical_match 0-10/10", "text declared_role 0-5/5"}},
 		"EX-6 not twice":       {`{"memo":"April rent"}`, []string{"primary-text=memo"}, []Text{memo}, []string{"memo lexical_match 0-10/10"}},
-		"EX-6 three":           {`{"text":"Hello"}`, nil, []Text{memo, {"b", "rent"}, {"c", "rent"}, {"d", "rent"}}, []string{"memo lexical_match 0-10/10", "b lexical_match 0-4/4", "c lexical_match 0-4/4"}},
+		"EX-6 three":           {`{"text":"Hello"}`, nil, []Text{memo, {Field: "b", Content: "rent"}, {Field: "c", Content: "rent"}, {Field: "d", Content: "rent"}}, []string{"memo lexical_match 0-10/10", "b lexical_match 0-4/4", "c lexical_match 0-4/4"}},
 		"EX-6 beginning":       {`{"text":"` + long + `"}`, nil, nil, []string{"text declared_role 0-319/500"}},
 		"EX-6 empty text":      {`{"note":"","text":"Hello"}`, []string{"primary-text=note"}, nil, []string{"text declared_role 0-5/5"}},
 		"EVID-1 no other name": {`{"body":"Hello","content":"Hello","message":"Hello"}`, nil, nil, nil},
@@ -214,6 +214,33 @@ func TestExcerptsOfTheText(t *testing.T) {
 			var got []string
 			for _, e := range Excerpts(r, NewFinder([]string{"rent"}).Find(tt.texts)) {
 				got = append(got, fmt.Sprintf("%s %s %d-%d/%d", e.Field, e.Provenance, e.Start, e.End, e.Total))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("excerpts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestExcerptOfABeginning: of a long text only the beginning is looked through.
+func TestExcerptOfABeginning(t *testing.T) {
+	words := strings.Repeat("word ", 200)
+	for name, tt := range map[string]struct {
+		texts []Text
+		want  []string // field, start-end/total, marked or not, searched
+	}{
+		"EX-6 found in it":            {[]Text{{Field: "a", Content: words + "rent " + words, Chars: 90_000, Matched: true}}, []string{"a 845-1159/90000 true 0"}},
+		"EX-6 found after it":         {[]Text{{Field: "a", Content: words, Chars: 90_000, Matched: true}}, []string{"a 0-319/90000 false 1000"}},
+		"Q-7 found nowhere":           {[]Text{{Field: "a", Content: words, Chars: 90_000}}, nil},
+		"Q-7 a word that goes on":     {[]Text{{Field: "a", Content: words + "rent", Chars: 90_000}}, nil},
+		"Q-7 the word that is shown":  {[]Text{{Field: "a", Content: words, Chars: 90_000, Matched: true}, {Field: "b", Content: "rent"}}, []string{"b 0-4/4 true 0", "a 0-319/90000 false 1000"}},
+		"EX-6 a whole text's end":     {[]Text{{Field: "a", Content: "my rent"}}, []string{"a 0-7/7 true 0"}},
+		"EX-8 binary, as far as seen": {[]Text{{Field: "a", Content: strings.Repeat("QUJDabc123+/xyzMNOP9\r\n", 50)[:1001], Chars: 90_000, Matched: true}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, e := range Excerpts(entry(`{}`), NewFinder([]string{"rent"}).Find(tt.texts)) {
+				got = append(got, fmt.Sprintf("%s %d-%d/%d %t %d", e.Field, e.Start, e.End, e.Total, e.Highlighted, e.Searched))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("excerpts (-want +got):\n%s", diff)
@@ -237,7 +264,7 @@ func TestExcerptOfPreview(t *testing.T) {
 }
 
 func TestSemanticExcerpts(t *testing.T) {
-	m := FindSemantic([]Text{{"note", strings.Repeat("家", 400)}, {"memo", "rent"}, {"empty", ""}})
+	m := FindSemantic([]Text{{Field: "note", Content: strings.Repeat("家", 400)}, {Field: "memo", Content: "rent"}, {Field: "empty", Content: ""}})
 	want := []Excerpt{
 		{Field: "note", Provenance: SemanticMatch, Preview: strings.Repeat("家", 320) + "…", End: 320, Total: 400},
 		{Field: "memo", Provenance: SemanticMatch, Preview: "rent", End: 4, Total: 4},
@@ -249,7 +276,7 @@ func TestSemanticExcerpts(t *testing.T) {
 
 func TestSnippet(t *testing.T) {
 	r := entry(`{"title":"Flat","note":"April rent"}`)
-	field, preview, ok := Snippet(Excerpts(r, NewFinder([]string{"rent"}).Find([]Text{{"note", "April rent"}})))
+	field, preview, ok := Snippet(Excerpts(r, NewFinder([]string{"rent"}).Find([]Text{{Field: "note", Content: "April rent"}})))
 	if !ok || field != "note" || preview != "April <mark>rent</mark>" {
 		t.Errorf("Q-7 Snippet = %q, %q, %v", field, preview, ok)
 	}

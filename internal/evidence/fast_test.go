@@ -32,7 +32,7 @@ func TestPlainRendering(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		content := plainText().Draw(t, "content")
 		f := NewFinder(analyzer.Query("rent april müller 家 b"))
-		found := f.find(Text{"f", content}).best.places
+		found := f.find(Text{Field: "f", Content: content}).best.places
 		start := rapid.SampledFrom(runeStarts(content)).Draw(t, "start")
 		end := rapid.SampledFrom(runeStarts(content[start:])).Draw(t, "end") + start
 		text := content[start:end]
@@ -162,7 +162,7 @@ func TestFinderTakes(t *testing.T) {
 				}
 				return true
 			})
-			m := f.find(Text{"f", content})
+			m := f.find(Text{Field: "f", Content: content})
 			if m.count != count || m.distinct != len(seen) {
 				t.Fatalf("Q-7 %q in %q: %d of %d terms, want %d of %d", terms, content, m.count, m.distinct, count, len(seen))
 			}
@@ -221,7 +221,7 @@ func TestCardAfterText(t *testing.T) {
 // TestBinaryTextBound checks that a short text is judged as a long one is.
 func TestBinaryTextBound(t *testing.T) {
 	for n, want := range map[int]bool{252: false, 256: true} {
-		if got := isBinaryText(base64.StdEncoding.EncodeToString(octets(n / 4 * 3))); got != want {
+		if got := (Text{Content: base64.StdEncoding.EncodeToString(octets(n / 4 * 3))}).isBinary(); got != want {
 			t.Errorf("EX-8 %d characters of base64: binary %v, want %v", n, got, want)
 		}
 	}

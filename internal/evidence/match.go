@@ -7,10 +7,16 @@ import (
 	"pdpp/internal/analyzer"
 )
 
+// MaxSearched is how many characters of a field are looked through for an excerpt.
+// It bounds the work for a hit, however long the texts that others send (EX-6).
+const MaxSearched = 64 << 10
+
 // Text is the decoded text of one field that was searched.
 type Text struct {
 	Field   string
 	Content string
+	Chars   int  // of the whole text, when Content is only its beginning; else 0
+	Matched bool // of such a text: some part of it holds a term of the query
 }
 
 // Matches are the fields of a record that matched a query, best first.
@@ -26,6 +32,7 @@ type match struct {
 	count    int // occurrences of all of them
 	total    int // characters
 	best     group
+	searched int // characters, when the field matches only after them; else 0
 }
 
 // FindSemantic takes texts that a semantic search found, best first. There is
@@ -39,7 +46,8 @@ func FindSemantic(texts []Text) Matches {
 }
 
 // Fields names the fields that hold at least one term, best first: those with the
-// most different terms, then the most occurrences, then in declared order.
+// most different terms, then the most occurrences, then in declared order. What
+// comes after the first MaxSearched characters of a field does not count for the order.
 func (m Matches) Fields() []string {
 	names := make([]string, len(m.found))
 	for i, f := range m.found {
@@ -90,6 +98,7 @@ type Finder struct {
 
 	// Of the text at hand.
 	content     string
+	isCut       bool    // content is the beginning of a longer text
 	occurrences []int   // of each term so far
 	near        []int   // of each term in window
 	window      group   // the places that end with the last one
@@ -122,7 +131,7 @@ func lengthBit(n int) uint64 { return 1 << min(n, 63) }
 func (f *Finder) Find(texts []Text) Matches {
 	m := Matches{provenance: LexicalMatch}
 	for _, t := range texts {
-		if found := f.find(t); found.count > 0 {
+		if found := f.find(t); found.count > 0 || found.searched > 0 {
 			m.found = append(m.found, found)
 		}
 	}
@@ -133,23 +142,26 @@ func (f *Finder) Find(texts []Text) Matches {
 }
 
 func (f *Finder) find(t Text) match {
-	f.reset(t.Content)
+	f.reset(t)
 	analyzer.Spans(t.Content, f.visit)
 	m := match{Text: t}
 	for _, n := range f.occurrences {
 		m.count += n
 		m.distinct += min(n, 1)
 	}
-	if m.count > 0 {
-		m.total = f.chars + charCount(f.content[f.offset:])
+	switch {
+	case m.count > 0:
+		m.total = max(t.Chars, f.chars+charCount(f.content[f.offset:]))
 		m.best = group{f.best.distinct, slices.Clone(f.best.places)}
+	case t.Matched:
+		m.total, m.searched = t.Chars, charCount(t.Content)
 	}
 	return m
 }
 
 // reset begins a text.
-func (f *Finder) reset(content string) {
-	f.content = content
+func (f *Finder) reset(t Text) {
+	f.content, f.isCut = t.Content, t.Chars > 0
 	clear(f.occurrences)
 	clear(f.near)
 	f.window = group{places: f.buf[:0]}
@@ -162,6 +174,9 @@ func (f *Finder) reset(content string) {
 func (f *Finder) take(term []byte, start, end int) bool {
 	if f.lengths[term[0]]&lengthBit(len(term)) == 0 {
 		return true
+	}
+	if f.isCut && end == len(f.content) {
+		return true // perhaps the beginning of a longer word
 	}
 	if i, ok := f.index[string(term)]; ok {
 		f.add(place{term: i, start: start, end: end})

@@ -33,7 +33,7 @@ func TestDensestGroup(t *testing.T) {
 			content = append(content, terms[term]...)
 		}
 		want := densest(places)
-		got := NewFinder(terms).Find([]Text{{"f", string(content)}}).found[0].best
+		got := NewFinder(terms).Find([]Text{{Field: "f", Content: string(content)}}).found[0].best
 		if got.distinct != want.distinct || len(got.places) != len(want.places) || got.places[0] != want.places[0] {
 			t.Fatalf("EX-6 densest group is %+v, want %+v", got, want)
 		}

@@ -137,26 +137,50 @@ func (q *request) sourceEvidence(s *shape) *evidence.Record {
 	return rec
 }
 
-// texts are the fields of a record that were searched, whole.
+// texts are the fields of a record that were searched: whole, or as much of them as
+// is looked through for an excerpt.
 func (s *searcher) texts(r *store.Record) ([]evidence.Text, error) {
 	out := s.hits.texts[:0]
-	for _, f := range s.search.Sources[r.Source].Fields {
-		value, ok := rawjson.Get(r.Body, f.Name)
+	var matched []bool // by field; nil: all texts are whole so far
+	for i, f := range s.search.Sources[r.Source].Fields {
+		text, ok, err := s.text(r, f.Name)
+		if err != nil {
+			return nil, err
+		}
 		if !ok {
 			continue
 		}
-		if rawjson.KindOf(value) == rawjson.KindStub {
-			w := dataWriter{request: s.request, record: r}
-			whole, err := w.appendLong(nil, store.ParseStub(value))
-			if err != nil {
-				return nil, err
+		if text.Chars > 0 {
+			if matched == nil {
+				if matched, err = s.view.Matched(s.search, r); err != nil {
+					return nil, err
+				}
 			}
-			value = whole
+			text.Matched = matched[i]
 		}
-		if text, ok := rawjson.String(value); ok {
-			out = append(out, evidence.Text{Field: f.Name, Content: text})
-		}
+		out = append(out, text)
 	}
 	s.hits.texts = out
 	return out, nil
+}
+
+// text is a field of a record; false when it is no text.
+func (s *searcher) text(r *store.Record, field string) (t evidence.Text, ok bool, err error) {
+	t.Field = field
+	value, found := rawjson.Get(r.Body, field)
+	if !found || rawjson.KindOf(value) != rawjson.KindStub {
+		t.Content, ok = rawjson.String(value)
+		return t, ok, nil
+	}
+	stub := store.ParseStub(value)
+	if !stub.Text {
+		return t, false, nil
+	}
+	if stub.Chars > evidence.MaxSearched {
+		t.Chars = stub.Chars
+	}
+	w := dataWriter{request: s.request, record: r}
+	raw, err := w.appendStart(stub.Quote(nil), stub, evidence.MaxSearched)
+	t.Content, ok = rawjson.String(stub.Quote(raw))
+	return t, ok, err
 }

@@ -2,6 +2,7 @@ package rs
 
 import (
 	"bytes"
+	"math"
 
 	"pdpp"
 	"pdpp/internal/evidence"
@@ -194,6 +195,11 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 	if w.preview == 0 || stub.Chars <= w.preview {
 		return w.appendLong(dst, stub)
 	}
+	isHit := w.facts != nil
+	if !stub.Text && isHit && stub.Chars > evidence.MaxSearched {
+		w.truncated(m, &evidence.Truncation{TotalChars: stub.Chars, AsJSON: true})
+		return append(dst, '"', '"'), nil
+	}
 	if !stub.Text {
 		whole, err := w.appendLong(nil, stub)
 		if err != nil {
@@ -213,7 +219,7 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 		cut.Binary = &binary
 	} else {
 		cut.ShownChars = w.preview
-		if dst, err = w.appendStart(dst, stub); err != nil {
+		if dst, err = w.appendStart(dst, stub, w.preview); err != nil {
 			return dst, err
 		}
 	}
@@ -221,17 +227,24 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 	return append(dst, '"'), nil
 }
 
-// longBinary reports whether a long text is binary (EX-8).
+// longBinary reports whether a long text is binary (EX-8). For a hit its beginning
+// tells.
 func (w *dataWriter) longBinary(stub store.Stub) (binary evidence.Binary, is bool, err error) {
-	binary, is = evidence.DetectBinaryString(func(yield func([]byte) bool) {
-		err = w.view.Long(w.record.Ref, stub, 0, yield)
+	left, detect := math.MaxInt, evidence.DetectBinaryString
+	if w.facts != nil && stub.Chars > evidence.MaxSearched {
+		left, detect = evidence.MaxSearched/store.PieceChars, evidence.DetectBinaryStart
+	}
+	binary, is = detect(func(yield func([]byte) bool) {
+		err = w.view.Long(w.record.Ref, stub, 0, func(piece []byte) bool {
+			left--
+			return yield(piece) && left > 0
+		})
 	})
 	return binary, is, err
 }
 
-// appendStart appends the first characters of a long text, as many as a preview has.
-func (w *dataWriter) appendStart(dst []byte, stub store.Stub) ([]byte, error) {
-	left := w.preview
+// appendStart appends the first characters of a long text, left of them.
+func (w *dataWriter) appendStart(dst []byte, stub store.Stub, left int) ([]byte, error) {
 	err := w.view.Long(w.record.Ref, stub, 0, func(piece []byte) bool {
 		part := rawjson.Prefix(piece, left)
 		dst = append(dst, part...)

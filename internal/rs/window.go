@@ -323,6 +323,12 @@ func failures(pattern []rune) []int {
 
 // foldRune is the least of the characters that fold together.
 func foldRune(r rune) rune {
+	if r < utf8.RuneSelf { // of each such group, the capital letter is the least
+		if 'a' <= r && r <= 'z' {
+			r -= 'a' - 'A'
+		}
+		return r
+	}
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
 		least = min(least, next)

@@ -14,6 +14,9 @@ type Searcher interface {
 	// belongs to the call. Nothing but the sources' fields and visible records
 	// has any influence on what is visited, or in which order.
 	Search(q query.Search, visit func(*Match) (taken bool, err error)) error
+	// Matched tells which of its source's fields hold a term of the query, in a
+	// record that Search visited. It does not read their texts.
+	Matched(q query.Search, r *Record) ([]bool, error)
 }
 
 // Match is a record found by its words, with what its score depends on.

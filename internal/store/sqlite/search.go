@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"slices"
+
+	"pdpp"
 	"pdpp/internal/query"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlgen"
@@ -123,4 +126,30 @@ func (f *finder) next() (bool, error) {
 		f.cur.Length = length
 		return true, nil
 	}
+}
+
+// Matched implements store.Searcher.
+func (t *tx) Matched(q query.Search, r *store.Record) ([]bool, error) {
+	src := q.Sources[r.Source]
+	matched := make([]bool, len(src.Fields))
+	s, ok, err := t.source(q.Subject, src.Source)
+	if err != nil || !ok {
+		return matched, err
+	}
+	stmt, err := t.conn.Query(`SELECT term_counts FROM records WHERE record = ?`, int64(r.Ref))
+	if err != nil {
+		return matched, err
+	}
+	defer stmt.Close()
+	row, err := stmt.Step()
+	if err != nil || !row {
+		return matched, err
+	}
+	for counts := range store.TermCounts(stmt.Bytes(0)).Fields {
+		i := slices.IndexFunc(src.Fields, func(f *pdpp.Field) bool { return s.FieldID(f) == counts.Field })
+		if i >= 0 {
+			matched[i] = slices.ContainsFunc(q.Terms, func(term string) bool { return counts.Times(store.TermHash([]byte(term))) > 0 })
+		}
+	}
+	return matched, nil
 }

@@ -22,6 +22,7 @@ var searchTests = []test{
 	{"Q-4 every term, in the fields together", testEveryTerm},
 	{"Q-2 only the given fields", testOnlyGivenFields},
 	{"Q-5 times and length", testTimesAndLength},
+	{"Q-7 matched fields", testMatchedFields},
 	{"Q-11 oldest", testOldest},
 	{"REC-22 filters", testSearchFilters},
 	{"REC-30 few and many visible records", testFewAndMany},
@@ -149,6 +150,40 @@ func testTimesAndLength(t *testing.T, open Opener) {
 		q := query.Search{Terms: analyzer.Query(text), Sources: []query.SearchSource{searched(w.from(connA, "entries"), "memo", "note")}}
 		if diff := cmp.Diff(want, w.search(q)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+// testMatchedFields: the index knows which fields of a match hold a term.
+func testMatchedFields(t *testing.T, open Opener) {
+	w := newWorld(t, open)
+	long := strings.Repeat("word ", 20_000)
+	w.ingest(connB,
+		put("memo", `{"memo":"rent","note":"word"}`, 1),
+		put("note", `{"memo":"word","note":"`+long+`rent"}`, 2),
+		put("both", `{"memo":"april","note":"`+long+`rent"}`, 3))
+	want := map[string][]bool{"memo": {true, false}, "note": {false, true}, "both": {true, true}}
+	for terms, n := range map[string]int{"rent": 3, "rent april": 1} {
+		q := query.Search{Subject: w.subject, Terms: analyzer.Query(terms)}
+		for _, src := range w.both() {
+			q.Sources = append(q.Sources, searched(src, "memo", "note"))
+		}
+		w.view(func(v store.View) error {
+			return v.Search(q, func(m *store.Match) (bool, error) {
+				n--
+				got, err := v.Matched(q, &m.Record)
+				expected := slices.Clone(want[string(m.ID)])
+				if terms == "rent" && string(m.ID) == "both" {
+					expected[0] = false
+				}
+				if diff := cmp.Diff(expected, got); diff != "" || err != nil {
+					t.Errorf("%q matches fields of %s (-want +got), %v:\n%s", terms, m.ID, err, diff)
+				}
+				return true, nil
+			})
+		})
+		if n != 0 {
+			t.Errorf("%q: %d matches are missing", terms, n)
 		}
 	}
 }

@@ -1,0 +1,20 @@
+package rs
+
+import (
+	"testing"
+	"unicode"
+)
+
+// TestFoldRune: characters are found under simple case folding (FW-1), and the short
+// way for ASCII characters agrees with it.
+func TestFoldRune(t *testing.T) {
+	for r := range rune(0x3000) {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		if got := foldRune(r); got != least {
+			t.Errorf("FW-1 foldRune(%q) = %q, want %q", r, got, least)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package rs_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
+)
+
+// TestSearchLongTexts: a hit costs a bounded amount of reading, however long its
+// fields are. Anyone who can send the owner a message can make them long.
+func TestSearchLongTexts(t *testing.T) {
+	w := ledger(t)
+	const far = 40 * evidence.MaxSearched
+	prose := strings.Repeat("the letter goes on ", far/19+1)[:far] // few words, so that all are indexed (Q-4)
+	put := func(id, members string) {
+		w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":%q,"data":{"id":%q,%s}}`, id, id, members))
+	}
+	put("near", `"memo":"tale","note":`+quoted("once "+prose))
+	put("far", `"memo":"saga","note":`+quoted(prose+" omega"))
+	put("both", `"memo":"omega myth","note":`+quoted(prose+" omega"))
+	put("cut", `"memo":"edge ome","note":`+quoted(prose[:evidence.MaxSearched-4]+" omegaverse "+prose))
+	put("code", `"memo":"code","note":`+quoted(octets(far)))
+	put("wide", `"memo":"wide","scan":{"mime_type":"image/png","size_bytes":9,"k":[`+strings.Repeat(`"ü",`, far/4)+`1]}`)
+	owner := w.OwnerToken()
+	counted, pieces := counting(w)
+	search := func(t *testing.T, q string) resttest.Answer {
+		t.Helper()
+		pieces.Store(0)
+		a := counted.Get(owner, "/v1/search?q="+q).OK()
+		const most = 3 * evidence.MaxSearched / store.PieceChars // is it binary, its beginning, its excerpt
+		if n := pieces.Load(); n > most {
+			t.Errorf("%q: %d pieces were read for a hit, want at most %d", q, n, most)
+		}
+		return a
+	}
+	t.Run("EX-6 a match in the beginning", func(t *testing.T) {
+		a := search(t, "tale+once")
+		finds(t, a, "entries/near@cin_a1")
+		sameJSON(t, a.At("data.0.matched_fields"), `["memo","note"]`)
+		text := a.At("data.0.evidence_excerpts.1.preview_text").(string)
+		if !strings.HasPrefix(text, "<mark>once</mark> the letter") || a.At("data.0.evidence_excerpts.1.match_after_chars") != nil {
+			t.Errorf("excerpt %s", a.Body)
+		}
+		sameJSON(t, a.At("data.0.evidence_excerpts.1.total_chars"), fmt.Sprint(far+len("once ")))
+	})
+	t.Run("EX-6 a match far in", func(t *testing.T) {
+		a := search(t, "omega+saga")
+		finds(t, a, "entries/far@cin_a1")
+		sameJSON(t, a.At("data.0.matched_fields"), `["memo","note"]`)
+		const excerpt = "data.0.evidence_excerpts.1."
+		sameJSON(t, a.At(excerpt+"highlighted"), `false`)
+		sameJSON(t, a.At(excerpt+"provenance"), `"lexical_match"`)
+		sameJSON(t, a.At(excerpt+"start_chars"), `0`)
+		sameJSON(t, a.At(excerpt+"total_chars"), fmt.Sprint(far+len(" omega")))
+		sameJSON(t, a.At(excerpt+"truncated"), `true`)
+		sameJSON(t, a.At(excerpt+"match_after_chars"), fmt.Sprint(evidence.MaxSearched))
+		window := w.Get(owner, a.At(excerpt+"read.href").(string)).OK()
+		sameJSON(t, window.At("window.start_chars"), fmt.Sprint(evidence.MaxSearched))
+	})
+	t.Run("Q-7 what is shown comes first", func(t *testing.T) {
+		a := search(t, "omega+myth")
+		sameJSON(t, a.At("data.0.matched_fields"), `["memo","note"]`)
+		sameJSON(t, a.At("data.0.snippet"), `{"field":"memo","text":"<mark>omega</mark> <mark>myth</mark>"}`)
+	})
+	t.Run("Q-7 a word that is cut is not another one", func(t *testing.T) {
+		sameJSON(t, search(t, "ome").At("data.0.matched_fields"), `["memo"]`)
+	})
+	t.Run("EX-8 a long base64 text is judged by its beginning", func(t *testing.T) {
+		a := search(t, "code")
+		sameJSON(t, a.At("data.0.evidence_card.binary.0.kind"), `"base64_text"`)
+		if size := a.At("data.0.evidence_card.binary.0.size_bytes"); size != nil {
+			t.Errorf("size_bytes %v of a text that was not read to its end", size)
+		}
+	})
+	t.Run("EX-8 a long object is not read", func(t *testing.T) {
+		finds(t, search(t, "wide"), "entries/wide@cin_a1")
+	})
+}
+
+// counting serves a world again and counts the pieces of long values that are read.
+func counting(w *resttest.World) (*resttest.World, *atomic.Int64) {
+	c := &countedStore{Store: w.Store}
+	return another(w, func(cfg *rs.Config) { cfg.Store = c }), &c.pieces
+}
+
+type countedStore struct {
+	store.Store
+	pieces atomic.Int64
+}
+
+func (c *countedStore) View(ctx context.Context, fn func(store.View) error) error {
+	return c.Store.View(ctx, func(v store.View) error { return fn(countedView{v, &c.pieces}) })
+}
+
+type countedView struct {
+	store.View
+	pieces *atomic.Int64
+}
+
+func (v countedView) Long(ref store.Ref, stub store.Stub, from int, piece func([]byte) bool) error {
+	return v.View.Long(ref, stub, from, func(p []byte) bool {
+		v.pieces.Add(1)
+		return piece(p)
+	})
+}
