@@ -3,64 +3,88 @@ package httpx
 import (
 	"context"
 	"sync"
-
-	"pdpp"
 )
 
-// Turns keep one token from using everything that all of them share: it has its
-// turn share times at once, and further requests of it wait. It is safe for
-// concurrent use. A nil Turns lets everybody through.
+// Turns bounds how many requests of one kind do their work at once: share of
+// them for each client, total for all clients together. Further ones wait, those
+// of one client in a line of their own, so that a client with many requests
+// delays the others by share of them at most. It is safe for concurrent use.
 type Turns struct {
-	share int
+	share int           // 0: no bound for a client
+	total chan struct{} // nil: no bound for all
 
 	mu    sync.Mutex
-	lines map[pdpp.TokenID]*line
+	lines map[string]*line
 }
 
-// line is where the requests of one token wait.
+// line is where the requests of one client wait.
 type line struct {
 	slots chan struct{}
 	users int // that wait or have their turn
 }
 
-// NewTurns makes turns of a share; nil, which lifts the limit, when there is no rate.
-func NewTurns(rate Rate, share int) *Turns {
-	if rate <= 0 {
-		return nil
+// NewTurns makes turns with two bounds; 0 lifts one.
+func NewTurns(share, total int) *Turns {
+	t := &Turns{share: share, lines: map[string]*line{}}
+	if total > 0 {
+		t.total = make(chan struct{}, total)
 	}
-	return &Turns{share: share, lines: map[pdpp.TokenID]*line{}}
+	return t
 }
 
-// Take waits for a turn. After a nil error the caller calls done once.
-func (t *Turns) Take(ctx context.Context, id pdpp.TokenID) (done func(), err error) {
-	if t == nil {
-		return func() {}, nil
+// Take waits for a turn of a client. After a nil error the caller calls done once.
+func (t *Turns) Take(ctx context.Context, client string) (done func(), err error) {
+	leave, err := t.queue(ctx, client)
+	if err != nil || t.total == nil {
+		return leave, err
 	}
-	t.mu.Lock()
-	l := t.lines[id]
-	if l == nil {
-		l = &line{slots: make(chan struct{}, t.share)}
-		t.lines[id] = l
-	}
-	l.users++
-	t.mu.Unlock()
 	select {
-	case l.slots <- struct{}{}:
+	case t.total <- struct{}{}:
 		return func() {
-			<-l.slots
-			t.leave(id, l)
+			<-t.total
+			leave()
 		}, nil
 	case <-ctx.Done():
-		t.leave(id, l)
+		leave()
 		return nil, ctx.Err()
 	}
 }
 
-// leave forgets the line when nobody is in it.
-func (t *Turns) leave(id pdpp.TokenID, l *line) {
+// queue waits in the line of a client.
+func (t *Turns) queue(ctx context.Context, client string) (leave func(), err error) {
+	if t.share == 0 {
+		return func() {}, nil
+	}
+	l := t.join(client)
+	select {
+	case l.slots <- struct{}{}:
+		return func() {
+			<-l.slots
+			t.part(client, l)
+		}, nil
+	case <-ctx.Done():
+		t.part(client, l)
+		return nil, ctx.Err()
+	}
+}
+
+func (t *Turns) join(client string) *line {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.lines[client]
+	if l == nil {
+		l = &line{slots: make(chan struct{}, t.share)}
+		t.lines[client] = l
+	}
+	l.users++
+	return l
+}
+
+// part forgets the line when nobody is in it.
+func (t *Turns) part(client string, l *line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if l.users--; l.users == 0 {
-		delete(t.lines, id)
+		delete(t.lines, client)
 	}
 }

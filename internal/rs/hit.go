@@ -30,6 +30,9 @@ func newHitWriter(terms []string) hitWriter {
 
 // writeHit appends one search result. It has everything but the record's body.
 func (s *searcher) writeHit(h *hit) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
 	if h.record.Body != nil {
 		return s.writeRecord(h)
 	}

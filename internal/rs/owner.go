@@ -21,7 +21,6 @@ import (
 // ownerRequest is an authenticated request on an owner route (rs-contract §12).
 type ownerRequest struct {
 	request
-	ctx      context.Context
 	w        http.ResponseWriter
 	store    store.Store // checks the token again in every transaction that writes
 	manifest *pdpp.Manifest
@@ -38,8 +37,8 @@ func (s *Server) write(answer func(*ownerRequest) error, params ...string) handl
 			return err
 		}
 		defer leave()
-		q := &ownerRequest{ctx: ctx, w: w, store: ownerStore{s.Store, s, who.bearer}}
-		q.request = request{server: s, http: r, vars: vars, now: s.Clock()}
+		q := &ownerRequest{w: w, store: ownerStore{s.Store, s, who.bearer}}
+		q.request = request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock()}
 		err = s.view(ctx, func(v store.View) error {
 			if err := q.admit(v, who); err != nil {
 				return err

@@ -18,6 +18,7 @@ import (
 type request struct {
 	server *Server
 	http   *http.Request
+	ctx    context.Context // ends with the time for the request
 	view   store.View
 	reach  *grant.Reach
 	known  *knownReach // the reach, with what follows from it
@@ -34,18 +35,18 @@ type request struct {
 
 // read makes the handler of a read route: everything up to the meaning of the
 // parameters happens here, in the order of C-20.
-func (s *Server) read(answer func(*request) error, params ...string) handler {
+func (s *Server) read(isExpensive cost, answer func(*request) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
 		who, ctx, leave, err := s.enter(r, readTimeout)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		req := &request{server: s, http: r, vars: vars, now: s.Clock()}
+		req := &request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock()}
 		lent := answers.Borrow()
 		defer func() { lent.GiveBack(req.body) }()
 		req.body = lent.Bytes()
-		done, err := s.turns.Take(ctx, who.key)
+		done, err := s.turns.take(ctx, s, r, who, isExpensive(r))
 		if err != nil {
 			return err
 		}

@@ -140,6 +140,9 @@ func (s *searcher) rank() ([]hit, error) {
 			s.cut = true
 			return false, nil
 		}
+		if err := s.ctx.Err(); err != nil { // a store may read far ahead
+			return false, err
+		}
 		s.ranked++
 		last = m.Number()
 		best.add(m, s.shapes[m.Source])

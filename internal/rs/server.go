@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"time"
 
 	"pdpp/internal/blobfile"
@@ -39,7 +38,7 @@ type Server struct {
 	reaches   reachCache
 	documents httpx.PerOrigin[*documents]
 	limiter   *httpx.Limiter
-	turns     *httpx.Turns
+	turns     turns
 	throttle  *httpx.Throttle
 	used      usedTokens
 	good      goodTokens
@@ -56,7 +55,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		Config: cfg, cursors: cursors,
 		limiter: httpx.NewLimiter(cfg.Rate, cfg.Clock), throttle: httpx.NewThrottle(cfg.Clock),
-		turns: httpx.NewTurns(cfg.Rate, max(2, runtime.GOMAXPROCS(0))), // half of the store's readers
+		turns: newTurns(cfg.Rate),
 	}
 	s.routes = s.table()
 	s.inside = httpx.Chain(httpx.Handler(s.route), httpx.WithRequestID, httpx.Observe(cfg.Observer))
@@ -67,22 +66,22 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) table() []route {
 	authorization := s.discovery(func(d *documents) document { return d.authorization })
 	return []route{
-		{"/v1/streams", methods{"GET": s.read(listStreams)}},
-		{"/v1/streams/{stream}", methods{"GET": s.read(streamMetadata)}},
-		{"/v1/schema", methods{"GET": s.read(schema, "view", "detail", "stream")}},
+		{"/v1/streams", methods{"GET": s.read(cheap, listStreams)}},
+		{"/v1/streams/{stream}", methods{"GET": s.read(cheap, streamMetadata)}},
+		{"/v1/schema", methods{"GET": s.read(cheap, schema, "view", "detail", "stream")}},
 		{"/v1/streams/{stream}/records", methods{
-			"GET":    s.read(listRecords, "limit", "cursor", "order", "sort", "count", "fields", "view", "filter", "expand", "expand_limit", "changes_since"),
+			"GET":    s.read(unlessPlain, listRecords, "limit", "cursor", "order", "sort", "count", "fields", "view", "filter", "expand", "expand_limit", "changes_since"),
 			"DELETE": s.write(deleteRecords),
 		}},
 		{"/v1/streams/{stream}/records/{id}", methods{
-			"GET":    s.read(getRecord, "fields", "view", "expand", "expand_limit"),
+			"GET":    s.read(unlessPlain, getRecord, "fields", "view", "expand", "expand_limit"),
 			"DELETE": s.write(deleteRecord),
 		}},
-		{"/v1/streams/{stream}/records/{id}/field-window", methods{"GET": s.read(fieldWindow, query.WindowParams...)}},
-		{"/v1/streams/{stream}/aggregate", methods{"GET": s.read(aggregate, query.AggregateParams...)}},
-		{"/v1/search", methods{"GET": s.read(search, query.SearchParams...)}},
+		{"/v1/streams/{stream}/records/{id}/field-window", methods{"GET": s.read(cheap, fieldWindow, query.WindowParams...)}},
+		{"/v1/streams/{stream}/aggregate", methods{"GET": s.read(expensive, aggregate, query.AggregateParams...)}},
+		{"/v1/search", methods{"GET": s.read(expensive, search, query.SearchParams...)}},
 		{"/v1/blobs", methods{"POST": s.write(postBlob, "mime_type")}},
-		{"/v1/blobs/{blob_id}", methods{"GET": s.read(getBlob)}},
+		{"/v1/blobs/{blob_id}", methods{"GET": s.read(cheap, getBlob)}},
 		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords)}},
 		{"/v1/state/{connector}", methods{"GET": s.write(getState), "PUT": s.write(putState)}},
 		{"/", methods{"GET": s.discovery(func(d *documents) document { return d.index })}},

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"runtime"
 	"time"
 
 	"pdpp"
@@ -25,6 +26,9 @@ type Store interface {
 	Describe() string
 	Close() error
 }
+
+// Readers is how many views a store has at once; further ones wait.
+func Readers() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 // View reads one snapshot. Everything it returns stays valid, except what is
 // said to belong to a callback.

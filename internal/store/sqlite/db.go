@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -56,7 +55,7 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 		return nil, err
 	}
 	db.write <- writer
-	n := max(4, 2*runtime.GOMAXPROCS(0))
+	n := store.Readers()
 	db.readers = make(chan *reader, n)
 	for range n {
 		r, err := openReader(db.path)

@@ -1,0 +1,203 @@
+package rs_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/query"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
+)
+
+// slowStore is a store whose searches, aggregates and changes take until they are let
+// go. They hold a reader of the store meanwhile.
+type slowStore struct {
+	store.Store
+	entered chan struct{} // one for each read that has begun
+	letGo   chan struct{}
+
+	now, most atomic.Int32 // slow reads at once
+	released  sync.Once
+}
+
+// release lets all reads go. A test that fails releases them too.
+func (s *slowStore) release() { s.released.Do(func() { close(s.letGo) }) }
+
+func (s *slowStore) View(ctx context.Context, fn func(store.View) error) error {
+	return s.Store.View(ctx, func(v store.View) error { return fn(&slowView{v, s}) })
+}
+
+type slowView struct {
+	store.View
+	store *slowStore
+}
+
+func (v *slowView) wait() {
+	s := v.store
+	now := s.now.Add(1)
+	defer s.now.Add(-1)
+	for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
+		continue
+	}
+	s.entered <- struct{}{}
+	<-s.letGo
+}
+
+func (v *slowView) Search(q query.Search, visit func(*store.Match) (bool, error)) error {
+	v.wait()
+	return v.View.Search(q, visit)
+}
+
+func (v *slowView) Aggregate(q query.Aggregate) (store.Aggregation, error) {
+	v.wait()
+	return v.View.Aggregate(q)
+}
+
+func (v *slowView) Horizon(subject pdpp.SubjectID) (query.Mark, error) {
+	v.wait()
+	return v.View.Horizon(subject)
+}
+
+func slow(w *resttest.World, rate int) (*resttest.World, *slowStore) {
+	s := &slowStore{Store: w.Store, entered: make(chan struct{}, 100), letGo: make(chan struct{})}
+	server := another(w, func(c *rs.Config) { c.Store, c.Rate = s, httpx.Rate(rate) })
+	w.T.Cleanup(s.release) // before the server is closed
+	return server, s
+}
+
+var expensiveTargets = []string{
+	"/v1/search?q=rent", "/v1/streams/entries/aggregate?metric=count",
+	"/v1/streams/entries/records?changes_since=beginning",
+}
+
+// Expensive reads of many clients leave a reader to the cheap ones, to those that are
+// refused and to the readiness probe.
+func TestExpensiveReadsLeaveReaders(t *testing.T) {
+	for name, rate := range map[string]int{"H-67 C-35 with a rate": 600, "H-67 C-35 without": 0} {
+		t.Run(name, func(t *testing.T) {
+			w := ledger(t)
+			server, s := slow(w, rate)
+			readers := store.Readers()
+			var reads sync.WaitGroup
+			for i := range 2 * readers {
+				tok := first(w.Grant(ledgerGrant))
+				reads.Go(func() { server.Get(tok, expensiveTargets[i%len(expensiveTargets)]).OK() })
+			}
+			for range readers - max(1, readers/4) {
+				<-s.entered
+			}
+			tok := first(w.Grant(ledgerGrant))
+			for _, target := range []string{
+				"/v1/streams", "/v1/schema", "/v1/streams/entries", "/v1/streams/entries/records?limit=1&connection_id=cin_a1",
+				"/v1/streams/entries/records/ent_31", "/v1/streams/entries/records/ent_31/field-window?field=memo", "/readyz",
+			} {
+				server.Get(tok, target).OK()
+			}
+			for _, target := range expensiveTargets {
+				expect(t, server.Get("pdpp_at_unknown", target), 401, pdpp.CodeInvalidToken)
+			}
+			s.release()
+			reads.Wait()
+			if most := int(s.most.Load()); most > readers-max(1, readers/4) {
+				t.Errorf("%d expensive reads at once, with %d readers", most, readers)
+			}
+		})
+	}
+}
+
+// A client with several tokens has the share of one.
+func TestSharesArePerClient(t *testing.T) {
+	t.Run("H-67", func(t *testing.T) {
+		w := ledger(t)
+		server, s := slow(w, 600)
+		_, g := w.Grant(ledgerGrant)
+		share := store.Readers() / 2
+		var reads sync.WaitGroup
+		for range 2 * share {
+			tok, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}})
+			reads.Go(func() { server.Get(tok, "/v1/search?q=rent").OK() })
+		}
+		for range share {
+			<-s.entered
+		}
+		other := first(w.Grant(ledgerGrant))
+		reads.Go(func() { server.Get(other, "/v1/search?q=rent").OK() })
+		<-s.entered
+		if most := int(s.most.Load()); most != share+1 {
+			t.Errorf("%d searches at once: %d of one client, and one of another?", most, share)
+		}
+		s.release()
+		reads.Wait()
+	})
+}
+
+// endingStore ends the context of a request when its search has visited one match, and
+// reads on as if it had not noticed.
+type endingStore struct {
+	store.Store
+	end     context.CancelFunc
+	visited int
+	all     bool // end it after the last match instead
+	stopped error
+}
+
+func (s *endingStore) View(ctx context.Context, fn func(store.View) error) error {
+	return s.Store.View(context.WithoutCancel(ctx), func(v store.View) error { return fn(&endingView{v, s}) })
+}
+
+type endingView struct {
+	store.View
+	store *endingStore
+}
+
+func (v *endingView) Search(q query.Search, visit func(*store.Match) (bool, error)) error {
+	s := v.store
+	err := v.View.Search(q, func(m *store.Match) (bool, error) {
+		for {
+			s.visited++
+			taken, err := visit(m)
+			if !s.all {
+				s.end()
+			}
+			if s.stopped = err; err != nil || !taken || s.all {
+				return taken, err
+			}
+		}
+	})
+	s.end()
+	return err
+}
+
+func TestSearchEndsWithItsContext(t *testing.T) {
+	w := ledger(t)
+	tok := first(w.Grant(ledgerGrant))
+	ask := func(t *testing.T, s *endingStore) int {
+		ctx, cancel := context.WithCancel(t.Context())
+		s.Store, s.end = w.Store, cancel
+		server := another(w, func(c *rs.Config) { c.Store = s }).Server
+		req := httptest.NewRequestWithContext(ctx, "GET", "http://localhost/v1/search?q=rent", nil)
+		req.RemoteAddr = "127.0.0.1:1"
+		req.Header.Set("Authorization", "Bearer "+tok)
+		rec := httptest.NewRecorder()
+		server.Handler().ServeHTTP(rec, req)
+		return rec.Code
+	}
+	t.Run("C-35 in ranking", func(t *testing.T) {
+		s := &endingStore{}
+		if status := ask(t, s); status != 503 || s.visited != 2 || !errors.Is(s.stopped, context.Canceled) {
+			t.Errorf("status %d, %d visits, stopped by %v", status, s.visited, s.stopped)
+		}
+	})
+	t.Run("C-35 in excerpts", func(t *testing.T) {
+		if status := ask(t, &endingStore{all: true}); status != 503 {
+			t.Errorf("status %d, want 503: hits were written after the end", status)
+		}
+	})
+}
