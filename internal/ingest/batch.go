@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -58,12 +59,13 @@ func (r *BatchResult) AppendJSON(dst []byte) []byte {
 	return append(dst, "]}"...)
 }
 
-// Batch takes the lines of one call into a binding (I-1 … I-8): all accepted ones
-// in one transaction, or none.
+// Batch takes the lines of one call into a binding (I-1 … I-8), in order and in
+// slices, so that others can write in between.
 //
 // A body above the limits is CodeResourceLimit, one that cannot be read
-// CodeInvalidRequest, a storage failure CodeIngestStorage; nothing is stored
-// then. Errors of the context come back as they are. When the declaration of the
+// CodeInvalidRequest; nothing is stored then. A storage failure is
+// CodeIngestStorage and says how many lines were stored before it. Errors of the
+// context come back as they are. When the declaration of the
 // stream was replaced meanwhile, the lines are stored under the new one;
 // CodeNotFound when it is gone.
 func Batch(ctx context.Context, st store.Store, b *store.Binding, body io.Reader, now time.Time) (BatchResult, error) {
@@ -71,8 +73,11 @@ func Batch(ctx context.Context, st store.Store, b *store.Binding, body io.Reader
 	if err != nil || len(inputs) == 0 {
 		return res, err
 	}
+	left := inputs
 	for try := 1; ; try++ {
-		err = storeBatch(ctx, st, b, inputs, now)
+		var n int
+		n, err = storeBatch(ctx, st, b, left, now)
+		left = left[n:]
 		if !errors.Is(err, store.ErrStale) || try == staleTries {
 			break
 		}
@@ -81,7 +86,7 @@ func Batch(ctx context.Context, st store.Store, b *store.Binding, body io.Reader
 		}
 	}
 	if err != nil {
-		return BatchResult{}, batchFailure(err)
+		return BatchResult{}, batchFailure(err, len(inputs)-len(left))
 	}
 	return res, nil
 }
@@ -137,15 +142,24 @@ func bodyFailure(ctx context.Context, err error) error {
 	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body could not be read to its end.", Op: "ingest.Batch", Err: err}
 }
 
-func storeBatch(ctx context.Context, st store.Store, b *store.Binding, inputs []store.Input, now time.Time) error {
+// storeBatch stores inputs and says how many it stored, also when it fails.
+func storeBatch(ctx context.Context, st store.Store, b *store.Binding, inputs []store.Input, now time.Time) (stored int, err error) {
 	docs := make([]store.Document, len(inputs))
 	for i, in := range inputs {
 		docs[i] = store.Prepare(b, in)
 	}
-	return st.Bulk(ctx, func(tx store.Tx) error {
-		_, err := tx.Ingest(b, docs, now)
-		return err
-	})
+	for stored < len(docs) {
+		var slice []store.Outcome
+		err := st.Bulk(ctx, func(tx store.Tx) (err error) {
+			slice, err = tx.Ingest(b, docs[stored:], now)
+			return err
+		})
+		if err != nil {
+			return stored, err
+		}
+		stored += len(slice)
+	}
+	return stored, nil
 }
 
 // freshBinding is the binding under the declaration that replaced b's.
@@ -167,13 +181,14 @@ func freshBinding(ctx context.Context, st store.Store, b *store.Binding) (*store
 
 // batchFailure gives a failure its code (I-7). What the store says about the
 // request itself or its token, and the end of the context, are no storage failures.
-func batchFailure(err error) error {
+func batchFailure(err error, stored int) error {
 	switch code := pdpp.CodeOf(err); {
 	case isContext(err), code == pdpp.CodeNotFound, code == pdpp.CodeConnectionNotFound, code == pdpp.CodeInvalidToken:
 		return err
 	}
-	return &pdpp.Error{
-		Code: pdpp.CodeIngestStorage, Message: "The records could not be stored; nothing was. Send the same call again.",
-		RetryAfter: 1, Op: "ingest.Batch", Err: err,
+	message := "The records could not be stored; nothing was. Send the same call again."
+	if stored > 0 {
+		message = fmt.Sprintf("Not all records could be stored: of the accepted lines the first %d were. Send the same call again.", stored)
 	}
+	return &pdpp.Error{Code: pdpp.CodeIngestStorage, Message: message, RetryAfter: 1, Op: "ingest.Batch", Err: err}
 }

@@ -82,6 +82,29 @@ func TestBatchLimits(t *testing.T) {
 	}
 }
 
+// TestBatchSlices: the lines of one call are stored in slices, in order; a failure says
+// how many were, and the same call again is harmless.
+func TestBatchSlices(t *testing.T) { // I-7
+	w := newWorld(t)
+	b := w.binding("items")
+	s := &spy{Store: w.Store, most: 4}
+	s.before = func() error {
+		if len(s.commits) == 2 {
+			return errors.New("disk on fire")
+		}
+		return nil
+	}
+	_, err := Batch(t.Context(), s, b, strings.NewReader(lines(0, 10)), noon)
+	if pdpp.CodeOf(err) != pdpp.CodeIngestStorage || !strings.Contains(err.Error(), "the first 8 were") || len(w.dump()) != 8 {
+		t.Errorf("failure in the third slice: %v; %d records", err, len(w.dump()))
+	}
+	s.before = nil
+	res, err := Batch(t.Context(), s, b, strings.NewReader(lines(0, 10)), noon)
+	if err != nil || res.Accepted != 10 || len(w.dump()) != 10 {
+		t.Errorf("again: %+v, %v; %d records", res, err, len(w.dump()))
+	}
+}
+
 func TestBatchFailures(t *testing.T) {
 	w := newWorld(t)
 	b := w.binding("items")

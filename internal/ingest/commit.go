@@ -30,9 +30,10 @@ type batch struct {
 // group is the records of one stream in a batch, in the order of the input. A
 // key belongs to one stream, so the order per key is kept.
 type group struct {
-	stream string
-	inputs []store.Input
-	docs   []store.Document
+	stream   string
+	inputs   []store.Input
+	docs     []store.Document
+	outcomes []store.Outcome // of the docs that are committed, the first ones
 }
 
 func newBatch() *batch { return &batch{tally: newSummary()} }
@@ -86,77 +87,95 @@ func (b *batch) countPlanned() {
 	}
 }
 
-func (b *batch) countOutcomes(outcomes [][]store.Outcome) {
-	for i, g := range b.groups {
-		var c Counts
-		for _, o := range outcomes[i] {
-			switch o {
-			case store.Stored:
-				c.Accepted++
-			case store.Deleted:
-				c.Deleted++
-			case store.Unchanged, store.Absent:
-				c.Unchanged++
-			}
+func (g *group) counts() (c Counts) {
+	for _, o := range g.outcomes {
+		switch o {
+		case store.Stored:
+			c.Accepted++
+		case store.Deleted:
+			c.Deleted++
+		case store.Unchanged, store.Absent:
+			c.Unchanged++
 		}
-		b.tally.count(g.stream, c)
 	}
+	return c
 }
 
-// commit writes the pending batch in one transaction and counts it.
+// commit writes the pending batch and counts it; after a failure, the records of it
+// that were committed.
 func (r *run) commit(ctx context.Context) error {
 	b := r.pending
-	switch {
-	case r.dry:
+	if r.dry {
 		b.countPlanned()
-	case len(b.groups) > 0 || len(b.tally.State) > 0:
-		outcomes, err := r.write(ctx, b)
+	} else {
+		err := r.write(ctx, b)
+		for _, g := range b.groups {
+			r.summary.count(g.stream, g.counts())
+		}
 		if err != nil {
 			return err
 		}
-		b.countOutcomes(outcomes)
 	}
 	r.summary.merge(&b.tally)
 	r.pending = newBatch()
 	return nil
 }
 
-func (r *run) write(ctx context.Context, b *batch) ([][]store.Outcome, error) {
-	for try := 1; ; try++ {
-		outcomes, err := r.writeOnce(ctx, b)
-		if !errors.Is(err, store.ErrStale) || try == staleTries {
-			return outcomes, err
+// write stores a batch in slices. Its state goes in with the last one: the records it
+// covers are there then (H-21).
+func (r *run) write(ctx context.Context, b *batch) error {
+	for try := 1; len(b.groups) > 0 || len(b.tally.State) > 0; {
+		done, err := r.writeSlice(ctx, b)
+		switch {
+		case errors.Is(err, store.ErrStale) && try < staleTries:
+			try++
+			err = r.rebind(ctx)
+		case err == nil && done:
+			return nil
 		}
-		if err := r.rebind(ctx); err != nil {
-			return nil, err
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-func (r *run) writeOnce(ctx context.Context, b *batch) ([][]store.Outcome, error) {
+// writeSlice commits what a slice has time for; done says that it was all.
+func (r *run) writeSlice(ctx context.Context, b *batch) (done bool, err error) {
 	t := r.targets.Load()
 	for _, g := range b.groups {
 		if err := g.prepare(t.bindings[g.stream]); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
 	now := r.Clock()
-	var outcomes [][]store.Outcome
-	err := r.Store.Bulk(ctx, func(tx store.Tx) error {
-		outcomes = nil
-		for _, g := range b.groups {
-			out, err := tx.Ingest(t.bindings[g.stream], g.docs, now)
-			if err != nil {
+	outcomes := make([][]store.Outcome, len(b.groups))
+	err = r.Store.Bulk(ctx, func(tx store.Tx) (err error) {
+		for i, g := range b.groups {
+			left := g.docs[len(g.outcomes):]
+			if len(left) == 0 {
+				continue
+			}
+			if outcomes[i], err = tx.Ingest(t.bindings[g.stream], left, now); err != nil {
 				return err
 			}
-			outcomes = append(outcomes, out)
+			if len(outcomes[i]) < len(left) {
+				return nil
+			}
 		}
+		done = true
 		if len(b.tally.State) == 0 {
 			return nil
 		}
 		return tx.PutState(r.subject, r.conn.ID, b.tally.State, now)
 	})
-	return outcomes, err
+	if err != nil {
+		return false, err
+	}
+	for i, g := range b.groups {
+		g.outcomes = append(g.outcomes, outcomes[i]...)
+	}
+	return done, nil
 }
 
 // prepare brings documents that were made under an older declaration up to date.
@@ -166,7 +185,7 @@ func (g *group) prepare(b *store.Binding) error {
 		e.Stream = g.stream
 		return e
 	}
-	for i := range g.docs {
+	for i := len(g.outcomes); i < len(g.docs); i++ {
 		if g.docs[i].Layout != b.Layout {
 			g.docs[i] = store.Prepare(b, g.inputs[i])
 		}

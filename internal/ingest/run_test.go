@@ -92,6 +92,7 @@ type spy struct {
 	store.Store
 	commits []commitSeen
 	before  func() error // called before each update
+	most    int          // documents that a slice takes; 0: all
 }
 
 type commitSeen struct {
@@ -102,8 +103,10 @@ type commitSeen struct {
 type spyTx struct {
 	store.Tx
 	seen *commitSeen
+	most int
 }
 
+// Bulk implements store.Store, with slices that do not depend on time.
 func (s *spy) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 	if s.before != nil {
 		if err := s.before(); err != nil {
@@ -111,7 +114,7 @@ func (s *spy) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 		}
 	}
 	var seen commitSeen
-	err := s.Store.Bulk(ctx, func(tx store.Tx) error { return fn(&spyTx{tx, &seen}) })
+	err := s.Store.Update(ctx, func(tx store.Tx) error { return fn(&spyTx{tx, &seen, s.most}) })
 	if err == nil {
 		s.commits = append(s.commits, seen)
 	}
@@ -119,6 +122,9 @@ func (s *spy) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 func (t *spyTx) Ingest(b *store.Binding, docs []store.Document, now time.Time) ([]store.Outcome, error) {
+	if t.most > 0 {
+		docs = docs[:min(len(docs), t.most)]
+	}
 	t.seen.Docs += len(docs)
 	return t.Tx.Ingest(b, docs, now)
 }
@@ -432,5 +438,29 @@ func BenchmarkRun(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		newWorld(b).ingest(Options{Stream: "items"}, text)
+	}
+}
+
+// TestRunSlices: a batch is stored in slices, and its state with the last one. What was
+// committed before a failure is counted.
+func TestRunSlices(t *testing.T) { // H-21
+	w := newWorld(t)
+	s := &spy{Store: w.Store, most: 400}
+	w.Store = s
+	got := w.ingest(Options{}, messages(0, 1000)+`{"type":"STATE","stream":"items","cursor":1000}`+"\n")
+	want := []commitSeen{{400, 0}, {400, 0}, {200, 1}}
+	if diff := cmp.Diff(want, s.commits); diff != "" || got.Records != (Counts{Accepted: 1000}) {
+		t.Errorf("%+v, commits (-want +got):\n%s", got.Records, diff)
+	}
+	s.commits = nil
+	s.before = func() error {
+		if len(s.commits) == 2 {
+			return errors.New("no more space")
+		}
+		return nil
+	}
+	failed, err := w.Run(t.Context(), w.subject, w.conn, w.m, Options{}, []File{{Name: "-", Reader: strings.NewReader(messages(1000, 2000))}})
+	if err == nil || failed.Records != (Counts{Accepted: 800}) {
+		t.Errorf("after a failure: %+v, %v", failed.Records, err)
 	}
 }

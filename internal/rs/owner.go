@@ -149,11 +149,16 @@ func deleteRecord(q *ownerRequest) error {
 
 // deleteRecords answers DELETE …/records (I-9).
 func deleteRecords(q *ownerRequest) error {
-	err := q.store.Update(q.ctx, func(tx store.Tx) error {
-		_, err := tx.DeleteAll(q.binding, q.now)
-		return err
-	})
-	return q.sendEmpty(staleError(err))
+	for deleted := int64(1); deleted > 0; {
+		err := q.store.Bulk(q.ctx, func(tx store.Tx) (err error) {
+			deleted, err = tx.DeleteAll(q.binding, q.now)
+			return err
+		})
+		if err != nil {
+			return staleError(err)
+		}
+	}
+	return q.sendEmpty(nil)
 }
 
 // staleError asks the caller to repeat a write that met a new declaration.
@@ -163,7 +168,7 @@ func staleError(err error) error {
 	}
 	return &pdpp.Error{
 		Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "ingest", Err: err,
-		Message: "The source's declaration changed during the call; nothing was stored. Send it again.",
+		Message: "The source's declaration changed during the call. Send it again.",
 	}
 }
 

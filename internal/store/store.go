@@ -19,8 +19,8 @@ type Store interface {
 	// with CodeBusy when it could not start in time.
 	Update(ctx context.Context, fn func(Tx) error) error
 	// Bulk is Update for one slice of a long write: Updates that wait, of this
-	// process or another one, go first. Rights are never changed in Bulk; it
-	// takes well under a second.
+	// process or another one, go first. The calls that can take long end early
+	// in a Bulk, having done a part; the caller goes on in another one.
 	Bulk(ctx context.Context, fn func(Tx) error) error
 	// Describe says in a few words where the data is.
 	Describe() string
@@ -108,14 +108,17 @@ type Records interface {
 
 // RecordsWriter changes records.
 type RecordsWriter interface {
-	// Ingest applies documents in order and tells what became of each. A
-	// document made under an older declaration of its stream fails with
-	// ErrStale; prepare again.
+	// Ingest applies documents in order and tells what became of each. In a
+	// Bulk these may be the first ones only, at least one. A document made
+	// under an older declaration of its stream fails with ErrStale; prepare
+	// again.
 	Ingest(b *Binding, docs []Document, now time.Time) ([]Outcome, error)
-	// DeleteAll deletes every record of a binding and says how many.
+	// DeleteAll deletes every record of a binding and says how many. In a Bulk
+	// these may be some only: when it says 0, none is left.
 	DeleteAll(b *Binding, now time.Time) (int64, error)
-	// Tidy does a small part of the housekeeping that keeps reads fast. It
-	// changes nothing that can be read; more says that some is left to do.
+	// Tidy does a small part of the housekeeping that keeps reads fast and
+	// takes what was deleted out of the files (REC-37). It changes nothing that
+	// can be read; more says that some is left to do.
 	Tidy() (more bool, err error)
 }
 

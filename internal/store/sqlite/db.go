@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"pdpp"
 	"pdpp/internal/store"
@@ -26,6 +27,8 @@ type DB struct {
 	opened  int // readers there are
 	turns   turns
 
+	sliceTime time.Duration
+
 	bindings bindingCache
 	closing  sync.Once
 
@@ -41,7 +44,7 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The data folder cannot be created.", Err: err}
 	}
-	db := &DB{path: filepath.Join(dir, "pdpp.db"), write: make(chan *engine.Conn, 1), turns: newTurns(dir)}
+	db := &DB{path: filepath.Join(dir, "pdpp.db"), write: make(chan *engine.Conn, 1), turns: newTurns(dir), sliceTime: sliceTime}
 	writer, err := openConn(db.path, writerPragmas)
 	if err != nil {
 		return nil, openError(err)
@@ -143,7 +146,7 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.transact(ctx, conn, func() {}, fn), done())
+	return errors.Join(db.transact(ctx, &tx{db: db, conn: conn}, func() {}, fn), done())
 }
 
 // Bulk implements store.Store.
@@ -159,15 +162,16 @@ func (db *DB) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 		return err
 	}
 	defer func() { db.write <- conn }()
-	return db.transact(ctx, conn, started, fn)
+	return db.transact(ctx, &tx{db: db, conn: conn, slice: true}, started, fn)
 }
 
 // transact does a transaction that writes. It calls started when the transaction has
 // the store.
-func (db *DB) transact(ctx context.Context, conn *engine.Conn, started func(), fn func(store.Tx) error) error {
-	t := &tx{db: db, conn: conn}
+func (db *DB) transact(ctx context.Context, t *tx, started func(), fn func(store.Tx) error) error {
+	conn := t.conn
 	err := db.run(ctx, conn, func() error {
 		started()
+		t.began = time.Now()
 		if err := cmp.Or(fn(t), ctx.Err()); err != nil {
 			return err
 		}
@@ -252,4 +256,15 @@ type tx struct {
 	conn   *engine.Conn
 	reader *reader // of a view: what it reads is committed, so ids may be cached; nil on the writer
 	erased bool    // content was removed
+
+	slice bool      // of a Bulk
+	began time.Time // when a writer got the store
 }
+
+// sliceTime is how long a slice works before it commits. Writing out what it did can
+// take as long again, and others wait for all of it.
+const sliceTime = 150 * time.Millisecond
+
+// spent tells that this is a slice that has worked long enough. Only the bounds of
+// transactions depend on it.
+func (t *tx) spent() bool { return t.slice && time.Since(t.began) > t.db.sliceTime }

@@ -59,11 +59,16 @@ func (t *tx) Ingest(b *store.Binding, docs []store.Document, now time.Time) ([]s
 		return nil, err
 	}
 	defer w.close()
-	outcomes := make([]store.Outcome, len(docs))
+	outcomes := make([]store.Outcome, 0, len(docs))
 	for i := range docs {
-		if outcomes[i], err = w.apply(&docs[i]); err != nil {
+		if i > 0 && t.spent() {
+			break
+		}
+		out, err := w.apply(&docs[i])
+		if err != nil {
 			return nil, err
 		}
+		outcomes = append(outcomes, out)
 	}
 	return outcomes, w.finish()
 }
@@ -115,7 +120,7 @@ func (w *writer) finish() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if err := w.settle(false); err != nil {
+	if err := w.settle(); err != nil {
 		return err
 	}
 	if err := w.t.conn.Exec(`UPDATE subjects SET change_seq = ? WHERE subject = ?`, w.seq, w.b.Owner); err != nil {
@@ -328,25 +333,22 @@ func (w *writer) forget(record int64, data []byte) error {
 
 // secureDeletes is the number of records in a transaction whose terms are taken
 // out of the index one by one. Each costs a walk through all records with the same
-// term, so further ones are marked as gone and leave with the next merge.
+// term, so further ones are marked as gone, and Tidy takes them out.
 const secureDeletes = 20
 
-const (
-	secureDelete = `INSERT INTO search (search, rank) VALUES ('secure-delete', ?)`
-	mergeAll     = `INSERT INTO search (search) VALUES ('optimize')`
-)
+const secureDelete = `INSERT INTO search (search, rank) VALUES ('secure-delete', ?)`
 
-// settle ends the marking of terms. merge rewrites the index at once, without what
-// was marked.
-func (w *writer) settle(merge bool) error {
+// markTerms has terms marked from the first record on.
+func (w *writer) markTerms() { w.forgotten = secureDeletes }
+
+// settle ends the marking of terms.
+func (w *writer) settle() error {
 	if w.forgotten <= secureDeletes {
 		return nil
 	}
 	w.forgotten = 0
-	if merge {
-		if err := w.run(mergeAll); err != nil {
-			return err
-		}
+	if err := w.t.PutMeta(markedTerms, []byte(marksNew)); err != nil {
+		return err
 	}
 	return w.run(secureDelete, 1)
 }
@@ -402,8 +404,11 @@ func (t *tx) DeleteAll(b *store.Binding, now time.Time) (int64, error) {
 		return 0, err
 	}
 	defer w.close()
+	if err := w.markIfMany(); err != nil {
+		return 0, err
+	}
 	for {
-		ids, err := t.someIDs(b.ID, "", 1000)
+		ids, err := t.someIDs(b.ID, "", 100)
 		if err != nil {
 			return 0, err
 		}
@@ -411,14 +416,23 @@ func (t *tx) DeleteAll(b *store.Binding, now time.Time) (int64, error) {
 			if _, err := w.apply(&store.Document{Delete: true, ID: id, EmittedAt: now}); err != nil {
 				return 0, err
 			}
-		}
-		if len(ids) == 0 {
-			if err := w.settle(true); err != nil {
-				return 0, err
+			if t.spent() {
+				break
 			}
+		}
+		if len(ids) == 0 || t.spent() {
 			return -w.grow, w.finish()
 		}
 	}
+}
+
+// markIfMany has terms marked when the binding has more than a few records.
+func (w *writer) markIfMany() error {
+	n, err := queryInt(w.t.conn, `SELECT record_count FROM bindings WHERE binding = ?`, w.b.ID)
+	if err == nil && n > secureDeletes {
+		w.markTerms()
+	}
+	return err
 }
 
 // someIDs reads up to n record ids of a binding after one.

@@ -31,7 +31,7 @@ func (t *tx) reindex(b *store.Binding, progress func(int)) error {
 			return err
 		}
 		if len(ids) == 0 {
-			return w.settle(true)
+			return w.settle()
 		}
 		for _, id := range ids {
 			if err := w.reindexOne(id); err != nil {

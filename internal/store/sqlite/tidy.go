@@ -4,12 +4,41 @@ package sqlite
 // ten milliseconds of work.
 const tidyPages = 500
 
+// The search index may hold terms that are marked as gone. They leave the file when
+// all parts of the index, as they are then, were merged: the first step of that says
+// so, the others go on with it.
+const (
+	markedTerms = "search_marked" // name in meta; absent: there are none
+	marksNew    = "new"           // since the merge began, or it did not begin
+	marksMerged = "merging"
+)
+
 // Tidy implements store.RecordsWriter. Every transaction adds a part to the search
 // index, and a search looks into each of them; merging parts of like size keeps
 // them few.
 func (t *tx) Tidy() (more bool, err error) {
+	marks, err := t.Meta(markedTerms)
+	if err != nil {
+		return false, err
+	}
+	if string(marks) == marksNew {
+		if _, err := t.merge(-tidyPages); err != nil { // negative: of all parts
+			return false, err
+		}
+		return true, t.PutMeta(markedTerms, []byte(marksMerged))
+	}
+	if more, err = t.merge(tidyPages); err != nil || more || marks == nil {
+		return more, err
+	}
+	t.erased = true
+	return false, t.conn.Exec(`DELETE FROM meta WHERE name = ?`, markedTerms)
+}
+
+// merge does a part of the merging of the search index; more says that there may be
+// some left.
+func (t *tx) merge(pages int) (more bool, err error) {
 	before := t.conn.TotalChanges()
-	if err := t.conn.Exec(`INSERT INTO search (search, rank) VALUES ('merge', ?)`, tidyPages); err != nil {
+	if err := t.conn.Exec(`INSERT INTO search (search, rank) VALUES ('merge', ?)`, pages); err != nil {
 		return false, err
 	}
 	return t.conn.TotalChanges()-before >= 2, nil // the statement itself counts as one

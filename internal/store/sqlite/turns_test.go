@@ -80,13 +80,54 @@ func TestUpdateGoesBeforeSlices(t *testing.T) { // H-2, H-171
 		t.Fatal(err)
 	}
 	close(release)
-	err = other.transact(t.Context(), conn, func() {}, func(store.Tx) error { done.add("update"); return nil })
+	err = other.transact(t.Context(), &tx{db: other, conn: conn}, func() {}, func(store.Tx) error { done.add("update"); return nil })
 	if err := errors.Join(err, finish()); err != nil {
 		t.Fatal(err)
 	}
 	wg.Wait()
 	if at := slices.Index(done.steps, "update"); at > 2 || at < 0 || len(done.steps) != 22 {
 		t.Errorf("the update came after %d slices: %v", at, done.steps)
+	}
+}
+
+// TestSlicesEndEarly: in a Bulk, work ends when the time of the slice is over, after one
+// step at least.
+func TestSlicesEndEarly(t *testing.T) { // I-7, I-9
+	w := newWorld(t)
+	w.db.sliceTime = -1
+	docs := []store.Document{w.put("a", `{"memo":"x"}`), w.put("b", `{"memo":"x"}`), w.put("c", `{"memo":"x"}`)}
+	slice := func(fn func(store.Tx) (int, error)) int {
+		t.Helper()
+		var n int
+		err := w.db.Bulk(t.Context(), func(tx store.Tx) (err error) {
+			n, err = fn(tx)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for len(docs) > 0 {
+		n := slice(func(tx store.Tx) (int, error) {
+			out, err := tx.Ingest(w.binding, docs, epoch)
+			return len(out), err
+		})
+		if n != 1 {
+			t.Fatalf("a slice stored %d records, want 1", n)
+		}
+		docs = docs[n:]
+		w.consistent(t)
+	}
+	for _, want := range []int{1, 1, 1, 0} {
+		n := slice(func(tx store.Tx) (int, error) {
+			n, err := tx.DeleteAll(w.binding, epoch)
+			return int(n), err
+		})
+		if n != want {
+			t.Errorf("a slice deleted %d records, want %d", n, want)
+		}
+		w.consistent(t)
 	}
 }
 
