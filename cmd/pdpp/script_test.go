@@ -33,6 +33,7 @@ func TestScripts(t *testing.T) {
 			"jsonget":   jsonGet,
 			"makenewer": makeNewer,
 			"damage":    damage,
+			"age":       age,
 		},
 	})
 }
@@ -164,5 +165,16 @@ func damage(ts *testscript.TestScript, _ bool, args []string) {
 		content[0] ^= 1
 		ts.Check(os.WriteFile(name, content, 0o600))
 		return fs.SkipAll
+	}))
+}
+
+// age DIR: the files below a folder are a month old.
+func age(ts *testscript.TestScript, _ bool, args []string) {
+	old := time.Now().AddDate(0, -1, 0)
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		return os.Chtimes(path, old, old)
 	}))
 }

@@ -69,31 +69,31 @@ func (s *Store) Remove(owner int64, hash string) error {
 }
 
 // RemoveOld is Remove for content that was last put before limit; newer content
-// stays.
-func (s *Store) RemoveOld(owner int64, hash string, limit time.Time) error {
+// stays. It reports whether there was something to remove.
+func (s *Store) RemoveOld(owner int64, hash string, limit time.Time) (removed bool, err error) {
 	name, ok := place(owner, hash)
 	if !ok {
-		return notFound()
+		return false, notFound()
 	}
 	info, err := s.find(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("blobfile.RemoveOld: %w", err)
+		return false, fmt.Errorf("blobfile.RemoveOld: %w", err)
 	}
 	if !info.ModTime().Before(limit) {
-		return nil
+		return false, nil
 	}
-	return s.Remove(owner, hash)
+	return true, s.Remove(owner, hash)
 }
 
 // All calls yield for every blob, in no particular order, until it returns false.
 // mod is when the blob was last put. Files that are none of ours are passed over.
 // Blobs that come or go meanwhile may be missed; yield may remove what it is given.
 //
-// Who sweeps blobs that nothing refers to should spare those put lately (B-9
-// allows seven days): between a Put and the row that refers to it there is time.
+// Who removes files that no row knows should spare those put lately: between a Put
+// and its row there is time.
 func (s *Store) All(yield func(owner int64, hash string, size int64, mod time.Time) bool) error {
 	err := fs.WalkDir(s.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

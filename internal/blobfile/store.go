@@ -2,6 +2,7 @@ package blobfile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,6 +52,16 @@ func Open(dir string, now time.Time) (*Store, error) {
 		return fail(errors.Join(err, root.Close()))
 	}
 	return s, nil
+}
+
+// OpenAsIs opens the folder dir as it is: nothing is made, changed or removed, so that
+// it works on a disk that cannot be written to. fs.ErrNotExist when there is none.
+func OpenAsIs(dir string) (*Store, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("blobfile.OpenAsIs: %w", err)
+	}
+	return &Store{root}, nil
 }
 
 // Close gives up the folder. Files that were opened stay open.

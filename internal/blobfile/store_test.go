@@ -176,18 +176,18 @@ func TestRemoveOld(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, limit := range []time.Time{noon.Add(-time.Hour), noon} {
-		if err := s.RemoveOld(7, hash, limit); err != nil {
-			t.Errorf("RemoveOld: %v", err)
+		if removed, err := s.RemoveOld(7, hash, limit); removed || err != nil {
+			t.Errorf("RemoveOld = %v, %v, want false", removed, err)
 		}
 		wantContent(t, s, 7, "rent")
 	}
-	for range 2 {
-		if err := s.RemoveOld(7, hash, noon.Add(time.Second)); err != nil {
-			t.Errorf("RemoveOld: %v", err)
+	for _, want := range []bool{true, false} {
+		if removed, err := s.RemoveOld(7, hash, noon.Add(time.Second)); removed != want || err != nil {
+			t.Errorf("RemoveOld = %v, %v, want %v", removed, err, want)
 		}
 		wantNone(t, s, 7, hash)
 	}
-	if err := s.RemoveOld(7, "..", noon); pdpp.CodeOf(err) != pdpp.CodeNotFound {
+	if _, err := s.RemoveOld(7, "..", noon); pdpp.CodeOf(err) != pdpp.CodeNotFound {
 		t.Errorf("RemoveOld of no hash = %v, want %s", err, pdpp.CodeNotFound)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"pdpp/internal/blobfile"
 	"pdpp/internal/instance"
 	"pdpp/internal/osfile"
-	"pdpp/internal/store/sqlite"
 )
 
 // backupCommand is `pdpp backup` (H-29).
@@ -73,7 +72,7 @@ func (c *backupCommand) copyAll(ctx context.Context, a *app, to string) (answer 
 	if err != nil {
 		return answer, err
 	}
-	st, err := sqlite.Open(ctx, dir)
+	st, err := a.openStore(ctx, dir)
 	if err != nil {
 		return answer, err
 	}
@@ -96,8 +95,8 @@ func (c *backupCommand) copyAll(ctx context.Context, a *app, to string) (answer 
 			return answer, err
 		}
 	}
-	return answer, a.withBlobs(dir, func(from *blobfile.Store) error {
-		return a.withBlobs(to, func(into *blobfile.Store) error { return answer.copyBlobs(ctx, from, into) })
+	return answer, a.withBlobs(to, func(into *blobfile.Store) error {
+		return a.withBlobsAsIs(dir, func(from *blobfile.Store) error { return answer.copyBlobs(ctx, from, into) })
 	})
 }
 

@@ -21,6 +21,7 @@ type commands struct {
 	Connections connectionsCommands `cmd:"" help:"Accounts and devices that data comes from."`
 	Grants      grantsCommands      `cmd:"" help:"Who may read what."`
 	Packages    packagesCommands    `cmd:"" help:"Several grants behind one token."`
+	Blobs       blobsCommands       `cmd:"" help:"Files of blobs."`
 	Owner       ownerCommands       `cmd:"" help:"Owners and their own tokens."`
 	Backup      backupCommand       `cmd:"" help:"Copy the data folder while it is in use."`
 	Doctor      doctorCommand       `cmd:"" help:"Find out what is wrong with a server, or with the store here."`
@@ -44,6 +45,10 @@ type packagesCommands struct {
 	Create packagesCreate `cmd:"" help:"Put grants of a client behind one token."`
 	List   packagesList   `cmd:"" help:"List packages with their members."`
 	Revoke packagesRevoke `cmd:"" help:"Withdraw a package and every grant in it, effective at once."`
+}
+
+type blobsCommands struct {
+	Unknown blobsUnknown `cmd:"" help:"Count the files that the store does not know, or remove them."`
 }
 
 type credentialCommands struct {

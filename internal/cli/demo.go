@@ -114,7 +114,11 @@ func (c *demoCommand) folder(a *app) (string, error) {
 func (c *demoCommand) prepare(dir string) error {
 	mark := filepath.Join(dir, demoMark)
 	if _, err := os.Stat(mark); err != nil {
-		if instance.Exists(dir) {
+		left, err := instance.Remains(dir)
+		if err != nil {
+			return err
+		}
+		if left != "" || instance.Exists(dir) {
 			return &pdpp.Error{
 				Code: pdpp.CodeNotConfigured, Message: dir + " holds other data; the demo does not touch it.",
 				Hint: "Choose another folder with --data, or leave --data out.",

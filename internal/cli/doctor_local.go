@@ -10,11 +10,12 @@ import (
 	"slices"
 
 	"pdpp"
+	"pdpp/internal/blobfile"
 	"pdpp/internal/doctor"
 	"pdpp/internal/httpx"
+	"pdpp/internal/ingest"
 	"pdpp/internal/instance"
 	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
 )
 
 // lookHere checks the data folder and the settings that serve would start with (H-25).
@@ -64,20 +65,20 @@ func (a *app) lookAtFolder(ctx context.Context, keyFile string) (checks []doctor
 		err = a.haveStore()
 	}
 	if err != nil {
-		return slices.Concat(noStore("data_folder"), []doctor.Check{wrong("store", err)}, noStore("instance_key", "owners"))
+		return slices.Concat(noStore("data_folder"), []doctor.Check{wrong("store", err)}, noStore("instance_key", "owners", "blobs"))
 	}
 	checks = append(checks, lookAtModes(dir))
-	st, err := sqlite.Open(ctx, dir)
+	st, err := a.openStore(ctx, dir)
 	if err == nil {
 		defer st.Close()
 		err = st.Check(ctx)
 	}
 	if err != nil {
-		return slices.Concat(checks, []doctor.Check{wrong("store", err)}, noStore("instance_key", "owners"))
+		return slices.Concat(checks, []doctor.Check{wrong("store", err)}, noStore("instance_key", "owners", "blobs"))
 	}
 	return append(checks,
 		doctor.Check{ID: "store", Status: doctor.Pass, Detail: st.Describe() + ", without damage."},
-		lookAtKey(ctx, st, dir, keyFile), lookAtOwners(ctx, st))
+		lookAtKey(ctx, st, dir, keyFile), lookAtOwners(ctx, st), a.lookAtBlobs(ctx, st, dir))
 }
 
 // noStore are the checks that need a store that can be read.
@@ -150,6 +151,22 @@ func lookAtOwners(ctx context.Context, st store.Store) doctor.Check {
 		c.Status, c.Fix = doctor.Warn, "Nothing is connected: pdpp ingest or pdpp import takes data in."
 	}
 	return c
+}
+
+// lookAtBlobs finds files of blobs that the store does not know: it may be an older one.
+func (a *app) lookAtBlobs(ctx context.Context, st store.Store, dir string) doctor.Check {
+	var found ingest.Unknown
+	err := a.withBlobsAsIs(dir, func(files *blobfile.Store) (err error) {
+		found, err = ingest.FindUnknown(ctx, st, files, a.Now())
+		return err
+	})
+	switch {
+	case err != nil:
+		return wrong("blobs", err)
+	case found.Files > 0:
+		return doctor.Check{ID: "blobs", Status: doctor.Warn, Detail: "There are " + unknownText(found) + ".", Fix: unknownAdvice(found)}
+	}
+	return doctor.Check{ID: "blobs", Status: doctor.Pass, Detail: "The store knows every file of a blob."}
 }
 
 // wrong is a check that failed with an error.

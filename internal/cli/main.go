@@ -31,7 +31,8 @@ type Env struct {
 type app struct {
 	Env
 	*globals
-	color bool // bars and colours may be shown (H-8)
+	color    bool // bars and colours may be shown (H-8)
+	newStore bool // a store may be made beside what is left of another
 }
 
 // Main runs one command and gives the exit code (H-6). When ctx ends, a server

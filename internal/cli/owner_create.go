@@ -12,12 +12,14 @@ import (
 
 // ownerCreate is `pdpp owner create`.
 type ownerCreate struct {
-	Name string `arg:"" help:"Name of the new owner."`
+	Name     string `arg:"" help:"Name of the new owner."`
+	NewStore bool   `help:"Make a new store beside the key or the blobs of one that is lost."`
 	jsonFlag
 }
 
 // Run implements the command.
 func (c *ownerCreate) Run(ctx context.Context, a *app) error {
+	a.newStore = c.NewStore
 	if err := a.noOwner("owner create"); err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func (a *app) openInstance(ctx context.Context, dir, keyFile string, fn func(ope
 		return err
 	}
 	defer lock.Release()
-	st, err := sqlite.Open(ctx, dir)
+	st, err := a.openStoreAs(ctx, dir, sqlite.Options{Migrate: true})
 	if err != nil {
 		return err
 	}

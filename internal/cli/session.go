@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 	"pdpp/internal/blobfile"
 	"pdpp/internal/instance"
 	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
 )
 
 // defaultOwner is the owner a store gets on first use (H-7).
@@ -33,7 +33,7 @@ func (a *app) withStore(ctx context.Context, fn func(store.Store) error) error {
 	if err := instance.Prepare(dir); err != nil {
 		return err
 	}
-	st, err := sqlite.Open(ctx, dir)
+	st, err := a.openStore(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -49,12 +49,32 @@ func (a *app) withBlobs(dir string, fn func(*blobfile.Store) error) error {
 	return errors.Join(fn(blobs), blobs.Close())
 }
 
+// withBlobsAsIs opens the blobs of a data folder for a command that looks at them, or
+// removes some; fn is not called when there never were any.
+func (a *app) withBlobsAsIs(dir string, fn func(*blobfile.Store) error) error {
+	blobs, err := blobfile.OpenAsIs(filepath.Join(dir, instance.BlobFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(blobs), blobs.Close())
+}
+
 // haveStore refuses a folder without a store, so that a mistyped one is noticed
 // and not filled.
 func (a *app) haveStore() error {
 	dir, err := a.dataFolder()
 	if err != nil || instance.Exists(dir) {
 		return err
+	}
+	left, err := instance.Remains(dir)
+	switch {
+	case err != nil:
+		return err
+	case left != "":
+		return lostStore(dir, left)
 	}
 	return &pdpp.Error{
 		Code: pdpp.CodeInputMissing, Message: "There is no store in " + dir + ".",

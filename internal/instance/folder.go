@@ -18,6 +18,9 @@ const KeyFile = "instance.key"
 // BlobFolder is the folder in the data folder that holds the bytes of blobs.
 const BlobFolder = "blobs"
 
+// uploads is the folder of blobs that are not complete yet, in BlobFolder.
+const uploads = "tmp"
+
 const (
 	folderMode = 0o700
 	fileMode   = 0o600
@@ -52,17 +55,52 @@ func Prepare(dir string) error {
 }
 
 func isOurs(dir string) (bool, error) {
-	if Exists(dir) {
+	if _, err := os.Stat(filepath.Join(dir, StoreFile)); err == nil {
 		return true, nil
 	}
 	entries, err := os.ReadDir(dir)
 	return len(entries) == 0, err
 }
 
-// Exists reports whether dir holds a store.
+// Exists reports whether dir holds a store. An empty file is none: it is what a full
+// disk or a redirection in a shell leaves.
 func Exists(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, StoreFile))
-	return !errors.Is(err, fs.ErrNotExist)
+	info, err := os.Stat(filepath.Join(dir, StoreFile))
+	return err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// Remains names something in dir that belongs to a store: its log, its key, or a blob.
+// It is "" when there is nothing. Beside such things a missing store was lost, and a
+// new one would not know them.
+func Remains(dir string) (string, error) {
+	for _, name := range []string{StoreFile + "-wal", KeyFile} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err == nil && info.Size() > 0 {
+			return name, nil
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", cannotCreate(dir, err)
+		}
+	}
+	found := ""
+	err := fs.WalkDir(os.DirFS(dir), BlobFolder, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case e.IsDir() && name == BlobFolder+"/"+uploads:
+			return fs.SkipDir
+		case e.Type().IsRegular():
+			found = name
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		return "", cannotCreate(dir, err)
+	}
+	return found, nil
 }
 
 func cannotCreate(dir string, err error) error {

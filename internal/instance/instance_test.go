@@ -170,3 +170,41 @@ func TestLockKeepsTheSecondOut(t *testing.T) {
 	_, err = Acquire(filepath.Join(dir, "nowhere"))
 	wantCode(t, "no such folder", err, pdpp.CodeCannotCreate)
 }
+
+// Beside what is left of a store no new one is made without a word (H-4).
+func TestRemains(t *testing.T) {
+	for _, c := range []struct{ file, content, want string }{
+		{KeyFile, "key", KeyFile},
+		{StoreFile + "-wal", "commits", StoreFile + "-wal"},
+		{"blobs/1/ab/cd/abcd", "", "blobs/1/ab/cd/abcd"},
+		{"blobs/tmp/put_1", "half a bl", ""},
+		{"letter.txt", "dear", ""},
+		{StoreFile + "-wal", "", ""},
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, filepath.FromSlash(c.file))
+		os.MkdirAll(filepath.Dir(file), 0o700)
+		if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Remains(dir); got != c.want || err != nil {
+			t.Errorf("Remains beside %s (%q) = %q, %v, want %q", c.file, c.content, got, err, c.want)
+		}
+	}
+	if got, err := Remains(filepath.Join(t.TempDir(), "absent")); got != "" || err != nil {
+		t.Errorf("Remains of no folder = %q, %v", got, err)
+	}
+}
+
+// An empty file is no store.
+func TestExists(t *testing.T) {
+	dir := t.TempDir()
+	for content, want := range map[string]bool{"": false, "x": true} {
+		if err := os.WriteFile(filepath.Join(dir, StoreFile), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := Exists(dir); got != want {
+			t.Errorf("Exists with %q in the file = %v, want %v", content, got, want)
+		}
+	}
+}

@@ -1,21 +1,23 @@
 package rs_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"pdpp"
+	"pdpp/internal/ingest"
 	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/store"
@@ -178,7 +180,16 @@ func sweep(t *testing.T, w *resttest.World) {
 	}
 }
 
-const week = 7 * 24 * time.Hour
+const day = 24 * time.Hour
+
+// sweepDays sweeps once a day for some days, as a server does, and ends with the last.
+func sweepDays(t *testing.T, w *resttest.World, days int) {
+	t.Helper()
+	for range days {
+		w.Advance(day)
+		sweep(t, w)
+	}
+}
 
 // TestSweep: a blob goes with its file when no record referred to it for a week
 // (B-9); one that a record refers to never does.
@@ -187,10 +198,9 @@ func TestSweep(t *testing.T) {
 	upload(w, owner, "cin_c1", "nobody's", "text/plain")
 	upload(w, owner, "cin_c2", picture, "image/png") // no record of cin_c2 refers to it
 	aged(t, w)
-	for range 3 {
+	for range 2 {
 		sweep(t, w)
-		w.Advance(week - time.Minute)
-		sweep(t, w)
+		sweepDays(t, w, 6)
 		if n := len(blobFiles(t, w)); n != 2 {
 			t.Fatalf("%d files within a week, want 2", n)
 		}
@@ -198,8 +208,7 @@ func TestSweep(t *testing.T) {
 		aged(t, w)
 	}
 	sweep(t, w)
-	w.Advance(week + time.Minute)
-	sweep(t, w)
+	sweepDays(t, w, 7)
 	if files := blobFiles(t, w); len(files) != 1 || !strings.HasSuffix(files[0], hashOf(picture)) {
 		t.Errorf("after a week: %v", files)
 	}
@@ -209,25 +218,64 @@ func TestSweep(t *testing.T) {
 
 	w.Do("DELETE", owner, "/v1/streams/items/records?connection_id=cin_c1", "")
 	sweep(t, w)
-	w.Advance(week - time.Minute)
-	sweep(t, w)
+	sweepDays(t, w, 6)
 	if n := len(blobFiles(t, w)); n != 1 {
 		t.Fatalf("%d files within a week of the last reference, want 1", n)
 	}
-	w.Advance(2 * time.Minute)
-	sweep(t, w)
+	sweepDays(t, w, 1)
 	if files := blobFiles(t, w); len(files) != 0 {
 		t.Errorf("a week after the last reference: %v", files)
 	}
 }
 
-// TestSweepOrphans: what a process that ended between file and row leaves is no
-// blob, does not keep the next upload from being one, and goes after a week.
-func TestSweepOrphans(t *testing.T) {
+// TestSweepIsLogged: what a sweep removes is said in the log, and nothing when it
+// removes nothing.
+func TestSweepIsLogged(t *testing.T) { // B-9
+	w := cabinet(t)
+	var log bytes.Buffer
+	server := another(w, func(c *rs.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
+	aged(t, w)
+	for range 8 {
+		if log.Len() > 0 {
+			t.Errorf("nothing was removed yet: %s", log.String())
+		}
+		if err := server.Server.SweepBlobs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.Advance(day)
+	}
+	if !strings.Contains(log.String(), "blobs=1 bytes=8") {
+		t.Errorf("the log does not say what was removed: %q", log.String())
+	}
+}
+
+// TestSweepAfterAGap: the week is one that the store has watched. A store that was not
+// swept lately, such as a backup that was put back, begins it anew.
+func TestSweepAfterAGap(t *testing.T) { // B-9
+	w := cabinet(t)
+	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
+	aged(t, w)
+	sweep(t, w)
+	w.Advance(60 * day)
+	sweep(t, w)
+	sweepDays(t, w, 6)
+	if n := len(blobFiles(t, w)); n != 1 {
+		t.Fatalf("%d files within a week after a gap, want 1", n)
+	}
+	sweepDays(t, w, 1)
+	if n := len(blobFiles(t, w)); n != 0 {
+		t.Errorf("%d files a week after a gap, want none", n)
+	}
+}
+
+// TestSweepUnknown: a file that no row knows is no blob and does not keep the next
+// upload from being one. No sweep removes it: the store may be an older copy.
+func TestSweepUnknown(t *testing.T) { // B-9
 	w := cabinet(t)
 	owner := w.OwnerToken()
 	w.Ingest("cin_c1", "items", item("shot", `"scan":`+blobRef(picture, "image/png")))
-	for _, content := range []string{picture, "orphan"} {
+	for _, content := range []string{picture, "of a newer store"} {
 		if _, err := w.Blobs.Put(t.Context(), 1, strings.NewReader(content), 1<<20); err != nil {
 			t.Fatal(err)
 		}
@@ -237,27 +285,71 @@ func TestSweepOrphans(t *testing.T) {
 	w.Get(owner, pictureURL).OK()
 	aged(t, w)
 	sweep(t, w)
+	sweepDays(t, w, 30)
 	if n := len(blobFiles(t, w)); n != 2 {
-		t.Errorf("%d files at once, want 2", n)
-	}
-	w.Advance(week + time.Minute)
-	sweep(t, w)
-	if files := blobFiles(t, w); len(files) != 1 || !strings.HasSuffix(files[0], hashOf(picture)) {
-		t.Errorf("after a week: %v", files)
+		t.Errorf("%d files, want 2", n)
 	}
 	w.Get(owner, pictureURL).OK()
 }
 
-// TestSweepMeetsUpload: an upload whose file a sweep takes before its row is there
+// TestOlderStoreIsNoticed: a store whose blobs are newer than anything it knows says so
+// at its start, and removes nothing then, whatever it had noted.
+func TestOlderStoreIsNoticed(t *testing.T) { // B-9
+	w := cabinet(t)
+	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
+	aged(t, w)
+	sweep(t, w)
+	sweepDays(t, w, 6)
+	if _, err := w.Blobs.Put(t.Context(), 1, strings.NewReader("of a newer store"), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	w.Advance(day)
+	for _, name := range blobFiles(t, w) {
+		if strings.HasSuffix(name, hashOf("of a newer store")) {
+			put := w.Now().Add(-2 * time.Hour)
+			if err := os.Chtimes(name, put, put); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	lines := make(chan string, 100)
+	server := another(w, func(c *rs.Config) { c.Log = slog.New(slog.NewTextHandler(lineWriter(lines), nil)) }).Server
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- server.Run(ctx) }()
+	if line := <-lines; !strings.Contains(line, "seems to be older than its blobs") || !strings.Contains(line, "files=1 bytes=16") {
+		t.Errorf("the first line of the log is %q", line)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	sweep(t, w)
+	if n := len(blobFiles(t, w)); n != 2 {
+		t.Errorf("%d files, want 2", n)
+	}
+}
+
+// lineWriter sends each write somewhere.
+type lineWriter chan<- string
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	w <- string(p)
+	return len(p), nil
+}
+
+// TestRemovalMeetsUpload: an upload whose file is removed before its row is there
 // fails, so that no row is left without a file.
-func TestSweepMeetsUpload(t *testing.T) {
+func TestRemovalMeetsUpload(t *testing.T) {
 	w := cabinet(t)
 	gate := &gatedStore{Store: w.Store}
 	sick := another(w, gate.install)
 	gate.before = func() {
 		aged(t, w)
-		w.Advance(week + time.Minute)
-		sweep(t, w)
+		w.Advance(day)
+		if _, err := ingest.RemoveUnknown(t.Context(), w.Store, w.Blobs, w.Now()); err != nil {
+			t.Error(err)
+		}
 	}
 	a := sick.Do("POST", w.OwnerToken(), blobsPath, picture)
 	expect(t, a, 503, pdpp.CodeUnavailable)
@@ -266,36 +358,6 @@ func TestSweepMeetsUpload(t *testing.T) {
 	gate.before = func() {}
 	sick.Do("POST", w.OwnerToken(), blobsPath, picture).OK()
 	w.Get(w.OwnerToken(), pictureURL).OK()
-}
-
-// TestRunSweeps: the server sweeps when it starts.
-func TestRunSweeps(t *testing.T) {
-	w := cabinet(t)
-	if _, err := w.Blobs.Put(t.Context(), 1, strings.NewReader("orphan"), 1<<20); err != nil {
-		t.Fatal(err)
-	}
-	aged(t, w)
-	w.Advance(week + time.Minute)
-	gate := &gatedStore{Store: w.Store}
-	updates := 0
-	second := make(chan struct{})
-	gate.before = func() {
-		if updates++; updates == 2 { // rows, then files
-			close(second)
-		}
-	}
-	server := another(w, gate.install).Server
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- server.Run(ctx) }()
-	<-second
-	for len(blobFiles(t, w)) > 0 { // the file goes within that update
-		runtime.Gosched()
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Errorf("Run: %v", err)
-	}
 }
 
 // gatedStore calls before ahead of every transaction that writes.

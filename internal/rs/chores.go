@@ -16,20 +16,21 @@ type chore struct {
 	next  time.Time
 }
 
-// chores are the server's work in the background.
-func (s *Server) chores() []*chore {
+// chores are the server's work in the background, from a start at now.
+func (s *Server) chores(now time.Time) []*chore {
 	return []*chore{
 		{name: "noting token use", every: 5 * time.Second, do: s.flushUsed},
 		{name: "tidying the store", every: time.Minute, do: s.tidy},
 		{name: "pruning the change log", every: pruneEvery, do: s.pruneChanges},
-		{name: "sweeping blobs", every: sweepEvery, do: s.SweepBlobs},
+		{name: "looking for unknown blobs", every: sweepEvery, do: s.reportUnknown},
+		{name: "sweeping blobs", every: sweepEvery, do: s.SweepBlobs, next: now.Add(firstSweep)},
 	}
 }
 
 // Run does the server's work in the background until ctx ends. What fails is tried
 // again next time.
 func (s *Server) Run(ctx context.Context) error {
-	chores := s.chores()
+	chores := s.chores(s.Clock())
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
 	for now := s.Clock(); ; now = s.Clock() {

@@ -21,6 +21,9 @@ type Blobs interface {
 	// HasBlob reports whether the content was uploaded for any connection of
 	// the subject with that number, hence whether its file is needed.
 	HasBlob(owner int64, sha256 string) (bool, error)
+	// LastWrite is the time of the latest upload or ingest that the store knows;
+	// zero when there was none. Files that are newer belong to a newer store.
+	LastWrite() (time.Time, error)
 }
 
 // BlobsWriter changes which blobs there are.
@@ -31,7 +34,7 @@ type BlobsWriter interface {
 	PutBlob(subject pdpp.SubjectID, c pdpp.ConnectionID, b Blob, now time.Time) error
 	// SweepBlobs looks at one step of all uploads and forgets those that no
 	// record has referred to for long enough (B-9).
-	SweepBlobs(s Sweep) (next *BlobPlace, err error)
+	SweepBlobs(s Sweep) (Swept, error)
 }
 
 // Blob is an uploaded blob.
@@ -54,6 +57,13 @@ type Sweep struct {
 	Limit int        // uploads to look at, at most
 	Now   time.Time
 	Grace time.Duration
+	Anew  bool // earlier notes do not count: nothing is forgotten
+}
+
+// Swept is what one step of a sweep did.
+type Swept struct {
+	Next     *BlobPlace // where the next step goes on; nil: the sweep is complete
+	Unneeded []Blob     // contents that no upload is left of, by owner, hash and size
 }
 
 // BlobPlace is a place in the order that a sweep goes through uploads.

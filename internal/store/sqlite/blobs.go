@@ -17,7 +17,8 @@ const (
 		ON CONFLICT DO UPDATE SET mime_type = excluded.mime_type, size_bytes = excluded.size_bytes,
 			uploaded_at = excluded.uploaded_at, idle_since = NULL`
 	hasBlob    = `SELECT 1 FROM blobs WHERE subject = ? AND sha256 = ? LIMIT 1`
-	sweepBlobs = `SELECT subject, connection_id, sha256, uploaded_at, idle_since FROM blobs
+	lastWrite  = `SELECT max(t) FROM (SELECT max(uploaded_at) AS t FROM blobs UNION ALL SELECT max(last_ingest) FROM bindings)`
+	sweepBlobs = `SELECT subject, connection_id, sha256, uploaded_at, idle_since, size_bytes FROM blobs
 		WHERE (subject, connection_id, sha256) > (?, ?, ?) ORDER BY subject, connection_id, sha256 LIMIT ?`
 	noteIdle   = `UPDATE blobs SET idle_since = ? WHERE subject = ? AND connection_id = ? AND sha256 = ?`
 	dropBlob   = `DELETE FROM blobs WHERE subject = ? AND connection_id = ? AND sha256 = ?`
@@ -31,6 +32,15 @@ func (t *tx) OwnerNumber(id pdpp.SubjectID) (int64, error) { return t.owner(id) 
 func (t *tx) HasBlob(owner int64, sha256 string) (bool, error) {
 	n, err := queryInt(t.conn, hasBlob, owner, sha256)
 	return n != 0, err
+}
+
+// LastWrite implements store.Blobs.
+func (t *tx) LastWrite() (time.Time, error) {
+	ms, err := queryInt(t.conn, lastWrite)
+	if err != nil || ms == 0 {
+		return time.Time{}, err
+	}
+	return time.UnixMilli(ms).UTC(), nil
 }
 
 // PutBlob implements store.BlobsWriter.
@@ -122,25 +132,37 @@ func (t *tx) refers(s sqlgen.Source, f *pdpp.Field, id pdpp.BlobID) (bool, error
 // swept is an upload that a sweep looks at.
 type swept struct {
 	store.BlobPlace
-	uploaded, idle int64
-	isIdle         bool
+	uploaded, idle, size int64
+	isIdle               bool
 }
 
 // SweepBlobs implements store.BlobsWriter.
-func (t *tx) SweepBlobs(s store.Sweep) (next *store.BlobPlace, err error) {
+func (t *tx) SweepBlobs(s store.Sweep) (done store.Swept, err error) {
 	some, err := t.someBlobs(s)
 	if err != nil {
-		return nil, err
+		return done, err
 	}
 	for i := range some {
-		if err := t.sweep(s, &some[i]); err != nil {
-			return nil, err
+		b := &some[i]
+		dropped, err := t.sweep(s, b)
+		if err != nil {
+			return done, err
+		}
+		if !dropped {
+			continue
+		}
+		needed, err := t.HasBlob(b.Owner, b.SHA256)
+		if err != nil {
+			return done, err
+		}
+		if !needed {
+			done.Unneeded = append(done.Unneeded, store.Blob{Owner: b.Owner, SHA256: b.SHA256, Size: b.size})
 		}
 	}
-	if len(some) < s.Limit {
-		return nil, nil
+	if len(some) == s.Limit {
+		done.Next = &some[len(some)-1].BlobPlace
 	}
-	return &some[len(some)-1].BlobPlace, nil
+	return done, nil
 }
 
 func (t *tx) someBlobs(s store.Sweep) ([]swept, error) {
@@ -161,28 +183,29 @@ func (t *tx) someBlobs(s store.Sweep) ([]swept, error) {
 		}
 		out = append(out, swept{
 			store.BlobPlace{Owner: stmt.Int(0), Connection: pdpp.ConnectionID(stmt.Text(1)), SHA256: stmt.Text(2)},
-			stmt.Int(3), stmt.Int(4), !stmt.IsNull(4),
+			stmt.Int(3), stmt.Int(4), stmt.Int(5), !stmt.IsNull(4),
 		})
 	}
 }
 
-func (t *tx) sweep(s store.Sweep, b *swept) error {
+// sweep looks at one upload and reports whether it was forgotten.
+func (t *tx) sweep(s store.Sweep, b *swept) (dropped bool, err error) {
 	inUse, err := t.referred(b.BlobPlace)
 	if err != nil {
-		return err
+		return false, err
 	}
 	old := millis(s.Now.Add(-s.Grace))
 	switch {
 	case inUse && b.isIdle:
-		return t.conn.Exec(noteIdle, nil, b.Owner, string(b.Connection), b.SHA256)
+		return false, t.conn.Exec(noteIdle, nil, b.Owner, string(b.Connection), b.SHA256)
 	case inUse:
-		return nil
-	case !b.isIdle:
-		return t.conn.Exec(noteIdle, millis(s.Now), b.Owner, string(b.Connection), b.SHA256)
+		return false, nil
+	case !b.isIdle || s.Anew:
+		return false, t.conn.Exec(noteIdle, millis(s.Now), b.Owner, string(b.Connection), b.SHA256)
 	case b.idle <= old && b.uploaded <= old:
-		return t.conn.Exec(dropBlob, b.Owner, string(b.Connection), b.SHA256)
+		return true, t.conn.Exec(dropBlob, b.Owner, string(b.Connection), b.SHA256)
 	}
-	return nil
+	return false, nil
 }
 
 // referred reports whether any record of a connection may refer to a blob, in any

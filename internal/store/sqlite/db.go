@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -36,41 +35,6 @@ type DB struct {
 }
 
 var _ store.Store = (*DB)(nil)
-
-// Open opens the store in the folder dir, creating both when absent, and brings
-// its schema up to date. A store made by a newer version of the program is
-// refused with CodeNotConfigured.
-func Open(ctx context.Context, dir string) (*DB, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The data folder cannot be created.", Err: err}
-	}
-	db := &DB{path: filepath.Join(dir, "pdpp.db"), write: make(chan *engine.Conn, 1), turns: newTurns(dir), sliceTime: sliceTime}
-	writer, err := openConn(db.path, writerPragmas)
-	if err != nil {
-		return nil, openError(err)
-	}
-	if err := os.Chmod(db.path, 0o600); err != nil {
-		writer.Close()
-		return nil, err
-	}
-	if err := migrate(db, writer); err != nil {
-		writer.Close()
-		return nil, err
-	}
-	db.write <- writer
-	n := store.Readers()
-	db.readers = make(chan *reader, n)
-	for range n {
-		r, err := openReader(db.path)
-		if err != nil {
-			db.Close()
-			return nil, openError(err)
-		}
-		db.readers <- r
-		db.opened++
-	}
-	return db, nil
-}
 
 // A commit is on the disk before it is acknowledged (synchronous FULL). The
 // writer's larger cache and rarer checkpoints keep bulk loads from rewriting the

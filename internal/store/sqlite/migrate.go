@@ -28,9 +28,15 @@ func migrationFiles() []string {
 // index entries of records, should this program lay them out in another way. A
 // store that is up to date is only read, so that commands start while another
 // process writes.
-func migrate(db *DB, c *engine.Conn) (err error) {
-	if have, err := queryInt(c, "PRAGMA user_version"); err != nil || int(have) == SchemaVersion() {
+func migrate(db *DB, c *engine.Conn, opts Options) (err error) {
+	have, err := queryInt(c, "PRAGMA user_version")
+	switch {
+	case err != nil || int(have) == SchemaVersion():
 		return openError(err)
+	case have == 0 && !opts.Create:
+		return ErrNoStore
+	case have > 0 && int(have) < SchemaVersion() && !opts.Migrate:
+		return ErrOlder
 	}
 	if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
 		return openError(err)
@@ -40,8 +46,7 @@ func migrate(db *DB, c *engine.Conn) (err error) {
 			_ = c.Exec("ROLLBACK") // the first error is the one to report
 		}
 	}()
-	have, err := queryInt(c, "PRAGMA user_version")
-	if err != nil {
+	if have, err = queryInt(c, "PRAGMA user_version"); err != nil {
 		return openError(err)
 	}
 	names := migrationFiles()

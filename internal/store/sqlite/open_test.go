@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -226,4 +227,53 @@ func TestLockedByAnother(t *testing.T) {
 		}
 	})
 	w.mustIngest(t, w.put("a", `{}`))
+}
+
+// TestOpenAs: without a word no store is made, also of an empty file or of a database
+// that holds nothing, and an older one is left as it is (H-4, H-5).
+func TestOpenAs(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "pdpp.db")
+	refused := func(when string, opts Options, want error) {
+		t.Helper()
+		db, err := OpenAs(t.Context(), dir, opts)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: OpenAs(%+v) = %v, %v, want %v", when, opts, db, err, want)
+		}
+	}
+	refused("no file", Options{Migrate: true}, ErrNoStore)
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a refused store was made")
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused("an empty file", Options{Migrate: true}, ErrNoStore)
+	setVersion := func(version int) {
+		t.Helper()
+		c, err := engine.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.Script(fmt.Sprintf("PRAGMA journal_mode = WAL; PRAGMA user_version = %d", version)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setVersion(0)
+	refused("a database without tables", Options{Migrate: true}, ErrNoStore)
+	openDB(t, dir).Close()
+	if db, err := OpenAs(t.Context(), dir, Options{}); err != nil {
+		t.Errorf("OpenAs of a store that is up to date: %v", err)
+	} else {
+		db.Close()
+	}
+	setVersion(SchemaVersion() - 1)
+	refused("an older store", Options{Create: true}, ErrOlder)
+	w := world{db: &DB{path: path}}
+	w.raw(t, func(c *engine.Conn) {
+		if n := rows(t, c, 1, `PRAGMA user_version`); n[0][0] != fmt.Sprint(SchemaVersion()-1) {
+			t.Errorf("a refused store has version %s now", n[0][0])
+		}
+	})
 }

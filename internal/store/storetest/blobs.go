@@ -26,6 +26,9 @@ var blobTests = []test{
 	{"sweep", testSweep},
 	{"sweep spares what is referred to", testSweepSpares},
 	{"sweep in steps", testSweepSteps},
+	{"B-9 sweep names the contents that nobody needs", testSweepUnneeded},
+	{"B-9 sweep begins anew", testSweepAnew},
+	{"B-9 last write", testLastWrite},
 }
 
 // photos declares blob references besides entries' fields.
@@ -269,15 +272,22 @@ func testBlobReindex(t *testing.T, open Opener) {
 }
 
 // sweep goes through all uploads, n seconds after the start.
-func (w *world) sweep(n int) {
+func (w *world) sweep(n int) (unneeded []store.Blob) {
+	w.Helper()
+	return w.sweepAs(store.Sweep{Limit: 1000, Now: at(n), Grace: 100 * time.Second})
+}
+
+func (w *world) sweepAs(s store.Sweep) (unneeded []store.Blob) {
 	w.Helper()
 	w.update(func(tx store.Tx) error {
-		next, err := tx.SweepBlobs(store.Sweep{Limit: 1000, Now: at(n), Grace: 100 * time.Second})
-		if next != nil {
-			w.Errorf("a sweep of few uploads goes on at %+v", *next)
+		swept, err := tx.SweepBlobs(s)
+		if swept.Next != nil {
+			w.Errorf("a sweep of few uploads goes on at %+v", *swept.Next)
 		}
+		unneeded = swept.Unneeded
 		return err
 	})
+	return unneeded
 }
 
 // kept compares whether an upload for any connection is known.
@@ -357,8 +367,9 @@ func testSweepSteps(t *testing.T, open Opener) {
 	for _, n := range []int{0, 100} {
 		steps := 0
 		for after := (*store.BlobPlace)(nil); ; {
-			ann.update(func(tx store.Tx) (err error) {
-				after, err = tx.SweepBlobs(store.Sweep{After: after, Limit: 2, Now: at(n), Grace: 100 * time.Second})
+			ann.update(func(tx store.Tx) error {
+				swept, err := tx.SweepBlobs(store.Sweep{After: after, Limit: 2, Now: at(n), Grace: 100 * time.Second})
+				after = swept.Next
 				return err
 			})
 			if steps++; after == nil || steps > 100 {
@@ -374,4 +385,55 @@ func testSweepSteps(t *testing.T, open Opener) {
 			w.kept("after both", fmt.Sprint("blob ", i), false)
 		}
 	}
+}
+
+// testSweepUnneeded: a content is named when its last upload goes, once.
+func testSweepUnneeded(t *testing.T, open Opener) {
+	w := newWorld(t, open, photos())
+	w.upload(connA, "one", 0)
+	w.upload(connB, "one", 50)
+	for n, want := range map[int]int{0: 0, 100: 0} {
+		if got := w.sweep(n); len(got) != want {
+			t.Errorf("sweep at %d: %v is not needed", n, got)
+		}
+	}
+	got := w.sweep(200)
+	if len(got) != 1 || got[0].SHA256 != hashOf("one") || got[0].Size != 3 || got[0].Owner == 0 {
+		t.Errorf("with the last upload: %+v is not needed", got)
+	}
+	if got := w.sweep(300); len(got) != 0 {
+		t.Errorf("afterwards: %v is not needed", got)
+	}
+}
+
+// testSweepAnew: what was noted before does not count after a sweep that begins anew.
+func testSweepAnew(t *testing.T, open Opener) {
+	w := newWorld(t, open, photos())
+	w.upload(connA, "one", 0)
+	w.sweep(0)
+	w.sweepAs(store.Sweep{Limit: 1000, Now: at(500), Grace: 100 * time.Second, Anew: true})
+	w.sweep(599)
+	w.kept("noted anew", "one", true)
+	w.sweep(600)
+	w.kept("at its time", "one", false)
+}
+
+// testLastWrite: the latest of uploads and ingests.
+func testLastWrite(t *testing.T, open Opener) {
+	w := newWorld(t, open, photos())
+	last := func(want time.Time) {
+		t.Helper()
+		w.view(func(v store.View) error {
+			got, err := v.LastWrite()
+			if !got.Equal(want) {
+				t.Errorf("LastWrite = %v, want %v", got, want)
+			}
+			return err
+		})
+	}
+	last(time.Time{})
+	w.upload(connA, "one", 7)
+	last(at(7))
+	w.upload(connB, "two", 3)
+	last(at(7))
 }

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"pdpp/internal/blobfile"
+	"pdpp/internal/ingest"
+	"pdpp/internal/store"
+)
+
+// blobsUnknown is `pdpp blobs unknown` (H-30).
+type blobsUnknown struct {
+	Remove bool `help:"Remove these files; there is no way back."`
+	jsonFlag
+}
+
+// unknownAnswer is the object of H-30.
+type unknownAnswer struct {
+	Files        int64   `json:"files"`
+	Bytes        int64   `json:"bytes"`
+	Newest       *string `json:"newest"`
+	StoreIsOlder bool    `json:"store_is_older"`
+	Removed      bool    `json:"removed"`
+}
+
+// Run implements the command.
+func (c *blobsUnknown) Run(ctx context.Context, a *app) error {
+	if err := a.noOwner("blobs unknown"); err != nil {
+		return err
+	}
+	if err := a.haveStore(); err != nil {
+		return err
+	}
+	dir, err := a.dataFolder()
+	if err != nil {
+		return err
+	}
+	var found ingest.Unknown
+	err = a.withStore(ctx, func(st store.Store) error {
+		return a.withBlobsAsIs(dir, func(files *blobfile.Store) error {
+			if found, err = ingest.FindUnknown(ctx, st, files, a.Now()); err != nil || !c.Remove {
+				return err
+			}
+			older := found.Older
+			found, err = ingest.RemoveUnknown(ctx, st, files, a.Now())
+			found.Older = older
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.printJSON(unknownAnswer{found.Files, found.Bytes, orNull(newestOf(found)), found.Older, c.Remove})
+	}
+	return a.print(c.text(found))
+}
+
+func (c *blobsUnknown) text(found ingest.Unknown) string {
+	switch {
+	case found.Files == 0:
+		return "The store knows every file of a blob.\n"
+	case c.Remove:
+		return "Removed " + unknownText(found) + ".\n"
+	}
+	return "There are " + unknownText(found) + ".\n" + unknownAdvice(found) + "\n"
+}
+
+// unknownText counts files, for a sentence.
+func unknownText(u ingest.Unknown) string {
+	return count(u.Files, "file", "files") + " (" + thousands(u.Bytes) + " bytes) of blobs that the store does not know, the newest of " + newestOf(u)
+}
+
+// unknownAdvice says where such files come from and what to do.
+func unknownAdvice(u ingest.Unknown) string {
+	if u.Older {
+		return "The store seems to be older than its blobs: put the newer pdpp.db back. If this is the right one: pdpp blobs unknown --remove."
+	}
+	return "Uploads that were cut off leave such files, and so does a store that was exchanged. If this is the right one: pdpp blobs unknown --remove."
+}
+
+func newestOf(u ingest.Unknown) string {
+	if u.Files == 0 {
+		return ""
+	}
+	return u.Newest.UTC().Format(time.RFC3339)
+}

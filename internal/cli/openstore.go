@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"pdpp"
+	"pdpp/internal/instance"
+	"pdpp/internal/store/sqlite"
+)
+
+// openStore opens the store of a data folder. A command makes a new one only in a
+// folder that holds nothing of another: beside a key or blobs the store was lost, and
+// whoever lost it wants it back (H-4). The word for it is a flag of `owner create`,
+// which nobody has in the start script of a server. An older one is brought up to date only while no
+// server uses it, since that may be an older program (H-5).
+func (a *app) openStore(ctx context.Context, dir string) (*sqlite.DB, error) {
+	st, err := a.openStoreAs(ctx, dir, sqlite.Options{})
+	if !errors.Is(err, sqlite.ErrOlder) {
+		return st, err
+	}
+	lock, err := instance.Acquire(dir)
+	if pdpp.CodeOf(err) == pdpp.CodeBusy {
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeBusy, Message: "The store is of an older version, and a server uses it: it cannot be brought up to date now.",
+			Hint: "Stop the server, or use the program that the server is.", Err: err,
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Release()
+	return a.openStoreAs(ctx, dir, sqlite.Options{Migrate: true})
+}
+
+// openStoreAs is openStore for a process that may do what opts say.
+func (a *app) openStoreAs(ctx context.Context, dir string, opts sqlite.Options) (*sqlite.DB, error) {
+	left, err := instance.Remains(dir)
+	if err != nil {
+		return nil, err
+	}
+	opts.Create = left == "" || a.newStore
+	st, err := sqlite.OpenAs(ctx, dir, opts)
+	if errors.Is(err, sqlite.ErrNoStore) {
+		return nil, lostStore(dir, left)
+	}
+	return st, err
+}
+
+// lostStore says that a folder holds something of a store, but not the store.
+func lostStore(dir, left string) error {
+	return &pdpp.Error{
+		Code:    pdpp.CodeNotConfigured,
+		Message: "There is no store in " + dir + ", but " + left + " of one: pdpp.db is missing or empty.",
+		Hint:    "Put pdpp.db back, best the whole folder from a backup. To begin anew: pdpp owner create NAME --new-store, or another folder (--data).",
+	}
+}

@@ -1,0 +1,55 @@
+package ingest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/blobfile"
+)
+
+// files that no row knows are counted, and go by RemoveUnknown alone; those just put
+// are left out, since their row may be on the way.
+func TestUnknown(t *testing.T) { // B-9
+	st, files, _ := blobWorld(t)
+	put := time.Now() // of the files, by the clock of the disk
+	for _, content := range []string{"one", "three"} {
+		if _, err := files.Put(t.Context(), 1, strings.NewReader(content), 1<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := FindUnknown(t.Context(), st, files, put)
+	if found.Files != 0 || err != nil {
+		t.Errorf("FindUnknown at once = %+v, %v", found, err)
+	}
+	later := put.Add(2 * UnderWay)
+	found, err = FindUnknown(t.Context(), st, files, later)
+	if err != nil || found.Files != 2 || found.Bytes != 8 || !found.Older || found.Newest.Before(put.Add(-time.Minute)) {
+		t.Errorf("FindUnknown = %+v, %v", found, err)
+	}
+	if removed, err := RemoveUnknown(t.Context(), st, files, put); removed.Files != 0 || err != nil {
+		t.Errorf("RemoveUnknown at once = %+v, %v", removed, err)
+	}
+	if n := countFiles(t, files); n != 2 {
+		t.Errorf("%d files are left, want 2", n)
+	}
+	removed, err := RemoveUnknown(t.Context(), st, files, later)
+	if err != nil || removed.Files != 2 || removed.Bytes != 8 {
+		t.Errorf("RemoveUnknown = %+v, %v", removed, err)
+	}
+	if n := countFiles(t, files); n != 0 {
+		t.Errorf("%d files are left, want none", n)
+	}
+}
+
+func countFiles(t *testing.T, files *blobfile.Store) (n int) {
+	t.Helper()
+	err := files.All(func(int64, string, int64, time.Time) bool {
+		n++
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
