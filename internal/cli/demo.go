@@ -41,6 +41,8 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	_, flush := a.logAside("text")
+	defer flush()
 	svc := &service{edge: &httpx.Edge{}, rate: httpx.DefaultRate, providerName: "Mara's data (demo)", clock: a.Now}
 	svc.log = newLogger(a.Stderr, "text", slog.LevelWarn.String())
 	if err := c.prepare(dir); err != nil {

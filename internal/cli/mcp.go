@@ -6,9 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"pdpp"
 	"pdpp/internal/credential"
@@ -31,6 +29,8 @@ type mcpCommand struct {
 // Run implements the command. The order of the checks is that of MS-261; none of them
 // makes a call.
 func (c *mcpCommand) Run(ctx context.Context, a *app) error {
+	_, flush := a.logAside("json")
+	defer flush()
 	if c.Version {
 		a.note("pdpp %s", readVersion().Version)
 		return nil
@@ -65,10 +65,9 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 }
 
 // serveStdio serves until the host is done. A host that closes its end of standard
-// output is gone too, even while it keeps standard input open; by default the next
-// message to it would kill the process.
+// output is gone too, even while it keeps standard input open. (SIGPIPE is ignored, see
+// logAside: the next message to it is an error.)
 func serveStdio(ctx context.Context, server *mcpserve.Server, env Env) error {
-	signal.Ignore(syscall.SIGPIPE)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	err := mcpserve.Serve(ctx, server, env.Stdin, &lostWriter{Writer: env.Stdout, lost: cancel})

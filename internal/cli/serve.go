@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -37,10 +39,16 @@ type serveCommand struct {
 
 // Run implements the command: H-11, in its order.
 func (c *serveCommand) Run(ctx context.Context, a *app) error {
+	dropped, flush := a.logAside(c.LogFormat)
+	defer flush()
 	svc, err := c.service(a)
 	if err != nil {
 		return err
 	}
+	svc.dropped = dropped
+	svc.hangups = make(chan os.Signal, 1)
+	signal.Notify(svc.hangups, syscall.SIGHUP) // from the very start: a reload must not end a migration
+	defer signal.Stop(svc.hangups)
 	dir, err := a.dataFolder()
 	if err != nil {
 		return err

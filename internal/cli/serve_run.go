@@ -8,9 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -31,7 +29,9 @@ type service struct {
 	providerName string
 	log          *slog.Logger
 	clock        func() time.Time
-	cert         *certificate // nil: no TLS
+	cert         *certificate   // nil: no TLS
+	hangups      chan os.Signal // asks to read files again; nil: never
+	dropped      func() int64   // lines missing in the log; nil: not known
 
 	telemetry *telemetry.Telemetry // nil: off
 	traces    *telemetry.Traces    // nil: none
@@ -83,30 +83,28 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 		}
 		return nil
 	})
-	if s.cert != nil {
-		group.Go(func() error { return s.reload(behind) })
-	}
+	group.Go(func() error { return s.reload(behind) })
 	if s.metrics != nil {
 		group.Go(func() error { return httpx.Run(groupCtx, s.metrics, s.metricsServer(), time.Second) })
 	}
 	return group.Wait()
 }
 
-// reload reads the certificate again on every SIGHUP. A bad one changes nothing.
+// reload reads again what can be read again on every SIGHUP: the certificate. A bad one
+// changes nothing. Whoever sends the signal finds in the log what came of it.
 func (s *service) reload(ctx context.Context) error {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-hangups:
-			if err := s.cert.load(); err != nil {
-				s.log.Error("the certificate was not read again; the former one stays", "cause", err.Error())
-			} else {
-				s.log.Info("read the certificate again")
-			}
+		case <-s.hangups:
+		}
+		if s.cert == nil {
+			s.log.Info("SIGHUP: this server has no certificate, so there is nothing to read again; other settings need a restart")
+		} else if err := s.cert.load(); err != nil {
+			s.log.Error("the certificate was not read again; the former one stays", "cause", err.Error())
+		} else {
+			s.log.Info("read the certificate again")
 		}
 	}
 }

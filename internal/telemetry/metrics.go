@@ -53,6 +53,11 @@ func newMetrics(cfg Config) *metrics {
 	if cfg.Store != "" {
 		m.registry.MustRegister(fileSize("database", cfg.Store), fileSize("log", cfg.Store+"-wal"))
 	}
+	if cfg.DroppedLines != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "pdpp_log_dropped_lines_total", Help: "Lines of the log that were dropped because nobody read them in time.",
+		}, func() float64 { return float64(cfg.DroppedLines()) }))
+	}
 	// Throttling is zero, not unknown, before it happens.
 	for _, code := range []string{"rate_limit_exceeded", "overloaded"} {
 		m.errors.WithLabelValues(code)

@@ -16,8 +16,10 @@ type Config struct {
 	Tools   []string // the names of the tools there are
 	Store   string   // the file of the database, whose size is told; "": none
 	Version string   // of the program
-	Clock   func() time.Time
-	Log     *slog.Logger
+	// DroppedLines counts the lines that are missing in the log; nil: not known.
+	DroppedLines func() int64
+	Clock        func() time.Time
+	Log          *slog.Logger
 }
 
 // Telemetry watches one server. It is safe for concurrent use.
