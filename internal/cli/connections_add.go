@@ -32,7 +32,7 @@ func (c *connectionsAdd) Run(ctx context.Context, a *app) error {
 	if strings.HasPrefix(c.Name, idPrefix) {
 		return pdpp.Errorf(pdpp.CodeUsage, "A name does not start with %q: that would be an id.", idPrefix)
 	}
-	m, err := readManifest(c.Manifest)
+	m, err := a.readManifest(c.Manifest)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (c *importCommand) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	m, err := readManifest(c.Manifest)
+	m, err := a.readManifest(c.Manifest)
 	if err != nil {
 		return err
 	}

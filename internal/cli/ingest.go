@@ -25,7 +25,7 @@ func (c *ingestCommand) Run(ctx context.Context, a *app) error {
 	if len(c.Files) == 0 && c.Blobs == "" {
 		return pdpp.Errorf(pdpp.CodeUsage, "expected \"<file> ...\" or --blobs=DIR")
 	}
-	m, err := readManifest(c.Manifest)
+	m, err := a.readManifest(c.Manifest)
 	if err != nil {
 		return err
 	}

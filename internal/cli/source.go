@@ -40,8 +40,9 @@ var connectionName = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
 
 const idPrefix = "cin_"
 
-// readManifest reads a manifest file; nil when path is "".
-func readManifest(path string) (*pdpp.Manifest, error) {
+// readManifest reads a manifest file; nil when path is "". How one of the public
+// implementation was brought into our form is told (M-13).
+func (a *app) readManifest(path string) (*pdpp.Manifest, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -49,10 +50,14 @@ func readManifest(path string) (*pdpp.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := manifest.Parse(raw)
+	m, changes, err := manifest.Adapt(raw)
 	var e *pdpp.Error
 	if errors.As(err, &e) {
 		e.Message = path + " is no usable manifest:\n" + e.Message
+		return nil, err
+	}
+	for _, change := range changes {
+		a.note("pdpp: warning: %s: %s", path, change)
 	}
 	return m, err
 }

@@ -93,8 +93,8 @@ func ForOwner(subject pdpp.SubjectID, c *pdpp.Catalog) *Reach {
 	return r
 }
 
-// Selector narrows a read to a connection or a connector (C-6). Zero values do
-// not narrow.
+// Selector narrows a read to a connection or a connector (C-6), by its key or its
+// source id. Zero values do not narrow.
 type Selector struct {
 	Connection pdpp.ConnectionID
 	Connector  pdpp.ConnectorKey
@@ -106,7 +106,7 @@ func (r *Reach) Select(sel Selector) ([]Row, error) {
 	rows := r.Rows
 	if sel.Connector != "" {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(row Row) bool {
-			return row.Manifest.ConnectorKey != sel.Connector
+			return row.Manifest.ConnectorKey != sel.Connector && row.Manifest.SourceID != string(sel.Connector)
 		})
 		if len(rows) == 0 && sel.Connector != r.connector {
 			return nil, &pdpp.Error{

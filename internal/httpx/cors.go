@@ -20,7 +20,7 @@ var (
 	valueMaxAge      = []string{"600"}
 	valueHeaders     = []string{"Authorization, Content-Type, Accept, Prefer, Range, If-Range, If-None-Match, MCP-Protocol-Version, " +
 		"Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, Request-Id, PDPP-Version"}
-	valueExpose = []string{"WWW-Authenticate, Link, Request-Id, Retry-After, Preference-Applied, ETag, Content-Range, " +
+	valueExpose = []string{"WWW-Authenticate, Link, Request-Id, X-Request-Id, Retry-After, Preference-Applied, ETag, Content-Range, " +
 		"MCP-Protocol-Version, PDPP-Version"}
 )
 

@@ -8,7 +8,7 @@ import (
 	"pdpp"
 )
 
-const exposed = "WWW-Authenticate, Link, Request-Id, Retry-After, Preference-Applied, ETag, Content-Range, MCP-Protocol-Version, PDPP-Version"
+const exposed = "WWW-Authenticate, Link, Request-Id, X-Request-Id, Retry-After, Preference-Applied, ETag, Content-Range, MCP-Protocol-Version, PDPP-Version"
 
 func corsEdge(t *testing.T, origins ...string) *Edge {
 	t.Helper()

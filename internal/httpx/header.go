@@ -26,6 +26,7 @@ const (
 	keyNosniff           = "X-Content-Type-Options"
 	keyOrigin            = "Origin"
 	keyRequestID         = "Request-Id"
+	keyXRequestID        = "X-Request-Id"
 	keyRetryAfter        = "Retry-After"
 	keyVary              = "Vary"
 	keyVersion           = "Pdpp-Version"

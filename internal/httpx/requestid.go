@@ -43,7 +43,11 @@ func WithRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		st := newState(stateOf(ctx), r.Header[keyRequestID])
-		w.Header()[keyRequestID] = st.id[:]
+		h := w.Header()
+		h[keyRequestID] = st.id[:]
+		if !st.inner { // the name that other clients look for (IO-16)
+			h[keyXRequestID] = st.id[:]
+		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, stateKey{}, st)))
 	})
 }

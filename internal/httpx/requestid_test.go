@@ -36,6 +36,9 @@ func TestRequestID(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := send(t, srv, request{header: http.Header{"Request-Id": tt.sent}})
 			id := got.header.Get("Request-Id")
+			if other := got.header.Get("X-Request-Id"); other != id {
+				t.Errorf("X-Request-Id = %q, want %q", other, id)
+			}
 			if id != got.body {
 				t.Errorf("header has %q, context has %q", id, got.body)
 			}

@@ -2,7 +2,8 @@
 // JSON that an operator registers into the root package's Manifest, or says,
 // with the JSON path and the rule, everything that is wrong with it.
 //
-// The package is pure: no I/O, no clock. It refuses rather than repairs. What it
+// The package is pure: no I/O, no clock. It refuses rather than repairs;
+// Adapt alone changes a manifest, of the public implementation, and says what. What it
 // accepts holds for every reader without further checks: every field named in a
 // stream exists and has the type its use needs (M-2 … M-6), every relation leads
 // to a scalar field of a declared stream (M-8), and the full schema row of every

@@ -14,12 +14,17 @@ const maxProblems = 20
 type problems struct {
 	lines []string
 	total int
+	place *path  // of the first
+	why   string // and what is wrong there
 }
 
 // add records one problem: where, which rule, and what to change. The rule is ""
 // for the form of the input itself, which no numbered rule covers.
 func (p *problems) add(at *path, rule, format string, args ...any) {
 	p.total++
+	if p.total == 1 {
+		p.place, p.why = at, fmt.Sprintf(format, args...)
+	}
 	if len(p.lines) == maxProblems {
 		return
 	}
@@ -29,6 +34,9 @@ func (p *problems) add(at *path, rule, format string, args ...any) {
 	}
 	p.lines = append(p.lines, line)
 }
+
+// first is the first problem: where and what.
+func (p *problems) first() (at *path, why string) { return p.place, p.why }
 
 // err is nil when nothing was found.
 func (p *problems) err() error {

@@ -1,6 +1,7 @@
 package rs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,14 +102,28 @@ func (q *ownerRequest) openOwner(v store.View, params ...string) error {
 	if err != nil {
 		return err
 	}
-	if q.sel.Connection == "" {
-		return pdpp.BadParam("connection_id", "connection_id is required here.")
+	if q.manifest, q.conn, err = q.one(rows); err != nil {
+		return err
 	}
-	q.manifest, q.conn = rows[0].Manifest, rows[0].Connections[0]
 	if q.vars.get("stream") != "" {
 		q.binding, err = v.Binding(q.reach.Subject, q.conn, rows[0].Stream)
 	}
 	return err
+}
+
+// one is the connection that is written to. A connector that has one connection alone
+// names it (I-1): collectors of the public implementation may know no more. A delete
+// names its connection always.
+func (q *ownerRequest) one(rows []grant.Row) (m *pdpp.Manifest, conn pdpp.Connection, err error) {
+	m, here := rows[0].Manifest, rows[0].Connections
+	named := (q.sel.Connector != "" || q.vars.get("connector") != "") && q.http.Method != http.MethodDelete
+	switch {
+	case q.sel.Connection != "" || named && len(here) == 1:
+		return m, here[0], nil
+	case named:
+		return m, conn, q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections are of this source.", rows[:1], "")
+	}
+	return m, conn, pdpp.BadParam("connection_id", "connection_id is required here.")
 }
 
 // rows are what the path and the selectors name.
@@ -119,7 +134,8 @@ func (q *ownerRequest) rows() ([]grant.Row, error) {
 	if _, err := q.reach.Select(q.sel); err != nil {
 		return nil, err
 	}
-	return q.reach.Select(grant.Selector{Connection: q.sel.Connection, Connector: pdpp.ConnectorKey(q.vars.get("connector"))})
+	connector := cmp.Or(pdpp.ConnectorKey(q.vars.get("connector")), q.sel.Connector)
+	return q.reach.Select(grant.Selector{Connection: q.sel.Connection, Connector: connector})
 }
 
 // ingestRecords answers POST /v1/ingest/{stream} (I-1 to I-8).
@@ -174,8 +190,20 @@ func staleError(err error) error {
 
 const maxState = 1 << 20 // I-10
 
+// checkStateParams refuses the state of a grant's own collection: it is kept by
+// connection here, and a run over part of the data must not move the place of all.
+func (q *ownerRequest) checkStateParams() error {
+	if q.params.Has("grant_id") {
+		return pdpp.BadParam("grant_id", "State is kept for a connection, not for a grant. Leave grant_id out to use the connection's.")
+	}
+	return nil
+}
+
 // getState answers GET /v1/state/{connector} (I-10).
 func getState(q *ownerRequest) error {
+	if err := q.checkStateParams(); err != nil {
+		return err
+	}
 	var st store.State
 	err := q.server.view(q.ctx, func(v store.View) (err error) {
 		st, err = v.State(q.reach.Subject, q.conn.ID)
@@ -189,6 +217,9 @@ func getState(q *ownerRequest) error {
 
 // putState answers PUT /v1/state/{connector}.
 func putState(q *ownerRequest) error {
+	if err := q.checkStateParams(); err != nil {
+		return err
+	}
 	values, err := q.readState()
 	if err != nil {
 		return err

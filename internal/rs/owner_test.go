@@ -257,7 +257,7 @@ func TestState(t *testing.T) { // I-10
 	big := `{"state":{"entries":"` + strings.Repeat("x", 1<<20-len(`{"state":{"entries":""}}`)) + `"}}`
 	put(big).OK()
 	for target, want := range map[string]pdpp.Code{
-		"/v1/state/ledgerly":                        pdpp.CodeInvalidRequest,
+		"/v1/state/ledgerly":                        pdpp.CodeAmbiguousConnection,
 		"/v1/state/ledgerly?connection_id=cin_zz":   pdpp.CodeConnectionNotFound,
 		"/v1/state/ledgerly?connection_id=cin_c1":   pdpp.CodeConnectionNotFound,
 		"/v1/state/cabinet?connection_id=cin_a1":    pdpp.CodeConnectionNotFound,

@@ -1,0 +1,71 @@
+package rs_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pdpp"
+)
+
+// A collection run of the public implementation, as its runtime makes the requests:
+// the connector by its source id, the connection by its old name or not at all, and
+// the id of the run (IO-21).
+func TestCollectorOfThePublicImplementation(t *testing.T) {
+	w := ledger(t)
+	w.Manifest(testManifest(t, "testdata/cabinet.json"))
+	w.Connect("cabinet", "cin_c1", "")
+	owner := w.OwnerToken()
+	const id = "https://reg.acme.test/c/cabinet"
+	source, path := url.QueryEscape(id), url.PathEscape(id)
+	const lines = `{"type":"RECORD","stream":"items","key":"n1","data":{"id":"n1","title":"From a run"},"emitted_at":"2026-05-01T08:00:00.000Z"}` + "\n" +
+		`{"type":"RECORD","stream":"items","key":"gone","op":"delete","emitted_at":"2026-05-01T08:00:00.000Z"}`
+	for name, query := range map[string]string{
+		"the old name":        "?connector_id=" + source + "&connector_instance_id=cin_c1&run_id=run_1",
+		"the connector alone": "?connector_id=" + source + "&run_id=run_1",
+		"the key":             "?connector_id=cabinet&run_id=run_1",
+	} {
+		t.Run("IO-21 "+name, func(t *testing.T) {
+			got := w.Do("POST", owner, "/v1/ingest/items"+query, lines, ndjson).OK()
+			if counts := fmt.Sprintf("%v %v %v", got.At("records_attempted"), got.At("records_accepted"), got.At("records_rejected")); counts != "2 2 0" {
+				t.Errorf("ingest %s", got.Body)
+			}
+			stateQuery := strings.Replace(query, "connector_id="+source+"&", "", 1)
+			stateQuery = strings.Replace(stateQuery, "connector_id=cabinet&", "", 1)
+			state := w.Do("PUT", owner, "/v1/state/"+path+stateQuery, `{"state":{"items":{"cursor":"n1"}}}`).OK()
+			if state.At("state.items.cursor") != "n1" || state.At("connection_id") != "cin_c1" || state.At("connector_key") != "cabinet" {
+				t.Errorf("state %s", state.Body)
+			}
+			if again := w.Get(owner, "/v1/state/"+path+stateQuery).OK(); again.At("state.items.cursor") != "n1" {
+				t.Errorf("state read %s", again.Body)
+			}
+			blob := w.Do("POST", owner, "/v1/blobs"+query+"&stream=items&record_key=n1", "text", "Content-Type: text/plain").OK()
+			if blob.At("object") != "blob" || fmt.Sprint(blob.At("size_bytes")) != "4" || blob.At("mime_type") != "text/plain" {
+				t.Errorf("blob %s", blob.Body)
+			}
+		})
+	}
+	t.Run("IO-21 several connections must be told apart", func(t *testing.T) {
+		w.Connect("cabinet", "cin_c2", "")
+		a := w.Do("POST", owner, "/v1/ingest/items?connector_id="+source+"&run_id=run_1", lines, ndjson)
+		if a.Status != 409 || a.Code() != string(pdpp.CodeAmbiguousConnection) || a.At("error.available_connections.1.connection_id") != "cin_c2" {
+			t.Errorf("%s", a.Body)
+		}
+	})
+	t.Run("IO-21 a blob goes to the connector that is named", func(t *testing.T) {
+		if a := w.Do("POST", owner, "/v1/blobs?connector_id=ledgerly", "text"); a.Status != 409 || a.At("error.available_connections.0.connection_id") != "cin_a1" {
+			t.Errorf("%s", a.Body)
+		}
+	})
+	t.Run("IO-21 a delete names its connection", func(t *testing.T) {
+		if a := w.Do("DELETE", owner, "/v1/streams/entries/records?connector_id=ledgerly", ""); a.Status != 400 || a.Code() != string(pdpp.CodeInvalidRequest) {
+			t.Errorf("%s", a.Body)
+		}
+	})
+	t.Run("IO-21 the state of a grant is not that of the connection", func(t *testing.T) {
+		if a := w.Do("PUT", owner, statePath+"&grant_id=grt_1", `{"state":{}}`); a.Status != 400 || a.Code() != string(pdpp.CodeInvalidRequest) {
+			t.Errorf("%s", a.Body)
+		}
+	})
+}
