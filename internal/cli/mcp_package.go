@@ -136,7 +136,7 @@ func (r *heldReader) Search(ctx context.Context, mode string, q rsclient.Query, 
 	return r.now(ctx).Search(ctx, mode, q, p)
 }
 
-// Blob reads the beginning of a blob.
-func (r *heldReader) Blob(ctx context.Context, id string, q rsclient.Query, most int) (*rsclient.Blob, error) {
-	return r.now(ctx).Blob(ctx, id, q, most)
+// Blob reads a part of a blob.
+func (r *heldReader) Blob(ctx context.Context, id string, q rsclient.Query, part rsclient.Part) (*rsclient.Blob, error) {
+	return r.now(ctx).Blob(ctx, id, q, part)
 }

@@ -102,7 +102,10 @@ func (d *document) ways() []string {
 		lines = append(lines, "more: "+n.line())
 	}
 	for _, f := range d.binaries {
-		lines = append(lines, "binary "+quoteID(f.Name)+" "+string(appendShortFacts(nil, f.File.Binary, f.File.BlobID)))
+		lines = append(lines, "binary "+quoteID(f.Name)+" "+string(appendShortFacts(nil, *f.File, f.Value)))
+		if isReadFile(f.File) && isReadable(f.Name) {
+			lines = append(lines, "more: "+d.ref.from(f.Name, 0).next().line())
+		}
 	}
 	return lines
 }

@@ -200,24 +200,35 @@ func (d *document) collect() {
 		case f.Shape == evidence.ShapeNested:
 			d.binaries = append(d.binaries, blobsOf(f)...)
 		}
-		if d.source == "rendered" || f.Name == d.field || d.isToldElsewhere(f) {
-			continue
+		isShown := d.source == "rendered" || f.Name == d.field || d.isToldElsewhere(f)
+		if !isShown {
+			var value []byte
+			if value, isShown = smallValue(&f); isShown {
+				d.small = append(d.small, smallField{f.Name, value})
+			}
 		}
-		if value, ok := smallValue(&f); ok {
-			d.small = append(d.small, smallField{f.Name, value})
-		} else {
+		if !isShown || f.Shape == evidence.ShapeNested && hidesBytes(f.Value) && !d.isCutField(f.Name) {
 			d.long = append(d.long, f)
 		}
 	}
 }
 
+// isCutField reports a field that the text shows in part.
+func (d *document) isCutField(name string) bool {
+	return slices.ContainsFunc(d.cuts, func(c cutField) bool { return c.Name == name })
+}
+
 // blobsOf are the files of a list.
 func blobsOf(list evidence.Field) []evidence.Field {
 	var all []evidence.Field
+	n := 0
 	for item := range rawjson.Elements(list.Value) {
-		if facts, ok := evidence.DetectBinary(item, true); ok && rawjson.KindOf(item) == rawjson.KindObject {
-			all = append(all, evidence.Field{Name: list.Name, Shape: evidence.ShapeBinary, File: &evidence.File{Binary: facts, BlobID: evidence.BlobIDOf(item)}})
+		if id := evidence.BlobIDOf(item); id != "" {
+			facts, _ := evidence.DetectBinary(item, true)
+			name := list.Name + "." + strconv.Itoa(n) // as read_record_field takes it
+			all = append(all, evidence.Field{Name: name, Shape: evidence.ShapeBinary, Value: item, File: &evidence.File{Binary: facts, BlobID: id}})
 		}
+		n++
 	}
 	return all
 }
@@ -260,7 +271,7 @@ func smallValue(f *evidence.Field) ([]byte, bool) {
 // isWindowed reports a field that is read on in windows: a text, and a nested value
 // that no document has room for.
 func (d *document) isWindowed(f evidence.Field) bool {
-	return f.Shape == evidence.ShapeText || d.only || nestedSize(f) > DocTextMax
+	return f.Shape == evidence.ShapeText || d.only || nestedSize(f) > DocTextMax || hidesBytes(f.Value)
 }
 
 // relations are the expanded records as lines (MS-67), each relation with the same

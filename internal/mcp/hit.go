@@ -238,7 +238,11 @@ func (h *hit) cardParts(it *item) {
 	}
 	for _, f := range h.Card.Binary {
 		p := it.add(named(f.Field))
-		p.print(appendShortFacts([]byte("binary"), f.Facts, f.BlobID))
+		facts := evidence.File{Binary: f.Facts, BlobID: f.BlobID}
+		p.print(appendShortFacts([]byte("binary"), facts, nil))
+		if isReadFile(&facts) {
+			p.lacks = lacksText
+		}
 	}
 	if n := h.Card.Omitted; n > 0 {
 		p := it.add(naming{label: "binary_omitted"})

@@ -140,7 +140,7 @@ func rankOf(f *evidence.Field) rank {
 			return longText
 		}
 	case evidence.ShapeNested:
-		if isLong(f) || hasBinary(f.Value) {
+		if isLong(f) || hasBinary(f.Value) || hidesBytes(f.Value) {
 			return nested
 		}
 	case evidence.ShapeBinary:
@@ -165,7 +165,7 @@ func (r *row) continued() []ranked {
 		if k == shownFull {
 			continue
 		}
-		if k != nested || isLong(f) {
+		if k != nested || isLong(f) || hidesBytes(f.Value) {
 			r.partly = append(r.partly, ranked{k, f})
 		}
 		if k == nested {
@@ -241,7 +241,7 @@ func (w window) appendRead(b []byte) []byte {
 
 func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
 	b = appendSize(appendEntryHead(b, f, "json"), nestedSize(*f))
-	if nestedSize(*f) > DocTextMax || !isReadable(f.Name) {
+	if nestedSize(*f) > DocTextMax || !isReadable(f.Name) || hidesBytes(f.Value) {
 		return r.windowEntry(b, f.Name, 0)
 	}
 	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quoteList([]string{f.Name}))})), '}')
@@ -261,5 +261,8 @@ func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
 	b = appendID(append(b, `,"blob_id":`...), f.File.BlobID)
 	b = append(b, `,"export":{"method":"GET"`...)
 	b = append(appendMember(b, "url", blob.export(provider)), '}')
+	if isReadFile(f.File) && isReadable(f.Name) {
+		b = appendRead(b, r.ref.from(f.Name, 0).next())
+	}
 	return append(appendMember(b, "resource_uri", blob.URI()), '}')
 }

@@ -37,7 +37,7 @@ func TestLadder(t *testing.T) {
 	want := []rung{
 		{"cut", "text", "read_record_field", window("cut", 2), ""},
 		{"whole", "text", "read_record_field", window("whole", 0), ""},
-		{"pages", "binary", "", "", "P/v1/blobs/b2?connection_id=c%2F1"},
+		{"pages.0", "binary", "", "", "P/v1/blobs/b2?connection_id=c%2F1"},
 		{"tree", "json", "fetch", "map[connection_id:c/1 fields:[tree] id:entries:e1]", ""},
 		{"file", "binary", "", "", "P/v1/blobs/b%201?connection_id=c%2F1"},
 		{"raw", "binary", "read_record_field", window("raw", 0), ""},

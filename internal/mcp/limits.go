@@ -45,5 +45,8 @@ const (
 	LadderFields  = 8
 	LadderMax     = 16_384 // bytes
 
-	BlobInlineMax = 262_144 // bytes
+	BlobInlineMax = 262_144    // bytes
+	BlobHead      = 65_536     // bytes of a file that are read first
+	BlobPart      = 1_048_576  // and then at once
+	BlobScanMax   = 67_108_864 // bytes of a file that are read to find a place in it
 )

@@ -137,7 +137,7 @@ func (d *document) files() [][]byte {
 	var all [][]byte
 	for _, f := range d.binaries {
 		b := appendID([]byte(`{"field_path":`), f.Name)
-		all = append(all, append(append(b, ','), appendFacts(nil, f.File.Binary, f.File.BlobID)[1:]...))
+		all = append(all, append(append(b, ','), appendFacts(nil, *f.File, f.Value)[1:]...))
 	}
 	return all
 }

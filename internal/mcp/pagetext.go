@@ -138,12 +138,13 @@ var textRooms reuse.Pool
 // (MS-65).
 func (t *pageText) begin() *sheet {
 	// The room of every line that may be there is kept free, whether all items are
-	// shown or not.
+	// shown or not. How the rerun of a cut page reads depends on whether its limit is
+	// the one that was asked for, so one below that is measured, too.
 	lent := textRooms.Borrow()
 	b := lent.Bytes()
 	fixed := 0
-	for _, left := range []int{0, t.count} {
-		b = t.appendFooter(t.appendHeader(b[:0], t.count, left), t.count, left, true, true)
+	for _, c := range [...]struct{ shown, left int }{{t.count, 0}, {t.count, t.count}, {max(0, t.count-1), t.count}} {
+		b = t.appendFooter(t.appendHeader(b[:0], t.count, c.left), c.shown, c.left, true, true)
 		fixed = max(fixed, len(b))
 	}
 	room := t.budget + uncounted(t.cursor, t.bookmark) - fixed

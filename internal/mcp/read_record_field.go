@@ -11,7 +11,7 @@ import (
 var readRecordFieldTool = Tool{
 	Name:  "read_record_field",
 	Title: "A window of one text field",
-	Description: "Reads a bounded window of one text field; read-only (GET /v1/streams/{stream}/records/{record_id}/field-window). " +
+	Description: "Reads a bounded window of one text field, or of the text file (attachment) that a field refers to; read-only (GET /v1/streams/{stream}/records/{record_id}/field-window). " +
 		"Continues cut text shown by search, query_records or fetch, and accepts the same ids as fetch, also pdpp://record/…. " +
 		"One selector: cursor, offset_chars or q. Text and structured output both have the whole window. See server instructions.",
 	args: argTable{
@@ -19,11 +19,11 @@ var readRecordFieldTool = Tool{
 		{name: "connection_id", kind: argID},
 		{name: "stream", kind: argStream},
 		{name: "record_id", kind: argID},
-		{name: "field_path", kind: argText, required: true},
+		{name: "field_path", kind: argText, required: true, about: "A field; field.0 is the first of a list of files."},
 		{name: "cursor", kind: argText, about: "next_cursor or previous_cursor; not with offset_chars or q."},
 		{name: "offset_chars", kind: argInt, min: 0},
 		{name: "limit_chars", kind: argInt, min: 1, max: WindowMax, about: "Default 4096."},
-		{name: "q", kind: argText, about: "Window around the first match."},
+		{name: "q", kind: argText, about: "Window around the first match; with offset_chars the first from there."},
 		{name: "before_chars", kind: argInt, min: 0, max: ContextMax},
 		{name: "after_chars", kind: argInt, min: 0, max: ContextMax},
 	},
@@ -32,9 +32,9 @@ var readRecordFieldTool = Tool{
 		`"field":{"type":"object","required":["path"],"properties":{"path":{"type":"string"},"type":{"type":"string"},"text_like":{"type":"boolean"}}},` +
 		`"window":{"type":"object","required":["text","start_chars","end_chars","complete"],"properties":{"text":{"type":"string"},"start_chars":{"type":"integer"},"end_chars":{"type":"integer"},` +
 		`"total_chars":{"type":["integer","null"]},"complete":{"type":"boolean"},"next_cursor":{"type":["string","null"]},"previous_cursor":{"type":["string","null"]}}},` +
-		`"resource":{"type":"object"},"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
+		`"resource":{"type":"object"},"files":{"type":"array","items":{"type":"object"}},"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},` +
-		`"anyOf":[{"required":["record","field","window"]},{"required":["error"]}]}`,
+		`"anyOf":[{"required":["record","field","window"]},{"required":["record","field","files"]},{"required":["error"]}]}`,
 	call: readRecordField,
 }
 
@@ -49,6 +49,9 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 		return nil, err
 	}
 	defer p.Free()
+	if !p.isWindow() {
+		return &Result{Structured: p.structured(c.RS.Provider(), "", neighbours{}), Content: append([]Block{{Text: p.renderFiles(c.RS.Provider())}}, p.fileLinks()...)}, nil
+	}
 	near := p.neighbours()
 	link := &Link{URI: p.uri(), Name: visible(w.field), MimeType: "text/plain"}
 	structured := p.structured(c.RS.Provider(), link.URI, near)
@@ -61,12 +64,17 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 // structured is the structured output (MS-174).
 func (p *piece) structured(provider, uri string, near neighbours) []byte {
 	b := p.appendSource(append(make([]byte, 0, len(p.Raw)+2048), '{'))
-	b = append(b, `,"window":`...)
-	b = p.appendWindow(b, true)
-	b = append(b, `,"resource":{"uri":`...)
-	b = rawjson.AppendString(b, uri)
-	b = near.append(b)
-	b = append(b, `},"provider_url":`...)
+	if p.isWindow() {
+		b = append(b, `,"window":`...)
+		b = p.appendWindow(b, near, true)
+		b = append(b, `,"resource":{"uri":`...)
+		b = rawjson.AppendString(b, uri)
+		b = append(near.append(b), '}')
+	}
+	if p.files != nil {
+		b = p.appendFiles(b, provider)
+	}
+	b = append(b, `,"provider_url":`...)
 	b = rawjson.AppendString(b, provider)
 	b = append(b, `,"request_id":`...)
 	return append(appendOrNull(b, p.RequestID), '}')
@@ -85,12 +93,12 @@ func (p *piece) appendSource(b []byte) []byte {
 	b = rawjson.AppendString(b, p.asked.field)
 	b = appendMember(b, "type", p.Field.Type)
 	b = append(b, `,"text_like":`...)
-	return append(strconv.AppendBool(b, !p.asJSON), '}')
+	return append(strconv.AppendBool(b, p.isWindow() && !p.asJSON), '}')
 }
 
 // appendWindow appends the window: its members as received, with the cursors. The
 // text is left out where it stands elsewhere.
-func (p *piece) appendWindow(b []byte, withText bool) []byte {
+func (p *piece) appendWindow(b []byte, near neighbours, withText bool) []byte {
 	b = append(b, '{')
 	for name, at := range rawjson.Places(p.Raw) {
 		switch string(name) {
@@ -103,17 +111,20 @@ func (p *piece) appendWindow(b []byte, withText bool) []byte {
 		}
 		b = append(append(b, p.Raw[at.Start:at.End]...), ',')
 	}
-	b = append(b, `"next_cursor":`...)
-	b = appendCursor(b, p.Next)
-	b = append(b, `,"previous_cursor":`...)
-	return append(appendCursor(b, p.Previous), '}')
+	b = near.next.appendCursor(append(b, `"next_cursor":`...))
+	b = near.previous.appendCursor(append(b, `,"previous_cursor":`...))
+	if near.match.ok {
+		b = (&Next{"read_record_field", near.match.args()}).append(append(b, `,"next_match":`...))
+	}
+	return append(b, '}')
 }
 
-func appendCursor(b []byte, offset int) []byte {
-	if offset < 0 {
+// appendCursor appends the cursor of a neighbour; null when there is none.
+func (n neighbour) appendCursor(b []byte) []byte {
+	if !n.ok {
 		return append(b, "null"...)
 	}
-	return append(strconv.AppendInt(append(b, '"'), int64(offset), 10), '"')
+	return append(append(append(b, '"'), n.cursor()...), '"')
 }
 
 // isLast reports a window that ends with the text.
@@ -121,13 +132,12 @@ func (p *piece) isLast() bool { return p.Next < 0 && p.End == p.Total }
 
 // render is the text: facts and ways on first, the window last (MS-175).
 func (p *piece) render(near neighbours) string {
-	b := appendID(append(make([]byte, 0, len(p.Text)+1024), "field window record="...), p.asked.record.id)
-	if p.asked.record.beside != "" {
-		b = appendID(append(b, " connection_id="...), p.asked.record.Connection)
-	}
-	b = appendID(append(b, " field="...), p.asked.field)
+	b := p.appendRecord(append(make([]byte, 0, len(p.Text)+1024), "field window "...))
 	if p.asJSON {
 		b = append(b, " as=json"...)
+	}
+	if len(p.files) == 1 {
+		b = appendFileFacts(b, &p.files[0])
 	}
 	b = appendSpan(append(b, " chars="...), p.Start, p.End)
 	if p.Total >= 0 {
@@ -141,8 +151,8 @@ func (p *piece) render(near neighbours) string {
 	default:
 		b = append(b, " complete=false"...)
 	}
-	if p.Next >= 0 {
-		b = appendCursor(append(b, " next_cursor="...), p.Next)
+	if near.next.ok {
+		b = near.next.appendCursor(append(b, " next_cursor="...))
 	}
 	if offset := p.asked.place.offset; p.isLast() && p.Start == p.End && offset.n >= p.End && p.End > 0 {
 		b = strconv.AppendInt(append(b, "\nnothing here: offset "...), int64(offset.n), 10)
@@ -157,7 +167,22 @@ func (p *piece) render(near neighbours) string {
 	if p.MatchStart >= 0 && p.MatchEnd >= 0 {
 		b = appendSpan(append(b, "\nmatch chars="...), p.MatchStart, p.MatchEnd)
 	}
+	if near.match.ok {
+		b = append(near.match.appendArgs(append(b, "\nnext: read_record_field "...)), " is the next match"...)
+	}
+	if p.broken {
+		b = append(b, "\nnote: bytes that are not UTF-8 are shown as U+FFFD"...)
+	}
 	return string(appendQuote(append(b, "\ntext="...), p.Text))
+}
+
+// appendRecord appends which record and field the text is about.
+func (p *piece) appendRecord(b []byte) []byte {
+	b = appendID(append(b, "record="...), p.asked.record.id)
+	if p.asked.record.beside != "" {
+		b = appendID(append(b, " connection_id="...), p.asked.record.Connection)
+	}
+	return appendID(append(b, " field="...), p.asked.field)
 }
 
 // appendSpan appends start..end.

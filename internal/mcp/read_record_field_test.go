@@ -151,7 +151,8 @@ func TestExclusiveSelectors(t *testing.T) {
 		tests := []struct{ args, param, says string }{
 			{`{` + id + `,"cursor":"5","offset_chars":1}`, "cursor", "`cursor` continues a window and is exclusive with `offset_chars` and `q`"},
 			{`{` + id + `,"cursor":"5","q":"a"}`, "cursor", "`cursor` continues a window and is exclusive with `offset_chars` and `q`"},
-			{`{` + id + `,"q":"a","offset_chars":1}`, "q", "`q` is exclusive with `offset_chars`"},
+			{`{` + id + `,"cursor":"5."}`, "cursor", "cursor must be a value returned by this tool"},
+			{`{` + id + `,"cursor":"5.1.2"}`, "cursor", "cursor must be a value returned by this tool"},
 			{`{` + id + `,"before_chars":1}`, "before_chars", "`before_chars` and `after_chars` require `q`"},
 			{`{` + id + `,"after_chars":1,"offset_chars":1}`, "after_chars", "`before_chars` and `after_chars` require `q`"},
 			{`{` + id + `,"stream":"items"}`, "id", "`id` is exclusive with `stream` and `record_id`"},

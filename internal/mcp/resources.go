@@ -120,9 +120,15 @@ func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, e
 		return nil, err
 	}
 	b := p.appendSource([]byte{'{'})
-	b = append(b, `,"window":`...)
-	b = p.appendWindow(b, false)
+	if p.files != nil {
+		b = p.appendFiles(b, s.RS.Provider())
+	}
+	if !p.isWindow() {
+		return []Content{{URI: uri, MimeType: "application/json", Text: string(append(b, '}'))}}, nil
+	}
 	near := p.neighbours()
+	b = append(b, `,"window":`...)
+	b = p.appendWindow(b, near, false)
 	b = near.append(b)
 	if next := near.next; next.ok {
 		b = append(b, `,"next":`...)
@@ -190,12 +196,16 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 	}
 	var q rsclient.Query
 	q.Set("connection_id", h.connection)
-	blob, err := s.RS.Blob(ctx, h.id, q, BlobInlineMax)
+	blob, err := s.RS.Blob(ctx, h.id, q, rsclient.Part{Most: BlobInlineMax})
 	if err != nil {
 		return nil, err
 	}
 	if blob.Whole {
-		return []Content{{URI: uri, MimeType: blob.MimeType, Blob: append([]byte{}, blob.Content...)}}, nil
+		content := Content{URI: uri, MimeType: blob.MimeType, Blob: append([]byte{}, blob.Content...)}
+		if text, ok := wholeText(blob); ok {
+			content.Text, content.Blob = text, nil
+		}
+		return []Content{content}, nil
 	}
 	var members []byte
 	if blob.Size >= 0 {

@@ -207,7 +207,7 @@ func TestMS204Refusals(t *testing.T) {
 		{window(`,"field_path":"f","limit_chars":0`), ResourceInvalid, "invalid_field_window_selector"},
 		{window(`,"field_path":"f","limit_chars":16385`), ResourceInvalid, "invalid_field_window_selector"},
 		{window(`,"field_path":"f","offset_chars":-1`), ResourceInvalid, "invalid_field_window_selector"},
-		{window(`,"field_path":"f","offset_chars":5,"q":"x"`), ResourceInvalid, "invalid_field_window_selector"},
+		{window(`,"field_path":"f","offset_chars":5,"after_chars":1`), ResourceInvalid, "invalid_field_window_selector"},
 		{window(`,"field_path":"f","before_chars":5`), ResourceInvalid, "invalid_field_window_selector"},
 		{window(`,"field_path":"a\u0000b"`), ResourceInvalid, "invalid_field_window_selector"},
 	}

@@ -109,11 +109,16 @@ func (r *row) addField(it *item, f *evidence.Field, n naming) {
 		p.print(f.Value)
 	case evidence.ShapeBinary:
 		p.print(it.written(appendBinary(it.values, *f)))
+		if isReadFile(f.File) {
+			p.lacks = lacksText
+		}
 	case evidence.ShapeNested:
 		shown, whole := appendNested(it.values, f.Value, JSONPreviewBytes)
 		if f.Cut != nil || !whole {
 			shown = appendCutMark(append(it.values, "json"...), nestedSize(*f))
 			p.lacks = lacksNested
+		} else if len(blobsOf(*f)) > 0 || hidesBytes(f.Value) {
+			p.lacks = lacksText
 		}
 		p.print(it.written(shown))
 	default:

@@ -15,12 +15,14 @@ const minShown = 40
 // appendBinary appends a binary value as its facts (MS-64, MS-66): its bytes are
 // nowhere in a text.
 func appendBinary(b []byte, f evidence.Field) []byte {
-	return appendShortFacts(append(b, "binary"...), f.File.Binary, f.File.BlobID)
+	return appendShortFacts(append(b, "binary"...), *f.File, f.Value)
 }
 
 // appendShortFacts appends what a reader needs of a binary value: what it is, how
-// large, and where it can be had. A digest is not repeated that is in the id.
-func appendShortFacts(b []byte, facts evidence.Binary, blobID string) []byte {
+// large, where it can be had, and what else the object says that it is. A digest is not
+// repeated that is in the id.
+func appendShortFacts(b []byte, f evidence.File, value []byte) []byte {
+	facts, blobID := f.Binary, f.BlobID
 	b = append(b, '{')
 	start := len(b)
 	if blobID == "" {
@@ -36,10 +38,72 @@ func appendShortFacts(b []byte, facts evidence.Binary, blobID string) []byte {
 	if blobID != "" {
 		b = appendID(append(b, `,"export":`...), "GET "+string(evidence.AppendBlobURL(nil, blobID, "")))
 	}
+	b = appendOther(b, value)
 	return append(slices.Delete(b, start, min(start+1, len(b))), '}') // the first comma
 }
 
-func appendFacts(b []byte, facts evidence.Binary, blobID string) []byte {
+// appendOther appends, as the member other, what a binary object says beside the facts
+// about its bytes: the name of a file, for example.
+func appendOther(b, object []byte) []byte {
+	const most = 2 * LabelChars // of each value
+	n := 0
+	for name, value := range rawjson.Members(object) {
+		switch string(name) {
+		case "blob_id", "mime_type", "mimeType", "content_type", "size_bytes", "size", "sha256", "digest", "fetch_url":
+			continue
+		}
+		sep := ","
+		if n == 0 {
+			sep = `,"other":{`
+		}
+		b = append(appendID(append(b, sep...), string(name)), ':')
+		if text, ok := rawjson.String(value); ok {
+			b = appendQuote(b, shortText(text, most))
+		} else if shown, whole := appendNested(b, value, most); whole {
+			b = shown
+		} else {
+			b = append(append(b, `"json`...), cutMark(len(value))+`"`...)
+		}
+		n++
+	}
+	if n > 0 {
+		b = append(b, '}')
+	}
+	return b
+}
+
+// hidesBytes reports a nested value with binary content in it that is shown as its
+// facts, and that no blob has.
+func hidesBytes(value []byte) bool {
+	switch rawjson.KindOf(value) {
+	case rawjson.KindString:
+		_, ok := evidence.DetectBinary(value, false)
+		return ok
+	case rawjson.KindObject:
+		if _, ok := evidence.DetectBinary(value, true); ok {
+			return evidence.BlobIDOf(value) == ""
+		}
+		for _, member := range rawjson.Members(value) {
+			if hidesBytes(member) {
+				return true
+			}
+		}
+	case rawjson.KindArray:
+		for item := range rawjson.Elements(value) {
+			if hidesBytes(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isReadFile reports a binary value whose content read_record_field shows: a text file,
+// or bytes that stand in the record itself.
+func isReadFile(f *evidence.File) bool { return f.BlobID == "" || isTextType(f.MimeType) }
+
+func appendFacts(b []byte, f evidence.File, value []byte) []byte {
+	facts, blobID := f.Binary, f.BlobID
 	b = append(b, '{')
 	facts.MimeType = evidence.Clean(facts.MimeType)
 	b = facts.AppendMembers(b)
@@ -48,7 +112,7 @@ func appendFacts(b []byte, facts evidence.Binary, blobID string) []byte {
 		export := "GET " + string(evidence.AppendBlobURL(nil, blobID, ""))
 		b = appendID(append(b, `,"export":`...), export)
 	}
-	return append(b, '}')
+	return append(appendOther(b, value), '}')
 }
 
 // appendNested appends an object or array as compact JSON, quoted like everything
@@ -72,7 +136,7 @@ func (w *nestedWriter) value(v []byte) {
 		return
 	}
 	if facts, ok := evidence.DetectBinary(v, true); ok && rawjson.KindOf(v) != rawjson.KindArray {
-		w.b = appendShortFacts(w.b, facts, evidence.BlobIDOf(v))
+		w.b = appendShortFacts(w.b, evidence.File{Binary: facts, BlobID: evidence.BlobIDOf(v)}, v)
 		return
 	}
 	switch rawjson.KindOf(v) {

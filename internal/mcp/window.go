@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -16,6 +18,7 @@ type window struct {
 	field  string
 	q      string
 	place  selector
+	byte   given // of a file: where offset_chars is in it
 }
 
 // selector is the numbers that were given of a window, in the order of MS-54.
@@ -52,8 +55,6 @@ func (a *Args) window() (window, error) {
 	switch {
 	case a.Has("cursor") && (a.Has("offset_chars") || a.Has("q")):
 		return w, badSelector("cursor", "`cursor` continues a window and is exclusive with `offset_chars` and `q`.")
-	case a.Has("q") && a.Has("offset_chars"):
-		return w, badSelector("q", "`q` is exclusive with `offset_chars`.")
 	case !a.Has("q") && a.Has("before_chars"):
 		return w, badSelector("before_chars", "`before_chars` and `after_chars` require `q`.")
 	case !a.Has("q") && a.Has("after_chars"):
@@ -61,11 +62,10 @@ func (a *Args) window() (window, error) {
 	case !a.Has("cursor"):
 		return w, nil
 	}
-	offset, ok := cursorOffset(a.Text("cursor"))
-	if !ok {
+	var ok bool
+	if w.place.offset, w.byte, ok = cursorPlace(a.Text("cursor")); !ok {
 		return w, badSelector("cursor", "cursor must be a value returned by this tool.")
 	}
-	w.place.offset = given{offset, true}
 	return w, nil
 }
 
@@ -82,11 +82,30 @@ func (a *Args) located() (Handle, error) {
 	return h, nil
 }
 
-// cursorOffset reads a cursor: the offset in decimal digits (MS-172).
-func cursorOffset(cursor string) (int, bool) {
+// cursorPlace reads a cursor (MS-172): the offset in decimal digits and, in a file, a
+// dot and the byte that it is at.
+func cursorPlace(cursor string) (char, byte given, ok bool) {
+	chars, bytes, inFile := strings.Cut(cursor, ".")
+	char, ok = cursorNumber(chars)
+	if inFile && ok {
+		byte, ok = cursorNumber(bytes)
+	}
+	return char, byte, ok
+}
+
+func cursorNumber(digits string) (given, bool) {
 	const maxDigits = 15
-	n, err := strconv.ParseUint(cursor, 10, 63) // no sign is accepted
-	return int(n), err == nil && len(cursor) <= maxDigits
+	n, err := strconv.ParseUint(digits, 10, 63) // no sign is accepted
+	return given{int(n), true}, err == nil && len(digits) <= maxDigits
+}
+
+// cursor is the place of the window as cursorPlace reads it.
+func (w *window) cursor() string {
+	s := strconv.Itoa(w.place.offset.n)
+	if w.byte.ok {
+		s += "." + strconv.Itoa(w.byte.n)
+	}
+	return s
 }
 
 // at is another window of the same field.
@@ -137,6 +156,10 @@ func (w *window) appendArgs(b []byte) []byte {
 		b = appendID(append(b, `,"record_id":`...), w.record.Record)
 	}
 	b = appendID(append(b, `,"field_path":`...), w.field)
+	if w.byte.ok { // a cursor finds the place in a file without reading it from the start
+		b = appendMember(b, "cursor", w.cursor())
+		return append(w.place.limit.append(b, `,"limit_chars":`), '}')
+	}
 	return append(w.appendSelector(b), '}')
 }
 
@@ -165,19 +188,65 @@ type piece struct {
 	asked  window // with the identity that the answer has
 	limit  int
 	asJSON bool // it is of the field's JSON text
+
+	files    []file // that it is of, or that are all that there is to say
+	nextByte int    // of a file: where Next is in it; 0: not known
+	broken   bool   // of a file: bytes in it are no characters
 }
 
+// isWindow reports that there is text to show.
+func (p *piece) isWindow() bool { return p.Raw != nil }
+
 // readWindow reads a piece of a field. It is cut by the resource server: nothing
-// here reads a record and slices it (BOUND-1). A field that is no text is read as
-// its JSON text.
+// here reads a record and slices it (BOUND-1). A field that refers to files is read in
+// the file; any other that is no text is read as its JSON text.
 func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
+	p, err := s.readField(ctx, w, false)
+	if isUnknown(err) {
+		if p, failed := s.readElement(ctx, w); p != nil || failed != nil {
+			return p, failed
+		}
+	}
+	if !wantsJSON(err) {
+		return p, err
+	}
+	start := w
+	if w.q != "" || w.place.offset.n > 0 || w.limit() < WindowDefault {
+		start = window{record: w.record, field: w.field, place: selector{limit: given{WindowMax, true}}}
+	}
+	if p, err = s.readField(ctx, start, true); err != nil {
+		return nil, err
+	}
+	switch list := filesOf(w.field, p.whole()); {
+	case len(list) == 1:
+		return s.readFile(ctx, w.of(p), list[0])
+	case len(list) > 1:
+		return &piece{Answer: p.Answer, asked: w.of(p), files: list}, nil
+	case start == w:
+		return p, nil
+	}
+	return s.readField(ctx, w, true)
+}
+
+// whole is the JSON text of a field that was read whole; nil of one that was not.
+func (p *piece) whole() []byte {
+	if !p.Complete {
+		return nil
+	}
+	value, err := rawjson.Compact(nil, []byte(p.Text))
+	if err != nil {
+		return nil
+	}
+	return value
+}
+
+// readField reads a piece of a field, or of its JSON text.
+func (s *Surface) readField(ctx context.Context, w window, asJSON bool) (*piece, error) {
 	q := w.query()
-	answer, err := s.RS.FieldWindow(ctx, w.record.Stream, w.record.Record, q)
-	asJSON := wantsJSON(err)
 	if asJSON {
 		q.Set("as", "json")
-		answer, err = s.RS.FieldWindow(ctx, w.record.Stream, w.record.Record, q)
 	}
+	answer, err := s.RS.FieldWindow(ctx, w.record.Stream, w.record.Record, q)
 	if err != nil {
 		return nil, err
 	}
@@ -220,8 +289,8 @@ func (p *piece) uri() string {
 	return p.asked.at(p.Start, p.limit).URI()
 }
 
-// neighbours are the windows after and before a piece.
-type neighbours struct{ next, previous neighbour }
+// neighbours are the windows after and before a piece, and that of the next match.
+type neighbours struct{ next, previous, match neighbour }
 
 // neighbour is a window, if there is one.
 type neighbour struct {
@@ -231,7 +300,15 @@ type neighbour struct {
 
 func (p *piece) neighbours() neighbours {
 	at := func(offset int) neighbour { return neighbour{p.asked.at(offset, p.limit), offset >= 0} }
-	return neighbours{at(p.Next), at(p.Previous)}
+	n := neighbours{next: at(p.Next), previous: at(p.Previous)}
+	if p.nextByte > 0 {
+		n.next.byte = given{p.nextByte, true}
+	}
+	if p.asked.q != "" && p.NextMatch >= 0 {
+		n.match = neighbour{p.asked, true}
+		n.match.place.offset = given{p.NextMatch, true}
+	}
+	return n
 }
 
 // append appends the members of a resource that name them.

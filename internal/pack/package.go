@@ -68,9 +68,9 @@ func (p *Package) Aggregate(ctx context.Context, stream string, q rsclient.Query
 	return readOne(ctx, p, stream, q, func(r rsclient.Reader) (*rsclient.Answer, error) { return r.Aggregate(ctx, stream, q) })
 }
 
-// Blob reads the beginning of a blob of one member.
-func (p *Package) Blob(ctx context.Context, id string, q rsclient.Query, most int) (*rsclient.Blob, error) {
-	return readOne(ctx, p, "", q, func(r rsclient.Reader) (*rsclient.Blob, error) { return r.Blob(ctx, id, q, most) })
+// Blob reads a part of a blob of one member.
+func (p *Package) Blob(ctx context.Context, id string, q rsclient.Query, part rsclient.Part) (*rsclient.Blob, error) {
+	return readOne(ctx, p, "", q, func(r rsclient.Reader) (*rsclient.Blob, error) { return r.Blob(ctx, id, q, part) })
 }
 
 // usable are the members that take part in reads, in their order.

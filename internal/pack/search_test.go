@@ -133,7 +133,7 @@ func TestFailedMember(t *testing.T) {
 			}
 		}
 		p.Members = nil
-		if e := failure(t, second(p.Blob(t.Context(), "b", params(), 1))); e.Status != 403 || len(c.take()) != 0 {
+		if e := failure(t, second(p.Blob(t.Context(), "b", params(), rsclient.Part{Most: 1}))); e.Status != 403 || len(c.take()) != 0 {
 			t.Errorf("%v", e)
 		}
 	})

@@ -58,8 +58,6 @@ func (p *Params) Window() (w Window, err error) {
 	switch {
 	case err != nil:
 		return w, err
-	case w.Query != "" && p.Has("offset_chars"):
-		return w, badWindow("offset_chars", "Send either q or offset_chars, not both.")
 	case w.Query == "" && (hasBefore || hasAfter):
 		return w, badWindow("q", "before_chars and after_chars go with q.")
 	}

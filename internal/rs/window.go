@@ -3,10 +3,10 @@ package rs
 import (
 	"iter"
 	"strconv"
-	"unicode"
 	"unicode/utf8"
 
 	"pdpp"
+	"pdpp/internal/evidence"
 	"pdpp/internal/query"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
@@ -65,9 +65,9 @@ func (q *request) window(w query.Window, s *shape, r *store.Record) error {
 	if err != nil {
 		return err
 	}
-	start, match := min(w.Offset, text.chars), -1
+	start, match, next := min(w.Offset, text.chars), -1, -1
 	if w.Query != "" {
-		if match, err = text.find(w.Query); err != nil {
+		if match, next, err = text.find(w.Query, start); err != nil {
 			return err
 		}
 		if match < 0 {
@@ -91,12 +91,12 @@ func (q *request) window(w query.Window, s *shape, r *store.Record) error {
 		return err
 	}
 	b = append(b, '"')
-	q.body = appendPositions(b, positions{start, end, text.chars, w.Limit.N, match, utf8.RuneCountInString(w.Query)})
+	q.body = appendPositions(b, positions{start, end, text.chars, w.Limit.N, match, next, utf8.RuneCountInString(w.Query)})
 	return nil
 }
 
 // positions are where a window stands, in characters (FW-4).
-type positions struct{ start, end, total, limit, match, matched int }
+type positions struct{ start, end, total, limit, match, nextMatch, matched int }
 
 func appendPositions(dst []byte, p positions) []byte {
 	number := func(name string, n int) {
@@ -131,6 +131,7 @@ func appendPositions(dst []byte, p positions) []byte {
 	number("previous_offset_chars", previous)
 	number("match_start_chars", p.match)
 	number("match_end_chars", matchEnd)
+	number("next_match_start_chars", p.nextMatch)
 	return append(dst, '}')
 }
 
@@ -226,10 +227,7 @@ var typeNames = map[rawjson.Kind]string{
 // appendRange appends up to limit characters from start, escaped for a JSON string,
 // and tells where they end. Text is copied as it is stored.
 func (t *fieldText) appendRange(dst []byte, start, limit int) (_ []byte, end int, err error) {
-	skip, left := start%t.step, min(limit, t.chars-start)
-	if t.step == t.chars {
-		skip = start
-	}
+	skip, left := t.skipped(start), min(limit, t.chars-start)
 	end = start + max(0, left)
 	for piece, err := range t.pieces(start) {
 		if err != nil {
@@ -249,6 +247,14 @@ func (t *fieldText) appendRange(dst []byte, start, limit int) (_ []byte, end int
 		dst = append(dst, part...)
 	}
 	return dst, end, nil
+}
+
+// skipped is how many characters stand before one in the piece that holds it.
+func (t *fieldText) skipped(from int) int {
+	if t.step == t.chars { // there is one piece, and its end is in it
+		return from
+	}
+	return from % t.step
 }
 
 // prefix is the first n characters of a piece.
@@ -271,67 +277,29 @@ func (t *fieldText) count(piece []byte) int {
 	return rawjson.CharCount(piece)
 }
 
-// find gives the position of the first match of a text, character by character
-// under simple case folding; negative when there is none. It reads the pieces once
-// (Knuth, Morris and Pratt).
-func (t *fieldText) find(text string) (int, error) {
-	pattern := make([]rune, 0, len(text))
-	for _, r := range text {
-		pattern = append(pattern, foldRune(r))
-	}
-	fail := failures(pattern)
-	at, matched := 0, 0
-	for piece, err := range t.pieces(0) {
+// find gives the position of the first match of a text from a character on, and of the
+// one behind it; negative when there is none. It reads the pieces once.
+func (t *fieldText) find(text string, from int) (match, next int, err error) {
+	search := evidence.NewTextSearch(text)
+	at, match := from-t.skipped(from), -1
+	for piece, err := range t.pieces(from) {
 		if err != nil {
-			return -1, err
+			return -1, -1, err
 		}
 		decoded := piece
 		if !t.json {
 			decoded = rawjson.AppendText(nil, piece)
 		}
 		for _, r := range string(decoded) {
-			r = foldRune(r)
-			for matched > 0 && pattern[matched] != r {
-				matched = fail[matched-1]
-			}
-			if pattern[matched] == r {
-				matched++
-			}
-			if at++; matched == len(pattern) {
-				return at - matched, nil
+			at++
+			switch {
+			case at <= from || !search.Next(r):
+			case match >= 0:
+				return match, at - search.Chars(), nil
+			default:
+				match = at - search.Chars()
 			}
 		}
 	}
-	return -1, nil
-}
-
-// failures is the table of a pattern: for each prefix, the longest one that it
-// also ends with.
-func failures(pattern []rune) []int {
-	fail := make([]int, len(pattern))
-	for i, n := 1, 0; i < len(pattern); i++ {
-		for n > 0 && pattern[n] != pattern[i] {
-			n = fail[n-1]
-		}
-		if pattern[n] == pattern[i] {
-			n++
-		}
-		fail[i] = n
-	}
-	return fail
-}
-
-// foldRune is the least of the characters that fold together.
-func foldRune(r rune) rune {
-	if r < utf8.RuneSelf { // of each such group, the capital letter is the least
-		if 'a' <= r && r <= 'z' {
-			r -= 'a' - 'A'
-		}
-		return r
-	}
-	least := r
-	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-		least = min(least, next)
-	}
-	return least
+	return match, -1, nil
 }

@@ -3,40 +3,45 @@ package rsclient
 import (
 	"context"
 	"encoding/hex"
+	"mime"
 	"net/http"
 	"strconv"
 	"strings"
 )
 
-// Blob reads at most the first most bytes of a blob. A server without ranges (IO-14)
-// is read until there are enough.
-func (c *Client) Blob(ctx context.Context, id string, q Query, most int) (*Blob, error) {
-	in := call{route: "/v1/blobs/{blob_id}", segments: []string{id}, query: q, accept: "*/*", ranged: true, most: most}
+// Blob reads a part of a blob. Of a server without ranges (IO-14) everything up to the
+// end of the part is read.
+func (c *Client) Blob(ctx context.Context, id string, q Query, part Part) (*Blob, error) {
+	in := call{route: "/v1/blobs/{blob_id}", segments: []string{id}, query: q, accept: "*/*", part: part, most: part.From + part.Most}
 	r, bearer, err := c.exchange(ctx, &in)
 	if err != nil {
 		return nil, err
 	}
 	from, size := r.contentRange()
-	if r.status == http.StatusRequestedRangeNotSatisfiable && size == 0 {
-		return &Blob{MimeType: octets, Whole: true}, nil // nothing is in it, not even its first byte
+	b := &Blob{MimeType: octets, Size: size, SHA256: digest(r.header)}
+	if t := mediaType(r.header); t != "" {
+		b.MimeType, b.Charset = t, charset(r.header)
 	}
 	switch {
+	case r.status == http.StatusRequestedRangeNotSatisfiable && size >= 0 && size <= int64(part.From):
+		b.MimeType, b.Charset, b.Last, b.Whole = octets, "", true, size == 0 // there is nothing behind its end, not even a type
+		return b, nil
 	case r.status/100 != 2:
 		return nil, r.failure(bearer)
-	case r.status == http.StatusNoContent, r.status == http.StatusPartialContent && from != 0:
-		return nil, refused(CodeInvalid, "The resource server answered with something else than the beginning of the blob.")
-	case r.status != http.StatusPartialContent:
-		size = r.length
+	case r.status == http.StatusNoContent, r.status == http.StatusPartialContent && from != int64(part.From):
+		return nil, refused(CodeInvalid, "The resource server answered with something else than the part of the blob that was asked for.")
+	case r.status == http.StatusPartialContent:
+		b.Content = r.body[:min(part.Most, len(r.body))]
+		b.Last = size == int64(part.From+len(b.Content))
+	default:
+		b.Size = r.length
+		if ended := b.Size < 0 && !r.over; ended {
+			b.Size = int64(len(r.body))
+		}
+		b.Last = b.Size == int64(len(r.body))
+		b.Content = r.body[min(part.From, len(r.body)):]
 	}
-	b := &Blob{Content: r.body, MimeType: mediaType(r.header), Size: size, SHA256: digest(r.header)}
-	if b.MimeType == "" {
-		b.MimeType = octets
-	}
-	got := int64(len(b.Content))
-	ended := r.status != http.StatusPartialContent && size < 0 && !r.over
-	if ended || size == got {
-		b.Whole, b.Size = true, got
-	}
+	b.Whole = b.Last && part.From == 0
 	return b, nil
 }
 
@@ -52,6 +57,15 @@ func (r *reply) contentRange() (from, size int64) {
 	span, total, _ := strings.Cut(spec, "/")
 	first, _, _ := strings.Cut(span, "-")
 	return natural(first), natural(total)
+}
+
+// charset is the parameter of Content-Type; "" when there is none.
+func charset(h http.Header) string {
+	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return params["charset"]
 }
 
 func natural(s string) int64 {

@@ -38,21 +38,21 @@ func TestBlob(t *testing.T) {
 		h    http.HandlerFunc
 		want rsclient.Blob
 	}{
-		{"whole", ranged("1234"), rsclient.Blob{Content: []byte("1234"), MimeType: "image/png", Size: 4, Whole: true, SHA256: hash}},
-		{"exactly", ranged("12345678"), rsclient.Blob{Content: []byte("12345678"), MimeType: "image/png", Size: 8, Whole: true, SHA256: hash}},
+		{"whole", ranged("1234"), rsclient.Blob{Content: []byte("1234"), MimeType: "image/png", Size: 4, Last: true, Whole: true, SHA256: hash}},
+		{"exactly", ranged("12345678"), rsclient.Blob{Content: []byte("12345678"), MimeType: "image/png", Size: 8, Last: true, Whole: true, SHA256: hash}},
 		{"longer", ranged("123456789"), rsclient.Blob{Content: []byte("12345678"), MimeType: "image/png", Size: 9, SHA256: hash}},
-		{"empty", ranged(""), rsclient.Blob{Content: []byte{}, MimeType: "image/png", Size: 0, Whole: true, SHA256: hash}},
+		{"empty", ranged(""), rsclient.Blob{Content: []byte{}, MimeType: "image/png", Size: 0, Last: true, Whole: true, SHA256: hash}},
 		{"no ranges", says(200, "text/plain", "123456789", "Content-Length: 9"), rsclient.Blob{Content: []byte("12345678"), MimeType: "text/plain", Size: 9}},
-		{"no length", chunked("123"), rsclient.Blob{Content: []byte("123"), MimeType: "text/plain", Size: 3, Whole: true}},
+		{"no length", chunked("123"), rsclient.Blob{Content: []byte("123"), MimeType: "text/plain", Size: 3, Last: true, Whole: true}},
 		{"no length, longer", chunked("123456789"), rsclient.Blob{Content: []byte("12345678"), MimeType: "text/plain", Size: -1}},
-		{"no type", says(206, ";;", "12", "Content-Range: bytes 0-1/2", "Etag: \"other\""), rsclient.Blob{Content: []byte("12"), MimeType: "application/octet-stream", Size: 2, Whole: true}},
+		{"no type", says(206, ";;", "12", "Content-Range: bytes 0-1/2", "Etag: \"other\""), rsclient.Blob{Content: []byte("12"), MimeType: "application/octet-stream", Size: 2, Last: true, Whole: true}},
 		{"size unknown", says(206, "a/b", "12", "Content-Range: bytes 0-1/*"), rsclient.Blob{Content: []byte("12"), MimeType: "a/b", Size: -1}},
-		{"nothing to range over", says(416, "text/plain", "", "Content-Range: bytes */0"), rsclient.Blob{MimeType: "application/octet-stream", Whole: true}},
+		{"nothing to range over", says(416, "text/plain", "", "Content-Range: bytes */0"), rsclient.Blob{MimeType: "application/octet-stream", Last: true, Whole: true}},
 	}
 	var q rsclient.Query
 	q.Set("connection_id", "cin_a1")
 	for _, test := range tests {
-		b, err := serve(t, test.h).Blob(t.Context(), "b/7", q, 8)
+		b, err := serve(t, test.h).Blob(t.Context(), "b/7", q, rsclient.Part{Most: 8})
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -61,13 +61,23 @@ func TestBlob(t *testing.T) {
 			t.Errorf("%s (-want +got)\n%s", test.name, diff)
 		}
 	}
+	for _, h := range []http.HandlerFunc{ranged("123456789"), chunked("123456789")} {
+		for from, want := range map[int]rsclient.Blob{
+			2: {Content: []byte("345")}, 6: {Content: []byte("789"), Last: true}, 7: {Content: []byte("89"), Last: true}, 9: {Last: true}, 12: {Last: true},
+		} {
+			b, err := serve(t, h).Blob(t.Context(), "b/7", q, rsclient.Part{From: from, Most: 3})
+			if err != nil || string(b.Content) != string(want.Content) || b.Last != want.Last || b.Whole {
+				t.Errorf("from %d: %+v, %v", from, b, err)
+			}
+		}
+	}
 	wrong := map[string]http.HandlerFunc{
 		"upstream_invalid": says(206, "a/b", "34", "Content-Range: bytes 2-3/4"),
 		"blob_not_found":   says(404, "application/json", `{"error":{"code":"blob_not_found","message":"m"}}`),
 		"http_416":         says(416, "text/plain", "", "Content-Range: bytes */9"),
 	}
 	for code, h := range wrong {
-		_, err := serve(t, h).Blob(t.Context(), "b", rsclient.Query{}, 8)
+		_, err := serve(t, h).Blob(t.Context(), "b", rsclient.Query{}, rsclient.Part{Most: 8})
 		if e := failed(t, err); e.Code != code {
 			t.Errorf("%v, want %s", e, code)
 		}
@@ -79,7 +89,7 @@ func TestEndlessBlob(t *testing.T) {
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		endless(w, r, "application/octet-stream", nil, []byte("x"))
 	})
-	b, err := c.Blob(t.Context(), "b", rsclient.Query{}, 1<<18)
+	b, err := c.Blob(t.Context(), "b", rsclient.Query{}, rsclient.Part{Most: 1 << 18})
 	if err != nil || b.Whole || b.Size != -1 || !bytes.Equal(b.Content, bytes.Repeat([]byte("x"), 1<<18)) {
 		t.Errorf("%d bytes, %v", len(b.Content), err)
 	}

@@ -143,7 +143,7 @@ type call struct {
 	query    Query
 	prefer   string
 	accept   string // "" for JSON
-	ranged   bool   // only the first most bytes are asked for
+	part     Part   // of the body; zero: all of it
 	most     int
 	isList   bool   // the answer may be a list
 	record   string // the answer is about this record; "": about none

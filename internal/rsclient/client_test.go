@@ -429,7 +429,7 @@ func TestNoRedirect(t *testing.T) {
 			if e := failed(t, err); e.Code != rsclient.CodeRedirect {
 				t.Errorf("%d: %v", status, e)
 			}
-			if _, err := c.Blob(t.Context(), "b", rsclient.Query{}, 10); failed(t, err).Code != rsclient.CodeRedirect {
+			if _, err := c.Blob(t.Context(), "b", rsclient.Query{}, rsclient.Part{Most: 10}); failed(t, err).Code != rsclient.CodeRedirect {
 				t.Errorf("%d: blob: %v", status, err)
 			}
 		}

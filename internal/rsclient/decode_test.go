@@ -229,7 +229,7 @@ func TestWindows(t *testing.T) {
 	asked := rsclient.Identity{Connection: "cin", Stream: "s", Record: "r"}
 	w, ok := rsclient.WindowOf(compact(t, `{"window":{"text":"a\u00e9","start_chars":5,"end_chars":7,"total_chars":null,"next_offset_chars":7,"complete":false,"has_more":true}}`), asked, "body")
 	want := rsclient.Window{
-		Identity: asked, Text: "aé", Start: 5, End: 7, Total: -1, Limit: -1, Next: 7, Previous: -1, MatchStart: -1, MatchEnd: -1, HasMore: true,
+		Identity: asked, Text: "aé", Start: 5, End: 7, Total: -1, Limit: -1, Next: 7, Previous: -1, MatchStart: -1, MatchEnd: -1, NextMatch: -1, HasMore: true,
 	}
 	want.Field.Path = "body"
 	if diff := cmp.Diff(want, w, cmpopts.IgnoreFields(rsclient.Window{}, "Raw")); diff != "" || !ok {

@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pdpp/internal/rawjson"
@@ -185,7 +184,7 @@ func (c *Client) attempt(ctx context.Context, in *call, target, bearer string) (
 func (in *call) receive(resp *http.Response) (r *reply, err error) {
 	defer resp.Body.Close()
 	r = &reply{status: resp.StatusCode, header: resp.Header, length: resp.ContentLength}
-	most, part := in.most, in.ranged
+	most, part := in.most, in.part.Most > 0
 	if r.status/100 != 2 {
 		most, part = errorBodyMax, false
 	}
@@ -231,8 +230,8 @@ func (c *Client) setHeaders(req *http.Request, in *call, bearer string) {
 	if in.prefer != "" {
 		h.Set("Prefer", in.prefer)
 	}
-	if in.ranged {
-		h.Set("Range", "bytes=0-"+strconv.Itoa(in.most-1))
+	if in.part.Most > 0 {
+		h.Set("Range", in.part.header())
 	}
 }
 

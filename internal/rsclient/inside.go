@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 )
 
@@ -26,8 +25,8 @@ func (c *Client) within(ctx context.Context, in *call, target string) (*reply, e
 	if in.prefer != "" {
 		header["Prefer"] = []string{in.prefer}
 	}
-	if in.ranged {
-		header["Range"] = []string{"bytes=0-" + strconv.Itoa(in.most-1)}
+	if in.part.Most > 0 {
+		header["Range"] = []string{in.part.header()}
 	}
 	req := (&http.Request{
 		Method: http.MethodGet, URL: &url.URL{Path: path, RawPath: raw, RawQuery: query}, Header: header,

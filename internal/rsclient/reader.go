@@ -3,6 +3,7 @@ package rsclient
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 )
 
 // Reader is a resource server as the tools see it. Every error is an *Error, or the
@@ -18,8 +19,7 @@ type Reader interface {
 	Aggregate(ctx context.Context, stream string, q Query) (*Answer, error)
 	// Search reads /v1/search, or the route of another mode: "semantic", "hybrid".
 	Search(ctx context.Context, mode string, q Query, p Prefer) (*Answer, error)
-	// Blob reads at most the first most bytes of a blob.
-	Blob(ctx context.Context, id string, q Query, most int) (*Blob, error)
+	Blob(ctx context.Context, id string, q Query, part Part) (*Blob, error)
 }
 
 // Prefer are the preferences of a read (MS-39); zero: none.
@@ -46,12 +46,22 @@ func (a *Answer) Free() {
 	}
 }
 
-// Blob is the content of a blob, or its beginning.
+// Part is what is asked for of a blob: at most that many bytes, from a byte on.
+type Part struct{ From, Most int }
+
+// header is the part as a Range.
+func (p Part) header() string {
+	return "bytes=" + strconv.Itoa(p.From) + "-" + strconv.Itoa(p.From+p.Most-1)
+}
+
+// Blob is the content of a blob, or a part of it.
 type Blob struct {
 	Content  []byte
 	MimeType string
-	Size     int64 // of the whole; -1: not known
-	Whole    bool
+	Charset  string // as declared in Content-Type; "" when it is not
+	Size     int64  // of the whole; -1: not known
+	Last     bool   // the content reaches the end of the blob
+	Whole    bool   // it is all of it
 	SHA256   string // from the ETag; "" when not known
 }
 

@@ -20,6 +20,7 @@ type Window struct {
 	Previous int
 	// Where the text that was looked for stands.
 	MatchStart, MatchEnd int
+	NextMatch            int // where the match behind it starts
 	Complete             bool
 	HasMore              bool
 }
@@ -38,7 +39,8 @@ func WindowOf(body []byte, asked Identity, field string) (Window, bool) {
 		Start: p.number("start_chars"), End: p.number("end_chars"), Total: p.number("total_chars"), Limit: p.number("limit_chars"),
 		Next: p.number("next_offset_chars"), Previous: p.number("previous_offset_chars"),
 		MatchStart: p.number("match_start_chars"), MatchEnd: p.number("match_end_chars"),
-		Complete: p.isTrue("complete"), HasMore: p.isTrue("has_more"),
+		NextMatch: p.number("next_match_start_chars"),
+		Complete:  p.isTrue("complete"), HasMore: p.isTrue("has_more"),
 	}
 	f := o.object("field")
 	w.Field.Path, w.Field.Type, w.Field.AsJSON = text(f, "path"), text(f, "type"), text(f, "as") == "json"

@@ -116,7 +116,7 @@ func TestRealServerOtherReads(t *testing.T) {
 		if e := failed(t, err); e.Status != 404 || e.RequestID == "" {
 			t.Errorf("%+v", e)
 		}
-		_, err = c.Blob(t.Context(), "blob_sha256_none", rsclient.Query{}, 100)
+		_, err = c.Blob(t.Context(), "blob_sha256_none", rsclient.Query{}, rsclient.Part{Most: 100})
 		if e := failed(t, err); e.Status != 404 {
 			t.Errorf("%+v", e)
 		}

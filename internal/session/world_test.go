@@ -106,16 +106,18 @@ func newWorld(t *testing.T) *world {
 }
 
 // storeBlob puts the one file of the world where blobs are.
-func (w *world) storeBlob() {
+func (w *world) storeBlob() { w.blob = w.put("image/png", noise(40_000)) }
+
+// put stores a file of the connection cin_home.
+func (w *world) put(mediaType string, content []byte) blob {
 	w.T.Helper()
-	content := noise(40_000)
 	stored, err := ingest.PutBlob(w.T.Context(), w.Store, w.Blobs, ingest.Upload{
-		Subject: w.Subject, Connection: "cin_home", MediaType: "image/png", Content: bytes.NewReader(content),
+		Subject: w.Subject, Connection: "cin_home", MediaType: mediaType, Content: bytes.NewReader(content),
 	}, w.Now())
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	w.blob = blob{ID: string(pdpp.BlobIDOf(stored.SHA256)), Type: stored.MediaType, Size: len(content), Digest: stored.SHA256}
+	return blob{ID: string(pdpp.BlobIDOf(stored.SHA256)), Type: stored.MediaType, Size: len(content), Digest: stored.SHA256}
 }
 
 // record is a line of a stream; members follow the id.

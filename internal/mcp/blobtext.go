@@ -1,0 +1,219 @@
+package mcp
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/rsclient"
+)
+
+// utf8Mark is the byte order mark of UTF-8. It is no part of a text.
+const utf8Mark = "\xef\xbb\xbf"
+
+// utf16Encoding is UTF-16, with the byte order that a mark says, else as it is named.
+func utf16Encoding(isBig bool) encoding.Encoding {
+	if isBig {
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	}
+	return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+}
+
+// blobBytes reads a blob in parts, from one byte on.
+type blobBytes struct {
+	read func(rsclient.Part) (*rsclient.Blob, error)
+	left []byte // of the part that was read last
+	at   int    // the byte behind it
+	last bool   // there is no other part
+}
+
+func (b *blobBytes) Read(p []byte) (int, error) {
+	for len(b.left) == 0 {
+		if b.last {
+			return 0, io.EOF
+		}
+		if b.at >= BlobScanMax {
+			return 0, &Failure{Code: "blob_too_large", Message: "The file is too large to be searched or counted through; continue with a cursor, or export it."}
+		}
+		part, err := b.read(rsclient.Part{From: b.at, Most: BlobPart})
+		switch {
+		case err != nil:
+			return 0, err
+		case len(part.Content) == 0 && !part.Last:
+			return 0, &rsclient.Error{Code: rsclient.CodeInvalid, Message: "The resource server sent nothing of the file, although it goes on."}
+		}
+		b.left, b.last = part.Content, part.Last
+		b.at += len(part.Content)
+	}
+	n := copy(p, b.left)
+	b.left = b.left[n:]
+	return n, nil
+}
+
+// place is a character of a text, and the byte of the blob where it begins.
+type place struct {
+	char int
+	byte int // 0: only the start is known
+}
+
+// blobText is the text of a blob, read from one place on.
+type blobText struct {
+	*bufio.Reader
+	at      place
+	decoded bool // bytes of the blob are not those of the text
+	broken  bool // bytes were met that are not UTF-8
+}
+
+// next reads a character. Bytes that are no character are U+FFFD, one for each.
+func (t *blobText) next() (rune, error) {
+	r, size, err := t.ReadRune()
+	if err != nil {
+		return 0, err
+	}
+	t.at.char++
+	t.at.byte += size
+	t.broken = t.broken || r == utf8.RuneError && size == 1
+	return r, nil
+}
+
+// skipTo reads up to a character; false when the text ends before it.
+func (t *blobText) skipTo(char int) (bool, error) {
+	for t.at.char < char {
+		if _, err := t.next(); err != nil {
+			return false, ended(err)
+		}
+	}
+	return true, nil
+}
+
+// ended is nil for the end of a text, and any other error as it is.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// textFile is a blob whose content is text.
+type textFile struct {
+	read   func(rsclient.Part) (*rsclient.Blob, error)
+	head   *rsclient.Blob // its first part
+	decode encoding.Encoding
+}
+
+// from opens the text at a place: the known one, or the start when the bytes of the
+// place are not known.
+func (f *textFile) from(p place) *blobText {
+	if f.decode != nil {
+		return &blobText{Reader: bufio.NewReader(transform.NewReader(f.bytes(0), f.decode.NewDecoder())), decoded: true}
+	}
+	if p.byte == 0 {
+		p = place{}
+		if len(f.head.Content) >= len(utf8Mark) && string(f.head.Content[:len(utf8Mark)]) == utf8Mark {
+			p.byte = len(utf8Mark)
+		}
+	}
+	return &blobText{Reader: bufio.NewReader(f.bytes(p.byte)), at: p}
+}
+
+// bytes opens the blob at a byte. The part that is known is not read again.
+func (f *textFile) bytes(at int) io.Reader {
+	head := f.head.Content
+	if at >= len(head) {
+		return &blobBytes{read: f.read, at: at, last: f.head.Whole}
+	}
+	return &blobBytes{read: f.read, left: head[at:], at: len(head), last: f.head.Whole}
+}
+
+// find gives the first match of a text from a place on, and the character of the one
+// behind it, if there is one.
+func (f *textFile) find(q string, from place) (match, next int, err error) {
+	t := f.from(from)
+	if ok, err := t.skipTo(from.char); !ok {
+		return -1, -1, err
+	}
+	search := evidence.NewTextSearch(q)
+	match = -1
+	for {
+		r, err := t.next()
+		switch {
+		case err != nil:
+			return match, -1, ended(err)
+		case !search.Next(r):
+		case match >= 0:
+			return match, t.at.char - search.Chars(), nil
+		default:
+			match = t.at.char - search.Chars()
+		}
+	}
+}
+
+// excerpt is a piece of a text file.
+type excerpt struct {
+	text       string
+	start, end place
+	total      int // characters of the whole; -1: not known
+	broken     bool
+}
+
+// excerpt reads at most limit characters from a place on.
+func (f *textFile) excerpt(start place, limit int) (e excerpt, err error) {
+	t := f.from(start)
+	if _, err := t.skipTo(start.char); err != nil {
+		return e, err
+	}
+	e.start, e.total = t.at, -1
+	var text []byte
+	for range limit {
+		r, err := t.next()
+		if err != nil {
+			if ended(err) != nil {
+				return e, err
+			}
+			e.total = t.at.char
+			break
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	e.text, e.end, e.broken = string(text), t.at, t.broken
+	if _, err := t.Peek(1); err != nil && e.total < 0 {
+		if ended(err) != nil {
+			return e, err
+		}
+		e.total = t.at.char
+	}
+	if e.total < 0 && f.head.Whole { // the rest is known, and short
+		for ; err == nil; _, err = t.next() {
+		}
+		e.total = t.at.char
+	}
+	if t.decoded {
+		e.end.byte = 0
+	}
+	return e, nil
+}
+
+// wholeText is a whole blob as text; false when it is none, or cannot be decoded
+// without loss.
+func wholeText(b *rsclient.Blob) (string, bool) {
+	if !isTextType(b.MimeType) {
+		return "", false
+	}
+	decode, known := decoding(b.Charset, b.Content)
+	if !known {
+		return "", false
+	}
+	if decode == nil {
+		text := strings.TrimPrefix(string(b.Content), utf8Mark)
+		return text, utf8.ValidString(text)
+	}
+	text, err := decode.NewDecoder().Bytes(b.Content)
+	return string(text), err == nil
+}

@@ -1,0 +1,210 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// file is a blob that a field of a record refers to.
+type file struct {
+	path    string // the field or, in a list of references, field.n
+	id      string
+	facts   evidence.Binary
+	charset string // as the reference declares it
+	note    string // why its text is not shown; "" for what is no text
+}
+
+// filesOf are the references that the value of a field is: one, or a list of them
+// (M-9). It is nil when the value is something else.
+func filesOf(field string, value []byte) []file {
+	if rawjson.KindOf(value) != rawjson.KindArray {
+		return appendFile(nil, field, value)
+	}
+	var list []file
+	n := 0
+	for item := range rawjson.Elements(value) {
+		if rawjson.KindOf(item) != rawjson.KindNull {
+			before := len(list)
+			if list = appendFile(list, field+"."+strconv.Itoa(n), item); len(list) == before {
+				return nil
+			}
+		}
+		n++
+	}
+	return list
+}
+
+func appendFile(list []file, path string, value []byte) []file {
+	id := evidence.BlobIDOf(value)
+	if id == "" {
+		return list
+	}
+	facts, _ := evidence.DetectBinary(value, true)
+	return append(list, file{path: path, id: id, facts: facts, charset: charsetOf(textMember(value, "mime_type"))})
+}
+
+// element splits the path of one of a list of references: field.n.
+func (w window) element() (list string, ok bool) {
+	dot := strings.LastIndexByte(w.field, '.')
+	if dot < 1 {
+		return "", false
+	}
+	_, err := strconv.ParseUint(w.field[dot+1:], 10, 31)
+	return w.field[:dot], err == nil
+}
+
+// isUnknown reports that the resource server knows no such field.
+func isUnknown(err error) bool {
+	var e *rsclient.Error
+	return errors.As(err, &e) && (e.Code == "unknown_field" || e.Code == "field_not_found")
+}
+
+// readElement reads one of a list of references; nil when the path names none.
+func (s *Surface) readElement(ctx context.Context, w window) (*piece, error) {
+	list, ok := w.element()
+	if !ok {
+		return nil, nil
+	}
+	whole, err := s.readField(ctx, window{record: w.record, field: list, place: selector{limit: given{WindowMax, true}}}, true)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the path is what was asked for, and its own error says more
+	}
+	for _, f := range filesOf(list, []byte(whole.Text)) {
+		if f.path == w.field && whole.Complete {
+			return s.readFile(ctx, w.of(whole), f)
+		}
+	}
+	return nil, nil
+}
+
+// of is the window with the identity that an answer has.
+func (w window) of(p *piece) window {
+	w.record = p.asked.record
+	return w
+}
+
+// readFile reads a window of a text file. Of any other file only the facts are given.
+func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error) {
+	var q rsclient.Query
+	q.Set("connection_id", w.record.Connection)
+	read := func(part rsclient.Part) (*rsclient.Blob, error) { return s.RS.Blob(ctx, f.id, q, part) }
+	head, err := read(rsclient.Part{Most: BlobHead})
+	if err != nil {
+		return nil, err
+	}
+	f.learn(head)
+	p := &piece{Answer: new(rsclient.Answer), asked: w, limit: w.limit()}
+	if isTextType(f.facts.MimeType) {
+		charset := firstOf(head.Charset, f.charset)
+		decode, known := decoding(charset, head.Content)
+		if known {
+			err = p.cut(&textFile{read: read, head: head, decode: decode})
+		} else {
+			f.note = "its charset " + quote(firstChars(charset, LabelChars)) + " is not known here"
+		}
+	}
+	p.files = []file{f}
+	return p, err
+}
+
+// learn takes the facts that the resource server states: they come before those that a
+// record repeats.
+func (f *file) learn(b *rsclient.Blob) {
+	const unstated = "application/octet-stream"
+	if b.MimeType != unstated || f.facts.MimeType == "" {
+		f.facts.MimeType = b.MimeType
+	}
+	if b.Size >= 0 {
+		f.facts.SizeBytes = b.Size
+	}
+	f.facts.SHA256 = firstOf(b.SHA256, f.facts.SHA256)
+}
+
+// cut makes the window that was asked for of a file, with the members and the meaning
+// that a window of a field has (FW-2 to FW-5).
+func (p *piece) cut(f *textFile) error {
+	start, limit := place{p.asked.place.offset.n, p.asked.byte.n}, min(p.limit, WindowMax)
+	match, nextMatch := -1, -1
+	if p.asked.q != "" {
+		var err error
+		if match, nextMatch, err = f.find(p.asked.q, start); err != nil {
+			return err
+		}
+		if match < 0 {
+			return notMatched(p.asked.field)
+		}
+		start = place{char: max(0, match-p.asked.place.before.n)}
+		limit = p.asked.matchLimit()
+	}
+	e, err := f.excerpt(start, limit)
+	if err != nil {
+		return err
+	}
+	p.limit, p.nextByte, p.broken = limit, e.end.byte, e.broken
+	body := append([]byte(`{"window":`), e.raw(limit)...)
+	matchEnd := -1
+	if match >= 0 {
+		matchEnd = match + charCount(p.asked.q)
+	}
+	body = appendPlaces(body[:len(body)-1], []number{{"match_start_chars", match}, {"match_end_chars", matchEnd}, {"next_match_start_chars", nextMatch}})
+	p.Window, _ = rsclient.WindowOf(append(body, "}}"...), rsclient.Identity(p.asked.record.Handle), p.asked.field)
+	p.Field.Type = "blob"
+	return nil
+}
+
+// matchLimit is the length of a window around a match (FW-2).
+func (w window) matchLimit() int {
+	limit := w.limit()
+	if !w.place.limit.ok && (w.place.before.ok || w.place.after.ok) {
+		limit = w.place.before.n + charCount(w.q) + w.place.after.n
+	}
+	return min(limit, WindowMax)
+}
+
+func notMatched(field string) error {
+	const message = "The file does not contain this text."
+	object := appendMember([]byte(`{"type":"not_found_error","code":"query_not_found","message":"`+message+`"`), "param", "q")
+	object = append(appendMember(object, "field", field), '}')
+	return &rsclient.Error{Status: 404, Code: "query_not_found", Message: message, Object: object}
+}
+
+// raw is the excerpt as the member window.
+func (e *excerpt) raw(limit int) []byte {
+	next, previous := -1, -1
+	hasMore := e.total < 0 || e.end.char < e.total
+	if hasMore {
+		next = e.end.char
+	}
+	if e.start.char > 0 {
+		previous = max(0, e.start.char-limit)
+	}
+	b := rawjson.AppendString([]byte(`{"text":`), e.text)
+	b = appendPlaces(b, []number{{"start_chars", e.start.char}, {"end_chars", e.end.char}, {"total_chars", e.total}, {"limit_chars", limit}})
+	b = strconv.AppendBool(append(b, `,"complete":`...), e.start.char == 0 && !hasMore)
+	b = strconv.AppendBool(append(b, `,"has_more":`...), hasMore)
+	return append(appendPlaces(b, []number{{"next_offset_chars", next}, {"previous_offset_chars", previous}}), '}')
+}
+
+// number is a member with a number; null when it is negative.
+type number struct {
+	name string
+	n    int
+}
+
+func appendPlaces(b []byte, numbers []number) []byte {
+	for _, m := range numbers {
+		b = append(append(append(b, `,"`...), m.name...), `":`...)
+		if m.n < 0 {
+			b = append(b, "null"...)
+		} else {
+			b = strconv.AppendInt(b, int64(m.n), 10)
+		}
+	}
+	return b
+}

@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"strconv"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+)
+
+// What read_record_field says of files (MS-178).
+
+// appendFiles appends the member files: the facts of each, and how it is had.
+func (p *piece) appendFiles(b []byte, provider string) []byte {
+	b = append(b, `,"files":[`...)
+	for i := range p.files {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = p.appendFile(b, &p.files[i], provider)
+	}
+	return append(b, ']')
+}
+
+func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
+	blob := blobHandle{p.asked.record.Connection, f.id}
+	facts := f.facts
+	facts.MimeType = evidence.Clean(facts.MimeType)
+	b = rawjson.AppendString(append(b, `{"field_path":`...), f.path)
+	b = append(facts.AppendMembers(append(b, ',')), `,"blob_id":`...)
+	b = rawjson.AppendString(b, f.id)
+	b = appendMember(append(b, `,"export":{"method":"GET"`...), "url", blob.export(provider))
+	b = appendMember(append(b, '}'), "resource_uri", blob.URI())
+	if !p.isWindow() && f.isReadable() {
+		b = (&Next{"read_record_field", p.asked.file(f).args()}).append(append(b, `,"read":`...))
+	}
+	return append(appendMember(b, "note", f.note), '}')
+}
+
+// isReadable reports a file that seems to be text.
+func (f *file) isReadable() bool { return f.note == "" && isTextType(f.facts.MimeType) }
+
+// file is the first window of one of several files.
+func (w window) file(f *file) window {
+	return window{record: w.record, field: f.path, place: selector{offset: given{0, true}}}
+}
+
+// renderFiles is the text about files of which no window is shown.
+func (p *piece) renderFiles(provider string) string {
+	b := p.appendRecord([]byte("files "))
+	b = strconv.AppendInt(append(b, " count="...), int64(len(p.files)), 10)
+	for i := range p.files {
+		f := &p.files[i]
+		b = append(strconv.AppendInt(append(b, '\n'), int64(i+1), 10), ". field_path="...)
+		b = appendID(b, f.path)
+		b = appendFileFacts(b, f)
+		b = appendID(append(b, " export="...), "GET "+blobHandle{p.asked.record.Connection, f.id}.export(provider))
+		switch {
+		case f.isReadable():
+			b = append(append(b, "\n   more: read_record_field "...), p.asked.file(f).args()...)
+		case f.note != "":
+			b = append(append(b, "\n   not shown as text: "...), f.note...)
+		default:
+			b = append(b, "\n   not text: only a program that has the token can get its bytes, from export"...)
+		}
+	}
+	return string(b)
+}
+
+// appendFileFacts appends what is known of a file.
+func appendFileFacts(b []byte, f *file) []byte {
+	b = appendQuote(append(b, " mime_type="...), f.facts.MimeType)
+	if f.facts.SizeBytes >= 0 {
+		b = strconv.AppendInt(append(b, " size_bytes="...), f.facts.SizeBytes, 10)
+	}
+	if f.facts.SHA256 != "" {
+		b = appendQuote(append(b, " sha256="...), f.facts.SHA256)
+	}
+	return b
+}
+
+// fileLinks are the files as resources.
+func (p *piece) fileLinks() []Block {
+	const most = 3
+	var list []Block
+	for _, f := range p.files[:min(most, len(p.files))] {
+		uri := blobHandle{p.asked.record.Connection, f.id}.URI()
+		list = append(list, Block{Link: &Link{URI: uri, Name: visible(f.path), MimeType: evidence.Clean(f.facts.MimeType), Size: max(0, f.facts.SizeBytes)}})
+	}
+	return list
+}
