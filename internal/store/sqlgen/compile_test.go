@@ -192,15 +192,35 @@ func TestOtherText(t *testing.T) {
 	src.Resources = []pdpp.RecordID{"k", "l"}
 	q := compile(t, src, query.ByCursor)
 	want := "SELECT count(*) FROM records r /*records_by_id*/ WHERE r.subject = $1 AND r.binding = $2" +
-		" AND r.order_key >= $3 AND r.order_key < $4 AND r.id = $5 AND r.key_in_data = 1 AND r.id = ANY($6)"
+		" AND r.order_key >= $3 AND r.order_key < $4 AND r.id = $5 AND r.key_in_data = 1"
 	if diff := cmp.Diff(want, flat(q.Count())); diff != "" {
 		t.Errorf("Count (-want +got):\n%s", diff)
 	}
 	want = "SELECT r.record, r.id, r.emitted_at, r.body, r.order_key FROM records r WHERE r.subject = $1 AND r.binding = $2 AND r.id = $3" +
-		" AND r.order_key >= $4 AND r.order_key < $5 AND r.id = $6 AND r.key_in_data = 1 AND r.id = ANY($7)"
+		" AND r.order_key >= $4 AND r.order_key < $5 AND r.id = $6 AND r.key_in_data = 1"
 	if diff := cmp.Diff(want, flat(ForGet(numbered{}, src).Get("k"))); diff != "" {
 		t.Errorf("Get (-want +got):\n%s", diff)
 	}
+	src.Where = nil
+	want = "SELECT r.record, r.id, r.emitted_at, r.body, r.order_key FROM records r WHERE r.subject = $1 AND r.binding = $2 AND r.id = $3 AND r.id = ANY($4)"
+	if diff := cmp.Diff(want, flat(ForGet(numbered{}, src).Get("k"))); diff != "" {
+		t.Errorf("Get of a resource (-want +got):\n%s", diff)
+	}
+	src.Resources, src.Time = nil, &pdpp.TimeConstraint{Field: "amount", Since: time.Unix(0, 0)}
+	src.Stream.Field("amount").Kind = pdpp.KindDateTime
+	want = "SELECT r.record, r.id, r.emitted_at, CASE WHEN r.subject = $1" +
+		" AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = r.record AND x.field = $2 AND x.value >= $3)" +
+		" AND r.id = $4 THEN r.body END, r.order_key FROM records r WHERE r.record = $5"
+	if diff := cmp.Diff(want, flat(ForGet(numbered{}, src).Shown(7, "k"))); diff != "" {
+		t.Errorf("Shown (-want +got):\n%s", diff)
+	}
+}
+
+// resource is a source of one listed record.
+func resource(id pdpp.RecordID, where ...query.Condition) Source {
+	src := source(where...)
+	src.Resources = []pdpp.RecordID{id}
+	return src
 }
 
 // TestNone: contradictions are seen without asking the database.
@@ -211,6 +231,7 @@ func TestNone(t *testing.T) {
 	retyped.Time = &pdpp.TimeConstraint{Field: "memo"}
 	for name, src := range map[string]Source{
 		"two values":         source(is("memo", pdpp.OpEq, "x"), is("memo", pdpp.OpEq, "y")),
+		"not a resource":     resource("l", is("id", pdpp.OpEq, "k")),
 		"two ids":            source(is("id", pdpp.OpEq, "x"), is("id", pdpp.OpEq, "y")),
 		"value out of range": source(is("amount", pdpp.OpGte, "5"), is("amount", pdpp.OpEq, "4")),
 		"no comparable kind": source(is("tags", pdpp.OpEq, "x")),

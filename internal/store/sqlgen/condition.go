@@ -2,6 +2,7 @@ package sqlgen
 
 import (
 	"bytes"
+	"slices"
 
 	"pdpp"
 	"pdpp/internal/query"
@@ -50,6 +51,10 @@ func analyze(src query.Source, fieldID func(*pdpp.Field) int64) terms {
 		case store.SlotNone, store.SlotBlob:
 			t.none = true
 		}
+	}
+	if t.hasID && t.resources != nil {
+		t.none = t.none || !slices.Contains(t.resources, pdpp.RecordID(t.id))
+		t.resources = nil // the id is one of them
 	}
 	return t
 }

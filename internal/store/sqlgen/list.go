@@ -221,21 +221,6 @@ func (q *Query) Count() Statement {
 	return b.statement()
 }
 
-// Get selects the record with an id, as List does.
-func (q *Query) Get(id pdpp.RecordID) Statement {
-	b := builder{d: q.d}
-	b.add(`SELECT r.record, r.id, r.emitted_at, r.body, r.order_key FROM records r WHERE r.subject = ? AND r.binding = ? AND r.id = ?`,
-		q.src.Subject, q.src.Binding, string(id))
-	q.terms.order.where(&b, "r.order_key")
-	q.residual(&b)
-	return b.statement()
-}
-
-// ForGet compiles a source whose records are looked up by id.
-func ForGet(d Dialect, src Source) *Query {
-	return &Query{d: d, src: src, terms: analyze(src.Source, src.FieldID), driver: walkOrder, sorted: true}
-}
-
 var orderIndex = map[query.OrderBy]string{
 	query.ByID: "records_by_id", query.ByCursor: "records_by_order", query.ByEmitted: "records_by_emitted",
 }

@@ -62,10 +62,30 @@ func (t *tx) source(subject pdpp.SubjectID, src query.Source) (sqlgen.Source, bo
 	if err != nil || n == nil {
 		return sqlgen.Source{}, false, err
 	}
-	return sqlgen.Source{
+	s := sqlgen.Source{
 		Source: src, Subject: n.owner, Binding: n.binding,
 		FieldID: func(f *pdpp.Field) int64 { return n.fields[f.Name] },
-	}, true, nil
+	}
+	ok, err := t.mayHave(s)
+	return s, ok, err
+}
+
+// mayHave reports whether a source has the record that its conditions ask for by id.
+// One that a time constraint hides is looked for no further: only the look-up of Get
+// takes as long for it as for a missing one.
+func (t *tx) mayHave(s sqlgen.Source) (visible bool, err error) {
+	if s.Time == nil || len(s.Where) == 0 {
+		return true, nil
+	}
+	id, plain, ok := sqlgen.AskedID(s)
+	if !ok {
+		return true, nil
+	}
+	err = t.getOne(sqlgen.ForGet(dialect{}, plain), id, 0, func(*store.Record) error {
+		visible = true
+		return nil
+	})
+	return visible, err
 }
 
 func (t *tx) compile(src sqlgen.Source, by query.OrderBy) (*sqlgen.Query, error) {
@@ -252,7 +272,7 @@ func (t *tx) Get(q query.Get, visit func(*store.Record) error) error {
 			continue
 		}
 		compiled := sqlgen.ForGet(dialect{}, s)
-		if compiled.Empty() {
+		if compiled.Empty() || !compiled.Lists(q.ID) {
 			continue
 		}
 		if err := t.getOne(compiled, q.ID, i, visit); err != nil {
@@ -264,13 +284,20 @@ func (t *tx) Get(q query.Get, visit func(*store.Record) error) error {
 
 func (t *tx) getOne(q *sqlgen.Query, id pdpp.RecordID, source int, visit func(*store.Record) error) error {
 	s := q.Get(id)
+	if q.Discreet() {
+		record, ok, err := t.near(q, id)
+		if err != nil || !ok {
+			return err
+		}
+		s = q.Shown(record, id)
+	}
 	stmt, err := t.conn.Query(s.SQL, s.Args...)
 	if err != nil {
 		return err
 	}
 	defer stmt.Close()
 	row, err := stmt.Step()
-	if err != nil || !row {
+	if err != nil || !row || len(stmt.Bytes(3)) == 0 {
 		return err
 	}
 	var r store.Record
@@ -280,6 +307,25 @@ func (t *tx) getOne(q *sqlgen.Query, id pdpp.RecordID, source int, visit func(*s
 		return nil
 	}
 	return visit(&r)
+}
+
+// near is the number of the record with an id, or of another one when there is none
+// with it; false when the binding is empty.
+func (t *tx) near(q *sqlgen.Query, id pdpp.RecordID) (record int64, ok bool, err error) {
+	s := q.Near(id)
+	stmt, err := t.conn.Query(s.SQL, s.Args...)
+	if err != nil {
+		return 0, false, err
+	}
+	defer stmt.Close()
+	if _, err := stmt.Step(); err != nil {
+		return 0, false, err
+	}
+	next, first := 0, 1
+	if stmt.IsNull(next) {
+		return stmt.Int(first), !stmt.IsNull(first), nil
+	}
+	return stmt.Int(next), true, nil
 }
 
 // Count implements store.Records.
