@@ -58,6 +58,20 @@ func realClients(t *testing.T) string {
 	return dir
 }
 
+// clientScript copies a script to where its packages are found.
+func clientScript(t *testing.T, clients, name string) string {
+	t.Helper()
+	script := filepath.Join(clients, name)
+	text, err := os.ReadFile(filepath.Join("testdata", "clients", name))
+	if err == nil {
+		err = os.WriteFile(script, text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return script
+}
+
 // runClient runs a script or program of the clients with their own Node and some
 // variables added to its environment, and gives what it printed.
 func runClient(t *testing.T, dir string, env []string, args ...string) (stdout, stderr []byte) {
@@ -104,6 +118,30 @@ type route struct {
 	env     []string
 	icons   int            // of the server
 	refused map[string]int // status by whose token it is
+}
+
+// TestSignInOfRealClients has the official TypeScript clients try to sign in, which cannot
+// be done yet: a person reads how to get a token, not what a parser did not find (H-135).
+func TestSignInOfRealClients(t *testing.T) {
+	needSignals(t)
+	clients := realClients(t)
+	p := start(t, "--data", t.TempDir(), "serve", "--listen", "127.0.0.1:0")
+	endpoint := p.await(t, p.stderr, listening) + "/mcp"
+	script := clientScript(t, clients, "signin.mjs")
+	for _, generation := range []string{"sdk", "client"} {
+		t.Run("HOSTED-3 TypeScript "+generation+" says how to get a token", func(t *testing.T) {
+			stdout, _ := runClient(t, clients, nil, script, generation, endpoint)
+			var seen map[string]map[string]string
+			if err := json.Unmarshal(stdout, &seen); err != nil {
+				t.Fatalf("%v: %s", err, stdout)
+			}
+			for _, message := range []string{seen["stranger"]["connect"], seen["registered"]["page"], seen["registered"]["token"]} {
+				if !strings.Contains(message, "This server has no sign-in yet. Ask the owner of the data for a token") {
+					t.Errorf("a person reads %q", message)
+				}
+			}
+		})
+	}
 }
 
 // TestRealClients drives both ways to the tools on the demo data with the official
@@ -155,14 +193,7 @@ func TestRealClients(t *testing.T) {
 // converse has a TypeScript client go through session.mjs, and gives what it saw.
 func (way route) converse(t *testing.T, clients, generation, revision string) string {
 	t.Helper()
-	script := filepath.Join(clients, "session.mjs") // where its packages are found
-	text, err := os.ReadFile("testdata/clients/session.mjs")
-	if err == nil {
-		err = os.WriteFile(script, text, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := clientScript(t, clients, "session.mjs")
 	out, _ := runClient(t, clients, way.env, append([]string{script, generation, revision}, way.target...)...)
 	var s session
 	if err := json.Unmarshal(out, &s); err != nil {

@@ -158,7 +158,7 @@ func (c *caller) send(t *testing.T, method, url, text string, headers []string) 
 
 // documents are the public documents that hold URLs.
 var documents = []string{
-	"/", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server",
+	"/", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp",
 }
 
 var webURL = regexp.MustCompile(`"https?://[^"]*"`)

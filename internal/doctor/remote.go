@@ -74,10 +74,16 @@ func (w *walk) mcpMetadata(ctx context.Context) Check {
 		"authorization_servers", "pdpp_core_query_base", "resource_documentation", "pdpp_agent_discovery.mcp.endpoint")
 }
 
+// authorizationServer is skipped where there is none: a server without sign-in has no
+// such document (H-135).
 func (w *walk) authorizationServer(ctx context.Context) Check {
-	return w.document(ctx, "/.well-known/oauth-authorization-server", "issuer", w.origin,
+	c := w.document(ctx, "/.well-known/oauth-authorization-server", "issuer", w.origin,
 		"authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint", "device_authorization_endpoint",
 		"pushed_authorization_request_endpoint", "protected_resources", "service_documentation")
+	if c.Status == Skip {
+		return skip("The server has no sign-in.", "Its owner makes tokens with pdpp grants create.")
+	}
+	return c
 }
 
 // document reads a metadata document. One member has to be exactly what it should be;

@@ -115,7 +115,7 @@ func TestWhatIsWrong(t *testing.T) {
 			"resource_metadata", Fail, "resource is http://inner:7663; you used http://127.0.0.1",
 		},
 		"another issuer":       {at("GET", "/.well-known/oauth-authorization-server", 200, nil, `{"issuer":"http://inner"}`), "authorization_server", Fail, "issuer is http://inner"},
-		"no document, by us":   {at("GET", "/.well-known/oauth-authorization-server", 404, nil, notFound), "authorization_server", Skip, "newer version"},
+		"no document, by us":   {at("GET", "/.well-known/oauth-authorization-server", 404, nil, notFound), "authorization_server", Skip, "grants create"},
 		"no document, by them": {at("GET", "/.well-known/oauth-authorization-server", 404, nil, "nginx"), "authorization_server", Fail, "forwards every path"},
 		"no /mcp":              {at("POST", "/mcp", 404, nil, notFound), "mcp_challenge", Skip, "newer version"},
 		"a header withheld":    {at("POST", "/mcp", 401, nil, `{"error":{"code":"authentication_error"}}`), "mcp_challenge", Fail, "no WWW-Authenticate"},

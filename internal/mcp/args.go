@@ -34,6 +34,18 @@ type arg struct {
 	enum     []string
 	min, max int
 	about    string // the description in the schema; "" for none
+
+	// byServer: which words of enum work is up to the server, whose schema lists them.
+	// The tool's schema is the same for all servers and does not.
+	byServer bool
+}
+
+// choice says what an argument of some words may be.
+func (decl arg) choice() string {
+	if decl.byServer {
+		return decl.about
+	}
+	return "one of: " + strings.Join(decl.enum, ", ") + "."
 }
 
 // argTable are the arguments of a tool, in the order of its schema.
@@ -245,7 +257,7 @@ func (*Args) take(decl *arg, in *argument) error {
 		case !ok || s == "":
 			return badArg(decl.name, "%s must be a non-empty string.", decl.name)
 		case decl.kind == argEnum && !slices.Contains(decl.enum, s):
-			return badArg(decl.name, "%s must be one of: %s.", decl.name, strings.Join(decl.enum, ", "))
+			return badArg(decl.name, "%s must be %s", decl.name, decl.choice())
 		}
 		in.text = s
 	case argInt:

@@ -60,7 +60,11 @@ func (decl arg) append(b []byte) []byte {
 	b = append(b, '{')
 	switch decl.kind {
 	case argEnum:
-		b = append(b, `"type":"string","enum":`...)
+		b = append(b, `"type":"string"`...)
+		if decl.byServer {
+			break
+		}
+		b = append(b, `,"enum":`...)
 		b = append(b, '[')
 		for i, word := range decl.enum {
 			if i > 0 {

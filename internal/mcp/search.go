@@ -13,13 +13,13 @@ import (
 var searchTool = Tool{
 	Name:  "search",
 	Title: "Search by words",
-	Description: "Finds records by words across streams; read-only (GET /v1/search, or /semantic and /hybrid by mode). At most 100 merged hits; page with cursor. " +
+	Description: "Finds records by words across streams; read-only (GET /v1/search). At most 100 merged hits; page with cursor. " +
 		"Ids in the text are complete handles for fetch. Structured output has results (flat) and data (envelope). " +
 		"Sources are told apart by connection_id and connector_key. See server instructions.",
 	args: argTable{
 		{name: "q", kind: argText, required: true},
 		{name: "streams", kind: argStreams},
-		{name: "mode", kind: argEnum, enum: []string{"lexical", "semantic", "hybrid"}, about: "Default lexical; others where the server has them."},
+		{name: "mode", kind: argEnum, enum: []string{"lexical", "semantic", "hybrid"}, byServer: true, about: "lexical (the default), or another search mode that schema lists."},
 		{name: "limit", kind: argInt, min: 1, max: 100},
 		{name: "cursor", kind: argText},
 		{name: "filter", kind: argFilter, about: filterAbout},

@@ -125,6 +125,9 @@ func (decl arg) typeName() string {
 	case argHandle:
 		return "handle of a record"
 	case argEnum:
+		if decl.byServer {
+			return "string"
+		}
 		return "`" + strings.Join(decl.enum, "`, `") + "`"
 	case argInt:
 		return "integer " + decl.bounds()

@@ -9,12 +9,9 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// The paths that tell strangers what is here. A client that knows only the MCP
-// endpoint adds its path to either of the well-known ones (RFC 8414 §3.1, RFC 9728 §3.1).
-const (
-	mcpPath           = "/mcp"
-	authorizationPath = "/.well-known/oauth-authorization-server"
-)
+// mcpPath is the path of the MCP endpoint. A client that knows only the endpoint adds it
+// to the path of the metadata document (RFC 9728 §3.1).
+const mcpPath = "/mcp"
 
 // isPublic names the paths that need no token and that any page may read (H-56). What
 // is missing there is public too, so that a page can see that it is missing.
@@ -25,7 +22,7 @@ func isPublic(path string) bool {
 // documents are the discovery documents of one R. They name what works and nothing
 // else (C-46, H-135).
 type documents struct {
-	index, resource, mcp, authorization document
+	index, resource, mcp document
 }
 
 // document is a body with its Content-Length.
@@ -40,10 +37,9 @@ func newDocument(body []byte) document {
 
 func (s *Server) newDocuments(base string) *documents {
 	return &documents{
-		index:         newDocument(s.discoveryIndex(base)),
-		resource:      newDocument(s.protectedResource(base)),
-		mcp:           newDocument(s.protectedMCP(base)),
-		authorization: newDocument(authorizationServer(base)),
+		index:    newDocument(s.discoveryIndex(base)),
+		resource: newDocument(s.protectedResource(base)),
+		mcp:      newDocument(s.protectedMCP(base)),
 	}
 }
 
@@ -73,7 +69,6 @@ func (s *Server) discoveryIndex(base string) []byte {
 	b = rawjson.AppendString(b, s.ProviderName)
 	b = appendText(b, `,"links":{"well_known":`)
 	b = rawjson.AppendString(b, base+httpx.MetadataPath)
-	b = appendMember(b, "well_known_authorization_server", base+authorizationPath)
 	b = appendMember(b, "schema", base+"/v1/schema")
 	b = appendMember(b, "core_query_base", base+"/v1")
 	b = appendMember(b, "mcp", base+mcpPath)
@@ -109,9 +104,7 @@ func appendResource(b []byte, base, resource, name string) []byte {
 	b = appendText(b, `{"resource":`)
 	b = rawjson.AppendString(b, resource)
 	b = appendMember(b, "resource_name", name)
-	b = appendText(b, `,"authorization_servers":[`)
-	b = rawjson.AppendString(b, base)
-	b = appendText(b, `],"bearer_methods_supported":["header"],"scopes_supported":["pdpp:read"]`)
+	b = appendText(b, `,"bearer_methods_supported":["header"],"scopes_supported":["pdpp:read"]`)
 	return appendMember(b, "pdpp_core_query_base", base+"/v1")
 }
 
@@ -120,19 +113,6 @@ func appendEndpoint(b []byte, base string) []byte {
 	b = appendText(b, `"endpoint":`)
 	b = rawjson.AppendString(b, base+mcpPath)
 	return appendText(b, `,"transport":"streamable_http","setup_intent":"grant_scoped_read","no_owner_token":true`)
-}
-
-// authorizationServer is the document of RFC 8414 (H-132). No flow is built yet, and it
-// says so: the first list is required; the second, left out, would mean the code flow
-// (RFC 8414 §2).
-func authorizationServer(base string) []byte {
-	b := appendText(nil, `{"issuer":`)
-	b = rawjson.AppendString(b, base)
-	b = appendText(b, `,"response_types_supported":[],"grant_types_supported":[],"scopes_supported":["pdpp:read"],"protected_resources":[`)
-	b = rawjson.AppendString(b, base)
-	b = append(b, ',')
-	b = rawjson.AppendString(b, base+mcpPath)
-	return appendText(b, "]}\n")
 }
 
 // lexicalRetrieval is the capability block of search (C-46). The index is brought up

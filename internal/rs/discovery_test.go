@@ -19,9 +19,8 @@ import (
 )
 
 const (
-	rootDocument  = "/.well-known/oauth-protected-resource"
-	mcpDocument   = rootDocument + "/mcp"
-	authorization = "/.well-known/oauth-authorization-server"
+	rootDocument = "/.well-known/oauth-protected-resource"
+	mcpDocument  = rootDocument + "/mcp"
 )
 
 // atR replaces the R of a written-out document.
@@ -39,17 +38,16 @@ func TestDiscovery(t *testing.T) {
 		}
 		sameJSON(t, a.At("pdpp_agent_discovery"), atR(w.URL, `{"advisory": true, "mcp": {"endpoint": "R/mcp", "transport": "streamable_http",
 			"setup_intent": "grant_scoped_read", "no_owner_token": true, "resource_metadata": "R/.well-known/oauth-protected-resource/mcp"}}`))
-		sameJSON(t, a.At("authorization_servers"), `["`+w.URL+`"]`)
 	})
 	t.Run("META-2 the document of the MCP endpoint names it and no owner token", func(t *testing.T) {
 		sameJSON(t, w.Get("", mcpDocument).OK().JSON(), atR(w.URL, `{"resource": "R/mcp", "resource_name": "Test data (MCP)",
-			"authorization_servers": ["`+w.URL+`"], "bearer_methods_supported": ["header"], "scopes_supported": ["pdpp:read"],
+			"bearer_methods_supported": ["header"], "scopes_supported": ["pdpp:read"],
 			"pdpp_core_query_base": "R/v1", "pdpp_token_kinds_supported": ["client", "mcp_package"],
 			"pdpp_agent_discovery": {"advisory": true, "mcp": {"endpoint": "R/mcp", "transport": "streamable_http",
 				"setup_intent": "grant_scoped_read", "no_owner_token": true}}}`))
 	})
 	t.Run("ICON-3 only standard members and those of PDPP", func(t *testing.T) {
-		standard := strings.Fields("resource resource_name authorization_servers bearer_methods_supported scopes_supported capabilities")
+		standard := strings.Fields("resource resource_name bearer_methods_supported scopes_supported capabilities")
 		for _, path := range []string{rootDocument, mcpDocument} {
 			a := w.Get("", path).OK()
 			for name := range a.JSON().(map[string]any) {
@@ -62,21 +60,13 @@ func TestDiscovery(t *testing.T) {
 			}
 		}
 	})
-	t.Run("H-132 the authorization server promises no flow", func(t *testing.T) {
-		want := `{"issuer": "` + w.URL + `", "response_types_supported": [], "grant_types_supported": [], "scopes_supported": ["pdpp:read"],
-			"protected_resources": ["` + w.URL + `", "` + w.URL + `/mcp"]}`
-		sameJSON(t, w.Get("", authorization).OK().JSON(), want)
-		sameJSON(t, w.Get("", authorization+"/mcp").OK().JSON(), want)
-	})
 	t.Run("H-134 the index", func(t *testing.T) {
 		sameJSON(t, w.Get("", "/").OK().JSON(), atR(w.URL, `{"object": "pdpp_discovery_index", "resource_name": "Test data", "links": {
-			"well_known": "R/.well-known/oauth-protected-resource", "well_known_authorization_server": "R/.well-known/oauth-authorization-server",
-			"schema": "R/v1/schema", "core_query_base": "R/v1", "mcp": "R/mcp"}}`))
+			"well_known": "R/.well-known/oauth-protected-resource", "schema": "R/v1/schema", "core_query_base": "R/v1", "mcp": "R/mcp"}}`))
 	})
 	t.Run("H-131 other suffixes", func(t *testing.T) {
 		for _, path := range []string{
-			rootDocument + "/", rootDocument + "/v1", mcpDocument + "/developer", authorization + "/mcp/developer",
-			"/.well-known/openid-configuration", "/.well-known/", "/icon.png",
+			rootDocument + "/", rootDocument + "/v1", mcpDocument + "/developer", "/.well-known/", "/icon.png",
 		} {
 			if a := w.Get("", path); a.Status != http.StatusNotFound || a.Code() != "not_found" {
 				t.Errorf("%s: %d %s", path, a.Status, a.Body)
@@ -85,9 +75,49 @@ func TestDiscovery(t *testing.T) {
 	})
 }
 
+// TestNoSignIn: until there is an authorization server, nothing promises one, and a client
+// that tries to sign in all the same is told how to get a token (H-135).
+func TestNoSignIn(t *testing.T) {
+	w := resttest.New(t)
+	t.Run("H-135 no document names an authorization server", func(t *testing.T) {
+		for _, path := range []string{"/", rootDocument, mcpDocument} {
+			if a := w.Get("", path).OK(); strings.Contains(string(a.Body), "authorization_server") {
+				t.Errorf("%s: %s", path, a.Body)
+			}
+		}
+		for _, document := range []string{"oauth-authorization-server", "openid-configuration"} {
+			for _, path := range []string{"/.well-known/" + document, "/.well-known/" + document + "/mcp", "/mcp/.well-known/" + document} {
+				if a := w.Get("", path); a.Status != http.StatusNotFound || a.Code() != "not_found" {
+					t.Errorf("%s: %d %s", path, a.Status, a.Body)
+				}
+			}
+		}
+	})
+	for _, c := range []struct{ method, path, body, code string }{
+		{"POST", "/register", `{"client_name":"x","redirect_uris":["http://127.0.0.1/callback"]}`, "access_denied"},
+		{"GET", "/authorize?response_type=code&client_id=x", "", "access_denied"},
+		{"POST", "/token", "grant_type=authorization_code&code=x", "unsupported_grant_type"},
+	} {
+		t.Run("H-135 "+c.path+" says how to get a token", func(t *testing.T) {
+			a := w.Do(c.method, "", c.path, c.body)
+			description, _ := a.At("error_description").(string)
+			if a.Status != http.StatusBadRequest || a.At("error") != c.code || !strings.Contains(description, "Authorization: Bearer") ||
+				!strings.Contains(description, "pdpp grants create") || a.At("request_id") != a.Header.Get("Request-Id") {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+			if a.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+				t.Errorf("headers %v", a.Header)
+			}
+			if a := w.Do("PUT", "", c.path, c.body); a.Status != http.StatusMethodNotAllowed {
+				t.Errorf("PUT: %d %s", a.Status, a.Body)
+			}
+		})
+	}
+}
+
 func TestDiscoveryHeaders(t *testing.T) {
 	w := resttest.New(t)
-	for _, path := range []string{"/", rootDocument, mcpDocument, authorization, authorization + "/mcp", "/icon.svg"} {
+	for _, path := range []string{"/", rootDocument, mcpDocument, "/icon.svg"} {
 		get, head := w.Get("", path, "Origin: https://anyone.example").OK(), w.Do(http.MethodHead, "", path, "", "Origin: https://anyone.example")
 		if got := get.Header.Get("Access-Control-Allow-Origin"); got != "*" {
 			t.Errorf("%s: allowed origin %q", path, got)
@@ -194,7 +224,7 @@ func TestForwardedOrigin(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, path := range []string{"/", rootDocument, mcpDocument, authorization} {
+			for _, path := range []string{"/", rootDocument, mcpDocument} {
 				status, header, body := fetch(t, tt.url+path, forwarded)
 				for _, url := range urlsIn(t, body) {
 					if url != tt.base && !strings.HasPrefix(url, tt.base+"/") {

@@ -64,7 +64,6 @@ func New(cfg Config) (*Server, error) {
 
 // table is every path this server answers, with its methods.
 func (s *Server) table() []route {
-	authorization := s.discovery(func(d *documents) document { return d.authorization })
 	return []route{
 		{"/v1/streams", methods{"GET": s.read(cheap, listStreams)}},
 		{"/v1/streams/{stream}", methods{"GET": s.read(cheap, streamMetadata)}},
@@ -87,8 +86,9 @@ func (s *Server) table() []route {
 		{"/", methods{"GET": s.discovery(func(d *documents) document { return d.index })}},
 		{httpx.MetadataPath, methods{"GET": s.discovery(func(d *documents) document { return d.resource })}},
 		{httpx.MetadataPath + mcpPath, methods{"GET": s.discovery(func(d *documents) document { return d.mcp })}},
-		{authorizationPath, methods{"GET": authorization}},
-		{authorizationPath + mcpPath, methods{"GET": authorization}},
+		{"/register", methods{"POST": noSignIn("access_denied")}},
+		{"/authorize", methods{"GET": noSignIn("access_denied")}},
+		{"/token", methods{"POST": noSignIn("unsupported_grant_type")}},
 		{httpx.IconPath, methods{"GET": func(w http.ResponseWriter, r *http.Request, _ vars) error { return httpx.Icon(w, r) }}},
 	}
 }

@@ -47,6 +47,26 @@ func sourceSelector(v *visit) {
 	}
 }
 
+// noOtherMode: the tools name the search modes of no other server, the schema lists those
+// of this one, and asking for another gets an answer that leads on.
+func noOtherMode(v *visit) {
+	s := v.as(everything)
+	told := s.InitializeResult().Instructions
+	for _, tool := range s.tools {
+		told += whole(v, tool)
+	}
+	for _, mode := range []string{"semantic", "hybrid"} {
+		if strings.Contains(told, mode) {
+			v.Errorf("a client is told of %s search", mode)
+		}
+		if a := s.do("schema", `{"stream":"messages"}`); strings.Contains(a.text, mode) {
+			v.Errorf("the schema lists %s search: %s", mode, a.text)
+		}
+		a := s.relayed("search", `{"q":"rent","mode":"`+mode+`"}`, "not_found")
+		a.says("This server has no "+mode+" search.", `next: search {"q":"rent"}`)
+	}
+}
+
 var urlShaped = regexp.MustCompile(`https?:|\bconnector_id\b|connector_instance_id`)
 
 func sourceDescribed(v *visit) {

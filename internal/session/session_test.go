@@ -42,6 +42,7 @@ func TestSession(t *testing.T) {
 		{name: "GATE-1 an advertised relation is forwarded", check: gateOpen},
 		{name: "GATE-2 a relation that is not advertised is refused", check: gateShut},
 
+		{name: "DISC-3 no search mode is offered that the server lacks", check: noOtherMode},
 		{name: "SCHEMA-1 a compact schema is the server's compact view", check: compactSchema},
 		{name: "SCHEMA-3 a full schema is the server's full document", check: fullSchema},
 		{name: "DISC-1 the index names every stream, however many there are", check: wideIndex},
