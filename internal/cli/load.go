@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -53,7 +54,12 @@ func (l load) do(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		return l.take(ctx, a, s, t, in)
+		err = l.take(ctx, a, s, t, in)
+		if err == nil || errors.Is(err, errReported) {
+			// A server would do it too, but there may be none.
+			err = errors.Join(err, ingest.Erase(ctx, s.store))
+		}
+		return err
 	})
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"pdpp"
-	"pdpp/internal/store"
+	"pdpp/internal/ingest"
 )
 
 // chore is something the server does from time to time.
@@ -20,7 +20,8 @@ type chore struct {
 func (s *Server) chores(now time.Time) []*chore {
 	return []*chore{
 		{name: "noting token use", every: 5 * time.Second, do: s.flushUsed},
-		{name: "tidying the store", every: time.Minute, do: s.tidy},
+		{name: "erasing deleted words", every: 5 * time.Second, do: func(ctx context.Context) error { return ingest.Erase(ctx, s.Store) }},
+		{name: "tidying the store", every: time.Minute, do: func(ctx context.Context) error { return ingest.Tidy(ctx, s.Store) }},
 		{name: "pruning the change log", every: pruneEvery, do: s.pruneChanges},
 		{name: "looking for unknown blobs", every: sweepEvery, do: s.reportUnknown},
 		{name: "sweeping blobs", every: sweepEvery, do: s.SweepBlobs, next: now.Add(firstSweep)},
@@ -53,19 +54,4 @@ func (s *Server) runDue(ctx context.Context, c *chore, now time.Time) {
 	if err := c.do(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Warn(c.name+" failed", "code", string(pdpp.CodeOf(err)))
 	}
-}
-
-// tidy does the store's housekeeping in small steps, so that writers get their turn
-// in between.
-func (s *Server) tidy(ctx context.Context) error {
-	for more := true; more; {
-		err := s.Store.Bulk(ctx, func(tx store.Tx) (err error) {
-			more, err = tx.Tidy()
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -104,6 +104,9 @@ type Records interface {
 	// Binding gives the numbers Prepare needs; CodeConnectionNotFound when
 	// there is no such connection.
 	Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stream) (*Binding, error)
+	// Unerased reports whether words of deleted records are still in the files;
+	// Tidy takes them out (REC-37).
+	Unerased() (bool, error)
 }
 
 // RecordsWriter changes records.

@@ -2,8 +2,11 @@ package sqlite
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -169,13 +172,84 @@ func (w *world) tidy(t *testing.T) {
 	}
 }
 
+// TestManyDeletedAtOnce: after a delete of many records in one transaction their words
+// are in no copy taken right away, and in no file once the store was tidied (REC-37).
+func TestManyDeletedAtOnce(t *testing.T) {
+	for name, before := range map[string]int{"beside others": 50, "alone": 0} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			var kept, docs, drops []store.Document
+			for i := range before {
+				kept = append(kept, w.put(fmt.Sprint("k", i), `{"memo":"ordinary words"}`))
+			}
+			for i := range 300 {
+				docs = append(docs, w.put(fmt.Sprint("r", i), fmt.Sprintf(`{"memo":"xylophonist quizzicality%d common"}`, i)))
+				drops = append(drops, w.drop(fmt.Sprint("r", i)))
+			}
+			w.mustIngest(t, kept...)
+			w.mustIngest(t, docs...)
+			w.mustIngest(t, drops...)
+			w.erasedEverywhere(t, "xylophonist", "quizzicality")
+		})
+	}
+}
+
+// TestStoredAndDeletedAtOnce: the same for records that one transaction stores and
+// deletes, in an index that has no other part.
+func TestStoredAndDeletedAtOnce(t *testing.T) {
+	w := newWorld(t)
+	var docs []store.Document
+	for i := range 3 * secureDeletes {
+		id := fmt.Sprint("r", i)
+		docs = append(docs, w.put(id, `{"memo":"xylophonist"}`), w.drop(id))
+	}
+	w.mustIngest(t, docs...)
+	w.erasedEverywhere(t, "xylophonist")
+}
+
+// erasedEverywhere looks for words in a copy taken now, and in the files after tidying.
+func (w *world) erasedEverywhere(t *testing.T, words ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := w.db.CopyTo(t.Context(), filepath.Join(dir, "pdpp.db")); err != nil {
+		t.Fatal(err)
+	}
+	copied := world{db: &DB{path: filepath.Join(dir, "pdpp.db")}}
+	if left := copied.inFile(t, words); len(left) > 0 {
+		t.Errorf("a copy holds deleted words: %v", left)
+	}
+	copied.db = openDB(t, dir)
+	copied.consistent(t)
+	unerased := func() (left bool) {
+		err := w.db.View(t.Context(), func(v store.View) (err error) {
+			left, err = v.Unerased()
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return left
+	}
+	if left := w.inFile(t, words); len(left) > 0 && !unerased() {
+		t.Errorf("%v are left in the files, and the store says no", left)
+	}
+	w.tidy(t)
+	if unerased() {
+		t.Error("after tidying the store says that something is left")
+	}
+	if left := w.inFile(t, words); len(left) > 0 {
+		t.Errorf("the files hold deleted words: %v", left)
+	}
+	w.consistent(t)
+}
+
 // inFile gives the words that the database file or its log hold.
 func (w *world) inFile(t *testing.T, words []string) (found []string) {
 	t.Helper()
 	var all []byte
 	for _, name := range []string{w.db.path, w.db.path + "-wal"} {
 		data, err := os.ReadFile(name)
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
 		all = append(all, data...)

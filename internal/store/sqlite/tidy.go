@@ -34,6 +34,12 @@ func (t *tx) Tidy() (more bool, err error) {
 	return false, t.conn.Exec(`DELETE FROM meta WHERE name = ?`, markedTerms)
 }
 
+// Unerased implements store.Records.
+func (t *tx) Unerased() (bool, error) {
+	marks, err := t.Meta(markedTerms)
+	return marks != nil, err
+}
+
 // merge does a part of the merging of the search index; more says that there may be
 // some left.
 func (t *tx) merge(pages int) (more bool, err error) {
