@@ -47,7 +47,7 @@ func Excerpts(r *Record, m Matches) []Excerpt {
 			return out
 		}
 		if found.Content != "" && !found.isBinary() {
-			out = append(out, found.excerpt(m.provenance))
+			out = append(out, found.excerpt(m.provenance, maxExcerpt))
 		}
 	}
 	field := TextField(r)
@@ -55,7 +55,23 @@ func Excerpts(r *Record, m Matches) []Excerpt {
 	if field == "" || shown || len(out) == maxExcerpts {
 		return out
 	}
-	return append(out, beginning(r, field))
+	return append(out, beginning(r, field, maxExcerpt))
+}
+
+// BestExcerpt is the first of the excerpts, of at most that many characters; false
+// when there is none. Nothing else of the record is rendered.
+func BestExcerpt(r *Record, m Matches, most int) (Excerpt, bool) {
+	most = min(most, maxExcerpt)
+	for _, found := range m.found {
+		if found.Content != "" && !found.isBinary() {
+			return found.excerpt(m.provenance, most), true
+		}
+	}
+	field := TextField(r)
+	if field == "" {
+		return Excerpt{}, false
+	}
+	return beginning(r, field, most), true
 }
 
 // Snippet is the text of a hit and its field (Q-7); false when there is none.
@@ -66,25 +82,49 @@ func Snippet(excerpts []Excerpt) (field, preview string, ok bool) {
 	return excerpts[0].Field, excerpts[0].Preview, true
 }
 
-func (m match) excerpt(why Provenance) Excerpt {
-	part := around(m.Content, m.best, m.total)
+func (m match) excerpt(why Provenance, most int) Excerpt {
+	part := around(m.Content, m.best, m.total, most)
 	e := Excerpt{Field: m.Field, Provenance: why, Start: part.from, End: part.to, Total: m.total, Searched: m.searched}
 	e.Preview, e.Highlighted = render(m.Content, part, m.best.places, m.total)
 	return e
 }
 
 // beginning shows the first characters of a text field.
-func beginning(r *Record, field string) Excerpt {
+func beginning(r *Record, field string, most int) Excerpt {
 	t, _ := r.text(field)
 	total := t.total
 	if t.isWhole() {
 		total = rawjson.CharCount(t.content)
 	}
 	head, _ := r.head(t)
-	part := leading(head, total)
+	part := leading(head, total, most)
 	e := Excerpt{Field: field, Provenance: DeclaredRole, End: part.to, Total: total}
 	e.Preview, _ = render(head, part, nil, total)
 	return e
+}
+
+// AppendShort appends the excerpt as the snippet of a short hit (REC-42): with its place
+// in the field, or that it is the whole field.
+func (e Excerpt) AppendShort(dst []byte) []byte {
+	w := writer{buf: dst}
+	w.raw(`{"field":`)
+	w.str(e.Field)
+	w.raw(`,"text":`)
+	w.str(e.Preview)
+	if e.IsTruncated() {
+		w.raw(`,"start_chars":`)
+		w.int(e.Start)
+		w.raw(`,"total_chars":`)
+		w.int(e.Total)
+	} else {
+		w.raw(`,"truncated":false`)
+	}
+	if e.Searched > 0 {
+		w.raw(`,"match_after_chars":`)
+		w.int(e.Searched)
+	}
+	w.raw(`}`)
+	return w.buf
 }
 
 // isBinary is DetectBinary for a decoded string, or the beginning of one.

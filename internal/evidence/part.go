@@ -18,15 +18,15 @@ const maxRetreat = 20
 
 // leading is the beginning of a text. content may be the beginning alone; total
 // counts the characters of the whole.
-func leading(content string, total int) part {
-	return around(content, group{}, total)
+func leading(content string, total, most int) part {
+	return around(content, group{}, total, most)
 }
 
 // around chooses what to show of a text: the group with the same room before and
 // after, more on one side where the other ends, cut between words if one ends
-// nearby. At most maxExcerpt characters; the group is cut only if it is longer.
-func around(content string, g group, total int) part {
-	if total <= maxExcerpt {
+// nearby. At most that many characters; the group is cut only if it is longer.
+func around(content string, g group, total, most int) part {
+	if total <= most {
 		return part{end: len(content), to: charCount(content)}
 	}
 	var core part
@@ -34,11 +34,11 @@ func around(content string, g group, total int) part {
 		first, last := g.places[0], g.places[len(g.places)-1]
 		core = part{first.start, last.end, first.from, last.to}
 	}
-	if over := core.to - core.from - maxExcerpt; over > 0 {
+	if over := core.to - core.from - most; over > 0 {
 		core.end = back(content, core.end, over)
 		core.to -= over
 	}
-	spare := maxExcerpt - (core.to - core.from)
+	spare := most - (core.to - core.from)
 	before := min(core.from, spare/2)
 	after := min(total-core.to, spare-before)
 	before = min(core.from, spare-after)

@@ -32,10 +32,18 @@ func (t Truncation) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// An object or array of at most wholeNested bytes is not cut by a preview of at least
+// minWholeNested characters: the beginning of one is of little use, and a blob reference
+// without its id of none (REC-39).
+const (
+	wholeNested    = 1024
+	minWholeNested = 128
+)
+
 // AppendPreview appends the preview of a compact top-level value with at most n
 // characters (REC-39). A string longer than that, or an object or array whose
-// JSON text is, becomes a string of its first n characters, exactly, without a
-// mark; "" when it is binary. Anything else is appended as it is, and the
+// JSON text is and which is not short, becomes a string of its first n characters,
+// exactly, without a mark; "" when it is binary. Anything else is appended as it is, and the
 // truncation is nil. declaredBlob is as for DetectBinary. A stub is appended as
 // it is too: who resolves stubs knows the text behind them.
 func AppendPreview(dst, value []byte, n int, declaredBlob bool) ([]byte, *Truncation) {
@@ -70,7 +78,7 @@ func measure(value []byte, n int) (total int, ok bool) {
 		}
 		total = rawjson.CharCount(content)
 	case rawjson.KindObject, rawjson.KindArray:
-		if len(value) <= n {
+		if len(value) <= n || n >= minWholeNested && len(value) <= wholeNested {
 			return 0, false
 		}
 		total = utf8.RuneCount(value)

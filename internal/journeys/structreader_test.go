@@ -44,6 +44,11 @@ func (n node) list() []node {
 	return out
 }
 
+func (n node) object() map[string]any {
+	o, _ := n.v.(map[string]any)
+	return o
+}
+
 func (n node) text() string {
 	if n.v == nil {
 		return ""
@@ -109,15 +114,20 @@ func (r structReader) choices() (out []choice) {
 
 func (r structReader) items() (out []item) {
 	if hits := r.sc.at("results"); hits.v != nil {
-		for _, h := range hits.list() {
-			out = append(out, structHit(h))
+		for i, h := range hits.list() {
+			out = append(out, structHit(h, r.sc.at("data", "data").list()[i], r.sc.at("read_tool").text()))
 		}
 		return out
 	}
 	more := map[string]*step{}
-	for _, rec := range r.sc.at("content_ladder", "records").list() {
+	ladder := r.sc.at("content_ladder")
+	for _, rec := range ladder.at("records").list() {
 		for _, f := range rec.at("fields").list() {
-			if s := f.at("read").step(); s != nil && more[rec.at("id").text()] == nil {
+			s := f.at("read").step()
+			if offset := f.at("offset_chars"); s == nil && offset.v != nil {
+				s = &step{ladder.at("read_tool").text(), args{"id": rec.at("id").v, "field_path": f.at("field_path").v, "offset_chars": offset.v}}
+			}
+			if s != nil && more[rec.at("id").text()] == nil {
 				more[rec.at("id").text()] = s
 			}
 		}
@@ -148,14 +158,18 @@ func (r structReader) title() string {
 	return ""
 }
 
-func structHit(h node) item {
-	it := item{id: h.at("id").text(), title: h.at("title").text(), fields: map[string]string{}, cut: map[string]bool{}}
-	for _, e := range h.at("evidence_excerpts").list() {
-		name := e.at("field_path").text()
-		it.fields[name] = e.at("preview_text").text()
-		it.cut[name] = e.at("preview_status").text() == "truncated"
+// structHit is a result, with what the hit behind it says and the tool that reads on.
+func structHit(result, hit node, tool string) item {
+	it := item{id: result.at("id").text(), title: result.at("title").text(), fields: map[string]string{}, cut: map[string]bool{}}
+	for name := range hit.at("fields").object() {
+		it.fields[name] = hit.at("fields", name).text()
+	}
+	snippet := hit.at("snippet")
+	it.fields[snippet.at("field").text()] = snippet.at("text").text()
+	for _, read := range result.at("reads").list() {
+		it.cut[read.at("field_path").text()] = true
 		if it.more == nil {
-			it.more = e.at("read").step()
+			it.more = &step{tool, args(read.object()).with("id", it.id).with("connection_id", result.at("connection_id").v)}
 		}
 	}
 	return it

@@ -19,7 +19,7 @@ type sheet struct {
 }
 
 // add writes an item; false when there is no room for its handle and title, or for a
-// part of its match. The first one prints its handle in any case (MS-21).
+// part of its text. The first one prints its handle in any case (MS-21).
 func (s *sheet) add(it *item) bool {
 	share := max(s.least, s.room/max(1, s.coming))
 	if s.ranked && s.most > 0 {
@@ -28,7 +28,7 @@ func (s *sheet) add(it *item) bool {
 	head := it.headSize()
 	need := head
 	if it.size() > min(share, s.room) {
-		need += it.matchSize()
+		need += it.textSize()
 	}
 	share = max(need, share)
 	s.coming--

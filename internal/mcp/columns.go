@@ -12,6 +12,7 @@ import (
 type columns struct {
 	names    []naming
 	order    []int // of the fields, as they are shown (MS-66)
+	text     int   // the field that is the record's text; -1: none
 	declared *evidence.Presentation
 	layout   int // of the record
 }
@@ -43,6 +44,12 @@ func (c *columns) follow(r *row) {
 	for i := range r.all {
 		if !slices.Contains(first, r.all[i].Name) {
 			c.order = append(c.order, i)
+		}
+	}
+	c.text = -1
+	for _, name := range append(slices.Clone(c.declared.Roles[pdpp.RolePrimaryText]), "text") {
+		if c.text < 0 {
+			c.text = slices.IndexFunc(r.all, func(f evidence.Field) bool { return f.Name == name })
 		}
 	}
 }

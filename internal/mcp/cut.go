@@ -16,7 +16,8 @@ type cutPage struct {
 	cut    bool     // something is not as it came
 }
 
-// fitPage does what a server that knows the preferences would have done.
+// fitPage does what a server that knows the preferences would have done. The page is
+// bounded more loosely: rows that are dropped here have to be read again.
 func fitPage(answer *rsclient.Answer, want rsclient.Prefer) *cutPage {
 	p := &cutPage{Page: rsclient.PageOf(answer.Body), answer: answer}
 	p.rows = p.Page.Rows
@@ -24,8 +25,8 @@ func fitPage(answer *rsclient.Answer, want rsclient.Prefer) *cutPage {
 		p.preview(want)
 	}
 	if answer.Applied.PageBytes == 0 {
-		for len(p.rows) > 1 && p.bytes() > want.PageBytes {
-			p.drop(p.bytes() - want.PageBytes)
+		for len(p.rows) > 1 && p.bytes() > LocalPage {
+			p.drop(p.bytes() - LocalPage)
 		}
 	}
 	return p
@@ -38,7 +39,7 @@ func (p *cutPage) preview(want rsclient.Prefer) {
 	rows := make([][]byte, len(p.rows))
 	for i, raw := range p.rows {
 		row, cut := rsclient.PreviewRow(raw, want.FieldPreview)
-		for n := want.FieldPreview / 2; i == 0 && len(row) > want.PageBytes && n >= least; n /= 2 {
+		for n := want.FieldPreview / 2; i == 0 && len(row) > LocalPage && n >= least; n /= 2 {
 			row, cut = rsclient.PreviewRow(raw, n)
 		}
 		rows[i] = row

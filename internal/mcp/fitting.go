@@ -28,8 +28,15 @@ func (it *item) fit(b []byte, share int) (text []byte, cut bool) {
 		matches++
 	}
 	left = it.keepLabels(left)
-	for i := range it.parts[matches:] {
-		left -= it.parts[matches+i].place(left, partly)
+	kept := 0 // for the text, which comes behind short fields
+	if partly && matches == 0 {
+		kept = it.leastText()
+	}
+	for i := matches; i < len(it.parts); i++ {
+		if i >= it.body {
+			kept = 0
+		}
+		left -= it.parts[i].place(left-kept, partly)
 	}
 	text, _ = it.append(b, share)
 	return text, true

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/base64"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -130,7 +131,17 @@ func appendMember(b []byte, name, value string) []byte {
 	return rawjson.AppendString(b, value)
 }
 
+// parseRecordURI reads both forms of a record URI: the template expanded with the id
+// that a result shows (RFC 6570 escapes its separators, which base64url has none of), or
+// the form that can hold any name (MS-53).
 func parseRecordURI(s string) (Handle, error) {
+	if escaped := strings.TrimPrefix(s, recordURI); strings.ContainsAny(escaped, "%:") {
+		id, err := url.PathUnescape(escaped)
+		if err != nil || strings.HasPrefix(id, "pdpp:") {
+			return Handle{}, badHandle()
+		}
+		return ParseHandle(id)
+	}
 	d, ok := decodeURI(s, recordURI, "record", "connection_id", "stream", "record_id")
 	h := Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]}
 	if !ok || !h.isNamed() || h.URI() != s {

@@ -137,3 +137,24 @@ func FuzzParseHandle(f *testing.F) {
 		}
 	})
 }
+
+// The record template expanded with an id names the record of that id (MS-53).
+func TestRecordTemplate(t *testing.T) {
+	for uri, want := range map[string]Handle{
+		"pdpp://record/cin_a1%2Fentries%3Aent_31":  {"cin_a1", "entries", "ent_31"},
+		"pdpp://record/cin_a1%2fentries:a%3Ab%20c": {"cin_a1", "entries", "a:b c"},
+		"pdpp://record/entries%3Aent_31":           {"", "entries", "ent_31"},
+	} {
+		if got, err := ParseHandle(uri); err != nil || got != want {
+			t.Errorf("RES-1 ParseHandle(%q) = %+v, %v, want %+v", uri, got, err, want)
+		}
+	}
+	for _, uri := range []string{
+		"pdpp://record/cin_a1%2F..%2Fentries%3Aent_31", "pdpp://record/%zz", "pdpp://record/entries%3A", "pdpp://record/%3Aent",
+		"pdpp://record/pdpp%3A%2F%2Frecord%2Fx", "pdpp://other/a:b",
+	} {
+		if got, err := ParseHandle(uri); err == nil {
+			t.Errorf("ID-5 ParseHandle(%q) = %+v", uri, got)
+		}
+	}
+}

@@ -105,7 +105,7 @@ func (h *hit) matched() []rsclient.Excerpt {
 		}
 	}
 	if s := h.Snippet; len(list) == 0 && isReadable(s.Field) && s.Text != "" {
-		list = append(list, rsclient.Excerpt{Field: s.Field, Text: h.snippet, Total: -1, Offset: -1})
+		list = append(list, rsclient.Excerpt{Field: s.Field, Text: h.snippet, Complete: s.Complete, Total: s.Total, Offset: s.Offset})
 	}
 	return list
 }
@@ -134,51 +134,31 @@ func (h *hit) window(e *rsclient.Excerpt) window {
 	return h.ref.from(e.Field, 0)
 }
 
-// append appends the hit as one of the results (MS-123).
+// append appends the hit as one of the results (MS-123): what ChatGPT's contract asks
+// for, the connection, and how to read on. All else is in the hit itself, under data.
 func (h *hit) append(b []byte) []byte {
 	b = rawjson.AppendString(append(b, `{"id":`...), h.id)
 	b = appendMember(b, "title", h.title)
 	b = appendMember(b, "url", h.url)
-	b = appendMember(b, "stream", h.ref.Stream)
-	b = appendMember(b, "record_key", h.ref.Record)
 	b = appendMember(b, "connection_id", h.ref.Connection)
-	b = appendMember(b, "connector_key", rsclient.ShortKey(h.ConnectorKey))
-	b = appendMember(b, "display_name", h.Label())
-	b = appendMember(b, "event_time", h.at.Value)
-	snippet, _ := aroundMark(h.snippet, ExcerptChars)
-	b = appendMember(b, "snippet", snippet)
-	for _, raw := range []member{{"score", h.Score}, {"scores", h.Scores}, {"matched_fields", h.MatchedFields}} {
-		if raw.value != nil {
-			b = append(append(b, `,"`+raw.name+`":`...), raw.value...)
-		}
-	}
+	reads := 0
 	for i := range h.excerpts {
-		sep := ","
-		if i == 0 {
-			sep = `,"evidence_excerpts":[`
+		e := &h.excerpts[i]
+		if e.Complete {
+			continue
 		}
-		b = h.appendExcerpt(append(b, sep...), &h.excerpts[i], snippet)
+		if reads++; reads == 1 {
+			b = append(b, `,"reads":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		w := h.window(e)
+		b = w.appendRest(b)
 	}
-	if len(h.excerpts) > 0 {
+	if reads > 0 {
 		b = append(b, ']')
 	}
 	return append(b, '}')
-}
-
-// appendExcerpt appends an excerpt. snippet is the snippet as it is shown.
-func (h *hit) appendExcerpt(b []byte, e *rsclient.Excerpt, snippet string) []byte {
-	shown := snippet
-	if e.Text != h.snippet {
-		shown, _ = aroundMark(e.Text, ExcerptChars)
-	}
-	status := "truncated"
-	if e.Complete && shown == e.Text {
-		status = "complete"
-	}
-	b = appendID(append(b, `{"field_path":`...), e.Field)
-	b = rawjson.AppendString(append(b, `,"preview_text":`...), shown)
-	b = appendMember(b, "preview_status", status)
-	return append(h.window(e).appendRead(b), '}')
 }
 
 // item is the hit as a text shows it (MS-126). told is what the text says of its

@@ -18,6 +18,7 @@ type item struct {
 	handle int    // bytes of head: number and handle, which the first item always prints
 	labels []string
 	parts  []part
+	body   int    // index of the part that is the record's text; -1: none
 	values []byte // room for values of parts that are written for them
 	reads  []window
 	// way is the call that shows fields of a record of the list that no handle names;
@@ -79,7 +80,7 @@ type part struct {
 
 // start begins the nth item of a list, in the place of the one before.
 func (it *item) start(n int, r ref) {
-	it.ref, it.reserved = r, 0
+	it.ref, it.reserved, it.body = r, 0, -1
 	it.head, it.labels, it.parts, it.values = it.head[:0], it.labels[:0], it.parts[:0], it.values[:0]
 	it.reads, it.empty = it.reads[:0], it.empty[:0]
 	it.head = append(strconv.AppendInt(it.head, int64(n), 10), '.')
@@ -245,17 +246,31 @@ func (it *item) headSize() int {
 	return n
 }
 
-// matchSize is what the item takes beside that to show a little of its first match and
-// how to read on; 0 for an item that is no hit.
-func (it *item) matchSize() int {
-	if len(it.parts) == 0 || !it.parts[0].marked {
+// textSize is what the item takes beside that to show a little of its text and how to
+// read on; 0 for an item without a text.
+func (it *item) textSize() int {
+	n := it.leastText()
+	if n == 0 {
 		return 0
 	}
-	p := it.parts[0]
-	if p.chars > minShown {
-		p.shorten(minShown)
+	return n + it.reserve() + 1
+}
+
+// leastText is the size of the least that is shown of the text of an item: of the first
+// match of a hit, or of the text of a record. 0: it has none.
+func (it *item) leastText() int {
+	at, least := it.body, minBody
+	if len(it.parts) > 0 && it.parts[0].marked {
+		at, least = 0, minShown
 	}
-	return len(separator) + p.size + it.reserve() + 1
+	if at < 0 {
+		return 0
+	}
+	p := it.parts[at]
+	if p.chars > least {
+		p.shorten(least)
+	}
+	return len(separator) + p.size
 }
 
 // reserve is the length of the longest lines that may follow the item.

@@ -35,7 +35,7 @@ func newLadder(provider string, most int) *ladder {
 func (l *ladder) free() { l.lent.GiveBack(l.b) }
 
 const (
-	ladderHead = `,"content_ladder":{"kind":"record_set","read_tool":"read_record_field","records":[`
+	ladderHead = `,"content_ladder":{"kind":"record_set","read_tool":"read_record_field","resource_template":"` + recordURI + `{id}","records":[`
 	ladderTail = `],"records_omitted":100}`
 )
 
@@ -78,10 +78,14 @@ func (l *ladder) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendRung appends the members of one record of a ladder (MS-191), with at most
-// LadderFields of its fields, text first.
+// appendRung appends the members of one record of a page's ladder (MS-191), with at
+// most LadderFields of its fields, text first.
 func (r *row) appendRung(b []byte, fields []ranked, provider string) []byte {
-	b = r.ref.appendRecord(b)
+	b = appendID(append(b, `"id":`...), r.ref.id)
+	if r.ref.beside != "" {
+		b = appendID(append(b, `,"connection_id":`...), r.ref.beside)
+	}
+	b = append(b, `,"fields":[`...)
 	for i := range fields[:min(len(fields), LadderFields)] {
 		if i > 0 {
 			b = append(b, ',')
@@ -91,7 +95,8 @@ func (r *row) appendRung(b []byte, fields []ranked, provider string) []byte {
 	return append(b, ']')
 }
 
-// appendRecord appends the members of a record in a ladder, up to its fields.
+// appendRecord appends the members of the record in the ladder of a document, up to its
+// fields.
 func (r ref) appendRecord(b []byte) []byte {
 	b = appendID(append(b, `"id":`...), r.id)
 	b = append(b, `,"connection_id":`...)
@@ -106,7 +111,7 @@ func (r ref) appendRecord(b []byte) []byte {
 	return append(b, `,"fields":[`...)
 }
 
-// appendEntries appends the members of a record in a ladder.
+// appendEntries appends the members of the record in the ladder of a document.
 func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
 	b = r.appendRecord(b)
 	for i, e := range entries {
@@ -118,14 +123,14 @@ func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
 	return append(b, ']')
 }
 
-// rank is the place of a field among those that an answer shows in part (MS-192).
+// rank is the place of a field among those that the data of a page does not hold whole
+// (MS-192).
 type rank uint8
 
 const (
-	cutText  rank = iota // in the data
-	longText             // only the text cuts it
-	nested               // or a list of blobs
-	binary               // whatever its size
+	cutText rank = iota
+	nested       // cut, or a list of blobs
+	binary       // whatever its size
 	shownFull
 )
 
@@ -136,11 +141,8 @@ func rankOf(f *evidence.Field) rank {
 		if f.Cut != nil {
 			return cutText
 		}
-		if len(f.Value) > PreviewChars && f.TotalChars() > PreviewChars {
-			return longText
-		}
 	case evidence.ShapeNested:
-		if isLong(f) || hasBinary(f.Value) || hidesBytes(f.Value) {
+		if f.Cut != nil || hasBinary(f.Value) || hidesBytes(f.Value) {
 			return nested
 		}
 	case evidence.ShapeBinary:
@@ -155,8 +157,8 @@ type ranked struct {
 	*evidence.Field
 }
 
-// continued are the fields of a record that an answer shows in part, by their ranks. A
-// list of blobs is one field for each.
+// continued are the fields of a record that the data does not hold whole, by their
+// ranks. A list of blobs is one field for each.
 func (r *row) continued() []ranked {
 	r.partly = r.partly[:0]
 	for i := range r.all {
@@ -165,7 +167,7 @@ func (r *row) continued() []ranked {
 		if k == shownFull {
 			continue
 		}
-		if k != nested || isLong(f) || hidesBytes(f.Value) {
+		if k != nested || f.Cut != nil || hidesBytes(f.Value) {
 			r.partly = append(r.partly, ranked{k, f})
 		}
 		if k == nested {
@@ -180,9 +182,6 @@ func (r *row) continued() []ranked {
 	return r.partly
 }
 
-// isLong reports a nested value that a text does not show whole.
-func isLong(f *evidence.Field) bool { return f.Cut != nil || len(f.Value) > JSONPreviewBytes }
-
 // hasBinary reports a list with blob references.
 func hasBinary(value []byte) bool {
 	for item := range rawjson.Elements(value) {
@@ -193,10 +192,16 @@ func hasBinary(value []byte) bool {
 	return false
 }
 
-// appendEntry appends the entry of a field.
+// appendEntry appends the entry of a field in the ladder of a page. A text has its
+// arguments for read_tool beside those that name the record.
 func (r *row) appendEntry(b []byte, f *evidence.Field, provider string) []byte {
 	switch f.Shape {
 	case evidence.ShapeText:
+		if isReadable(f.Name) {
+			b = appendSize(appendEntryHead(b, f, "text"), f.TotalChars())
+			b = append(b, `,"offset_chars":`...)
+			return append(strconv.AppendInt(b, int64(f.Cut.ShownChars), 10), '}')
+		}
 		return r.textEntry(b, f)
 	case evidence.ShapeBinary:
 		return r.binaryEntry(b, f, provider)

@@ -10,10 +10,9 @@ import (
 
 // A ladder says how to read on, text first, and is bounded (MS-190 …).
 func TestLadder(t *testing.T) {
-	wide := `[` + strings.Repeat(`"0123456789",`, 60) + `1]`
 	s := newScript(t, entriesPath, `{"data":[`+
-		`{"id":"e1","stream":"entries","connection_id":"c/1","data":{"file":{"blob_id":"b 1","mime_type":"image/png"},"pages":[{"blob_id":"b2"}],"tree":`+wide+`,"whole":`+jsonText(letter(300))+`,"raw":{"mime_type":"text/plain","size":2},"cut":"ab","scan":""},`+
-		`"truncated_fields":{"cut":{"total_chars":9000,"shown_chars":2},"scan":{"total_chars":900,"shown_chars":0,"binary":{"kind":"base64_text","size_bytes":600}}}},`+
+		`{"id":"e1","stream":"entries","connection_id":"c/1","data":{"file":{"blob_id":"b 1","mime_type":"image/png"},"pages":[{"blob_id":"b2"}],"tree":"[\"0","whole":`+jsonText(letter(300))+`,"raw":{"mime_type":"text/plain","size":2},"cut":"ab","scan":""},`+
+		`"truncated_fields":{"cut":{"total_chars":9000,"shown_chars":2},"tree":{"total_chars":800,"shown_chars":3,"as":"json"},"scan":{"total_chars":900,"shown_chars":0,"binary":{"kind":"base64_text","size_bytes":600}}}},`+
 		`{"id":"e2","stream":"entries","connection_id":"c/1","data":{"short":"nothing to read on"}}]}`)
 	res := mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`)
 	type rung struct{ field, kind, tool, args, url string }
@@ -28,6 +27,8 @@ func TestLadder(t *testing.T) {
 		args := ""
 		if v, ok := find(t, res.Structured, at+"read.args").(map[string]any); ok {
 			args = fmt.Sprint(v)
+		} else if v := find(t, res.Structured, at+"offset_chars"); v != nil {
+			args = fmt.Sprint("offset_chars:", v)
 		}
 		got = append(got, rung{text("field_path"), text("kind"), text("read.tool"), args, text("export.url")})
 	}
@@ -35,8 +36,7 @@ func TestLadder(t *testing.T) {
 		return fmt.Sprintf("map[connection_id:c/1 field_path:%s limit_chars:4096 offset_chars:%d record_id:e1 stream:entries]", field, offset)
 	}
 	want := []rung{
-		{"cut", "text", "read_record_field", window("cut", 2), ""},
-		{"whole", "text", "read_record_field", window("whole", 0), ""},
+		{"cut", "text", "", "offset_chars:2", ""},
 		{"pages.0", "binary", "", "", "P/v1/blobs/b2?connection_id=c%2F1"},
 		{"tree", "json", "fetch", "map[connection_id:c/1 fields:[tree] id:entries:e1]", ""},
 		{"file", "binary", "", "", "P/v1/blobs/b%201?connection_id=c%2F1"},
@@ -46,13 +46,19 @@ func TestLadder(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(rung{})); diff != "" {
 		t.Errorf("MS-192 (-want +got):\n%s", diff)
 	}
+	for path, want := range map[string]string{"read_tool": "read_record_field", "records.0.id": "entries:e1", "records.0.connection_id": "c/1"} {
+		if got := find(t, res.Structured, "content_ladder."+path); got != want {
+			t.Errorf("MS-191 %s = %v, want %s", path, got, want)
+		}
+	}
 	if got := find(t, res.Structured, "content_ladder.records.1"); got != nil {
 		t.Errorf("MS-190 a record with nothing to read on: %v", got)
 	}
 }
 
 func TestLadderBounds(t *testing.T) {
-	s := newScript(t, entriesPath, manyEntries(40, 300))
+	s := newScript(t)
+	s.says(entriesPath, manyEntries(40, 300), false)
 	res := mustDo(t, s.Surface, "query_records", `{"stream":"entries","limit":40}`)
 	records, _ := find(t, res.Structured, "content_ladder.records").([]any)
 	omitted := fmt.Sprint(find(t, res.Structured, "content_ladder.records_omitted"))

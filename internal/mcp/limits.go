@@ -11,10 +11,13 @@ const (
 	ResultMax = 98_304 // bytes of a result of query_records or search, text and structured
 	FetchMax  = 81_920 // bytes of the structured output of fetch
 
-	PreviewField = 2_048  // characters, preference of query_records
-	PreviewPage  = 65_536 // bytes, preference of query_records
-	SearchPage   = 49_152 // bytes, preference of search
-	FetchField   = 65_536 // characters, preference of fetch
+	PreviewField    = 200    // characters, preference of query_records for 25 records
+	PreviewFieldMax = 2_048  // characters, the same for few records
+	PreviewPage     = 12_000 // bytes, preference of query_records for each 25 records
+	LocalPage       = 65_536 // bytes of a page that the server did not bound
+	SearchPreview   = 120    // characters, preference of search
+	SearchPage      = 49_152 // bytes, preference of search
+	FetchField      = 65_536 // characters, preference of fetch
 
 	QueryTextMax  = 8_192 // bytes of text, as the next ones
 	SearchTextMax = 8_192
@@ -37,9 +40,8 @@ const (
 	JSONPreviewBytes = 512 // bytes of a nested value shown whole
 	TitleChars       = 120
 	LabelChars       = 60
-	ExcerptChars     = 320 // characters of an excerpt or snippet in structured output
 	RowMin           = 160 // bytes, the smallest share of one record
-	HitMin           = 300 // bytes, the smallest share of one hit
+	HitMin           = 280 // bytes, the smallest share of one hit
 
 	LadderRecords = 25
 	LadderFields  = 8

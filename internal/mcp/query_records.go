@@ -45,7 +45,7 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 	if err := c.gate(ctx); err != nil {
 		return nil, err
 	}
-	want := rsclient.Prefer{FieldPreview: PreviewField, PageBytes: PreviewPage}
+	want := c.pagePreference()
 	answer, err := c.RS.Records(ctx, c.args.Text("stream"), c.query("stream"), want)
 	if err != nil {
 		return nil, c.smaller(err)
@@ -66,6 +66,22 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 		res.Free()
 	}
 }
+
+// pagePreference is how much of a page is asked for (MS-39): the fewer records, the more
+// of each.
+func (c *call) pagePreference() rsclient.Prefer {
+	limit, given := c.args.Int("limit")
+	if !given {
+		limit = defaultRecords
+	}
+	return rsclient.Prefer{
+		FieldPreview: min(max(PreviewField, defaultRecords*PreviewField/limit), PreviewFieldMax),
+		PageBytes:    PreviewPage * max(limit, defaultRecords) / defaultRecords,
+	}
+}
+
+// defaultRecords is the limit of a page that names none.
+const defaultRecords = 25
 
 // records is the result for a page, with a ladder of at most that many records.
 func (c *call) records(p *cutPage, rungs int) *Result {

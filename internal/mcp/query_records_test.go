@@ -35,12 +35,12 @@ func TestQueryRecordsTypical(t *testing.T) {
 
 func TestQueryRecordsForwarding(t *testing.T) {
 	s := newScript(t, entriesPath, ledgerPage(), "/v1/schema", `{"object":"schema","connectors":[{"connector_key":"ledgerly","streams":[{"name":"entries","expand_capabilities":[{"name":"receipts"}]}]}]}`)
-	const prefer = " Prefer: pdpp-field-preview=2048, pdpp-page-bytes=65536"
+	const prefer = " Prefer: pdpp-field-preview=200, pdpp-page-bytes=12000"
 	for _, c := range []struct{ name, args, want string }{
 		{
 			"SURFACE-2 every argument is forwarded unchanged and none is added",
-			`{"stream":"entries","connection_id":"cin a1","fields":["memo","note"],"sort":"-posted_at","order":"desc","limit":7,"cursor":"pc1.x=","count":"none"}`,
-			"?connection_id=cin+a1&fields=memo&fields=note&sort=-posted_at&order=desc&limit=7&cursor=pc1.x%3D&count=none",
+			`{"stream":"entries","connection_id":"cin a1","fields":["memo","note"],"sort":"-posted_at","order":"desc","limit":25,"cursor":"pc1.x=","count":"none"}`,
+			"?connection_id=cin+a1&fields=memo&fields=note&sort=-posted_at&order=desc&limit=25&cursor=pc1.x%3D&count=none",
 		},
 		{"SURFACE-2 no argument, no parameter", `{"stream":"entries"}`, ""},
 		{"SURFACE-2 view and changes_since", `{"stream":"entries","view":"brief","changes_since":"beginning"}`, "?view=brief&changes_since=beginning"},

@@ -89,6 +89,9 @@ func (r *row) item(it *item, n int) {
 		case isEmpty(f):
 			empty = append(empty, r.columns.names[i].label)
 		default:
+			if i == r.columns.text && f.Shape == evidence.ShapeText {
+				it.body = len(it.parts)
+			}
 			r.addField(it, f, r.columns.names[i])
 		}
 	}

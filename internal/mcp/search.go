@@ -27,7 +27,7 @@ var searchTool = Tool{
 	},
 	output: `{"type":"object","properties":{"data":{"type":["object","array"]},` +
 		`"results":{"type":"array","items":{"type":"object","required":["id","title","url"],"properties":{` +
-		`"id":{"type":"string"},"title":{"type":"string"},"url":{"type":"string"}}}},` +
+		`"id":{"type":"string"},"title":{"type":"string"},"url":{"type":"string"}}}},"read_tool":{"type":"string"},` +
 		`"projected":{"type":"string"},"next":{"type":"object"},"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},` +
 		`"http_status":{"type":"integer"},"error":{"type":"object","required":["code","message"]}},` +
 		`"anyOf":[{"required":["data","results"]},{"required":["error"]}]}`,
@@ -49,7 +49,7 @@ func search(ctx context.Context, c *call) (*Result, error) {
 	if mode == "lexical" {
 		mode = ""
 	}
-	want := rsclient.Prefer{PageBytes: SearchPage}
+	want := rsclient.Prefer{HitPreview: SearchPreview, PageBytes: SearchPage}
 	answer, err := c.RS.Search(ctx, mode, c.query("mode"), want)
 	if err != nil {
 		return nil, c.smaller(err)
@@ -86,7 +86,7 @@ func (c *call) hits(p *cutPage) *Result {
 		next = c.rerun(limit)
 	}
 	text := c.searchText(p, list, limit)
-	return &Result{Structured: c.appendTail(append(b, ']'), p, next), lent: lent, Content: []Block{{Text: text}}}
+	return &Result{Structured: c.appendTail(append(b, `],"read_tool":"read_record_field"`...), p, next), lent: lent, Content: []Block{{Text: text}}}
 }
 
 // flatten are the hits that are shown: no more than were asked for (MS-123).

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func TestSearchTypical(t *testing.T) {
 		if !strings.HasPrefix(string(res.Structured), `{"data":`+body+`,"results":[`) {
 			t.Errorf("MS-123 data is not the received body: %.300s", res.Structured)
 		}
-		if sent := s.sent.take(); !cmp.Equal(sent, []string{"/v1/search?q=rent Prefer: pdpp-page-bytes=49152"}) {
+		if sent := s.sent.take(); !cmp.Equal(sent, []string{"/v1/search?q=rent Prefer: pdpp-hit-preview=120, pdpp-page-bytes=49152"}) {
 			t.Errorf("MS-122 sent %q", sent)
 		}
 	})
@@ -52,7 +53,7 @@ func TestSearchForwarding(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s.sent.take()
 			mustDo(t, s.Surface, "search", c.args)
-			if sent := s.sent.take(); !cmp.Equal(sent, []string{c.want + " Prefer: pdpp-page-bytes=49152"}) {
+			if sent := s.sent.take(); !cmp.Equal(sent, []string{c.want + " Prefer: pdpp-hit-preview=120, pdpp-page-bytes=49152"}) {
 				t.Errorf("sent %q, want %q", sent, c.want)
 			}
 		})
@@ -73,17 +74,17 @@ func TestSearchHits(t *testing.T) {
 	}{
 		{
 			"ID-1 the id names connection, stream and record", `{"stream":"s","record_key":"r:1","connection_id":"c1","id":"elsewhere"}`,
-			map[string]any{"id": "c1/s:r:1", "connection_id": "c1", "stream": "s", "record_key": "r:1"},
+			map[string]any{"id": "c1/s:r:1", "connection_id": "c1"},
 			`1. "c1/s:r:1" "c1 / s"`,
 		},
 		{
 			"MS-124 an own id that is a handle", `{"id":"c1/s:r1"}`,
-			map[string]any{"id": "c1/s:r1", "connection_id": "c1", "stream": "s", "record_key": "r1"},
+			map[string]any{"id": "c1/s:r1", "connection_id": "c1"},
 			`1. "c1/s:r1" "c1 / s"`,
 		},
 		{
 			"MS-124 an own id beside a stream", `{"id":"r1","stream":"s","connection_id":"c1"}`,
-			map[string]any{"id": "c1/s:r1", "record_key": "r1"},
+			map[string]any{"id": "c1/s:r1"},
 			`1. "c1/s:r1" "c1 / s"`,
 		},
 		{
@@ -93,7 +94,7 @@ func TestSearchHits(t *testing.T) {
 		},
 		{
 			"ID-5 what is no record is never wrapped", `{"id":"page 7","url":"https://w.example/7","title":"A page","snippet":"text"}`,
-			map[string]any{"id": "page 7", "url": "https://w.example/7", "stream": nil, "evidence_excerpts": nil},
+			map[string]any{"id": "page 7", "url": "https://w.example/7", "reads": nil},
 			`1. "page 7" "A page" url="https://w.example/7" | snippet="text"(cut)`,
 		},
 		{
@@ -108,12 +109,12 @@ func TestSearchHits(t *testing.T) {
 		},
 		{
 			"FANIN-1 an authored time comes before the time of arrival", `{"stream":"s","record_key":"r1","display_name":"Mail","sent_at":"2026-01-02T00:00:00Z","emitted_at":"2026-05-01T00:00:00Z"}`,
-			map[string]any{"title": "Mail / s / 2026-01-02T00:00:00Z", "event_time": "2026-01-02T00:00:00Z"},
+			map[string]any{"title": "Mail / s / 2026-01-02T00:00:00Z"},
 			`1. "s:r1" "Mail / s / 2026-01-02T00:00:00Z" display_name="Mail"`,
 		},
 		{
 			"FANIN-1 the snippet is never the title, and its tags are balanced", `{"stream":"s","record_key":"r1","snippet":{"field":"body","text":"a </mark>b <mark>c <ma"}}`,
-			map[string]any{"title": "s", "snippet": "a b <mark>c </mark>", "evidence_excerpts.0.preview_text": "a b <mark>c </mark>", "evidence_excerpts.0.preview_status": "truncated", "evidence_excerpts.0.read.args.q": "c"},
+			map[string]any{"title": "s", "reads.0.field_path": "body", "reads.0.q": "c"},
 			`1. "s:r1" "s" | body="a b <mark>c </mark>"(cut)`,
 		},
 		{
@@ -123,7 +124,7 @@ func TestSearchHits(t *testing.T) {
 		},
 		{
 			"LADDER-1 an incomplete text is shown with its way on", `{"stream":"s","record_key":"r1","matched_fields":["body"],"evidence_excerpts":[{"field_path":"body","preview_text":"…a <mark>b</mark>…","total_chars":900,"truncated":true,"read":{"offset_chars":33}}]}`,
-			map[string]any{"evidence_excerpts.0.read.tool": "read_record_field", "evidence_excerpts.0.read.args.id": "s:r1", "evidence_excerpts.0.read.args.field_path": "body"},
+			map[string]any{"id": "s:r1", "reads.0.field_path": "body", "reads.0.offset_chars": json.Number("33")},
 			"1. \"s:r1\" \"s\" | body=\"…a <mark>b</mark>…\"(cut:900)\n   more: read_record_field {\"id\":\"s:r1\",\"field_path\":\"body\",\"offset_chars\":33}",
 		},
 	} {

@@ -163,6 +163,13 @@ func (w *window) appendArgs(b []byte) []byte {
 	return append(w.appendSelector(b), '}')
 }
 
+// appendRest appends the arguments but for those that name the record, as an object:
+// for where id and connection_id stand beside them.
+func (w *window) appendRest(b []byte) []byte {
+	b = appendID(append(b, `{"field_path":`...), w.field)
+	return append(w.appendSelector(b), '}')
+}
+
 // query is the request for the window (MS-172).
 func (w window) query() rsclient.Query {
 	var q rsclient.Query

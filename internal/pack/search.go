@@ -33,7 +33,7 @@ func (p *Package) Search(ctx context.Context, mode string, q rsclient.Query, wan
 	for i, l := range s.lanes {
 		members[i], queries[i] = l.Member, s.queryFor(l)
 	}
-	fetch := rsclient.Prefer{PageBytes: s.fetch.bytes}
+	fetch := rsclient.Prefer{HitPreview: want.HitPreview, PageBytes: s.fetch.bytes}
 	outcomes, err := ask(ctx, p, members, func(ctx context.Context, i int) (page rsclient.Page, err error) {
 		answer, err := members[i].Reader.Search(ctx, mode, queries[i], fetch)
 		if err != nil {
@@ -48,7 +48,7 @@ func (p *Package) Search(ctx context.Context, mode string, q rsclient.Query, wan
 		return nil, err
 	}
 	return &rsclient.Answer{
-		Body: s.merge(), RequestID: p.requestID(ctx), Applied: rsclient.Prefer{PageBytes: s.page.bytes},
+		Body: s.merge(), RequestID: p.requestID(ctx), Applied: rsclient.Prefer{HitPreview: want.HitPreview, PageBytes: s.page.bytes},
 	}, nil
 }
 

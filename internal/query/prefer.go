@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,35 +14,52 @@ const MaxPageBytes = 8 << 20
 // not asked for.
 type Preferences struct {
 	FieldPreview int // characters
+	HitPreview   int // characters
 	PageBytes    int
 }
 
-const (
-	fieldPreview = "pdpp-field-preview"
-	pageBytes    = "pdpp-page-bytes"
+// preference is one of them by its name, with the range of its value.
+type preference struct {
+	name     string
+	min, max int
+	value    func(*Preferences) *int
+}
+
+// The preferences, in the order in which an answer names those that were applied.
+var (
+	fieldPreview = preference{"pdpp-field-preview", 64, 65536, func(p *Preferences) *int { return &p.FieldPreview }}
+	hitPreview   = preference{"pdpp-hit-preview", 64, 320, func(p *Preferences) *int { return &p.HitPreview }}
+	pageBytes    = preference{"pdpp-page-bytes", 4096, MaxPageBytes, func(p *Preferences) *int { return &p.PageBytes }}
+
+	allPreferences = []preference{fieldPreview, hitPreview, pageBytes}
 )
 
-// ParsePrefer reads the Prefer header fields. What is not understood, out of
-// range or not asked for on this route is ignored, never an error.
-func ParsePrefer(headers []string, withPageBytes bool) Preferences {
+// PreferenceSet is the preferences that a kind of route knows.
+type PreferenceSet []preference
+
+// The routes that know preferences.
+var (
+	RecordPreferences = PreferenceSet{fieldPreview}
+	ListPreferences   = PreferenceSet{fieldPreview, pageBytes}
+	SearchPreferences = PreferenceSet{hitPreview, pageBytes}
+)
+
+// Parse reads the Prefer header fields. A preference that the route does not know, and
+// one whose value is not an integer in range, is ignored, never an error.
+func (s PreferenceSet) Parse(headers []string) Preferences {
 	var p Preferences
 	for _, h := range headers {
 		for item := range strings.SplitSeq(h, ",") {
 			item, _, _ = strings.Cut(item, ";")
 			name, value, _ := strings.Cut(strings.TrimSpace(item), "=")
-			n, err := strconv.Atoi(strings.Trim(value, `"`))
-			if err != nil {
+			name = strings.TrimSpace(name)
+			i := slices.IndexFunc(s, func(known preference) bool { return strings.EqualFold(known.name, name) })
+			if i < 0 {
 				continue
 			}
-			switch strings.ToLower(strings.TrimSpace(name)) {
-			case fieldPreview:
-				if p.FieldPreview == 0 && n >= 64 && n <= 65536 {
-					p.FieldPreview = n
-				}
-			case pageBytes:
-				if withPageBytes && p.PageBytes == 0 && n >= 4096 && n <= MaxPageBytes {
-					p.PageBytes = n
-				}
+			n, err := strconv.Atoi(strings.Trim(value, `"`))
+			if at := s[i].value(&p); err == nil && *at == 0 && n >= s[i].min && n <= s[i].max {
+				*at = n
 			}
 		}
 	}
@@ -50,16 +68,17 @@ func ParsePrefer(headers []string, withPageBytes bool) Preferences {
 
 // Applied is the value of Preference-Applied; "" when nothing was.
 func (p Preferences) Applied() string {
-	var room [64]byte
+	var room [96]byte
 	b := room[:0]
-	if p.FieldPreview != 0 {
-		b = strconv.AppendInt(append(b, fieldPreview+"="...), int64(p.FieldPreview), 10)
-	}
-	if p.FieldPreview != 0 && p.PageBytes != 0 {
-		b = append(b, ", "...)
-	}
-	if p.PageBytes != 0 {
-		b = strconv.AppendInt(append(b, pageBytes+"="...), int64(p.PageBytes), 10)
+	for _, known := range allPreferences {
+		n := *known.value(&p)
+		if n == 0 {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendInt(append(append(b, known.name...), '='), int64(n), 10)
 	}
 	return string(b)
 }

@@ -67,26 +67,49 @@ func TestShows(t *testing.T) {
 	}
 }
 
-func TestParsePrefer(t *testing.T) { // REC-38
+func TestPreferences(t *testing.T) { // REC-38
 	for _, tc := range []struct {
 		headers []string
-		page    bool
+		route   PreferenceSet
 		want    Preferences
 		applied string
 	}{
-		{nil, true, Preferences{}, ""},
-		{[]string{"pdpp-field-preview=2048, pdpp-page-bytes=65536"}, true, Preferences{2048, 65536}, "pdpp-field-preview=2048, pdpp-page-bytes=65536"},
-		{[]string{"pdpp-page-bytes=4096", `PDPP-Field-Preview="64"; x=y`}, true, Preferences{64, 4096}, "pdpp-field-preview=64, pdpp-page-bytes=4096"},
-		{[]string{"pdpp-page-bytes=65536"}, false, Preferences{}, ""},
-		{[]string{"pdpp-field-preview=63, pdpp-page-bytes=4095"}, true, Preferences{}, ""},
-		{[]string{"pdpp-field-preview=65537, pdpp-page-bytes=8388609"}, true, Preferences{}, ""},
-		{[]string{"pdpp-field-preview=65536, pdpp-page-bytes=8388608"}, true, Preferences{65536, 8388608}, "pdpp-field-preview=65536, pdpp-page-bytes=8388608"},
-		{[]string{"pdpp-field-preview=many, return=minimal, pdpp-field-preview"}, true, Preferences{}, ""},
-		{[]string{"pdpp-field-preview=100, pdpp-field-preview=200"}, true, Preferences{FieldPreview: 100}, "pdpp-field-preview=100"}, // RFC 7240 §2: the first counts
+		{nil, ListPreferences, Preferences{}, ""},
+		{
+			[]string{"pdpp-field-preview=2048, pdpp-page-bytes=65536"},
+			ListPreferences,
+			Preferences{FieldPreview: 2048, PageBytes: 65536},
+			"pdpp-field-preview=2048, pdpp-page-bytes=65536",
+		},
+		{
+			[]string{"pdpp-page-bytes=4096", `PDPP-Field-Preview="64"; x=y`},
+			ListPreferences,
+			Preferences{FieldPreview: 64, PageBytes: 4096},
+			"pdpp-field-preview=64, pdpp-page-bytes=4096",
+		},
+		{[]string{"pdpp-page-bytes=65536, pdpp-hit-preview=120"}, RecordPreferences, Preferences{}, ""},
+		{[]string{"pdpp-field-preview=63, pdpp-page-bytes=4095"}, ListPreferences, Preferences{}, ""},
+		{[]string{"pdpp-field-preview=65537, pdpp-page-bytes=8388609"}, ListPreferences, Preferences{}, ""},
+		{
+			[]string{"pdpp-field-preview=65536, pdpp-page-bytes=8388608"},
+			ListPreferences,
+			Preferences{FieldPreview: 65536, PageBytes: 8388608},
+			"pdpp-field-preview=65536, pdpp-page-bytes=8388608",
+		},
+		{[]string{"pdpp-field-preview=many, return=minimal, pdpp-field-preview"}, ListPreferences, Preferences{}, ""},
+		{[]string{"pdpp-field-preview=100, pdpp-field-preview=200"}, ListPreferences, Preferences{FieldPreview: 100}, "pdpp-field-preview=100"}, // RFC 7240 §2: the first counts
+		{
+			[]string{"pdpp-page-bytes=4096, pdpp-hit-preview=120, pdpp-field-preview=100"},
+			SearchPreferences,
+			Preferences{HitPreview: 120, PageBytes: 4096},
+			"pdpp-hit-preview=120, pdpp-page-bytes=4096",
+		},
+		{[]string{"pdpp-hit-preview=63, pdpp-hit-preview=321"}, SearchPreferences, Preferences{}, ""},
+		{[]string{"pdpp-hit-preview=120"}, ListPreferences, Preferences{}, ""},
 	} {
-		got := ParsePrefer(tc.headers, tc.page)
+		got := tc.route.Parse(tc.headers)
 		if got != tc.want || got.Applied() != tc.applied {
-			t.Errorf("ParsePrefer(%q) = %+v applied as %q, want %+v as %q", tc.headers, got, got.Applied(), tc.want, tc.applied)
+			t.Errorf("Parse(%q) = %+v applied as %q, want %+v as %q", tc.headers, got, got.Applied(), tc.want, tc.applied)
 		}
 	}
 }

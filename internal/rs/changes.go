@@ -37,7 +37,7 @@ func listChanges(q *request, rows []grant.Row) error {
 	if err != nil {
 		return err
 	}
-	q.prefs = query.ParsePrefer(q.http.Header["Prefer"], true)
+	q.prefs = query.ListPreferences.Parse(q.http.Header["Prefer"])
 	feed, err := q.openFeed(plan, w)
 	if err != nil {
 		return err

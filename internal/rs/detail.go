@@ -24,7 +24,7 @@ func getRecord(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.prefs = query.ParsePrefer(q.http.Header["Prefer"], false)
+	q.prefs = query.RecordPreferences.Parse(q.http.Header["Prefer"])
 	err = q.one(plan, func(s *shape, r *store.Record) error {
 		if err := q.record(s, r, q.prefs.FieldPreview); err != nil {
 			return err

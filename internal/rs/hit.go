@@ -55,16 +55,17 @@ func (s *searcher) writeRecord(h *hit) error {
 	if err != nil {
 		return err
 	}
-	s.body = appendHit(s.body, h, rec, s.hits.finder.Find(texts))
+	found := s.hits.finder.Find(texts)
+	if most := s.prefs.HitPreview; most > 0 {
+		s.body = appendShortHit(s.body, h, rec, found, most)
+	} else {
+		s.body = appendHit(s.body, h, rec, found)
+	}
 	return nil
 }
 
 func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) []byte {
-	b = appendText(b, `{"object":"search_result"`)
-	b = appendMember(b, "stream", h.stream)
-	b = appendMember(b, "record_key", h.id)
-	b = appendMember(b, "connection_id", string(rec.ConnectionID))
-	b = appendMember(b, "connector_key", string(rec.ConnectorKey))
+	b = appendIdentity(b, h, rec)
 	b = appendMember(b, "connector_id", string(rec.ConnectorKey))
 	b = appendMember(b, "display_name", rec.DisplayName)
 	b = appendText(b, `,"emitted_at":`)
@@ -75,14 +76,8 @@ func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) [
 	}
 	b = appendText(b, `,"record_url":"`)
 	b = evidence.AppendRecordURL(b, rec)
-	b = appendText(b, `","matched_fields":[`)
-	for i, name := range found.Fields() {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = rawjson.AppendString(b, name)
-	}
-	b = append(b, ']')
+	b = append(b, '"')
+	b = appendMatched(b, found.Fields())
 	excerpts := evidence.Excerpts(rec, found)
 	if field, text, ok := evidence.Snippet(excerpts); ok {
 		b = appendText(b, `,"snippet":{"field":`)
@@ -98,6 +93,54 @@ func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) [
 	b = appendText(b, `,"evidence_excerpts":`)
 	b = evidence.AppendExcerpts(b, rec, excerpts)
 	return append(b, '}')
+}
+
+// appendShortHit appends a search result in the short form (REC-42): every fact once,
+// and no text but its title, the fields with a role, and one excerpt.
+func appendShortHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches, most int) []byte {
+	b = appendIdentity(b, h, rec)
+	b = appendMember(b, "display_name", rec.DisplayName)
+	at := evidence.EventTimeOf(rec)
+	if at.IsAuthored() {
+		b = appendMember(b, "authored_at", at.Value)
+	} else {
+		b = appendText(b, `,"emitted_at":`)
+		b = appendTime(b, rec.EmittedAt)
+	}
+	if title := evidence.TitleAt(rec, at); title.Field != "" { // else it only repeats other members
+		b = appendMember(b, "title", title.Text)
+	}
+	b = evidence.AppendShortFacts(b, rec)
+	e, ok := evidence.BestExcerpt(rec, found, most)
+	if matched := found.Fields(); len(matched) != 1 || !ok || matched[0] != e.Field { // else the snippet says it
+		b = appendMatched(b, matched)
+	}
+	if ok {
+		b = appendText(b, `,"snippet":`)
+		b = e.AppendShort(b)
+	}
+	return append(b, '}')
+}
+
+// appendIdentity begins a hit with what its record is and where it is from.
+func appendIdentity(b []byte, h *hit, rec *evidence.Record) []byte {
+	b = appendText(b, `{"object":"search_result"`)
+	b = appendMember(b, "stream", h.stream)
+	b = appendMember(b, "record_key", h.id)
+	b = appendMember(b, "connection_id", string(rec.ConnectionID))
+	return appendMember(b, "connector_key", string(rec.ConnectorKey))
+}
+
+// appendMatched appends the names of the fields that matched.
+func appendMatched(b []byte, fields []string) []byte {
+	b = appendText(b, `,"matched_fields":[`)
+	for i, name := range fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = rawjson.AppendString(b, name)
+	}
+	return append(b, ']')
 }
 
 // evidenceRecord is the projected record that cards and excerpts are made of. It

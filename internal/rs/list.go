@@ -23,7 +23,7 @@ func listRecords(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.prefs = query.ParsePrefer(q.http.Header["Prefer"], true)
+	q.prefs = query.ListPreferences.Parse(q.http.Header["Prefer"])
 	list := query.List{
 		Subject: q.reach.Subject, Sources: plan.sources, Limit: l.limit.N,
 		Order: query.OrderOf(l.sort, plan.rows),

@@ -33,8 +33,7 @@ func search(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.prefs = query.ParsePrefer(q.http.Header["Prefer"], true)
-	q.prefs.FieldPreview = 0 // hits have no data to preview
+	q.prefs = query.SearchPreferences.Parse(q.http.Header["Prefer"])
 	s := searcher{
 		request: q, plan: plan, limit: w.Limit.N,
 		search: query.Search{Subject: q.reach.Subject, Terms: w.Terms},

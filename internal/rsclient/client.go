@@ -178,24 +178,30 @@ func (in *call) url(provider string) (string, bool) {
 
 // header is Prefer as it is sent (MS-39); "" when nothing is preferred.
 func (p Prefer) header() string {
-	var room [64]byte
+	var room [96]byte
 	b := room[:0]
-	if p.FieldPreview > 0 {
-		b = strconv.AppendInt(append(b, preferPreview+"="...), int64(p.FieldPreview), 10)
-	}
-	if p.FieldPreview > 0 && p.PageBytes > 0 {
-		b = append(b, ", "...)
-	}
-	if p.PageBytes > 0 {
-		b = strconv.AppendInt(append(b, preferBytes+"="...), int64(p.PageBytes), 10)
+	for _, known := range preferences {
+		n := *known.value(&p)
+		if n <= 0 {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendInt(append(append(b, known.name...), '='), int64(n), 10)
 	}
 	return string(b)
 }
 
-const (
-	preferPreview = "pdpp-field-preview"
-	preferBytes   = "pdpp-page-bytes"
-)
+// preferences are the preferences by their names (REC-38).
+var preferences = []struct {
+	name  string
+	value func(*Prefer) *int
+}{
+	{"pdpp-field-preview", func(p *Prefer) *int { return &p.FieldPreview }},
+	{"pdpp-hit-preview", func(p *Prefer) *int { return &p.HitPreview }},
+	{"pdpp-page-bytes", func(p *Prefer) *int { return &p.PageBytes }},
+}
 
 // applied reads Preference-Applied (RFC 7240 §3). What the server applied more
 // loosely than asked for is not applied.
@@ -205,11 +211,10 @@ func (p Prefer) applied(values []string) Prefer {
 		part, _, _ = strings.Cut(part, ";")
 		name, value, _ := strings.Cut(part, "=")
 		value = strings.Trim(strings.TrimSpace(value), `"`)
-		switch strings.ToLower(strings.TrimSpace(name)) {
-		case preferPreview:
-			did.FieldPreview = within(value, p.FieldPreview)
-		case preferBytes:
-			did.PageBytes = within(value, p.PageBytes)
+		for _, known := range preferences {
+			if strings.EqualFold(known.name, strings.TrimSpace(name)) {
+				*known.value(&did) = within(value, *known.value(&p))
+			}
 		}
 	}
 	return did

@@ -41,7 +41,14 @@ func (h *Hit) Evidence(all Presentations) *evidence.Record {
 }
 
 // Snippet is the matched text of a hit.
-type Snippet struct{ Field, Text string }
+type Snippet struct {
+	Field, Text string
+
+	// What a short hit says of it (REC-42).
+	Complete bool // this is the whole field
+	Total    int  // characters of the field; -1: not known
+	Offset   int  // where in the field it starts; -1: not known
+}
 
 // Excerpt is one of evidence_excerpts (EX-6).
 type Excerpt struct {
@@ -131,7 +138,40 @@ func (r *hitReader) hit(raw []byte) Hit {
 	h.Source = Source{r.id(o, connectorNames), r.text(o.get("display_name")), r.text(o.get("connector_display_name"))}
 	h.Keyed, h.OwnID, h.URL, h.RecordURL = key != "", own, r.text(o.get("url")), r.text(o.get("record_url"))
 	h.Score, h.Scores, h.MatchedFields, h.Payload = o.get("score"), o.get("scores"), o.get("matched_fields"), o.object("data")
+	if h.Card == nil {
+		h.Card = r.shortCard(o)
+	}
 	return h
+}
+
+// shortCard is the card of a short hit (REC-42), whose facts are members of the hit; nil
+// when it has none.
+func (r *hitReader) shortCard(o members) *Card {
+	fields := o.object("fields")
+	binary := o.get("binary")
+	if fields == nil && binary == nil {
+		return nil
+	}
+	start := len(r.fields)
+	for name, value := range rawjson.Members(fields) {
+		switch rawjson.KindOf(value) {
+		case rawjson.KindString, rawjson.KindNumber, rawjson.KindBool:
+			r.fields = append(r.fields, CardField{r.texts.Of(name), value, isListed(o.get("cut_fields"), string(name))})
+		}
+	}
+	c := Card{Fields: r.fields[start:len(r.fields):len(r.fields)], Binary: binariesOf(binary), Omitted: max(0, o.number("binary_omitted_count"))}
+	r.cards = append(r.cards, c)
+	return &r.cards[len(r.cards)-1]
+}
+
+// isListed reports a name that a list of strings has.
+func isListed(list []byte, name string) bool {
+	for item := range rawjson.Elements(list) {
+		if rawjson.Is(item, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // first reports that something has not been seen before.
@@ -146,10 +186,13 @@ func first(seen *bool) bool {
 func (r *hitReader) snippet(s *rawjson.Scanner) (Snippet, []byte) {
 	if s.Kind() != rawjson.KindObject {
 		raw := s.Value()
-		return Snippet{Text: r.text(raw)}, raw
+		return Snippet{Text: r.text(raw), Total: -1, Offset: -1}, raw
 	}
 	v := objectAt(s, &r.part)
-	return Snippet{r.text(v.get("field")), r.text(v.get("text"))}, v.get("text")
+	return Snippet{
+		Field: r.text(v.get("field")), Text: r.text(v.get("text")),
+		Complete: v.isFalse("truncated"), Total: v.number("total_chars"), Offset: max(v.number("start_chars"), v.number("match_after_chars")),
+	}, v.get("text")
 }
 
 // excerptsOf reads the excerpts. The text of one of them is mostly that of the snippet.
@@ -189,13 +232,19 @@ func (r *hitReader) card(s *rawjson.Scanner) *Card {
 	c.Title, c.TitleField, c.EventTime = r.text(get(title, "text")), r.text(get(title, "field")), r.text(get(at, "value"))
 	c.Emitted = rawjson.Is(get(at, "source"), string(evidence.SourceEnvelope))
 	c.Omitted = max(0, v.number("binary_omitted_count"))
-	for b := range rawjson.Elements(v.get("binary")) {
-		if rawjson.KindOf(b) == rawjson.KindObject {
-			c.Binary = append(c.Binary, CardBinary{text(b, "field_path"), *binaryOf(b), text(object(b, "read"), "blob_id")})
-		}
-	}
+	c.Binary = binariesOf(v.get("binary"))
 	r.cards = append(r.cards, c)
 	return &r.cards[len(r.cards)-1]
+}
+
+// binariesOf are the binary fields of a card.
+func binariesOf(list []byte) (all []CardBinary) {
+	for b := range rawjson.Elements(list) {
+		if rawjson.KindOf(b) == rawjson.KindObject {
+			all = append(all, CardBinary{text(b, "field_path"), *binaryOf(b), text(object(b, "read"), "blob_id")})
+		}
+	}
+	return all
 }
 
 func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {

@@ -25,7 +25,7 @@ func TestHits(t *testing.T) {
 			n, quoted, n, n, n, n, n, quoted, n, n))
 		want = append(want, rsclient.Hit{
 			Identity: rsclient.Identity{Connection: fmt.Sprint(n), Stream: "s", Record: fmt.Sprint("r", n)}, Source: rsclient.Source{ConnectorKey: "k"},
-			Keyed: true, RecordURL: fmt.Sprint("/r", n), Snippet: rsclient.Snippet{Field: "body", Text: match}, Score: fmt.Appendf(nil, `{"value":%d}`, n),
+			Keyed: true, RecordURL: fmt.Sprint("/r", n), Snippet: rsclient.Snippet{Field: "body", Text: match, Total: -1, Offset: -1}, Score: fmt.Appendf(nil, `{"value":%d}`, n),
 			Excerpts: []rsclient.Excerpt{{Field: "f", Text: fmt.Sprint("other ", n), Total: -1, Offset: -1}, {Field: "body", Text: match, Complete: true, Total: n, Offset: 5}},
 			Card:     &rsclient.Card{Title: fmt.Sprint("t", n), EventTime: "2020", Emitted: true, Fields: []rsclient.CardField{{Field: "from", Value: fmt.Appendf(nil, `"a%d"`, n)}}},
 		})
@@ -40,7 +40,7 @@ func TestRepeatedMembers(t *testing.T) {
 	hits := rsclient.HitsOf([][]byte{[]byte(`{"id":"a","id":"b","snippet":"one","snippet":"two","evidence_card":{"title":{"text":"t"},"title":{}},"evidence_card":{},` +
 		`"evidence_excerpts":[{"preview_text":"one","preview_text":"x"}],"evidence_excerpts":[]}`)})
 	want := []rsclient.Hit{{
-		Identity: rsclient.Identity{Record: "a"}, OwnID: "a", Snippet: rsclient.Snippet{Text: "one"},
+		Identity: rsclient.Identity{Record: "a"}, OwnID: "a", Snippet: rsclient.Snippet{Text: "one", Total: -1, Offset: -1},
 		Excerpts: []rsclient.Excerpt{{Text: "one", Total: -1, Offset: -1}}, Card: &rsclient.Card{Title: "t"},
 	}}
 	if diff := cmp.Diff(want, hits, cmpopts.IgnoreFields(rsclient.Hit{}, "Raw")); diff != "" {

@@ -132,7 +132,7 @@ func TestHostileHits(t *testing.T) {
 		t.Fatalf("%d hits, cursor of %d bytes", len(hits), len(p.NextCursor))
 	}
 	h := hits[0]
-	if h.OwnID != "c/s:r" || h.Identity.Record != "c/s:r" || h.Snippet != (rsclient.Snippet{Text: "half <mark>tag"}) {
+	if h.OwnID != "c/s:r" || h.Identity.Record != "c/s:r" || h.Snippet != (rsclient.Snippet{Text: "half <mark>tag", Total: -1, Offset: -1}) {
 		t.Errorf("hit %+v", h)
 	}
 	if diff := cmp.Diff([]rsclient.Excerpt{{Field: "f", Text: wall, Total: -1, Offset: -1}}, h.Excerpts); diff != "" {

@@ -102,7 +102,7 @@ func TestRecordedSearch(t *testing.T) {
 		t.Errorf("hit %+v", h)
 	}
 	const text = "dinner schedule homework teacher <mark>zebrafish</mark>"
-	if h.Snippet != (rsclient.Snippet{Field: "subject", Text: text}) {
+	if h.Snippet != (rsclient.Snippet{Field: "subject", Text: text, Total: -1, Offset: -1}) {
 		t.Errorf("snippet %+v", h.Snippet)
 	}
 	if diff := cmp.Diff([]rsclient.Excerpt{{Field: "subject", Text: text, Total: -1, Offset: -1}}, h.Excerpts); diff != "" {

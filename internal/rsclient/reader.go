@@ -25,6 +25,7 @@ type Reader interface {
 // Prefer are the preferences of a read (MS-39); zero: none.
 type Prefer struct {
 	FieldPreview int // characters
+	HitPreview   int // characters
 	PageBytes    int
 }
 

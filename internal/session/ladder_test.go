@@ -38,14 +38,12 @@ func cutHit(v *visit) {
 		v.Errorf("the way on is %+v", step)
 	}
 	a.wants(map[string]any{
-		"results.0.evidence_excerpts.0.field_path": "body", "results.0.evidence_excerpts.0.preview_status": "truncated",
-		"results.0.evidence_excerpts.0.read.tool": "read_record_field", "results.0.evidence_excerpts.0.read.args.id": longID,
-		"results.0.evidence_excerpts.0.read.args.field_path": "body",
+		"read_tool": "read_record_field", "results.0.id": longID, "results.0.reads.0.field_path": "body", "data.data.0.snippet.field": "body",
 	})
-	if n := len([]rune(a.str("results.0.evidence_excerpts.0.preview_text"))); n > mcp.ExcerptChars+len("<mark></mark>……") {
+	if n := len([]rune(a.str("data.data.0.snippet.text"))); n > mcp.SearchPreview+len("<mark></mark>……") {
 		v.Errorf("a preview of %d characters", n)
 	}
-	if n := len(a.text) + len(a.sc.Body); n > 12_000 {
+	if n := len(a.text) + len(a.sc.Body); n > 6_000 {
 		v.Errorf("a hit of %d bytes: the letter is in it", n)
 	}
 	if got := s.follow(step).window(); !strings.Contains(got, "hangs behind the clock") {
@@ -238,7 +236,7 @@ func previewAndWayOn(v *visit) {
 	a = s.do("query_records", `{"stream":"messages","connection_id":"cin_home"}`)
 	a.wants(map[string]any{
 		"content_ladder.read_tool": "read_record_field", "content_ladder.records.0.id": longID, "content_ladder.records.0.fields.0.field_path": "body",
-		"content_ladder.records.0.fields.0.size_chars": len([]rune(v.letter)), "content_ladder.records.0.fields.0.read.args.offset_chars": mcp.PreviewField,
+		"content_ladder.records.0.fields.0.size_chars": len([]rune(v.letter)), "content_ladder.records.0.fields.0.offset_chars": mcp.PreviewField,
 	})
 }
 

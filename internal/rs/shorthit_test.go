@@ -1,0 +1,62 @@
+package rs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/rs/resttest"
+)
+
+// TestShortHit: a reader that asks for short hits gets every fact once.
+func TestShortHit(t *testing.T) {
+	w := resttest.New(t)
+	w.Manifest(testManifest(t, "../manifest/testdata/ledgerly.json"))
+	w.Connect("ledgerly", "cin_a1", "Joint account")
+	w.Connect("ledgerly", "cin_b2", "")
+	w.Ingest("cin_a1", "entries", `{"key":"ent_31","data":{"id":"ent_31","memo":"April rent for the flat","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}}`)
+	w.Ingest("cin_b2", "entries", `{"key":"ent_9","data":{"id":"ent_9","note":"`+strings.Repeat("word ", 100)+`rent`+strings.Repeat(" word", 100)+`"}}`)
+	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","amount_minor","note","posted_at"]}]}`))
+	short := func(target string) resttest.Answer { return w.Get(tok, target, "Prefer: pdpp-hit-preview=64").OK() }
+
+	t.Run("REC-42 a text that is whole", func(t *testing.T) {
+		a := short("/v1/search?q=rent&connection_id=cin_a1")
+		const want = `{"object":"search_result","stream":"entries","record_key":"ent_31","connection_id":"cin_a1","connector_key":"ledgerly","display_name":"Joint account",` +
+			`"authored_at":"2026-04-30T09:00:00Z","title":"April rent for the flat","fields":{"amount_minor":125000},` +
+			`"snippet":{"field":"memo","text":"April <mark>rent</mark> for the flat","truncated":false}}`
+		if diff := cmp.Diff(want, rawMember(t, a, "data", "0")); diff != "" {
+			t.Errorf("hit differs (-want +got):\n%s", diff)
+		}
+		if got := a.Header.Get("Preference-Applied"); got != "pdpp-hit-preview=64" {
+			t.Errorf("Preference-Applied = %q", got)
+		}
+	})
+	t.Run("REC-42 a text that is cut, a record without title and time", func(t *testing.T) {
+		want := `{"object":"search_result","stream":"entries","record_key":"ent_9","connection_id":"cin_b2","connector_key":"ledgerly","emitted_at":"2026-05-01T08:00:00.000Z",` +
+			`"snippet":{"field":"note","text":"…` + strings.Repeat("word ", 6) + `<mark>rent</mark>` + strings.Repeat(" word", 6) + `…","start_chars":470,"total_chars":1004}}`
+		if diff := cmp.Diff(want, rawMember(t, short("/v1/search?q=rent&connection_id=cin_b2"), "data", "0")); diff != "" {
+			t.Errorf("hit differs (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("REC-42 rank, count and pages stay the same", func(t *testing.T) {
+		whole, a := w.Get(tok, "/v1/search?q=rent&limit=1").OK(), short("/v1/search?q=rent&limit=1")
+		for _, path := range []string{"data.0.record_key", "meta.count.value", "has_more"} {
+			if a.At(path) != whole.At(path) {
+				t.Errorf("%s is %v, without the preference %v", path, a.At(path), whole.At(path))
+			}
+		}
+		next := "/v1/search?q=rent&limit=1&cursor=" + a.At("next_cursor").(string)
+		if got := w.Get(tok, next).OK().At("data.0.record_key"); got == a.At("data.0.record_key") {
+			t.Errorf("the next page repeats %v", got)
+		}
+	})
+	t.Run("REC-38 values out of range", func(t *testing.T) {
+		for _, value := range []string{"63", "321", "some"} {
+			a := w.Get(tok, "/v1/search?q=rent", "Prefer: pdpp-hit-preview="+value).OK()
+			if a.Header.Get("Preference-Applied") != "" || a.At("data.0.evidence_card") == nil {
+				t.Errorf("%s was applied", value)
+			}
+		}
+	})
+}
