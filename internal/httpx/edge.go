@@ -26,8 +26,10 @@ const (
 	readyPath  = "/readyz"
 )
 
-func isProbe(r *http.Request) bool {
-	return r.URL.Path == healthPath || r.URL.Path == readyPath
+// IsProbe reports a request to one of the probes.
+func IsProbe(r *http.Request) bool {
+	path := r.URL.EscapedPath()
+	return path == healthPath || path == readyPath
 }
 
 // Gate turns away requests for a host that is not ours, before cookies and
@@ -35,7 +37,7 @@ func isProbe(r *http.Request) bool {
 // the request knows its R.
 func (e *Edge) Gate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isProbe(r) {
+		if IsProbe(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -129,7 +129,7 @@ func InFlight(limit int) Middleware {
 	var open atomic.Int64
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if isProbe(r) {
+			if IsProbe(r) {
 				next.ServeHTTP(w, r)
 				return
 			}

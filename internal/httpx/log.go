@@ -94,7 +94,7 @@ func routeOf(r *http.Request) string {
 	if r.Pattern != "" {
 		return r.Pattern
 	}
-	return shortPath(r.URL.Path)
+	return shortPath(r.URL.EscapedPath())
 }
 
 func shortPath(path string) string {

@@ -19,10 +19,10 @@ const batchMax = 20 // messages of a batch (H-61)
 // answer is steps 9 and 10: one message, or a batch of them where the revision has
 // batches.
 func (e *Endpoint) answer(r *http.Request, caller *rs.Caller, buf *buffer) (reply, error) {
-	text, err := rawjson.CompactRelayed(buf.text[:0], buf.body.Bytes())
+	text, fault := mcpserve.Compact(buf.text[:0], buf.body.Bytes())
 	buf.text = text
-	if err != nil {
-		return refuse(nil, &mcpserve.Fault{Code: mcpserve.CodeParse, Message: "the body is not JSON, or nested too deep"}), nil
+	if fault != nil {
+		return refuse(nil, fault), nil
 	}
 	if text[0] == '[' {
 		return e.batch(r, caller, buf, text)

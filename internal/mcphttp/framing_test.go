@@ -38,6 +38,15 @@ func TestFraming(t *testing.T) {
 			t.Errorf("id %s: %s, want %s", id, a.Body, want)
 		}
 	}
+	// Of repeated members the first counts.
+	a := h.post(h.client, `{"jsonrpc":"2.0","id":2,"m\u0065thod":"ping","method":"nobody","id":3}`).OK()
+	if string(a.Body) != `{"jsonrpc":"2.0","id":2,"result":{}}` {
+		t.Errorf("repeated members: %s", a.Body)
+	}
+	// Another spelling of the path is another path.
+	for _, path := range []string{"/%6dcp", "/mcp/", "/%6d%63%70", "//mcp"} {
+		expect(t, h.Do("POST", h.client, path, ping("1"), "Content-Type: application/json"), 404, "not_found")
+	}
 	// What needs no answer gets none.
 	for _, quiet := range []string{
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
@@ -52,7 +61,7 @@ func TestFraming(t *testing.T) {
 		t.Errorf("a notification read %q", reads)
 	}
 	// Nesting of 64 is allowed.
-	a := h.post(h.client, `{"jsonrpc":"2.0","id":1,"method":"ping","params":`+strings.Repeat(`{"a":`, 62)+"{}"+strings.Repeat("}", 63))
+	a = h.post(h.client, `{"jsonrpc":"2.0","id":1,"method":"ping","params":`+strings.Repeat(`{"a":`, 62)+"{}"+strings.Repeat("}", 63))
 	if a.OK(); string(a.Body) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
 		t.Errorf("nested: %s", a.Body)
 	}

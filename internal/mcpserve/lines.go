@@ -8,8 +8,6 @@ import (
 	"io"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
-	"pdpp/internal/rawjson"
 )
 
 // lineMax is the greatest length of a message.
@@ -52,7 +50,7 @@ func (l *lines) Close() error { return nil }
 func (l *lines) next() ([]byte, error) {
 	line, err := l.line()
 	if errors.Is(err, errTooLong) {
-		return nil, l.answer(jsonrpc.CodeInvalidRequest, "the message is too long")
+		return nil, l.answer(&Fault{Code: CodeRequest, Message: "the message is too long"})
 	}
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
@@ -60,19 +58,22 @@ func (l *lines) next() ([]byte, error) {
 	}
 	var out []byte
 	for _, msg := range split(line) {
-		compact, err := rawjson.CompactRelayed(nil, msg)
-		if err == nil {
-			if m, ok := Parse(compact); ok && l.take(&m) {
+		text, fault := Compact(nil, msg)
+		if fault == nil {
+			if m, ok := Parse(text); ok && l.take(&m) {
 				continue
 			}
+			if text = appendFirsts(nil, text); !isMessage(text) {
+				fault = &Fault{Code: CodeParse, Message: "not a JSON-RPC message"}
+			}
 		}
-		if !isMessage(msg) {
-			if err := l.answer(jsonrpc.CodeParseError, "not a JSON-RPC message"); err != nil {
+		if fault != nil {
+			if err := l.answer(fault); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		out = append(append(out, msg...), '\n')
+		out = append(append(out, text...), '\n')
 	}
 	return out, nil
 }
@@ -91,7 +92,7 @@ func split(line []byte) []json.RawMessage {
 // isMessage reports whether a text is one message, and nothing else.
 func isMessage(text []byte) bool {
 	_, err := jsonrpc.DecodeMessage(text)
-	return err == nil && json.Valid(text)
+	return err == nil
 }
 
 var errTooLong = errors.New("too long")
@@ -117,7 +118,7 @@ func (l *lines) line() ([]byte, error) {
 
 // answer writes an error that belongs to no request: its id is null, which the SDK
 // would leave out.
-func (l *lines) answer(code int64, message string) error {
-	_, err := l.errors.Write(append(AppendError(nil, nil, &jsonrpc.Error{Code: code, Message: message}), '\n'))
+func (l *lines) answer(fault *Fault) error {
+	_, err := l.errors.Write(append(AppendError(nil, nil, fault), '\n'))
 	return err
 }

@@ -24,6 +24,50 @@ type Message struct {
 	IsModern bool
 }
 
+// Compact appends a message as compact JSON. Every transport reads messages by this one
+// rule: UTF-8, at most rawjson.MaxDepth levels, and of members that are repeated the first
+// counts.
+func Compact(dst, message []byte) ([]byte, *Fault) {
+	text, err := rawjson.CompactRelayed(dst, message)
+	if err != nil {
+		return dst, &Fault{Code: CodeParse, Message: "the message is not JSON in UTF-8, or it is nested too deep"}
+	}
+	return text, nil
+}
+
+// appendFirsts appends a compact value with the first of repeated members only, for
+// readers that would take the last.
+func appendFirsts(dst, value []byte) []byte {
+	switch rawjson.KindOf(value) {
+	case rawjson.KindObject:
+		seen := make(map[string]bool)
+		dst = append(dst, '{')
+		for name, at := range rawjson.Places(value) {
+			if seen[string(name)] {
+				continue
+			}
+			if len(seen) > 0 {
+				dst = append(dst, ',')
+			}
+			seen[string(name)] = true
+			dst = appendFirsts(append(dst, value[at.Start:at.Value]...), value[at.Value:at.End])
+		}
+		return append(dst, '}')
+	case rawjson.KindArray:
+		dst = append(dst, '[')
+		first := true
+		for element := range rawjson.Elements(value) {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = appendFirsts(dst, element)
+		}
+		return append(dst, ']')
+	}
+	return append(dst, value...)
+}
+
 // Parse takes a compact JSON text apart; false when it is no JSON-RPC message. What is
 // not of the kind that it should be counts as left out.
 func Parse(text []byte) (m Message, ok bool) {

@@ -42,6 +42,45 @@ func TestBadLinesAreAnsweredAndForgotten(t *testing.T) {
 	}
 }
 
+// TestOneRuleForMessages: standard input is read by the rule of the hosted endpoint, also
+// by the SDK's side of it: UTF-8, bounded nesting, the first of repeated members (MS-3).
+func TestOneRuleForMessages(t *testing.T) {
+	surface, _ := ledger(t, nil)
+	serve := func(t *testing.T, lines ...string) string {
+		var out bytes.Buffer
+		if err := Serve(t.Context(), New(config(surface, io.Discard)), strings.NewReader(strings.Join(lines, "\n")), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	const initialize = `{"jsonrpc":"2.0","id":1,"id":9,"method":"initialize","params":{"protocolVersion":"2025-06-18","protocolVersion":"2025-03-26",` +
+		`"capabilities":{},"clientInfo":{"name":"first","name":"last","version":"1"}},"method":"ping"}`
+	t.Run("the first of repeated members counts", func(t *testing.T) {
+		out := serve(t, initialize, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			`{"jsonrpc":"2.0","id":2,"m\u0065thod":"ping","method":"nobody","id":3}`,
+			`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"query_records","name":"nobody","arguments":{"stream":"entries","stream":7}}}`)
+		got := answers(t, out)
+		if !strings.Contains(string(got["1"]["result"]), `"protocolVersion":"2025-06-18"`) || string(got["2"]["result"]) != "{}" || got["9"] != nil || got["3"] != nil {
+			t.Errorf("%s", out)
+		}
+		if result := string(got["4"]["result"]); !strings.Contains(result, "records stream=") {
+			t.Errorf("%s", result)
+		}
+	})
+	deep := strings.Repeat(`{"a":`, 64) + "1" + strings.Repeat("}", 64)
+	for name, line := range map[string]string{
+		"no UTF-8 in a request of the SDK": strings.Replace(initialize, "first", "\xff", 1),
+		"no UTF-8 in a call":               strings.TrimSpace(strings.Replace(modernCall(1, "fetch", `{"id":"x"}`), `"x"`, "\"\xff\"", 1)),
+		"nested too deep":                  `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + deep + `}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if out := serve(t, line); !strings.Contains(out, `"id":null`) || !strings.Contains(out, `"code":-32700`) || strings.Count(out, "\n") != 1 {
+				t.Errorf("%q: %s", line, out)
+			}
+		})
+	}
+}
+
 func TestLongLinesAreDropped(t *testing.T) {
 	var out bytes.Buffer
 	l := newLines(io.MultiReader(strings.NewReader(strings.Repeat("x", lineMax+1)+"\n"), strings.NewReader(modernCall(1, "fetch", "{}"))), &out, func(*Message) bool { return false })

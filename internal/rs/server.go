@@ -109,22 +109,23 @@ func (s *Server) Handler(endpoints ...Endpoint) http.Handler {
 	v1 := httpx.Chain(routes, s.Edge.CORS(httpx.MethodsREST), httpx.Version, s.Edge.Challenge(""))
 	public := httpx.Chain(routes, httpx.PublicCORS, httpx.Version)
 	top := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.EscapedPath() // /%6dcp is not /mcp
 		for _, e := range endpoints {
-			if e.Path == r.URL.Path {
+			if e.Path == path {
 				e.ServeHTTP(w, r)
 				return
 			}
 		}
 		switch {
-		case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
+		case httpx.IsProbe(r):
 			probes.ServeHTTP(w, r)
-		case isPublic(r.URL.Path):
+		case isPublic(path):
 			public.ServeHTTP(w, r)
 		default:
 			v1.ServeHTTP(w, r)
 		}
 	})
-	return httpx.Chain(top, httpx.WithRequestID, httpx.Observe(s.Observer), httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
+	return httpx.Chain(top, httpx.CloseAmbiguous, httpx.WithRequestID, httpx.Observe(s.Observer), httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
 		httpx.InFlight(httpx.MaxInFlight), s.Edge.Gate)
 }
 
