@@ -105,7 +105,7 @@ func (w *World) found(tx store.Tx) error {
 		return err
 	}
 	w.Subject = owner.ID
-	return tx.PutManifest(owner.ID, w.Manifest, nil)
+	return tx.PutManifest(owner.ID, w.Manifest)
 }
 
 // admit gives a client its grant and token.

@@ -177,7 +177,9 @@ func listed(connections []pdpp.Connection) string {
 	return strings.Join(names, ", ")
 }
 
-// register stores the manifest and the connection of a source in one step.
+// register stores the manifest and the connection of a source in one step, and then has
+// the records that are there indexed as declared. When that is broken off, a server or
+// the next command with a manifest goes on with it.
 func (a *app) register(ctx context.Context, s session, src source) (t target, err error) {
 	b := a.newBar()
 	var lost []string
@@ -193,10 +195,7 @@ func (a *app) register(ctx context.Context, s session, src source) (t target, er
 			if lost, err = undeclared(tx, s.owner.ID, c, src.manifest); err != nil {
 				return err
 			}
-			err = tx.PutManifest(s.owner.ID, src.manifest, func(done int) {
-				b.show(step{name: "indexing anew", records: int64(done)})
-			})
-			if err != nil {
+			if err = tx.PutManifest(s.owner.ID, src.manifest); err != nil {
 				return err
 			}
 		}
@@ -208,6 +207,11 @@ func (a *app) register(ctx context.Context, s session, src source) (t target, er
 		}
 		return nil
 	})
+	if err == nil && src.manifest != nil {
+		err = store.Reindex(ctx, s.store, func(done int) {
+			b.show(step{name: "indexing anew", records: int64(done)})
+		})
+	}
 	b.clear()
 	if err == nil && len(lost) > 0 {
 		a.note("pdpp: warning: the manifest of %s no longer declares: %s; they are kept but cannot be read",

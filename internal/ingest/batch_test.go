@@ -144,7 +144,7 @@ func TestBatchStale(t *testing.T) {
 		w := newWorld(t)
 		b := w.binding("items")
 		w.m = parse(t, strings.Replace(ledger, tt.from, tt.to, 1))
-		w.update(func(tx store.Tx) error { return tx.PutManifest(w.subject, w.m, nil) })
+		w.update(func(tx store.Tx) error { return tx.PutManifest(w.subject, w.m) })
 		res, err := Batch(t.Context(), w.Store, b, strings.NewReader(lines(0, 3)), noon)
 		if pdpp.CodeOf(err) != tt.want || (err == nil) != (len(w.dump()) == 3) {
 			t.Errorf("Batch under %s = %+v, %v, %d stored", tt.to, res, err, len(w.dump()))

@@ -360,7 +360,7 @@ func TestStaleManifest(t *testing.T) {
 					return nil
 				}
 				next := parse(t, strings.Replace(ledger, tt.from, tt.to, 1))
-				return inner.Update(t.Context(), func(tx store.Tx) error { return tx.PutManifest(w.subject, next, nil) })
+				return inner.Update(t.Context(), func(tx store.Tx) error { return tx.PutManifest(w.subject, next) })
 			}
 			w.Store = s
 			sum, err := w.Run(t.Context(), w.subject, w.conn, w.m, Options{}, texted(messages(0, 3000)))

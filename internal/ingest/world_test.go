@@ -71,7 +71,7 @@ func newWorld(t testing.TB) *world {
 			return err
 		}
 		w.subject = s.ID
-		if err := tx.PutManifest(s.ID, w.m, nil); err != nil {
+		if err := tx.PutManifest(s.ID, w.m); err != nil {
 			return err
 		}
 		return tx.PutConnection(s.ID, w.conn)

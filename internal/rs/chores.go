@@ -6,6 +6,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/ingest"
+	"pdpp/internal/store"
 )
 
 // chore is something the server does from time to time.
@@ -20,6 +21,7 @@ type chore struct {
 func (s *Server) chores(now time.Time) []*chore {
 	return []*chore{
 		{name: "noting token use", every: 5 * time.Second, do: s.flushUsed},
+		{name: "indexing records anew", every: 5 * time.Second, do: s.reindex},
 		{name: "erasing deleted words", every: 5 * time.Second, do: func(ctx context.Context) error { return ingest.Erase(ctx, s.Store) }},
 		{name: "tidying the store", every: time.Minute, do: func(ctx context.Context) error { return ingest.Tidy(ctx, s.Store) }},
 		{name: "pruning the change log", every: pruneEvery, do: s.pruneChanges},
@@ -54,4 +56,24 @@ func (s *Server) runDue(ctx context.Context, c *chore, now time.Time) {
 	if err := c.do(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Warn(c.name+" failed", "code", string(pdpp.CodeOf(err)))
 	}
+}
+
+// reindexSlices is how many slices of a re-index are done before other chores get their
+// turn.
+const reindexSlices = 25
+
+// reindex goes on with what a new declaration asks for, in case that the command that
+// brought it was broken off (M-11).
+func (s *Server) reindex(ctx context.Context) error {
+	for range reindexSlices {
+		var more bool
+		err := s.Store.Bulk(ctx, func(tx store.Tx) (err error) {
+			_, more, err = tx.Reindex()
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }

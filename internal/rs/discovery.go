@@ -7,6 +7,7 @@ import (
 
 	"pdpp/internal/httpx"
 	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
 )
 
 // mcpPath is the path of the MCP endpoint. A client that knows only the endpoint adds it
@@ -23,6 +24,8 @@ func isPublic(path string) bool {
 // else (C-46, H-135).
 type documents struct {
 	index, resource, mcp document
+
+	rebuilding document // resource, while records are indexed anew (Q-12)
 }
 
 // document is a body with its Content-Length.
@@ -37,9 +40,10 @@ func newDocument(body []byte) document {
 
 func (s *Server) newDocuments(base string) *documents {
 	return &documents{
-		index:    newDocument(s.discoveryIndex(base)),
-		resource: newDocument(s.protectedResource(base)),
-		mcp:      newDocument(s.protectedMCP(base)),
+		index:      newDocument(s.discoveryIndex(base)),
+		resource:   newDocument(s.protectedResource(base, "built")),
+		rebuilding: newDocument(s.protectedResource(base, "building")),
+		mcp:        newDocument(s.protectedMCP(base)),
 	}
 }
 
@@ -63,6 +67,25 @@ func (s *Server) discovery(pick func(*documents) document) handler {
 
 var publicMinute = []string{"public, max-age=60"}
 
+// resource answers with the metadata of /v1, which says whether the search index is
+// complete.
+func (s *Server) resource(w http.ResponseWriter, r *http.Request, v vars) error {
+	var rebuilding bool
+	err := s.Store.View(r.Context(), func(v store.View) (err error) {
+		rebuilding, err = v.Rebuilding()
+		return err
+	})
+	if err != nil {
+		return storageError(err)
+	}
+	return s.discovery(func(d *documents) document {
+		if rebuilding {
+			return d.rebuilding
+		}
+		return d.resource
+	})(w, r, v)
+}
+
 // discoveryIndex is GET / (H-134).
 func (s *Server) discoveryIndex(base string) []byte {
 	b := appendText(nil, `{"object":"pdpp_discovery_index","resource_name":`)
@@ -76,7 +99,7 @@ func (s *Server) discoveryIndex(base string) []byte {
 }
 
 // protectedResource is the metadata document of /v1 (H-130, RFC 9728).
-func (s *Server) protectedResource(base string) []byte {
+func (s *Server) protectedResource(base, indexState string) []byte {
 	b := appendResource(nil, base, base, s.ProviderName)
 	b = appendText(b, `,"pdpp_token_kinds_supported":["owner","client"],"pdpp_self_export_supported":true,`+
 		`"pdpp_discovery_hints":{"schema_endpoint":"/v1/schema","query_base":"/v1","streams_endpoint_template":"/v1/streams/{stream}",`+
@@ -88,7 +111,9 @@ func (s *Server) protectedResource(base string) []byte {
 	b = appendText(b, `},"pdpp_agent_discovery":{"advisory":true,"mcp":{`)
 	b = appendEndpoint(b, base)
 	b = appendMember(b, "resource_metadata", base+httpx.MetadataPath+mcpPath)
-	return appendText(b, `}},"capabilities":{`+lexicalRetrieval+`}}`+"\n")
+	b = appendText(b, `}},"capabilities":{`+lexicalRetrieval)
+	b = appendMember(b, "index_state", indexState)
+	return appendText(b, "}}}\n")
 }
 
 // protectedMCP is the metadata document of /mcp (H-131). No owner token opens it.
@@ -115,8 +140,8 @@ func appendEndpoint(b []byte, base string) []byte {
 	return appendText(b, `,"transport":"streamable_http","setup_intent":"grant_scoped_read","no_owner_token":true`)
 }
 
-// lexicalRetrieval is the capability block of search (C-46). The index is brought up
-// to date within the transaction that changes a manifest, so it is always built.
+// lexicalRetrieval is the capability block of search (C-46), but for the state of the
+// index and its end.
 const lexicalRetrieval = `"lexical_retrieval":{"supported":true,"endpoint":"/v1/search","cross_stream":true,"snippets":true,` +
-	`"default_limit":25,"max_limit":100,"cursor_supported":true,"count_supported":true,"evidence_supported":true,"index_state":"built",` +
-	`"score":{"supported":true,"kind":"bm25","order":"lower_is_better","value_semantics":"implementation_relative"}}`
+	`"default_limit":25,"max_limit":100,"cursor_supported":true,"count_supported":true,"evidence_supported":true,` +
+	`"score":{"supported":true,"kind":"bm25","order":"lower_is_better","value_semantics":"implementation_relative"}`

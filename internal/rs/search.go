@@ -78,8 +78,10 @@ type searcher struct {
 	after  *place // nil: the first page
 
 	ranked int
-	cut    bool   // older matches are left out
-	oldest *int64 // the store's number of the oldest candidate, when cut
+	cut    bool // older matches are left out
+
+	partial bool   // records may be missing: their words are still being indexed
+	oldest  *int64 // the store's number of the oldest candidate, when cut
 }
 
 func (s *searcher) answer() error {
@@ -87,6 +89,12 @@ func (s *searcher) answer() error {
 	hits, err := s.rank()
 	if err != nil {
 		return err
+	}
+	if s.partial, err = s.view.Incomplete(s.search); err != nil {
+		return err
+	}
+	if s.partial {
+		s.warnings.rebuilding()
 	}
 	end, err := s.writePage(hits)
 	if err != nil {
@@ -188,7 +196,7 @@ func (s *searcher) count() count {
 	switch {
 	case len(s.search.Sources) == 0:
 		return notCounted
-	case s.cut:
+	case s.cut || s.partial:
 		return count{kind: "lower_bound", value: int64(s.ranked)}
 	}
 	return count{kind: "exact", value: int64(s.ranked)}
@@ -205,7 +213,7 @@ func (s *searcher) recall() []byte {
 	}
 	b := appendMember(nil, "count_accuracy", accuracy)
 	b = appendText(b, `,"recall":{"complete":`)
-	b = appendBool(b, !s.cut)
+	b = appendBool(b, !s.cut && !s.partial)
 	b = appendMember(b, "ranking_scope", scope)
 	b = appendText(b, `,"truncated":`)
 	b = appendBool(b, s.cut)

@@ -84,7 +84,7 @@ func (s *Server) table() []route {
 		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords, "run_id")}},
 		{"/v1/state/{connector}", methods{"GET": s.write(getState, "grant_id", "run_id"), "PUT": s.write(putState, "grant_id", "run_id")}},
 		{"/", methods{"GET": s.discovery(func(d *documents) document { return d.index })}},
-		{httpx.MetadataPath, methods{"GET": s.discovery(func(d *documents) document { return d.resource })}},
+		{httpx.MetadataPath, methods{"GET": s.resource}},
 		{httpx.MetadataPath + mcpPath, methods{"GET": s.discovery(func(d *documents) document { return d.mcp })}},
 		{"/register", methods{"POST": noSignIn("access_denied")}},
 		{"/authorize", methods{"GET": noSignIn("access_denied")}},

@@ -91,6 +91,11 @@ func (w *warnings) skippedStream(name string) {
 	w.add(appendText(b, "}}"))
 }
 
+// rebuilding says that a search may miss records (Q-12).
+func (w *warnings) rebuilding() {
+	w.add(appendText(nil, `{"code":"partial_results","message":"A searched stream was declared anew, and its index is being rebuilt; some records may be missing. Search again later."}`))
+}
+
 func (w warnings) append(dst []byte) []byte {
 	dst = append(dst, '[')
 	for i, one := range w {

@@ -17,6 +17,11 @@ type Searcher interface {
 	// Matched tells which of its source's fields hold a term of the query, in a
 	// record that Search visited. It does not read their texts.
 	Matched(q query.Search, r *Record) ([]bool, error)
+	// Incomplete reports whether Search may miss records because the words of a
+	// searched field are still being indexed.
+	Incomplete(q query.Search) (bool, error)
+	// Rebuilding reports whether any records are being indexed anew.
+	Rebuilding() (bool, error)
 }
 
 // Match is a record found by its words, with what its score depends on.

@@ -69,9 +69,9 @@ type Accounts interface {
 type AccountsWriter interface {
 	CreateSubject(name string, now time.Time) (Subject, error)
 	// PutManifest registers a manifest, or replaces the connector's former
-	// one, and brings all index entries of its records up to date. progress,
-	// when not nil, is told how many records were re-indexed so far.
-	PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest, progress func(done int)) error
+	// one. Records that are to be indexed in another way are so by Reindex;
+	// until then, reads that depend on it fail with ErrRebuilding.
+	PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest) error
 	// PutConnection adds a connection, or changes the label of an existing one.
 	PutConnection(subject pdpp.SubjectID, c pdpp.Connection) error
 	// PutMeta stores a named value of the instance.
@@ -119,6 +119,10 @@ type RecordsWriter interface {
 	// DeleteAll deletes every record of a binding and says how many. In a Bulk
 	// these may be some only: when it says 0, none is left.
 	DeleteAll(b *Binding, now time.Time) (int64, error)
+	// Reindex indexes records whose stream was declared anew, some of them in a
+	// Bulk. It says how many it looked at, and whether to call it again. It goes
+	// on where it was, also after a restart.
+	Reindex() (done int, more bool, err error)
 	// Tidy does a small part of the housekeeping that keeps reads fast and
 	// takes what was deleted out of the files (REC-37). It changes nothing that
 	// can be read; more says that some is left to do.

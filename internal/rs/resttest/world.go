@@ -118,14 +118,17 @@ func (w *World) As(subject pdpp.SubjectID) *World {
 	return &World{T: w.T, Store: w.Store, Blobs: w.Blobs, BlobDir: w.BlobDir, Server: w.Server, URL: w.URL, Subject: subject, Log: w.Log, now: w.Now()}
 }
 
-// Manifest registers a manifest.
+// Manifest registers a manifest and has all records indexed as it declares.
 func (w *World) Manifest(raw string) *pdpp.Manifest {
 	w.T.Helper()
 	m, err := manifest.Parse([]byte(raw))
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	w.Update(func(tx store.Tx) error { return tx.PutManifest(w.Subject, m, nil) })
+	w.Update(func(tx store.Tx) error { return tx.PutManifest(w.Subject, m) })
+	if err := store.Reindex(w.T.Context(), w.Store, nil); err != nil {
+		w.T.Fatal(err)
+	}
 	return m
 }
 

@@ -17,6 +17,7 @@ type Source struct {
 	Subject int64
 	Binding int64
 	FieldID func(*pdpp.Field) int64
+	Stale   *store.Stale // what of its index is being rebuilt
 }
 
 // Gather is the number of index entries up to which it is cheaper to collect all

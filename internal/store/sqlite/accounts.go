@@ -131,13 +131,19 @@ func (t *tx) connections(owner int64) ([]pdpp.Connection, error) {
 }
 
 // PutManifest implements store.AccountsWriter.
-func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest, progress func(int)) error {
+func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest) error {
 	owner, err := t.owner(subject)
 	if err != nil {
 		return err
 	}
-	if err := t.checkManifest(owner, m); err != nil {
+	former, err := t.manifest(owner, m.ConnectorKey)
+	if err != nil {
 		return err
+	}
+	if former != nil {
+		if err := t.checkManifest(owner, former, m); err != nil {
+			return err
+		}
 	}
 	err = t.conn.Exec(`INSERT INTO manifests (subject, connector_key, body) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET body = excluded.body WHERE body <> excluded.body`,
@@ -153,42 +159,44 @@ func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest, progress func
 		if c.Connector != m.ConnectorKey {
 			continue
 		}
-		if err := t.bind(subject, c, m, progress); err != nil {
+		if err := t.bind(subject, c, m, former); err != nil {
 			return err
 		}
 	}
 	return t.bumpGeneration()
 }
 
+// manifest is the one that is registered for a connector; nil: none.
+func (t *tx) manifest(owner int64, key pdpp.ConnectorKey) (*pdpp.Manifest, error) {
+	all, err := t.manifests(owner)
+	for _, m := range all {
+		if m.ConnectorKey == key {
+			return m, err
+		}
+	}
+	return nil, err
+}
+
 // checkManifest refuses what would give records another meaning: another source
 // under the same key, or another primary key of a stream that has records.
-func (t *tx) checkManifest(owner int64, m *pdpp.Manifest) error {
-	known, err := t.manifests(owner)
-	if err != nil {
-		return err
+func (t *tx) checkManifest(owner int64, old, m *pdpp.Manifest) error {
+	if old.SourceID != m.SourceID {
+		return pdpp.Errorf(pdpp.CodeInvalidInput,
+			"Connector key %q belongs to the source %s. Give this manifest a connector_key of its own.", m.ConnectorKey, old.SourceID)
 	}
-	for _, old := range known {
-		if old.ConnectorKey != m.ConnectorKey {
+	for _, s := range m.Streams {
+		before := old.Stream(s.Name)
+		if before == nil || slices.Equal(before.PrimaryKey, s.PrimaryKey) {
 			continue
 		}
-		if old.SourceID != m.SourceID {
-			return pdpp.Errorf(pdpp.CodeInvalidInput,
-				"Connector key %q belongs to the source %s. Give this manifest a connector_key of its own.", m.ConnectorKey, old.SourceID)
+		n, err := queryInt(t.conn, `SELECT sum(b.record_count) FROM bindings b JOIN connections c USING (subject, connection_id)
+			WHERE b.subject = ? AND c.connector_key = ? AND b.stream = ?`, owner, string(m.ConnectorKey), s.Name)
+		if err != nil {
+			return err
 		}
-		for _, s := range m.Streams {
-			before := old.Stream(s.Name)
-			if before == nil || slices.Equal(before.PrimaryKey, s.PrimaryKey) {
-				continue
-			}
-			n, err := queryInt(t.conn, `SELECT sum(b.record_count) FROM bindings b JOIN connections c USING (subject, connection_id)
-				WHERE b.subject = ? AND c.connector_key = ? AND b.stream = ?`, owner, string(m.ConnectorKey), s.Name)
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				return pdpp.Errorf(pdpp.CodeInvalidInput,
-					"Stream %q has %d records under another primary_key. Delete them first, or declare a new stream.", s.Name, n)
-			}
+		if n > 0 {
+			return pdpp.Errorf(pdpp.CodeInvalidInput,
+				"Stream %q has %d records under another primary_key. Delete them first, or declare a new stream.", s.Name, n)
 		}
 	}
 	return nil

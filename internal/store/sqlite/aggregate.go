@@ -23,6 +23,9 @@ func (t *tx) aggregate(q query.Aggregate, probe func(sqlgen.Statement) (int64, e
 		if err != nil {
 			return store.Aggregation{}, err
 		}
+		if s.Stale.Has(q.Group) || s.Stale.Has(q.Field) {
+			return store.Aggregation{}, store.ErrRebuilding(src.Stream.Name)
+		}
 		if ok {
 			a.sources = append(a.sources, aggregated{Source: s, index: i})
 			a.plain = a.plain && len(src.Conditions()) == 0 && src.Resources == nil

@@ -115,7 +115,7 @@ func (t *tx) bindAll() error {
 		}
 		for _, conn := range c.Connections {
 			if m := c.Manifest(conn.Connector); m != nil {
-				if err := t.bind(s.ID, conn, m, nil); err != nil {
+				if err := t.bind(s.ID, conn, m, nil); err != nil { // how records were indexed is not known
 					return err
 				}
 			}
@@ -125,8 +125,9 @@ func (t *tx) bindAll() error {
 }
 
 // bind makes sure that every stream of the manifest has its binding and fields
-// for the connection, and that its records are indexed as declared.
-func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m *pdpp.Manifest, progress func(int)) error {
+// for the connection, and that its records will be indexed as declared. former is the
+// manifest before this one; nil: there was none, or it is not known.
+func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m, former *pdpp.Manifest) error {
 	owner, err := t.owner(subject)
 	if err != nil {
 		return err
@@ -137,32 +138,56 @@ func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m *pdpp.Manifest, p
 		if err != nil {
 			return err
 		}
-		stale, err := queryInt(t.conn, `SELECT layout <> ? FROM bindings WHERE binding = ?`, layout, id)
-		if err != nil {
+		if err := t.follow(id, s, former); err != nil {
 			return err
-		}
-		if stale != 0 {
-			b, err := t.Binding(subject, c, s)
-			if err != nil {
-				return err
-			}
-			if err := t.reindex(b, progress); err != nil {
-				return err
-			}
 		}
 		if err := t.noteTime(id, s); err != nil {
 			return err
 		}
-		if err := t.noteTerms(id, s); err != nil { // only now: reindex had to know what was there before
+		if err := t.noteTerms(id, s); err != nil { // only now: follow keeps what was there before
 			return err
 		}
 	}
 	return nil
 }
 
+// follow has the records of a binding indexed as its stream is declared now.
+func (t *tx) follow(binding int64, s *pdpp.Stream, former *pdpp.Manifest) error {
+	layout := store.LayoutDigest(s)
+	known, err := t.textOf(`SELECT layout FROM bindings WHERE binding = ?`, binding)
+	if err != nil || known == layout {
+		return err
+	}
+	var before *pdpp.Stream
+	if former != nil {
+		before = former.Stream(s.Name)
+	}
+	if before != nil && store.LayoutDigest(before) != known {
+		before = nil
+	}
+	return t.relayout(binding, layout, store.StaleAfter(before, s))
+}
+
+// textOf reads the first column of the first row; "" when there is none.
+func (t *tx) textOf(sql string, args ...any) (string, error) {
+	s, err := t.conn.Query(sql, args...)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	if row, err := s.Step(); err != nil || !row {
+		return "", err
+	}
+	return s.Text(0), nil
+}
+
 // termed reads how the fields of a binding stand in the search text.
 func (t *tx) termed(binding int64) (map[string]store.Termed, error) {
-	s, err := t.conn.Query(`SELECT name, field, lexical, token, blob FROM fields WHERE binding = ? AND (lexical OR token OR blob)`, binding)
+	return t.termedIn(`SELECT name, field, lexical, token, blob FROM fields WHERE binding = ? AND (lexical OR token OR blob)`, binding)
+}
+
+func (t *tx) termedIn(sql string, args ...any) (map[string]store.Termed, error) {
+	s, err := t.conn.Query(sql, args...)
 	if err != nil {
 		return nil, err
 	}

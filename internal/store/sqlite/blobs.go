@@ -78,6 +78,9 @@ func (t *tx) FindBlob(q query.Blob) (store.Blob, error) {
 			if !uploaded {
 				break
 			}
+			if s.Stale.Has(f.Name) {
+				return store.Blob{}, store.ErrRebuilding(src.Stream.Name)
+			}
 			if found, err := t.refers(s, f, q.ID); err != nil || found {
 				return b, err
 			}

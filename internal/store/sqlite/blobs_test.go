@@ -57,6 +57,14 @@ func firstSchema(t *testing.T, dir string) {
 	}
 }
 
+// reindex indexes all records as they are declared.
+func (w *world) reindex(t *testing.T) {
+	t.Helper()
+	if err := store.Reindex(t.Context(), w.db, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // scanOf is the only field of the older store's records that refers to blobs.
 func (w *world) scanOf(t *testing.T) query.BlobSource {
 	t.Helper()
@@ -68,8 +76,8 @@ func (w *world) scanOf(t *testing.T) query.BlobSource {
 	return src
 }
 
-// TestOlderStore: records of before blobs lead to blobs as soon as the store is
-// opened, can be changed and leave nothing behind.
+// TestOlderStore: records of before blobs lead to blobs as soon as they were indexed
+// anew, can be changed and leave nothing behind.
 func TestOlderStore(t *testing.T) {
 	dir := t.TempDir()
 	firstSchema(t, dir)
@@ -92,6 +100,14 @@ func TestOlderStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	err = w.db.View(t.Context(), func(v store.View) error {
+		_, err := v.FindBlob(query.Blob{Subject: w.subject, Sources: []query.BlobSource{src}, ID: pdpp.BlobIDOf(scanHash)})
+		return err
+	})
+	if pdpp.CodeOf(err) != pdpp.CodeUnavailable {
+		t.Errorf("before the records are indexed: %v, want %s", err, pdpp.CodeUnavailable)
+	}
+	w.reindex(t)
 	if !found() {
 		t.Error("a record of before does not lead to its blob")
 	}
@@ -119,6 +135,7 @@ func TestExplainBlobs(t *testing.T) {
 	dir := t.TempDir()
 	firstSchema(t, dir)
 	w := &world{db: openDB(t, dir)}
+	w.reindex(t)
 	src := w.scanOf(t)
 	src.Time = &pdpp.TimeConstraint{Field: "due", Since: epoch}
 	err := w.db.View(t.Context(), func(v store.View) error {
@@ -154,6 +171,7 @@ func TestTokenIsVerified(t *testing.T) {
 	dir := t.TempDir()
 	firstSchema(t, dir)
 	w := &world{db: openDB(t, dir)}
+	w.reindex(t)
 	src := w.scanOf(t)
 	err := w.db.Update(t.Context(), func(stx store.Tx) error {
 		tx := stx.(*tx)

@@ -94,7 +94,7 @@ func TestChangesPerSubject(t *testing.T) {
 			return err
 		}
 		c := pdpp.Connection{ID: "cin_a", Connector: "ledger", Name: "a", Status: "active", CreatedAt: epoch}
-		if err := tx.PutManifest(bea.ID, m, nil); err != nil {
+		if err := tx.PutManifest(bea.ID, m); err != nil {
 			return err
 		}
 		if err := tx.PutConnection(bea.ID, c); err != nil {

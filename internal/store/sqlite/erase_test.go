@@ -152,6 +152,7 @@ func TestManyErased(t *testing.T) {
 	}
 	w.mustIngest(t, w.put("one", `{"memo":"quizzicality"}`))
 	w.mustIngest(t, w.drop("one"))
+	w.consistent(t)
 	if left := w.inFile(t, []string{"quizzicality"}); len(left) != 0 {
 		t.Error("a word of a single deleted record is still in the file")
 	}

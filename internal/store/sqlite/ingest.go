@@ -15,9 +15,9 @@ import (
 
 // Statements of the write path, one per need.
 const (
-	findRecord   = `SELECT record, order_key, consent_time, body FROM records WHERE binding = ? AND id = ?`
-	insertRecord = `INSERT INTO records (record, subject, binding, id, emitted_at, key_in_data, order_key, consent_time, term_counts, body, change)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	findRecord   = `SELECT record, order_key, consent_time, body, layout FROM records WHERE binding = ? AND id = ?`
+	insertRecord = `INSERT INTO records (record, subject, binding, id, emitted_at, key_in_data, order_key, consent_time, term_counts, body, change, layout)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	deleteRecord = `DELETE FROM records WHERE record = ?`
 	insertIndex  = `INSERT INTO field_index (subject, field, value, order_key, record) VALUES (?, ?, ?, ?, ?)`
 	deleteIndex  = `DELETE FROM field_index WHERE field = ? AND value = ? AND order_key = ? AND record = ?`
@@ -42,6 +42,9 @@ type writer struct {
 
 	stmts  map[string]*engine.Stmt
 	termed map[string]store.Termed // how fields stand in the search text
+
+	layout  int64                             // the number of the layout records are written under
+	formers map[int64]map[string]store.Termed // how fields stood under former ones
 
 	forgotten int // records whose terms were taken out
 
@@ -74,11 +77,11 @@ func (t *tx) Ingest(b *store.Binding, docs []store.Document, now time.Time) ([]s
 }
 
 func (t *tx) newWriter(b *store.Binding, now time.Time) (*writer, error) {
-	current, err := queryInt(t.conn, `SELECT layout = ? FROM bindings WHERE subject = ? AND binding = ?`, b.Layout, b.Owner, b.ID)
+	layouts, err := queryInt(t.conn, `SELECT 1 + layouts FROM bindings WHERE layout = ? AND subject = ? AND binding = ?`, b.Layout, b.Owner, b.ID)
 	if err != nil {
 		return nil, err
 	}
-	if current == 0 {
+	if layouts == 0 {
 		return nil, store.ErrStale
 	}
 	seq, err := queryInt(t.conn, `SELECT change_seq FROM subjects WHERE subject = ?`, b.Owner)
@@ -88,6 +91,7 @@ func (t *tx) newWriter(b *store.Binding, now time.Time) (*writer, error) {
 	termed, err := t.termed(b.ID)
 	return &writer{
 		t: t, b: b, now: millis(now), seq: seq, termed: termed,
+		layout: layouts - 1, formers: map[int64]map[string]store.Termed{},
 		stmts: map[string]*engine.Stmt{}, fresh: map[int64]struct{}{},
 	}, err
 }
@@ -168,6 +172,7 @@ type stored struct {
 	order  []byte
 	time   []byte
 	body   []byte
+	layout int64
 }
 
 func (w *writer) find(id pdpp.RecordID) (*stored, error) {
@@ -188,7 +193,7 @@ func (w *writer) find(id pdpp.RecordID) (*stored, error) {
 	}
 	return &stored{
 		record: s.Int(0), order: bytes.Clone(s.Bytes(1)),
-		time: bytes.Clone(s.Bytes(2)), body: bytes.Clone(s.Bytes(3)),
+		time: bytes.Clone(s.Bytes(2)), body: bytes.Clone(s.Bytes(3)), layout: s.Int(4),
 	}, nil
 }
 
@@ -200,6 +205,17 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 	if err != nil {
 		return 0, err
 	}
+	if old != nil && !d.Delete && bytes.Equal(old.body, d.Body) {
+		return store.Unchanged, nil
+	}
+	if old != nil && old.layout != w.layout { // what follows knows the layout of now alone
+		if err := w.relayout(d.ID, old); err != nil {
+			return 0, err
+		}
+		if old, err = w.find(d.ID); err != nil {
+			return 0, err
+		}
+	}
 	switch {
 	case d.Delete && old == nil:
 		return store.Absent, nil
@@ -209,8 +225,6 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 		}
 		w.grow--
 		return store.Deleted, w.change(d, old, nil, nil)
-	case old != nil && bytes.Equal(old.body, d.Body):
-		return store.Unchanged, nil
 	}
 	var fields []string
 	if old == nil {
@@ -257,7 +271,7 @@ func (w *writer) insert(d *store.Document) (record int64, err error) {
 	if d.ConsentTime != nil {
 		consent = d.ConsentTime
 	}
-	err = w.run(insertRecord, record, w.b.Owner, w.b.ID, string(d.ID), millis(d.EmittedAt), d.KeyInData, d.Order, consent, []byte(d.Counts), d.Body, w.seq+1)
+	err = w.run(insertRecord, record, w.b.Owner, w.b.ID, string(d.ID), millis(d.EmittedAt), d.KeyInData, d.Order, consent, []byte(d.Counts), d.Body, w.seq+1, w.layout)
 	if err != nil {
 		return 0, fmt.Errorf("insert record: %w", err)
 	}
@@ -304,7 +318,7 @@ func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 		if err != nil {
 			return err
 		}
-		if err := w.forget(old.record, data); err != nil {
+		if err := w.forget(old.record, store.Terms(w.termed, data)); err != nil {
 			return err
 		}
 	}
@@ -318,10 +332,18 @@ func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 
 // forget takes a record's terms out of the search index, which has to be told
 // what they are.
-func (w *writer) forget(record int64, data []byte) error {
-	terms := store.Terms(w.termed, data)
+func (w *writer) forget(record int64, terms []byte) error {
 	if len(terms) == 0 {
 		return nil
+	}
+	if w.forgotten == 0 {
+		marks, err := w.t.Meta(markedTerms)
+		if err != nil {
+			return err
+		}
+		if marks != nil {
+			w.markTerms()
+		}
 	}
 	if w.forgotten++; w.forgotten == secureDeletes+1 {
 		if err := w.run(secureDelete, 0); err != nil {
@@ -341,16 +363,14 @@ const secureDelete = `INSERT INTO search (search, rank) VALUES ('secure-delete',
 // markTerms has terms marked from the first record on.
 func (w *writer) markTerms() { w.forgotten = secureDeletes }
 
-// settle ends the marking of terms.
+// settle notes that terms were marked. They go on being marked until Tidy has taken
+// all marks out: the search index must not meet a mark when it takes terms out at once.
 func (w *writer) settle() error {
 	if w.forgotten <= secureDeletes {
 		return nil
 	}
 	w.forgotten = 0
-	if err := w.t.PutMeta(markedTerms, []byte(marksNew)); err != nil {
-		return err
-	}
-	return w.run(secureDelete, 1)
+	return w.t.PutMeta(markedTerms, []byte(marksNew))
 }
 
 // Record numbers are the emitted_at in milliseconds and a counter within it.

@@ -56,14 +56,22 @@ func (dialect) List(ids []pdpp.RecordID) any {
 	return string(text)
 }
 
-// source finds a binding's row numbers; false when it has none, hence no records.
+// source finds a binding's row numbers; false when it has none, hence no records. It
+// refuses a source with conditions that cannot be relied on.
 func (t *tx) source(subject pdpp.SubjectID, src query.Source) (sqlgen.Source, bool, error) {
 	n, err := t.numbers(bindingKey{subject, src.Connection, src.Stream.Name}, src.Stream)
 	if err != nil || n == nil {
 		return sqlgen.Source{}, false, err
 	}
+	stale, err := t.staleOf(n.binding)
+	if err != nil {
+		return sqlgen.Source{}, false, err
+	}
+	if err := reliable(stale, src); err != nil {
+		return sqlgen.Source{}, false, err
+	}
 	s := sqlgen.Source{
-		Source: src, Subject: n.owner, Binding: n.binding,
+		Source: src, Subject: n.owner, Binding: n.binding, Stale: stale,
 		FieldID: func(f *pdpp.Field) int64 { return n.fields[f.Name] },
 	}
 	ok, err := t.mayHave(s)
@@ -238,6 +246,9 @@ func (t *tx) walkers(q query.List) ([]*walker, error) {
 		}
 		if !ok {
 			continue
+		}
+		if q.Order.By == query.ByCursor && s.Stale.HasOrder() {
+			return out, store.ErrRebuilding(s.Stream.Name)
 		}
 		compiled, err := t.compile(s, q.Order.By)
 		if err != nil {

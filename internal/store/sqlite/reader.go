@@ -8,12 +8,13 @@ import (
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// reader is a connection that reads, and the tokens that it found in the content it saw
-// last.
+// reader is a connection that reads, with the tokens that it found in the content it saw
+// last, and the bindings that are indexed anew.
 type reader struct {
 	*engine.Conn
 	content int64 // the version of that content
 	tokens  map[store.TokenHash]store.Principal
+	stales  map[int64]*store.Stale // nil: not read yet
 }
 
 // maxTokens is how many tokens a reader remembers.
@@ -38,6 +39,7 @@ func (r *reader) begin() (*engine.Stmt, error) {
 	}
 	if content := s.Int(0); content != r.content {
 		clear(r.tokens)
+		r.stales = nil
 		r.content = content
 	}
 	return s, nil

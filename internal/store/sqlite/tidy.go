@@ -31,6 +31,9 @@ func (t *tx) Tidy() (more bool, err error) {
 		return more, err
 	}
 	t.erased = true
+	if err := t.conn.Exec(secureDelete, 1); err != nil {
+		return false, err
+	}
 	return false, t.conn.Exec(`DELETE FROM meta WHERE name = ?`, markedTerms)
 }
 

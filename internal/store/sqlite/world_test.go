@@ -45,7 +45,7 @@ func newWorldIn(t *testing.T, db *DB) *world {
 		if err != nil {
 			return err
 		}
-		if err := tx.PutManifest(sub.ID, m, nil); err != nil {
+		if err := tx.PutManifest(sub.ID, m); err != nil {
 			return err
 		}
 		return tx.PutConnection(sub.ID, pdpp.Connection{ID: "cin_a", Connector: "ledger", Name: "a", Status: "active", CreatedAt: epoch})

@@ -50,7 +50,7 @@ func testSubjects(t *testing.T, open Opener) {
 func testCatalog(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	album := declare(t, "album", decl{name: "photos", fields: []string{"id string"}})
-	w.update(func(tx store.Tx) error { return tx.PutManifest(w.subject, album, nil) })
+	w.update(func(tx store.Tx) error { return tx.PutManifest(w.subject, album) })
 	w.connect(pdpp.Connection{ID: "cin_0", Connector: "album", Name: "phone", Label: "My phone", Status: "active", CreatedAt: at(5)})
 	got := w.catalog()
 	want := &pdpp.Catalog{
@@ -203,7 +203,7 @@ func testUnknownSubject(t *testing.T, open Opener) {
 	writes := map[string]func(store.Tx) error{
 		"Catalog":       func(tx store.Tx) error { _, err := tx.Catalog(nobody); return err },
 		"Usage":         func(tx store.Tx) error { _, err := tx.Usage(nobody); return err },
-		"PutManifest":   func(tx store.Tx) error { return tx.PutManifest(nobody, m, nil) },
+		"PutManifest":   func(tx store.Tx) error { return tx.PutManifest(nobody, m) },
 		"PutConnection": func(tx store.Tx) error { return tx.PutConnection(nobody, pdpp.Connection{ID: "cin_x"}) },
 		"CreateClient":  func(tx store.Tx) error { return tx.CreateClient(nobody, store.Client{ID: "cli_x"}) },
 		"CreateToken":   func(tx store.Tx) error { return tx.CreateToken(store.Token{Subject: nobody}, store.TokenHash{}) },

@@ -46,7 +46,7 @@ func everythingOnce(w *world, tx store.Tx) error {
 	if _, err := tx.CreatePackage(packageNo(w, "gpkg_x", 2), []store.NewMember{{Grant: "grt_x", Connection: connA}}); err != nil {
 		return err
 	}
-	if err := tx.PutManifest(w.subject, declare(w, "ledger", entries().with("extra string")), nil); err != nil {
+	if err := tx.PutManifest(w.subject, declare(w, "ledger", entries().with("extra string"))); err != nil {
 		return err
 	}
 	c, err := tx.Catalog(w.subject)

@@ -58,7 +58,7 @@ func subjectIn(t tb, s store.Store, name string, decls ...decl) *world {
 			return err
 		}
 		w.subject = sub.ID
-		if err := tx.PutManifest(w.subject, w.manifest, nil); err != nil {
+		if err := tx.PutManifest(w.subject, w.manifest); err != nil {
 			return err
 		}
 		for _, id := range []pdpp.ConnectionID{connA, connB} {
@@ -72,10 +72,25 @@ func subjectIn(t tb, s store.Store, name string, decls ...decl) *world {
 	return w
 }
 
+// declare declares the streams anew and has all records indexed so.
 func (w *world) declare(decls ...decl) {
 	w.Helper()
+	w.declareOnly(decls...)
+	w.reindex()
+}
+
+// declareOnly leaves the records as they were indexed.
+func (w *world) declareOnly(decls ...decl) {
+	w.Helper()
 	w.manifest = declare(w, "ledger", decls...)
-	w.update(func(tx store.Tx) error { return tx.PutManifest(w.subject, w.manifest, nil) })
+	w.update(func(tx store.Tx) error { return tx.PutManifest(w.subject, w.manifest) })
+}
+
+func (w *world) reindex() {
+	w.Helper()
+	if err := store.Reindex(w.Context(), w.store, nil); err != nil {
+		w.Fatalf("Reindex: %v", err)
+	}
 }
 
 func (w *world) connect(c pdpp.Connection) {

@@ -1,0 +1,70 @@
+package rs_test
+
+import (
+	"strings"
+	"testing"
+
+	"pdpp"
+	"pdpp/internal/manifest"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
+)
+
+// declareOnly puts a manifest and leaves the records as they were indexed.
+func declareOnly(w *resttest.World, raw string) {
+	w.T.Helper()
+	m, err := manifest.Parse([]byte(raw))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.Update(func(tx store.Tx) error { return tx.PutManifest(w.Subject, m) })
+}
+
+func TestWhileRecordsAreIndexedAnew(t *testing.T) {
+	w := ledger(t)
+	owner := w.OwnerToken()
+	before := testManifest(t, "../manifest/testdata/ledgerly.json")
+	after := strings.NewReplacer(`"memo": {`, `"status": {"type": "string"}, "memo": {`, `"lexical_fields": ["memo"`, `"lexical_fields": ["status", "memo"`).Replace(before)
+	state := func() any {
+		return w.Get("", "/.well-known/oauth-protected-resource").OK().At("capabilities.lexical_retrieval.index_state")
+	}
+	if state() != "built" {
+		t.Errorf("before: index_state %v", state())
+	}
+	declareOnly(w, after)
+	t.Run("Q-12 search", func(t *testing.T) {
+		a := w.Get(owner, "/v1/search?q=rent&streams[]=entries").OK()
+		if a.At("meta.recall.complete") != false || a.At("meta.warnings.0.code") != "partial_results" || a.At("meta.count.kind") != "lower_bound" {
+			t.Errorf("meta %s", a.Body)
+		}
+		if state() != "building" {
+			t.Errorf("index_state %v", state())
+		}
+	})
+	t.Run("M-11 reads that do not depend on it", func(t *testing.T) {
+		unchanged(t, w, owner)
+		w.Get(owner, "/v1/streams/entries/records?filter[memo]=April%20rent").OK()
+		w.Get(owner, "/v1/streams/entries/records/ent_31?connection_id=cin_a1").OK()
+	})
+	t.Run("M-11 reads that depend on it", func(t *testing.T) {
+		a := w.Get(owner, "/v1/streams/entries/records?filter[status]=open")
+		expect(t, a, 503, pdpp.CodeUnavailable)
+		if a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), "rebuilt") {
+			t.Errorf("%v %s", a.Header, a.Body)
+		}
+	})
+	t.Run("M-11 ingest", func(t *testing.T) {
+		post(w, owner, `{"key":"new","data":{"id":"new","status":"lodging"}}`).OK()
+		if a := w.Get(owner, "/v1/search?q=lodging&streams[]=entries").OK(); !strings.Contains(string(a.Body), `"new"`) {
+			t.Errorf("the new record is not found: %s", a.Body)
+		}
+	})
+	if err := store.Reindex(t.Context(), w.Store, nil); err != nil {
+		t.Fatal(err)
+	}
+	a := w.Get(owner, "/v1/search?q=rent&streams[]=entries").OK()
+	if a.At("meta.recall.complete") != true || state() != "built" {
+		t.Errorf("after: %s, index_state %v", a.Body, state())
+	}
+	w.Get(owner, "/v1/streams/entries/records?filter[status]=open").OK()
+}
