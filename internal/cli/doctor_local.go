@@ -96,7 +96,7 @@ func lookAtModes(dir string) doctor.Check {
 		c.Detail = dir + " is there."
 		return c
 	}
-	for _, name := range []string{"", instance.StoreFile, instance.StoreFile + "-wal", instance.KeyFile, instance.BlobFolder} {
+	for _, name := range []string{"", instance.StoreFile, instance.StoreFile + "-wal", instance.BlobFolder} {
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -120,6 +120,9 @@ func lookAtKey(ctx context.Context, st store.Store, dir, file string) doctor.Che
 		return wrong("instance_key", err)
 	case key == nil:
 		return doctor.Check{ID: "instance_key", Status: doctor.Skip, Detail: "There is no key yet.", Fix: "pdpp serve makes one when it first starts."}
+	}
+	if path := instance.OpenKey(dir, file); path != "" {
+		return doctor.Check{ID: "instance_key", Status: doctor.Warn, Detail: "Other users of this machine can read " + path + ".", Fix: "chmod 600 " + path}
 	}
 	return doctor.Check{ID: "instance_key", Status: doctor.Pass, Detail: "The key belongs to this store."}
 }

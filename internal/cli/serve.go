@@ -74,6 +74,9 @@ func (c *serveCommand) Run(ctx context.Context, a *app) error {
 			return errors.Join(err, ln.Close())
 		}
 		defer stop()
+		if path := instance.OpenKey(dir, c.InstanceKeyFile); path != "" {
+			svc.log.Warn("other users of this machine can read the instance key; mend it with chmod 600", "file", path)
+		}
 		facts(a.Stderr, c.LogFormat, append([][2]string{
 			{"listening", svc.scheme() + "://" + ln.Addr().String()},
 			{"public origin", orDerived(svc.edge.PublicURL)},

@@ -208,3 +208,55 @@ func TestExists(t *testing.T) {
 		}
 	}
 }
+
+// The file of the lock may be removed while a server runs; the lock stays (H-4).
+func TestLockWithoutItsFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a file that is open cannot be removed here")
+	}
+	dir := t.TempDir()
+	first, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := os.Remove(filepath.Join(dir, lockFile)); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Acquire(dir)
+		wantCode(t, "the second server", err, pdpp.CodeBusy)
+	}
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := Acquire(dir)
+	if err != nil {
+		t.Fatalf("after Release: %v", err)
+	}
+	second.Release()
+}
+
+func TestOpenKey(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes mean nothing here")
+	}
+	dir := t.TempDir()
+	own, other := filepath.Join(dir, KeyFile), filepath.Join(dir, "other.key")
+	if got := OpenKey(dir, ""); got != "" {
+		t.Errorf("OpenKey without a key = %q", got)
+	}
+	for path, mode := range map[string]os.FileMode{own: 0o600, other: 0o640} {
+		if err := os.WriteFile(path, nil, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := OpenKey(dir, ""); got != "" {
+		t.Errorf("OpenKey of a private key = %q", got)
+	}
+	if got := OpenKey(dir, other); got != other {
+		t.Errorf("OpenKey = %q, want %q", got, other)
+	}
+}

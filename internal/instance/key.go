@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"pdpp"
 	"pdpp/internal/osfile"
@@ -46,12 +47,28 @@ func knownFingerprint(ctx context.Context, st store.Store) (known []byte, err er
 	return known, err
 }
 
+// keyPath is where the key is: file, or the one in dir when file is "".
+func keyPath(dir, file string) string {
+	if file != "" {
+		return file
+	}
+	return filepath.Join(dir, KeyFile)
+}
+
+// OpenKey gives the path of the key when other users of the machine can read it, and
+// "" when they cannot, or there is none.
+func OpenKey(dir, file string) string {
+	path := keyPath(dir, file)
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
+		return ""
+	}
+	return path
+}
+
 // readOrMake reads the key. It makes one only for a store that never had one.
 func readOrMake(dir, file string, hadKey bool) ([]byte, error) {
-	path := file
-	if path == "" {
-		path = filepath.Join(dir, KeyFile)
-	}
+	path := keyPath(dir, file)
 	key, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && file == "" && !hadKey:

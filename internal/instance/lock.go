@@ -15,18 +15,24 @@ import (
 const lockFile = "serve.lock"
 
 // Lock is the right to be the server of a data folder.
-type Lock struct{ file *os.File }
+type Lock struct{ file, folder *os.File }
 
 // Acquire takes the lock of a data folder at once, or fails with CodeBusy. It
 // ends with Release or with the process, however that ends; the file stays and
-// means nothing by itself. Operator commands do not take it (H-3).
+// means nothing by itself. The folder is locked too, since somebody may remove the
+// file. Operator commands take it only to bring a store up to date (H-3, H-5).
 func Acquire(dir string) (*Lock, error) {
 	path := filepath.Join(dir, lockFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return nil, cannotCreate(dir, err)
 	}
-	if err := osfile.Lock(f); err != nil {
+	err = osfile.Lock(f)
+	var folder *os.File
+	if err == nil {
+		folder, err = osfile.LockFolder(dir)
+	}
+	if err != nil {
 		holder := readHolder(f)
 		_ = f.Close()
 		if !errors.Is(err, osfile.ErrLocked) {
@@ -40,11 +46,11 @@ func Acquire(dir string) (*Lock, error) {
 	// Who holds it is for the message above only; a failure costs nothing else.
 	_ = f.Truncate(0)
 	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return &Lock{f}, nil
+	return &Lock{f, folder}, nil
 }
 
 // Release gives the lock back.
-func (l *Lock) Release() error { return l.file.Close() }
+func (l *Lock) Release() error { return errors.Join(l.folder.Close(), l.file.Close()) }
 
 func readHolder(f *os.File) string {
 	b, err := io.ReadAll(io.LimitReader(f, 32))

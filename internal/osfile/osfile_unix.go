@@ -18,6 +18,28 @@ func Lock(f *os.File) error {
 	return err
 }
 
+// LockFolder takes an exclusive advisory lock on a folder at once, or fails with
+// ErrLocked. Unlike a file in it, the folder cannot be removed while it is used.
+func LockFolder(dir string) (*os.File, error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = Lock(d)
+	if errors.Is(err, ErrLocked) {
+		return nil, errors.Join(err, d.Close())
+	}
+	// A file system that locks no folders (NFS) leaves it at that.
+	return d, nil
+}
+
+// Writable reports whether this process may write to a file or folder; false on a disk
+// that is mounted read-only, for everybody.
+func Writable(path string) bool {
+	const write = 2
+	return syscall.Access(path, write) == nil
+}
+
 // SyncFolder makes new names in a folder last.
 func SyncFolder(dir string) error {
 	d, err := os.Open(dir)

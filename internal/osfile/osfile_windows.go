@@ -32,6 +32,13 @@ func Lock(f *os.File) error {
 	return err
 }
 
+// LockFolder opens the folder and locks nothing: a file that is locked cannot be removed
+// here.
+func LockFolder(dir string) (*os.File, error) { return os.Open(dir) }
+
+// Writable says yes: what cannot be written fails when it is tried.
+func Writable(string) bool { return true }
+
 // SyncFolder does nothing: the system has no such call for folders.
 func SyncFolder(string) error { return nil }
 

@@ -74,7 +74,7 @@ func (db *DB) Check(ctx context.Context) error {
 
 // aside runs something long on a connection of its own, so that nobody waits for one.
 func (db *DB) aside(ctx context.Context, fn func(*engine.Conn) error) error {
-	c, err := openConn(db.path, nil)
+	c, err := db.connect(nil)
 	if err != nil {
 		return openError(err)
 	}

@@ -26,6 +26,8 @@ type DB struct {
 	opened  int // readers there are
 	turns   turns
 
+	readOnly bool // the disk or the folder cannot be written to
+
 	sliceTime time.Duration
 
 	bindings bindingCache
@@ -58,14 +60,19 @@ func openConn(path string, pragmas []string) (*engine.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c, setUp(c, pragmas)
+}
+
+// setUp prepares a new connection, or closes it.
+func setUp(c *engine.Conn, pragmas []string) error {
 	c.SetBusyTimeout(busyTimeout)
 	for _, p := range pragmas {
 		if err := c.Exec(p); err != nil {
 			c.Close()
-			return nil, fmt.Errorf("%s: %w", p, err)
+			return fmt.Errorf("%s: %w", p, err)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func openError(err error) error {
@@ -89,7 +96,9 @@ func (db *DB) Describe() string { return "SQLite in " + filepath.Dir(db.path) }
 func (db *DB) Close() error {
 	var err error
 	db.closing.Do(func() {
-		err = (<-db.write).Close()
+		if !db.readOnly {
+			err = (<-db.write).Close()
+		}
 		close(db.write)
 		for range db.opened {
 			err = errors.Join(err, (<-db.readers).Close())
@@ -101,6 +110,9 @@ func (db *DB) Close() error {
 
 // Update implements store.Store.
 func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if db.readOnly {
+		return errReadOnly()
+	}
 	conn, err := take(ctx, db.write)
 	if err != nil {
 		return err
@@ -115,6 +127,9 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 
 // Bulk implements store.Store.
 func (db *DB) Bulk(ctx context.Context, fn func(store.Tx) error) error {
+	if db.readOnly {
+		return errReadOnly()
+	}
 	started, err := db.turns.waitBulk(ctx)
 	if err != nil {
 		return err

@@ -49,13 +49,10 @@ func migrate(db *DB, c *engine.Conn, opts Options) (err error) {
 	if have, err = queryInt(c, "PRAGMA user_version"); err != nil {
 		return openError(err)
 	}
-	names := migrationFiles()
-	if int(have) > len(names) {
-		return &pdpp.Error{
-			Code:    pdpp.CodeNotConfigured,
-			Message: fmt.Sprintf("The store has schema version %d, this program knows version %d. Use a newer pdpp.", have, len(names)),
-		}
+	if err := tooNew(have); err != nil {
+		return err
 	}
+	names := migrationFiles()
 	for _, name := range names[have:] {
 		text, err := migrations.ReadFile(name)
 		if err != nil {
@@ -72,6 +69,15 @@ func migrate(db *DB, c *engine.Conn, opts Options) (err error) {
 		return openError(err)
 	}
 	return openError(c.Exec("COMMIT"))
+}
+
+// tooNew refuses a store that a newer program made.
+func tooNew(have int64) error {
+	if int(have) <= SchemaVersion() {
+		return nil
+	}
+	return pdpp.Errorf(pdpp.CodeNotConfigured,
+		"The store has schema version %d, this program knows version %d. Use a newer pdpp.", have, SchemaVersion())
 }
 
 // queryInt reads the first column of the first row; 0 when there is none.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"pdpp"
+	"pdpp/internal/osfile"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite/engine"
 )
@@ -38,6 +39,9 @@ func OpenAs(_ context.Context, dir string, opts Options) (*DB, error) {
 	db := &DB{path: filepath.Join(dir, "pdpp.db"), write: make(chan *engine.Conn, 1), turns: newTurns(dir), sliceTime: sliceTime}
 	if err := db.prepare(dir, opts); err != nil {
 		return nil, err
+	}
+	if db.readOnly = exists(db.path) && !(osfile.Writable(db.path) && osfile.Writable(dir)); db.readOnly {
+		return db.openReadOnly()
 	}
 	writer, err := openConn(db.path, writerPragmas)
 	if err != nil {
@@ -78,7 +82,7 @@ func (db *DB) openReaders() error {
 	n := store.Readers()
 	db.readers = make(chan *reader, n)
 	for range n {
-		r, err := openReader(db.path)
+		r, err := db.openReader()
 		if err != nil {
 			return openError(err)
 		}

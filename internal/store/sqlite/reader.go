@@ -20,8 +20,8 @@ type reader struct {
 // maxTokens is how many tokens a reader remembers.
 const maxTokens = 1024
 
-func openReader(path string) (*reader, error) {
-	c, err := openConn(path, readerPragmas)
+func (db *DB) openReader() (*reader, error) {
+	c, err := db.connect(readerPragmas)
 	return &reader{Conn: c, tokens: make(map[store.TokenHash]store.Principal)}, err
 }
 

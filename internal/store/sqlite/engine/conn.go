@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -29,6 +30,21 @@ type Conn struct {
 
 // Open opens the database file at path, creating it when absent.
 func Open(path string) (*Conn, error) {
+	return connect(path, sqlite3.SQLITE_OPEN_READWRITE|sqlite3.SQLITE_OPEN_CREATE)
+}
+
+// OpenReadOnly opens the database file at path on a disk that cannot be written to.
+// immutable says that nobody writes to it elsewhere: it is read without locks, and
+// without a log that could be beside it.
+func OpenReadOnly(path string, immutable bool) (*Conn, error) {
+	uri := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro"
+	if immutable {
+		uri += "&immutable=1"
+	}
+	return connect(uri, sqlite3.SQLITE_OPEN_READONLY|sqlite3.SQLITE_OPEN_URI)
+}
+
+func connect(path string, flags int32) (*Conn, error) {
 	c := &Conn{tls: libc.NewTLS(), idle: make(map[string][]*Stmt), fired: make(chan struct{}, 1)}
 	name, err := libc.CString(path)
 	if err != nil {
@@ -41,8 +57,7 @@ func Open(path string) (*Conn, error) {
 
 	// One goroutine uses a connection at a time, so the engine's own mutexes
 	// would only cost.
-	const flags = sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE | sqlite3.SQLITE_OPEN_NOMUTEX
-	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, pp, flags, 0)
+	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, pp, flags|sqlite3.SQLITE_OPEN_NOMUTEX, 0)
 	c.db = pointerAt(pp)
 	if rc != sqlite3.SQLITE_OK {
 		err := c.fail(rc)

@@ -173,3 +173,45 @@ func TestPlansAreKept(t *testing.T) {
 		t.Errorf("the statement was prepared anew %d times", n)
 	}
 }
+
+// A database is opened for reading alone by any name a file can have, and nothing is
+// made where there is none.
+func TestOpenReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a b?c#d%20e&f")
+	for _, immutable := range []bool{true, false} {
+		if c, err := OpenReadOnly(path+"absent", immutable); err == nil {
+			c.Close()
+			t.Errorf("OpenReadOnly(immutable %v) of no file: no error", immutable)
+		}
+	}
+	c, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Script(`CREATE TABLE t (x); INSERT INTO t VALUES (7)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, immutable := range []bool{true, false} {
+		c, err := OpenReadOnly(path, immutable)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Query(`SELECT x FROM t`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row, err := s.Step(); !row || err != nil || s.Int(0) != 7 {
+			t.Errorf("immutable %v: %v, %v", immutable, row, err)
+		}
+		s.Close()
+		if err := c.Exec(`INSERT INTO t VALUES (8)`); err == nil {
+			t.Errorf("immutable %v: written to", immutable)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
