@@ -31,6 +31,7 @@ type serveCommand struct {
 	AllowPlainHTTP  bool     `name:"allow-plain-http" help:"Serve other machines without encryption."`
 	ProviderName    string   `default:"Personal data" placeholder:"TEXT" var:"PDPP_PROVIDER_NAME" help:"What to call this server (default: ${default})."`
 	RateLimit       string   `default:"600/m" placeholder:"N/m" var:"PDPP_RATE_LIMIT" help:"Requests a minute per token, or off (default: ${default})."`
+	Memory          string   `default:"512MB" placeholder:"SIZE" var:"PDPP_MEMORY" help:"Memory to use at most (default: ${default})."`
 	MetricsListen   string   `placeholder:"ADDR" var:"PDPP_METRICS_LISTEN" help:"Address for metrics, such as 127.0.0.1:9464; none by default."`
 	InstanceKeyFile string   `placeholder:"FILE" var:"PDPP_INSTANCE_KEY_FILE" help:"Key of this instance (default: instance.key in the data folder)."`
 	LogFormat       string   `enum:"text,json" default:"text" var:"PDPP_LOG_FORMAT" help:"text or json."`
@@ -112,6 +113,9 @@ func (c *serveCommand) service(a *app) (svc *service, err error) {
 	if svc.rate, err = httpx.ParseRate(c.RateLimit); err != nil {
 		return nil, err
 	}
+	if svc.memory, err = parseMemory(c.Memory); err != nil {
+		return nil, err
+	}
 	svc.log = newLogger(a.Stderr, c.LogFormat, c.LogLevel)
 	if c.TLSCert != "" {
 		svc.cert, err = loadCertificate(c.TLSCert, c.TLSKey)
@@ -150,7 +154,7 @@ func orDerived(o httpx.Origin) string {
 
 // opened is a data folder that this process serves.
 type opened struct {
-	store store.Store
+	store *sqlite.DB
 	blobs *blobfile.Store
 	key   []byte
 }

@@ -26,6 +26,7 @@ type service struct {
 	opened
 	edge         *httpx.Edge
 	rate         httpx.Rate
+	memory       memory
 	providerName string
 	log          *slog.Logger
 	clock        func() time.Time
@@ -49,8 +50,12 @@ func (s *service) scheme() string {
 // last request, so that its traces are kept too.
 func (s *service) run(ctx context.Context, ln net.Listener) error {
 	collectAt(serverGarbage)
+	if err := s.memory.share(s.store); err != nil {
+		_ = ln.Close()
+		return err
+	}
 	server, err := rs.New(rs.Config{
-		Store: s.store, Blobs: s.blobs, InstanceKey: s.key, Edge: s.edge, Rate: s.rate,
+		Store: s.store, Blobs: s.blobs, InstanceKey: s.key, Edge: s.edge, Rate: s.rate, Memory: s.memory.requests(),
 		ProviderName: s.providerName, Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(),
 	})
 	if err != nil {

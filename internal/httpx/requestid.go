@@ -15,7 +15,8 @@ import (
 // made by WithRequestID; the middlewares below it fill it in. Setters lock because a
 // handler may serve a request from several goroutines.
 type state struct {
-	id [1]string // also the value slice of the Request-Id header
+	id   [1]string // also the value slice of the Request-Id header
+	hold *Hold     // set before handlers run; nil: no bound
 
 	mu         sync.Mutex
 	log        *slog.Logger
@@ -58,7 +59,7 @@ func newState(outer *state, sent []string) *state {
 		outer.mu.Lock()
 		st.id[0], st.base, st.log = outer.id[0], outer.base, outer.log
 		outer.mu.Unlock()
-		st.inner = true
+		st.hold, st.inner = outer.hold, true
 	}
 	switch {
 	case len(sent) == 1 && validRequestID(sent[0]):

@@ -136,30 +136,45 @@ func bodyFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if isContext(err) {
-		return err
+	if own := (*pdpp.Error)(nil); isContext(err) || errors.As(err, &own) {
+		return err // also what a reader around the body has to say
 	}
 	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body could not be read to its end.", Op: "ingest.Batch", Err: err}
 }
 
 // storeBatch stores inputs and says how many it stored, also when it fails.
 func storeBatch(ctx context.Context, st store.Store, b *store.Binding, inputs []store.Input, now time.Time) (stored int, err error) {
-	docs := make([]store.Document, len(inputs))
-	for i, in := range inputs {
-		docs[i] = store.Prepare(b, in)
-	}
-	for stored < len(docs) {
-		var slice []store.Outcome
-		err := st.Bulk(ctx, func(tx store.Tx) (err error) {
-			slice, err = tx.Ingest(b, docs[stored:], now)
-			return err
-		})
-		if err != nil {
-			return stored, err
+	for stored < len(inputs) {
+		docs := prepareSome(b, inputs[stored:])
+		for len(docs) > 0 {
+			var slice []store.Outcome
+			err := st.Bulk(ctx, func(tx store.Tx) (err error) {
+				slice, err = tx.Ingest(b, docs, now)
+				return err
+			})
+			if err != nil {
+				return stored, err
+			}
+			stored += len(slice)
+			docs = docs[len(slice):]
 		}
-		stored += len(slice)
 	}
 	return stored, nil
+}
+
+// prepareBytes is how much data is made ready for the store at a time. The words of a
+// text take several times its own memory.
+const prepareBytes = 2 << 20
+
+// prepareSome makes the first inputs ready.
+func prepareSome(b *store.Binding, inputs []store.Input) []store.Document {
+	var docs []store.Document
+	for size := 0; len(docs) < len(inputs) && size < prepareBytes; {
+		in := inputs[len(docs)]
+		docs = append(docs, store.Prepare(b, in))
+		size += len(in.Data)
+	}
+	return docs
 }
 
 // freshBinding is the binding under the declaration that replaced b's.

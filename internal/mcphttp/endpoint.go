@@ -176,6 +176,9 @@ func (b *buffer) read(w http.ResponseWriter, r *http.Request) error {
 	if r.ContentLength > bodyMax {
 		return tooLarge()
 	}
+	if err := holdBody(r); err != nil {
+		return err
+	}
 	if r.ContentLength > 0 {
 		b.body.Grow(int(r.ContentLength) + bytes.MinRead)
 	}
@@ -187,6 +190,19 @@ func (b *buffer) read(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body of the request did not arrive whole, or not in time."}
+}
+
+// holdBody counts a large body, and the same as compact JSON, against the memory of
+// the server (H-69).
+func holdBody(r *http.Request) error {
+	size := int(r.ContentLength)
+	if size < 0 {
+		size = bodyMax
+	}
+	if size <= reuse.Kept {
+		return nil
+	}
+	return httpx.HoldOf(r.Context()).Reserve(2 * size)
 }
 
 func tooLarge() error {

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"pdpp/internal/mcp"
+
+	"pdpp/internal/httpx"
+	"pdpp/internal/rs"
 )
 
 // Messages of one body (H-61).
@@ -67,12 +70,30 @@ func TestFraming(t *testing.T) {
 	}
 }
 
+// fill makes a message of a size.
+func fill(size int) string {
+	head, tail := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`, `"}}`
+	return head + strings.Repeat("x", size-len(head)-len(tail)) + tail
+}
+
+// A large body counts against the memory of the server, twice; a small one does not.
+func TestBodiesHaveABudget(t *testing.T) {
+	t.Run("H-69", func(t *testing.T) {
+		h := newHouse(t)
+		b := httpx.NewBudget(1 << 20)
+		h.open(func(c *rs.Config) { c.Memory = b }, nil)
+		for _, size := range []int{100 << 10, 500 << 10} {
+			h.post(h.client, fill(size)).OK()
+		}
+		expect(t, h.post(h.client, fill(600<<10)), 413, "resource_limit")
+		if b.Used() != 0 {
+			t.Errorf("%d bytes are held by nobody", b.Used())
+		}
+	})
+}
+
 func TestBodySize(t *testing.T) {
 	h := newHouse(t)
-	fill := func(size int) string {
-		head, tail := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`, `"}}`
-		return head + strings.Repeat("x", size-len(head)-len(tail)) + tail
-	}
 	h.post(h.client, fill(1<<20)).OK()
 	a := h.post(h.client, fill(1<<20+1))
 	expect(t, a, 413, "resource_limit")

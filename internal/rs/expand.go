@@ -13,8 +13,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// expand appends ,"expanded":{…} for a parent record (REC-26).
-func (q *request) expand(s *shape, parent *store.Record, preview int) error {
+// expand appends ,"expanded":{…} for a parent record that begins at start (REC-26).
+func (q *request) expand(s *shape, parent *store.Record, start, preview int) error {
 	id := string(parent.ID)
 	q.body = appendText(q.body, `,"expanded":{`)
 	for i, e := range s.expansions {
@@ -23,7 +23,7 @@ func (q *request) expand(s *shape, parent *store.Record, preview int) error {
 		}
 		q.body = rawjson.AppendString(q.body, e.Name)
 		q.body = append(q.body, ':')
-		if err := q.relation(s, e, id, preview); err != nil {
+		if err := q.relation(s, e, id, start, preview); err != nil {
 			return err
 		}
 	}
@@ -31,19 +31,21 @@ func (q *request) expand(s *shape, parent *store.Record, preview int) error {
 	return nil
 }
 
-func (q *request) relation(s *shape, e query.Expansion, id string, preview int) error {
+// relation appends the children of one relation. The parent record, which begins at
+// start, gets no further child of a list once it is past the page size.
+func (q *request) relation(s *shape, e query.Expansion, id string, start, preview int) error {
 	list, child, ok, err := q.children(s, e, id)
 	if err != nil {
 		return err
 	}
-	start := len(q.body)
+	empty := len(q.body)
 	if e.HasMany {
 		q.body = appendText(q.body, `{"object":"list","data":[`)
 	}
 	more, taken := false, 0
 	if ok {
 		more, err = q.view.List(list, func(r *store.Record) (bool, error) {
-			if taken == e.Limit || taken > 0 && len(q.body)-start > q.pageBytes() {
+			if taken == e.Limit || e.HasMany && len(q.body)-start > q.pageBytes() {
 				return false, nil
 			}
 			if taken++; taken > 1 {
@@ -56,7 +58,7 @@ func (q *request) relation(s *shape, e query.Expansion, id string, preview int) 
 		}
 	}
 	if !e.HasMany {
-		if len(q.body) == start {
+		if len(q.body) == empty {
 			q.body = appendText(q.body, "null")
 		}
 		return nil

@@ -33,6 +33,9 @@ func (s *searcher) writeHit(h *hit) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
+	if err := s.reserve(len(s.body)); err != nil {
+		return err
+	}
 	if h.record.Body != nil {
 		return s.writeRecord(h)
 	}

@@ -39,7 +39,7 @@ func (s *Server) write(answer func(*ownerRequest) error, params ...string) handl
 		}
 		defer leave()
 		q := &ownerRequest{w: w, store: ownerStore{s.Store, s, who.bearer}}
-		q.request = request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock()}
+		q.request = request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock(), hold: httpx.HoldOf(ctx)}
 		err = s.view(ctx, func(v store.View) error {
 			if err := q.admit(v, who); err != nil {
 				return err
@@ -146,7 +146,11 @@ func ingestRecords(q *ownerRequest) error {
 	if q.http.ContentLength > ingest.MaxBatchBytes {
 		return pdpp.Errorf(pdpp.CodeResourceLimit, "One call takes at most %d MiB; nothing was stored. Send it in parts.", ingest.MaxBatchBytes>>20)
 	}
-	result, err := ingest.Batch(q.ctx, q.store, q.binding, q.http.Body, q.now)
+	body, err := q.heldBody()
+	if err != nil {
+		return err
+	}
+	result, err := ingest.Batch(q.ctx, q.store, q.binding, body, q.now)
 	if err != nil {
 		return staleError(err)
 	}
@@ -244,6 +248,9 @@ func putState(q *ownerRequest) error {
 }
 
 func (q *ownerRequest) readState() (map[string]json.RawMessage, error) {
+	if err := q.hold.Reserve(2 * maxState); err != nil {
+		return nil, err
+	}
 	raw, err := io.ReadAll(io.LimitReader(q.http.Body, maxState+1))
 	if err != nil {
 		return nil, pdpp.Errorf(pdpp.CodeInvalidRequest, "The body could not be read.")

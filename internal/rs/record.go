@@ -3,6 +3,7 @@ package rs
 import (
 	"bytes"
 	"math"
+	"slices"
 
 	"pdpp"
 	"pdpp/internal/evidence"
@@ -13,6 +14,10 @@ import (
 // record appends one record (REC-1). preview is the number of characters at which
 // top-level values are cut; 0 shows them whole.
 func (q *request) record(s *shape, r *store.Record, preview int) error {
+	start := len(q.body)
+	if err := q.reserve(start + len(r.Body)); err != nil {
+		return err
+	}
 	b := appendText(q.body, `{"object":"record","id":`)
 	b = rawjson.AppendString(b, string(r.ID))
 	b = append(b, s.middle...)
@@ -28,7 +33,7 @@ func (q *request) record(s *shape, r *store.Record, preview int) error {
 	}
 	q.body = b
 	if len(s.expansions) > 0 {
-		if err := q.expand(s, r, preview); err != nil {
+		if err := q.expand(s, r, start, preview); err != nil {
 			return err
 		}
 	}
@@ -255,7 +260,10 @@ func (w *dataWriter) appendStart(dst []byte, stub store.Stub, left int) ([]byte,
 }
 
 func (w *dataWriter) appendLong(dst []byte, stub store.Stub) ([]byte, error) {
-	dst = stub.Quote(dst)
+	if err := w.reserve(max(len(dst), len(w.body)) + stub.Bytes); err != nil {
+		return dst, err
+	}
+	dst = stub.Quote(slices.Grow(dst, stub.Bytes+len(`""`)))
 	err := w.view.Long(w.record.Ref, stub, 0, func(piece []byte) bool {
 		dst = append(dst, piece...)
 		return true

@@ -28,6 +28,9 @@ type request struct {
 	now    time.Time
 	prefs  query.Preferences
 
+	hold     *httpx.Hold // what the request holds of the server's memory
+	reserved int         // of it, for the answer
+
 	warnings warnings
 	body     []byte                          // the answer
 	stream   func(http.ResponseWriter) error // sends the answer instead, when the snapshot has ended
@@ -42,7 +45,7 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 			return err
 		}
 		defer leave()
-		req := &request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock()}
+		req := &request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock(), hold: httpx.HoldOf(ctx)}
 		lent := answers.Borrow()
 		defer func() { lent.GiveBack(req.body) }()
 		req.body = lent.Bytes()
@@ -66,6 +69,9 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 		if req.stream != nil {
 			return req.stream(w)
 		}
+		if err := req.reserve(len(req.body) * who.copies()); err != nil {
+			return err
+		}
 		return req.send(w)
 	}
 }
@@ -75,6 +81,29 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 type asker struct {
 	bearer
 	caller *Caller // nil: the request came from outside
+}
+
+// copies is how often the bytes of an answer are in memory while it is sent. A tool
+// call has the body it read, what it makes of it, and its own answer besides.
+func (who asker) copies() int {
+	if who.caller != nil {
+		return 4
+	}
+	return 1
+}
+
+// reserve makes sure that the server has memory for an answer of n bytes (H-69). Small
+// answers cost nothing.
+func (q *request) reserve(n int) error {
+	if n <= max(q.reserved, reuse.Kept) {
+		return nil
+	}
+	n += n / 4 // what append takes ahead
+	if err := q.hold.Reserve(n - q.reserved); err != nil {
+		return err
+	}
+	q.reserved = n
+	return nil
 }
 
 // enter reads the bearer, counts the request against it and starts its time. After

@@ -24,7 +24,8 @@ type Config struct {
 	Blobs        *blobfile.Store // the bytes of blobs
 	InstanceKey  []byte          // cursors are authenticated with a key derived from it
 	Edge         *httpx.Edge
-	Rate         httpx.Rate // per token; 0 lifts the per-token limits
+	Rate         httpx.Rate    // per token; 0 lifts the per-token limits
+	Memory       *httpx.Budget // of all requests together; nil for no bound
 	ProviderName string
 	Log          *slog.Logger
 	Clock        func() time.Time
@@ -126,7 +127,7 @@ func (s *Server) Handler(endpoints ...Endpoint) http.Handler {
 		}
 	})
 	return httpx.Chain(top, httpx.CloseAmbiguous, httpx.WithRequestID, httpx.Observe(s.Observer), httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
-		httpx.InFlight(httpx.MaxInFlight), s.Edge.Gate)
+		s.Memory.Within, httpx.InFlight(httpx.MaxInFlight), s.Edge.Gate)
 }
 
 // ready reports whether the store answers.

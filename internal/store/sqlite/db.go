@@ -47,6 +47,31 @@ var writerPragmas = []string{
 	`PRAGMA wal_autocheckpoint = 8000`, `PRAGMA journal_size_limit = 67108864`, `PRAGMA secure_delete = ON`,
 }
 
+// LimitCache bounds the pages that all connections keep, in bytes; the writer has
+// three eighths of them. No connection gets more than it has from the start. It is
+// called before the store is used.
+func (db *DB) LimitCache(total int64) error {
+	writer := <-db.write
+	err := limitCache(writer, total*3/8, writerCache)
+	db.write <- writer
+	for range db.opened {
+		r := <-db.readers
+		err = cmp.Or(err, limitCache(r.Conn, total*5/8/int64(db.opened), readerCache))
+		db.readers <- r
+	}
+	return err
+}
+
+func limitCache(c *engine.Conn, limit, most int64) error {
+	return c.Exec(fmt.Sprintf(`PRAGMA cache_size = -%d`, min(limit/1024, most)))
+}
+
+// The caches of connections in KiB, as their pragmas set them.
+const (
+	writerCache = 48_000
+	readerCache = 16_000
+)
+
 // WriterPragmas are the settings of the writing connection, for comparing with it.
 func WriterPragmas() []string { return slices.Clone(writerPragmas) }
 

@@ -277,3 +277,36 @@ func TestOpenAs(t *testing.T) {
 		}
 	})
 }
+
+// All connections together keep no more pages than they may, and none more than it
+// has by itself.
+func TestLimitCache(t *testing.T) {
+	for _, c := range []struct{ limit, writer, readers int64 }{
+		{8 << 30, writerCache, readerCache},
+		{64 << 20, 24 << 10, 40 << 10 / int64(store.Readers())},
+	} {
+		db := openDB(t, t.TempDir())
+		if err := db.LimitCache(c.limit); err != nil {
+			t.Fatal(err)
+		}
+		size := func(conn *engine.Conn) int64 {
+			n, err := queryInt(conn, `PRAGMA cache_size`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return -n
+		}
+		writer := <-db.write
+		if got := size(writer); got != c.writer {
+			t.Errorf("H-69: the writer keeps %d KiB of %d, want %d", got, c.limit>>10, c.writer)
+		}
+		db.write <- writer
+		for range db.opened {
+			r := <-db.readers
+			if got := size(r.Conn); got != c.readers {
+				t.Errorf("H-69: a reader keeps %d KiB of %d, want %d", got, c.limit>>10, c.readers)
+			}
+			db.readers <- r
+		}
+	}
+}

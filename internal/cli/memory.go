@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/store/sqlite"
+)
+
+// memory is how many bytes a server may use (H-69).
+type memory int64
+
+const (
+	defaultMemory memory = 512e6
+	leastMemory   memory = 128e6
+)
+
+var memoryUnits = []struct {
+	name  string
+	bytes int64
+}{{"MiB", 1 << 20}, {"GiB", 1 << 30}, {"MB", 1e6}, {"GB", 1e9}}
+
+// parseMemory reads --memory.
+func parseMemory(s string) (memory, error) {
+	for _, u := range memoryUnits {
+		digits, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 32)
+		if m := memory(n * u.bytes); err == nil && m >= leastMemory {
+			return m, nil
+		}
+	}
+	return 0, pdpp.Errorf(pdpp.CodeUsage, "--memory does not accept %q: write a size such as 512MB or 2GB, at least 128MB.", s)
+}
+
+// requests is the part for answers and bodies of requests.
+func (m memory) requests() *httpx.Budget { return httpx.NewBudget(int64(m / 4)) }
+
+// share divides the rest: a quarter for the caches of the store, and five eighths for
+// everything that Go allocates, requests included, which leaves them as much again for
+// work and garbage. The last eighth is the program itself and the store's own work.
+// Who sets GOMEMLIMIT has the last word.
+func (m memory) share(st *sqlite.DB) error {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(m / 8 * 5))
+	}
+	return st.LimitCache(int64(m / 4))
+}

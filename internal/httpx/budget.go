@@ -1,0 +1,87 @@
+package httpx
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+
+	"pdpp"
+)
+
+// Budget bounds the bytes that all requests hold together: answers until they are
+// sent, bodies until they are stored (H-69). It is safe for concurrent use.
+type Budget struct {
+	size int64
+	used atomic.Int64
+}
+
+// NewBudget makes a budget of that many bytes; nil, which bounds nothing, for 0.
+func NewBudget(size int64) *Budget {
+	if size <= 0 {
+		return nil
+	}
+	return &Budget{size: size}
+}
+
+// Used is how many bytes are held.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// Hold is what one request holds of a budget. Several goroutines may use it. A nil
+// Hold has no bound.
+type Hold struct {
+	budget *Budget
+	bytes  atomic.Int64
+}
+
+// Reserve takes n further bytes, until the request ends. Otherwise it says 503, or
+// 413 where the request could not be served by an idle server either.
+func (h *Hold) Reserve(n int) error {
+	if h == nil || n <= 0 {
+		return nil
+	}
+	b := h.budget
+	if h.bytes.Load()+int64(n) > b.size {
+		return pdpp.Errorf(pdpp.CodeResourceLimit,
+			"This request needs more than the %d MiB of memory that this server has for all of them. Ask for less at once: fewer records, fields or related records.", b.size>>20)
+	}
+	if b.used.Add(int64(n)) > b.size {
+		b.used.Add(-int64(n))
+		return errMemory
+	}
+	h.bytes.Add(int64(n))
+	return nil
+}
+
+// release gives back everything.
+func (h *Hold) release() { h.budget.used.Add(-h.bytes.Swap(0)) }
+
+var errMemory = &pdpp.Error{
+	Code: pdpp.CodeUnavailable, RetryAfter: 2, Op: "memory budget",
+	Message: "This server has no memory left for an answer or a body of this size. Try again in a moment, or ask for less at once.",
+}
+
+// Within gives every request a hold of the budget, which it has until its answer
+// was written. It comes after WithRequestID.
+func (b *Budget) Within(next http.Handler) http.Handler {
+	if b == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		st := stateOf(r.Context())
+		if st == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		st.hold = &Hold{budget: b}
+		defer st.hold.release()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// HoldOf gives the hold of the request that ctx belongs to; nil when it has none.
+func HoldOf(ctx context.Context) *Hold {
+	if st := stateOf(ctx); st != nil {
+		return st.hold
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package rs
+
+import (
+	"io"
+
+	"pdpp/internal/httpx"
+)
+
+// heldBody is the body of an ingest call. What was read of it stays in memory until it
+// is stored, and counts against that of the server (H-69).
+type heldBody struct {
+	io.Reader
+	hold *httpx.Hold
+	left int // bytes that are reserved and were not read
+}
+
+// bodyStep is how much is reserved at a time for a body that does not say its size.
+const bodyStep = 1 << 20
+
+// heldBody gives the body of the request. One that says its size is refused before it
+// is read.
+func (q *ownerRequest) heldBody() (io.Reader, error) {
+	b := &heldBody{Reader: q.http.Body, hold: q.hold}
+	return b, b.reserve(int(q.http.ContentLength))
+}
+
+// reserve takes memory for n further bytes. They cost half as much again: what is made
+// of them while they are stored, and what lies unused between them.
+func (b *heldBody) reserve(n int) error {
+	if n <= 0 {
+		return nil
+	}
+	b.left += n
+	return b.hold.Reserve(n + n/2)
+}
+
+// Read implements io.Reader.
+func (b *heldBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.left -= n; b.left < 0 {
+		if full := b.reserve(max(bodyStep, -b.left)); full != nil {
+			return 0, full
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,192 @@
+package rs_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+)
+
+const mebi = 1 << 20
+
+// bounded serves a world with a memory of its own, whatever budget that is.
+func bounded(w *resttest.World, bytes int64) (*resttest.World, *httpx.Budget) {
+	b := httpx.NewBudget(bytes)
+	return another(w, func(c *rs.Config) { c.Memory = b }), b
+}
+
+// slowReader is a client that takes nothing of an answer until it is let go.
+type slowReader struct {
+	*httptest.ResponseRecorder
+	begun chan struct{} // closed by the first write
+	letGo chan struct{}
+}
+
+func (r *slowReader) Write(p []byte) (int, error) {
+	if r.Body.Len() == 0 {
+		close(r.begun)
+	}
+	<-r.letGo
+	return r.ResponseRecorder.Write(p)
+}
+
+// readSlowly begins a read; end lets the client take the answer and waits for its end.
+func readSlowly(w *resttest.World, token, target string) (end func() *httptest.ResponseRecorder) {
+	r := &slowReader{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
+	req := httptest.NewRequestWithContext(w.T.Context(), "GET", "http://localhost"+target, nil)
+	req.RemoteAddr = "127.0.0.1:1"
+	req.Header.Set("Authorization", "Bearer "+token)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.Server.Handler().ServeHTTP(r, req)
+	}()
+	<-r.begun
+	return func() *httptest.ResponseRecorder {
+		close(r.letGo)
+		<-done
+		return r.ResponseRecorder
+	}
+}
+
+// Answers count until they were taken; a small one is never refused.
+func TestAnswersHaveABudget(t *testing.T) {
+	w := ledger(t)
+	tok := w.OwnerToken()
+	note := func(id string, size int) {
+		w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":%q,"data":{"id":%q,"note":%q}}`, id, id, strings.Repeat("n", size)))
+	}
+	note("large", 2*mebi)
+	note("huge", 4*mebi)
+	const large, huge, small = "/v1/streams/entries/records/large", "/v1/streams/entries/records/huge", "/v1/streams/entries/records/ent_31?connection_id=cin_a1"
+	server, b := bounded(w, 4*mebi)
+
+	t.Run("H-69 503 while an answer is being taken", func(t *testing.T) {
+		end := readSlowly(server, tok, large)
+		if used := b.Used(); used < 2*mebi || used > 3*mebi {
+			t.Errorf("%d bytes are held for an answer of 2 MiB", used)
+		}
+		for _, target := range []string{large, "/v1/streams/entries/records?filter[id]=large"} {
+			a := server.Get(tok, target)
+			expect(t, a, 503, pdpp.CodeUnavailable)
+			if a.Header.Get("Retry-After") == "" {
+				t.Errorf("%s: no Retry-After", target)
+			}
+		}
+		server.Get(tok, small).OK()
+		if rec := end(); rec.Code != 200 || rec.Body.Len() < 2*mebi || b.Used() != 0 {
+			t.Errorf("%d, %d bytes of answer, %d bytes still held", rec.Code, rec.Body.Len(), b.Used())
+		}
+		server.Get(tok, large).OK()
+	})
+	t.Run("H-69 413 for what never fits", func(t *testing.T) {
+		expect(t, server.Get(tok, huge), 413, pdpp.CodeResourceLimit)
+		server.Get(tok, huge+"?fields=id").OK()
+		server.Get(tok, huge, "Prefer: pdpp-field-preview=100").OK()
+		server.Get(tok, huge+"/field-window?field=note").OK()
+		if b.Used() != 0 {
+			t.Errorf("%d bytes are held by nobody", b.Used())
+		}
+	})
+}
+
+// Bodies count until they are stored.
+func TestBodiesHaveABudget(t *testing.T) {
+	w := ledger(t)
+	tok := w.OwnerToken()
+	server, b := bounded(w, 4*mebi)
+	line := fmt.Sprintf(`{"key":"n1","data":{"id":"n1","note":%q}}`, strings.Repeat("n", mebi))
+	send := func(body io.Reader) *httptest.ResponseRecorder {
+		req := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/v1/ingest/entries?connection_id=cin_a1", body)
+		req.RemoteAddr = "127.0.0.1:1"
+		req.Header = http.Header{"Authorization": {"Bearer " + tok}, "Content-Type": {"application/x-ndjson"}}
+		rec := httptest.NewRecorder()
+		server.Server.Handler().ServeHTTP(rec, req)
+		return rec
+	}
+	unsized := func(s string) io.Reader { return struct{ io.Reader }{strings.NewReader(s)} }
+	for name, body := range map[string]func(string) io.Reader{
+		"H-69 of a stated size": func(s string) io.Reader { return strings.NewReader(s) }, "H-69 of no stated size": unsized,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":"large","data":{"id":"large","note":%q}}`, strings.Repeat("n", 2*mebi)))
+			end := readSlowly(server, tok, "/v1/streams/entries/records/large")
+			if rec := send(body(line)); rec.Code != 503 || rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), `"temporarily_unavailable"`) {
+				t.Errorf("beside a large answer: %d %s", rec.Code, rec.Body)
+			}
+			expect(t, server.Get(tok, "/v1/streams/entries/records/n1"), 404, pdpp.CodeNotFound)
+			end()
+			if rec := send(body(strings.Repeat(line+"\n", 4))); rec.Code != 413 {
+				t.Errorf("more than there is: %d %s", rec.Code, rec.Body)
+			}
+			expect(t, server.Get(tok, "/v1/streams/entries/records/n1"), 404, pdpp.CodeNotFound)
+			if rec := send(body(line)); rec.Code != 200 || b.Used() != 0 {
+				t.Errorf("alone: %d %s, %d bytes still held", rec.Code, rec.Body, b.Used())
+			}
+			if rec := send(body(`{"key":"n1","op":"delete"}`)); rec.Code != 200 {
+				t.Errorf("delete: %d %s", rec.Code, rec.Body)
+			}
+		})
+	}
+}
+
+// All children of a record share its page size.
+func TestChildrenShareThePageSize(t *testing.T) {
+	w := resttest.New(t)
+	list := func(name string) string {
+		return `{"name":"` + name + `","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"},"box":{"type":"string"},"text":{"type":"string"}}},"primary_key":["id"],"selection":{"fields":true,"resources":false}}`
+	}
+	relation := func(name, kind string) string {
+		return `{"name":"` + name + `","stream":"` + name + `","foreign_key":"box","cardinality":"` + kind + `"}`
+	}
+	w.Manifest(`{"protocol_version":"0.1.0","declaration_version":"2026-02-01","source":{"kind":"connector","id":"https://reg.acme.test/c/boxes"},"display":{"name":"Boxes"},"streams":[
+		{"name":"boxes","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"}}},"primary_key":["id"],"selection":{"fields":true,"resources":false},
+		 "relationships":[` + relation("pins", "has_many") + `,` + relation("lids", "has_many") + `,` + relation("tags", "has_one") + `],
+		 "query":{"expand":[{"name":"pins"},{"name":"lids"},{"name":"tags"}]}},` + list("pins") + `,` + list("lids") + `,` + list("tags") + `]}`)
+	w.Connect("boxes", "cin_x", "Boxes")
+	text := strings.Repeat("t", 3*mebi)
+	w.Ingest("cin_x", "boxes", `{"key":"b1","data":{"id":"b1"}}`, fmt.Sprintf(`{"key":"b2","data":{"id":"b2","text":%q}}`, strings.Repeat(text, 3)))
+	for _, stream := range []string{"pins", "lids", "tags"} {
+		for _, box := range []string{"b1", "b2"} {
+			for i := range 4 {
+				id := fmt.Sprintf("%s%s%d", stream, box, i)
+				w.Ingest("cin_x", stream, fmt.Sprintf(`{"key":%q,"data":{"id":%q,"box":%q,"text":%q}}`, id, id, box, text))
+			}
+		}
+	}
+	tok := w.OwnerToken()
+	for _, c := range []struct {
+		name, box  string
+		pins, lids int
+	}{
+		{"REC-26 lists of children end past the page size together", "b1", 3, 0},
+		{"REC-26 a record past the page size has none", "b2", 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, target := range []string{"/v1/streams/boxes/records/" + c.box + "?", "/v1/streams/boxes/records?filter[id]=" + c.box + "&"} {
+				a := w.Get(tok, target+"expand=pins,lids,tags").OK()
+				at := ""
+				if strings.Contains(target, "filter") {
+					at = "data.0."
+				}
+				for relation, want := range map[string]int{"pins": c.pins, "lids": c.lids} {
+					children, _ := a.At(at + "expanded." + relation + ".data").([]any)
+					if len(children) != want || a.At(at+"expanded."+relation+".has_more") != true {
+						t.Errorf("%s: %d %s, has_more %v; want %d and true", target, len(children), relation, a.At(at+"expanded."+relation+".has_more"), want)
+					}
+					sameIDs(t, w.Get(tok, a.At(at+"expanded."+relation+".url").(string)+"&fields=id"), relation+c.box+"3", relation+c.box+"2", relation+c.box+"1", relation+c.box+"0")
+				}
+				if a.At(at+"expanded.tags.id") == nil {
+					t.Errorf("%s: the one related record is left out", target)
+				}
+			}
+		})
+	}
+}
