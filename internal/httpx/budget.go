@@ -3,7 +3,7 @@ package httpx
 import (
 	"context"
 	"net/http"
-	"sync/atomic"
+	"sync"
 
 	"pdpp"
 )
@@ -12,7 +12,10 @@ import (
 // sent, bodies until they are stored (H-69). It is safe for concurrent use.
 type Budget struct {
 	size int64
-	used atomic.Int64
+
+	mu      sync.Mutex
+	used    int64
+	clients map[string]int64 // what each of them holds; none of them 0
 }
 
 // NewBudget makes a budget of that many bytes; nil, which bounds nothing, for 0.
@@ -20,17 +23,43 @@ func NewBudget(size int64) *Budget {
 	if size <= 0 {
 		return nil
 	}
-	return &Budget{size: size}
+	return &Budget{size: size, clients: map[string]int64{}}
 }
 
 // Used is how many bytes are held.
-func (b *Budget) Used() int64 { return b.used.Load() }
+func (b *Budget) Used() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
+}
+
+// add changes what a client holds.
+func (b *Budget) add(client string, n int64) {
+	b.used += n
+	if b.clients[client] += n; b.clients[client] == 0 {
+		delete(b.clients, client)
+	}
+}
 
 // Hold is what one request holds of a budget. Several goroutines may use it. A nil
 // Hold has no bound.
 type Hold struct {
 	budget *Budget
-	bytes  atomic.Int64
+	client string // "" until it is known
+	bytes  int64  // both under the budget's lock
+}
+
+// Claim says which client the request is of. The requests of one client hold half of
+// the budget at most, unless a single one needs more.
+func (h *Hold) Claim(client string) {
+	if h == nil {
+		return
+	}
+	h.budget.mu.Lock()
+	defer h.budget.mu.Unlock()
+	h.budget.add(h.client, -h.bytes)
+	h.client = client
+	h.budget.add(client, h.bytes)
 }
 
 // Reserve takes n further bytes, until the request ends. Otherwise it says 503, or
@@ -40,20 +69,28 @@ func (h *Hold) Reserve(n int) error {
 		return nil
 	}
 	b := h.budget
-	if h.bytes.Load()+int64(n) > b.size {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	others := b.clients[h.client] - h.bytes // of the same client
+	switch need := h.bytes + int64(n); {
+	case need > b.size:
 		return pdpp.Errorf(pdpp.CodeResourceLimit,
 			"This request needs more than the %d MiB of memory that this server has for all of them. Ask for less at once: fewer records, fields or related records.", b.size>>20)
-	}
-	if b.used.Add(int64(n)) > b.size {
-		b.used.Add(-int64(n))
+	case b.used+int64(n) > b.size, h.client != "" && others > 0 && others+need > b.size/2:
 		return errMemory
 	}
-	h.bytes.Add(int64(n))
+	b.add(h.client, int64(n))
+	h.bytes += int64(n)
 	return nil
 }
 
 // release gives back everything.
-func (h *Hold) release() { h.budget.used.Add(-h.bytes.Swap(0)) }
+func (h *Hold) release() {
+	h.budget.mu.Lock()
+	defer h.budget.mu.Unlock()
+	h.budget.add(h.client, -h.bytes)
+	h.bytes = 0
+}
 
 var errMemory = &pdpp.Error{
 	Code: pdpp.CodeUnavailable, RetryAfter: 2, Op: "memory budget",

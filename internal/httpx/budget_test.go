@@ -3,6 +3,7 @@ package httpx
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 
@@ -62,6 +63,33 @@ func TestBudget(t *testing.T) {
 			}
 			return nil
 		})
+	})
+	t.Run("H-69 a client holds half, or one answer", func(t *testing.T) {
+		b := NewBudget(100)
+		as := func(client string, n int, then func()) int {
+			return within(b, func(h *Hold) error {
+				h.Claim(client)
+				if err := h.Reserve(n); err != nil {
+					return err
+				}
+				then()
+				return nil
+			}).Code
+		}
+		none := func() {}
+		as("x", 40, func() {
+			if got := []int{as("x", 11, none), as("x", 10, none), as("y", 60, none)}; !slices.Equal(got, []int{503, 200, 200}) {
+				t.Errorf("beside 40 of one client: 11 and 10 more of it, 60 of another: %v", got)
+			}
+		})
+		as("x", 90, func() {
+			if got := []int{as("x", 1, none), as("y", 10, none)}; !slices.Equal(got, []int{503, 200}) {
+				t.Errorf("beside 90 of one client: 1 more of it, 10 of another: %v", got)
+			}
+		})
+		if b.Used() != 0 || len(b.clients) != 0 {
+			t.Errorf("%d bytes are still held, by %v", b.Used(), b.clients)
+		}
 	})
 	t.Run("H-69 many at once", func(t *testing.T) {
 		b := NewBudget(1000)

@@ -4,9 +4,10 @@ import (
 	"io"
 
 	"pdpp/internal/httpx"
+	"pdpp/internal/reuse"
 )
 
-// heldBody is the body of an ingest call. What was read of it stays in memory until it
+// heldBody is the body of a call that writes. What was read of it stays in memory until it
 // is stored, and counts against that of the server (H-69).
 type heldBody struct {
 	io.Reader
@@ -17,11 +18,11 @@ type heldBody struct {
 // bodyStep is how much is reserved at a time for a body that does not say its size.
 const bodyStep = 1 << 20
 
-// heldBody gives the body of the request. One that says its size is refused before it
-// is read.
+// heldBody gives the body of the request. A small one costs nothing, and one that says
+// its size is refused before it is read.
 func (q *ownerRequest) heldBody() (io.Reader, error) {
-	b := &heldBody{Reader: q.http.Body, hold: q.hold}
-	return b, b.reserve(int(q.http.ContentLength))
+	b := &heldBody{Reader: q.http.Body, hold: q.hold, left: reuse.Kept}
+	return b, b.reserve(int(q.http.ContentLength) - b.left)
 }
 
 // reserve takes memory for n further bytes. They cost half as much again: what is made

@@ -248,10 +248,14 @@ func putState(q *ownerRequest) error {
 }
 
 func (q *ownerRequest) readState() (map[string]json.RawMessage, error) {
-	if err := q.hold.Reserve(2 * maxState); err != nil {
+	body, err := q.heldBody()
+	if err != nil {
 		return nil, err
 	}
-	raw, err := io.ReadAll(io.LimitReader(q.http.Body, maxState+1))
+	raw, err := io.ReadAll(io.LimitReader(body, maxState+1))
+	if pdpp.CodeOf(err) == pdpp.CodeUnavailable {
+		return nil, err
+	}
 	if err != nil {
 		return nil, pdpp.Errorf(pdpp.CodeInvalidRequest, "The body could not be read.")
 	}

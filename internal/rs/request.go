@@ -151,6 +151,7 @@ func (q *request) admit(v store.View, who asker) error {
 		return err
 	}
 	q.server.used.note(p, q.now)
+	q.hold.Claim(clientOf(p))
 	q.view = v
 	known, err := q.server.reach(v, p)
 	if err != nil {
