@@ -35,6 +35,9 @@ func (b *Budget) Used() int64 {
 
 // add changes what a client holds.
 func (b *Budget) add(client string, n int64) {
+	if n == 0 {
+		return // most requests hold nothing
+	}
 	b.used += n
 	if b.clients[client] += n; b.clients[client] == 0 {
 		delete(b.clients, client)
@@ -109,8 +112,9 @@ func (b *Budget) Within(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		st.hold = &Hold{budget: b}
-		defer st.hold.release()
+		st.own.budget = b
+		st.hold = &st.own
+		defer st.own.release()
 		next.ServeHTTP(w, r)
 	})
 }

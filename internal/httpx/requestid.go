@@ -16,7 +16,8 @@ import (
 // handler may serve a request from several goroutines.
 type state struct {
 	id   [1]string // also the value slice of the Request-Id header
-	hold *Hold     // set before handlers run; nil: no bound
+	own  Hold      // of a request that is not inside another
+	hold *Hold     // the one that counts, set before handlers run; nil: no bound
 
 	mu         sync.Mutex
 	log        *slog.Logger
