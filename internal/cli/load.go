@@ -11,6 +11,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/ingest"
+	"pdpp/internal/store"
 )
 
 // load is what `pdpp ingest` and `pdpp import` share.
@@ -124,7 +125,8 @@ func (a *app) inputs(paths []string) ([]ingest.File, error) {
 func (l load) take(ctx context.Context, a *app, s session, t target, in inputs) error {
 	stored, err := l.putBlobs(ctx, a, s, t, in.blobs)
 	if err != nil {
-		return err
+		_, undo := l.takeBack(ctx, s, t)
+		return errors.Join(err, undo)
 	}
 	b := a.newBar()
 	runner := &ingest.Runner{Store: s.store, Clock: a.Now, Progress: func(p ingest.Progress) {
@@ -136,6 +138,14 @@ func (l load) take(ctx context.Context, a *app, s session, t target, in inputs) 
 		summary.ListBlobs(stored)
 	}
 	summary.CreatedConnection = t.isNew && !l.dry
+	if err != nil || summary.Records.Rejected > 0 && summary.Records.Accepted == 0 {
+		gone, undo := l.takeBack(ctx, s, t)
+		if gone {
+			summary.CreatedConnection = false
+			a.note("pdpp: nothing was stored; connection %s was not made", t.connection.Name)
+		}
+		err = errors.Join(err, undo)
+	}
 	for _, w := range summary.Warnings {
 		a.note("pdpp: warning: %s", w)
 	}
@@ -155,6 +165,19 @@ func (l load) take(ctx context.Context, a *app, s session, t target, in inputs) 
 		return errReported
 	}
 	return err
+}
+
+// takeBack removes the connection that this command made when nothing was stored in
+// it: a first attempt that failed leaves none behind.
+func (l load) takeBack(ctx context.Context, s session, t target) (gone bool, err error) {
+	if l.dry || !t.isNew {
+		return false, nil
+	}
+	err = s.store.Update(context.WithoutCancel(ctx), func(tx store.Tx) (err error) {
+		gone, err = tx.DropConnection(s.owner.ID, t.connection.ID)
+		return err
+	})
+	return gone, err
 }
 
 func (a *app) noteRejections(s ingest.Summary) {
@@ -184,6 +207,9 @@ func summaryText(s ingest.Summary, t target, dry bool) string {
 	}
 	rows = append(rows, countRow("total", s.Records))
 	b.WriteString(table(rows...))
+	if n := s.Records.Superseded; n > 0 {
+		fmt.Fprintf(&b, "%s of them superseded by a later record with the same key\n", thousands(n))
+	}
 	fmt.Fprintf(&b, "%s", count(s.Lines, "line", "lines"))
 	if s.SkippedMessages > 0 {
 		fmt.Fprintf(&b, ", %s skipped", count(s.SkippedMessages, "message", "messages"))

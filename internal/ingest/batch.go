@@ -25,6 +25,7 @@ type BatchResult struct {
 	Stream     string
 	Attempted  int
 	Accepted   int
+	Superseded int64            // of the accepted lines: a later one has the same key
 	Rejections []BatchRejection // ascending by Index
 }
 
@@ -45,6 +46,10 @@ func (r *BatchResult) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(dst, int64(r.Accepted), 10)
 	dst = append(dst, `,"records_rejected":`...)
 	dst = strconv.AppendInt(dst, int64(len(r.Rejections)), 10)
+	if r.Superseded > 0 {
+		dst = append(dst, `,"records_superseded":`...)
+		dst = strconv.AppendInt(dst, r.Superseded, 10)
+	}
 	dst = append(dst, `,"rejections":[`...)
 	for i, bad := range r.Rejections {
 		if i > 0 {
@@ -114,7 +119,11 @@ func parseBatch(ctx context.Context, b *store.Binding, body io.Reader, now time.
 	if lines.Bytes() > MaxBatchBytes { // in blank lines
 		return BatchResult{}, nil, limit(lines, 0)
 	}
-	res.Accepted = len(inputs)
+	k := newKeys()
+	for i := range inputs {
+		k.add(inputs[i].ID)
+	}
+	res.Accepted, res.Superseded = len(inputs), k.superseded()
 	return res, inputs, nil
 }
 

@@ -28,7 +28,7 @@ nonsense`
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"stream":"entries","records_attempted":6,"records_accepted":4,"records_rejected":2,"rejections":[` +
+	want := `{"stream":"entries","records_attempted":6,"records_accepted":4,"records_rejected":2,"records_superseded":1,"rejections":[` +
 		`{"input_index":1,"code":"invalid_record_identity"},{"input_index":5,"code":"malformed_ndjson"}]}`
 	got := res.AppendJSON(nil)
 	if diff := cmp.Diff(want, string(got)); diff != "" || !json.Valid(got) {

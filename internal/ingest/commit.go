@@ -107,10 +107,14 @@ func (r *run) commit(ctx context.Context) error {
 	b := r.pending
 	if r.dry {
 		b.countPlanned()
+		for _, g := range b.groups {
+			r.countKeys(g, len(g.inputs))
+		}
 	} else {
 		err := r.write(ctx, b)
 		for _, g := range b.groups {
 			r.summary.count(g.stream, g.counts())
+			r.countKeys(g, len(g.outcomes))
 		}
 		if err != nil {
 			return err
@@ -119,6 +123,16 @@ func (r *run) commit(ctx context.Context) error {
 	r.summary.merge(&b.tally)
 	r.pending = newBatch()
 	return nil
+}
+
+// countKeys notes the keys of the first records of a group.
+func (r *run) countKeys(g *group, records int) {
+	if r.keys[g.stream] == nil {
+		r.keys[g.stream] = newKeys()
+	}
+	for i := range records {
+		r.keys[g.stream].add(g.inputs[i].ID)
+	}
 }
 
 // write stores a batch in slices. Its state goes in with the last one: the records it

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -62,7 +63,17 @@ func (r *Runner) Import(ctx context.Context, subject pdpp.SubjectID, conn pdpp.C
 	}
 	summary, err := run.do(ctx, files, im.open)
 	summary.Warnings = im.warnings
+	if n := summary.Records.Superseded; n > 0 {
+		summary.Warnings = append(summary.Warnings, im.collapsed(n))
+	}
 	return summary, err
+}
+
+// collapsed says that rows of one key became one record, which mostly means that the
+// key is not one.
+func (im *importer) collapsed(rows int64) string {
+	return fmt.Sprintf("%d rows have the key of a later row and were replaced by it. The key of %q is %s; if these rows are different records, declare another primary_key.",
+		rows, im.stream.Name, strings.Join(im.stream.PrimaryKey, ", "))
 }
 
 // importer turns rows into records.

@@ -70,12 +70,13 @@ type run struct {
 	targets atomic.Pointer[targets]
 	summary Summary
 	pending *batch
+	keys    map[string]*keys // of the records of each stream
 	total   int64
 	last    Progress
 }
 
 func (r *Runner) newRun(subject pdpp.SubjectID, conn pdpp.Connection, m *pdpp.Manifest) *run {
-	run := &run{Runner: r, subject: subject, conn: conn, manifest: m, summary: newSummary(), pending: newBatch()}
+	run := &run{Runner: r, subject: subject, conn: conn, manifest: m, summary: newSummary(), pending: newBatch(), keys: map[string]*keys{}}
 	run.summary.ConnectionID, run.summary.ConnectorKey = conn.ID, conn.Connector
 	return run
 }
@@ -98,6 +99,9 @@ func (r *run) do(ctx context.Context, files []File, open func(string, io.Reader)
 	}
 	if err == nil {
 		r.report()
+	}
+	for stream, k := range r.keys {
+		r.summary.count(stream, Counts{Superseded: k.superseded()})
 	}
 	r.summary.DurationMS = r.Clock().Sub(start).Milliseconds()
 	return r.summary, err

@@ -42,8 +42,8 @@ nonsense
 		t.Fatal(err)
 	}
 	want := `{"connection_id":"cin_1","connector_key":"ledger","created_connection":false,"lines":13,` +
-		`"records":{"accepted":4,"unchanged":2,"deleted":1,"rejected":3},` +
-		`"streams":{"entries":{"accepted":3,"unchanged":2,"deleted":0,"rejected":1},"months":{"accepted":1,"unchanged":0,"deleted":1,"rejected":0}},` +
+		`"records":{"accepted":4,"unchanged":2,"deleted":1,"rejected":3,"superseded":4},` +
+		`"streams":{"entries":{"accepted":3,"unchanged":2,"deleted":0,"rejected":1,"superseded":3},"months":{"accepted":1,"unchanged":0,"deleted":1,"rejected":0,"superseded":1}},` +
 		`"state":{"entries":{"after":2}},"skipped_messages":1,"rejections":[` +
 		`{"file":"a","line":10,"code":"invalid_record","message":"The manifest does not declare the stream of the message; it has: entries, months, items."},` +
 		`{"file":"a","line":11,"code":"malformed_ndjson","message":"The text is not valid JSON."},` +
@@ -243,7 +243,7 @@ func TestDryRun(t *testing.T) {
 		`{"type":"STATE","stream":"items","cursor":5}`
 	sum, err := dry.Run(t.Context(), w.subject, w.conn, w.m, Options{DryRun: true}, texted(text))
 	balanced(t, sum)
-	if err != nil || sum.Records != (Counts{Accepted: 1100, Deleted: 1, Rejected: 1}) || string(sum.State["items"]) != "5" {
+	if err != nil || sum.Records != (Counts{Accepted: 1100, Deleted: 1, Rejected: 1, Superseded: 1}) || string(sum.State["items"]) != "5" {
 		t.Errorf("dry run = %+v, %v", sum, err)
 	}
 }
@@ -389,7 +389,7 @@ func TestRunModel(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		clear()
-		model := map[string]string{}
+		model, seen := map[string]string{}, map[string]bool{}
 		var want Counts
 		var text strings.Builder
 		for range rapid.IntRange(0, 60).Draw(rt, "lines") {
@@ -412,6 +412,10 @@ func TestRunModel(t *testing.T) {
 				want.Accepted++
 				model[id] = body
 			}
+			if seen[id] {
+				want.Superseded++
+			}
+			seen[id] = true
 			op := "delete"
 			if model[id] == body {
 				op = "upsert"

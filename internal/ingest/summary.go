@@ -11,11 +11,13 @@ import (
 const maxRejections = 100
 
 // Counts says what became of records (H-22). A delete of nothing is unchanged.
+// Superseded ones are among the others: a later record of the run has their key.
 type Counts struct {
-	Accepted  int64 `json:"accepted"`
-	Unchanged int64 `json:"unchanged"`
-	Deleted   int64 `json:"deleted"`
-	Rejected  int64 `json:"rejected"`
+	Accepted   int64 `json:"accepted"`
+	Unchanged  int64 `json:"unchanged"`
+	Deleted    int64 `json:"deleted"`
+	Rejected   int64 `json:"rejected"`
+	Superseded int64 `json:"superseded"`
 }
 
 func (c *Counts) add(d Counts) {
@@ -23,6 +25,7 @@ func (c *Counts) add(d Counts) {
 	c.Unchanged += d.Unchanged
 	c.Deleted += d.Deleted
 	c.Rejected += d.Rejected
+	c.Superseded += d.Superseded
 }
 
 // Total is the number of records.

@@ -1,7 +1,6 @@
 package rs
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -266,35 +265,4 @@ func (c *reachCache) put(key string, known *knownReach) {
 		c.entries = make(map[string]*knownReach)
 	}
 	c.entries[key] = known
-}
-
-// usedTokens collects when tokens were used, to be written down now and then: a
-// write per read would make reads as slow as writes.
-type usedTokens struct {
-	mu   sync.Mutex
-	last map[store.Use]time.Time
-}
-
-func (u *usedTokens) note(p store.Principal, now time.Time) {
-	use := store.Use{Token: p.ID}
-	if p.Grant != nil {
-		use.Grant = p.Grant.ID
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.last == nil {
-		u.last = make(map[store.Use]time.Time)
-	}
-	u.last[use] = now
-}
-
-func (s *Server) flushUsed(ctx context.Context) error {
-	s.used.mu.Lock()
-	used := s.used.last
-	s.used.last = nil
-	s.used.mu.Unlock()
-	if len(used) == 0 {
-		return nil
-	}
-	return s.Store.Update(ctx, func(tx store.Tx) error { return tx.TouchTokens(used) })
 }

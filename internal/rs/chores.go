@@ -2,6 +2,7 @@ package rs
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"pdpp"
@@ -20,7 +21,6 @@ type chore struct {
 // chores are the server's work in the background, from a start at now.
 func (s *Server) chores(now time.Time) []*chore {
 	return []*chore{
-		{name: "noting token use", every: 5 * time.Second, do: s.flushUsed},
 		{name: "indexing records anew", every: 5 * time.Second, do: s.reindex},
 		{name: "erasing deleted words", every: 5 * time.Second, do: func(ctx context.Context) error { return ingest.Erase(ctx, s.Store) }},
 		{name: "tidying the store", every: time.Minute, do: func(ctx context.Context) error { return ingest.Tidy(ctx, s.Store) }},
@@ -33,6 +33,14 @@ func (s *Server) chores(now time.Time) []*chore {
 // Run does the server's work in the background until ctx ends. What fails is tried
 // again next time.
 func (s *Server) Run(ctx context.Context) error {
+	var noting sync.WaitGroup
+	noting.Go(func() { s.noteUses(ctx) }) // beside the chores, which may take long
+	s.doChores(ctx)
+	noting.Wait()
+	return nil
+}
+
+func (s *Server) doChores(ctx context.Context) {
 	chores := s.chores(s.Clock())
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
@@ -42,7 +50,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return s.flushUsed(context.WithoutCancel(ctx))
+			return
 		case <-tick.C:
 		}
 	}

@@ -41,7 +41,7 @@ type Server struct {
 	limiter   *httpx.Limiter
 	turns     turns
 	throttle  *httpx.Throttle
-	used      usedTokens
+	used      *usedTokens
 	good      goodTokens
 	routes    []route
 	inside    http.Handler // for requests of the process itself
@@ -54,7 +54,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		Config: cfg, cursors: cursors,
+		Config: cfg, cursors: cursors, used: newUsedTokens(),
 		limiter: httpx.NewLimiter(cfg.Rate, cfg.Clock), throttle: httpx.NewThrottle(cfg.Clock),
 		turns: newTurns(cfg.Rate),
 	}

@@ -74,6 +74,10 @@ type AccountsWriter interface {
 	PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest) error
 	// PutConnection adds a connection, or changes the label of an existing one.
 	PutConnection(subject pdpp.SubjectID, c pdpp.Connection) error
+	// DropConnection takes back a connection that nothing was ever stored in, and
+	// its manifest when that has no other. dropped is false, and nothing changed,
+	// when there was something, or no such connection.
+	DropConnection(subject pdpp.SubjectID, c pdpp.ConnectionID) (dropped bool, err error)
 	// PutMeta stores a named value of the instance.
 	PutMeta(name string, value []byte) error
 	// PutState replaces the named streams' values.

@@ -230,6 +230,34 @@ func (t *tx) PutConnection(subject pdpp.SubjectID, c pdpp.Connection) error {
 	return t.bumpGeneration()
 }
 
+// DropConnection implements store.AccountsWriter.
+func (t *tx) DropConnection(subject pdpp.SubjectID, c pdpp.ConnectionID) (bool, error) {
+	owner, err := t.owner(subject)
+	if err != nil {
+		return false, err
+	}
+	const ofConnection = ` WHERE subject = ?1 AND connection_id = ?2`
+	used, err := queryInt(t.conn, `SELECT NOT EXISTS (SELECT 1 FROM connections`+ofConnection+`)
+		OR EXISTS (SELECT 1 FROM bindings`+ofConnection+` AND (record_count > 0 OR last_ingest IS NOT NULL))
+		OR EXISTS (SELECT 1 FROM states`+ofConnection+`) OR EXISTS (SELECT 1 FROM blobs`+ofConnection+`)`, owner, string(c))
+	if err != nil || used != 0 {
+		return false, err
+	}
+	for _, statement := range []string{
+		`DELETE FROM fields WHERE binding IN (SELECT binding FROM bindings` + ofConnection + `)`,
+		`DELETE FROM bindings` + ofConnection,
+		`DELETE FROM manifests WHERE subject = ?1 AND connector_key = (SELECT connector_key FROM connections` + ofConnection + `)
+			AND NOT EXISTS (SELECT 1 FROM connections AS other WHERE other.subject = ?1 AND other.connector_key = manifests.connector_key
+				AND other.connection_id <> ?2)`,
+		`DELETE FROM connections` + ofConnection,
+	} {
+		if err := t.conn.Exec(statement, owner, string(c)); err != nil {
+			return false, err
+		}
+	}
+	return true, t.bumpGeneration()
+}
+
 // Usage implements store.Accounts.
 func (t *tx) Usage(subject pdpp.SubjectID) ([]store.Usage, error) {
 	owner, err := t.owner(subject)

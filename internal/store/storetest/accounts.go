@@ -20,6 +20,7 @@ var accountTests = []test{
 	{"state", testState},
 	{"meta", testMeta},
 	{"usage", testUsage},
+	{"drop connection", testDropConnection},
 	{"unknown subject", testUnknownSubject},
 }
 
@@ -195,18 +196,68 @@ func testUsage(t *testing.T, open Opener) {
 	}
 }
 
+// A connection that nothing was stored in can be taken back, with its manifest; any
+// other stays as it is.
+func testDropConnection(t *testing.T, open Opener) {
+	w := newWorld(t, open)
+	fresh := pdpp.Connection{ID: "cin_new", Connector: "fresh", Name: "new", Status: "active", CreatedAt: at(1)}
+	add := func() {
+		w.update(func(tx store.Tx) error {
+			if err := tx.PutManifest(w.subject, declare(t, "fresh", entries())); err != nil {
+				return err
+			}
+			return tx.PutConnection(w.subject, fresh)
+		})
+	}
+	dropped := func(id pdpp.ConnectionID) (done bool) {
+		w.update(func(tx store.Tx) (err error) {
+			done, err = tx.DropConnection(w.subject, id)
+			return err
+		})
+		return done
+	}
+	catalog := func() (c *pdpp.Catalog) {
+		w.view(func(v store.View) (err error) {
+			c, err = v.Catalog(w.subject)
+			return err
+		})
+		return c
+	}
+	before := len(catalog().Connections)
+	add()
+	if !dropped(fresh.ID) || catalog().Manifest("fresh") != nil || len(catalog().Connections) != before {
+		t.Errorf("after the drop: %+v", catalog())
+	}
+	if dropped(fresh.ID) || dropped("cin_none") {
+		t.Error("a connection that is not there was dropped")
+	}
+	add()
+	w.update(func(tx store.Tx) error {
+		return tx.PutState(w.subject, fresh.ID, map[string]json.RawMessage{"entries": json.RawMessage(`1`)}, at(2))
+	})
+	w.ingest(connA, put("1", `{"id":"1"}`, 1))
+	w.ingest(connA, drop("1", 2))
+	if dropped(fresh.ID) || dropped(connA) || catalog().Manifest("fresh") == nil {
+		t.Error("a connection with state, or with changes, was dropped")
+	}
+	if !dropped(connB) || catalog().Manifest("ledger") == nil {
+		t.Error("the manifest of another connection is gone")
+	}
+}
+
 func testUnknownSubject(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("1", `{"id":"1"}`, 1))
 	const nobody pdpp.SubjectID = "own_nobody"
 	m := declare(t, "ledger", entries())
 	writes := map[string]func(store.Tx) error{
-		"Catalog":       func(tx store.Tx) error { _, err := tx.Catalog(nobody); return err },
-		"Usage":         func(tx store.Tx) error { _, err := tx.Usage(nobody); return err },
-		"PutManifest":   func(tx store.Tx) error { return tx.PutManifest(nobody, m) },
-		"PutConnection": func(tx store.Tx) error { return tx.PutConnection(nobody, pdpp.Connection{ID: "cin_x"}) },
-		"CreateClient":  func(tx store.Tx) error { return tx.CreateClient(nobody, store.Client{ID: "cli_x"}) },
-		"CreateToken":   func(tx store.Tx) error { return tx.CreateToken(store.Token{Subject: nobody}, store.TokenHash{}) },
+		"Catalog":        func(tx store.Tx) error { _, err := tx.Catalog(nobody); return err },
+		"Usage":          func(tx store.Tx) error { _, err := tx.Usage(nobody); return err },
+		"PutManifest":    func(tx store.Tx) error { return tx.PutManifest(nobody, m) },
+		"PutConnection":  func(tx store.Tx) error { return tx.PutConnection(nobody, pdpp.Connection{ID: "cin_x"}) },
+		"DropConnection": func(tx store.Tx) error { _, err := tx.DropConnection(nobody, connA); return err },
+		"CreateClient":   func(tx store.Tx) error { return tx.CreateClient(nobody, store.Client{ID: "cli_x"}) },
+		"CreateToken":    func(tx store.Tx) error { return tx.CreateToken(store.Token{Subject: nobody}, store.TokenHash{}) },
 	}
 	for name, write := range writes {
 		if err := w.store.Update(t.Context(), write); pdpp.CodeOf(err) != pdpp.CodeNotFound {
