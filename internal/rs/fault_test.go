@@ -19,6 +19,8 @@ import (
 // cursor that passes it over.
 func TestStoreFailures(t *testing.T) {
 	w := cabinet(t)
+	raw := testManifest(t, "testdata/cabinet.json")
+	w.Manifest(strings.Replace(raw, `"query": {"range_filters": {"at"`, `"query": {"search": {"lexical_fields": ["a.b", "body"]}, "range_filters": {"at"`, 1))
 	tok, _ := w.Grant(cabinetGrant)
 	w.Ingest("cin_c1", "items",
 		item("long", `"title":"letter","body":`+quoted(longText(200_000))+`,"author":`+quoted(octets(60_000))+`,"meta":{"k":[`+strings.Repeat(`"ü",`, 9000)+`1]}`),
@@ -61,6 +63,30 @@ func TestStoreFailures(t *testing.T) {
 		})
 	}
 }
+
+// TestLostRecord: a hit whose record cannot be found is an error, not a hole in the
+// page.
+func TestLostRecord(t *testing.T) { // Q-6
+	w := ledger(t)
+	w.Ingest("cin_a1", "entries", `{"key":"long","data":{"id":"long","memo":"flute","note":`+quoted(longText(9000))+`}}`)
+	owner := w.OwnerToken()
+	w.Get(owner, "/v1/search?q=flute").OK()
+	damaged := another(w, func(c *rs.Config) { c.Store = withoutIDs{w.Store} })
+	if a := damaged.Get(owner, "/v1/search?q=flute"); a.Status < 500 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
+// withoutIDs is a store that finds no record by its id.
+type withoutIDs struct{ store.Store }
+
+func (s withoutIDs) View(ctx context.Context, fn func(store.View) error) error {
+	return s.Store.View(ctx, func(v store.View) error { return fn(viewWithoutIDs{v}) })
+}
+
+type viewWithoutIDs struct{ store.View }
+
+func (viewWithoutIDs) Get(query.Get, func(*store.Record) error) error { return nil }
 
 // faults fails one read of a store, counted from the moment it was armed. A piece of
 // a long value is a read of its own.
@@ -135,6 +161,13 @@ func (v faultyView) Search(q query.Search, visit func(*store.Match) (bool, error
 		return err
 	}
 	return v.View.Search(q, visit)
+}
+
+func (v faultyView) Matched(q query.Search, r *store.Record) ([]bool, error) {
+	if err := v.faults.next(); err != nil {
+		return nil, err
+	}
+	return v.View.Matched(q, r)
 }
 
 func (v faultyView) Long(ref store.Ref, stub store.Stub, from int, piece func([]byte) bool) error {

@@ -2,6 +2,7 @@ package rs
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 
 	"pdpp"
@@ -42,12 +43,21 @@ func (s *searcher) writeHit(h *hit) error {
 	get := query.Get{
 		Subject: s.search.Subject, Sources: []query.Source{s.search.Sources[h.record.Source].Source}, ID: pdpp.RecordID(h.id),
 	}
-	return s.view.Get(get, func(r *store.Record) error {
+	found := false
+	err := s.view.Get(get, func(r *store.Record) error {
+		found = true
 		h.record.Body = r.Body // which belongs to the call
 		defer func() { h.record.Body = nil }()
 		return s.writeRecord(h)
 	})
+	if err == nil && !found {
+		err = errLostRecord
+	}
+	return err
 }
+
+// errLostRecord says that the indexes of the store do not agree.
+var errLostRecord = errors.New("the store finds a record by its words, but not by its id")
 
 func (s *searcher) writeRecord(h *hit) error {
 	rec, err := s.evidenceRecord(h)
