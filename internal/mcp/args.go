@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -33,7 +34,8 @@ type arg struct {
 	required bool
 	enum     []string
 	min, max int
-	about    string // the description in the schema; "" for none
+	about    string // the description in the schema
+	alias    string // another name that is accepted for it; "" for none
 
 	// byServer: which words of enum work is up to the server, whose schema lists them.
 	// The tool's schema is the same for all servers and does not.
@@ -165,6 +167,9 @@ func (t argTable) parse(raw []byte) (Args, error) {
 	if err := a.read(raw); err != nil {
 		return a, err
 	}
+	if err := t.rename(&a); err != nil {
+		return a, err
+	}
 	if err := t.knows(&a); err != nil {
 		return a, err
 	}
@@ -231,10 +236,36 @@ func (t argTable) knows(a *Args) error {
 	return nil
 }
 
+// rename gives arguments that came under an alias their name. Both names with different
+// values are an error: one of them would be lost.
+func (t argTable) rename(a *Args) error {
+	for _, decl := range t {
+		if decl.alias == "" {
+			continue
+		}
+		i := slices.IndexFunc(a.given, func(in argument) bool { return in.name == decl.alias })
+		if i < 0 {
+			continue
+		}
+		own := a.get(decl.name)
+		switch {
+		case own == nil:
+			a.given[i].name = decl.name
+		case bytes.Equal(own.value, a.given[i].value):
+			a.given = slices.Delete(a.given, i, i+1)
+		default:
+			return badArg(decl.alias, "%s and %s are the same argument and have different values. Send one of them.", decl.name, decl.alias)
+		}
+	}
+	return nil
+}
+
 func (t argTable) names() []string {
 	var names []string
 	for _, decl := range t {
-		names = append(names, decl.name)
+		if names = append(names, decl.name); decl.alias != "" {
+			names = append(names, decl.alias)
+		}
 	}
 	return names
 }
@@ -374,19 +405,19 @@ func (a *Args) takeFilter(decl *arg, in *argument) error {
 	for name, v := range rawjson.Members(value) {
 		field := string(name)
 		if field == "" || strings.ContainsAny(field, "[]") {
-			return bad(field, "A filter key is a plain field name.")
+			return bad(field, "The key "+strconv.Quote(cutName(field))+" is not a plain field name.")
 		}
 		if text, ok := operand(v, true); ok {
 			a.filter = append(a.filter, Condition{field, "", text})
 			continue
 		}
 		if rawjson.KindOf(v) != rawjson.KindObject || string(v) == "{}" {
-			return bad(field, "A filter value is a string, a number, a boolean, or an object with gte, gt, lte, lt.")
+			return bad(field, "The value of "+strconv.Quote(cutName(field))+" must be a string, a number, a boolean, or an object with gte, gt, lte, lt.")
 		}
 		for op, v := range rawjson.Members(v) {
 			text, ok := operand(v, false)
 			if !ok || !slices.Contains([]string{"gte", "gt", "lte", "lt"}, string(op)) {
-				return bad(field, "Range operators are gte, gt, lte, lt with a string or a number.")
+				return bad(field, "The range of "+strconv.Quote(cutName(field))+" has the operators gte, gt, lte, lt, each with a string or a number.")
 			}
 			a.filter = append(a.filter, Condition{field, string(op), text})
 		}
@@ -430,9 +461,13 @@ func (a *Args) takeExpand(decl *arg, in *argument) error {
 		return bad("expand_limit must be a non-empty object {relation: n}.")
 	}
 	for name, v := range rawjson.Members(value) {
+		key := strconv.Quote(cutName(string(name)))
+		if len(name) == 0 || strings.ContainsAny(string(name), "[]") {
+			return bad("The key " + key + " of expand_limit is not a plain relation name, as in {\"messages\":3}.")
+		}
 		n, ok := wholeNumber(v)
-		if !ok || n < 1 || len(name) == 0 || strings.ContainsAny(string(name), "[]") {
-			return bad("expand_limit must give each relation an integer of at least 1.")
+		if !ok || n < 1 {
+			return bad("The limit of " + key + " in expand_limit must be an integer of at least 1.")
 		}
 		a.limits = append(a.limits, RelationLimit{string(name), n})
 	}

@@ -12,7 +12,7 @@ func (t argTable) schema() []byte {
 	b := []byte(`{"type":"object","additionalProperties":false`)
 	first := true
 	for _, decl := range t {
-		if !decl.required {
+		if !decl.required || decl.alias != "" { // either name will do
 			continue
 		}
 		if first {
@@ -33,6 +33,10 @@ func (t argTable) schema() []byte {
 		}
 		b = append(rawjson.AppendString(b, decl.name), ':')
 		b = decl.append(b)
+		if decl.alias != "" {
+			b = append(rawjson.AppendString(append(b, ','), decl.alias), ':')
+			b = arg{kind: decl.kind, about: "The same as " + decl.name + "; send one of the two."}.append(b)
+		}
 	}
 	return append(b, "}}"...)
 }

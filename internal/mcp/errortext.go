@@ -21,6 +21,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 	t := errorLines{}
 	t.add(head + ": " + quote(e.text("message")))
 	t.labelled("param=", e.text("param"))
+	t.labelled("field=", e.text("field"))
 	if string(e.raw("needs_broader_grant")) == "true" {
 		t.add("needs_broader_grant=true: only the owner can widen this; do not retry")
 	}
@@ -209,6 +210,16 @@ func headBytes(s string, n int) string {
 		n--
 	}
 	return s[:max(0, n)]
+}
+
+// withNextStep is an error object that also says, to those who read no text, what to do
+// when the grant or token is gone.
+func (c *call) withNextStep(object []byte, status int) []byte {
+	lost := c.lostAuthorization(errorObject(object).text("code"), status)
+	if _, given := rawjson.Get(object, "next_step"); given || lost == "" {
+		return object
+	}
+	return append(appendMember(object[:len(object)-1:len(object)-1], "next_step", strings.ReplaceAll(lost, "\n", "; ")), '}')
 }
 
 // lostAuthorization is the advice when the grant or token is gone (MS-49).

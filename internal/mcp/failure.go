@@ -96,7 +96,7 @@ func (c *call) failure(err error) *Result {
 	if own.Code == "conflicting_connection_id" {
 		own.Next = &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})}
 	}
-	b := append([]byte(`{"error":`), own.object()...)
+	b := append([]byte(`{"error":`), c.withNextStep(own.object(), 0)...)
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
 		Content: []Block{{Text: c.errorText(own.object(), 0, textMember(own.object(), "request_id"), own.Next)}},
@@ -111,7 +111,7 @@ func (c *call) relayed(e *rsclient.Error) *Result {
 	if _, given := rawjson.Get(object, "hint"); !given {
 		object = append(appendMember(object[:len(object)-1:len(object)-1], "hint", c.hint(e)), '}')
 	}
-	b := append([]byte(`{"error":`), object...)
+	b := append([]byte(`{"error":`), c.withNextStep(object, e.Status)...)
 	if _, given := rawjson.Get(object, "next"); next != nil && !given {
 		b = next.append(append(b[:len(b)-1], `,"next":`...))
 		b = append(b, '}')

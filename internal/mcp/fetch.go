@@ -20,9 +20,9 @@ var fetchTool = Tool{
 	args: argTable{
 		{name: "id", kind: argHandle, required: true, about: "Handle as shown: connection/stream:record, stream:record, or pdpp://record/…"},
 		{name: "connection_id", kind: argID, about: "Only for an id that has none."},
-		{name: "fields", kind: argTexts},
-		{name: "expand", kind: argExpand},
-		{name: "expand_limit", kind: argExpandLimit, about: "{relation: n}"},
+		{name: "fields", kind: argTexts, about: "Only these fields; default all."},
+		{name: "expand", kind: argExpand, about: "Relations to include, from schema."},
+		{name: "expand_limit", kind: argExpandLimit, about: "{relation: n} = most children of each."},
 	},
 	output: `{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"},"url":{"type":"string"},` +
 		`"metadata":{"type":"object"},"http_status":{"type":"integer"},"error":{"type":"object","required":["code","message"]}},` +

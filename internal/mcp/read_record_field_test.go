@@ -252,7 +252,7 @@ func TestWindowsAuthorizeNothing(t *testing.T) {
 			t.Errorf("MS-49 next: %q in %s", next, res.Content[0].Text)
 		}
 		_, failure := d.ReadResource(t.Context(), uri)
-		if failure == nil || failure.Kind != ResourceFailed || find(t, failure.Data, "code") != "field_not_granted" {
+		if failure == nil || failure.Kind != ResourceRefused || find(t, failure.Data, "code") != "field_not_granted" {
 			t.Fatalf("ReadResource: %+v", failure)
 		}
 		if find(t, failure.Data, "http_status") != json.Number("403") || strings.Contains(string(failure.Data), "secret words") {

@@ -41,6 +41,7 @@ type ResourceKind uint8
 // The kinds of failures.
 const (
 	ResourceInvalid  ResourceKind = iota // the URI is malformed
+	ResourceRefused                      // it may not be read, or not like this
 	ResourceNotFound                     // there is nothing of that name
 	ResourceFailed                       // anything else
 )
@@ -248,8 +249,11 @@ func (s *Surface) relayedResourceError(e *rsclient.Error) *ResourceError {
 	if lost := s.lostAuthorization(e.Code, e.Status); lost != "" {
 		r.Message += "\n" + lost
 	}
-	if e.Status == http.StatusNotFound {
+	switch {
+	case e.Status == http.StatusNotFound:
 		r.Kind = ResourceNotFound
+	case e.Status/100 == 4 && e.Status != http.StatusTooManyRequests: // what was asked for is refused; the server works
+		r.Kind = ResourceRefused
 	}
 	r.Data = append(r.Data, e.Object[:len(e.Object)-1]...)
 	r.Data = append(r.Data, `,"http_status":`...)

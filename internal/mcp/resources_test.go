@@ -240,7 +240,7 @@ func TestRecordRule(t *testing.T) {
 		d := newDrawer(t, wholeCabinet, filed("x", `"title":"T"`))
 		d.as(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"notes"}]}`)
 		_, failure := d.ReadResource(t.Context(), Handle{"cin_c1", "items", "x"}.URI())
-		if failure == nil || failure.Kind != ResourceFailed || !strings.HasPrefix(failure.Message, "grant_stream_not_allowed: ") {
+		if failure == nil || failure.Kind != ResourceRefused || !strings.HasPrefix(failure.Message, "grant_stream_not_allowed: ") {
 			t.Errorf("a stream outside the grant: %+v", failure)
 		}
 		_, failure = d.ReadResource(t.Context(), Handle{"cin_c1", "notes", "x"}.URI())

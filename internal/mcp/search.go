@@ -17,12 +17,12 @@ var searchTool = Tool{
 		"Ids in the text are complete handles for fetch. Structured output has results (flat) and data (envelope). " +
 		"Sources are told apart by connection_id and connector_key. See server instructions.",
 	args: argTable{
-		{name: "q", kind: argText, required: true},
-		{name: "streams", kind: argStreams},
+		{name: "q", alias: "query", kind: argText, required: true, about: "Words; a hit has all of them."},
+		{name: "streams", kind: argStreams, about: "Search these streams only; default all."},
 		{name: "mode", kind: argEnum, enum: []string{"lexical", "semantic", "hybrid"}, byServer: true, about: "lexical (the default), or another search mode that schema lists."},
-		{name: "limit", kind: argInt, min: 1, max: 100},
-		{name: "cursor", kind: argText},
-		{name: "filter", kind: argFilter, about: filterAbout},
+		{name: "limit", kind: argInt, min: 1, max: 100, about: "Most hits of all sources together; default 25."},
+		{name: "cursor", kind: argText, about: "next_cursor of the previous page, same arguments."},
+		{name: "filter", kind: argFilter, about: filterAbout + " Needs exactly one stream in streams."},
 		{name: "connection_id", kind: argID, about: "Search one source only."},
 	},
 	output: `{"type":"object","properties":{"data":{"type":["object","array"]},` +

@@ -19,6 +19,9 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 		if c.refusesFilters(e) {
 			return c.unfiltered()
 		}
+		if stream == "" && c.args.Has("filter") { // of a search in more than one stream
+			return &Next{"schema", []byte("{}")}
+		}
 		if !isStreamName(stream) || e.Code == "invalid_request" && c.isOfArgument(e) {
 			return nil
 		}

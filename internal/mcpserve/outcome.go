@@ -107,7 +107,7 @@ func (o *Outcome) read(ctx context.Context) {
 	}
 	o.failed = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message, Data: failure.Data}
 	switch {
-	case failure.Kind == mcp.ResourceInvalid, failure.Kind == mcp.ResourceNotFound && o.revision == Modern:
+	case failure.Kind == mcp.ResourceInvalid, failure.Kind == mcp.ResourceRefused, failure.Kind == mcp.ResourceNotFound && o.revision == Modern:
 		o.failed.Code = jsonrpc.CodeInvalidParams
 	case failure.Kind == mcp.ResourceNotFound:
 		o.failed.Code = codeNotFound

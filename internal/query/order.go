@@ -14,7 +14,8 @@ type Sort struct {
 	Desc  bool
 }
 
-// Sort reads sort and order (REC-8). Without either it is descending.
+// Sort reads sort and order (REC-8). Without either it is descending; a field without a
+// minus is ascending, unless order says otherwise.
 func (p *Params) Sort() (Sort, error) {
 	order, err := p.OneOf("order", "desc", "asc")
 	if err != nil {
@@ -28,13 +29,16 @@ func (p *Params) Sort() (Sort, error) {
 		return Sort{Desc: order == "desc"}, nil
 	}
 	name, desc := strings.CutPrefix(field, "-")
-	if p.Has("order") && desc != (order == "desc") {
+	if !p.Has("order") {
+		return Sort{Field: name, Desc: desc}, nil
+	}
+	if desc && order == "asc" {
 		return Sort{}, &pdpp.Error{
 			Code: pdpp.CodeInvalidSort, Param: "sort",
-			Message: "sort and order disagree. Send sort=field or sort=-field alone.",
+			Message: "sort and order disagree: sort starts with a minus and order is asc. Send one of them, or sort=field with order.",
 		}
 	}
-	return Sort{Field: name, Desc: desc}, nil
+	return Sort{Field: name, Desc: order == "desc"}, nil
 }
 
 // CheckSort checks that a stream can be sorted as asked: by its granted cursor

@@ -20,7 +20,7 @@ func TestSort(t *testing.T) { // REC-8
 		{"sort=-at", Sort{Field: "at", Desc: true}, fault{}},
 		{"sort=at&order=asc", Sort{Field: "at"}, fault{}},
 		{"sort=-at&order=desc", Sort{Field: "at", Desc: true}, fault{}},
-		{"sort=at&order=desc", Sort{}, fault{pdpp.CodeInvalidSort, "sort", ""}},
+		{"sort=at&order=desc", Sort{Field: "at", Desc: true}, fault{}},
 		{"sort=-at&order=asc", Sort{}, fault{pdpp.CodeInvalidSort, "sort", ""}},
 		{"order=up", Sort{}, fault{pdpp.CodeInvalidRequest, "order", ""}},
 		{"order=", Sort{}, fault{pdpp.CodeInvalidRequest, "order", ""}},

@@ -106,7 +106,7 @@ func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer strin
 			repeated = true
 			continue
 		case err != nil:
-			return nil, "", refused(CodeUnreachable, "The resource server cannot be reached.")
+			return nil, "", refused(CodeUnreachable, "The resource server at "+c.provider+" cannot be reached. Check that it runs and that the address is right, then try again.")
 		case r.status/100 == 3:
 			return nil, "", refused(CodeRedirect, "The resource server redirects this read elsewhere; redirects are not followed.")
 		case r.status == http.StatusUnauthorized && !renewed && r.isStale():
