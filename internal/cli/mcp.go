@@ -123,15 +123,18 @@ func (c *mcpCommand) hold(a *app, provider string) (*credential.Holder, error) {
 	return cache.Hold(provider, c.Grant)
 }
 
-// ownerVariable names a variable that holds an owner's credential; "" for none. Its
-// value is only compared with nothing.
+// ownerVariable names a variable that holds an owner's credential; "" for none: one of an
+// owner or of a control plane by its name, or any of this program's with an owner's token.
 func ownerVariable(environ func() []string) string {
 	if environ == nil {
 		return ""
 	}
 	for _, v := range environ() {
 		name, value, _ := strings.Cut(v, "=")
-		if strings.HasPrefix(strings.ToUpper(name), "PDPP_OWNER_") && value != "" {
+		known := strings.ToUpper(name)
+		isNamed := strings.HasPrefix(known, "PDPP_OWNER_") || strings.HasPrefix(known, "PDPP_CONTROL_")
+		isOwners := strings.HasPrefix(known, "PDPP_") && credential.IsOwnerToken(strings.TrimSpace(value))
+		if isNamed && value != "" || isOwners {
 			return name
 		}
 	}

@@ -47,7 +47,7 @@ func TitleAt(r *Record, at EventTime) Title {
 			return title
 		}
 	}
-	title := line(strings.Join(nonBlank(r.label(), r.Stream, at.Value), " / "), false)
+	title := line(strings.Join(nonBlank(r.label(), r.Stream, at.inTitle()), " / "), false)
 	title.Source = SourceFallback
 	return title
 }
@@ -104,6 +104,15 @@ type EventTime struct {
 // IsAuthored reports whether the time is the record's own and not that of its
 // arrival: a hit then says it as authored_at.
 func (t EventTime) IsAuthored() bool { return t.Value != "" && t.Source != SourceEnvelope }
+
+// inTitle is the time in a title. That of the arrival says so: it is not when the record
+// happened.
+func (t EventTime) inTitle() string {
+	if t.Source == SourceEnvelope && t.Value != "" {
+		return "received " + t.Value
+	}
+	return t.Value
+}
 
 // EventTimeOf gives the time of a record (EX-4).
 func EventTimeOf(r *Record) EventTime {

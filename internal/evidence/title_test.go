@@ -44,7 +44,7 @@ func entry(data string, declared ...string) *Record {
 }
 
 func TestTitle(t *testing.T) {
-	const fallback = "Joint account / entries / 2026-05-01T08:00:00.000Z"
+	const fallback = "Joint account / entries / received 2026-05-01T08:00:00.000Z"
 	binary := base64.StdEncoding.EncodeToString(octets(600))
 	long := strings.Repeat("漢", 130)
 	for name, tt := range map[string]struct {
@@ -86,7 +86,7 @@ func TestTitle(t *testing.T) {
 }
 
 func TestTitleLabels(t *testing.T) {
-	at := " / entries / 2026-05-01T08:00:00.000Z"
+	at := " / entries / received 2026-05-01T08:00:00.000Z"
 	for _, tt := range []struct {
 		name string
 		edit func(*Record)

@@ -193,7 +193,7 @@ func TestOnlyRequestedFieldsRule(t *testing.T) {
 	t.Run("PROJ-3 only requested fields", func(t *testing.T) {
 		s := newScript(t, entriesPath, ledgerPage())
 		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","fields":["category","amount_minor"]}`))
-		if !strings.Contains(got, "\n1. \"cin_a1/entries:ent_31\" \"Joint account / entries / 2026-05-01T08:00:00.000Z\" | amount_minor=-120050 | category=\"rent\"\n") {
+		if !strings.Contains(got, "\n1. \"cin_a1/entries:ent_31\" \"Joint account / entries / received 2026-05-01T08:00:00.000Z\" | amount_minor=-120050 | category=\"rent\"\n") {
 			t.Errorf("PROJ-3 %s", got)
 		}
 		for _, field := range []string{"April rent", "note", "receipt", "posted_at", "2026-04-30"} {

@@ -249,7 +249,7 @@ func TestSearchEvidence(t *testing.T) {
 			a := w.Get(token, "/v1/search?q=lamp&streams=items&filter[qty]=3")
 			title, fields := a.At("data.0.evidence_card.title"), a.At("data.0.evidence_card.fields")
 			if token == few {
-				sameJSON(t, title, `{"text":"Left drawer / items / 2026-05-01T08:00:00.000Z","source":"fallback","truncated":false}`)
+				sameJSON(t, title, `{"text":"Left drawer / items / received 2026-05-01T08:00:00.000Z","source":"fallback","truncated":false}`)
 				sameJSON(t, fields, `[]`)
 				continue
 			}
