@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -73,7 +74,7 @@ func TestBatchLimits(t *testing.T) {
 			if err != nil || res.Accepted != res.Attempted || res.Accepted == 0 {
 				t.Errorf("%s: %+v, %v", name, res, err)
 			}
-			w.update(func(tx store.Tx) error { _, err := tx.DeleteAll(w.binding("entries"), noon); return err })
+			w.update(func(tx store.Tx) error { _, err := tx.DeleteAll(w.binding("entries"), math.MaxInt64, noon); return err })
 			continue
 		}
 		if pdpp.CodeOf(err) != pdpp.CodeResourceLimit || !cmp.Equal(before, w.dump()) || res.Attempted != 0 {

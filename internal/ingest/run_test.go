@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -380,7 +381,7 @@ func TestRunModel(t *testing.T) {
 	clear := func() {
 		w.update(func(tx store.Tx) error {
 			for _, name := range []string{"entries", "items"} {
-				if _, err := tx.DeleteAll(w.binding(name), noon); err != nil {
+				if _, err := tx.DeleteAll(w.binding(name), math.MaxInt64, noon); err != nil {
 					return err
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/grant"
 	"pdpp/internal/httpx"
 	"pdpp/internal/ingest"
+	"pdpp/internal/query"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 )
@@ -169,9 +170,17 @@ func deleteRecord(q *ownerRequest) error {
 
 // deleteRecords answers DELETE …/records (I-9).
 func deleteRecords(q *ownerRequest) error {
+	var begin query.Mark // records that come in from now on stay
+	err := q.server.view(q.ctx, func(v store.View) (err error) {
+		begin, err = v.Horizon(q.reach.Subject)
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	for deleted := int64(1); deleted > 0; {
 		err := q.store.Bulk(q.ctx, func(tx store.Tx) (err error) {
-			deleted, err = tx.DeleteAll(q.binding, q.now)
+			deleted, err = tx.DeleteAll(q.binding, begin.Number, q.now)
 			return err
 		})
 		if err != nil {

@@ -1,7 +1,10 @@
 package rs_test
 
 import (
+	"context"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"pdpp"
@@ -59,9 +62,20 @@ func TestWhileRecordsAreIndexedAnew(t *testing.T) {
 			t.Errorf("the new record is not found: %s", a.Body)
 		}
 	})
-	if err := store.Reindex(t.Context(), w.Store, nil); err != nil {
-		t.Fatal(err)
-	}
+	t.Run("M-11 the server goes on with it", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var background sync.WaitGroup
+		background.Go(func() {
+			if err := w.Server.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		for state() != "built" {
+			runtime.Gosched()
+		}
+		cancel()
+		background.Wait()
+	})
 	a := w.Get(owner, "/v1/search?q=rent&streams[]=entries").OK()
 	if a.At("meta.recall.complete") != true || state() != "built" {
 		t.Errorf("after: %s, index_state %v", a.Body, state())

@@ -120,9 +120,10 @@ type RecordsWriter interface {
 	// under an older declaration of its stream fails with ErrStale; prepare
 	// again.
 	Ingest(b *Binding, docs []Document, now time.Time) ([]Outcome, error)
-	// DeleteAll deletes every record of a binding and says how many. In a Bulk
-	// these may be some only: when it says 0, none is left.
-	DeleteAll(b *Binding, now time.Time) (int64, error)
+	// DeleteAll deletes every record of a binding that was there as of a change
+	// number, and has not changed since, and says how many. In a Bulk these may
+	// be some only: when it says 0, none is left.
+	DeleteAll(b *Binding, upTo int64, now time.Time) (int64, error)
 	// Reindex indexes records whose stream was declared anew, some of them in a
 	// Bulk. It says how many it looked at, and whether to call it again. It goes
 	// on where it was, also after a restart.

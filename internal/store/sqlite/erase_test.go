@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,7 @@ func TestNothingIsLeft(t *testing.T) {
 	w.mustIngest(t, w.put("b", `{"memo":"second"}`))
 	w.consistent(t)
 	err := w.db.Update(t.Context(), func(tx store.Tx) error {
-		n, err := tx.DeleteAll(w.binding, epoch)
+		n, err := tx.DeleteAll(w.binding, math.MaxInt64, epoch)
 		if n != 3 {
 			t.Errorf("DeleteAll = %d, want 3", n)
 		}
@@ -137,7 +138,7 @@ func TestManyErased(t *testing.T) {
 	}
 	w.mustIngest(t, docs...)
 	err := w.db.Update(t.Context(), func(tx store.Tx) error {
-		n, err := tx.DeleteAll(w.binding, epoch)
+		n, err := tx.DeleteAll(w.binding, math.MaxInt64, epoch)
 		if n != int64(len(docs)) {
 			t.Errorf("DeleteAll = %d, want %d", n, len(docs))
 		}

@@ -418,7 +418,7 @@ func (w *writer) top(limit int64) (int64, error) {
 }
 
 // DeleteAll implements store.RecordsWriter.
-func (t *tx) DeleteAll(b *store.Binding, now time.Time) (int64, error) {
+func (t *tx) DeleteAll(b *store.Binding, upTo int64, now time.Time) (int64, error) {
 	w, err := t.newWriter(b, now)
 	if err != nil {
 		return 0, err
@@ -428,7 +428,7 @@ func (t *tx) DeleteAll(b *store.Binding, now time.Time) (int64, error) {
 		return 0, err
 	}
 	for {
-		ids, err := t.someIDs(b.ID, "", 100)
+		ids, err := t.someIDs(b.ID, "", upTo, 100)
 		if err != nil {
 			return 0, err
 		}
@@ -455,9 +455,10 @@ func (w *writer) markIfMany() error {
 	return err
 }
 
-// someIDs reads up to n record ids of a binding after one.
-func (t *tx) someIDs(binding int64, after pdpp.RecordID, n int) ([]pdpp.RecordID, error) {
-	s, err := t.conn.Query(`SELECT id FROM records WHERE binding = ? AND id > ? ORDER BY id LIMIT ?`, binding, string(after), n)
+// someIDs reads up to n record ids of a binding after one, of records that changed
+// last by change upTo or earlier.
+func (t *tx) someIDs(binding int64, after pdpp.RecordID, upTo int64, n int) ([]pdpp.RecordID, error) {
+	s, err := t.conn.Query(`SELECT id FROM records WHERE binding = ? AND id > ? AND change <= ? ORDER BY id LIMIT ?`, binding, string(after), upTo, n)
 	if err != nil {
 		return nil, err
 	}

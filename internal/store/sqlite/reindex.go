@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"time"
 
 	"pdpp"
@@ -149,7 +150,7 @@ func (t *tx) Reindex() (done int, more bool, err error) {
 	defer w.close()
 	w.markTerms()
 	for !t.spent() || done == 0 {
-		ids, err := t.someIDs(b.ID, last, 100)
+		ids, err := t.someIDs(b.ID, last, math.MaxInt64, 100)
 		if err != nil {
 			return 0, false, err
 		}

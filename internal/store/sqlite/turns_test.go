@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -121,7 +122,7 @@ func TestSlicesEndEarly(t *testing.T) { // I-7, I-9
 	}
 	for _, want := range []int{1, 1, 1, 0} {
 		n := slice(func(tx store.Tx) (int, error) {
-			n, err := tx.DeleteAll(w.binding, epoch)
+			n, err := tx.DeleteAll(w.binding, math.MaxInt64, epoch)
 			return int(n), err
 		})
 		if n != want {

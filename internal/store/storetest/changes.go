@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ func testToldChanges(t *testing.T, open Opener) {
 	w.ingest(connA, drop("a", 4), put("a", `{"memo":"2"}`, 4)) // ended as it began
 	f.expect("a@cin_b", "a@cin_a")
 	b := w.binding(connA, "entries")
-	w.update(func(tx store.Tx) error { _, err := tx.DeleteAll(b, at(5)); return err })
+	w.update(func(tx store.Tx) error { _, err := tx.DeleteAll(b, math.MaxInt64, at(5)); return err })
 	f.expect("deleted a@cin_a", "deleted b@cin_a")
 	fresh := w.allOf()
 	fresh.expect("a@cin_b")

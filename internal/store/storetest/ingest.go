@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,7 @@ var ingestTests = []test{
 	{"far times", testFarTimes},
 	{"many in one instant", testManyInOneInstant},
 	{"delete all", testDeleteAll},
+	{"delete all up to a change", testDeleteUpTo},
 	{"last emitted", testLastEmitted},
 	{"stale", testStale},
 }
@@ -152,7 +154,7 @@ func testDeleteAll(t *testing.T, open Opener) {
 	b := w.binding(connA, "entries")
 	for _, want := range []int64{3, 0} {
 		w.update(func(tx store.Tx) error {
-			n, err := tx.DeleteAll(b, at(9))
+			n, err := tx.DeleteAll(b, math.MaxInt64, at(9))
 			if n != want {
 				t.Errorf("DeleteAll = %d, want %d", n, want)
 			}
@@ -225,4 +227,24 @@ func testStale(t *testing.T, open Opener) {
 		_, err := tx.Ingest(now, []store.Document{doc}, at(1))
 		return err
 	})
+}
+
+// testDeleteUpTo: what comes in or changes after the change that is named stays.
+func testDeleteUpTo(t *testing.T, open Opener) {
+	w := newWorld(t, open)
+	w.ingest(connA, put("a", `{}`, 1), put("b", `{}`, 1))
+	var begin query.Mark
+	w.view(func(v store.View) (err error) { begin, err = v.Horizon(w.subject); return err })
+	w.ingest(connA, put("b", `{"memo":"new"}`, 2), put("c", `{}`, 2))
+	b := w.binding(connA, "entries")
+	w.update(func(tx store.Tx) error {
+		n, err := tx.DeleteAll(b, begin.Number, at(3))
+		if n != 1 {
+			t.Errorf("DeleteAll = %d, want 1", n)
+		}
+		return err
+	})
+	if got := ids(w.list(query.List{Sources: w.both()})); !cmp.Equal(got, []string{"b", "c"}) {
+		t.Errorf("records %v are left, want b and c", got)
+	}
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -128,7 +129,7 @@ func testAnotherKey(t *testing.T, open Opener) {
 			if err != nil {
 				return err
 			}
-			_, err = tx.DeleteAll(b, at(9))
+			_, err = tx.DeleteAll(b, math.MaxInt64, at(9))
 			return err
 		})
 	}
@@ -295,7 +296,7 @@ func testWritesBeforeReindex(t *testing.T, open Opener) {
 		}
 	}
 	b := w.binding(connA, "entries")
-	w.update(func(tx store.Tx) error { _, err := tx.DeleteAll(b, at(9)); return err })
+	w.update(func(tx store.Tx) error { _, err := tx.DeleteAll(b, math.MaxInt64, at(9)); return err })
 	if got := w.words("old", w.both()...) + w.words("new", w.both()...); got != "" {
 		t.Errorf("deleted records are found: %q", got)
 	}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func testSearchAfterChanges(t *testing.T, open Opener) {
 	w.ingest(connA, out[:59]...)
 	check("most deleted at once", "many", "m59@a")
 	b := w.binding(connA, "entries")
-	w.update(func(tx store.Tx) error { _, err := tx.DeleteAll(b, at(9)); return err })
+	w.update(func(tx store.Tx) error { _, err := tx.DeleteAll(b, math.MaxInt64, at(9)); return err })
 	check("all deleted", "many", "")
 	check("all deleted", "old", "a@b")
 	w.ingest(connA, put("m0", `{"memo":"many"}`, 1))

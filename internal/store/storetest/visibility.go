@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -155,14 +156,14 @@ func testTwoSubjects(t *testing.T, open Opener) {
 		t.Errorf("bea sees %v", rows)
 	}
 	b := bea.binding(connA, "entries")
-	bea.update(func(tx store.Tx) error { _, err := tx.DeleteAll(b, at(9)); return err })
+	bea.update(func(tx store.Tx) error { _, err := tx.DeleteAll(b, math.MaxInt64, at(9)); return err })
 	if n := ann.count(ann.both()...); n != 3 {
 		t.Errorf("ann has %d records after bea deleted hers, want 3", n)
 	}
 	foreign := *ann.binding(connA, "entries")
 	foreign.Owner = b.Owner
 	err := ann.store.Update(t.Context(), func(tx store.Tx) error {
-		_, err := tx.DeleteAll(&foreign, at(9))
+		_, err := tx.DeleteAll(&foreign, math.MaxInt64, at(9))
 		return err
 	})
 	if err == nil {
