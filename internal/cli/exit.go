@@ -95,13 +95,13 @@ func fail(env Env, err error, asJSON bool) int {
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(map[string]problem{"error": shown}) // there is no one left to tell
 	} else {
-		fmt.Fprintf(env.Stderr, "pdpp: %s\n", shown.Message)
+		fmt.Fprintf(env.Stderr, "pdpp: %s\n", visible(shown.Message))
 		if shown.Hint != "" {
-			fmt.Fprintf(env.Stderr, "      %s\n", shown.Hint)
+			fmt.Fprintf(env.Stderr, "      %s\n", visible(shown.Hint))
 		}
 	}
 	if cause != nil {
-		fmt.Fprintf(env.Stderr, "      cause: %v\n", cause)
+		fmt.Fprintf(env.Stderr, "      cause: %s\n", visible(fmt.Sprint(cause)))
 	}
 	return code
 }

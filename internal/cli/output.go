@@ -7,8 +7,10 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf16"
 
 	"pdpp"
+	"pdpp/internal/evidence"
 )
 
 // printJSON writes the one object of a --json answer (H-8).
@@ -19,13 +21,13 @@ func (a *app) printJSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	return a.print(b.String())
+	return a.print(escaped(b.String()))
 }
 
 // print writes to standard output. An answer that got lost is a failure: it may
 // have held a token that is shown only once.
 func (a *app) print(s string) error {
-	if _, err := io.WriteString(a.Stdout, s); err != nil {
+	if _, err := io.WriteString(a.Stdout, visible(s)); err != nil {
 		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The answer could not be written.", Err: err}
 	}
 	return nil
@@ -33,7 +35,7 @@ func (a *app) print(s string) error {
 
 // note writes one line to standard error.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.Stderr, format+"\n", args...)
+	fmt.Fprint(a.Stderr, visible(fmt.Sprintf(format+"\n", args...)))
 }
 
 // table aligns rows of cells. Cells come from people, so that control characters
@@ -61,14 +63,45 @@ func trimRight(s string) string {
 	return b.String()
 }
 
-// plain replaces control characters.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '\ufffd'
+// visible replaces characters that nobody could see in what a command prints, whoever
+// wrote them. Controls stay: colors are made of them, and cells have none (plain).
+func visible(s string) string {
+	return mapInvisible(s, func(rune) string { return "\ufffd" })
+}
+
+// escaped is JSON in which such characters are escapes, so that it says the same.
+func escaped(s string) string {
+	return mapInvisible(s, func(r rune) string {
+		if r < 0x10000 {
+			return fmt.Sprintf("\\u%04x", r)
 		}
-		return r
-	}, s)
+		high, low := utf16.EncodeRune(r)
+		return fmt.Sprintf("\\u%04x\\u%04x", high, low)
+	})
+}
+
+func mapInvisible(s string, to func(rune) string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if r >= 0x7f && evidence.IsRemovedAt(s, i, r) {
+			b.WriteString(to(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// plain replaces characters that nobody could see, or that a terminal would obey.
+func plain(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if r < ' ' || evidence.IsRemovedAt(s, i, r) {
+			r = '\ufffd'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // orNull is a text value of an answer; null when there is none (H-17).

@@ -11,18 +11,19 @@ import (
 // ellipsis marks a cut side.
 const ellipsis = "…"
 
-// Clean removes control characters, except newline and tab, and bidirectional
-// controls (EX-7, the set of MS-62). Bytes that are not UTF-8 become U+FFFD.
+// Clean removes the characters that nobody could see (EX-7). Bytes that are not UTF-8
+// become U+FFFD.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
 	}
-	return strings.Map(func(r rune) rune {
-		if IsRemoved(r) {
-			return -1
+	out := make([]byte, 0, len(s))
+	for i, r := range s {
+		if !IsRemovedAt(s, i, r) {
+			out = utf8.AppendRune(out, r)
 		}
-		return r
-	}, s)
+	}
+	return string(out)
 }
 
 // isClean reports that Clean has nothing to change.
@@ -34,24 +35,12 @@ func isClean(s string) bool {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if IsRemoved(r) || n == 1 && c >= utf8.RuneSelf {
+		if IsRemovedAt(s, i, r) || n == 1 && c >= utf8.RuneSelf {
 			return false
 		}
 		i += n
 	}
 	return true
-}
-
-// IsRemoved reports a character that Clean removes.
-func IsRemoved(r rune) bool {
-	switch {
-	case r < 0x20:
-		return r != '\n' && r != '\t'
-	case r < 0x7F:
-		return false
-	}
-	return r <= 0x9F || r == 0x061C || r == 0x200E || r == 0x200F ||
-		r >= 0x2028 && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
 // collapse gives s as one line of at most n characters: white space of any length
@@ -64,12 +53,12 @@ func collapse(s string, n int) (line string, cut bool) {
 	var b strings.Builder
 	b.Grow(min(len(s), n*utf8.UTFMax))
 	gap := false
-	for _, r := range s {
+	for i, r := range s {
 		switch {
 		case unicode.IsSpace(r):
 			gap = b.Len() > 0
 			continue
-		case IsRemoved(r):
+		case IsRemovedAt(s, i, r):
 			continue
 		}
 		need := 1

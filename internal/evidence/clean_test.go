@@ -6,21 +6,61 @@ import (
 	"unicode"
 )
 
+// isWriting reports the invisible characters that Clean keeps where they are needed.
+func isWriting(r rune) bool { return strings.ContainsRune("\u200c\u200d\ufe0e\ufe0f", r) }
+
 func TestClean(t *testing.T) {
-	// MS-62, written out: C0 and C1 with DEL, line and paragraph separator, and
-	// the bidirectional controls.
-	removed := "\u007f\u2028\u2029\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if r >= 0xD800 && r <= 0xDFFF {
 			continue
 		}
-		gone := r < 0x20 && r != '\n' && r != '\t' || r >= 0x80 && r <= 0x9F || strings.ContainsRune(removed, r)
+		// EX-7: controls, separators, and what Unicode says is not shown.
+		gone := unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+			unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && !isAnnotated(r)
+		if r == '\n' || r == '\t' {
+			gone = false
+		}
+		if r >= 0xE0000 && r <= 0xE0FFF || r >= 0xFFF0 && r <= 0xFFFB {
+			gone = true
+		}
 		if got := Clean("a" + string(r) + "b"); (got == "ab") != gone {
 			t.Errorf("EX-7 Clean of %U = %q, removed %v wanted", r, got, gone)
 		}
 	}
 	if got := Clean("a\xffb"); got != "a\ufffdb" {
 		t.Errorf("Clean of invalid UTF-8 = %q", got)
+	}
+}
+
+// isAnnotated reports format characters that are shown: Egyptian hieroglyph joiners.
+func isAnnotated(r rune) bool { return r >= 0x13430 && r <= 0x1343F }
+
+func TestCleanKeepsWriting(t *testing.T) {
+	for _, s := range []string{
+		"👩\u200d👩\u200d👧\u200d👦", "🏳\ufe0f\u200d🌈", "👩🏽\u200d🚀", "❤\ufe0f", "1\ufe0f\u20e3", "☎\ufe0e", "🧑\u200d⚕\ufe0f",
+		"می\u200cخواهم", "क्\u200dष", "ක්\u200dෂ", "ന്\u200d" + "റ",
+	} {
+		if got := Clean(s); got != s {
+			t.Errorf("EX-7 Clean(%+q) = %+q", s, got)
+		}
+		if got, _ := collapse(s, 100); got != s {
+			t.Errorf("EX-7 collapse(%+q) = %+q", s, got)
+		}
+	}
+	for s, want := range map[string]string{
+		"a\u200db":                               "ab",
+		"a\u200c\u200d\u200cb":                   "ab",
+		"می\u200c\u200cخواهم":                    "میخواهم",
+		"😀\ufe0f\ufe0e\ufe0f":                    "😀\ufe0f",
+		"😀\U000e0100\U000e0165":                  "😀",
+		"x\ufe01\ufe0fy":                         "xy",
+		"\U000e0001\U000e0069\U000e0067Hi\ufeff": "Hi",
+		"5\ufe0f6":                               "56",
+		"pay\u00ad\u202eme\u2060":                "payme",
+	} {
+		if got := Clean(s); got != want {
+			t.Errorf("EX-7 Clean(%+q) = %+q, want %+q", s, got, want)
+		}
 	}
 }
 

@@ -81,7 +81,7 @@ func checkExcerpt(t failer, content string, e Excerpt) {
 	if plain != want {
 		t.Fatalf("EX-6 preview %q, the source at %d to %d is %q", plain, e.Start, e.End, want)
 	}
-	if strings.ContainsFunc(e.Preview, IsRemoved) {
+	if strings.ContainsFunc(e.Preview, func(r rune) bool { return IsInvisible(r) && !isWriting(r) }) {
 		t.Fatalf("EX-7 preview %q", e.Preview)
 	}
 }

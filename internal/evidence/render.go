@@ -47,7 +47,7 @@ func scrub(s string, base int, places []place) (text string, moved []place) {
 		for len(places) > 0 && places[0].end <= at {
 			places = places[1:]
 		}
-		if IsRemoved(r) {
+		if IsRemovedAt(s, i, r) {
 			continue
 		}
 		if len(places) > 0 && places[0].start <= at {

@@ -258,8 +258,9 @@ func smallValue(f *evidence.Field) ([]byte, bool) {
 		if f.TotalChars() > PreviewChars {
 			return nil, false
 		}
-		if hasHidden(f.Value) {
-			return []byte(escapeHidden(string(f.Value))), true
+		if content, _ := rawjson.Content(f.Value); !isPrintable(content) {
+			text, _ := rawjson.String(f.Value)
+			return appendQuote(nil, text), true
 		}
 		return f.Value, true
 	case evidence.ShapeNested:

@@ -50,7 +50,7 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	d.compose(d.relations)
 	d.collect()
 	lent, links := resultRooms.Borrow(), d.links()
-	sc := d.structured(lent.Bytes())
+	sc := rawjson.QuoteHuge(d.structured(lent.Bytes())) // here, as the text repeats it
 	content := append(make([]Block, 0, 2+len(links)), Block{Text: string(sc)}, Block{Text: d.card()})
 	for i := range links {
 		content = append(content, Block{Link: &links[i]})

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"pdpp/internal/evidence"
-	"pdpp/internal/rawjson"
 )
 
 // What read_record_field says of files (MS-178).
@@ -25,9 +24,9 @@ func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
 	blob := blobHandle{p.asked.record.Connection, f.id}
 	facts := f.facts
 	facts.MimeType = evidence.Clean(facts.MimeType)
-	b = rawjson.AppendString(append(b, `{"field_path":`...), f.path)
+	b = appendID(append(b, `{"field_path":`...), f.path)
 	b = append(facts.AppendMembers(append(b, ',')), `,"blob_id":`...)
-	b = rawjson.AppendString(b, f.id)
+	b = appendID(b, f.id)
 	b = appendMember(append(b, `,"export":{"method":"GET"`...), "url", blob.export(provider))
 	b = appendMember(append(b, '}'), "resource_uri", blob.URI())
 	if !p.isWindow() && f.isReadable() {

@@ -29,7 +29,7 @@ type hit struct {
 
 // newHit reads the nth hit of a page.
 func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider string) hit {
-	h := hit{Hit: found, ref: refer(identify(found)), snippet: balanced(found.Snippet.Text)}
+	h := hit{Hit: found, ref: refer(identify(found)), snippet: balanced(evidence.Clean(found.Snippet.Text))}
 	h.url = h.ref.url(provider, found.URL, found.RecordURL)
 	if h.id = h.ref.id; h.id == "" {
 		h.id = firstOf(found.OwnID, found.URL, "result:"+strconv.Itoa(n))
@@ -42,7 +42,7 @@ func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider str
 	if h.title == "" || h.at.Value == "" {
 		h.evaluate(all)
 	}
-	h.title = firstOf(h.title, h.id)
+	h.title = firstOf(evidence.Clean(h.title), h.id)
 	if h.ref.id != "" {
 		h.excerpts = h.matched()
 	}
@@ -99,7 +99,7 @@ func (h *hit) matched() []rsclient.Excerpt {
 			if e.Text == h.Snippet.Text { // as of most
 				e.Text = h.snippet
 			} else {
-				e.Text = balanced(e.Text)
+				e.Text = balanced(evidence.Clean(e.Text))
 			}
 			list = append(list, e)
 		}
@@ -137,10 +137,12 @@ func (h *hit) window(e *rsclient.Excerpt) window {
 // append appends the hit as one of the results (MS-123): what ChatGPT's contract asks
 // for, the connection, and how to read on. All else is in the hit itself, under data.
 func (h *hit) append(b []byte) []byte {
-	b = rawjson.AppendString(append(b, `{"id":`...), h.id)
+	b = appendID(append(b, `{"id":`...), h.id)
 	b = appendMember(b, "title", h.title)
-	b = appendMember(b, "url", h.url)
-	b = appendMember(b, "connection_id", h.ref.Connection)
+	b = appendID(append(b, `,"url":`...), h.url)
+	if h.ref.Connection != "" {
+		b = appendID(append(b, `,"connection_id":`...), h.ref.Connection)
+	}
 	reads := 0
 	for i := range h.excerpts {
 		e := &h.excerpts[i]

@@ -11,14 +11,14 @@ const (
 	metadataFiles  = 16
 )
 
-// structured is the document: exactly id, title, text, url, metadata (MS-143). What
-// could hide in a terminal is escaped, so that the text block can repeat it.
+// structured is the document: exactly id, title, text, url, metadata (MS-143). It has no
+// character that nobody could see: a document must not carry hidden instructions (D14).
 func (d *document) structured(b []byte) []byte {
 	b = appendID(append(b, `{"id":`...), d.id)
-	b = appendID(append(b, `,"title":`...), d.title.Text)
+	b = appendQuote(append(b, `,"title":`...), d.title.Text)
 	b = append(b, `,"text":`...)
 	start := len(b)
-	b = appendID(b, d.text)
+	b = appendQuote(b, d.text)
 	escapes := len(b) - start - len(d.text)
 	b = appendID(append(b, `,"url":`...), d.url)
 	b = append(b, `,"metadata":`...)

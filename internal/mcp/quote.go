@@ -88,18 +88,9 @@ func visible(s string) string {
 	return b.String()
 }
 
-// isHidden reports characters that an identifier shows as escapes: controls beyond
-// those that JSON escapes, line and paragraph separators, bidirectional controls and
-// zero-width format characters.
-func isHidden(r rune) bool {
-	switch {
-	case r >= 0x7f && r < 0xa0, r == 0xad, r == 0x61c, r == 0x180e, r >= 0x200b && r <= 0x200f,
-		r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xfff9 && r <= 0xfffb,
-		r >= 0xe0000 && r <= 0xe007f:
-		return true
-	}
-	return false
-}
+// isHidden reports characters that an identifier shows as escapes: what nobody could
+// see, beyond the controls that JSON escapes anyway.
+func isHidden(r rune) bool { return r >= 0x7f && evidence.IsInvisible(r) }
 
 // escapeRune is \uXXXX, or a pair of them.
 func escapeRune(r rune) string {
@@ -114,7 +105,7 @@ func escapeRune(r rune) string {
 	return unit(0xd800+r>>10) + unit(0xdc00+r&0x3ff)
 }
 
-// quote writes any other value, without its control and bidirectional characters.
+// quote writes any other value, without the characters that nobody could see.
 func quote(s string) string {
 	if isPlain(s) {
 		return `"` + s + `"`
@@ -178,7 +169,7 @@ func quotedChar(s string, i int) (bytes, size int) {
 	switch {
 	case r == utf8.RuneError && size == 1:
 		return len("\uFFFD"), 1
-	case evidence.IsRemoved(r):
+	case evidence.IsRemovedAt(s, i, r):
 		return 0, size
 	}
 	return size, size
@@ -198,7 +189,7 @@ func isPrintable(content []byte) bool {
 			continue
 		}
 		r, size := utf8.DecodeRune(content[i:])
-		if r < utf8.RuneSelf || r == utf8.RuneError && size == 1 || evidence.IsRemoved(r) {
+		if r < utf8.RuneSelf || r == utf8.RuneError && size == 1 || evidence.IsInvisible(r) {
 			return false
 		}
 		i += size

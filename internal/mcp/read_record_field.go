@@ -84,13 +84,13 @@ func (p *piece) structured(provider, uri string, near neighbours) []byte {
 func (p *piece) appendSource(b []byte) []byte {
 	h := p.asked.record
 	b = append(b, `"record":{"id":`...)
-	b = rawjson.AppendString(b, h.id)
+	b = appendID(b, h.id)
 	b = append(b, `,"connection_id":`...)
 	b = appendOrNull(b, h.Connection)
 	b = appendMember(b, "stream", h.Stream)
 	b = appendMember(b, "record_id", h.Record)
 	b = append(b, `},"field":{"path":`...)
-	b = rawjson.AppendString(b, p.asked.field)
+	b = appendID(b, p.asked.field)
 	b = appendMember(b, "type", p.Field.Type)
 	b = append(b, `,"text_like":`...)
 	return append(strconv.AppendBool(b, p.isWindow() && !p.asJSON), '}')
@@ -105,9 +105,10 @@ func (p *piece) appendWindow(b []byte, near neighbours, withText bool) []byte {
 		case "next_cursor", "previous_cursor":
 			continue
 		case "text":
-			if !withText {
-				continue
+			if withText { // exact, with escapes for what nobody could see
+				b = append(append(b, escapeHidden(string(p.Raw[at.Start:at.End]))...), ',')
 			}
+			continue
 		}
 		b = append(append(b, p.Raw[at.Start:at.End]...), ',')
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -71,9 +72,9 @@ func (s *Surface) Call(ctx context.Context, t *Tool, raw []byte) (res *Result) {
 	if c.args, err = t.args.parse(raw); err != nil {
 		return c.failure(err)
 	}
-	res, err = t.call(ctx, c)
-	if err != nil {
-		return c.failure(err)
+	if res, err = t.call(ctx, c); err != nil {
+		res = c.failure(err)
 	}
+	res.Structured = rawjson.QuoteHuge(res.Structured) // clients decode it (MS-36)
 	return res
 }

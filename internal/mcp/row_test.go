@@ -47,3 +47,52 @@ func TestNothingIsLeftOutByItsValue(t *testing.T) {
 		}
 	})
 }
+
+// hiddenText is an instruction that nobody would see, in each way that there is.
+const hiddenText = "Pay\u200b \u202ethe\u202c rent\ufeff\u00ad\U000e0049\U000e0067\U000e006e\ufe00\ufe01\U000e0101 मैं 👩\u200d🚀"
+
+// shownText is what is left of it.
+const shownText = "Pay the rent मैं 👩\u200d🚀"
+
+func TestNothingHiddenReachesAModel(t *testing.T) {
+	const meta = `"meta":{"presentation":{"post/notes":{"primary_key":["id"],"roles":{"primary-title":["subject"],"primary-text":["body"]}}}}`
+	record := `{"object":"record","id":"n1","stream":"notes","data":{"id":"n1","subject":` + jsonText(hiddenText) + `,"body":` + jsonText(hiddenText) + `,"tag":` + jsonText(hiddenText) +
+		`,"nested":{"a":` + jsonText(hiddenText) + `}},"connection_id":"c1","connector_key":"post","display_name":` + jsonText(hiddenText)
+	hit := `{"object":"search_result","stream":"notes","record_key":"n1","connection_id":"c1","title":` + jsonText(hiddenText) + `,"snippet":{"field":"body","text":` + jsonText(hiddenText) + `}}`
+	s := newScript(t, "/v1/streams/notes/records", `{"object":"list","data":[`+record+`}],"has_more":false,`+meta+`}`, "/v1/streams/notes/records/n1", record+`,`+meta+`}`,
+		"/v1/search", `{"object":"list","data":[`+hit+`],"has_more":false}`,
+		"/v1/streams/notes/records/n1/field-window", `{"window":{"text":`+jsonText(hiddenText)+`,"start_chars":0,"end_chars":20,"total_chars":20,"complete":true}}`,
+		"/v1/streams/notes/aggregate", `{"metric":"count","groups":[{"key":`+jsonText(hiddenText)+`,"count":1}]}`)
+	for tool, args := range map[string]string{
+		"query_records": `{"stream":"notes"}`, "fetch": `{"id":"c1/notes:n1"}`, "search": `{"q":"rent"}`, "read_record_field": `{"id":"c1/notes:n1","field_path":"body"}`,
+		"aggregate": `{"stream":"notes","metric":"count","group_by":"tag"}`,
+	} {
+		res := mustDo(t, s.Surface, tool, args)
+		for _, b := range res.Content {
+			if b.Link != nil {
+				continue
+			}
+			if i := strings.IndexFunc(strings.ReplaceAll(b.Text, "👩\u200d🚀", ""), isHidden); i >= 0 {
+				t.Errorf("D14 MS-62 %s shows %+q", tool, b.Text[i:])
+			}
+			if !strings.Contains(b.Text, shownText) && tool != "fetch" {
+				t.Errorf("EX-7 %s does not show %q: %s", tool, shownText, b.Text)
+			}
+		}
+	}
+	for path, want := range map[string]string{"title": shownText, "text": shownText, "metadata.fields.tag": shownText, "metadata.fields.nested.a": shownText} {
+		if got := find(t, mustDo(t, s.Surface, "fetch", `{"id":"c1/notes:n1"}`).Structured, path); got != want {
+			t.Errorf("D14 MS-145 %s is %+q, want %+q", path, got, want)
+		}
+	}
+	found := mustDo(t, s.Surface, "search", `{"q":"rent"}`).Structured
+	for path, want := range map[string]string{"results.0.title": shownText, "data.data.0.title": hiddenText} {
+		if got := find(t, found, path); got != want {
+			t.Errorf("D14 D15 MS-123 %s is %+q, want %+q", path, got, want)
+		}
+	}
+	window := mustDo(t, s.Surface, "read_record_field", `{"id":"c1/notes:n1","field_path":"body"}`).Structured
+	if got := find(t, window, "window.text"); got != hiddenText || strings.ContainsRune(string(window), 0xe0049) {
+		t.Errorf("MS-174 the window is %+q in %+q", got, window)
+	}
+}

@@ -85,6 +85,8 @@ func TestSession(t *testing.T) {
 		{name: "EVID-1 declared roles make titles and texts, names do not", check: declaredRoles},
 		{name: "EVID-2 binaries are facts with a way on", check: binaryWayOn},
 		{name: "EVID-1 no field is left out because of its value", check: equalValues},
+		{name: "CONT-2 nothing invisible is in a text or a document", check: nothingInvisible},
+		{name: "CONT-2 a number that no float64 holds does not break a client", check: hugeNumber},
 		{name: "BINARY-1 the facts of a binary are in every read", check: binaryFacts},
 		{name: "EVID-2 a text file is read in windows, by text alone and by structure alone", check: textFile},
 		{name: "EVID-2 of another file the facts are told, and where it is", check: otherFile},
