@@ -175,7 +175,7 @@ func (db *DB) transact(ctx context.Context, t *tx, started func(), fn func(store
 	conn := t.conn
 	err := db.run(ctx, conn, func() error {
 		started()
-		t.began = time.Now()
+		t.over = time.After(db.sliceTime)
 		if err := cmp.Or(fn(t), ctx.Err()); err != nil {
 			return err
 		}
@@ -261,8 +261,9 @@ type tx struct {
 	reader *reader // of a view: what it reads is committed, so ids may be cached; nil on the writer
 	erased bool    // content was removed
 
-	slice bool      // of a Bulk
-	began time.Time // when a writer got the store
+	slice bool             // of a Bulk
+	over  <-chan time.Time // yields when the time of a slice is over
+	late  bool             // it did
 }
 
 // sliceTime is how long a slice works before it commits. Writing out what it did can
@@ -271,4 +272,14 @@ const sliceTime = 150 * time.Millisecond
 
 // spent tells that this is a slice that has worked long enough. Only the bounds of
 // transactions depend on it.
-func (t *tx) spent() bool { return t.slice && time.Since(t.began) > t.db.sliceTime }
+func (t *tx) spent() bool {
+	if !t.slice || t.late || t.db.sliceTime < 0 {
+		return t.slice
+	}
+	select {
+	case <-t.over:
+		t.late = true
+	default:
+	}
+	return t.late
+}
