@@ -20,9 +20,10 @@ type document struct {
 	projected bool              // by the adapter (MS-71)
 	keys      map[string]string // of relations (MS-67)
 
-	source string     // of the text: role, text or rendered
-	field  string     // that is the text; "" when it is rendered
-	text   string     // at most DocTextMax bytes
+	source string // of the text: role, text or rendered
+	field  string // that is the text; "" when it is rendered
+	most   int    // bytes of the text
+	text   string
 	total  int        // characters of the whole text
 	cuts   []cutField // what the text shows in part
 	left   []docLine  // what it does not show
@@ -44,8 +45,23 @@ type cutField struct {
 	total int // characters of the whole
 }
 
+// composeWithin makes the text so that it stays within its bound also where it is
+// repeated as a JSON string in a JSON string: what needs escapes there has less room.
+func (d *document) composeWithin(relations func(room int) string) {
+	const least = 1024
+	for d.most = DocTextMax; ; {
+		d.compose(relations)
+		sent := rawjson.StringLen(string(appendQuote(nil, d.text)))
+		if sent <= SentTextMax || d.most <= least {
+			return
+		}
+		d.most = max(least, min(d.most, len(d.text))*SentTextMax/sent)
+		d.cuts, d.left, d.lists, d.omitted = nil, nil, nil, nil
+	}
+}
+
 // compose makes the text: the field that holds the record's text, else all fields,
-// then the expanded relations. Over DocTextMax bytes the longest fields are
+// then the expanded relations. Over d.most bytes the longest fields are
 // shortened, so that each is named at least; relations keep a quarter (MS-145).
 func (d *document) compose(relations func(room int) string) {
 	lines := d.lines()
@@ -55,9 +71,9 @@ func (d *document) compose(relations func(room int) string) {
 	}
 	rest := ""
 	if len(d.Expanded) > 0 {
-		rest = relations(max(DocTextMax/4, DocTextMax-need-len("\n\n")))
+		rest = relations(max(d.most/4, d.most-need-len("\n\n")))
 	}
-	room := DocTextMax
+	room := d.most
 	if rest != "" {
 		room -= len(rest) + len("\n\n")
 	}

@@ -47,7 +47,7 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	}
 	defer answer.Free()
 	d := c.document(answer)
-	d.compose(d.relations)
+	d.composeWithin(d.relations)
 	d.collect()
 	lent, links := resultRooms.Borrow(), d.links()
 	sc := rawjson.QuoteHuge(d.structured(lent.Bytes())) // here, as the text repeats it

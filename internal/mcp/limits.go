@@ -30,7 +30,8 @@ const (
 	SchemaStructuredMax = 60_000 // bytes
 	FullStructuredMax   = 200_000
 
-	DocTextMax = 65_536 // bytes of document text inline
+	DocTextMax  = 65_536 // bytes of document text inline
+	SentTextMax = 77_824 // bytes of the same as a JSON string in a JSON string
 
 	WindowDefault = 4_096 // characters
 	WindowMax     = 16_384

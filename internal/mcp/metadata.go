@@ -17,12 +17,10 @@ func (d *document) structured(b []byte) []byte {
 	b = appendID(append(b, `{"id":`...), d.id)
 	b = appendQuote(append(b, `,"title":`...), d.title.Text)
 	b = append(b, `,"text":`...)
-	start := len(b)
 	b = appendQuote(b, d.text)
-	escapes := len(b) - start - len(d.text)
 	b = appendID(append(b, `,"url":`...), d.url)
 	b = append(b, `,"metadata":`...)
-	return append(d.appendMetadata(b, FetchMax-len(b)+escapes-1), '}')
+	return append(d.appendMetadata(b, FetchMax-len(b)-1), '}')
 }
 
 // appendMetadata appends the metadata (MS-144) in at most that many bytes. When they
