@@ -9,7 +9,11 @@ import (
 
 // MaxSearched is how many characters of a field are looked through for an excerpt.
 // It bounds the work for a hit, however long the texts that others send (EX-6).
-const MaxSearched = 64 << 10
+const MaxSearched = 256 << 10
+
+// MaxDetected is how many characters of a value in a hit are read to find out whether
+// it is binary (EX-8).
+const MaxDetected = 64 << 10
 
 // Text is the decoded text of one field that was searched.
 type Text struct {

@@ -16,6 +16,11 @@ import (
 // made of them: more than either shows.
 const hitPreview = 1024
 
+// pageSearched is how many characters of long fields are looked through for the
+// excerpts of one page. The hits that come when it is used up show the beginning of
+// such fields (EX-6).
+const pageSearched = 8 * evidence.MaxSearched
+
 // hitWriter is what the hits of one page have in common, and memory that each of
 // them uses again.
 type hitWriter struct {
@@ -23,10 +28,11 @@ type hitWriter struct {
 	records map[*shape]*evidence.Record
 	data    []byte
 	texts   []evidence.Text
+	left    int // characters that may still be looked through
 }
 
 func newHitWriter(terms []string) hitWriter {
-	return hitWriter{finder: evidence.NewFinder(terms), records: map[*shape]*evidence.Record{}}
+	return hitWriter{finder: evidence.NewFinder(terms), records: map[*shape]*evidence.Record{}, left: pageSearched}
 }
 
 // writeHit appends one search result. It has everything but the record's body.
@@ -235,11 +241,13 @@ func (s *searcher) text(r *store.Record, field string) (t evidence.Text, ok bool
 	if !stub.Text {
 		return t, false, nil
 	}
-	if stub.Chars > evidence.MaxSearched {
+	most := min(evidence.MaxSearched, max(s.hits.left, hitPreview))
+	s.hits.left -= min(stub.Chars, most)
+	if stub.Chars > most {
 		t.Chars = stub.Chars
 	}
 	w := dataWriter{request: s.request, record: r}
-	raw, err := w.appendStart(stub.Quote(nil), stub, evidence.MaxSearched)
+	raw, err := w.appendStart(stub.Quote(nil), stub, most)
 	t.Content, ok = rawjson.String(stub.Quote(raw))
 	return t, ok, err
 }

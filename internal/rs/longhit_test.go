@@ -17,7 +17,7 @@ import (
 // fields are. Anyone who can send the owner a message can make them long.
 func TestSearchLongTexts(t *testing.T) {
 	w := ledger(t)
-	const far = 40 * evidence.MaxSearched
+	const far = 6 * evidence.MaxSearched
 	prose := strings.Repeat("the letter goes on ", far/19+1)[:far] // few words, so that all are indexed (Q-4)
 	put := func(id, members string) {
 		w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":%q,"data":{"id":%q,%s}}`, id, id, members))
@@ -34,7 +34,7 @@ func TestSearchLongTexts(t *testing.T) {
 		t.Helper()
 		pieces.Store(0)
 		a := counted.Get(owner, "/v1/search?q="+q).OK()
-		const most = 3 * evidence.MaxSearched / store.PieceChars // is it binary, its beginning, its excerpt
+		const most = 2 * evidence.MaxSearched / store.PieceChars // is it binary, its beginning, its excerpt
 		if n := pieces.Load(); n > most {
 			t.Errorf("%q: %d pieces were read for a hit, want at most %d", q, n, most)
 		}
@@ -82,6 +82,33 @@ func TestSearchLongTexts(t *testing.T) {
 	t.Run("EX-8 a long object is not read", func(t *testing.T) {
 		finds(t, search(t, "wide"), "entries/wide@cin_a1")
 	})
+}
+
+// TestSearchManyLongTexts: so does a page, however many of its hits are long.
+func TestSearchManyLongTexts(t *testing.T) {
+	const hits = 40
+	w := ledger(t)
+	prose := strings.Repeat("the letter goes on ", 2*evidence.MaxSearched/19)
+	for i := range hits {
+		w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":"l%d","data":{"id":"l%d","memo":"saga","note":%s}}`, i, i, quoted(prose+" omega")))
+	}
+	counted, pieces := counting(w)
+	a := counted.Get(w.OwnerToken(), "/v1/search?limit=100&q=saga+omega").OK()
+	if n := len(a.At("data").([]any)); n != hits {
+		t.Errorf("%d hits, want %d", n, hits)
+	}
+	const most = (8*evidence.MaxSearched+hits*evidence.MaxDetected)/store.PieceChars + 3*hits // excerpts, what is binary, beginnings
+	if n := pieces.Load(); n > most {
+		t.Errorf("%d pieces were read for a page, want at most %d", n, most)
+	}
+	for i := range hits {
+		excerpt := fmt.Sprintf("data.%d.evidence_excerpts.1.", i)
+		from := a.At(excerpt + "match_after_chars")
+		window := w.Get(w.OwnerToken(), a.At(excerpt+"read.href").(string)).OK()
+		if from == nil || fmt.Sprint(window.At("window.start_chars")) != fmt.Sprint(from) {
+			t.Errorf("hit %d: the match is after %v, but the window begins at %v", i, from, window.At("window.start_chars"))
+		}
+	}
 }
 
 // counting serves a world again and counts the pieces of long values that are read.

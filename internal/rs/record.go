@@ -201,7 +201,7 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 		return w.appendLong(dst, stub)
 	}
 	isHit := w.facts != nil
-	if !stub.Text && isHit && stub.Chars > evidence.MaxSearched {
+	if !stub.Text && isHit && stub.Chars > evidence.MaxDetected {
 		w.truncated(m, &evidence.Truncation{TotalChars: stub.Chars, AsJSON: true})
 		return append(dst, '"', '"'), nil
 	}
@@ -236,8 +236,8 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 // tells.
 func (w *dataWriter) longBinary(stub store.Stub) (binary evidence.Binary, is bool, err error) {
 	left, detect := math.MaxInt, evidence.DetectBinaryString
-	if w.facts != nil && stub.Chars > evidence.MaxSearched {
-		left, detect = evidence.MaxSearched/store.PieceChars, evidence.DetectBinaryStart
+	if w.facts != nil && stub.Chars > evidence.MaxDetected {
+		left, detect = evidence.MaxDetected/store.PieceChars, evidence.DetectBinaryStart
 	}
 	binary, is = detect(func(yield func([]byte) bool) {
 		err = w.view.Long(w.record.Ref, stub, 0, func(piece []byte) bool {
