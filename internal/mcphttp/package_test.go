@@ -148,17 +148,17 @@ func limitedHits(t *testing.T, h *house, s *sdk.ClientSession) {
 			t.Errorf("%d hits, asked for %d", len(hits), limit)
 		}
 		for i := range hits {
-			at := fmt.Sprintf("results.%d.", i)
-			connection, _ := r.sc.At(at + "connection_id").(string)
-			stream, _ := r.sc.At(at + "stream").(string)
-			key, _ := r.sc.At(at + "record_key").(string)
-			if want := connection + "/" + stream + ":" + key; r.sc.At(at+"id") != want || r.sc.At(at+"connector_key") == nil {
+			result, hit := fmt.Sprintf("results.%d.", i), fmt.Sprintf("data.data.%d.", i)
+			connection, _ := r.sc.At(hit + "connection_id").(string)
+			stream, _ := r.sc.At(hit + "stream").(string)
+			key, _ := r.sc.At(hit + "record_key").(string)
+			if want := connection + "/" + stream + ":" + key; r.sc.At(result+"id") != want || r.sc.At(hit+"connector_key") == nil {
 				t.Errorf("hit %v, want %s", r.sc.At("results."+fmt.Sprint(i)), want)
 			}
-			if (connection == "cin_b2") != (r.sc.At(at+"display_name") == nil) {
-				t.Errorf("the label of %s is %v", connection, r.sc.At(at+"display_name"))
+			if (connection == "cin_b2") != (r.sc.At(hit+"display_name") == nil) {
+				t.Errorf("the label of %s is %v", connection, r.sc.At(hit+"display_name"))
 			}
-			if title, snippet := r.sc.At(at+"title"), r.sc.At(at+"snippet"); title == nil || title == snippet {
+			if title, snippet := r.sc.At(result+"title"), r.sc.At(hit+"snippet.text"); title == nil || title == snippet {
 				t.Errorf("title %v, snippet %v", title, snippet)
 			}
 		}

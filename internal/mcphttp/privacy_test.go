@@ -92,6 +92,7 @@ type handles struct {
 
 var (
 	cursorForm = regexp.MustCompile(`(?:pc|ps|cs|fw)1\.[A-Za-z0-9_.-]+`)
+	idForm     = regexp.MustCompile(`[A-Za-z0-9_-]+/[A-Za-z0-9_]+:[A-Za-z0-9_-]+`)
 	uriForm    = regexp.MustCompile(`pdpp://[a-z-]+/[A-Za-z0-9_-]+`)
 )
 
@@ -119,6 +120,10 @@ func (u *universe) harvest() *handles {
 				a := u.send(token, callOf(modern, "query_records", args)).OK()
 				pool.take(string(a.Body))
 				seen = seen || markers.Match(a.Body)
+				if id := idForm.FindString(string(a.Body)); id != "" {
+					window := `{"id":"` + id + `","field_path":"` + s.fields[2] + `","limit_chars":64}`
+					pool.take(string(u.send(token, callOf(modern, "read_record_field", window)).OK().Body))
+				}
 			}
 		}
 		pool.take(string(u.send(token, callOf(modern, "search", `{"q":"`+common+`","limit":2}`)).OK().Body))

@@ -66,7 +66,7 @@ async function round() {
   await call('bad filter', 'query_records', { stream: 'messages', filter: 'folder=inbox' });
   await call('bad argument', 'query_records', { stream: 'messages', limit: '10' });
   await call('bad id', 'fetch', { id: 'noseparator' });
-  await call('bad window', 'read_record_field', { id, field_path: 'x', q: 'a', offset_chars: 1 });
+  await call('bad window', 'read_record_field', { id, field_path: 'x', q: 'a', cursor: 'fw1.1' });
   await call('field not granted', 'query_records', { stream: 'messages', fields: ['from_address'] });
   await call('stream not granted', 'query_records', { stream: 'transactions' });
   await call('ambiguous', 'fetch', { id: 'contacts:con-mara' });
