@@ -183,12 +183,7 @@ func (h *hit) item(it *item, n int, told source) {
 		it.label("stream", h.ref.Stream)
 		told = source{}
 	}
-	if key := rsclient.ShortKey(h.ConnectorKey); key != told.key {
-		it.label("connector_key", key)
-	}
-	if name := h.Label(); name != told.name {
-		it.label("display_name", name)
-	}
+	it.from(h.Source, told)
 	for i := range h.excerpts {
 		e := &h.excerpts[i]
 		p := it.add(named(e.Field))

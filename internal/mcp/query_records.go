@@ -91,11 +91,12 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	b = append(b, `,"ids":[`...)
 	ways := newLadder(c.RS.Provider(), rungs)
 	defer ways.free()
-	text := c.recordsText(p)
-	sheet := text.begin()
 	var r row // one after the other
 	r.Declared, r.Texts = p.Presentation, new(rawjson.Texts)
 	r.Asked = rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
+	from := r.sources(p.rows)
+	text := c.recordsText(p, from)
+	sheet := text.begin()
 	it := item{way: c.again}
 	for i, raw := range p.rows {
 		r.Row(raw)
@@ -107,6 +108,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		ways.add(&r)
 		if sheet.isOpen() {
 			r.item(&it, i+1)
+			it.from(r.Source, from.told(r.Connection))
 			sheet.add(&it)
 		}
 	}
@@ -118,12 +120,14 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	return &Result{Structured: c.appendTail(b, p, next), lent: lent, Content: []Block{{Text: text.end(sheet)}}}
 }
 
-// recordsText is the text without its items (MS-104, MS-105).
-func (c *call) recordsText(p *cutPage) *pageText {
+// recordsText is the text without its items (MS-104, MS-105). Its first lines name the
+// sources, so these are read before the items are.
+func (c *call) recordsText(p *cutPage, from sources) *pageText {
 	t := c.pageText(p)
 	t.title = "records stream=" + quoteID(c.args.Text("stream"))
 	t.label, t.noun, t.count = "returned", "records", len(p.rows)
 	t.budget, t.share, t.narrow = QueryTextMax, RowMin, "name fewer fields"
+	t.from(from, c.connection())
 	if t.isLast() && !c.args.Has("cursor") && !c.args.Has("changes_since") {
 		t.none = c.emptyAdvice()
 	}

@@ -33,6 +33,56 @@ func TestQueryRecordsTypical(t *testing.T) {
 	conforms(t, "query_records", res.Structured)
 }
 
+func TestQueryRecordsSources(t *testing.T) {
+	row := func(id, connection, label string) string {
+		return fmt.Sprintf(`{"id":%q,"stream":"entries","data":{"n":1},"connection_id":%q,"connector_key":"https://r.example/ledgerly","display_name":%q}`, id, connection, label)
+	}
+	var crowd []string
+	for i := range 10 {
+		crowd = append(crowd, row(fmt.Sprint("e", i), fmt.Sprint("c", i), fmt.Sprint("Account ", i)))
+	}
+	for _, c := range []struct {
+		name, args string
+		rows       []string
+		want       []string
+	}{
+		{
+			"FANIN-1 one source is named in the first line", `{"stream":"entries"}`,
+			[]string{row("e1", "c1", "Joint account"), row("e2", "c1", "Joint account")},
+			[]string{`has_more=false source="c1" connector_key="ledgerly" display_name="Joint account"` + "\n1. "},
+		},
+		{
+			"FANIN-1 a connection that the call names is not named again", `{"stream":"entries","connection_id":"c1"}`,
+			[]string{row("e1", "c1", "Joint account"), row("e2", "c1", "Joint account")},
+			[]string{`has_more=false connection_id="c1" connector_key="ledgerly" display_name="Joint account"` + "\n1. "},
+		},
+		{
+			"FANIN-1 several sources are named in one line", `{"stream":"entries"}`,
+			[]string{row("e1", "c1", "Joint account"), row("e2", "c2", "Savings"), row("e3", "c1", "Joint account")},
+			[]string{"\nsources: " + `"c1" connector_key="ledgerly" "Joint account" records=2; "c2" connector_key="ledgerly" "Savings" records=1` + "\n1. "},
+		},
+		{
+			"FANIN-1 of many sources the others are named at their records", `{"stream":"entries"}`, crowd,
+			[]string{`"Account 7" records=1; more_sources=2` + "\n", `connector_key="ledgerly" display_name="Account 8" | n=1`, `connector_key="ledgerly" display_name="Account 9" | n=1`},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScript(t, entriesPath, `{"data":[`+strings.Join(c.rows, ",")+`],"has_more":false}`)
+			got := text(mustDo(t, s.Surface, "query_records", c.args))
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+			for _, label := range []string{`"Joint account"`, `"Savings"`, `"Account 0"`, `"Account 9"`} {
+				if n := strings.Count(got, label); n > 1 {
+					t.Errorf("%s is said %d times in\n%s", label, n, got)
+				}
+			}
+		})
+	}
+}
+
 func TestQueryRecordsForwarding(t *testing.T) {
 	s := newScript(t, entriesPath, ledgerPage(), "/v1/schema", `{"object":"schema","connectors":[{"connector_key":"ledgerly","streams":[{"name":"entries","expand_capabilities":[{"name":"receipts"}]}]}]}`)
 	const prefer = " Prefer: pdpp-field-preview=200, pdpp-page-bytes=12000"

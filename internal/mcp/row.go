@@ -67,7 +67,16 @@ func isEmpty(f *evidence.Field) bool {
 	return false
 }
 
-// item is the record as a text shows it.
+// sources are those of the rows of a page.
+func (r *row) sources(rows [][]byte) (all sources) {
+	for _, raw := range rows {
+		r.Origin(raw)
+		all.add(r.Connection, r.Source)
+	}
+	return all
+}
+
+// item is the record as a text shows it, without its source.
 func (r *row) item(it *item, n int) {
 	it.start(n, r.ref)
 	if r.ref.id == "" { // reachable through query_records only (MS-52)

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -134,13 +133,11 @@ func (c *call) searchText(p *cutPage, list []hit, limit int) string {
 	if mode == "hybrid" { // it does not page
 		t.again = func(int) string { return c.callLine("next", " pages through all of them", member{"mode", nil}) }
 	}
-	from := sourcesOf(list)
-	switch {
-	case from.isOne(len(list)):
-		t.tokens += from[0].tokens(c.args.Text("connection_id"))
-	case len(from) > 0:
-		t.facts = append([]string{from.line()}, t.facts...)
+	var from sources
+	for i := range list {
+		from.add(list[i].ref.Connection, list[i].Source)
 	}
+	t.from(from, c.connection())
 	t.facts = append(t.facts, unavailableLines(maxUnavailable, p.Meta)...)
 	if line := recallLine(p.Recall()); line != "" {
 		t.facts = append(t.facts, line)
@@ -153,7 +150,7 @@ func (c *call) searchText(p *cutPage, list []hit, limit int) string {
 	var it item
 	for i := range list {
 		if h := &list[i]; s.isOpen() {
-			h.item(&it, i+1, from.told(h))
+			h.item(&it, i+1, from.told(h.ref.Connection))
 			s.add(&it)
 		}
 	}
@@ -179,94 +176,6 @@ func (c *call) searchWays(p *cutPage, t *pageText, from sources, limit int) (lin
 		}
 	}
 	return lines
-}
-
-// source is where some of the hits are from.
-type source struct {
-	connection, key, name string
-	hits                  int
-}
-
-// sources are those of a page, in the order of their first hits.
-type sources []source
-
-func sourcesOf(list []hit) sources {
-	var all sources
-	for i := range list {
-		h := &list[i]
-		id := h.ref.Connection
-		if id == "" {
-			continue
-		}
-		at := slices.IndexFunc(all, func(s source) bool { return s.connection == id })
-		if at < 0 {
-			at = len(all)
-			all = append(all, source{connection: id, key: rsclient.ShortKey(h.ConnectorKey), name: h.Label()})
-		}
-		all[at].hits++
-	}
-	return all
-}
-
-// maxSources is how many sources a text tells of.
-const maxSources = 8
-
-// told is what the text says of the source of a hit; nothing where it says nothing.
-func (all sources) told(h *hit) source {
-	for _, s := range all[:min(len(all), maxSources)] {
-		if s.connection == h.ref.Connection {
-			return s
-		}
-	}
-	return source{}
-}
-
-// isOne reports that all hits are from one source.
-func (all sources) isOne(hits int) bool { return len(all) == 1 && all[0].hits == hits }
-
-// line tells the mix of sources (FANIN-1).
-func (all sources) line() string {
-	var entries []string
-	for i, s := range all {
-		if i == maxSources {
-			entries = append(entries, "more_sources="+strconv.Itoa(len(all)-maxSources))
-			break
-		}
-		entry := quoteID(s.connection)
-		if s.key != "" {
-			entry += " connector_key=" + quote(firstChars(s.key, LabelChars))
-		}
-		if s.name != "" {
-			entry += " " + quote(firstChars(s.name, LabelChars))
-		}
-		entries = append(entries, entry+" hits="+strconv.Itoa(s.hits))
-	}
-	return "sources: " + strings.Join(entries, "; ")
-}
-
-// tokens name a source in the first line; not its connection, when the call does.
-func (s source) tokens(asked string) (tokens string) {
-	if s.connection != asked {
-		tokens += " source=" + quoteID(s.connection)
-	}
-	if s.key != "" {
-		tokens += " connector_key=" + quote(firstChars(s.key, LabelChars))
-	}
-	if s.name != "" {
-		tokens += " display_name=" + quote(firstChars(s.name, LabelChars))
-	}
-	return tokens
-}
-
-// largest is the connection with most hits.
-func (all sources) largest() (connection string) {
-	most := 0
-	for _, s := range all {
-		if s.hits > most {
-			most, connection = s.hits, s.connection
-		}
-	}
-	return connection
 }
 
 // recallLine warns that a page is not exhaustive; "" when nothing says so (MS-127).

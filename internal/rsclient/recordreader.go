@@ -33,16 +33,34 @@ func (r *RecordReader) read(raw []byte, envelope map[string]bool) {
 	m := r.members(raw)
 	r.Raw = raw
 	r.Identity = Identity{r.id(r.Connection, m.connection, m.instance), r.text(r.Stream, m.stream), r.id(r.Identity.Record, m.id, m.recordKey)}.or(r.Asked)
-	r.Source = Source{
-		ConnectorKey: r.id(r.ConnectorKey, m.connectorKey, m.connector), DisplayName: r.text(r.DisplayName, m.displayName),
-		ConnectorName: r.text(r.ConnectorName, m.connectorName),
-	}
+	r.Source = r.source(&m)
 	r.EmittedAt, r.Truncated, r.Expanded = r.text("", m.emittedAt), truncationsOf(m.truncated), relationsOf(m.expanded)
 	r.Deleted, r.DeletedAt, r.RemovedReason = string(m.deleted) == "true", r.text("", m.deletedAt), r.text("", m.removedReason)
 	r.Payload = asObject(m.data)
 	if r.Flat = r.Payload == nil; r.Flat {
 		r.Payload = without(raw, envelope)
 		r.fields = rawjson.Index(r.fields[:0], r.Payload)
+	}
+}
+
+// Origin reads of a row only where it is from: its connection and its source.
+func (r *RecordReader) Origin(raw []byte) {
+	var m recordMembers
+	s := rawjson.Scan(raw)
+	for name, ok := s.Name(); ok; name, ok = s.Name() {
+		at, value := m.named(name), s.Value()
+		if at != nil && *at == nil {
+			*at = value
+		}
+	}
+	r.Identity = Identity{Connection: r.id(r.Connection, m.connection, m.instance)}.or(r.Asked)
+	r.Source = r.source(&m)
+}
+
+func (r *RecordReader) source(m *recordMembers) Source {
+	return Source{
+		ConnectorKey: r.id(r.ConnectorKey, m.connectorKey, m.connector), DisplayName: r.text(r.DisplayName, m.displayName),
+		ConnectorName: r.text(r.ConnectorName, m.connectorName),
 	}
 }
 

@@ -243,6 +243,24 @@ func fanIn(v *visit) {
 	}
 }
 
+func namedSources(v *visit) {
+	s := v.as(everything)
+	for _, c := range []struct {
+		args  string
+		wants []string
+	}{
+		{`{"stream":"messages"}`, []string{"\nsources: ", `"cin_work" connector_key="post" "Work post" records=`, `"cin_home" connector_key="post" "Home post" records=`}},
+		{`{"stream":"messages","connection_id":"cin_work"}`, []string{` connection_id="cin_work" connector_key="post" display_name="Work post"`}},
+		{`{"stream":"messages","fields":["folder"],"connection_id":"cin_work"}`, []string{` connection_id="cin_work" connector_key="post" display_name="Work post"`}},
+	} {
+		a := s.do("query_records", c.args)
+		a.says(c.wants...)
+		if n := strings.Count(a.text, `"Work post"`); n != 1 {
+			v.Errorf("%s names the source %d times: %s", c.args, n, a.text)
+		}
+	}
+}
+
 func oneSource(v *visit) {
 	s := v.as(everything)
 	a := s.do("search", `{"q":"rent","connection_id":"cin_home","limit":1}`)

@@ -73,6 +73,7 @@ func TestSession(t *testing.T) {
 		{name: "ID-5 malformed ids are refused", check: malformedID},
 		{name: "ID-5 TEXT-1 what no id can carry is told beside it", check: unwrapped, only: "stdio"},
 		{name: "FANIN-1 hits of several connections are merged and attributed", check: fanIn},
+		{name: "FANIN-1 a page of records names each source once", check: namedSources},
 		{name: "FANIN-2 connection_id searches one connection", check: oneSource},
 		{name: "PAGE-1 cursors, bookmarks and counts are in the text", check: pagesOn},
 

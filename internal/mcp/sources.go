@@ -1,0 +1,114 @@
+package mcp
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/rsclient"
+)
+
+// source is a connection that items of a page are from.
+type source struct {
+	connection, key, name string
+	items                 int
+}
+
+// sources are those of a page, in the order of their first items. A text names each of
+// them once (FANIN-1).
+type sources []source
+
+// maxSources is how many sources a text names.
+const maxSources = 8
+
+// add counts an item of a connection; one without is of no source.
+func (all *sources) add(connection string, from rsclient.Source) {
+	if connection == "" {
+		return
+	}
+	at := slices.IndexFunc(*all, func(s source) bool { return s.connection == connection })
+	if at < 0 {
+		at = len(*all)
+		*all = append(*all, source{connection: connection, key: rsclient.ShortKey(from.ConnectorKey), name: from.Label()})
+	}
+	(*all)[at].items++
+}
+
+// told is what the text says of a source; nothing where it does not name it.
+func (all sources) told(connection string) source {
+	for _, s := range all[:min(len(all), maxSources)] {
+		if s.connection == connection {
+			return s
+		}
+	}
+	return source{}
+}
+
+// isOne reports that all items of a page are from one source.
+func (all sources) isOne(items int) bool { return len(all) == 1 && all[0].items == items }
+
+// from names the sources of a page: a single one in the first line, several in a line of
+// their own. asked is the connection that the call names.
+func (t *pageText) from(all sources, asked string) {
+	switch {
+	case all.isOne(t.count):
+		t.tokens += all[0].tokens(asked)
+	case len(all) > 0:
+		t.facts = append([]string{all.line(t.noun)}, t.facts...)
+	}
+}
+
+// line names several sources and says how many items are of each.
+func (all sources) line(noun string) string {
+	var entries []string
+	for i, s := range all {
+		if i == maxSources {
+			entries = append(entries, "more_sources="+strconv.Itoa(len(all)-maxSources))
+			break
+		}
+		entry := quoteID(s.connection)
+		if s.key != "" {
+			entry += " connector_key=" + quote(firstChars(s.key, LabelChars))
+		}
+		if s.name != "" {
+			entry += " " + quote(firstChars(s.name, LabelChars))
+		}
+		entries = append(entries, entry+" "+noun+"="+strconv.Itoa(s.items))
+	}
+	return "sources: " + strings.Join(entries, "; ")
+}
+
+// tokens name a source in the first line; not its connection, when the call does.
+func (s source) tokens(asked string) (tokens string) {
+	if s.connection != asked {
+		tokens += " source=" + quoteID(s.connection)
+	}
+	if s.key != "" {
+		tokens += " connector_key=" + quote(firstChars(s.key, LabelChars))
+	}
+	if s.name != "" {
+		tokens += " display_name=" + quote(firstChars(s.name, LabelChars))
+	}
+	return tokens
+}
+
+// from adds the labels of an item's source that the text does not show elsewhere.
+func (it *item) from(s rsclient.Source, told source) {
+	if key := rsclient.ShortKey(s.ConnectorKey); key != told.key {
+		it.label("connector_key", key)
+	}
+	if name := s.Label(); name != told.name {
+		it.label("display_name", name)
+	}
+}
+
+// largest is the connection with most items.
+func (all sources) largest() (connection string) {
+	most := 0
+	for _, s := range all {
+		if s.items > most {
+			most, connection = s.items, s.connection
+		}
+	}
+	return connection
+}
