@@ -23,14 +23,21 @@ var schemaTool = Tool{
 		{name: "stream", kind: argStream, about: "One stream: adds fields, filters, sort, expand, aggregation."},
 		{name: "connection_id", kind: argID, about: "Show one source only."},
 		{name: "detail", kind: argEnum, enum: []string{"compact", "full"}, about: "full = raw JSON Schema; needs stream."},
+		{name: "offset", kind: argInt, min: 0, about: "Goes on with a cut list of fields; the next: line of the cut result has it. Needs stream."},
 	},
-	output: `{"type":"object","properties":{"data":{"type":"object"},"field_capability_legend":{"type":"object"},"projected":{"type":"string"},` +
+	output: `{"type":"object","properties":{"data":{"type":"object"},"field_capability_legend":{"type":"object"},"projected":{"type":"string"},"next":{"type":"object"},` +
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},"anyOf":[{"required":["data"]},{"required":["error"]}]}`,
 	call: callSchema,
 }
 
 func callSchema(ctx context.Context, c *call) (*Result, error) {
+	if c.args.Has("offset") && !c.args.Has("stream") {
+		return nil, &Failure{
+			Code: "invalid_request", Param: "offset", Next: &Next{"schema", []byte("{}")},
+			Message: "offset goes on with the fields of one stream: add stream, or leave offset out for the list of streams.",
+		}
+	}
 	if c.args.Text("detail") == "full" {
 		return c.fullSchema(ctx)
 	}
@@ -54,12 +61,17 @@ func (c *call) compactSchema(ctx context.Context) (*Result, error) {
 	}
 	d := readSchema(answer.Body, c.schemaScope())
 	legend := schemadoc.AppendLegend([]byte(`,"field_capability_legend":`))
-	text := &schemaText{doc: d, detail: "compact"}
+	text := &schemaText{doc: d, detail: "compact", offset: c.args.number("offset")}
 	structured := c.structured(d.Document, answer.RequestID, legend...)
 	if !d.Compact || d.excluded > 0 || len(structured) > SchemaStructuredMax {
-		around := len(structured) - len(d.Document)
-		const mark = `,"projected":"adapter"`
-		structured = c.structured(d.project(SchemaStructuredMax-around-len(mark)), answer.RequestID, append(legend, mark...)...)
+		members := append(legend, `,"projected":"adapter"`...)
+		around := len(structured) - len(d.Document) + len(members) - len(legend)
+		around += len(appendNext(nil, text.goOn(maxPlace)))
+		doc, next := d.project(SchemaStructuredMax-around, text.offset)
+		if next.ok {
+			members = appendNext(members, text.goOn(next.n))
+		}
+		structured = c.structured(doc, answer.RequestID, members...)
 		text.projected = true
 	}
 	return &Result{Structured: structured, Content: []Block{{Text: text.String()}}}, nil
@@ -104,7 +116,7 @@ func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 			Message: "The full description is too large. Add connection_id, or use compact.",
 		}
 	}
-	text := &schemaText{doc: d, detail: "full", bytes: len(data)}
+	text := &schemaText{doc: d, detail: "full", bytes: len(data), offset: c.args.number("offset")}
 	return &Result{Structured: structured, Content: []Block{{Text: text.String()}}}, nil
 }
 

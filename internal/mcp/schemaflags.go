@@ -12,9 +12,10 @@ import (
 // schemaField is a field of a row: its flags as received, or in the grammar of X-15
 // made from its description (MS-90).
 type schemaField struct {
-	name  string
-	flags string
-	enum  []string // the values it may have, as JSON; full documents only
+	name   string
+	flags  string
+	enum   []string // the values it may have, as JSON; full documents only
+	sorted bool     // the sort line says it by reference to the brackets of the fields
 }
 
 // fields are the fields of a row, in its order. A row without capabilities has those
@@ -30,21 +31,35 @@ func (r *schemaRow) fields() []schemaField {
 	for _, f := range r.Fields {
 		property := byName[f.Name]
 		if f.Object == nil {
-			out = append(out, schemaField{f.Name, f.Flags, enumOf(property)})
+			out = append(out, schemaField{name: f.Name, flags: f.Flags, enum: enumOf(property)})
 			continue
 		}
 		if own, ok := rawjson.Get(f.Object, "schema"); ok {
 			property = own
 		}
-		out = append(out, schemaField{f.Name, schemadoc.Flags(capsOf(f.Object, property)), enumOf(property)})
+		out = append(out, schemaField{name: f.Name, flags: schemadoc.Flags(capsOf(f.Object, property)), enum: enumOf(property)})
 	}
 	if out != nil {
 		return out
 	}
 	for name, property := range rawjson.Members(properties) {
-		out = append(out, schemaField{string(name), schemadoc.Flags(capsOf(nil, property)), enumOf(property)})
+		out = append(out, schemaField{name: string(name), flags: schemadoc.Flags(capsOf(nil, property)), enum: enumOf(property)})
 	}
 	return out
+}
+
+// fieldCount is the number of fields of a row.
+func (r *schemaRow) fieldCount() int {
+	if len(r.Fields) > 0 {
+		return len(r.Fields)
+	}
+	schema, _ := rawjson.Get(r.Raw, "schema")
+	properties, _ := rawjson.Get(schema, "properties")
+	n := 0
+	for range rawjson.Members(properties) {
+		n++
+	}
+	return n
 }
 
 // capabilities of X-9 by the tokens of X-15.
@@ -159,15 +174,18 @@ func isPlainFlags(s string) bool {
 }
 
 // text is a field as scoped text shows it. Short flags say only what can be asked.
-func (f schemaField) text(short bool) string {
+func (f schemaField) text(layout schemaLayout) string {
 	flags := f.flags
-	if short {
+	if layout.short {
 		flags = shortFlags(flags)
 	}
 	if !isPlainFlags(flags) {
 		flags = quoteCut(flags, PreviewChars)
 	}
-	if n := len(f.enum); n > 0 && !short {
+	if f.sorted && layout.terse {
+		flags += ",sort"
+	}
+	if n := len(f.enum); n > 0 && !layout.short {
 		flags += ",enum=" + strings.Join(f.enum[:min(n, maxEnum)], "|")
 		if n > maxEnum {
 			flags += "|…"

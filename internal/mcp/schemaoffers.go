@@ -15,16 +15,16 @@ const (
 
 // offers are the lines of a row that say what can be asked of it (MS-89). They come
 // from query_capabilities; what the document does not state is said to be unstated.
-func (r *schemaRow) offers(fields []schemaField, aggregated namesList) []string {
+func (r *schemaRow) offers(fields []schemaField, l namesList) []string {
 	all := namesList{}
 	modes, stated := r.searchModes(fields)
 	lines := []string{
 		" projection: " + r.projection(all),
-		" sort: " + r.sort(all),
+		" sort: " + r.sort(fields, l),
 		" count: " + r.counts(),
 		" expand: " + r.expand(all),
 		" search: " + statedList(modes, stated),
-		" aggregation: " + r.aggregation(fields, aggregated),
+		" aggregation: " + r.aggregation(fields, l),
 		" changes_since: " + r.changes(),
 	}
 	if s := r.timeConstraint(); s != "" {
@@ -36,7 +36,7 @@ func (r *schemaRow) offers(fields []schemaField, aggregated namesList) []string 
 // keptOffers are the lines that every row keeps, with the first names of each list.
 func (r *schemaRow) keptOffers(fields []schemaField) []string {
 	some := namesList{most: crowdedNames, flagged: true}
-	return []string{" sort: " + r.sort(some), " expand: " + r.expand(some), " aggregation: " + r.aggregation(fields, some)}
+	return []string{" sort: " + r.sort(fields, some), " expand: " + r.expand(some), " aggregation: " + r.aggregation(fields, some)}
 }
 
 // namesList writes lists of names.
@@ -88,23 +88,26 @@ func (r *schemaRow) projection(l namesList) string {
 }
 
 // sort falls back to the cursor field.
-func (r *schemaRow) sort(l namesList) string {
+func (r *schemaRow) sort(fields []schemaField, l namesList) string {
 	sort, ok := rawjson.Get(r.Capabilities, "sort")
-	fields := namesOf(sort, "fields")
+	names := namesOf(sort, "fields")
 	if !ok {
 		if r.CursorField == "" {
 			return unstated
 		}
-		fields = []string{r.CursorField}
+		names = []string{r.CursorField}
 	}
-	if len(fields) == 0 {
+	if len(names) == 0 {
 		return none
 	}
 	var parts []string
-	for _, f := range fields {
+	for _, f := range names {
 		parts = append(parts, quoteID(f)+" or "+quoteID("-"+f))
 	}
 	text := l.join(parts, ", ")
+	if l.flagged && slices.ContainsFunc(fields, func(f schemaField) bool { return f.sorted }) {
+		text = `"<field>" or "-<field>" of the fields with sort in their brackets`
+	}
 	if s := textMember(sort, "default"); s != "" {
 		text += ", default " + quoteID(s)
 	}
@@ -112,6 +115,28 @@ func (r *schemaRow) sort(l namesList) string {
 		text += "; order " + joinNames(order, "|")
 	}
 	return text
+}
+
+// markSorted marks the fields to sort by when they are more than a short list has:
+// then their brackets can say it.
+func (r *schemaRow) markSorted(fields []schemaField) {
+	sort, _ := rawjson.Get(r.Capabilities, "sort")
+	names := map[string]bool{}
+	for _, name := range namesOf(sort, "fields") {
+		names[name] = true
+	}
+	known := 0
+	for _, f := range fields {
+		if names[f.name] {
+			known++
+		}
+	}
+	if known <= crowdedNames || known != len(names) {
+		return
+	}
+	for i := range fields {
+		fields[i].sorted = names[fields[i].name]
+	}
 }
 
 func (r *schemaRow) counts() string {

@@ -76,10 +76,11 @@ func jsonConnections(conns []rsclient.Connection) []byte {
 }
 
 // project makes the compact document of the scope, within budget bytes where that
-// can be.
-func (d *schemaDoc) project(budget int) []byte {
+// can be. next is the place of the first row that is not whole; a call with that
+// offset goes on there, since then a document that is too large begins at it.
+func (d *schemaDoc) project(budget int, offset given) (doc []byte, next given) {
 	if d.scope.stream == "" {
-		return d.projectIndex(budget)
+		return d.projectIndex(budget), given{}
 	}
 	forms := d.rowForms()
 	chosen := make(map[*schemaRow][]byte, len(forms))
@@ -88,14 +89,21 @@ func (d *schemaDoc) project(budget int) []byte {
 	}
 	size := len(d.projectRows(chosen))
 	rows := d.inScope()
-	for form := 1; form < len(rowForms{}); form++ {
+	var cut given
+	for step := 1; step < len(rowForms{}); step++ {
 		for i := len(rows) - 1; i >= 0 && size > budget; i-- {
-			next := forms[rows[i]][form]
-			size += len(next) - len(chosen[rows[i]])
-			chosen[rows[i]] = next
+			form := forms[rows[i]][step]
+			size += len(form) - len(chosen[rows[i]])
+			chosen[rows[i]] = form
+			if !cut.ok || rows[i].at < cut.n {
+				cut = given{rows[i].at, true}
+			}
 		}
 	}
-	return d.projectRows(chosen)
+	if cut.ok && offset.ok {
+		return d.projectFrom(offset.n, budget)
+	}
+	return d.projectRows(chosen), cut
 }
 
 // rowForms are the forms of a scoped row: whole, without the flags of its fields, and
@@ -141,7 +149,9 @@ func (d *schemaDoc) projectRows(rows map[*schemaRow][]byte) []byte {
 		}
 		var list [][]byte
 		for _, r := range src.rows {
-			list = append(list, rows[r])
+			if row := rows[r]; row != nil {
+				list = append(list, row)
+			}
 		}
 		o.raw("streams", jsonArray(list))
 		return o.close()

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -74,6 +76,7 @@ func TestAnyDocument(t *testing.T) {
 				if most := map[bool]int{true: ErrorTextMax, false: ScopedTextMax}[res.IsError]; len(text) > most {
 					rt.Fatalf("%s text of %d bytes:\n%s", detail, len(text), text)
 				}
+				followSchema(rt, surface, res)
 				if detail == "compact" && len(res.Structured) > SchemaStructuredMax {
 					rt.Fatalf("structured output of %d bytes", len(res.Structured))
 				}
@@ -136,4 +139,122 @@ func TestSchemaTextBudget(t *testing.T) {
 			}
 		}
 	}
+}
+
+// schemaNext is the schema call that a text goes on with; "" for none.
+func schemaNext(text string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if args, ok := strings.CutPrefix(line, "next: schema "); ok && strings.Contains(args, `"offset":`) {
+			return args
+		}
+	}
+	return ""
+}
+
+// followSchema follows the next: lines of a cut description to their end, within
+// the bounds, and gives all texts.
+func followSchema(t fataler, s *Surface, res *Result) string {
+	var all strings.Builder
+	seen := map[string]bool{}
+	for {
+		text := res.Content[0].Text
+		all.WriteString(text + "\n")
+		if len(text) > ScopedTextMax {
+			t.Fatalf("text of %d bytes:\n%s", len(text), text)
+		}
+		args := schemaNext(text)
+		if args == "" || res.IsError {
+			return all.String()
+		}
+		if seen[args] {
+			t.Fatalf("%s leads back to itself", args)
+		}
+		seen[args] = true
+		res = s.Call(context.Background(), &schemaTool, []byte(args))
+		if res.IsError {
+			t.Fatalf("%s fails: %s", args, res.Content[0].Text)
+		}
+	}
+}
+
+// followStructured is the same for whoever reads structured output.
+func followStructured(t *testing.T, s *Surface, res *Result) string {
+	var all strings.Builder
+	for range 100 {
+		all.Write(res.Structured)
+		var sc struct {
+			Next *struct {
+				Args json.RawMessage `json:"args"`
+			} `json:"next"`
+		}
+		if err := json.Unmarshal(res.Structured, &sc); err != nil {
+			t.Fatal(err)
+		}
+		if sc.Next == nil {
+			return all.String()
+		}
+		if n := len(res.Structured); n > SchemaStructuredMax {
+			t.Errorf("structured output of %d bytes", n)
+		}
+		res = mustDo(t, s, "schema", string(sc.Next.Args))
+	}
+	t.Fatal("structured output goes on for ever")
+	return ""
+}
+
+type fataler interface{ Fatalf(string, ...any) }
+
+// TestSchemaGoesOn: whoever follows the next: lines, or the next of structured
+// output, sees every field of every row, and comes to an end (MS-92).
+func TestSchemaGoesOn(t *testing.T) {
+	for _, size := range [][2]int{{1, 200}, {1, 2000}, {3, 90}, {40, 40}, {120, 3}} {
+		for _, detail := range []string{"compact", "full"} {
+			t.Run(fmt.Sprintf("DISC-4 %d rows of %d fields, %s", size[0], size[1], detail), func(t *testing.T) {
+				if detail == "full" && size[0] > 1 {
+					t.Skip("a full description has one row")
+				}
+				s := scripted(t, always(wideBody(size[0], size[1]))).Surface
+				first := do(t, s, "schema", `{"stream":"entries","detail":"`+detail+`"}`)
+				if first.IsError { // too large as a whole: its next is the compact call
+					first = mustDo(t, s, "schema", `{"stream":"entries"}`)
+				}
+				all := followSchema(t, s, first)
+				structured := followStructured(t, s, first)
+				for i := range size[0] {
+					for j := range size[1] {
+						name := fmt.Sprintf("field_%d_%d", i, j)
+						if !strings.Contains(all, " "+name+"[") {
+							t.Fatalf("%s is in no text", name)
+						}
+						if !strings.Contains(structured, `"`+name+`":`) {
+							t.Fatalf("%s is in no structured output", name)
+						}
+					}
+				}
+			})
+		}
+	}
+	t.Run("DISC-4 the names to sort by", func(t *testing.T) {
+		body := wideBody(1, 200)
+		var names []string
+		for i := range 200 {
+			names = append(names, fmt.Sprintf("%q", fmt.Sprintf("field_0_%d", i)))
+		}
+		body = strings.Replace(body, `"expand_capabilities"`, `"query_capabilities":{"sort":{"fields":[`+strings.Join(names, ",")+`]}},"expand_capabilities"`, 1)
+		s := scripted(t, always(body)).Surface
+		all := followSchema(t, s, mustDo(t, s, "schema", `{"stream":"entries"}`))
+		if n := strings.Count(all, ",sort]"); n != 200 || !strings.Contains(all, "of the fields with sort in their brackets") {
+			t.Errorf("%d fields have sort:\n%s", n, all)
+		}
+	})
+	t.Run("DISC-4 an offset needs a stream", func(t *testing.T) {
+		res := mustFail(t, scripted(t, always(wideBody(1, 1))).Surface, "schema", `{"offset":3}`, "invalid_request")
+		runnable(t, res.Content[0].Text)
+	})
+	t.Run("DISC-4 an offset at the end", func(t *testing.T) {
+		res := mustDo(t, scripted(t, always(wideBody(1, 5))).Surface, "schema", `{"stream":"entries","offset":6}`)
+		if text := res.Content[0].Text; !strings.Contains(text, "nothing is left at this offset\nnext: schema {\"stream\":\"entries\"}") {
+			t.Error(text)
+		}
+	})
 }

@@ -32,6 +32,7 @@ type schemaRow struct {
 	rsclient.SchemaRow
 	source *schemaSource
 	stated bool // whether the document says on which connections
+	at     int  // its place in the list of all rows and fields of the scope
 }
 
 // readSchema reads the rows of a scope.
@@ -61,8 +62,13 @@ func readSchema(body []byte, scope schemaScope) *schemaDoc {
 		row.narrow(scope)
 		row.source.rows = append(row.source.rows, row)
 	}
+	at := 0
 	for _, src := range d.sources {
 		src.shared = sharedConnections(src.rows)
+		for _, row := range src.rows {
+			row.at = at
+			at += 1 + row.fieldCount()
+		}
 	}
 	return d
 }

@@ -45,6 +45,9 @@ func (t *schemaText) scoped() string {
 	if t.detail == "full" {
 		tail = []string{"full JSON Schema in structured output (" + strconv.Itoa(t.bytes) + " bytes)", tail[0]}
 	}
+	if t.offset.ok {
+		return t.page(blocks, head, tail)
+	}
 	for _, layout := range []schemaLayout{{}, {terse: true}, {short: true, terse: true}} {
 		if lines, fits := whole(blocks, layout, room(nil, layout, head, notes, tail)); fits {
 			return strings.Join(slices.Concat(head, lines, notes, tail), "\n")
@@ -90,7 +93,7 @@ func (b *schemaBlock) lines(n int, layout schemaLayout) []string {
 	case layout.terse:
 		offers = b.terse
 	}
-	return append([]string{b.row(layout), b.fieldLine(n, layout)}, offers...)
+	return append([]string{b.row(layout), b.fieldLine(0, n, layout)}, offers...)
 }
 
 // blocks gathers the rows. What a row offers is compared by its text.
@@ -104,6 +107,7 @@ func (t *schemaText) blocks() []*schemaBlock {
 				b.fields[i].enum = nil
 			}
 		}
+		r.markSorted(b.fields)
 		b.offers, b.terse, b.kept = r.offers(b.fields, namesList{}), r.offers(b.fields, namesList{flagged: true}), r.keptOffers(b.fields)
 		key := quoteID(r.ConnectorKey) + quoteID(r.Label) + strings.Join(b.lines(len(b.fields), schemaLayout{})[1:], "\n")
 		if same := known[key]; same != nil {
@@ -123,7 +127,7 @@ func (t *schemaText) cut(blocks []*schemaBlock, head, tail []string) string {
 	if room(blocks, layout, head, tail) < 0 {
 		layout.crowded = true
 	}
-	left := room(blocks, layout, head, tail) - t.longestNext(blocks)
+	left := room(blocks, layout, head, tail) - len(t.goOnLine(maxPlace)) - 1
 	shown := len(blocks)
 	for left < 0 && shown > 0 {
 		shown--
@@ -133,33 +137,28 @@ func (t *schemaText) cut(blocks []*schemaBlock, head, tail []string) string {
 	for _, l := range rest { // its words have room of their own
 		left -= max(0, len(l)+1-cutReserve)
 	}
-	lines, first := head, shown
-	for i, b := range blocks[:shown] {
-		n, size := b.fit(left, layout)
-		if left -= size; n < len(b.fields) {
-			first = min(first, i)
+	lines, first := head, given{}
+	for _, b := range blocks[:shown] {
+		n, size := b.fit(0, left, layout)
+		if left -= size; n < len(b.fields) && !first.ok {
+			first = given{b.place(n), true}
 		}
 		lines = append(lines, b.lines(n, layout)...)
+	}
+	if shown < len(blocks) && !first.ok {
+		first = given{blocks[shown].rows[0].at, true}
 	}
 	if left < 0 { // the names of the call itself fill the text
 		return head[0]
 	}
 	lines = append(lines, rest...)
-	if first < len(blocks) {
-		if next := t.cutNext(blocks, first); next != "" {
-			lines = append(lines, next)
-		}
+	if layout.crowded || t.detail == "full" {
+		first = given{0, true} // more than the last fields is not shown
+	}
+	if first.ok {
+		lines = append(lines, t.goOnLine(first.n))
 	}
 	return strings.Join(append(lines, tail...), "\n")
-}
-
-// longestNext is the room of the call that shows what was cut, whichever that is.
-func (t *schemaText) longestNext(blocks []*schemaBlock) int {
-	longest := 0
-	for i := range blocks {
-		longest = max(longest, len(t.cutNext(blocks, i))+1)
-	}
-	return longest
 }
 
 // moreRows says how many rows are not shown, and on which connections they are, as
@@ -217,10 +216,10 @@ func (b *schemaBlock) size(layout schemaLayout) int {
 	return n
 }
 
-// fit is how many fields a block can show in a room, and what they take.
-func (b *schemaBlock) fit(room int, layout schemaLayout) (n, size int) {
-	for n < len(b.fields) {
-		next := len(b.fields[n].text(layout.short)) + 1
+// fit is how many fields from one on a block can show in a room, and what they take.
+func (b *schemaBlock) fit(from, room int, layout schemaLayout) (n, size int) {
+	for from+n < len(b.fields) {
+		next := len(b.fields[from+n].text(layout)) + 1
 		if size+next > room {
 			break
 		}
@@ -262,13 +261,13 @@ func (b *schemaBlock) row(layout schemaLayout) string {
 	return line
 }
 
-// fieldLine shows the first n fields.
-func (b *schemaBlock) fieldLine(n int, layout schemaLayout) string {
+// fieldLine shows n fields from one on.
+func (b *schemaBlock) fieldLine(from, n int, layout schemaLayout) string {
 	parts := []string{" fields:"}
-	for _, f := range b.fields[:n] {
-		parts = append(parts, f.text(layout.short))
+	for _, f := range b.fields[from : from+n] {
+		parts = append(parts, f.text(layout))
 	}
-	if left := len(b.fields) - n; left > 0 {
+	if left := len(b.fields) - from - n; left > 0 {
 		parts = append(parts, "more_fields="+strconv.Itoa(left))
 	}
 	if len(b.fields) == 0 {
@@ -288,23 +287,6 @@ func (t *schemaText) rowsNext(blocks []*schemaBlock) string {
 		line += "\nin several connections, choose with connection_id; this call reads the first"
 	}
 	return line
-}
-
-// cutNext shows more of the first block that was cut: its source alone, or all of it.
-// A full result has all of it already.
-func (t *schemaText) cutNext(blocks []*schemaBlock, first int) string {
-	scope := t.doc.scope
-	if t.detail == "full" {
-		return ""
-	}
-	conn := t.firstConnection(blocks[first : first+1])
-	args := schemaArgs(scope.stream, conn)
-	if len(blocks) == 1 || scope.connection != "" {
-		args = append(args[:len(args)-1], `,"detail":"full"}`...)
-	} else if conn == "" {
-		return ""
-	}
-	return "next: schema " + escapeHidden(string(args))
 }
 
 // firstConnection is a connection to read the blocks on: the one of the call, else

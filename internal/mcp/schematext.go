@@ -14,7 +14,8 @@ type schemaText struct {
 	doc       *schemaDoc
 	detail    string
 	projected bool
-	bytes     int // of the full document
+	bytes     int   // of the full document
+	offset    given // where a cut result goes on
 }
 
 func (t *schemaText) String() string {
@@ -32,6 +33,9 @@ func (t *schemaText) header(facts string) string {
 	h := "schema: " + facts + " detail=" + t.detail
 	if c := t.doc.scope.connection; c != "" {
 		h += " connection_id=" + quoteID(c)
+	}
+	if t.offset.ok {
+		h += " offset=" + strconv.Itoa(t.offset.n)
 	}
 	if t.projected {
 		h += " projected=adapter"
