@@ -1,6 +1,6 @@
 # A number of runs: with a time, the go command now and then reports its own deadline as a failure.
 FUZZTIME ?= 20000x
-TIMEOUT  ?= 15m
+TIMEOUT  ?= 30m
 TOOL     := go tool -modfile=tools/go.mod
 
 # The race detector needs cgo and a C compiler; the program itself needs neither.
