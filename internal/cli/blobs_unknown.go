@@ -9,9 +9,13 @@ import (
 	"pdpp/internal/store"
 )
 
+// noUnknownBlobs says that nothing was found. Files of the last hour may belong to uploads
+// that go on, and are not looked at (H-30).
+const noUnknownBlobs = "The store knows every file of a blob that is older than an hour."
+
 // blobsUnknown is `pdpp blobs unknown` (H-30).
 type blobsUnknown struct {
-	Remove bool `help:"Remove these files; there is no way back."`
+	Remove bool `help:"Remove these files; this cannot be undone."`
 	jsonFlag
 }
 
@@ -54,17 +58,17 @@ func (c *blobsUnknown) Run(ctx context.Context, a *app) error {
 	if c.JSON {
 		return a.printJSON(unknownAnswer{found.Files, found.Bytes, orNull(newestOf(found)), found.Older, c.Remove})
 	}
-	return a.print(c.text(found))
+	return a.print(c.text(found, dir))
 }
 
-func (c *blobsUnknown) text(found ingest.Unknown) string {
+func (c *blobsUnknown) text(found ingest.Unknown, dir string) string {
 	switch {
 	case found.Files == 0:
-		return "The store knows every file of a blob.\n"
+		return noUnknownBlobs + "\n"
 	case c.Remove:
 		return "Removed " + unknownText(found) + ".\n"
 	}
-	return "There are " + unknownText(found) + ".\n" + unknownAdvice(found) + "\n"
+	return "Found " + unknownText(found) + ".\n" + unknownAdvice(found, dir) + "\n"
 }
 
 // unknownText counts files, for a sentence.
@@ -73,11 +77,12 @@ func unknownText(u ingest.Unknown) string {
 }
 
 // unknownAdvice says where such files come from and what to do.
-func unknownAdvice(u ingest.Unknown) string {
+func unknownAdvice(u ingest.Unknown, dir string) string {
+	remove := "If this is the right one, remove them: pdpp --data " + quote(dir) + " blobs unknown --remove"
 	if u.Older {
-		return "The store seems to be older than its blobs: put the newer pdpp.db back. If this is the right one: pdpp blobs unknown --remove."
+		return "The store seems to be older than its blobs: put the newer pdpp.db back. " + remove
 	}
-	return "Uploads that were cut off leave such files, and so does a store that was exchanged. If this is the right one: pdpp blobs unknown --remove."
+	return "Uploads that were cut off leave such files, and so does a pdpp.db that was exchanged. " + remove
 }
 
 func newestOf(u ingest.Unknown) string {

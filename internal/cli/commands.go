@@ -21,7 +21,7 @@ type commands struct {
 	Connections connectionsCommands `cmd:"" help:"Accounts and devices that data comes from."`
 	Grants      grantsCommands      `cmd:"" help:"Who may read what."`
 	Packages    packagesCommands    `cmd:"" help:"Several grants behind one token."`
-	Blobs       blobsCommands       `cmd:"" help:"Files of blobs."`
+	Blobs       blobsCommands       `cmd:"" help:"Files that records refer to."`
 	Owner       ownerCommands       `cmd:"" help:"Owners and their own tokens."`
 	Backup      backupCommand       `cmd:"" help:"Copy the data folder while it is in use."`
 	Doctor      doctorCommand       `cmd:"" help:"Find out what is wrong with a server, or with the store here."`
@@ -48,7 +48,7 @@ type packagesCommands struct {
 }
 
 type blobsCommands struct {
-	Unknown blobsUnknown `cmd:"" help:"Count the files that the store does not know, or remove them."`
+	Unknown blobsUnknown `cmd:"" help:"Count files of blobs that the store does not know, or remove them."`
 }
 
 type credentialCommands struct {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"pdpp"
@@ -82,10 +83,19 @@ func reportText(r doctor.Report, color bool) string {
 			b.WriteString(strings.Repeat(" ", len("pass  ")+width+2) + plain(c.Fix) + "\n")
 		}
 	}
-	if r.OK {
-		return b.String() + "Nothing is wrong.\n"
+	return b.String() + verdict(r) + "\n"
+}
+
+// verdict sums a report up. A warning is no failure, and not nothing either.
+func verdict(r doctor.Report) string {
+	warns := func(c doctor.Check) bool { return c.Status == doctor.Warn }
+	switch {
+	case !r.OK:
+		return "Something is wrong: see what failed."
+	case slices.ContainsFunc(r.Checks, warns):
+		return "Nothing failed: see the warnings."
 	}
-	return b.String() + "Something is wrong: see what failed.\n"
+	return "Nothing is wrong."
 }
 
 // colored paints a status by its meaning.

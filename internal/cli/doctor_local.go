@@ -119,7 +119,7 @@ func lookAtKey(ctx context.Context, st store.Store, dir, file string) doctor.Che
 	case err != nil:
 		return wrong("instance_key", err)
 	case key == nil:
-		return doctor.Check{ID: "instance_key", Status: doctor.Skip, Detail: "There is no key yet.", Fix: "pdpp serve makes one when it first starts."}
+		return doctor.Check{ID: "instance_key", Status: doctor.Skip, Detail: "The store has no key yet.", Fix: "pdpp serve takes the one in the folder, or makes one, when it first starts."}
 	}
 	if path := instance.OpenKey(dir, file); path != "" {
 		return doctor.Check{ID: "instance_key", Status: doctor.Warn, Detail: "Other users of this machine can read " + path + ".", Fix: "chmod 600 " + path}
@@ -167,9 +167,9 @@ func (a *app) lookAtBlobs(ctx context.Context, st store.Store, dir string) docto
 	case err != nil:
 		return wrong("blobs", err)
 	case found.Files > 0:
-		return doctor.Check{ID: "blobs", Status: doctor.Warn, Detail: "There are " + unknownText(found) + ".", Fix: unknownAdvice(found)}
+		return doctor.Check{ID: "blobs", Status: doctor.Warn, Detail: "Found " + unknownText(found) + ".", Fix: unknownAdvice(found, dir)}
 	}
-	return doctor.Check{ID: "blobs", Status: doctor.Pass, Detail: "The store knows every file of a blob."}
+	return doctor.Check{ID: "blobs", Status: doctor.Pass, Detail: noUnknownBlobs}
 }
 
 // wrong is a check that failed with an error.

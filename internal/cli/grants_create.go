@@ -233,11 +233,17 @@ func (m *madeGrant) text() string {
 	if m.value == "" {
 		return text
 	}
-	text += "\nThe token is shown only now."
-	if g.ExpiresAt.IsZero() || m.token.ExpiresAt.Before(g.ExpiresAt) {
-		text += " It ends on " + when(m.token.ExpiresAt, "") + ", before the grant; --token-ttl makes it last longer."
+	return text + "\n" + shownOnce(m.token.ExpiresAt, g.ExpiresAt, "grant") + "\n"
+}
+
+// shownOnce tells to keep a new token, and when it ends before the grant or package that
+// it belongs to; a zero end is none.
+func shownOnce(token, end time.Time, of string) string {
+	text := "The token is shown only now."
+	if end.IsZero() || token.Before(end) {
+		text += " It ends on " + when(token, "") + ", before the " + of + "; --token-ttl makes it last longer."
 	}
-	return text + "\n"
+	return text
 }
 
 // streamText says in one line what is granted of a stream.

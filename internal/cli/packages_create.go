@@ -216,11 +216,11 @@ func (m *madePackage) text() string {
 	}
 	rows = append(rows, []string{"token", m.value},
 		[]string{"token ends", when(m.token.ExpiresAt, "")},
-		[]string{"audience", strings.Join(m.token.Audience, ", ")})
+		[]string{"token opens", strings.Join(m.token.Audience, ", ")})
 	if m.file != "" {
 		rows = append(rows, []string{"saved in", m.file})
 	}
-	return table(rows...) + "\nThe token is shown only now.\n"
+	return table(rows...) + "\n" + shownOnce(m.token.ExpiresAt, m.stored.ExpiresAt, "package") + "\n"
 }
 
 func connectionText(m memberRow) string {

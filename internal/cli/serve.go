@@ -31,7 +31,7 @@ type serveCommand struct {
 	AllowPlainHTTP  bool     `name:"allow-plain-http" help:"Serve other machines without encryption."`
 	ProviderName    string   `default:"Personal data" placeholder:"TEXT" var:"PDPP_PROVIDER_NAME" help:"What to call this server (default: ${default})."`
 	RateLimit       string   `default:"600/m" placeholder:"N/m" var:"PDPP_RATE_LIMIT" help:"Requests a minute per token, or off (default: ${default})."`
-	Memory          string   `default:"512MB" placeholder:"SIZE" var:"PDPP_MEMORY" help:"Memory to use at most (default: ${default})."`
+	Memory          string   `default:"512MB" placeholder:"SIZE" var:"PDPP_MEMORY" help:"Memory to use at most, 128MB or more (default: ${default})."`
 	MetricsListen   string   `placeholder:"ADDR" var:"PDPP_METRICS_LISTEN" help:"Address for metrics, such as 127.0.0.1:9464; none by default."`
 	InstanceKeyFile string   `placeholder:"FILE" var:"PDPP_INSTANCE_KEY_FILE" help:"Key of this instance (default: instance.key in the data folder)."`
 	LogFormat       string   `enum:"text,json" default:"text" var:"PDPP_LOG_FORMAT" help:"text or json."`

@@ -84,7 +84,10 @@ func (s *Server) authenticate(v store.View, r *http.Request, who bearer, now tim
 	case pdpp.TokenClient:
 		return p, checkGrant(p, now)
 	case pdpp.TokenPackage:
-		return p, pdpp.Errorf(pdpp.CodePermission, "A package token is served at /mcp only.")
+		return p, &pdpp.Error{
+			Code: pdpp.CodePermission, Message: "A package token is served at /mcp only.",
+			NextStep: "Use it at /mcp, or ask the owner for a token of one grant.",
+		}
 	}
 	return p, badToken()
 }

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/doctor"
+	"pdpp/internal/ingest"
+)
+
+func TestVerdict(t *testing.T) { // H-26
+	pass, warn, fail := doctor.Check{Status: doctor.Pass}, doctor.Check{Status: doctor.Warn}, doctor.Check{Status: doctor.Fail}
+	for _, c := range []struct {
+		report doctor.Report
+		want   string
+	}{
+		{doctor.Report{OK: true, Checks: []doctor.Check{pass}}, "Nothing is wrong."},
+		{doctor.Report{OK: true, Checks: []doctor.Check{pass, warn}}, "Nothing failed: see the warnings."},
+		{doctor.Report{Checks: []doctor.Check{warn, fail}}, "Something is wrong: see what failed."},
+	} {
+		if got := verdict(c.report); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.report, got, c.want)
+		}
+	}
+}
+
+// The command to remove files names the folder that was looked at: pasted as it is, it
+// must not remove files of another one.
+func TestAdviceNamesTheFolder(t *testing.T) { // H-30
+	for _, older := range []bool{false, true} {
+		got := unknownAdvice(ingest.Unknown{Files: 1, Older: older}, "/a b")
+		if !strings.Contains(got, "pdpp --data '/a b' blobs unknown --remove") {
+			t.Errorf("older %t: %q", older, got)
+		}
+	}
+}
+
+func TestSaysWhenTheTokenEndsFirst(t *testing.T) { // H-16
+	token := time.Date(2026, 12, 15, 21, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		end  time.Time
+		want bool
+	}{{time.Time{}, true}, {token.Add(time.Hour), true}, {token, false}} {
+		if got := shownOnce(token, c.end, "package"); strings.Contains(got, "before the package") != c.want {
+			t.Errorf("end %v: %q", c.end, got)
+		}
+	}
+}
