@@ -40,15 +40,15 @@ func (c *blobsUnknown) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	var found ingest.Unknown
+	var found ingest.UnknownBlobs
 	err = a.withStore(ctx, func(st store.Store) error {
 		return a.withBlobsAsIs(dir, func(files *blobfile.Store) error {
-			if found, err = ingest.FindUnknown(ctx, st, files, a.Now()); err != nil || !c.Remove {
+			if found, err = ingest.FindUnknownBlobs(ctx, st, files, a.Now()); err != nil || !c.Remove {
 				return err
 			}
-			older := found.Older
-			found, err = ingest.RemoveUnknown(ctx, st, files, a.Now())
-			found.Older = older
+			older := found.StoreIsOlder
+			found, err = ingest.RemoveUnknownBlobs(ctx, st, files, a.Now())
+			found.StoreIsOlder = older
 			return err
 		})
 	})
@@ -56,12 +56,12 @@ func (c *blobsUnknown) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if c.JSON {
-		return a.printJSON(unknownAnswer{found.Files, found.Bytes, orNull(newestOf(found)), found.Older, c.Remove})
+		return a.printJSON(unknownAnswer{found.Files, found.Bytes, orNull(newestOf(found)), found.StoreIsOlder, c.Remove})
 	}
 	return a.print(c.text(found, dir))
 }
 
-func (c *blobsUnknown) text(found ingest.Unknown, dir string) string {
+func (c *blobsUnknown) text(found ingest.UnknownBlobs, dir string) string {
 	switch {
 	case found.Files == 0:
 		return noUnknownBlobs + "\n"
@@ -72,20 +72,20 @@ func (c *blobsUnknown) text(found ingest.Unknown, dir string) string {
 }
 
 // unknownText counts files, for a sentence.
-func unknownText(u ingest.Unknown) string {
+func unknownText(u ingest.UnknownBlobs) string {
 	return count(u.Files, "file", "files") + " (" + thousands(u.Bytes) + " bytes) of blobs that the store does not know, the newest of " + newestOf(u)
 }
 
 // unknownAdvice says where such files come from and what to do.
-func unknownAdvice(u ingest.Unknown, dir string) string {
+func unknownAdvice(u ingest.UnknownBlobs, dir string) string {
 	remove := "If this is the right one, remove them: pdpp --data " + quote(dir) + " blobs unknown --remove"
-	if u.Older {
+	if u.StoreIsOlder {
 		return "The store seems to be older than its blobs: put the newer pdpp.db back. " + remove
 	}
 	return "Uploads that were cut off leave such files, and so does a pdpp.db that was exchanged. " + remove
 }
 
-func newestOf(u ingest.Unknown) string {
+func newestOf(u ingest.UnknownBlobs) string {
 	if u.Files == 0 {
 		return ""
 	}

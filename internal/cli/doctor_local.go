@@ -158,9 +158,9 @@ func lookAtOwners(ctx context.Context, st store.Store) doctor.Check {
 
 // lookAtBlobs finds files of blobs that the store does not know: it may be an older one.
 func (a *app) lookAtBlobs(ctx context.Context, st store.Store, dir string) doctor.Check {
-	var found ingest.Unknown
+	var found ingest.UnknownBlobs
 	err := a.withBlobsAsIs(dir, func(files *blobfile.Store) (err error) {
-		found, err = ingest.FindUnknown(ctx, st, files, a.Now())
+		found, err = ingest.FindUnknownBlobs(ctx, st, files, a.Now())
 		return err
 	})
 	switch {

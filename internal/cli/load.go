@@ -57,8 +57,8 @@ func (l load) do(ctx context.Context, a *app) error {
 		}
 		err = l.take(ctx, a, s, t, in)
 		if err == nil || errors.Is(err, errReported) {
-			// A server would do it too, but there may be none.
-			err = errors.Join(err, ingest.Erase(ctx, s.store))
+			// A running server does this too, but there may be none.
+			err = errors.Join(err, store.Erase(ctx, s.store))
 		}
 		return err
 	})
@@ -142,7 +142,7 @@ func (l load) take(ctx context.Context, a *app, s session, t target, in inputs) 
 		gone, undo := l.takeBack(ctx, s, t)
 		if gone {
 			summary.CreatedConnection = false
-			a.note("pdpp: nothing was stored; connection %s was not made", t.connection.Name)
+			a.note("pdpp: nothing was stored; connection %s was not created", t.connection.Name)
 		}
 		err = errors.Join(err, undo)
 	}
@@ -167,8 +167,8 @@ func (l load) take(ctx context.Context, a *app, s session, t target, in inputs) 
 	return err
 }
 
-// takeBack removes the connection that this command made when nothing was stored in
-// it: a first attempt that failed leaves none behind.
+// takeBack removes the connection that this command created if nothing was stored in it,
+// so that a failed first attempt leaves no empty connection.
 func (l load) takeBack(ctx context.Context, s session, t target) (gone bool, err error) {
 	if l.dry || !t.isNew {
 		return false, nil

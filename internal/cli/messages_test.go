@@ -29,7 +29,7 @@ func TestVerdict(t *testing.T) { // H-26
 // must not remove files of another one.
 func TestAdviceNamesTheFolder(t *testing.T) { // H-30
 	for _, older := range []bool{false, true} {
-		got := unknownAdvice(ingest.Unknown{Files: 1, Older: older}, "/a b")
+		got := unknownAdvice(ingest.UnknownBlobs{Files: 1, StoreIsOlder: older}, "/a b")
 		if !strings.Contains(got, "pdpp --data '/a b' blobs unknown --remove") {
 			t.Errorf("older %t: %q", older, got)
 		}

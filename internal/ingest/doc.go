@@ -1,7 +1,8 @@
 // Package ingest is the way of data into the store. `pdpp ingest`, `pdpp import`
 // and POST /v1/ingest/{stream} differ in how they read and answer; what a line
 // means, which lines are refused and how accepted ones are committed is decided
-// here, once.
+// here, once. Uploads of blobs are here too (a file first, then its row), and so is the
+// search for files that have no row.
 //
 // Invariants:
 //

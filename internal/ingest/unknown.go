@@ -9,23 +9,25 @@ import (
 	"pdpp/internal/store"
 )
 
-// Unknown counts the files of blobs that no row of the store knows. Such a file is
-// what an upload left that ended between its file and its row, or the store is not the
-// one that the file was put with: an older copy, or a new one. The store cannot tell
-// which, so nobody removes these files but RemoveUnknown, at the operator's word.
-type Unknown struct {
+// UnknownBlobs counts the files of blobs that have no row in the store. Either an upload
+// ended between its file and its row, or the file belongs to another store: the present
+// one is an older copy, or a new one. The store cannot tell which, so only
+// RemoveUnknownBlobs removes such files, when the operator asks for it.
+type UnknownBlobs struct {
 	Files  int64
 	Bytes  int64
-	Newest time.Time // when the newest of them was put
-	Older  bool      // it is newer than anything the store knows: the store seems to be an older copy
+	Newest time.Time // modification time of the newest file
+	// StoreIsOlder reports that Newest is later than the last write of the store, which
+	// is therefore probably an older copy.
+	StoreIsOlder bool
 }
 
-// UnderWay is how long an upload may need from its file to its row.
-const UnderWay = time.Hour
+// UploadTime is the longest time that an upload takes from its file to its row.
+const UploadTime = time.Hour
 
-// FindUnknown looks for files that no row knows. Those put within an hour before now
-// are left out: their upload may be under way.
-func FindUnknown(ctx context.Context, st store.Store, files *blobfile.Store, now time.Time) (u Unknown, err error) {
+// FindUnknownBlobs counts the files without a row. It skips files that are younger than
+// UploadTime, whose upload may still be running.
+func FindUnknownBlobs(ctx context.Context, st store.Store, files *blobfile.Store, now time.Time) (u UnknownBlobs, err error) {
 	err = eachUnknown(ctx, st, files, now, func(some []blobFile) error {
 		for _, f := range some {
 			u.add(f)
@@ -37,15 +39,16 @@ func FindUnknown(ctx context.Context, st store.Store, files *blobfile.Store, now
 	}
 	err = st.View(ctx, func(v store.View) error {
 		last, err := v.LastWrite()
-		u.Older = u.Newest.After(last)
+		u.StoreIsOlder = u.Newest.After(last)
 		return err
 	})
 	return u, err
 }
 
-// RemoveUnknown removes the files that FindUnknown finds, and counts them. It looks
-// again in an Update, where no upload can come in between.
-func RemoveUnknown(ctx context.Context, st store.Store, files *blobfile.Store, now time.Time) (u Unknown, err error) {
+// RemoveUnknownBlobs removes the files that FindUnknownBlobs counts, and counts them. It
+// looks up every row again in the transaction that removes the file, so that no upload
+// can add the row in between.
+func RemoveUnknownBlobs(ctx context.Context, st store.Store, files *blobfile.Store, now time.Time) (u UnknownBlobs, err error) {
 	err = eachUnknown(ctx, st, files, now, func(some []blobFile) error {
 		return st.Bulk(ctx, func(tx store.Tx) error {
 			for _, f := range some {
@@ -56,7 +59,7 @@ func RemoveUnknown(ctx context.Context, st store.Store, files *blobfile.Store, n
 				if known {
 					continue
 				}
-				removed, err := files.RemoveOld(f.owner, f.hash, now.Add(-UnderWay))
+				removed, err := files.RemoveOld(f.owner, f.hash, now.Add(-UploadTime))
 				if err != nil {
 					return err
 				}
@@ -70,7 +73,7 @@ func RemoveUnknown(ctx context.Context, st store.Store, files *blobfile.Store, n
 	return u, err
 }
 
-func (u *Unknown) add(f blobFile) {
+func (u *UnknownBlobs) add(f blobFile) {
 	u.Files++
 	u.Bytes += f.size
 	if f.put.After(u.Newest) {
@@ -86,11 +89,11 @@ type blobFile struct {
 	put   time.Time
 }
 
-// lookAtOnce is how many files are looked up together: writers wait for as many to be
-// removed.
-const lookAtOnce = 50
+// unknownStep is the number of files that are looked up, or removed, in one transaction.
+// Other writers wait for it.
+const unknownStep = 50
 
-// eachUnknown calls fn for the files without a row, some at a time.
+// eachUnknown calls fn with the files that have no row, at most unknownStep at a time.
 func eachUnknown(ctx context.Context, st store.Store, files *blobfile.Store, now time.Time, fn func([]blobFile) error) error {
 	var some []blobFile
 	var failed error
@@ -102,10 +105,10 @@ func eachUnknown(ctx context.Context, st store.Store, files *blobfile.Store, now
 		some, failed = some[:0], err
 	}
 	err := files.All(func(owner int64, hash string, size int64, put time.Time) bool {
-		if put.Before(now.Add(-UnderWay)) {
+		if put.Before(now.Add(-UploadTime)) {
 			some = append(some, blobFile{owner, hash, size, put})
 		}
-		if len(some) == lookAtOnce {
+		if len(some) == unknownStep {
 			look()
 		}
 		return failed == nil

@@ -18,24 +18,24 @@ func TestUnknown(t *testing.T) { // B-9
 			t.Fatal(err)
 		}
 	}
-	found, err := FindUnknown(t.Context(), st, files, put)
+	found, err := FindUnknownBlobs(t.Context(), st, files, put)
 	if found.Files != 0 || err != nil {
-		t.Errorf("FindUnknown at once = %+v, %v", found, err)
+		t.Errorf("FindUnknownBlobs at once = %+v, %v", found, err)
 	}
-	later := put.Add(2 * UnderWay)
-	found, err = FindUnknown(t.Context(), st, files, later)
-	if err != nil || found.Files != 2 || found.Bytes != 8 || !found.Older || found.Newest.Before(put.Add(-time.Minute)) {
-		t.Errorf("FindUnknown = %+v, %v", found, err)
+	later := put.Add(2 * UploadTime)
+	found, err = FindUnknownBlobs(t.Context(), st, files, later)
+	if err != nil || found.Files != 2 || found.Bytes != 8 || !found.StoreIsOlder || found.Newest.Before(put.Add(-time.Minute)) {
+		t.Errorf("FindUnknownBlobs = %+v, %v", found, err)
 	}
-	if removed, err := RemoveUnknown(t.Context(), st, files, put); removed.Files != 0 || err != nil {
-		t.Errorf("RemoveUnknown at once = %+v, %v", removed, err)
+	if removed, err := RemoveUnknownBlobs(t.Context(), st, files, put); removed.Files != 0 || err != nil {
+		t.Errorf("RemoveUnknownBlobs at once = %+v, %v", removed, err)
 	}
 	if n := countFiles(t, files); n != 2 {
 		t.Errorf("%d files are left, want 2", n)
 	}
-	removed, err := RemoveUnknown(t.Context(), st, files, later)
+	removed, err := RemoveUnknownBlobs(t.Context(), st, files, later)
 	if err != nil || removed.Files != 2 || removed.Bytes != 8 {
-		t.Errorf("RemoveUnknown = %+v, %v", removed, err)
+		t.Errorf("RemoveUnknownBlobs = %+v, %v", removed, err)
 	}
 	if n := countFiles(t, files); n != 0 {
 		t.Errorf("%d files are left, want none", n)

@@ -347,7 +347,7 @@ func TestRemovalMeetsUpload(t *testing.T) {
 	gate.before = func() {
 		aged(t, w)
 		w.Advance(day)
-		if _, err := ingest.RemoveUnknown(t.Context(), w.Store, w.Blobs, w.Now()); err != nil {
+		if _, err := ingest.RemoveUnknownBlobs(t.Context(), w.Store, w.Blobs, w.Now()); err != nil {
 			t.Error(err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"pdpp"
-	"pdpp/internal/ingest"
 	"pdpp/internal/store"
 )
 
@@ -18,12 +17,12 @@ type chore struct {
 	next  time.Time
 }
 
-// chores are the server's work in the background, from a start at now.
+// chores returns the background work of a server that starts at now.
 func (s *Server) chores(now time.Time) []*chore {
 	return []*chore{
 		{name: "indexing records anew", every: 5 * time.Second, do: s.reindex},
-		{name: "erasing deleted words", every: 5 * time.Second, do: func(ctx context.Context) error { return ingest.Erase(ctx, s.Store) }},
-		{name: "tidying the store", every: time.Minute, do: func(ctx context.Context) error { return ingest.Tidy(ctx, s.Store) }},
+		{name: "erasing deleted words", every: 5 * time.Second, do: func(ctx context.Context) error { return store.Erase(ctx, s.Store) }},
+		{name: "tidying the store", every: time.Minute, do: func(ctx context.Context) error { return store.Tidy(ctx, s.Store) }},
 		{name: "pruning the change log", every: pruneEvery, do: s.pruneChanges},
 		{name: "looking for unknown blobs", every: sweepEvery, do: s.reportUnknown},
 		{name: "sweeping blobs", every: sweepEvery, do: s.SweepBlobs, next: now.Add(firstSweep)},
@@ -66,12 +65,10 @@ func (s *Server) runDue(ctx context.Context, c *chore, now time.Time) {
 	}
 }
 
-// reindexSlices is how many slices of a re-index are done before other chores get their
-// turn.
+// reindexSlices is the number of slices of a re-index between other chores.
 const reindexSlices = 25
 
-// reindex goes on with what a new declaration asks for, in case that the command that
-// brought it was broken off (M-11).
+// reindex continues a re-index that a command with a new manifest did not finish (M-11).
 func (s *Server) reindex(ctx context.Context) error {
 	for range reindexSlices {
 		var more bool

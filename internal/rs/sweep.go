@@ -35,14 +35,14 @@ func (s *Server) SweepBlobs(ctx context.Context) error {
 		return err
 	}
 	step := store.Sweep{Limit: sweepStep, Now: now, Grace: blobGrace}
-	unknown, err := ingest.FindUnknown(ctx, s.Store, s.Blobs, now)
+	unknown, err := ingest.FindUnknownBlobs(ctx, s.Store, s.Blobs, now)
 	if err != nil {
 		return err
 	}
 	if step.Anew, err = s.unwatched(ctx, now); err != nil {
 		return err
 	}
-	step.Anew = step.Anew || unknown.Older
+	step.Anew = step.Anew || unknown.StoreIsOlder
 	var sum removed
 	for first := true; first || step.After != nil; first = false {
 		if step.After, err = s.sweepSome(ctx, step, &sum); err != nil {
@@ -68,7 +68,7 @@ func (s *Server) sweepSome(ctx context.Context, step store.Sweep, sum *removed) 
 			return err
 		}
 		for _, b := range swept.Unneeded {
-			gone, err := s.Blobs.RemoveOld(b.Owner, b.SHA256, step.Now.Add(-ingest.UnderWay))
+			gone, err := s.Blobs.RemoveOld(b.Owner, b.SHA256, step.Now.Add(-ingest.UploadTime))
 			if err != nil {
 				return err
 			}
@@ -101,12 +101,12 @@ func (s *Server) unwatched(ctx context.Context, now time.Time) (bool, error) {
 
 // reportUnknown warns of files of blobs that the store does not know.
 func (s *Server) reportUnknown(ctx context.Context) error {
-	unknown, err := ingest.FindUnknown(ctx, s.Store, s.Blobs, s.Clock())
+	unknown, err := ingest.FindUnknownBlobs(ctx, s.Store, s.Blobs, s.Clock())
 	if err != nil || unknown.Files == 0 {
 		return err
 	}
 	message := "the folder blobs holds files that the store does not know; they are kept: see pdpp blobs unknown"
-	if unknown.Older {
+	if unknown.StoreIsOlder {
 		message = "the store seems to be older than its blobs: they are kept; put the newer pdpp.db back, or see pdpp blobs unknown"
 	}
 	s.Log.Warn(message, "files", unknown.Files, "bytes", unknown.Bytes, "newest", unknown.Newest.UTC().Format(time.RFC3339))

@@ -1,23 +1,22 @@
 package store
 
 import (
-	"context"
 	"slices"
 
 	"pdpp"
 )
 
-// Stale is what reads cannot rely on while the records of a binding are indexed anew
-// (M-11).
+// Stale describes which index entries of a binding are outdated while its records are
+// re-indexed (M-11). Reads that need one of them fail.
 type Stale struct {
-	All    bool     `json:"all,omitempty"`    // nothing is known about how they were indexed
+	All    bool     `json:"all,omitempty"`    // everything: the former declaration is not known
 	Order  bool     `json:"order,omitempty"`  // the order by cursor field
-	Fields []string `json:"fields,omitempty"` // where the values of these fields are found
-	Words  []string `json:"words,omitempty"`  // the words of these fields
+	Fields []string `json:"fields,omitempty"` // the values of these fields
+	Words  []string `json:"words,omitempty"`  // the search terms of these fields
 }
 
-// StaleAfter tells what changes when a stream is declared in another way; nil: it is
-// not known how it was declared.
+// StaleAfter compares two declarations of a stream and returns what has to be indexed
+// again. A nil before means that the former declaration is not known.
 func StaleAfter(before, after *pdpp.Stream) Stale {
 	if before == nil {
 		return Stale{All: true}
@@ -36,12 +35,12 @@ func StaleAfter(before, after *pdpp.Stream) Stale {
 	return s
 }
 
-// sameIndex reports whether the values of a field are found in the same way.
+// sameIndex reports whether both declarations index the values of a field alike.
 func sameIndex(before *pdpp.Stream, f *pdpp.Field, after *pdpp.Stream, g *pdpp.Field) bool {
 	return f != nil && f.Kind == g.Kind && SlotOf(before, f) == SlotOf(after, g) && Indexed(before, f) == Indexed(after, g)
 }
 
-// Add adds what else became stale before all records were indexed.
+// Add merges o into s: a stream may be declared again before its re-index has ended.
 func (s *Stale) Add(o Stale) {
 	s.All, s.Order = s.All || o.All, s.Order || o.Order
 	s.Fields, s.Words = union(s.Fields, o.Fields), union(s.Words, o.Words)
@@ -56,7 +55,7 @@ func union(a, b []string) []string {
 	return a
 }
 
-// Has reports whether a field is stale; "" is none.
+// Has reports whether the values of a field are stale; false for the empty name.
 func (s *Stale) Has(field string) bool {
 	return s != nil && field != "" && (s.All || slices.Contains(s.Fields, field))
 }
@@ -69,31 +68,10 @@ func (s *Stale) HasWords(field string) bool {
 // HasOrder reports whether the order by cursor field is stale.
 func (s *Stale) HasOrder() bool { return s != nil && (s.All || s.Order) }
 
-// ErrRebuilding answers a read that depends on what is being indexed anew.
+// ErrRebuilding is the error of a read that needs index entries that are being rebuilt.
 func ErrRebuilding(stream string) error {
 	return &pdpp.Error{
 		Code: pdpp.CodeUnavailable, RetryAfter: 5, Op: "store", Stream: stream,
 		Message: "The stream was declared anew, and its index is being rebuilt; try again later.",
 	}
-}
-
-// Reindex indexes all records whose declaration has changed (M-11), slice by slice.
-// progress, when not nil, is told how many were looked at so far.
-func Reindex(ctx context.Context, st Store, progress func(done int)) error {
-	total := 0
-	for more := true; more; {
-		err := st.Bulk(ctx, func(tx Tx) (err error) {
-			var done int
-			done, more, err = tx.Reindex()
-			total += done
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if progress != nil && total > 0 {
-			progress(total)
-		}
-	}
-	return nil
 }
