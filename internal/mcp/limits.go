@@ -48,6 +48,8 @@ const (
 	LadderFields  = 8
 	LadderMax     = 16_384 // bytes
 
+	RecordResourceMax = 262_144 // bytes of a record as a resource
+
 	BlobInlineMax = 262_144    // bytes
 	BlobHead      = 65_536     // bytes of a file that are read first
 	BlobPart      = 1_048_576  // and then at once

@@ -88,27 +88,6 @@ func (s *Surface) readOther(context.Context, string) ([]Content, error) {
 	return nil, &Failure{Code: "not_found", Message: "There is no such resource. URIs start with " + recordURI + ", " + windowURI + " or " + blobURI + "."}
 }
 
-// readRecord gives the record as the resource server sends it (MS-201).
-func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error) {
-	h, err := ParseHandle(uri)
-	if err != nil {
-		return nil, err
-	}
-	var q rsclient.Query
-	q.Set("connection_id", h.Connection)
-	answer, err := s.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: FetchField})
-	if err != nil {
-		return nil, err
-	}
-	if len(answer.Body) > 4*DocTextMax {
-		return nil, &Failure{
-			Code: rsclient.CodeTooLarge, Message: "The record is too large for a resource; read it with the tool fetch.",
-			Next: refer(h).fetch(),
-		}
-	}
-	return []Content{{URI: uri, MimeType: "application/json", Text: string(answer.Body)}}, nil
-}
-
 // readFieldWindow gives the window that read_record_field gives for the same
 // selector, then the facts about it (MS-202).
 func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, error) {

@@ -124,11 +124,48 @@ func TestRecord(t *testing.T) {
 		}
 		d.Ingest("cin_c1", "items", filed("huge", strings.Join(members, ",")))
 		d.Surface = surface(t, d.URL, d.OwnerToken(), d.sent)
-		_, failure := d.ReadResource(t.Context(), Handle{"cin_c1", "items", "huge"}.URI())
-		if failure == nil || failure.Kind != ResourceFailed || !strings.Contains(failure.Message, `fetch {"id":"cin_c1/items:huge"}`) {
-			t.Errorf("MS-201 a record of %d bytes: %+v", 5*60_000, failure)
+		followRecord(t, d.Surface, Handle{"cin_c1", "items", "huge"}.URI(), 5)
+
+		members = nil
+		for i := range 6000 {
+			members = append(members, fmt.Sprintf(`"extra%d":%s`, i, jsonText(letter(60))))
+		}
+		body := `{"object":"record","id":"many","stream":"items","connection_id":"cin_c1","data":{` + strings.Join(members, ",") + `}}`
+		_, failure := scripted(t, always(body)).ReadResource(t.Context(), Handle{"cin_c1", "items", "many"}.URI())
+		if failure == nil || failure.Kind != ResourceFailed || !strings.Contains(failure.Message, `fetch {"id":"cin_c1/items:many"}`) {
+			t.Errorf("MS-201 a record of %d bytes: %+v", len(body), failure)
 		}
 	})
+}
+
+// followRecord reads a record that is cut, and the rest of each of its n long texts
+// by the URIs that it names.
+func followRecord(t *testing.T, s *Surface, uri string, n int) {
+	t.Helper()
+	contents := open(t, s, uri)
+	if len(contents) != 2 || len(contents[0].Text) > RecordResourceMax || contents[1].URI != uri || contents[1].MimeType != "application/json" {
+		t.Fatalf("MS-201 %d contents, %d bytes", len(contents), len(contents[0].Text))
+	}
+	entries := find(t, []byte(contents[1].Text), "content_ladder.fields").([]any)
+	if len(entries) != n {
+		t.Fatalf("%d fields go on, want %d: %s", len(entries), n, contents[1].Text)
+	}
+	for _, e := range entries {
+		entry := e.(map[string]any)
+		got, _ := find(t, []byte(contents[0].Text), "data."+entry["field_path"].(string)).(string)
+		next, _ := entry["resource_uri"].(string)
+		for range 100 {
+			if next == "" {
+				break
+			}
+			part := open(t, s, next)
+			got += part[0].Text
+			next, _ = find(t, []byte(part[1].Text), "next_uri").(string)
+		}
+		if got != letter(60_000) {
+			t.Errorf("%s reads as %d bytes, want %d", entry["field_path"], len(got), len(letter(60_000)))
+		}
+	}
 }
 
 // files is a server with blobs, and no ranges unless they are asked for.

@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
+)
+
+// readRecord gives the record as the resource server sends it, shortened when it is
+// too large, and then how to read what it does not hold whole (MS-201).
+func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error) {
+	h, err := ParseHandle(uri)
+	if err != nil {
+		return nil, err
+	}
+	var q rsclient.Query
+	q.Set("connection_id", h.Connection)
+	answer, err := s.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: FetchField})
+	if err != nil {
+		return nil, err
+	}
+	body := shortenedRecord(answer.Body)
+	if len(body) > RecordResourceMax { // of its many fields, fetch names those that it leaves out
+		return nil, &Failure{
+			Code: rsclient.CodeTooLarge, Message: "The record has too many fields for a resource; read it with the tool fetch.",
+			Next: refer(h).fetch(),
+		}
+	}
+	contents := []Content{{URI: uri, MimeType: "application/json", Text: string(body)}}
+	if ladder := s.recordLadder(h, body); ladder != nil {
+		contents = append(contents, Content{URI: uri, MimeType: "application/json", Text: string(ladder)})
+	}
+	return contents, nil
+}
+
+// shortenedRecord is a record whose long values are previews, ever shorter ones until
+// the whole is within the limit. Without need, it is as it came.
+func shortenedRecord(body []byte) []byte {
+	const least = 64
+	short := body
+	for n := FetchField / 2; len(short) > RecordResourceMax && n >= least; n /= 2 {
+		short, _ = rsclient.PreviewDetail(body, n)
+	}
+	return short
+}
+
+// recordLadder says how to read the values that the record shows in part: the ladder
+// of a document (MS-190). nil when it shows all. Entries beyond DocTextMax bytes are
+// counted; truncated_fields of the record names their fields.
+func (s *Surface) recordLadder(h Handle, body []byte) []byte {
+	var r row
+	r.Asked, r.Declared, r.Texts = rsclient.Identity(h), rsclient.PresentationsOf(body), new(rawjson.Texts)
+	if r.Detail(body); !Handle(r.Identity).isNamed() {
+		r.Identity = r.Asked
+	}
+	r.describe(nil)
+	cut := slices.DeleteFunc(r.continued(), func(f ranked) bool { return f.Cut == nil })
+	if len(cut) == 0 {
+		return nil
+	}
+	var entries [][]byte
+	size := 0
+	for _, f := range cut {
+		entry := r.documentEntry(f.Field, s.RS.Provider())
+		if size += len(entry); size > DocTextMax {
+			break
+		}
+		entries = append(entries, entry)
+	}
+	b := r.ref.appendEntries([]byte(`{"content_ladder":{"kind":"record","read_tool":"read_record_field",`), entries)
+	if left := len(cut) - len(entries); left > 0 {
+		b = strconv.AppendInt(append(b, `,"fields_omitted":`...), int64(left), 10)
+	}
+	return append(b, '}', '}')
+}
+
+// documentEntry is the entry of a field in the ladder of a document, with its call.
+func (r *row) documentEntry(f *evidence.Field, provider string) []byte {
+	if f.Shape == evidence.ShapeText {
+		return r.textEntry(nil, f)
+	}
+	return r.appendEntry(nil, f, provider)
+}
