@@ -65,6 +65,24 @@ func (l *ladder) add(r *row) {
 	l.n++
 }
 
+// addChildren adds the rungs of expanded records, behind those of the page. reader
+// has read the page.
+func (l *ladder) addChildren(rows [][]byte, reader *row) {
+	var child row // one after the other
+	child.Declared, child.Texts = reader.Declared, reader.Texts
+	for _, raw := range rows {
+		reader.Row(raw)
+		child.Asked.Connection = reader.Connection
+		for _, rel := range reader.Expanded {
+			for _, record := range rel.Records {
+				child.Row(record)
+				child.describe(nil)
+				l.add(&child)
+			}
+		}
+	}
+}
+
 // append appends the ladder as a member; nothing when no record has a rung.
 func (l *ladder) append(b []byte) []byte {
 	if l.n+l.omitted == 0 {

@@ -56,6 +56,25 @@ func TestLadder(t *testing.T) {
 	}
 }
 
+// Expanded records that are cut have rungs like those of the page, behind them.
+func TestLadderOfChildren(t *testing.T) {
+	t.Run("CONT-1 cut fields of expanded records have a rung", func(t *testing.T) {
+		s := newScript(t, "/v1/schema", `{"connectors":[{"connector_key":"ledgerly","streams":[{"name":"entries","expand_capabilities":[{"name":"receipts"}]}]}]}`,
+			entriesPath, `{"data":[{"id":"e1","stream":"entries","connection_id":"c1","data":{"a":1},"expanded":{"receipts":{"data":[`+
+				`{"id":"r0","stream":"receipts","data":{"note":"whole"}},`+
+				`{"id":"r1","stream":"receipts","data":{"note":"ab"},"truncated_fields":{"note":{"total_chars":9000,"shown_chars":2}}}]}}},`+
+				`{"id":"e2","stream":"entries","connection_id":"c1","data":{"memo":"ab"},"truncated_fields":{"memo":{"total_chars":9000,"shown_chars":2}}}]}`)
+		res := mustDo(t, s.Surface, "query_records", `{"stream":"entries","expand":["receipts"]}`)
+		for path, want := range map[string]any{
+			"records.0.id": "c1/entries:e2", "records.1.id": "c1/receipts:r1", "records.1.fields.0.field_path": "note", "records.2": nil,
+		} {
+			if got := find(t, res.Structured, "content_ladder."+path); got != want {
+				t.Errorf("%s = %v, want %v", path, got, want)
+			}
+		}
+	})
+}
+
 func TestLadderBounds(t *testing.T) {
 	s := newScript(t)
 	s.says(entriesPath, manyEntries(40, 300), false)

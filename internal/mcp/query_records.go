@@ -98,6 +98,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	text := c.recordsText(p, from)
 	sheet := text.begin()
 	it := item{way: c.again}
+	expanded := false
 	for i, raw := range p.rows {
 		r.Row(raw)
 		r.describe(fields)
@@ -106,11 +107,15 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		}
 		b = appendOrNull(b, r.ref.id)
 		ways.add(&r)
+		expanded = expanded || len(r.Expanded) > 0
 		if sheet.isOpen() {
 			r.item(&it, i+1)
 			it.from(r.Source, from.told(r.Connection))
 			sheet.add(&it)
 		}
+	}
+	if expanded {
+		ways.addChildren(p.rows, &r)
 	}
 	b = ways.append(append(b, ']'))
 	var next *Next
