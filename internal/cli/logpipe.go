@@ -12,28 +12,29 @@ import (
 const (
 	// logLines is how many lines of the log wait for a reader before some are dropped.
 	logLines = 1024
-	// lastLines is how long an end waits for somebody to read the last lines.
+	// lastLines is how long close waits until the last lines are written.
 	lastLines = time.Second
 )
 
-// logPipe is the log of a long-running command. Writing to it never waits and never
-// fails: behind a pipe that nobody reads, lines wait in memory, and what is too much is
-// dropped, counted, and told as soon as a line gets through again. Each Write is a line.
+// logPipe is the log of a long-running command. A Write, which is one line, never blocks
+// and never fails: while the other end of the pipe is not read, lines are queued in
+// memory. Lines beyond logLines are dropped and counted, and the log reports the number
+// once a line can be written again.
 type logPipe struct {
 	to      io.Writer
-	format  string // of the line that tells of dropped ones
+	format  string // of the line that reports dropped ones
 	lines   chan []byte
 	dropped atomic.Int64 // since the start
-	told    int64        // how many of them the log has told of
+	told    int64        // how many of them the log has reported
 	written chan struct{}
 
 	mu     sync.RWMutex // guards closed against Write
 	closed bool
 }
 
-// logAside makes standard error of a long-running command a logPipe, until the returned
-// function was called. The end of the pipe's reader does not end the process: it is an
-// error of a write like any other.
+// logAside replaces standard error of a long-running command by a logPipe until stop is
+// called. SIGPIPE is ignored: when the reader of the pipe has ended, writes fail and the
+// process continues.
 func (a *app) logAside(format string) (dropped func() int64, stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	p := &logPipe{to: a.Stderr, format: format, lines: make(chan []byte, logLines), written: make(chan struct{})}
@@ -61,7 +62,7 @@ func (p *logPipe) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// run writes lines as fast as they are read.
+// run writes the queued lines until close.
 func (p *logPipe) run() {
 	defer close(p.written)
 	for line := range p.lines {

@@ -45,7 +45,7 @@ func (m memory) requests() *httpx.Budget { return httpx.NewBudget(int64(m / 4)) 
 // share divides the rest: a quarter for the caches of the store, and five eighths for
 // everything that Go allocates, requests included, which leaves them as much again for
 // work and garbage. The last eighth is the program itself and the store's own work.
-// Who sets GOMEMLIMIT has the last word.
+// GOMEMLIMIT, when set, overrides the Go limit.
 func (m memory) share(st *sqlite.DB) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(m / 8 * 5))

@@ -9,11 +9,11 @@ import (
 	"pdpp/internal/store/sqlite"
 )
 
-// openStore opens the store of a data folder. A command makes a new one only in a
-// folder that holds nothing of another: beside a key or blobs the store was lost, and
-// whoever lost it wants it back (H-4). The word for it is a flag of `owner create`,
-// which nobody has in the start script of a server. An older one is brought up to date only while no
-// server uses it, since that may be an older program (H-5).
+// openStore opens the store of a data folder. It creates a store only in a folder
+// without a key, blobs or a log: beside these, the store was lost and has to be restored
+// (H-4). Only the flag --new-store of `owner create`, which no start script of a server
+// has, creates one there. It migrates an older store only while no server uses it,
+// because that server may be an older program (H-5).
 func (a *app) openStore(ctx context.Context, dir string) (*sqlite.DB, error) {
 	st, err := a.openStoreAs(ctx, dir, sqlite.Options{})
 	if !errors.Is(err, sqlite.ErrOlder) {

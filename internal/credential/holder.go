@@ -103,9 +103,9 @@ func (h *Holder) choose() error {
 	return nil
 }
 
-// RefuseOwner makes sure that a token is not given out again, because the provider
-// says that it is an owner's (D5): its file is marked, which later starts obey too. An
-// error says that the file could not be marked; the holder refuses it all the same.
+// RefuseOwner makes the holder refuse a token that the provider reports as an owner's
+// (D5), and marks its file, so that later starts refuse it too. An error means that the
+// file could not be marked; the holder refuses the token in any case.
 func (h *Holder) RefuseOwner(ctx context.Context, token string) error {
 	if err := h.take(context.WithoutCancel(ctx)); err != nil {
 		return err

@@ -15,7 +15,7 @@ type Budget struct {
 
 	mu      sync.Mutex
 	used    int64
-	clients map[string]int64 // what each of them holds; none of them 0
+	clients map[string]int64 // bytes by client; clients that hold nothing have no entry
 }
 
 // NewBudget makes a budget of that many bytes; nil, which bounds nothing, for 0.
@@ -52,7 +52,7 @@ type Hold struct {
 	bytes  int64  // both under the budget's lock
 }
 
-// Claim says which client the request is of. The requests of one client hold half of
+// Claim assigns the request to a client. The requests of one client hold half of
 // the budget at most, unless a single one needs more.
 func (h *Hold) Claim(client string) {
 	if h == nil {
@@ -65,8 +65,9 @@ func (h *Hold) Claim(client string) {
 	h.budget.add(client, h.bytes)
 }
 
-// Reserve takes n further bytes, until the request ends. Otherwise it says 503, or
-// 413 where the request could not be served by an idle server either.
+// Reserve takes n further bytes until the request ends. It fails with CodeUnavailable
+// while other requests hold them, and with CodeResourceLimit when the request needs more
+// than the whole budget.
 func (h *Hold) Reserve(n int) error {
 	if h == nil || n <= 0 {
 		return nil
@@ -87,7 +88,7 @@ func (h *Hold) Reserve(n int) error {
 	return nil
 }
 
-// release gives back everything.
+// release returns all bytes to the budget.
 func (h *Hold) release() {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()

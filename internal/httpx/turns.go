@@ -80,7 +80,7 @@ func (t *Turns) join(client string) *line {
 	return l
 }
 
-// part forgets the line when nobody is in it.
+// part removes the line of a client when no request uses it.
 func (t *Turns) part(client string, l *line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -55,8 +55,8 @@ func keyPath(dir, file string) string {
 	return filepath.Join(dir, KeyFile)
 }
 
-// OpenKey gives the path of the key when other users of the machine can read it, and
-// "" when they cannot, or there is none.
+// OpenKey returns the path of the key if other users of the machine can read it;
+// otherwise, and without a key, "".
 func OpenKey(dir, file string) string {
 	path := keyPath(dir, file)
 	info, err := os.Stat(path)

@@ -7,8 +7,8 @@ import (
 	"pdpp/internal/reuse"
 )
 
-// heldBody is the body of a call that writes. What was read of it stays in memory until it
-// is stored, and counts against that of the server (H-69).
+// heldBody is the body of a call that writes. The bytes read from it stay in memory until
+// they are stored, so they count against the memory budget (H-69).
 type heldBody struct {
 	io.Reader
 	hold *httpx.Hold
@@ -25,8 +25,8 @@ func (q *ownerRequest) heldBody() (io.Reader, error) {
 	return b, b.reserve(int(q.http.ContentLength) - b.left)
 }
 
-// reserve takes memory for n further bytes. They cost half as much again: what is made
-// of them while they are stored, and what lies unused between them.
+// reserve takes memory for n further bytes, and half as much again for the values derived
+// from them while they are stored and for unused capacity.
 func (b *heldBody) reserve(n int) error {
 	if n <= 0 {
 		return nil

@@ -54,9 +54,9 @@ func (s *Server) write(answer func(*ownerRequest) error, params ...string) handl
 	}
 }
 
-// ownerStore is the store as one owner token may write to it. A body can be long under
-// way, and a delete has many transactions: each of them writes only while the token is
-// good (I-11).
+// ownerStore is the store for the writes of one owner token. A body can take long to
+// arrive, and a delete has many transactions, so each transaction checks that the token
+// is still valid (I-11).
 type ownerStore struct {
 	store.Store
 	server *Server
@@ -73,7 +73,7 @@ func (s ownerStore) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Bulk(ctx, s.checked(fn))
 }
 
-// checked is fn behind a check of the token.
+// checked returns fn preceded by a check of the token.
 func (s ownerStore) checked(fn func(store.Tx) error) func(store.Tx) error {
 	return func(tx store.Tx) error {
 		p, err := s.server.known(tx, s.who, s.server.Clock())

@@ -62,9 +62,9 @@ func unlessPlain(r *http.Request) bool {
 	return false
 }
 
-// take waits for the turn of a read, among the others of its client. Who it is has to
-// be found out when a token comes for the first time; one that is not good waits for
-// nothing. After a nil error the caller calls done once.
+// take waits for the turn of a read among the other reads of its client. A token that
+// take has not seen yet is authenticated first, to find its client; an invalid one fails
+// without waiting. After a nil error the caller calls done once.
 func (t *turns) take(ctx context.Context, s *Server, r *http.Request, who asker, isExpensive bool) (done func(), err error) {
 	client, ok := t.clients.find(who.key)
 	if !ok {
@@ -84,7 +84,7 @@ func (t *turns) take(ctx context.Context, s *Server, r *http.Request, who asker,
 	return t.cheap.Take(ctx, client)
 }
 
-// clientOf names who holds a token: a client of a subject, or the subject itself.
+// clientOf returns the key of a token's holder: a client of a subject, or the subject.
 func clientOf(p store.Principal) string {
 	client := pdpp.ClientID("")
 	switch {
@@ -96,7 +96,8 @@ func clientOf(p store.Principal) string {
 	return string(p.Subject) + " " + string(client)
 }
 
-// clients remembers who holds a token, which never changes. It opens nothing.
+// clients caches the holder of each token, which never changes. It grants no access:
+// every read still authenticates its token.
 type clients struct {
 	mu sync.RWMutex
 	of map[pdpp.TokenID]string

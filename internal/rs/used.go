@@ -9,9 +9,9 @@ import (
 	"pdpp/internal/store"
 )
 
-// usedTokens collects when tokens were used, to be written down now and then: a
-// write per read would make reads as slow as writes. The first use of a token in a
-// while is written at once, the following ones every useEvery.
+// usedTokens collects when tokens were used and writes that in batches: a write for each
+// read would make reads as slow as writes. The first use after a pause is written at
+// once, the following ones every useEvery.
 type usedTokens struct {
 	mu      sync.Mutex
 	pending map[store.Use]time.Time
@@ -40,11 +40,11 @@ func (u *usedTokens) note(p store.Principal, now time.Time) {
 	}
 	select {
 	case u.first <- struct{}{}:
-	default: // somebody has said so already
+	default: // the signal is already pending
 	}
 }
 
-// take hands over what is pending. A round is over every useEvery.
+// take returns and clears the pending uses. round starts a new period of useEvery.
 func (u *usedTokens) take(round bool) map[store.Use]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -70,7 +70,7 @@ func (u *usedTokens) putBack(uses map[store.Use]time.Time) {
 	}
 }
 
-// flushUsed writes down what is pending.
+// flushUsed writes the pending uses.
 func (s *Server) flushUsed(ctx context.Context, round bool) {
 	uses := s.used.take(round)
 	if len(uses) == 0 {
@@ -84,7 +84,7 @@ func (s *Server) flushUsed(ctx context.Context, round bool) {
 	}
 }
 
-// noteUses writes down when tokens were used, until ctx ends.
+// noteUses writes the uses of tokens until ctx ends.
 func (s *Server) noteUses(ctx context.Context) {
 	round := time.NewTicker(useEvery)
 	defer round.Stop()

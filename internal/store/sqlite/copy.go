@@ -29,8 +29,8 @@ func (db *DB) CopyTo(ctx context.Context, path string) error {
 	return errors.Join(f.Chmod(0o600), f.Sync(), f.Close())
 }
 
-// eraseMarked takes the terms that are marked as gone out of a new copy, which nobody
-// else has open (REC-37).
+// eraseMarked removes the terms that are marked as deleted from a new copy, which no
+// other connection has open (REC-37).
 func eraseMarked(ctx context.Context, path string) error {
 	c, err := openConn(path, copyPragmas)
 	if err != nil {

@@ -404,7 +404,7 @@ func (t *tx) LastEmitted(subject pdpp.SubjectID, src query.Source) (last time.Ti
 	return last, found, err
 }
 
-// errDamaged says that a long value is not there as a whole.
+// errDamaged reports a long value with a missing piece.
 var errDamaged = errors.New("a piece of a long value is missing; the database is damaged")
 
 // Long implements store.Records.

@@ -33,8 +33,8 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 	return OpenAs(ctx, dir, Options{Create: true, Migrate: true})
 }
 
-// OpenAs is Open within limits: what would need more than they allow is ErrNoStore or
-// ErrOlder, and nothing was changed.
+// OpenAs is Open with only the changes that opts allows. Without Create, a missing store
+// is ErrNoStore; without Migrate, an older one is ErrOlder. Neither changes anything.
 func OpenAs(_ context.Context, dir string, opts Options) (*DB, error) {
 	db := &DB{path: filepath.Join(dir, "pdpp.db"), write: make(chan *engine.Conn, 1), turns: newTurns(dir), sliceTime: sliceTime}
 	if err := db.prepare(dir, opts); err != nil {

@@ -11,9 +11,8 @@ import (
 	"pdpp/internal/osfile"
 )
 
-// SQLite lets any waiting process write next, so that one that writes all the time
-// keeps others waiting for ever. Two locked files beside the store put the processes
-// in order (H-2):
+// SQLite lets any waiting process write next, so a process that writes all the time can
+// starve the others. Two lock files beside the store order the processes (H-2):
 //
 //   - bulk.lock is held by the one slice of a long write that waits for the store. The
 //     process that wrote last cannot overtake it.
