@@ -157,18 +157,11 @@ func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
 	if m.Method == "" {
 		return nil
 	}
-	if value(h, "Mcp-Method") != m.Method {
-		return mismatch("the header Mcp-Method is missing or differs from the method")
+	if fault := compared("Mcp-Method", "the method", value(h, "Mcp-Method"), m.Method); fault != nil {
+		return fault
 	}
-	name := m.Name
-	switch m.Method {
-	case "resources/read":
-		name = m.URI
-		fallthrough
-	case "tools/call":
-		if sent := value(h, "Mcp-Name"); sent == "" || decodedHeader(sent) != name {
-			return mismatch("the header Mcp-Name is missing or differs from the name")
-		}
+	if fault := checkName(h, m); fault != nil {
+		return fault
 	}
 	switch {
 	case m.ID == nil && m.Revision == "":
@@ -179,6 +172,35 @@ func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
 		return mismatch("the header MCP-Protocol-Version differs from the version in _meta")
 	case !m.IsModern:
 		return &mcpserve.Fault{Code: mcpserve.CodeParams, Message: "the client capabilities are missing in _meta"}
+	}
+	return nil
+}
+
+// checkName compares the header that repeats what a message is about. A client that
+// cannot read its own arguments because of a number beyond float64 does not send it: then
+// the number is what its user must know of.
+func checkName(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
+	sent := decodedHeader(value(h, "Mcp-Name"))
+	switch m.Method {
+	case "resources/read":
+		return compared("Mcp-Name", "the URI of the resource", sent, m.URI)
+	case "tools/call":
+		fault := compared("Mcp-Name", "the name of the tool", sent, m.Name)
+		if fault != nil && sent == "" && len(rawjson.QuoteHuge(m.Arguments)) > len(m.Arguments) {
+			fault.Message += ". The arguments have a number beyond float64, which not every client can send: give it as a string of its digits"
+		}
+		return fault
+	}
+	return nil
+}
+
+// compared checks that a header is there and repeats what the body says.
+func compared(header, what, sent, want string) *mcpserve.Fault {
+	switch {
+	case sent == "":
+		return mismatch("the header " + header + " is missing; it repeats " + what)
+	case sent != want:
+		return mismatch("the header " + header + " differs from " + what + " in the body")
 	}
 	return nil
 }

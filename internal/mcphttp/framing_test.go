@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"pdpp/internal/mcp"
 
 	"pdpp/internal/httpx"
@@ -227,6 +229,40 @@ func TestRevisions(t *testing.T) {
 		if c.code == -32022 && (len(a.At("error.data.supported").([]any)) != 4 || a.At("error.data.requested") == "") {
 			t.Errorf("%s: %s", c.what, a.Body)
 		}
+	}
+}
+
+// The message of a wrong header says which of the two it is, and why a client may have
+// left it out.
+func TestHeaderMessages(t *testing.T) {
+	h := newHouse(t)
+	huge := callOf(modern, "query_records", `{"stream":"entries","filter":{"memo":1e400}}`)
+	for _, c := range []struct{ name, says string }{
+		{"", "the header Mcp-Name is missing; it repeats the name of the tool. The arguments have a number beyond float64"},
+		{"Mcp-Name: fetch", "the header Mcp-Name differs from the name of the tool in the body"},
+	} {
+		headers := []string{"MCP-Protocol-Version: " + modern, "Mcp-Method: tools/call"}
+		if c.name != "" {
+			headers = append(headers, c.name)
+		}
+		a := h.post(h.client, huge.body(), headers...)
+		expectRPC(t, a, 400, -32020)
+		if message, _ := a.At("error.message").(string); !strings.HasPrefix(message, c.says) {
+			t.Errorf("%q says %q", c.name, message)
+		}
+	}
+	a := h.post(h.client, callOf(modern, "query_records", `{"stream":"entries"}`).body(), "MCP-Protocol-Version: "+modern, "Mcp-Name: query_records")
+	wants(t, a, map[string]any{"error.message": "the header Mcp-Method is missing; it repeats the method"})
+	// Whoever can send such a number may: it goes to the server as it is.
+	h.spy.take()
+	h.send(h.client, huge).OK()
+	if got := h.spy.targets(); len(got) != 1 || !strings.Contains(got[0], "1e400") {
+		t.Errorf("the server is asked %q", got)
+	}
+	// Over the official client, whose user reads it.
+	_, err := h.connect(h.client, modern).CallTool(t.Context(), &sdk.CallToolParams{Name: "query_records", Arguments: jsonText(`{"stream":"entries","limit":1e400}`)})
+	if err == nil || !strings.Contains(err.Error(), "a number beyond float64") {
+		t.Errorf("a user reads %v", err)
 	}
 }
 
