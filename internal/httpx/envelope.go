@@ -41,6 +41,9 @@ func appendEnvelope(b []byte, e *pdpp.Error, status int, ch challenge, id string
 		}
 	}
 	b = appendOptional(b, "next_step", next)
+	if wait := retryAfter(e, status); wait > 0 {
+		b = strconv.AppendInt(append(b, `,"retry_after_s":`...), int64(wait), 10)
+	}
 	b = appendMember(b, "request_id", id)
 	return append(b, "}}"...)
 }

@@ -146,7 +146,9 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	dropRepresentation(h)
 	ch := challengeFor(r, e.Code, status)
 	ch.set(h, e, status)
-	setRetryAfter(h, e, status)
+	if wait := retryAfter(e, status); wait > 0 {
+		h[keyRetryAfter] = []string{strconv.Itoa(wait)}
+	}
 	noStore := len(h[keyCacheControl]) == 1 && h[keyCacheControl][0] == cacheNoStore
 	SetJSON(h)
 	if noStore { // the form of /mcp (H-64)
@@ -174,15 +176,13 @@ func dropRepresentation(h http.Header) {
 	}
 }
 
-// setRetryAfter: always with 429 and 503 (C-42), else when the error states it.
-func setRetryAfter(h http.Header, e *pdpp.Error, status int) {
-	wait := e.RetryAfter
+// retryAfter is in how many seconds to try again: always with 429 and 503 (C-42), else
+// when the error states it; 0 for never.
+func retryAfter(e *pdpp.Error, status int) int {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		wait = max(1, wait)
+		return max(1, e.RetryAfter)
 	}
-	if wait > 0 {
-		h[keyRetryAfter] = []string{strconv.Itoa(wait)}
-	}
+	return e.RetryAfter
 }
 
 // Codes lists every code that an answer can have, in no particular order.

@@ -86,7 +86,7 @@ func (l *Limiter) Acquire(id pdpp.TokenID) error {
 	}
 	if u.tokens < 1 {
 		wait := math.Ceil((1 - u.tokens) / l.rate)
-		return tooMany("This token made too many requests. Wait, then go on more slowly.", int(wait))
+		return tooMany("This token made too many requests.", int(wait))
 	}
 	u.tokens--
 	u.open++
@@ -119,8 +119,18 @@ func (l *Limiter) idle(u *bucket, now time.Time) bool {
 
 func isOpen(u *bucket) bool { return u.open > 0 }
 
+// tooMany says in words, too, when to try again: of a refused call a client may show its
+// user the message alone.
 func tooMany(message string, wait int) *pdpp.Error {
-	return &pdpp.Error{Code: pdpp.CodeRateLimited, Message: message, RetryAfter: max(1, wait)}
+	wait = max(1, wait)
+	return &pdpp.Error{Code: pdpp.CodeRateLimited, Message: message + " Try again in " + seconds(wait) + ".", RetryAfter: wait}
+}
+
+func seconds(n int) string {
+	if n == 1 {
+		return "1 second"
+	}
+	return strconv.Itoa(n) + " seconds"
 }
 
 // InFlight bounds the requests that are served at once (H-67); the next one is
@@ -145,5 +155,5 @@ func InFlight(limit int) Middleware {
 
 var errOverloaded = &pdpp.Error{
 	Code: pdpp.CodeOverloaded, RetryAfter: 1,
-	Message: "This server has too many requests open. Try again in a moment.",
+	Message: "This server has too many requests open. Try again in " + seconds(1) + ".",
 }

@@ -92,6 +92,6 @@ func (t *Throttle) Blocked(addr netip.Addr) error {
 		return nil
 	}
 	left := f.until.Sub(now)
-	return tooMany("Too many bad tokens came from this address. Wait before trying another one.",
+	return tooMany("Too many bad tokens came from this address.",
 		int((left+time.Second-1)/time.Second))
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
 )
@@ -136,6 +138,27 @@ func TestRateLimits(t *testing.T) {
 	close(hold)
 	open.Wait()
 	h.send(h.client, ping).OK()
+}
+
+// The body of a throttled call says what happened and when to try again, for clients that
+// show it. The official Go client shows the name of the status whatever the body is, and its
+// session goes on afterwards (H-42).
+func TestThrottledCall(t *testing.T) {
+	h := newHouse(t)
+	h.open(func(c *rs.Config) { c.Rate = 6 }, nil)
+	s := h.connect(h.client, modern)
+	var err error
+	for i := 0; i < 6 && err == nil; i++ {
+		_, err = s.CallTool(t.Context(), &sdk.CallToolParams{Name: "schema"})
+	}
+	if err == nil || !strings.Contains(err.Error(), "Too Many Requests") {
+		t.Errorf("the Go client says %v", err)
+	}
+	a := h.send(h.client, callOf(modern, "schema", `{}`))
+	expect(t, a, 429, "rate_limit_exceeded")
+	wants(t, a, map[string]any{"error.message": "This token made too many requests. Try again in 10 seconds.", "error.retry_after_s": 10})
+	h.Advance(10 * time.Second)
+	h.do(s, "schema", `{}`)
 }
 
 // Bad tokens of one address are slowed down; good ones from there are served.

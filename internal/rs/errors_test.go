@@ -111,7 +111,7 @@ func errorTable(x *troubled) []anError {
 			return x.Get(tok, list+"?cursor="+cursor)
 		}},
 		{"resource_limit", 413, "request_entity_too_large_error", "", x.do("PUT", statePath, strings.Repeat(" ", 1<<20+1))},
-		{"rate_limit_exceeded", 429, "rate_limit_error", "", func() resttest.Answer {
+		{"rate_limit_exceeded", 429, "rate_limit_error", "retry_after_s", func() resttest.Answer {
 			slow := another(x.World, func(c *rs.Config) { c.Rate = 1 })
 			slow.Get(tok, list).OK()
 			return slow.Get(tok, list)
@@ -121,12 +121,12 @@ func errorTable(x *troubled) []anError {
 			defer x.broken.list.Store(false)
 			return x.sick.Get(tok, list)
 		}},
-		{"temporarily_unavailable", 503, "api_error", "", func() resttest.Answer {
+		{"temporarily_unavailable", 503, "api_error", "retry_after_s", func() resttest.Answer {
 			x.broken.begin.Store(true)
 			defer x.broken.begin.Store(false)
 			return x.sick.Get(tok, list)
 		}},
-		{"ingest_batch_storage_error", 503, "api_error", "", func() resttest.Answer {
+		{"ingest_batch_storage_error", 503, "api_error", "retry_after_s", func() resttest.Answer {
 			x.broken.commit.Store(true)
 			defer x.broken.commit.Store(false)
 			return x.sick.Do("POST", x.owner, ingestPath, `{"key":"n","data":{"memo":"April rent"}}`, ndjson)
