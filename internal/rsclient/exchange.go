@@ -46,7 +46,7 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	body, ok := r.json(in.isList, c.cfg.inside)
 	switch {
 	case !ok:
-		return nil, refused(CodeInvalid, "The resource server answered with something that is not the JSON of this route.")
+		return nil, refused(CodeInvalid, "The server at "+c.provider+" answered with something that is not the JSON of this route. Check that the address is that of a PDPP server.")
 	case repeats(body, bearer):
 		return nil, refused(CodeInvalid, "The answer of the resource server was withheld: it repeats the credential of the call.")
 	}
@@ -108,7 +108,7 @@ func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer strin
 		case err != nil:
 			return nil, "", refused(CodeUnreachable, "The resource server at "+c.provider+" cannot be reached. Check that it runs and that the address is right, then try again.")
 		case r.status/100 == 3:
-			return nil, "", refused(CodeRedirect, "The resource server redirects this read elsewhere; redirects are not followed.")
+			return nil, "", refused(CodeRedirect, "The resource server at "+c.provider+" redirects this read elsewhere; redirects are not followed. Check that the address is right, with its scheme and path.")
 		case r.status == http.StatusUnauthorized && !renewed && r.isStale():
 			renewed = true
 			if fresh, ok := c.renew(timed, bearer); ok {
