@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -118,7 +119,7 @@ func (t *schemaText) index() string {
 		return append(out, tail...)
 	}
 	text := strings.Join(lines((*schemaSource).detailed), "\n")
-	for _, most := range []int{8, 2, 0} {
+	for _, most := range []int{math.MaxInt, 8, 2, 0} {
 		if len(text) <= SchemaTextMax {
 			break
 		}
