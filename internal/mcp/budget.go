@@ -27,7 +27,7 @@ func (s *sheet) add(it *item) bool {
 	}
 	head := it.headSize()
 	need := head
-	if it.size() > min(share, s.room) {
+	if it.wholeSize() > min(share, s.room) {
 		need += it.textSize()
 	}
 	share = max(need, share)

@@ -163,6 +163,14 @@ func (it *item) size() int {
 	return n
 }
 
+// wholeSize is what the item takes with all that it has and the lines that follow it.
+func (it *item) wholeSize() int {
+	if it.isCut() {
+		return it.size() + it.reserve()
+	}
+	return it.size()
+}
+
 // append appends the item with its lines, which have so much room. led reports that it
 // says how to read what it does not show.
 func (it *item) append(b []byte, room int) (text []byte, led bool) {

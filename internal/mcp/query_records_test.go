@@ -328,4 +328,15 @@ func TestExpandedLeadsOn(t *testing.T) {
 			}
 		})
 	}
+	t.Run("CONT-1 an empty relation that is left out is not asked for as a field", func(t *testing.T) {
+		var rows []string
+		for i := range 40 {
+			rows = append(rows, fmt.Sprintf(`{"id":"e%d","stream":"entries","connection_id":"cin_a1","data":{"a":%[2]s,"b":%[2]s,"c":%[2]s,"d":%[2]s,"e":%[2]s,"f":%[2]s},"expanded":{"owner":{"data":[]}}}`, i, jsonText(letter(35))))
+		}
+		s.says(entriesPath, `{"data":[`+strings.Join(rows, ",")+`]}`, true)
+		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","expand":["owner"],"limit":40}`))
+		if !strings.Contains(got, "more_fields=") || strings.Contains(got, `"owner"]}`+"\n") {
+			t.Errorf("%s", got)
+		}
+	})
 }

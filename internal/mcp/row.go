@@ -172,6 +172,8 @@ func (it *item) relation(rel *rsclient.Relation) {
 	p.print(it.written(append(b, ')')))
 	if len(rel.Records) > 0 {
 		p.lacks = lacksRelation
+	} else {
+		p.field, p.width = "", 0 // no field to ask for, and no records either
 	}
 }
 

@@ -292,4 +292,18 @@ func TestSearchMatchesComeFirst(t *testing.T) {
 			t.Errorf("TEXT-2 the text has %d bytes", len(got))
 		}
 	})
+	t.Run("CONT-2 a short match is shown, also where a file of its record takes a line", func(t *testing.T) {
+		var hits []string
+		for i := range 100 {
+			hits = append(hits, fmt.Sprintf(`{"stream":"messages","record_key":"m%d","connection_id":"cin_l55yfetei5rgdno73bc2zlugam","connector_key":"mail","display_name":"Mail","matched_fields":["body"],`+
+				`"authored_at":"2026-01-02T00:00:00Z","snippet":{"field":"body","text":"<mark>rent</mark> paid","truncated":false},`+
+				`"binary":[{"field_path":"raw","kind":"base64_text","size_bytes":20000,"size_grade":"small"}]}`, i))
+		}
+		s := newScript(t, searchPath, hitsOf(hits...))
+		got := text(mustDo(t, s.Surface, "search", `{"q":"rent","limit":100}`))
+		checkMatches(t, got, strings.Count(got, `. "cin_l55yfetei5rgdno73bc2zlugam/messages:`))
+		if len(got) > SearchTextMax {
+			t.Errorf("TEXT-2 the text has %d bytes", len(got))
+		}
+	})
 }
