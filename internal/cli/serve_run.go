@@ -89,10 +89,29 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 		return nil
 	})
 	group.Go(func() error { return s.reload(behind) })
+	group.Go(func() error { return s.awaitReplaced(groupCtx) })
 	if s.metrics != nil {
 		group.Go(func() error { return httpx.Run(groupCtx, s.metrics, s.metricsServer(), time.Second) })
 	}
 	return group.Wait()
+}
+
+// awaitReplaced ends the server when its store was removed or replaced: no request is
+// answered any more, and a new start opens the store that is there, or says that there
+// is none (H-4).
+func (s *service) awaitReplaced(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.store.Replaced():
+	}
+	err := &pdpp.Error{
+		Code:    pdpp.CodeBusy, // for a supervisor: a new start is worth a try
+		Message: "The store was removed or replaced while the server was running; the server ends.",
+		Hint:    "Start it again to serve the store that is there now. Stop the server before you put a store in place.",
+	}
+	s.log.Error(err.Message, "hint", err.Hint, "storage", s.store.Describe())
+	return err
 }
 
 // reload reads again what can be read again on every SIGHUP: the certificate. A bad one

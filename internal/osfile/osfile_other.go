@@ -18,3 +18,6 @@ func SyncFolder(string) error { return nil }
 
 // Foreign says nothing here.
 func Foreign(os.FileInfo) bool { return false }
+
+// Identify says nothing here.
+func Identify(string) (FileID, error) { return FileID{}, nil }

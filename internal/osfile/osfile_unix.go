@@ -54,3 +54,13 @@ func Foreign(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) != os.Geteuid()
 }
+
+// Identify says which file has a name.
+func Identify(path string) (FileID, error) {
+	var st syscall.Stat_t
+	err := syscall.Stat(path, &st)
+	for errors.Is(err, syscall.EINTR) {
+		err = syscall.Stat(path, &st)
+	}
+	return FileID{uint64(st.Dev), uint64(st.Ino)}, err
+}

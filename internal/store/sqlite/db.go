@@ -21,6 +21,7 @@ const busyTimeout = 5000
 // DB is an open SQLite store.
 type DB struct {
 	path    string
+	file    ownFile
 	write   chan *engine.Conn // holds the one writer when it is free
 	readers chan *reader
 	opened  int // readers there are
@@ -138,6 +139,9 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 	if db.readOnly {
 		return errReadOnly()
 	}
+	if err := db.file.check(); err != nil {
+		return err
+	}
 	conn, err := take(ctx, db.write)
 	if err != nil {
 		return err
@@ -154,6 +158,9 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 func (db *DB) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 	if db.readOnly {
 		return errReadOnly()
+	}
+	if err := db.file.check(); err != nil {
+		return err
 	}
 	started, err := db.turns.waitBulk(ctx)
 	if err != nil {

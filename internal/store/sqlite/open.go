@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -36,7 +37,8 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 // OpenAs is Open with only the changes that opts allows. Without Create, a missing store
 // is ErrNoStore; without Migrate, an older one is ErrOlder. Neither changes anything.
 func OpenAs(_ context.Context, dir string, opts Options) (*DB, error) {
-	db := &DB{path: filepath.Join(dir, "pdpp.db"), write: make(chan *engine.Conn, 1), turns: newTurns(dir), sliceTime: sliceTime}
+	path := filepath.Join(dir, "pdpp.db")
+	db := &DB{path: path, file: ownFile{path: path, replaced: make(chan struct{})}, write: make(chan *engine.Conn, 1), turns: newTurns(dir), sliceTime: sliceTime}
 	if err := db.prepare(dir, opts); err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func OpenAs(_ context.Context, dir string, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, openError(err)
 	}
-	if err := os.Chmod(db.path, 0o600); err != nil {
+	if err := cmp.Or(os.Chmod(db.path, 0o600), db.file.remember()); err != nil {
 		writer.Close()
 		return nil, err
 	}

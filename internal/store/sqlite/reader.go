@@ -63,6 +63,9 @@ func (r *reader) token(hash store.TokenHash) (store.Principal, error) {
 
 // View implements store.Store.
 func (db *DB) View(ctx context.Context, fn func(store.View) error) error {
+	if err := db.file.check(); err != nil {
+		return err
+	}
 	r, err := take(ctx, db.readers)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,7 +13,7 @@ import (
 // openReadOnly opens a store for reading alone: its disk or its folder cannot be
 // written to. Nothing is migrated then, and every Update fails.
 func (db *DB) openReadOnly() (*DB, error) {
-	if err := db.openReaders(); err != nil {
+	if err := cmp.Or(db.openReaders(), db.file.remember()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	r := <-db.readers
