@@ -49,11 +49,7 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 		lent := answers.Borrow()
 		defer func() { lent.GiveBack(req.body) }()
 		req.body = lent.Bytes()
-		done, err := s.turns.take(ctx, s, r, who, isExpensive(r))
-		if err != nil {
-			return err
-		}
-		err = s.view(ctx, func(v store.View) error {
+		err = req.inTurn(who, isExpensive(r), func(v store.View) error {
 			if err := req.admit(v, who); err != nil {
 				return err
 			}
@@ -62,7 +58,6 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 			}
 			return answer(req)
 		})
-		done() // what follows needs no snapshot
 		if err != nil {
 			return storageError(err)
 		}
@@ -74,6 +69,17 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 		}
 		return req.send(w)
 	}
+}
+
+// inTurn reads the store when it is the turn of the request. The turn ends with the
+// snapshot, also when fn panics.
+func (q *request) inTurn(who asker, isExpensive bool, fn func(store.View) error) error {
+	done, err := q.server.turns.take(q.ctx, q.server, q.http, who, isExpensive)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return q.server.view(q.ctx, fn)
 }
 
 // asker is who makes a request, not yet judged: by a bearer, or inside the process as

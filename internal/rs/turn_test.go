@@ -201,3 +201,31 @@ func TestSearchEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+// panickingStore is a store whose searches panic.
+type panickingStore struct{ store.Store }
+
+func (s panickingStore) View(ctx context.Context, fn func(store.View) error) error {
+	return s.Store.View(ctx, func(v store.View) error { return fn(panickingView{v}) })
+}
+
+type panickingView struct{ store.View }
+
+func (panickingView) Search(query.Search, func(*store.Match) (bool, error)) error {
+	panic("on purpose")
+}
+
+// A read that panics gives its turn back: the next ones of its client do not wait.
+func TestPanicEndsTurn(t *testing.T) {
+	t.Run("H-67 H-69", func(t *testing.T) {
+		w := ledger(t)
+		server := another(w, func(c *rs.Config) { c.Store, c.Rate = panickingStore{w.Store}, 600 })
+		tok := first(w.Grant(ledgerGrant))
+		for range store.Readers() + 1 {
+			if got := server.Get(tok, "/v1/search?q=rent"); got.Status != 500 {
+				t.Fatalf("a read that panics = %d, want 500", got.Status)
+			}
+		}
+		server.Get(tok, "/v1/streams/entries/aggregate?metric=count").OK()
+	})
+}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"time"
 
 	"pdpp"
@@ -62,6 +63,7 @@ func (t *tx) FindBlob(q query.Blob) (store.Blob, error) {
 	if !ok {
 		return store.Blob{}, store.BlobNotFound()
 	}
+	missing := store.BlobNotFound()
 	for _, src := range q.Sources {
 		s, ok, err := t.source(q.Subject, src.Source)
 		if err != nil {
@@ -70,23 +72,33 @@ func (t *tx) FindBlob(q query.Blob) (store.Blob, error) {
 		if !ok {
 			continue
 		}
+		// Whatever was uploaded: the answer must not tell which blobs there are.
+		if slices.ContainsFunc(src.Fields, func(f *pdpp.Field) bool { return s.Stale.Has(f.Name) }) {
+			missing = store.ErrRebuilding(src.Stream.Name)
+		}
 		b, uploaded, err := t.uploaded(s, hash)
 		if err != nil {
 			return store.Blob{}, err
 		}
-		for _, f := range src.Fields {
-			if !uploaded {
-				break
-			}
-			if s.Stale.Has(f.Name) {
-				return store.Blob{}, store.ErrRebuilding(src.Stream.Name)
-			}
-			if found, err := t.refers(s, f, q.ID); err != nil || found {
-				return b, err
-			}
+		if !uploaded {
+			continue
+		}
+		if found, err := t.refersIn(s, src.Fields, q.ID); err != nil || found {
+			return b, err
 		}
 	}
-	return store.Blob{}, store.BlobNotFound()
+	return store.Blob{}, missing
+}
+
+// refersIn reports whether a visible record refers to a blob in one of the fields. What
+// is not indexed yet is not found.
+func (t *tx) refersIn(s sqlgen.Source, fields []*pdpp.Field, id pdpp.BlobID) (bool, error) {
+	for _, f := range fields {
+		if found, err := t.refers(s, f, id); err != nil || found {
+			return found, err
+		}
+	}
+	return false, nil
 }
 
 // uploaded finds the blob among those of a source's connection.

@@ -135,7 +135,7 @@ func (db *DB) Close() error {
 }
 
 // Update implements store.Store.
-func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) (err error) {
 	if db.readOnly {
 		return errReadOnly()
 	}
@@ -151,7 +151,8 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.transact(ctx, &tx{db: db, conn: conn}, func() {}, fn), done())
+	defer func() { err = cmp.Or(err, done()) }() // also after a panic
+	return db.transact(ctx, &tx{db: db, conn: conn}, func() {}, fn)
 }
 
 // Bulk implements store.Store.

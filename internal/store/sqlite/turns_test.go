@@ -161,3 +161,20 @@ func TestSlicesOfProcessesTakeTurns(t *testing.T) { // H-2
 		t.Errorf("the process that waited was overtaken: %v", done.steps)
 	}
 }
+
+// TestPanicEndsUpdate: an Update that panics lets those of other processes go on.
+func TestPanicEndsUpdate(t *testing.T) { // H-2
+	dir := t.TempDir()
+	db := openDB(t, dir)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = db.Update(t.Context(), func(store.Tx) error { panic("on purpose") })
+	}()
+	if isLocked(t, filepath.Join(dir, "update.lock")) {
+		t.Error("update.lock is held after the Update has ended")
+	}
+}

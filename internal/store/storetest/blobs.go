@@ -23,6 +23,7 @@ var blobTests = []test{
 	{"of two subjects", testBlobSubjects},
 	{"uploaded again", testBlobAgain},
 	{"after another declaration", testBlobReindex},
+	{"B-2 before records are indexed anew", testBlobBeforeReindex},
 	{"sweep", testSweep},
 	{"sweep spares what is referred to", testSweepSpares},
 	{"sweep in steps", testSweepSteps},
@@ -269,6 +270,26 @@ func testBlobReindex(t *testing.T, open Opener) {
 	w.reaches("deleted", "one", false, w.in(connA, "scan"))
 	w.ingest(connA, put("b", `{"scan":null}`, 3))
 	w.reaches("another record", "one", false, w.in(connA, "scan"))
+}
+
+// testBlobBeforeReindex: while references are indexed, no answer tells which blobs there
+// are beside those that a visible record leads to.
+func testBlobBeforeReindex(t *testing.T, open Opener) {
+	w := newWorld(t, open, photos())
+	w.upload(connA, "shown", 0)
+	w.upload(connA, "hidden", 0)
+	w.ingest(connA, put("a", `{"pages":[`+ref("shown")+`],"tags":[`+ref("hidden")+`]}`, 1))
+	w.declareOnly(photos().with("tags blobs"))
+	src := w.in(connA, "pages", "tags")
+	w.reaches("in a field that was indexed", "shown", true, src)
+	for _, content := range []string{"hidden", "never uploaded"} {
+		err := w.store.View(t.Context(), func(v store.View) error {
+			_, err := v.FindBlob(query.Blob{Subject: w.subject, Sources: []query.BlobSource{src}, ID: blobOf(content)})
+			return err
+		})
+		rebuilding(t, content, err)
+	}
+	w.reaches("in other fields", "never uploaded", false, w.in(connA, "pages"))
 }
 
 // sweep goes through all uploads, n seconds after the start.
