@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"time"
@@ -136,6 +137,25 @@ func Terms(fields map[string]Termed, data []byte) []byte {
 		}
 	}
 	return terms.out
+}
+
+// TermsChange gives the terms of a search text that another one lacks, and those that it
+// has besides.
+func TermsChange(before, after []byte) (gone, added []byte) {
+	return termsWithout(before, after), termsWithout(after, before)
+}
+
+func termsWithout(text, other []byte) (out []byte) {
+	known := make(map[string]struct{})
+	for term := range bytes.FieldsSeq(other) {
+		known[string(term)] = struct{}{}
+	}
+	for term := range bytes.FieldsSeq(text) {
+		if _, ok := known[string(term)]; !ok {
+			out = append(append(out, term...), ' ')
+		}
+	}
+	return out
 }
 
 type preparer struct {

@@ -269,6 +269,8 @@ type tx struct {
 	reader *reader // of a view: what it reads is committed, so ids may be cached; nil on the writer
 	erased bool    // content was removed
 
+	freed map[int64]struct{} // record numbers that became free in this transaction
+
 	slice bool             // of a Bulk
 	over  <-chan time.Time // yields when the time of a slice is over
 	late  bool             // it did

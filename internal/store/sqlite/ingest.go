@@ -285,8 +285,15 @@ func (w *writer) insert(d *store.Document) (record int64, err error) {
 	return record, w.index(record, d)
 }
 
-// index writes the entries by which a record is found.
+// index writes the entries and the terms by which a record is found.
 func (w *writer) index(record int64, d *store.Document) error {
+	if err := w.indexEntries(record, d); err != nil || len(d.Search) == 0 {
+		return err
+	}
+	return w.run(insertTerms, record, string(d.Search))
+}
+
+func (w *writer) indexEntries(record int64, d *store.Document) error {
 	for _, e := range d.Index {
 		w.pending = append(w.pending, indexEntry{e, d.Order, record})
 		w.fresh[record] = struct{}{}
@@ -294,15 +301,13 @@ func (w *writer) index(record int64, d *store.Document) error {
 			return err
 		}
 	}
-	if len(d.Search) == 0 {
-		return nil
-	}
-	return w.run(insertTerms, record, string(d.Search))
+	return nil
 }
 
 // remove deletes a record with everything that was made from it.
 func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 	w.t.erased = true
+	w.t.removed(old.record)
 	if _, ok := w.fresh[old.record]; ok {
 		if err := w.flush(); err != nil {
 			return err
@@ -336,6 +341,10 @@ func (w *writer) forget(record int64, terms []byte) error {
 	if len(terms) == 0 {
 		return nil
 	}
+	return w.takeOut(record, terms)
+}
+
+func (w *writer) takeOut(record int64, terms []byte) error {
 	if w.forgotten == 0 {
 		marks, err := w.t.Meta(markedTerms)
 		if err != nil {
@@ -382,9 +391,9 @@ const counterBits = 20
 func (w *writer) number(ms int64) (int64, error) {
 	const farthest = 1<<42 - 1 // two centuries around 1970; the rest is clamped
 	ms = min(max(ms, -farthest), farthest)
-	if ms == w.lastSlot && w.lastRecord != 0 && (w.lastRecord+1)>>counterBits == ms {
-		w.lastRecord++
-		return w.lastRecord, nil
+	if next := w.t.unused(w.lastRecord + 1); ms == w.lastSlot && w.lastRecord != 0 && next>>counterBits == ms {
+		w.lastRecord = next
+		return next, nil
 	}
 	w.lastSlot = ms
 	for ; ; ms++ {
@@ -392,9 +401,30 @@ func (w *writer) number(ms int64) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if w.lastRecord = max(ms<<counterBits, top+1); w.lastRecord>>counterBits == ms {
+		if w.lastRecord = w.t.unused(max(ms<<counterBits, top+1)); w.lastRecord>>counterBits == ms {
 			return w.lastRecord, nil
 		}
+	}
+}
+
+// removed notes that a record number became free. This transaction does not use it again:
+// the search index must not get a term of a record in the transaction that marks it as
+// gone. It keeps such a mark beside the term for ever, and is damaged when the term is
+// taken out at once later.
+func (t *tx) removed(record int64) {
+	if t.freed == nil {
+		t.freed = map[int64]struct{}{}
+	}
+	t.freed[record] = struct{}{}
+}
+
+// unused is the first number from one on that this transaction did not free.
+func (t *tx) unused(record int64) int64 {
+	for {
+		if _, ok := t.freed[record]; !ok {
+			return record
+		}
+		record++
 	}
 }
 

@@ -240,10 +240,10 @@ func (w *writer) relayout(id pdpp.RecordID, old *stored) error {
 	if err != nil {
 		return err
 	}
-	if err := w.forget(old.record, store.Terms(former, data)); err != nil {
+	d := store.Prepare(w.b, store.Input{ID: id, Data: data})
+	if err := w.changeTerms(old.record, store.Terms(former, data), d.Search); err != nil {
 		return err
 	}
-	d := store.Prepare(w.b, store.Input{ID: id, Data: data})
 	var consent any
 	if d.ConsentTime != nil {
 		consent = d.ConsentTime
@@ -253,7 +253,26 @@ func (w *writer) relayout(id pdpp.RecordID, old *stored) error {
 	if err != nil {
 		return err
 	}
-	return w.index(old.record, &d)
+	return w.indexEntries(old.record, &d)
+}
+
+// changeTerms replaces the terms of a record in the search index. It touches only those
+// that differ: a term must not be marked as gone and come back in one transaction (see
+// removed).
+func (w *writer) changeTerms(record int64, before, after []byte) error {
+	gone, added := store.TermsChange(before, after)
+	if len(gone) == 0 && len(added) == 0 {
+		return nil
+	}
+	if len(before) > 0 { // then the index counts the record, also where no term goes
+		if err := w.takeOut(record, gone); err != nil {
+			return err
+		}
+	}
+	if len(after) == 0 {
+		return nil
+	}
+	return w.run(insertTerms, record, string(added))
 }
 
 // dropEntries removes a record's index entries, whatever fields they are of.

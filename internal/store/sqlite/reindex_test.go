@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"pdpp"
 	"pdpp/internal/manifest"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite/engine"
@@ -79,4 +81,57 @@ func TestReindexGoesOn(t *testing.T) { // M-11
 		t.Error("a word that is no longer indexed is still in the search index")
 	}
 	w.consistent(t)
+}
+
+// TestTermsCanBeTakenOut: after words were marked as gone from many records, by a new
+// declaration or by a change of the records, and the marks were cleared away, words can be
+// taken out of the search index one by one.
+func TestTermsCanBeTakenOut(t *testing.T) {
+	for name, change := range map[string]func(*testing.T, *world, int){
+		"M-11 REC-37 after a re-index": func(t *testing.T, w *world, _ int) {
+			m, err := manifest.Parse([]byte(strings.Replace(declaration, `["memo","note"]`, `["memo","parent"]`, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.db.Update(t.Context(), func(tx store.Tx) error { return tx.PutManifest(w.subject, m) }); err != nil {
+				t.Fatal(err)
+			}
+			if err := store.Reindex(t.Context(), w.db, nil); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"REC-37 after changes": func(t *testing.T, w *world, n int) { w.mustIngest(t, rents(w, n, "garden")...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			const n = 2000
+			w := newWorld(t)
+			w.mustIngest(t, rents(w, n, "house")...)
+			change(t, w, n)
+			w.tidy(t)
+			if err := w.find(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			const dropped = 150
+			for i := range dropped {
+				w.mustIngest(t, w.drop(fmt.Sprint("r", 7*i)))
+			}
+			w.consistent(t)
+			w.raw(t, func(c *engine.Conn) {
+				if got := searchable(t, c, "memo", "rent"); got != n-dropped {
+					t.Errorf("%d records are found by a word, want %d", got, n-dropped)
+				}
+			})
+		})
+	}
+}
+
+// rents are records with the same word, each of another time.
+func rents(w *world, n int, parent string) []store.Document {
+	docs := make([]store.Document, n)
+	for i := range docs {
+		docs[i] = store.Prepare(w.binding, store.Input{
+			ID: pdpp.RecordID(fmt.Sprint("r", i)), Data: fmt.Appendf(nil, `{"memo":"rent","parent":%q}`, parent), EmittedAt: epoch.Add(time.Duration(i) * time.Second),
+		})
+	}
+	return docs
 }
