@@ -15,7 +15,8 @@ var aggregateTool = Tool{
 	Title: "Numbers without records",
 	Description: "Computes one metric over the records of a stream, optionally grouped; read-only (GET /v1/streams/{stream}/aggregate). " +
 		"At most one of group_by and group_by_time. Never returns record bodies; for those use query_records. " +
-		"Text shows the numbers, structured output has all groups. A positive other_count means that groups beyond limit were cut. See schema for legal fields.",
+		"Text shows the numbers, structured output has all groups. Grouped answers have other_count, the sum of the counts of groups beyond limit; " +
+		"a positive value means that groups were cut off (top-N truncation). See schema for legal fields.",
 	args: argTable{
 		{name: "stream", kind: argStream, required: true, about: "Stream name, from schema."},
 		{name: "metric", kind: argEnum, required: true, enum: []string{"count", "sum", "min", "max", "count_distinct"}, about: "All but count need field."},
@@ -145,13 +146,20 @@ func aggregateValue(body []byte) string {
 	return text
 }
 
+// groupItem is a group's key with its value and, where that is another number, its
+// count.
 func groupItem(g []byte) string {
-	value, ok := rawjson.Get(g, "value")
-	if !ok {
-		value, _ = rawjson.Get(g, "count")
-	}
 	key, _ := rawjson.Get(g, "key")
-	return scalar(key, keyChars) + "=" + scalar(value, keyChars)
+	item := scalar(key, keyChars) + "="
+	count, counted := rawjson.Get(g, "count")
+	value, ok := rawjson.Get(g, "value")
+	switch {
+	case !ok:
+		return item + scalar(count, keyChars)
+	case !counted:
+		return item + scalar(value, keyChars)
+	}
+	return item + scalar(value, keyChars) + "(count:" + scalar(count, keyChars) + ")"
 }
 
 // groupsTail is what the answer says about groups that limit cut off (AGG-4).

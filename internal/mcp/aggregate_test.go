@@ -111,7 +111,8 @@ func TestAggregateArguments(t *testing.T) {
 // TestDescription: the description explains other_count (AGG-3).
 func TestDescription(t *testing.T) {
 	t.Run("AGG-3 description", func(t *testing.T) {
-		if !strings.Contains(aggregateTool.Description, "other_count means that groups beyond limit were cut") {
+		const want = "Grouped answers have other_count, the sum of the counts of groups beyond limit; a positive value means that groups were cut off (top-N truncation)."
+		if !strings.Contains(aggregateTool.Description, want) {
 			t.Errorf("description = %q", aggregateTool.Description)
 		}
 	})
@@ -169,7 +170,7 @@ func TestWorld(t *testing.T) {
 			},
 			{
 				`{"stream":"entries","metric":"max","field":"posted_at","group_by_time":"posted_at","granularity":"month","time_zone":"Europe/Zurich"}`,
-				`max(entries.posted_at) by posted_at/month tz="Europe/Zurich": "2026-03-01"="2026-03-30T09:00:00Z" "2026-04-01"="2026-04-30T09:00:00Z"; groups=2 shown=2 other_count=0`,
+				`max(entries.posted_at) by posted_at/month tz="Europe/Zurich": "2026-03-01"="2026-03-30T09:00:00Z"(count:1) "2026-04-01"="2026-04-30T09:00:00Z"(count:2); groups=2 shown=2 other_count=0`,
 			},
 		} {
 			if got := mustDo(t, s, "aggregate", tc.args).Content[0].Text; got != tc.want {

@@ -15,7 +15,6 @@ type sheet struct {
 	lent   *reuse.Room // that text stands in; nil when it is its own
 	shown  int
 	cut    bool // an item is shortened
-	beside bool // an item has its connection beside the handle
 }
 
 // add writes an item; false when there is no room for its handle and title, or for a
@@ -39,9 +38,9 @@ func (s *sheet) add(it *item) bool {
 		if cut && (s.most == 0 || share < s.most) {
 			s.most = share
 		}
-		s.put(it, text, cut)
+		s.put(text, cut)
 	case s.shown == 0:
-		s.put(it, append(append(s.text, it.head[:it.handle]...), '\n'), true)
+		s.put(append(append(s.text, it.head[:it.handle]...), '\n'), true)
 	default:
 		s.coming = 0
 		return false
@@ -53,12 +52,11 @@ func (s *sheet) add(it *item) bool {
 func (s *sheet) isOpen() bool { return s.coming > 0 }
 
 // put takes the text with an item appended.
-func (s *sheet) put(it *item, text []byte, cut bool) {
+func (s *sheet) put(text []byte, cut bool) {
 	s.room -= len(text) - len(s.text)
 	s.text = text
 	s.shown++
 	s.cut = s.cut || cut
-	s.beside = s.beside || it.ref.beside != ""
 }
 
 // countedToken is how much of a cursor counts against a budget (MS-21).

@@ -13,6 +13,9 @@ func (s *search) merge() []byte {
 	for _, a := range s.absent {
 		w.missing(a)
 	}
+	for _, name := range s.ungranted() {
+		w.notSearched(name)
+	}
 	for _, l := range s.lanes {
 		w.repeat(l.page.Warnings)
 	}

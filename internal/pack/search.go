@@ -131,6 +131,19 @@ func (s *search) streamsOf(m *Member) []string {
 	return names
 }
 
+// ungranted are the streams asked for that no usable member grants, each once.
+func (s *search) ungranted() []string {
+	var names []string
+	usable := s.usable()
+	for _, name := range s.streams {
+		isGranted := slices.ContainsFunc(usable, func(m *Member) bool { return m.grants(name) })
+		if !isGranted && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // queryFor is the query of a member: its own streams, at its own place.
 func (s *search) queryFor(l *lane) rsclient.Query {
 	q := s.query.Without()

@@ -44,13 +44,23 @@ func TestSearchTool(t *testing.T) {
 	})
 	t.Run("PKG-2 each member is asked for its own streams only", func(t *testing.T) {
 		h.calls.take()
-		tool(h.pkg, "search", `{"q":"rent","streams":["messages","entries","receipts","nowhere"]}`)
+		res := tool(h.pkg, "search", `{"q":"rent","streams":["messages","entries","receipts","nowhere","elsewhere","nowhere"]}`)
 		want := []string{
 			"cin_a1 /v1/search?q=rent&streams=entries&streams=receipts&limit=25", "cin_b2 /v1/search?q=rent&streams=entries&limit=25",
 			"cin_m3 /v1/search?q=rent&streams=messages&limit=25",
 		}
 		if diff := cmp.Diff(want, h.calls.take()); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
+		}
+		warned := fmt.Sprint(at(t, res.Structured, "data.meta.warnings"))
+		const tail = " message:No usable source of this package grants this stream; it was not searched. param:streams]"
+		if want := "[map[code:stream_not_granted detail:map[stream:nowhere]" + tail + " map[code:stream_not_granted detail:map[stream:elsewhere]" + tail; !strings.HasPrefix(warned, want) {
+			t.Errorf("warnings %s\nwant first %s", warned, want)
+		}
+		for _, name := range []string{"nowhere", "elsewhere"} {
+			if text := res.Content[0].Text; !strings.Contains(text, `warning code="stream_not_granted" stream="`+name+`" `) {
+				t.Errorf("the text does not say that %s was left out: %s", name, text)
+			}
 		}
 	})
 	t.Run("PKG-3 a member with none of the streams is not called", func(t *testing.T) {

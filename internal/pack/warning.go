@@ -43,6 +43,17 @@ func (w *warnings) missing(a absence) {
 	w.own = append(w.own, o.close())
 }
 
+// notSearched warns that a stream was asked for in vain (H-90).
+func (w *warnings) notSearched(stream string) {
+	var detail, o object
+	detail.text("stream", stream)
+	o.text("code", "stream_not_granted")
+	o.text("message", "No usable source of this package grants this stream; it was not searched.")
+	o.text("param", "streams")
+	o.raw("detail", detail.close())
+	w.own = append(w.own, o.close())
+}
+
 // noCursor warns that there is more and no cursor leads there (H-91).
 func (w *warnings) noCursor() {
 	var o object

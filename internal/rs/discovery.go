@@ -133,10 +133,12 @@ func appendResource(b []byte, base, resource, name string) []byte {
 	return appendMember(b, "pdpp_core_query_base", base+"/v1")
 }
 
-// appendEndpoint appends the members that lead an agent to the MCP endpoint.
+// appendEndpoint appends the members that lead an agent to the MCP endpoint, and say
+// that it is an adapter over the reads of /v1.
 func appendEndpoint(b []byte, base string) []byte {
 	b = appendText(b, `"endpoint":`)
 	b = rawjson.AppendString(b, base+mcpPath)
+	b = appendMember(b, "adapter_over", base+"/v1")
 	return appendText(b, `,"transport":"streamable_http","setup_intent":"grant_scoped_read","no_owner_token":true`)
 }
 

@@ -36,14 +36,14 @@ func TestDiscovery(t *testing.T) {
 		if got := a.At("pdpp_discovery_hints.mcp_endpoint"); got != w.URL+"/mcp" {
 			t.Errorf("mcp_endpoint = %v", got)
 		}
-		sameJSON(t, a.At("pdpp_agent_discovery"), atR(w.URL, `{"advisory": true, "mcp": {"endpoint": "R/mcp", "transport": "streamable_http",
+		sameJSON(t, a.At("pdpp_agent_discovery"), atR(w.URL, `{"advisory": true, "mcp": {"endpoint": "R/mcp", "adapter_over": "R/v1", "transport": "streamable_http",
 			"setup_intent": "grant_scoped_read", "no_owner_token": true, "resource_metadata": "R/.well-known/oauth-protected-resource/mcp"}}`))
 	})
 	t.Run("META-2 the document of the MCP endpoint names it and no owner token", func(t *testing.T) {
 		sameJSON(t, w.Get("", mcpDocument).OK().JSON(), atR(w.URL, `{"resource": "R/mcp", "resource_name": "Test data (MCP)",
 			"bearer_methods_supported": ["header"], "scopes_supported": ["pdpp:read"],
 			"pdpp_core_query_base": "R/v1", "pdpp_token_kinds_supported": ["client", "mcp_package"],
-			"pdpp_agent_discovery": {"advisory": true, "mcp": {"endpoint": "R/mcp", "transport": "streamable_http",
+			"pdpp_agent_discovery": {"advisory": true, "mcp": {"endpoint": "R/mcp", "adapter_over": "R/v1", "transport": "streamable_http",
 				"setup_intent": "grant_scoped_read", "no_owner_token": true}}}`))
 	})
 	t.Run("ICON-3 only standard members and those of PDPP", func(t *testing.T) {

@@ -215,6 +215,8 @@ func groups(v *visit) {
 	a := s.do("aggregate", `{"stream":"messages","metric":"count","group_by":"folder"}`)
 	a.says(`count(messages) by folder: "inbox"=4 `, `"bills"=1`, `"sent"=1`, "groups=3 shown=3")
 	a.isBody("data", s.again(a))
+	a = s.do("aggregate", `{"stream":"messages","metric":"sum","field":"pages","group_by":"folder"}`)
+	a.says("sum(messages.pages) by folder: ", `(count:4)`, `(count:1)`)
 
 	v = v.other()
 	var lines []string

@@ -50,13 +50,16 @@ func stableResults(v *visit) {
 	}
 }
 
+// passIDs is what every page of hits says about its ids.
+const passIDs = "Pass an id unchanged to fetch or read_record_field; add connection_id only where it is shown beside the id."
+
 func hitsInText(v *visit) {
 	s := v.as(everything)
 	a := s.do("search", `{"q":"rent"}`)
 	a.says(`"cin_work/messages:m1" "Office rent" at="2026-01-07T10:00:00Z" | subject="Office <mark>rent</mark>"`,
 		`"cin_home/messages:m2" "Re: the flat" at="2026-01-03T10:00:00Z" | body="The <mark>rent</mark> was paid on Monday."`,
-		`"cin_work" connector_key="post" "Work post" hits=1`, `"cin_home" connector_key="post" "Home post" hits=2`, "Pass an id unchanged to fetch")
-	if strings.Contains(a.text, "connection_id") {
+		`"cin_work" connector_key="post" "Work post" hits=1`, `"cin_home" connector_key="post" "Home post" hits=2`, passIDs)
+	if strings.Contains(a.text, "connection_id=") {
 		v.Errorf("a connection that the id has is shown again: %s", a.text)
 	}
 	if strings.Contains(a.text, "{") {
@@ -183,7 +186,7 @@ func unwrapped(v *visit) {
 		"results.0.id": "messages:m1", "results.0.connection_id": "cin/odd", "results.1.id": "page 7", "results.1.url": "https://pages.example/7",
 		"results.2.id": "cin_home/messages:m2",
 	})
-	a.says(`1. "messages:m1" connection_id="cin/odd" "Odd rent"`, `2. "page 7" `, `3. "cin_home/messages:m2" "Plain rent"`, "Add connection_id where a line shows it.")
+	a.says(`1. "messages:m1" connection_id="cin/odd" "Odd rent"`, `2. "page 7" `, `3. "cin_home/messages:m2" "Plain rent"`, passIDs)
 	s.do("fetch", `{"id":"messages:m1","connection_id":"cin/odd"}`).wantAsked("/v1/streams/messages/records/m1?connection_id=cin/odd")
 }
 
