@@ -210,7 +210,7 @@ func batchFailure(err error, stored int) error {
 	case isContext(err), code == pdpp.CodeNotFound, code == pdpp.CodeConnectionNotFound, code == pdpp.CodeInvalidToken:
 		return err
 	}
-	message := "The records could not be stored; nothing was. Send the same call again."
+	message := "The records were not stored. Send the same call again."
 	if stored > 0 {
 		message = fmt.Sprintf("Not all records could be stored: of the accepted lines the first %d were. Send the same call again.", stored)
 	}

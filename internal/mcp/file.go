@@ -46,7 +46,7 @@ func appendFile(list []file, path string, value []byte) []file {
 		return list
 	}
 	facts, _ := evidence.DetectBinary(value, true)
-	return append(list, file{path: path, id: id, facts: facts, charset: charsetOf(textMember(value, "mime_type"))})
+	return append(list, file{path: path, id: id, facts: facts, charset: rsclient.Charset(textMember(value, "mime_type"))})
 }
 
 // element splits the path of one of a list of references: field.n.

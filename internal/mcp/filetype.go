@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"mime"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -21,15 +20,6 @@ var textTypes = map[string]bool{
 func isTextType(t string) bool {
 	t = strings.ToLower(t)
 	return strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml") || textTypes[t]
-}
-
-// charsetOf is the parameter charset of a media type; "" when it has none.
-func charsetOf(mediaType string) string {
-	_, params, err := mime.ParseMediaType(mediaType)
-	if err != nil {
-		return ""
-	}
-	return params["charset"]
 }
 
 // decoding finds how a charset is decoded: nil for UTF-8, and for none, which is taken

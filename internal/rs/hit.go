@@ -152,14 +152,7 @@ func appendIdentity(b []byte, h *hit, rec *evidence.Record) []byte {
 
 // appendMatched appends the names of the fields that matched.
 func appendMatched(b []byte, fields []string) []byte {
-	b = appendText(b, `,"matched_fields":[`)
-	for i, name := range fields {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = rawjson.AppendString(b, name)
-	}
-	return append(b, ']')
+	return appendNames(appendText(b, `,"matched_fields":`), fields)
 }
 
 // evidenceRecord is the projected record that cards and excerpts are made of. It

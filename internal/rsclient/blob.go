@@ -20,7 +20,7 @@ func (c *Client) Blob(ctx context.Context, id string, q Query, part Part) (*Blob
 	from, size := r.contentRange()
 	b := &Blob{MimeType: octets, Size: size, SHA256: digest(r.header)}
 	if t := mediaType(r.header); t != "" {
-		b.MimeType, b.Charset = t, charset(r.header)
+		b.MimeType, b.Charset = t, Charset(r.header.Get("Content-Type"))
 	}
 	switch {
 	case r.status == http.StatusRequestedRangeNotSatisfiable && size >= 0 && size <= int64(part.From):
@@ -59,9 +59,9 @@ func (r *reply) contentRange() (from, size int64) {
 	return natural(first), natural(total)
 }
 
-// charset is the parameter of Content-Type; "" when there is none.
-func charset(h http.Header) string {
-	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+// Charset is the parameter charset of a media type; "" when it has none.
+func Charset(mediaType string) string {
+	_, params, err := mime.ParseMediaType(mediaType)
 	if err != nil {
 		return ""
 	}
