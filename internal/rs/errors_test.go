@@ -95,7 +95,7 @@ func errorTable(x *troubled) []anError {
 			return x.Get(x.expired, list)
 		}},
 		{"grant_invalid", 403, denied, "next_step", x.get(x.bad, list)},
-		{"permission_error", 403, denied, "", x.get(x.pack, list)},
+		{"permission_error", 403, denied, "next_step", x.get(x.pack, list)},
 		{"not_found", 404, missing, "", x.get(tok, list+"/nope")},
 		{"connection_not_found", 404, missing, "param", x.get(tok, list+"?connection_id=nope")},
 		{"stream_not_declared", 404, missing, "stream", x.get(x.undone, "/v1/streams/tocks/records")},
