@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,14 +24,14 @@ var aggregateTool = Tool{
 		{name: "field", kind: argText, about: "Field to compute; not with count."},
 		{name: "group_by", kind: argText, about: "Field to group by; not with group_by_time."},
 		{name: "group_by_time", kind: argText, about: "Time field to group by; needs granularity."},
-		{name: "granularity", kind: argEnum, enum: []string{"minute", "hour", "day", "week", "month", "quarter", "year"}, about: "Size of the time buckets; goes with group_by_time."},
+		{name: "granularity", kind: argEnum, enum: granularities, about: "Size of the time buckets; goes with group_by_time."},
 		{name: "time_zone", kind: argText, about: "IANA zone of the buckets, such as Europe/Zurich; default UTC."},
 		{name: "order", kind: argEnum, enum: []string{"asc", "desc"}, about: "Time buckets: which end limit keeps."},
-		{name: "limit", kind: argInt, min: 1, max: 100, about: "Most groups; default 10, of time buckets 100."},
+		{name: "limit", kind: argInt, min: 1, max: maxGroups, about: "Most groups; default 10, of time buckets 100."},
 		{name: "filter", kind: argFilter, about: filterAbout},
 		{name: "connection_id", kind: argID, about: "Count one source only."},
 	},
-	output: `{"type":"object","properties":{"data":{"type":"object"},` +
+	output: `{"type":"object","properties":{"data":{"type":"object"},"next":{"type":"object"},` +
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},"anyOf":[{"required":["data"]},{"required":["error"]}]}`,
 	call: callAggregate,
@@ -42,8 +43,12 @@ func callAggregate(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	var more []byte
+	if hasOthers(answer.Body) {
+		more = appendNext(nil, c.moreGroups(false))
+	}
 	return &Result{
-		Structured: c.structured(answer.Body, answer.RequestID),
+		Structured: c.structured(answer.Body, answer.RequestID, more...),
 		Content:    []Block{{Text: c.aggregateText(answer.Body)}},
 	}, nil
 }
@@ -69,15 +74,26 @@ func (c *call) aggregateText(body []byte) string {
 	var shown []string
 	total, tail := 0, groupsTail(body)
 	room := AggTextMax - len(head) - len(dimension) - len(tail) - groupsReserve
+	if hasOthers(body) {
+		room -= max(len(c.moreGroupsLine(false)), len(c.moreGroupsLine(true)))
+	}
 	for _, line := range notes {
 		room -= len(line) + 1
 	}
+	size := 0
 	for g := range rawjson.Elements(groups) {
 		total++
 		item := groupItem(g)
-		if room -= len(item) + 1; room >= 0 {
-			shown = append(shown, item)
-		}
+		size += len(item) + 1
+		shown = append(shown, item)
+	}
+	if size > room && !hasOthers(body) { // now there is a line about them
+		room -= len(c.moreGroupsLine(true))
+	}
+	for size > room && len(shown) > 0 {
+		last := len(shown) - 1
+		size -= len(shown[last]) + 1
+		shown = shown[:last]
 	}
 	list := "none"
 	if len(shown) > 0 {
@@ -92,7 +108,52 @@ func (c *call) aggregateText(body []byte) string {
 		}
 		lines = append(lines, "not shown: "+strconv.Itoa(n)+" groups (all in structured output)"+advice)
 	}
+	if cut := total > len(shown); cut || hasOthers(body) {
+		return strings.Join(lines, "\n") + c.moreGroupsLine(cut)
+	}
 	return strings.Join(lines, "\n")
+}
+
+// maxGroups is the largest limit; granularities are in their order.
+const maxGroups = 100
+
+var granularities = []string{"minute", "hour", "day", "week", "month", "quarter", "year"}
+
+// moreGroups is the call that shows groups beyond those of this one (MS-113): more of
+// them, or, where there are too many for one answer or (cut) for its text, larger time
+// buckets, or else what the stream can be filtered with.
+func (c *call) moreGroups(cut bool) *Next {
+	limit, given := c.args.Int("limit")
+	timed := c.args.Has("group_by_time")
+	if !given && timed || limit == maxGroups {
+		cut = true // the default of time buckets is the largest
+	}
+	if !cut {
+		return c.rerun(maxGroups)
+	}
+	if at := slices.Index(granularities, c.args.Text("granularity")); timed && at >= 0 && at+1 < len(granularities) {
+		return &Next{c.tool.Name, c.args.JSON(member{"granularity", rawjson.AppendString(nil, granularities[at+1])}, member{"limit", nil})}
+	}
+	return c.narrow()
+}
+
+// moreGroupsLine is that call as a last line; "" where it would take most of the text.
+func (c *call) moreGroupsLine(cut bool) string {
+	next := c.moreGroups(cut)
+	line := "\nnext: " + next.Tool + " " + escapeHidden(string(next.Args))
+	if next.Tool == "schema" {
+		line += " shows what to filter by"
+	}
+	if len(line) > AggTextMax/2 {
+		return ""
+	}
+	return line
+}
+
+// hasOthers reports records in groups that the answer does not have.
+func hasOthers(body []byte) bool {
+	other, _ := rawjson.Get(body, "other_count")
+	return rawjson.KindOf(other) == rawjson.KindNumber && string(other) != "0" && other[0] != '-'
 }
 
 // groupsReserve is room for the constant words around the groups, with their counts.
@@ -169,7 +230,7 @@ func groupsTail(body []byte) string {
 		return ""
 	}
 	tail := " other_count=" + scalar(other, keyChars)
-	if rawjson.KindOf(other) == rawjson.KindNumber && string(other) != "0" && other[0] != '-' {
+	if hasOthers(body) {
 		tail += " (records in groups beyond limit)"
 	}
 	return tail

@@ -118,6 +118,68 @@ func TestDescription(t *testing.T) {
 	})
 }
 
+// TestAggregateGoesOn: groups that are not shown have a call, and following the calls
+// ends (MS-113).
+func TestAggregateGoesOn(t *testing.T) {
+	var long []string
+	for i := range 100 {
+		long = append(long, fmt.Sprintf(`{"key":"%s%d","count":1}`, strings.Repeat("x", 60), i))
+	}
+	for name, tc := range map[string]struct {
+		body, args string
+		want       []string
+	}{
+		"AGG-4 more groups, then the schema": {
+			`"groups":[{"key":"a","count":1}],"other_count":50`, `{"stream":"entries","metric":"count","group_by":"memo","limit":1}`,
+			[]string{`aggregate {"stream":"entries","metric":"count","group_by":"memo","limit":100}`, `schema {"stream":"entries"} shows what to filter by`},
+		},
+		"AGG-4 the default of groups": {
+			`"groups":[{"key":"a","count":1}],"other_count":50`, `{"stream":"entries","metric":"count","group_by":"memo"}`,
+			[]string{`aggregate {"stream":"entries","metric":"count","group_by":"memo","limit":100}`, `schema {"stream":"entries"} shows what to filter by`},
+		},
+		"AGG-4 larger buckets": {
+			`"groups":[{"key":"a","count":1}],"other_count":50`, `{"stream":"entries","metric":"count","group_by_time":"at","granularity":"month","connection_id":"c"}`,
+			[]string{
+				`aggregate {"stream":"entries","metric":"count","group_by_time":"at","granularity":"quarter","connection_id":"c"}`,
+				`aggregate {"stream":"entries","metric":"count","group_by_time":"at","granularity":"year","connection_id":"c"}`,
+				`schema {"stream":"entries","connection_id":"c"} shows what to filter by`,
+			},
+		},
+		"AGG-4 a text that is too short": {
+			`"groups":[` + strings.Join(long, ",") + `],"other_count":0`, `{"stream":"entries","metric":"count","group_by":"memo"}`,
+			[]string{`schema {"stream":"entries"} shows what to filter by`},
+		},
+		"AGG-4 nothing is left": {`"groups":[{"key":"a","count":1}],"other_count":0`, `{"stream":"entries","metric":"count","group_by":"memo"}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(t, always(aggregateBody(tc.body))).Surface
+			var got []string
+			for args := tc.args; args != "" && len(got) < 10; {
+				res := mustDo(t, s, "aggregate", args)
+				text := res.Content[0].Text
+				if len(text) > AggTextMax {
+					t.Errorf("text of %d bytes", len(text))
+				}
+				_, next, _ := strings.Cut(text, "\nnext: ")
+				if next == "" {
+					break
+				}
+				if tool := find(t, res.Structured, "next.tool"); tool != nil != strings.Contains(tc.body, `"other_count":50`) {
+					t.Errorf("structured output goes on with %v", tool)
+				}
+				got = append(got, next)
+				args, _ = strings.CutPrefix(next, "aggregate ")
+				if args == next {
+					args = ""
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("next: lines (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestAggregateError: an error of the server is relayed, with the way on (MS-41,
 // MS-49).
 func TestAggregateError(t *testing.T) {
@@ -166,7 +228,7 @@ func TestWorld(t *testing.T) {
 			{`{"stream":"entries","metric":"sum","field":"amount_minor"}`, "sum(entries.amount_minor) = 250000 over 3 records"},
 			{
 				`{"stream":"entries","metric":"count","group_by":"memo","limit":1,"connection_id":"cin_a1"}`,
-				`count(entries) by memo: "April rent"=1; groups=1 shown=1 other_count=1 (records in groups beyond limit)`,
+				`count(entries) by memo: "April rent"=1; groups=1 shown=1 other_count=1 (records in groups beyond limit)` + "\nnext: aggregate " + `{"stream":"entries","metric":"count","group_by":"memo","limit":100,"connection_id":"cin_a1"}`,
 			},
 			{
 				`{"stream":"entries","metric":"max","field":"posted_at","group_by_time":"posted_at","granularity":"month","time_zone":"Europe/Zurich"}`,
@@ -202,7 +264,7 @@ func TestBudget(t *testing.T) {
 			if len(text) > AggTextMax || !strings.Contains(text, " other_count=3 (records in groups beyond limit)") {
 				rt.Fatalf("%d bytes: %q", len(text), text)
 			}
-			if lines := strings.Split(text, "\n"); len(lines) > 2 || slices.Contains(lines, "") {
+			if lines := strings.Split(text, "\n"); len(lines) > 3 || slices.Contains(lines, "") {
 				rt.Fatalf("lines %q", lines)
 			}
 		})
