@@ -348,6 +348,10 @@ func (r textReader) groups() (out []group) {
 		}
 		v, _ := s.value()
 		out = append(out, group{text(key), text(v)})
+		if s.skip("(count:") { // of a metric other than count
+			s.value()
+			s.skip(")")
+		}
 	}
 }
 
