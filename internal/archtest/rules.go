@@ -189,9 +189,8 @@ var Rules = []Rule{
 	{
 		Name:     "clock",
 		Packages: everything,
-		// httpx sets deadlines of sockets, which are the wall clock's; store/sqlite ends a
-		// slice of a long write after some time, and nothing else depends on it.
-		Except:   append([]string{"pdpp/internal/bench/...", "pdpp/internal/httpx", "pdpp/internal/store/sqlite"}, programs...),
+		// httpx sets deadlines of sockets, which are the wall clock's.
+		Except:   append([]string{"pdpp/internal/bench/...", "pdpp/internal/httpx"}, programs...),
 		NeverUse: []string{"time.Now", "time.Since", "time.Until"},
 		Because:  "the clock is injected: expiry, cursors and retention are tested at chosen times, without sleeping",
 	},
