@@ -127,6 +127,18 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// AddMessage gives err with text as a further sentence of its message. An error that is
+// no Error has no message to show and comes back as it is.
+func AddMessage(err error, text string) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	told := *e
+	told.Message += " " + text
+	return &told
+}
+
 // Errorf makes an Error with a message that is safe to show.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}

@@ -203,16 +203,26 @@ func freshBinding(ctx context.Context, st store.Store, b *store.Binding) (*store
 	return b, err
 }
 
-// batchFailure gives a failure its code (I-7). What the store says about the
-// request itself or its token, and the end of the context, are no storage failures.
+// batchFailure gives a failure its code (I-7) and says how many lines were stored. What
+// the store says about the request itself or its token, and the end of the context, are
+// no storage failures.
 func batchFailure(err error, stored int) error {
-	switch code := pdpp.CodeOf(err); {
-	case isContext(err), code == pdpp.CodeNotFound, code == pdpp.CodeConnectionNotFound, code == pdpp.CodeInvalidToken:
+	if isContext(err) {
 		return err
 	}
-	message := "The records were not stored. Send the same call again."
+	done := "The records were not stored."
 	if stored > 0 {
-		message = fmt.Sprintf("Not all records could be stored: of the accepted lines the first %d were. Send the same call again.", stored)
+		done = fmt.Sprintf("Not all records could be stored: of the accepted lines the first %d were.", stored)
 	}
-	return &pdpp.Error{Code: pdpp.CodeIngestStorage, Message: message, RetryAfter: 1, Op: "ingest.Batch", Err: err}
+	out := &pdpp.Error{Code: pdpp.CodeIngestStorage, Message: done + " Send the same call again.", RetryAfter: 1, Op: "ingest.Batch", Err: err}
+	if cause := (*pdpp.Error)(nil); errors.As(err, &cause) {
+		switch cause.Code {
+		case pdpp.CodeNotFound, pdpp.CodeConnectionNotFound, pdpp.CodeInvalidToken:
+			return pdpp.AddMessage(cause, done)
+		case pdpp.CodeUnavailable: // as on a full disk: its message says why
+			out.Message = cause.Message + " " + out.Message
+			out.RetryAfter = max(out.RetryAfter, cause.RetryAfter)
+		}
+	}
+	return out
 }

@@ -106,6 +106,46 @@ func TestBatchSlices(t *testing.T) { // I-7
 	}
 }
 
+// TestBatchFailureCauses: what the store says about a failure is passed on, and with it
+// how many lines were stored before.
+func TestBatchFailureCauses(t *testing.T) {
+	full := &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The disk is full.", RetryAfter: 60}
+	for name, c := range map[string]struct {
+		cause *pdpp.Error
+		slice int // that fails
+		want  pdpp.Error
+	}{
+		"I-7 a full disk": {full, 2, pdpp.Error{
+			Code: pdpp.CodeIngestStorage, RetryAfter: 60,
+			Message: "The disk is full. Not all records could be stored: of the accepted lines the first 8 were. Send the same call again.",
+		}},
+		"I-7 a full disk at once": {full, 0, pdpp.Error{
+			Code: pdpp.CodeIngestStorage, RetryAfter: 60,
+			Message: "The disk is full. The records were not stored. Send the same call again.",
+		}},
+		"I-11 a token that was revoked": {pdpp.Errorf(pdpp.CodeInvalidToken, "The token was revoked."), 1, pdpp.Error{
+			Code:    pdpp.CodeInvalidToken,
+			Message: "The token was revoked. Not all records could be stored: of the accepted lines the first 4 were.",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := &spy{Store: w.Store, most: 4}
+			s.before = func() error {
+				if len(s.commits) == c.slice {
+					return c.cause
+				}
+				return nil
+			}
+			_, err := Batch(t.Context(), s, w.binding("items"), strings.NewReader(lines(0, 10)), noon)
+			var got *pdpp.Error
+			if !errors.As(err, &got) || got.Code != c.want.Code || got.Message != c.want.Message || got.RetryAfter != c.want.RetryAfter {
+				t.Errorf("Batch = %#v, want %#v", err, c.want)
+			}
+		})
+	}
+}
+
 func TestBatchFailures(t *testing.T) {
 	w := newWorld(t)
 	b := w.binding("items")

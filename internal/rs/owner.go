@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -165,7 +166,7 @@ func deleteRecord(q *ownerRequest) error {
 		_, err := tx.Ingest(q.binding, []store.Document{doc}, q.now)
 		return err
 	})
-	return q.sendEmpty(staleError(err))
+	return q.sendEmpty(deleteFailure(err, 0))
 }
 
 // deleteRecords answers DELETE …/records (I-9).
@@ -178,16 +179,25 @@ func deleteRecords(q *ownerRequest) error {
 	if err != nil {
 		return err
 	}
-	for deleted := int64(1); deleted > 0; {
+	total := int64(0)
+	for deleted := int64(1); deleted > 0; total += deleted {
 		err := q.store.Bulk(q.ctx, func(tx store.Tx) (err error) {
 			deleted, err = tx.DeleteAll(q.binding, begin.Number, q.now)
 			return err
 		})
 		if err != nil {
-			return staleError(err)
+			return deleteFailure(err, total)
 		}
 	}
 	return q.sendEmpty(nil)
+}
+
+// deleteFailure says how much a delete that failed had done (I-9).
+func deleteFailure(err error, deleted int64) error {
+	if deleted == 0 {
+		return pdpp.AddMessage(staleError(err), "Nothing was changed.")
+	}
+	return pdpp.AddMessage(staleError(err), fmt.Sprintf("Of the records %d were deleted before that.", deleted))
 }
 
 // staleError asks the caller to repeat a write that met a new declaration.

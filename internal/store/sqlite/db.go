@@ -257,7 +257,7 @@ func storageError(ctx context.Context, err error) error {
 	case engine.IsBusy(err):
 		return &pdpp.Error{Code: pdpp.CodeBusy, Message: "The store is busy; try again.", RetryAfter: 1, Err: err}
 	case engine.IsFull(err):
-		return &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The disk is full; nothing was stored.", RetryAfter: 60, Err: err}
+		return &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The disk is full.", RetryAfter: 60, Err: err}
 	}
 	return err
 }

@@ -148,8 +148,9 @@ func TestDiskFull(t *testing.T) {
 	limit("1") // no fewer than there are: no room at all
 	big := `{"memo":"` + strings.Repeat("big ", 1<<18) + `"}`
 	err := w.ingest(t.Context(), w.put("a", `{"memo":"changed"}`), w.put("b", big))
-	if pdpp.CodeOf(err) != pdpp.CodeUnavailable {
-		t.Errorf("Ingest = %v, want temporarily_unavailable", err)
+	var full *pdpp.Error
+	if !errors.As(err, &full) || full.Code != pdpp.CodeUnavailable || full.Message != "The disk is full." || full.RetryAfter != 60 {
+		t.Errorf("Ingest = %v, want temporarily_unavailable for 60 s", err)
 	}
 	w.consistent(t)
 	w.raw(t, func(c *engine.Conn) {

@@ -1,0 +1,104 @@
+package rs_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pdpp"
+	"pdpp/internal/rs"
+	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
+)
+
+// interrupted is a store whose slices of a sliced write call a function with the number
+// of slices before. An error of that function fails the slice.
+type interrupted struct {
+	store.Store
+	before func(done int) error
+	done   int
+}
+
+func (s *interrupted) Bulk(ctx context.Context, fn func(store.Tx) error) error {
+	if err := s.before(s.done); err != nil {
+		return err
+	}
+	s.done++
+	return s.Store.Bulk(ctx, fn)
+}
+
+func (s *interrupted) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if err := s.before(s.done); err != nil {
+		return err
+	}
+	return s.Store.Update(ctx, fn)
+}
+
+func interrupt(w *resttest.World, before func(done int) error) *resttest.World {
+	return another(w, func(c *rs.Config) { c.Store = &interrupted{Store: w.Store, before: before} })
+}
+
+// twoSlices are lines that are too long for one slice together.
+func twoSlices() string {
+	long := quoted(strings.Repeat("long ", 500_000))
+	return `{"key":"n1","data":{"id":"n1","note":` + long + `}}` + "\n" + `{"key":"n2","data":{"id":"n2","note":` + long + `}}`
+}
+
+func TestFullDisk(t *testing.T) {
+	full := &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The disk is full.", RetryAfter: 60}
+	const records = "/v1/streams/entries/records"
+	for _, c := range []struct {
+		name, method, target string
+		slices               int // that succeed
+		code                 pdpp.Code
+		message              string
+	}{
+		{"I-7 ingest", "POST", ingestPath, 0, pdpp.CodeIngestStorage, "The disk is full. The records were not stored. Send the same call again."},
+		{"I-7 ingest in part", "POST", ingestPath, 1, pdpp.CodeIngestStorage, "The disk is full. Not all records could be stored: of the accepted lines the first 1 were. Send the same call again."},
+		{"I-9 delete", "DELETE", records + "/ent_31?connection_id=cin_a1", 0, pdpp.CodeUnavailable, "The disk is full. Nothing was changed."},
+		{"I-9 delete all", "DELETE", records + "?connection_id=cin_a1", 0, pdpp.CodeUnavailable, "The disk is full. Nothing was changed."},
+		{"I-9 delete all in part", "DELETE", records + "?connection_id=cin_a1", 1, pdpp.CodeUnavailable, "The disk is full. Of the records 2 were deleted before that."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := ledger(t)
+			sick := interrupt(w, func(done int) error {
+				if done == c.slices {
+					return full
+				}
+				return nil
+			})
+			a := sick.Do(c.method, w.OwnerToken(), c.target, twoSlices(), "Content-Type: application/x-ndjson")
+			expect(t, a, 503, c.code)
+			if got := a.At("error.message"); got != c.message || a.Header.Get("Retry-After") != "60" {
+				t.Errorf("Retry-After %q: %v", a.Header.Get("Retry-After"), got)
+			}
+		})
+	}
+}
+
+// TestTokenRevokedBetweenSlices: the answer says how much the call had done.
+func TestTokenRevokedBetweenSlices(t *testing.T) {
+	for _, c := range []struct{ name, method, target, message string }{
+		{"I-11 ingest", "POST", ingestPath, "Not all records could be stored: of the accepted lines the first 1 were."},
+		{"I-11 delete all", "DELETE", "/v1/streams/entries/records?connection_id=cin_a1", "Of the records 2 were deleted before that."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := ledger(t)
+			token, id := ownerTokenID(w)
+			sick := interrupt(w, func(done int) error {
+				if done == 1 {
+					w.Update(func(tx store.Tx) error {
+						_, _, err := tx.RevokeToken(w.Subject, id, w.Now())
+						return err
+					})
+				}
+				return nil
+			})
+			a := sick.Do(c.method, token, c.target, twoSlices(), "Content-Type: application/x-ndjson")
+			expect(t, a, 401, pdpp.CodeInvalidToken)
+			if got, _ := a.At("error.message").(string); !strings.HasSuffix(got, " "+c.message) {
+				t.Errorf("message = %q", got)
+			}
+		})
+	}
+}
