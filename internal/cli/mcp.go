@@ -50,7 +50,7 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 	log := newLogger(a.Stderr, "json", c.LogLevel)
 	rs, err := newHeldReader(holder, rsclient.Config{
 		Provider: provider, Version: readVersion().Version, Transport: doubting{rsclient.Pooled(), holder},
-		Token: bearerOf(holder, log), Renew: holder.Renew, OwnerToken: refuseOwner(holder, log), Log: log, Clock: a.Now,
+		Token: bearerOf(holder, provider, log), Renew: holder.Renew, OwnerToken: refuseOwner(holder, log), Log: log, Clock: a.Now,
 	})
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func ownerVariable(environ func() []string) string {
 // bearerOf gives the token of the held credential. Trouble on the way to a renewal
 // passes, and is not a lost authorization. What is wrong in detail goes to the log: an
 // assistant has no use for it, and it names files.
-func bearerOf(h *credential.Holder, log *slog.Logger) func(context.Context) (string, error) {
+func bearerOf(h *credential.Holder, provider string, log *slog.Logger) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		token, err := h.Token(ctx)
 		var e *pdpp.Error
@@ -152,18 +152,25 @@ func bearerOf(h *credential.Holder, log *slog.Logger) func(context.Context) (str
 			return token, err
 		}
 		log.WarnContext(ctx, "the credential cannot be used", "code", string(e.Code), "error", e.Message)
-		switch e.Code {
-		case pdpp.CodeProviderUnreachable:
-			return "", &rsclient.Error{Code: rsclient.CodeUnreachable, Message: "The credential has ended and could not be renewed now. Try again later."}
-		case pdpp.CodeBusy:
-			return "", &rsclient.Error{Code: string(pdpp.CodeUnavailable), Message: "Another program is renewing the credential. Try again in a moment."}
-		}
-		code := pdpp.CodeInvalidToken
-		if e.Code == pdpp.CodeOwnerCredential {
-			code = e.Code
-		}
-		return "", &rsclient.Error{Code: string(code), Message: "There is no usable credential: " + string(e.Code) + "."}
+		return "", unusable(e.Code, provider)
 	}
+}
+
+// unusable is the error of a call that has no credential to be made with.
+func unusable(code pdpp.Code, provider string) *rsclient.Error {
+	switch code {
+	case pdpp.CodeProviderUnreachable:
+		return rsclient.Refused(rsclient.CodeUnreachable,
+			"The saved credential for "+provider+" has expired, and it could not be renewed: its token endpoint gave no new token.",
+			"Check that the server at "+provider+" runs, then try again. If this goes on, the owner must connect again.")
+	case pdpp.CodeBusy:
+		return rsclient.Refused(string(pdpp.CodeUnavailable),
+			"Another program is renewing the saved credential for "+provider+".", "Try again in a moment.")
+	case pdpp.CodeOwnerCredential:
+		return rsclient.Refused(rsclient.CodeOwner,
+			"The saved credential for "+provider+" is the owner's. Only a credential that is limited by a grant may be used here.", "")
+	}
+	return rsclient.Refused(string(pdpp.CodeInvalidToken), "The saved credential for "+provider+" cannot be used: "+string(code)+".", "")
 }
 
 // refuseOwner stops the use of a token that the server says is an owner's (D5).

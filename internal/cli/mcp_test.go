@@ -73,6 +73,51 @@ func TestAnyRefusalBringsAdvice(t *testing.T) {
 	}
 }
 
+// An expired credential that cannot be renewed now is told as what it is: which server it
+// is for and what to do, in the text and in the structure. The address of the token
+// endpoint is not shown.
+func TestExpiredCredentialThatIsNotRenewed(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
+	defer srv.Close()
+	cache := savedFor(t, srv.URL, func(c *credential.Credential) {
+		c.ExpiresAt, c.Refresh, c.TokenEndpoint = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), "r", srv.URL+"/token?key=hidden"
+	})
+	out := asked(t, srv.URL, cache.Root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var answer struct {
+		Result struct {
+			Content           []struct{ Text string }
+			StructuredContent struct {
+				ProviderURL string `json:"provider_url"`
+				Error       struct {
+					Code, Message string
+					NextStep      string `json:"next_step"`
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &answer); err != nil || len(answer.Result.Content) != 1 {
+		t.Fatalf("%v in\n%s", err, out)
+	}
+	got, text := answer.Result.StructuredContent, answer.Result.Content[0].Text
+	if got.ProviderURL != srv.URL || got.Error.Code != "upstream_unreachable" {
+		t.Errorf("ERR-1 the error is %+v", got)
+	}
+	for _, want := range []string{"credential for " + srv.URL + " has expired", "could not be renewed"} {
+		if !strings.Contains(got.Error.Message, want) || !strings.Contains(text, want) {
+			t.Errorf("ERR-1 no %q in %q or\n%s", want, got.Error.Message, text)
+		}
+	}
+	for _, want := range []string{"Check that the server at " + srv.URL + " runs", "the owner must connect again"} {
+		if !strings.Contains(got.Error.NextStep, want) || !strings.Contains(text, want) {
+			t.Errorf("ERR-1 no %q in %q or\n%s", want, got.Error.NextStep, text)
+		}
+	}
+	if strings.Contains(out, "hidden") || strings.Contains(out, cache.Root) {
+		t.Errorf("something local is shown:\n%s", out)
+	}
+}
+
 func TestTroubleWithTheCredentialIsShownWithoutFiles(t *testing.T) {
 	const provider = "https://data.example"
 	var log bytes.Buffer
@@ -83,7 +128,7 @@ func TestTroubleWithTheCredentialIsShownWithoutFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		spoil(h)
-		_, err = bearerOf(h, slog.New(slog.NewJSONHandler(&log, nil)))(t.Context())
+		_, err = bearerOf(h, provider, slog.New(slog.NewJSONHandler(&log, nil)))(t.Context())
 		var e *rsclient.Error
 		if !errors.As(err, &e) || strings.Contains(e.Message, cache.Root) {
 			t.Fatalf("the error is %v", err)

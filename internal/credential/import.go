@@ -81,7 +81,7 @@ func (cred *Credential) CheckRenewal() error {
 	case cred.TokenEndpoint == "" || cred.ClientID == "":
 		return pdpp.Errorf(pdpp.CodeUsage, "A refresh token needs the token endpoint and the client that it was issued to: --token-endpoint URL --client-id ID.")
 	case !safeEndpoint(cred.TokenEndpoint):
-		return pdpp.Errorf(pdpp.CodeUsage, "The refresh token is not sent to %s: use https, or http on this machine.", cred.TokenEndpoint)
+		return pdpp.Errorf(pdpp.CodeUsage, "The refresh token is not sent to %s: use https, or http on this machine, and no user name in the URL.", shownURL(cred.TokenEndpoint))
 	}
 	return nil
 }

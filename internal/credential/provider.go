@@ -94,3 +94,13 @@ func safeEndpoint(raw string) bool {
 	return err == nil && u.User == nil && u.Hostname() != "" &&
 		(u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()))
 }
+
+// shownURL is a URL as messages show it: without what may be secret, which is its user,
+// query and fragment.
+func shownURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return "a URL that cannot be read"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+}

@@ -141,8 +141,12 @@ func (c *Cache) refresh(ctx context.Context, cred *Credential) (*tokenAnswer, er
 // notRenewed is a renewal that may work the next time. The cause never holds the
 // body that was sent.
 func notRenewed(cred *Credential, why string, err error) error {
+	var withURL *url.Error
+	if errors.As(err, &withURL) {
+		err = withURL.Err // the URL may hold a secret
+	}
 	return &pdpp.Error{
 		Code: pdpp.CodeProviderUnreachable, Err: err,
-		Message: "The token of grant " + cred.ID + " was not renewed: " + cred.TokenEndpoint + ": " + why + ".",
+		Message: "The token of grant " + cred.ID + " was not renewed: " + shownURL(cred.TokenEndpoint) + ": " + why + ".",
 	}
 }

@@ -2,6 +2,7 @@ package credential
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -279,5 +280,28 @@ func TestSTDIO3OwnerTokenIsRefusedForGood(t *testing.T) {
 				wantCode(t, "the next start", err, pdpp.CodeOwnerCredential)
 			}
 		})
+	}
+}
+
+// Messages about a token endpoint show neither its user nor its query.
+func TestEndpointsAreShownWithoutSecrets(t *testing.T) {
+	for raw, want := range map[string]string{
+		"https://u:hidden@a.example:8443/t?key=hidden#hidden": "https://a.example:8443/t",
+		"https://a.example/t%2Fx":                             "https://a.example/t%2Fx",
+		"hidden\x00":                                          "a URL that cannot be read",
+		"hidden:hidden":                                       "a URL that cannot be read",
+	} {
+		if got := shownURL(raw); got != want {
+			t.Errorf("ERR-1 shownURL(%q) = %q, want %q", raw, got, want)
+		}
+	}
+	cause := &url.Error{Op: "Post", URL: "https://a.example/t?key=hidden", Err: errInvalidGrant}
+	err := notRenewed(&Credential{ID: "grt_1", TokenEndpoint: cause.URL}, "it was not reached", cause)
+	if shown := fmt.Sprint(err, errors.Unwrap(err)); strings.Contains(shown, "hidden") || !strings.Contains(shown, "https://a.example/t") {
+		t.Errorf("ERR-1 the error is %s", shown)
+	}
+	err = (&Credential{Refresh: "r", ClientID: "c", TokenEndpoint: "https://u:hidden@a.example/t"}).CheckRenewal()
+	if err == nil || strings.Contains(err.Error(), "hidden") {
+		t.Errorf("ERR-1 the error is %v", err)
 	}
 }

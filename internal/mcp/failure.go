@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
@@ -17,6 +18,7 @@ type Failure struct {
 	Message   string
 	Param     string
 	RetryWith string
+	NextStep  string // what to do when no call would help
 	Next      *Next
 	Members   []byte // further members of the error object, each after a comma
 }
@@ -50,6 +52,7 @@ func (f *Failure) object() []byte {
 	b = appendMember(b, "message", f.Message)
 	b = appendMember(b, "param", f.Param)
 	b = appendMember(b, "retry_with", f.RetryWith)
+	b = appendMember(b, "next_step", f.NextStep)
 	b = append(b, f.Members...)
 	if f.Next != nil {
 		b = append(b, `,"next":`...)
@@ -77,11 +80,20 @@ func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
 	case errors.As(err, &up) && up.Status != 0:
 		return nil, up
 	case errors.As(err, &up):
-		return &Failure{Code: up.Code, Message: up.Message, Param: textMember(up.Object, "param")}, nil
+		return &Failure{Code: up.Code, Message: up.Message, Param: textMember(up.Object, "param"), NextStep: textMember(up.Object, "next_step")}, nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Failure{Code: rsclient.CodeTimeout, Message: "The call was cancelled."}, nil
+		return &Failure{Code: rsclient.CodeTimeout, Message: "The call ended before the server at " + s.RS.Provider() + " had answered. Try again."}, nil
 	}
 	return s.defect("a read failed", "cause", err), nil
+}
+
+// isOfServer reports a failure of reaching, or being let in by, the resource server.
+func (f *Failure) isOfServer() bool {
+	switch f.Code {
+	case "invalid_token", "temporarily_unavailable", rsclient.CodeOwner:
+		return true
+	}
+	return strings.HasPrefix(f.Code, "upstream_")
 }
 
 // failure is the result of a call that failed (MS-41, MS-42).
@@ -97,6 +109,9 @@ func (c *call) failure(err error) *Result {
 		own.Next = &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})}
 	}
 	b := append([]byte(`{"error":`), c.withNextStep(own.object(), 0)...)
+	if own.isOfServer() {
+		b = rawjson.AppendString(append(b, `,"provider_url":`...), c.RS.Provider())
+	}
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
 		Content: []Block{{Text: c.errorText(own.object(), 0, textMember(own.object(), "request_id"), own.Next)}},

@@ -41,14 +41,14 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 		return nil, r.failure(bearer)
 	}
 	if r.over {
-		return nil, refused(CodeTooLarge, "The answer of the resource server is too large. Ask for less: a smaller limit, or fewer fields.")
+		return nil, refused(CodeTooLarge, "The answer of the resource server at "+c.provider+" is too large. Ask for less: a smaller limit, or fewer fields.")
 	}
 	body, ok := r.json(in.isList, c.cfg.inside)
 	switch {
 	case !ok:
 		return nil, refused(CodeInvalid, "The server at "+c.provider+" answered with something that is not the JSON of this route. Check that the address is that of a PDPP server.")
 	case repeats(body, bearer):
-		return nil, refused(CodeInvalid, "The answer of the resource server was withheld: it repeats the credential of the call.")
+		return nil, refused(CodeInvalid, "The answer of the server at "+c.provider+" was withheld: it repeats the credential of the call. Tell the owner of that server; do not retry.")
 	}
 	if err := c.doubt(ctx, &in, body, bearer); err != nil {
 		return nil, err
@@ -63,18 +63,27 @@ func (c *Client) doubt(ctx context.Context, in *call, body []byte, bearer string
 	case c.cfg.inside:
 		return nil
 	case in.record != "" && namesOther(body, in.record):
-		return refused(CodeInvalid, "The resource server answered with another record than the one asked for. It is not shown.")
+		return refused(CodeInvalid, "The server at "+c.provider+" answered with another record than the one asked for. It is not shown. Check the id; if it is right, tell the owner of that server.")
 	case in.isSchema && saysOwner(body):
 		if c.cfg.OwnerToken != nil {
 			c.cfg.OwnerToken(ctx, bearer)
 		}
-		return refused(CodeOwner, "The resource server says that this credential is the owner's. Only a credential that is limited by a grant may be used here.")
+		return refused(CodeOwner, "The resource server at "+c.provider+" says that this credential is the owner's. Only a credential that is limited by a grant may be used here.")
 	}
 	return nil
 }
 
 func refused(code, message string) *Error {
 	return &Error{Code: code, Message: message, Object: errorObject("adapter_error", code, message)}
+}
+
+// Refused is a call that is not made. step says what to do; "" when the code does.
+func Refused(code, message, step string) *Error {
+	e := refused(code, message)
+	if step != "" {
+		e.Object = append(appendMember(e.Object[:len(e.Object)-1], "next_step", step), '}')
+	}
+	return e
 }
 
 // exchange makes a call, within the time it has. A read is repeated once when the
@@ -136,7 +145,7 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	if err != nil && ctx.Err() == nil {
 		c.cfg.Log.WarnContext(ctx, "there is no usable credential", "error", err)
 	}
-	return "", refused(codeInvalidToken, "There is no usable credential for the resource server.")
+	return "", refused(codeInvalidToken, "There is no usable credential for the resource server at "+c.provider+".")
 }
 
 // renew asks for another token of the same credential. When there is none the 401
@@ -159,7 +168,7 @@ func (c *Client) stopped(ctx, timed context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case timed.Err() != nil:
-		return refused(CodeTimeout, "The resource server did not answer in time.")
+		return refused(CodeTimeout, "The resource server at "+c.provider+" did not answer in time. Try again, or ask for less: a narrower filter, a smaller limit, or fewer fields.")
 	}
 	return err
 }
