@@ -34,6 +34,10 @@ func TestRemedies(t *testing.T) {
 			[]string{`nothing`, `next: schema {"stream":"items"}`},
 		},
 		{
+			"ERR-1 MS-172 a window of a record that is missing", "read_record_field", `{"id":"cin_c1/items:none","field_path":"body"}`, "not_found",
+			[]string{`next: query_records {"stream":"items","connection_id":"cin_c1","limit":10}`},
+		},
+		{
 			"TOOLS-3 two values for one argument", "search", `{"q":"a","query":"b"}`, "invalid_argument",
 			[]string{`param="query"`, `Send one of them`},
 		},

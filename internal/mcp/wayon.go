@@ -30,13 +30,13 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 		return c.restart(e)
 	case "field_not_text":
 		return c.fetchField()
-	case "field_not_found":
+	case "field_not_found", "blob_not_found":
 		return c.fetchRecord()
 	case "query_not_found":
 		return &Next{c.tool.Name, c.args.JSON(member{"q", nil}, member{"before_chars", nil}, member{"after_chars", nil})}
 	}
 	if e.Status == http.StatusNotFound {
-		return c.elsewhere()
+		return c.elsewhere(e)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (c *call) named(object []byte) []byte {
 }
 
 // elsewhere is what to try when there is nothing where the tool looked.
-func (c *call) elsewhere() *Next {
+func (c *call) elsewhere(e *rsclient.Error) *Next {
 	switch c.tool.Name {
 	case "search":
 		if !c.args.Has("mode") {
@@ -106,13 +106,24 @@ func (c *call) elsewhere() *Next {
 		}
 		return &Next{c.tool.Name, c.args.JSON(member{"mode", nil}, member{"cursor", nil})} // a server that has words only
 	case "fetch":
-		if !isStreamName(c.stream()) {
-			return nil
+		return c.firstRecords()
+	case "read_record_field":
+		if e.Code == "not_found" { // there is no such record, so fetch fails, too
+			return c.firstRecords()
 		}
-		args := schemaArgs(c.stream(), c.connection())
-		return &Next{"query_records", append(args[:len(args)-1], `,"limit":10}`...)}
+		return c.fetchField() // of a server that may lack the window route (MS-172)
 	}
-	return c.fetchField() // of a server that may lack the window route (MS-172)
+	return nil
+}
+
+// firstRecords is the beginning of the stream that the call is about; nil when it is
+// about none.
+func (c *call) firstRecords() *Next {
+	if !isStreamName(c.stream()) {
+		return nil
+	}
+	args := schemaArgs(c.stream(), c.connection())
+	return &Next{"query_records", append(args[:len(args)-1], `,"limit":10}`...)}
 }
 
 // restart is the same call from the start: without its cursor, or, when the bookmark

@@ -76,6 +76,16 @@ func TestErrorsLeadOn(t *testing.T) {
 			"does not filter",
 		},
 		{
+			"ERR-1 MS-172 no fetch of a record that is missing", recordPath + "/field-window", `404 {"error":{"code":"not_found","message":"There is no such record."}}`, "read_record_field", `{"id":"cin_a1/items:x","field_path":"body"}`,
+			[]string{"\nnext: query_records {\"stream\":\"items\",\"connection_id\":\"cin_a1\",\"limit\":10}\n"},
+			"next: fetch",
+		},
+		{
+			"ERR-1 a file that is missing leads to its record", recordPath + "/field-window", `404 {"error":{"code":"blob_not_found","message":"There is no such blob here."}}`, "read_record_field", `{"id":"items:x","field_path":"pages.1"}`,
+			[]string{"\nnext: fetch {\"id\":\"items:x\"}\n"},
+			"",
+		},
+		{
 			"ERR-1 no schema says what a time zone is", "/v1/streams/entries/aggregate", failed("invalid_request", "time_zone"), "aggregate", `{"stream":"entries","metric":"count","time_zone":"Mars"}`,
 			[]string{"\nparam=\"time_zone\"\n"},
 			"next:",
