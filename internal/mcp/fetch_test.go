@@ -144,9 +144,10 @@ func TestCardCalls(t *testing.T) {
 	t.Run("CONT-2 card calls", func(t *testing.T) {
 		d := filledDrawer(t)
 		d.Ingest("cin_c1", "items", filed("mixed", `"title":`+jsonText(letter(200))+`,"body":"B","mixed":`+jsonText(letter(500))+`,"meta":{"a":"`+strings.Repeat("x", 700)+`"}`))
+		d.Ingest("cin_c1", "items", filed("files", `"title":"A file","scan":`+bare(d.upload("text/plain", "Dear Ada"))+`,"mixed":"`+noise(3000)+`"`))
 		calls := 0
 		for _, args := range []string{
-			`{"id":"items:long"}`, `{"id":"items:mixed"}`, `{"id":"items:parent","expand":["notes"],"expand_limit":{"notes":1}}`, `{"id":"items:binary"}`,
+			`{"id":"items:long"}`, `{"id":"items:mixed"}`, `{"id":"items:parent","expand":["notes"],"expand_limit":{"notes":1}}`, `{"id":"items:files"}`,
 		} {
 			res := mustDo(t, d.Surface, "fetch", args)
 			checkDocument(t, res)

@@ -26,6 +26,9 @@ func (d *drawer) upload(mediaType, content string) string {
 	return fmt.Sprintf(`{"blob_id":%q,"mime_type":%q,"size_bytes":%d,"filename":"file.txt"}`, pdpp.BlobIDOf(stored.SHA256), mediaType, len(content))
 }
 
+// bare is a reference with its blob id alone.
+func bare(reference string) string { return reference[:strings.IndexByte(reference, ',')] + "}" }
+
 // readThrough follows the calls that a reader is offered, until there is none.
 func readThrough(t *testing.T, s *Surface, args string, next func(*Result) string) string {
 	t.Helper()
@@ -136,7 +139,8 @@ func TestTextFiles(t *testing.T) {
 func TestOtherFiles(t *testing.T) {
 	d := newDrawer(t, wholeCabinet)
 	picture, letter := d.upload("image/png", "\x89PNG\x00"), d.upload("text/plain", "Dear Ada")
-	d.Ingest("cin_c1", "items", filed("one", `"scan":`+picture), filed("two", `"pages":[`+picture+`,`+letter+`]`))
+	d.Ingest("cin_c1", "items", filed("one", `"scan":`+picture), filed("two", `"pages":[`+picture+`,`+letter+`]`),
+		filed("bare", `"scan":`+bare(letter)), filed("bare_picture", `"scan":`+bare(picture)), filed("bare_list", `"pages":[`+bare(picture)+`,`+bare(letter)+`]`))
 	d.as(wholeCabinet)
 	t.Run("BINARY-1 MS-178 a file that is no text is told by its facts", func(t *testing.T) {
 		res := mustDo(t, d.Surface, "read_record_field", `{"id":"cin_c1/items:one","field_path":"scan"}`)
@@ -160,6 +164,26 @@ func TestOtherFiles(t *testing.T) {
 		failed := do(t, d.Surface, "read_record_field", `{"id":"cin_c1/items:two","field_path":"pages.2"}`)
 		if !failed.IsError || find(t, failed.Structured, "error.code") != "unknown_field" {
 			t.Errorf("a path that names none: %s", failed.Structured)
+		}
+	})
+	t.Run("CONT-1 MS-66 a file without a media type has a call that tells what it is", func(t *testing.T) {
+		for id, want := range map[string]string{"bare": `text="Dear Ada"`, "bare_picture": "not text"} {
+			args := `{"id":"cin_c1/items:` + id + `","field_path":"scan","offset_chars":0}`
+			list := text(mustDo(t, d.Surface, "query_records", `{"stream":"items","fields":["scan"]}`))
+			document := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:`+id+`"}`)
+			if !strings.Contains(list, "more: read_record_field "+args) || !strings.Contains(document.Content[1].Text, "more: read_record_field "+args) {
+				t.Errorf("no call for %s in\n%s\n%s", id, list, document.Content[1].Text)
+			}
+			if got := find(t, document.Structured, "metadata.content_ladder.fields.0.read.tool"); got != "read_record_field" {
+				t.Errorf("%s: the ladder is %v", id, find(t, document.Structured, "metadata.content_ladder"))
+			}
+			if got := text(mustDo(t, d.Surface, "read_record_field", args)); !strings.Contains(got, want) || strings.Contains(got, "more:") {
+				t.Errorf("%s: %s", id, got)
+			}
+		}
+		pages := text(mustDo(t, d.Surface, "read_record_field", `{"id":"cin_c1/items:bare_list","field_path":"pages"}`))
+		if !strings.Contains(pages, `more: read_record_field {"id":"cin_c1/items:bare_list","field_path":"pages.0","offset_chars":0}`) {
+			t.Errorf("a list of files: %s", pages)
 		}
 	})
 	t.Run("TOOLS-3 MS-177 a file is read with the rights of the caller alone", func(t *testing.T) {

@@ -35,8 +35,8 @@ func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
 	return append(appendMember(b, "note", f.note), '}')
 }
 
-// isReadable reports a file that seems to be text.
-func (f *file) isReadable() bool { return f.note == "" && isTextType(f.facts.MimeType) }
+// isReadable reports a file that may be text. One that was read has a media type.
+func (f *file) isReadable() bool { return f.note == "" && mayBeText(f.facts.MimeType) }
 
 // file is the first window of one of several files.
 func (w window) file(f *file) window {

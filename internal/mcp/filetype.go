@@ -22,6 +22,10 @@ func isTextType(t string) bool {
 	return strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml") || textTypes[t]
 }
 
+// mayBeText reports the media type of a reference whose file is text or, as the
+// reference does not say what it is, may be: to read it tells.
+func mayBeText(t string) bool { return t == "" || isTextType(t) }
+
 // decoding finds how a charset is decoded: nil for UTF-8, and for none, which is taken
 // for UTF-8; false when it is not known here. A byte order mark is more certain than a
 // declaration.

@@ -37,7 +37,7 @@ func TestLadder(t *testing.T) {
 	}
 	want := []rung{
 		{"cut", "text", "", "offset_chars:2", ""},
-		{"pages.0", "binary", "", "", "P/v1/blobs/b2?connection_id=c%2F1"},
+		{"pages.0", "binary", "read_record_field", "map[connection_id:c/1 field_path:pages.0 offset_chars:0 record_id:e1 stream:entries]", "P/v1/blobs/b2?connection_id=c%2F1"},
 		{"tree", "json", "fetch", "map[connection_id:c/1 fields:[tree] id:entries:e1]", ""},
 		{"file", "binary", "", "", "P/v1/blobs/b%201?connection_id=c%2F1"},
 		{"raw", "binary", "read_record_field", window("raw", 0), ""},

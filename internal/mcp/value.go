@@ -102,9 +102,9 @@ func hidesBytes(value []byte) bool {
 	return false
 }
 
-// isReadFile reports a binary value whose content read_record_field shows: a text file,
-// or bytes that stand in the record itself.
-func isReadFile(f *evidence.File) bool { return f.BlobID == "" || isTextType(f.MimeType) }
+// isReadFile reports a binary value that read_record_field is offered for: a file that
+// may be text, or bytes that stand in the record itself.
+func isReadFile(f *evidence.File) bool { return f.BlobID == "" || mayBeText(f.MimeType) }
 
 func appendFacts(b []byte, f evidence.File, value []byte) []byte {
 	facts, blobID := f.Binary, f.BlobID
