@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ type pageText struct {
 	count    int    // how many there are
 	noun     string
 	most     int // how many may be shown
+	full     int // the limit that was asked for, of a page that its size ended before it; 0: another
 	budget   int // bytes of the text
 	share    int // bytes of the smallest share of an item
 	hasMore  string
@@ -66,8 +68,23 @@ func (c *call) pageText(p *cutPage) *pageText {
 	if p.dropped() > 0 {
 		t.cut = "cut to " + strconv.Itoa(len(p.rows)) + " of " + strconv.Itoa(len(p.Page.Rows))
 	}
+	t.full = c.limitBefore(p)
 	t.facts = warningLines(p.Warnings)
 	return t
+}
+
+// limitBefore is the limit that a page does not reach because of its size; 0 of another
+// page.
+func (c *call) limitBefore(p *cutPage) int {
+	limit, given := c.args.Int("limit")
+	if !given {
+		limit = defaultRecords // of hits, too
+	}
+	isSized := func(w rsclient.Warning) bool { return w.Code == "page_bytes_limited" }
+	if len(p.rows) < limit && (p.dropped() > 0 || slices.ContainsFunc(p.Warnings, isSized)) {
+		return limit
+	}
+	return 0
 }
 
 // appendHeader appends the first line and the facts about the page (MS-104, MS-126). A
@@ -75,6 +92,10 @@ func (c *call) pageText(p *cutPage) *pageText {
 func (t *pageText) appendHeader(b []byte, shown, left int) []byte {
 	b = append(append(append(append(b, t.title...), ' '), t.label...), '=')
 	b = strconv.AppendInt(b, int64(t.count), 10)
+	if t.full > 0 {
+		b = strconv.AppendInt(append(b, " of limit="...), int64(t.full), 10)
+		b = append(b, " (page size reached)"...)
+	}
 	b = strconv.AppendInt(append(b, " shown="...), int64(shown), 10)
 	if t.hasMore != "" {
 		b = append(append(b, " has_more="...), t.hasMore...)

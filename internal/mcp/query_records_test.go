@@ -186,6 +186,24 @@ func TestQueryRecordsPaging(t *testing.T) {
 			}
 		}
 	})
+	t.Run("PAGE-1 a page that its size ended says so in its first line", func(t *testing.T) {
+		const warning = `{"code":"page_bytes_limited","message":"The page ended early."}`
+		s.says(entriesPath, strings.Replace(ledgerPage(), `"warnings":[]`, `"warnings":[`+warning+`]`, 1), true)
+		for args, want := range map[string]string{
+			`{"stream":"entries"}`:           "returned=3 of limit=25 (page size reached) shown=3 has_more=true",
+			`{"stream":"entries","limit":4}`: "returned=3 of limit=4 (page size reached) shown=3 has_more=true",
+			`{"stream":"entries","limit":3}`: "returned=3 shown=3 has_more=true",
+		} {
+			got, _, _ := strings.Cut(text(mustDo(t, s.Surface, "query_records", args)), "\n")
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in %s", args, want, got)
+			}
+		}
+		s.says(entriesPath, ledgerPage(), true)
+		if got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`)); strings.Contains(got, "page size") {
+			t.Errorf("a page that ended by itself: %s", got)
+		}
+	})
 	t.Run("PAGE-1 a bookmark and the way to later changes", func(t *testing.T) {
 		s.says(entriesPath, `{"object":"list","data":[],"has_more":false,"next_changes_since":"cs1.z","meta":{}}`, true)
 		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","changes_since":"beginning","connection_id":"cin_a1"}`))

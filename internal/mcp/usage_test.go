@@ -64,6 +64,7 @@ var manualLimits = map[string]string{
 	"schema": fmt.Sprintf("Text: at most %d bytes without a stream (every stream name is in it, whatever the size), %d with one. Structured output: at most %d bytes; "+
 		"%d with `detail:\"full\"`. When the server's answer is larger, or not compact, the adapter reduces it and says `projected=adapter`.", SchemaTextMax, ScopedTextMax, SchemaStructuredMax, FullStructuredMax),
 	"query_records": fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d. Long fields come as previews (of %d characters in a page of 25 records, longer ones with a smaller limit), with `truncated_fields` beside the record. "+
+		"A page that reaches its size before its `limit` begins `returned=15 of limit=25 (page size reached)`, and its `next:` goes on. "+
 		"With `fields`, a record still has the keys of its envelope, which are identity or operation: `object`, `id`, `stream`, `connection_id`, `connector_key`, `display_name`, "+
 		"`emitted_at`, `expanded`, `truncated_fields`, `deleted`, `deleted_at`, `removed_reason`.", QueryTextMax, ResultMax, PreviewField),
 	"aggregate": fmt.Sprintf("Text: at most %d bytes; groups that do not fit are in structured output. A positive `other_count` is the number of records in groups beyond `limit`.", AggTextMax),
