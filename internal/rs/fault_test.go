@@ -39,6 +39,7 @@ func TestStoreFailures(t *testing.T) {
 		{"FW-1 a window of JSON text", items + "/long/field-window?field=meta&as=json", ""},
 		{"Q-1 a search", "/v1/search?q=letter", ""},
 		{"S-2 the streams", "/v1/streams", ""},
+		{"S-9 the connectors", "/v1/connectors", ""},
 		{"AG-1 an aggregate", "/v1/streams/items/aggregate?metric=count", ""},
 	} {
 		t.Run(read.id, func(t *testing.T) {

@@ -103,7 +103,7 @@ func TestOwnersShareNothing(t *testing.T) {
 	mine, theirs := twoHouses(t)
 	myToken, theirToken := mine.OwnerToken(), theirs.OwnerToken()
 	for _, target := range []string{
-		"/v1/streams", "/v1/schema", "/v1/schema?view=compact", "/v1/streams/entries", "/v1/streams/entries/records?count=exact",
+		"/v1/connectors", "/v1/streams", "/v1/schema", "/v1/schema?view=compact", "/v1/streams/entries", "/v1/streams/entries/records?count=exact",
 		"/v1/streams/entries/records?connection_id=cin_a1&expand=receipts", "/v1/streams/receipts/records",
 		"/v1/streams/entries/records?filter[memo]=Their+rent&count=exact", "/v1/streams/entries/records/ent_31?expand=receipts",
 	} {

@@ -107,7 +107,7 @@ func drawCall(t *rapid.T, u *universe, cursors []string) call {
 		c.target = "/v1/search"
 		u.drawSearch(t, &c, name, q, cursors)
 	case 9:
-		c.target = "/v1/streams"
+		c.target = rapid.SampledFrom([]string{"/v1/streams", "/v1/connectors"}).Draw(t, "list")
 	case 8:
 		c.target = "/v1/streams/" + name
 	case 7:

@@ -66,6 +66,7 @@ func New(cfg Config) (*Server, error) {
 // table is every path this server answers, with its methods.
 func (s *Server) table() []route {
 	return []route{
+		{"/v1/connectors", methods{"GET": s.read(cheap, listConnectors)}},
 		{"/v1/streams", methods{"GET": s.read(cheap, listStreams)}},
 		{"/v1/streams/{stream}", methods{"GET": s.read(cheap, streamMetadata)}},
 		{"/v1/schema", methods{"GET": s.read(cheap, schema, "view", "detail", "stream")}},

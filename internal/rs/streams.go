@@ -1,6 +1,8 @@
 package rs
 
 import (
+	"time"
+
 	"pdpp"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
@@ -31,26 +33,14 @@ func listStreams(q *request) error {
 }
 
 func (q *request) appendStream(b grant.Binding) error {
-	src := sourceOf(b)
-	n, err := q.view.Count(query.List{Subject: q.reach.Subject, Sources: []query.Source{src}})
-	if err != nil {
-		return err
-	}
-	last, found, err := q.view.LastEmitted(q.reach.Subject, src)
+	n, last, found, err := q.extent(b)
 	if err != nil {
 		return err
 	}
 	out := appendText(q.body, `{"object":"stream","name":`)
 	out = rawjson.AppendString(out, b.Stream.Name)
 	out = appendMember(out, "label", b.Stream.Label)
-	out = appendText(out, `,"record_count":`)
-	out = appendInt(out, int(n))
-	out = appendText(out, `,"last_updated":`)
-	if found {
-		out = appendTime(out, last)
-	} else {
-		out = appendText(out, "null")
-	}
+	out = appendExtent(out, n, last, found)
 	key := string(b.Manifest.ConnectorKey)
 	out = appendMember(out, "connection_id", string(b.Connection.ID))
 	out = appendMember(out, "connector_key", key)
@@ -60,6 +50,27 @@ func (q *request) appendStream(b grant.Binding) error {
 	out = rawjson.AppendString(out, key)
 	q.body = appendText(out, "}}")
 	return nil
+}
+
+// extent counts the visible records of a binding and finds the greatest emitted_at of
+// them (S-3). found is false when there are none.
+func (q *request) extent(b grant.Binding) (n int64, last time.Time, found bool, err error) {
+	src := sourceOf(b)
+	if n, err = q.view.Count(query.List{Subject: q.reach.Subject, Sources: []query.Source{src}}); err != nil {
+		return 0, last, false, err
+	}
+	last, found, err = q.view.LastEmitted(q.reach.Subject, src)
+	return n, last, found, err
+}
+
+func appendExtent(out []byte, n int64, last time.Time, found bool) []byte {
+	out = appendText(out, `,"record_count":`)
+	out = appendInt(out, int(n))
+	out = appendText(out, `,"last_updated":`)
+	if !found {
+		return appendText(out, "null")
+	}
+	return appendTime(out, last)
 }
 
 // streamMetadata answers GET /v1/streams/{stream} (S-5 to S-8).

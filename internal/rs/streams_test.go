@@ -181,7 +181,7 @@ func TestUndeclaredStream(t *testing.T) {
 	w.Manifest(`{"protocol_version":"0.1.0","declaration_version":"2026-03-01","source":{"kind":"connector","id":"https://reg.acme.test/c/ledgerly"},
 		"streams":[{"name":"receipts","semantics":"mutable_state","schema":{"type":"object","properties":{"id":{"type":"string"},"entry_id":{"type":"string"}}},
 		"primary_key":["id"],"selection":{"fields":false,"resources":true}}]}`)
-	for _, path := range []string{"/v1/streams", "/v1/schema", "/v1/schema?view=compact"} {
+	for _, path := range []string{"/v1/connectors", "/v1/streams", "/v1/schema", "/v1/schema?view=compact"} {
 		t.Run("C-28 left out of "+path, func(t *testing.T) {
 			a := w.Get(tok, path).OK()
 			warnings, _ := a.At("meta.warnings").([]any)

@@ -46,6 +46,18 @@ func newOffer(r *grant.Reach, row grant.Row) *offer {
 	return o
 }
 
+// Uses says in short what a row offers its reader (S-9).
+type Uses struct{ ExactFilters, RangeFilters, Expand, Aggregate bool }
+
+// UsesOf gathers the uses of a row.
+func UsesOf(r *grant.Reach, row grant.Row) Uses {
+	o := newOffer(r, row)
+	return Uses{
+		ExactFilters: slices.ContainsFunc(row.Access.Fields, func(f *pdpp.Field) bool { return o.field(f).Exact }),
+		RangeFilters: len(o.ranges) > 0, Expand: len(o.relations) > 0, Aggregate: len(o.metrics) > 0,
+	}
+}
+
 // aggregate cuts the declared aggregations to the grant. Grouping without any
 // metric left would be refused by AG-1, so it is not offered either.
 func (o *offer) aggregate(d pdpp.Aggregations) {
