@@ -30,12 +30,13 @@ type document struct {
 	only   bool       // the record has one field
 
 	// What is beside the text:
-	small    []smallField     // shown whole
-	long     []evidence.Field // only in the ladder
-	binaries []evidence.Field // told by their facts
-	omitted  []string         // fields that found no place
-	named    int              // how many of them metadata names
-	lists    []*Next          // where records of relations are that the text lacks
+	small      []smallField     // shown whole
+	long       []evidence.Field // only in the ladder
+	binaries   []evidence.Field // told by their facts
+	omitted    []string         // fields that found no place
+	named      int              // how many of them metadata names
+	lists      []*Next          // where records of relations are that the text lacks
+	childRungs [][]byte         // rungs of expanded records that the text shows in part
 }
 
 // cutField is a field of which the text shows the beginning.
@@ -56,7 +57,7 @@ func (d *document) composeWithin(relations func(room int) string) {
 			return
 		}
 		d.most = max(least, min(d.most, len(d.text))*SentTextMax/sent)
-		d.cuts, d.left, d.lists, d.omitted = nil, nil, nil, nil
+		d.cuts, d.left, d.lists, d.omitted, d.childRungs = nil, nil, nil, nil, nil
 	}
 }
 
@@ -328,6 +329,9 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 		child.item(&it, i+1)
 		if !s.add(&it) {
 			break
+		}
+		if cut := child.cutIn(&it); len(cut) > 0 {
+			d.childRungs = append(d.childRungs, append(child.appendRung([]byte{'{'}, cut, d.provider), '}'))
 		}
 	}
 	out := head + string(s.text)

@@ -200,6 +200,37 @@ func (r *row) continued() []ranked {
 	return r.partly
 }
 
+// cutIn are the fields of an expanded record that a document shows in part as an item,
+// or leaves out, text first. A text goes on where the item ends. Short values that are
+// left out are no part of a ladder.
+func (r *row) cutIn(it *item) []ranked {
+	if r.ref.id == "" {
+		return nil
+	}
+	var cut []ranked
+	for i := range it.parts {
+		p := &it.parts[i]
+		at := slices.IndexFunc(r.all, func(f evidence.Field) bool { return f.Name == p.field })
+		if at < 0 || p.field == "" || p.fate == isShown && p.lacks == lacksNothing {
+			continue
+		}
+		switch f := r.all[at]; f.Shape {
+		case evidence.ShapeText:
+			f.Cut = &evidence.Truncation{TotalChars: f.TotalChars()}
+			if p.fate == isShown {
+				f.Cut.ShownChars = p.chars
+			}
+			cut = append(cut, ranked{cutText, &f})
+		case evidence.ShapeNested:
+			cut = append(cut, ranked{nested, &f})
+		case evidence.ShapeBinary:
+			cut = append(cut, ranked{binary, &f})
+		}
+	}
+	slices.SortStableFunc(cut, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	return cut
+}
+
 // hasBinary reports a list with blob references.
 func hasBinary(value []byte) bool {
 	for item := range rawjson.Elements(value) {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -71,6 +72,46 @@ func TestLadderOfChildren(t *testing.T) {
 			if got := find(t, res.Structured, "content_ladder."+path); got != want {
 				t.Errorf("%s = %v, want %v", path, got, want)
 			}
+		}
+	})
+}
+
+// Expanded records that a document shows in part have rungs below those of the record.
+func TestLadderOfDocumentChildren(t *testing.T) {
+	t.Run("CONT-1 MS-190 cut fields of expanded records have a rung", func(t *testing.T) {
+		d := filledDrawer(t)
+		res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:parent","expand":["notes"]}`)
+		checkDocument(t, res)
+		for path, want := range map[string]any{
+			"id": "cin_c1/items:parent", "records.0.id": "cin_c1/notes:n2", "records.0.fields.0.field_path": "text",
+			"records.0.fields.0.kind": "text", "records.1": nil, "records_omitted": nil,
+		} {
+			if got := find(t, res.Structured, "metadata.content_ladder."+path); got != want {
+				t.Errorf("%s = %v, want %v", path, got, want)
+			}
+		}
+		offset := find(t, res.Structured, "metadata.content_ladder.records.0.fields.0.offset_chars").(json.Number)
+		shown, err := offset.Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := mustDo(t, d.Surface, "read_record_field", `{"id":"cin_c1/notes:n2","field_path":"text","offset_chars":`+offset.String()+`}`)
+		if got := find(t, rest.Structured, "window.text"); shown == 0 || got != string([]rune(letter(900))[shown:]) {
+			t.Errorf("from %d: %q", shown, got)
+		}
+	})
+	t.Run("CONT-1 MS-190 expanded records beyond the bounds are counted", func(t *testing.T) {
+		var children []string
+		for i := range 40 {
+			children = append(children, fmt.Sprintf(`{"id":"child_%d","stream":"receipts","data":{"note":%s}}`, i, jsonText(letter(400))))
+		}
+		s := newScript(t, "/v1/schema", `{"connectors":[{"connector_key":"ledgerly","streams":[{"name":"entries","expand_capabilities":[{"name":"receipts"}]}]}]}`,
+			entriesPath+"/e1", `{"id":"e1","stream":"entries","connection_id":"c1","data":{"a":1},"expanded":{"receipts":{"data":[`+strings.Join(children, ",")+`]}}}`)
+		res := mustDo(t, s.Surface, "fetch", `{"id":"c1/entries:e1","expand":["receipts"]}`)
+		checkDocument(t, res)
+		records := find(t, res.Structured, "metadata.content_ladder.records").([]any)
+		if omitted := find(t, res.Structured, "metadata.content_ladder.records_omitted"); len(records) != LadderRecords || omitted != json.Number("15") {
+			t.Errorf("%d records, %v omitted", len(records), omitted)
 		}
 	})
 }

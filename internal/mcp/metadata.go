@@ -24,18 +24,21 @@ func (d *document) structured(b []byte) []byte {
 }
 
 // appendMetadata appends the metadata (MS-144) in at most that many bytes. When they
-// are short, fields give way first, then files, then the last rungs of the ladder.
+// are short, the rungs of expanded records give way first, whose calls are also in the
+// text, then fields, then files, then the last rungs of the record.
 func (d *document) appendMetadata(b []byte, room int) []byte {
 	start := len(b)
 	b = d.appendFacts(b)
 	room -= len(b) - start + d.notesRoom()
+	whole := room
 	rungs, room := fill(d.rungs(), LadderFields, min(room, LadderMax), room)
+	ladderRoom := LadderMax - (whole - room) - d.notesRoom()
 	if n := len(rungs) - len(d.cuts); n < len(d.long) {
 		d.omit(d.long[max(0, n):])
 	}
 	files, room := fill(d.files(), metadataFiles, room, room)
 	d.omit(d.binaries[len(files):])
-	d.take(room)
+	children := d.appendChildren(nil, min(d.take(room), ladderRoom))
 	for i, f := range d.small {
 		sep := ","
 		if i == 0 {
@@ -61,11 +64,26 @@ func (d *document) appendMetadata(b []byte, room int) []byte {
 	if len(files) > 0 {
 		b = appendList(append(b, `,"binary":`...), files, "[]")
 	}
-	if len(rungs) > 0 {
+	if len(rungs)+len(children) > 0 {
 		b = append(b, `,"content_ladder":{"kind":"record","read_tool":"read_record_field",`...)
-		b = append(d.ref.appendEntries(b, rungs), '}')
+		b = append(append(d.ref.appendEntries(b, rungs), children...), '}')
 	}
 	return append(b, '}')
+}
+
+// appendChildren appends the rungs of expanded records to the ladder, in at most that
+// many bytes; those that find no place are counted.
+func (d *document) appendChildren(b []byte, room int) []byte {
+	const members = len(`,"records":[],"records_omitted":100000`)
+	if room -= members; len(d.childRungs) == 0 || room < 0 {
+		return b
+	}
+	shown, _ := fill(d.childRungs, LadderRecords, room, room)
+	b = appendList(append(b, `,"records":`...), shown, "[]")
+	if left := len(d.childRungs) - len(shown); left > 0 {
+		b = strconv.AppendInt(append(b, `,"records_omitted":`...), int64(left), 10)
+	}
+	return b
 }
 
 // appendFacts appends the members of metadata that are always there.
@@ -148,8 +166,9 @@ func (d *document) omit(fields []evidence.Field) {
 }
 
 // take finds how many of the small fields metadata has room for, and keeps those alone.
-// Room is kept for the names of the others, as many of them as fit.
-func (d *document) take(room int) {
+// Room is kept for the names of the others, as many of them as fit. It gives the room
+// that is left.
+func (d *document) take(room int) int {
 	for _, f := range d.small {
 		room -= idLen(f.name) + 1
 	}
@@ -170,6 +189,7 @@ func (d *document) take(room int) {
 	for ; d.named > 0 && room < 0; d.named-- {
 		room += idLen(d.omitted[d.named-1]) + 1
 	}
+	return room
 }
 
 // fill takes entries while there is room for them: at most n, and most bytes. It
