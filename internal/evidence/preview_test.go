@@ -90,14 +90,14 @@ func TestAppendPreviewOfNothing(t *testing.T) {
 	}
 }
 
-// fullText is what a preview is a prefix of, by way of encoding/json.
-func fullText(value []byte) (text string, cuttable bool) {
+// fullText is what a preview of n characters is a prefix of, by way of encoding/json.
+func fullText(value []byte, n int) (text string, cuttable bool) {
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
 		err := json.Unmarshal(value, &text)
 		return text, err == nil
 	case rawjson.KindObject, rawjson.KindArray:
-		return string(value), true
+		return string(value), n < minWholeNested || len(value) > wholeNested
 	}
 	return "", false
 }
@@ -110,7 +110,7 @@ func checkPreview(t interface {
 ) {
 	t.Helper()
 	got, cut := AppendPreview(nil, value, n, true)
-	text, cuttable := fullText(value)
+	text, cuttable := fullText(value, n)
 	total := utf8.RuneCountInString(text)
 	if cut == nil {
 		if string(got) != string(value) || cuttable && total > n {
