@@ -359,7 +359,7 @@ func (a *Args) checkName(decl *arg, in *argument) error {
 		}
 	case argID:
 		if s := in.text; strings.ContainsRune(s, 0) || decl.name == "record_id" && (s == "." || s == "..") {
-			return bad(decl.name + " is not usable as an id.")
+			return bad(decl.name + " is not usable as an id. Use one that schema or a record shows.")
 		}
 	case argHandle:
 		h, err := ParseHandle(in.text)
@@ -367,13 +367,13 @@ func (a *Args) checkName(decl *arg, in *argument) error {
 		return err
 	case argText:
 		if decl.name == "field_path" && strings.ContainsRune(in.text, 0) {
-			return bad("field_path is not usable as a field name.")
+			return bad("field_path is not usable as a field name. Use a name that schema or fetch shows.")
 		}
 	}
 	return nil
 }
 
-const notAStream = " has a name that is a dot, or has a slash, a backslash, two dots or a control character."
+const notAStream = " has a name that is a dot, or has a slash, a backslash, two dots or a control character. Use a name that the tool schema lists."
 
 // isStreamName reports whether a name can be a stream argument (MS-56).
 func isStreamName(s string) bool {

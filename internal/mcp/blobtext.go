@@ -34,20 +34,23 @@ type blobBytes struct {
 	last bool   // there is no other part
 }
 
+// errScanEnd says that a place was not found in the bytes that are read for it.
+var errScanEnd = errors.New("the place is not in the first bytes of the file")
+
 func (b *blobBytes) Read(p []byte) (int, error) {
 	for len(b.left) == 0 {
 		if b.last {
 			return 0, io.EOF
 		}
 		if b.at >= BlobScanMax {
-			return 0, &Failure{Code: "blob_too_large", Message: "The file is too large to be searched or counted through; continue with a cursor, or export it."}
+			return 0, errScanEnd
 		}
 		part, err := b.read(rsclient.Part{From: b.at, Most: BlobPart})
 		switch {
 		case err != nil:
 			return 0, err
 		case len(part.Content) == 0 && !part.Last:
-			return 0, &rsclient.Error{Code: rsclient.CodeInvalid, Message: "The resource server sent nothing of the file, although it goes on."}
+			return 0, rsclient.Refused(rsclient.CodeInvalid, "The resource server sent nothing of the file, although it goes on.", tellOwner)
 		}
 		b.left, b.last = part.Content, part.Last
 		b.at += len(part.Content)

@@ -36,8 +36,8 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 	if s := e.raw("retry_after_s"); rawjson.KindOf(s) == rawjson.KindNumber && len(s) <= digits {
 		foot.add("retry_after_s=" + string(s))
 	}
-	if lost := c.lostAuthorization(e.text("code"), status); lost != "" {
-		foot.add(lost)
+	if step := c.step(e, status); step != "" {
+		foot.add(step)
 	}
 	if next != nil {
 		// A call is there whole or not at all: half of the text is for what went wrong.
@@ -213,13 +213,34 @@ func headBytes(s string, n int) string {
 }
 
 // withNextStep is an error object that also says, to those who read no text, what to do
-// when the grant or token is gone.
+// when no call helps.
 func (c *call) withNextStep(object []byte, status int) []byte {
-	lost := c.lostAuthorization(errorObject(object).text("code"), status)
-	if _, given := rawjson.Get(object, "next_step"); given || lost == "" {
+	step := c.step(object, status)
+	if _, given := rawjson.Get(object, "next_step"); given || step == "" {
 		return object
 	}
-	return append(appendMember(object[:len(object)-1:len(object)-1], "next_step", strings.ReplaceAll(lost, "\n", "; ")), '}')
+	return append(appendMember(object[:len(object)-1:len(object)-1], "next_step", strings.ReplaceAll(step, "\n", "; ")), '}')
+}
+
+// step says what to do about an error that is not about the arguments (MS-49); "" for
+// the rest.
+func (s *Surface) step(e errorObject, status int) string {
+	code := e.text("code")
+	if lost := s.lostAuthorization(code, status); lost != "" {
+		return lost
+	}
+	switch code {
+	case "permission_error", "insufficient_scope":
+		return "ask the owner for access to this; do not retry"
+	case "resource_limit":
+		return "ask for less: a smaller limit, or fewer fields"
+	case "unsupported_version":
+		return "the owner must update this adapter or the server; do not retry"
+	}
+	if code == "internal_error" || status >= http.StatusInternalServerError && e.raw("retry_after_s") == nil {
+		return "try again once; if it fails again, tell the owner the request_id"
+	}
+	return ""
 }
 
 // lostAuthorization is the advice when the grant or token is gone (MS-49).

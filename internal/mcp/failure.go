@@ -35,6 +35,9 @@ func badArg(param, format string, args ...any) error {
 	return &Failure{Code: "invalid_argument", Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
+// tellOwner is the next step after an answer that no correct server gives.
+const tellOwner = "Try again once; if it fails again, tell the owner of the server."
+
 // defect logs what should not happen and gives its failure, which names the line of
 // the log and says nothing else (MS-45).
 func (s *Surface) defect(what string, attrs ...any) *Failure {
@@ -107,6 +110,9 @@ func (c *call) failure(err error) *Result {
 	}
 	if own.Code == "conflicting_connection_id" {
 		own.Next = &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})}
+	}
+	if own.Code == "blob_too_large" { // the file can be read from its start
+		own.Next = c.firstWindow(&rsclient.Error{Object: own.object()})
 	}
 	b := append([]byte(`{"error":`), c.withNextStep(own.object(), 0)...)
 	if own.isOfServer() {

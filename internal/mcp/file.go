@@ -109,8 +109,23 @@ func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error
 			f.note = "its charset " + quote(firstChars(charset, LabelChars)) + " is not known here"
 		}
 	}
+	if errors.Is(err, errScanEnd) {
+		return nil, s.scanEnded(w, f)
+	}
 	p.files = []file{f}
 	return p, err
+}
+
+// scanEnded refuses a place that is too far in a file to be looked for.
+func (s *Surface) scanEnded(w window, f file) *Failure {
+	h := blobHandle{w.record.Connection, f.id}
+	failure := s.blobTooLarge(h, f.facts.SizeBytes, f.facts.MimeType, "The file is too large to look for this place in it: at most "+
+		strconv.Itoa(BlobScanMax)+" bytes are read for that. Read on from its start with the cursors, or export it: "+h.export(s.RS.Provider()))
+	failure.Param = "offset_chars"
+	if w.q != "" {
+		failure.Param = "q"
+	}
+	return failure
 }
 
 // learn takes the facts that the resource server states: they come before those that a

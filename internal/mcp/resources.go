@@ -187,15 +187,21 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 		}
 		return []Content{content}, nil
 	}
+	return nil, s.blobTooLarge(h, blob.Size, blob.MimeType, "The file is too large to be given inline; export has its URL.")
+}
+
+// blobTooLarge refuses to read a file, and says what it is and where it can be exported.
+// A negative size is not known.
+func (s *Surface) blobTooLarge(h blobHandle, size int64, mimeType, message string) *Failure {
 	var members []byte
-	if blob.Size >= 0 {
+	if size >= 0 {
 		members = append(members, `,"size_bytes":`...)
-		members = strconv.AppendInt(members, blob.Size, 10)
+		members = strconv.AppendInt(members, size, 10)
 	}
-	members = appendMember(members, "mime_type", blob.MimeType)
+	members = appendMember(members, "mime_type", mimeType)
 	members = append(members, `,"export":{"method":"GET","url":`...)
 	members = append(rawjson.AppendString(members, h.export(s.RS.Provider())), '}')
-	return nil, &Failure{Code: "blob_too_large", Message: "The file is too large to be given inline; export has its URL.", Members: members}
+	return &Failure{Code: "blob_too_large", Message: message, Members: members}
 }
 
 // resourceError is a failure as a resource read reports it (MS-204).

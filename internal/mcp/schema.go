@@ -113,7 +113,7 @@ func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 	if len(structured) > FullStructuredMax {
 		return nil, &Failure{
 			Code: "schema_too_large", Param: "detail", Next: &Next{"schema", schemaArgs(scope.stream, scope.connection)},
-			Message: "The full description is too large. Add connection_id, or use compact.",
+			Message: "The full description of the stream " + quoteID(scope.stream) + " is too large. Add connection_id, or use compact.",
 		}
 	}
 	text := &schemaText{doc: d, detail: "full", bytes: len(data), offset: c.args.number("offset")}

@@ -15,7 +15,7 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 	switch e.Code {
 	case "grant_stream_not_allowed", "stream_not_declared", "connection_not_found":
 		return &Next{"schema", []byte("{}")}
-	case "unknown_field", "field_not_granted", "invalid_sort", "invalid_expand", "invalid_request":
+	case "unknown_field", "field_not_granted", "invalid_sort", "invalid_expand", "insufficient_scope", "invalid_request", "invalid_argument":
 		if c.refusesFilters(e) {
 			return c.unfiltered()
 		}
@@ -30,8 +30,10 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 		return c.restart(e)
 	case "field_not_text":
 		return c.fetchField()
-	case "field_not_found", "blob_not_found":
+	case "field_not_found", "blob_not_found", "invalid_field_path":
 		return c.fetchRecord()
+	case "invalid_window", "range_not_satisfiable":
+		return c.firstWindow(e)
 	case "query_not_found":
 		return &Next{c.tool.Name, c.args.JSON(member{"q", nil}, member{"before_chars", nil}, member{"after_chars", nil})}
 	}
@@ -39,6 +41,16 @@ func (c *call) wayOn(e *rsclient.Error) *Next {
 		return c.elsewhere(e)
 	}
 	return nil
+}
+
+// firstWindow is the same window without the numbers that place it, and without q when
+// that is what is wrong.
+func (c *call) firstWindow(e *rsclient.Error) *Next {
+	drop := []member{{"cursor", nil}, {"offset_chars", nil}, {"limit_chars", nil}, {"before_chars", nil}, {"after_chars", nil}}
+	if errorObject(e.Object).text("param") == "q" {
+		drop = append(drop, member{"q", nil})
+	}
+	return &Next{c.tool.Name, c.args.JSON(drop...)}
 }
 
 // isOfArgument reports an error about an argument whose values do not depend on the

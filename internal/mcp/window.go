@@ -261,7 +261,7 @@ func (s *Surface) readField(ctx context.Context, w window, asJSON bool) (*piece,
 	var ok bool
 	p.Window, ok = rsclient.WindowOf(answer.Body, rsclient.Identity(w.record.Handle), w.field)
 	if !ok {
-		return nil, &rsclient.Error{Code: rsclient.CodeInvalid, Message: "The resource server's answer is not a field window."}
+		return nil, rsclient.Refused(rsclient.CodeInvalid, "The answer of the server at "+s.RS.Provider()+" is not a field window.", tellOwner)
 	}
 	p.asJSON = asJSON || p.Field.AsJSON
 	if h := Handle(p.Identity); h.isNamed() {
