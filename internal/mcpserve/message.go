@@ -36,7 +36,8 @@ func Compact(dst, message []byte) ([]byte, *Fault) {
 }
 
 // appendFirsts appends a compact value with the first of repeated members only, for
-// readers that would take the last.
+// readers that would take the last. The arguments of a tool stay as they are: the tool
+// refuses repeated names, whichever way a call comes to it.
 func appendFirsts(dst, value []byte) []byte {
 	switch rawjson.KindOf(value) {
 	case rawjson.KindObject:
@@ -50,7 +51,12 @@ func appendFirsts(dst, value []byte) []byte {
 				dst = append(dst, ',')
 			}
 			seen[string(name)] = true
-			dst = appendFirsts(append(dst, value[at.Start:at.Value]...), value[at.Value:at.End])
+			dst = append(dst, value[at.Start:at.Value]...)
+			if string(name) == "arguments" {
+				dst = append(dst, value[at.Value:at.End]...)
+			} else {
+				dst = appendFirsts(dst, value[at.Value:at.End])
+			}
 		}
 		return append(dst, '}')
 	case rawjson.KindArray:

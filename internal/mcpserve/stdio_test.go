@@ -58,12 +58,16 @@ func TestOneRuleForMessages(t *testing.T) {
 	t.Run("the first of repeated members counts", func(t *testing.T) {
 		out := serve(t, initialize, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 			`{"jsonrpc":"2.0","id":2,"m\u0065thod":"ping","method":"nobody","id":3}`,
-			`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"query_records","name":"nobody","arguments":{"stream":"entries","stream":7}}}`)
+			`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"query_records","name":"nobody","arguments":{"stream":"entries"}}}`,
+			`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries","stream":7}}}`)
 		got := answers(t, out)
 		if !strings.Contains(string(got["1"]["result"]), `"protocolVersion":"2025-06-18"`) || string(got["2"]["result"]) != "{}" || got["9"] != nil || got["3"] != nil {
 			t.Errorf("%s", out)
 		}
 		if result := string(got["4"]["result"]); !strings.Contains(result, "records stream=") {
+			t.Errorf("%s", result)
+		}
+		if result := string(got["5"]["result"]); !strings.Contains(result, "without duplicate names") {
 			t.Errorf("%s", result)
 		}
 	})
