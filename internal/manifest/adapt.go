@@ -29,7 +29,7 @@ func Adapt(raw []byte) (m *pdpp.Manifest, changes []string, err error) {
 	doc := json.RawMessage(top.encode())
 	for range maxChanges {
 		p := &parser{}
-		m = p.manifest(value{raw: doc})
+		p.manifest(value{raw: doc}) // for what it finds wrong
 		if p.total == 0 {
 			m, err = Parse(doc)
 			return m, a.changes, err
