@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,7 @@ import (
 type useStore struct {
 	store.Store
 	writes int
-	fails  bool
+	fails  atomic.Bool
 	last   map[store.Use]time.Time
 }
 
@@ -27,7 +28,7 @@ type useTx struct {
 }
 
 func (s *useStore) Update(_ context.Context, fn func(store.Tx) error) error {
-	if s.fails {
+	if s.fails.Load() {
 		return errors.New("the disk is full")
 	}
 	s.writes++
@@ -74,11 +75,11 @@ func TestUseIsWrittenAtOnce(t *testing.T) {
 		use("a")
 		expect("after a pause", 3, "a", time.Now())
 		time.Sleep(3 * useEvery)
-		st.fails = true
+		st.fails.Store(true)
 		late := time.Now()
 		use("b")
 		synctest.Wait()
-		st.fails = false
+		st.fails.Store(false)
 		time.Sleep(2 * useEvery)
 		expect("after a failure", 4, "b", late)
 		use("c")
