@@ -47,7 +47,7 @@ type cutField struct {
 }
 
 // composeWithin makes the text so that it stays within its bound also where it is
-// repeated as a JSON string in a JSON string: what needs escapes there has less room.
+// repeated as a JSON string in a JSON string: text that needs escapes has less space there.
 func (d *document) composeWithin(relations func(room int) string) {
 	const least = 1024
 	for d.most = DocTextMax; ; {

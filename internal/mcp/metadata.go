@@ -166,7 +166,7 @@ func (d *document) omit(fields []evidence.Field) {
 }
 
 // take finds how many of the small fields metadata has room for, and keeps those alone.
-// Room is kept for the names of the others, as many of them as fit. It gives the room
+// Space is kept for the names of the others, as many of them as fit. It gives the space
 // that is left.
 func (d *document) take(room int) int {
 	for _, f := range d.small {

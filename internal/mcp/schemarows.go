@@ -216,7 +216,7 @@ func (b *schemaBlock) size(layout schemaLayout) int {
 	return n
 }
 
-// fit is how many fields from one on a block can show in a room, and what they take.
+// fit is how many fields from one on a block can show in the given bytes, and what they take.
 func (b *schemaBlock) fit(from, room int, layout schemaLayout) (n, size int) {
 	for from+n < len(b.fields) {
 		next := len(b.fields[from+n].text(layout)) + 1

@@ -13,7 +13,7 @@ import (
 const minShown = 40
 
 // minBody is the least that is shown of the text of a record in a list: a record for
-// which there is less room is left for the next page (MS-65), in characters.
+// which there is less space is left for the next page (MS-65), in characters.
 const minBody = 80
 
 // appendBinary appends a binary value as its facts (MS-64, MS-66): its bytes are

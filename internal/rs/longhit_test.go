@@ -72,7 +72,7 @@ func TestSearchLongTexts(t *testing.T) {
 	t.Run("Q-7 a word that is cut is not another one", func(t *testing.T) {
 		sameJSON(t, search(t, "ome").At("data.0.matched_fields"), `["memo"]`)
 	})
-	t.Run("EX-8 a long base64 text is judged by its beginning", func(t *testing.T) {
+	t.Run("EX-8 a long base64 text is recognized by its beginning", func(t *testing.T) {
 		a := search(t, "code")
 		sameJSON(t, a.At("data.0.evidence_card.binary.0.kind"), `"base64_text"`)
 		if size := a.At("data.0.evidence_card.binary.0.size_bytes"); size != nil {
