@@ -99,7 +99,7 @@ var Rules = []Rule{
 	},
 	{
 		Name:     "tools read like clients",
-		Packages: []string{"pdpp/internal/mcp/...", "pdpp/internal/pack/..."},
+		Packages: []string{"pdpp/internal/mcp/...", "pdpp/internal/pkgreader/..."},
 		Never:    []string{"pdpp/internal/store/...", "pdpp/internal/rs/..."},
 		Because:  "every read of a tool is a grant-enforced /v1 read through rsclient (HOSTED-5)",
 	},

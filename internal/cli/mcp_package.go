@@ -8,7 +8,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/credential"
-	"pdpp/internal/pack"
+	"pdpp/internal/pkgreader"
 	"pdpp/internal/query"
 	"pdpp/internal/rsclient"
 )
@@ -22,7 +22,7 @@ type heldReader struct {
 	// members end with what they are for (H-186).
 	client rsclient.Config
 	sealer *query.Sealer
-	memory pack.Memory
+	memory pkgreader.Memory
 
 	mu      sync.Mutex
 	of      *credential.Credential // whose members these are
@@ -61,17 +61,17 @@ func (r *heldReader) now(ctx context.Context) rsclient.Reader {
 	if !ok {
 		return r.single
 	}
-	return &pack.Package{
+	return &pkgreader.Package{
 		ID: cred.ID, URL: r.Provider(), Members: r.membersOf(cred, r.client.Clock()), Sealer: r.sealer, Memory: &r.memory, Clock: r.client.Clock,
 	}
 }
 
 // membersOf are the members of a package at a time. While the package has not ended, a
 // token of a member ends only because its grant does (H-186).
-func (r *heldReader) membersOf(cred *credential.Credential, now time.Time) []pack.Member {
-	var list []pack.Member
+func (r *heldReader) membersOf(cred *credential.Credential, now time.Time) []pkgreader.Member {
+	var list []pkgreader.Member
 	for _, m := range r.held(cred) {
-		member := pack.Member{
+		member := pkgreader.Member{
 			GrantID: string(m.GrantID), Connection: m.Connection, ConnectorKey: m.ConnectorKey, DisplayName: m.DisplayName, Streams: m.Streams, Reader: m.reader,
 		}
 		if m.Over(now) {

@@ -1,6 +1,6 @@
 package mcp
 
-import "pdpp/internal/reuse"
+import "pdpp/internal/bufpool"
 
 // sheet is the part of a bounded text that items are written to (MS-65). It only
 // moves forward: each item gets a share of what is left, and what it does not use is
@@ -12,7 +12,7 @@ type sheet struct {
 	ranked bool // an item gets no larger share than one before it that was cut
 	most   int  // that share; 0: none was cut
 	text   []byte
-	lent   *reuse.Room // that text stands in; nil when it is its own
+	lent   *bufpool.Buffer // that text stands in; nil when it is its own
 	shown  int
 	cut    bool // an item is shortened
 }

@@ -49,7 +49,7 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	d := c.document(answer)
 	d.composeWithin(d.relations)
 	d.collect()
-	lent, links := resultRooms.Borrow(), d.links()
+	lent, links := resultBuffers.Get(), d.links()
 	sc := rawjson.QuoteHuge(d.structured(lent.Bytes())) // here, as the text repeats it
 	content := append(make([]Block, 0, 2+len(links)), Block{Text: string(sc)}, Block{Text: d.card()})
 	for i := range links {

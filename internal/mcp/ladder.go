@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
+	"pdpp/internal/bufpool"
 	"pdpp/internal/evidence"
 	"pdpp/internal/rawjson"
-	"pdpp/internal/reuse"
 )
 
 // The content ladder says to a program what lines starting more: say to a reader
@@ -18,21 +18,21 @@ import (
 type ladder struct {
 	provider string
 	most     int
-	lent     *reuse.Room
+	lent     *bufpool.Buffer
 	b        []byte // the rungs
 	n        int
 	omitted  int
 }
 
-var ladderRooms reuse.Pool
+var ladderBuffers bufpool.Pool
 
 func newLadder(provider string, most int) *ladder {
-	lent := ladderRooms.Borrow() // the rungs are copied into the result
+	lent := ladderBuffers.Get() // the rungs are copied into the result
 	return &ladder{provider: provider, most: most, lent: lent, b: lent.Bytes()}
 }
 
 // free ends the use of a ladder.
-func (l *ladder) free() { l.lent.GiveBack(l.b) }
+func (l *ladder) free() { l.lent.Put(l.b) }
 
 const (
 	ladderHead = `,"content_ladder":{"kind":"record_set","read_tool":"read_record_field","resource_template":"` + recordURI + `{id}","records":[`

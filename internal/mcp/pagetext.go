@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/internal/reuse"
+	"pdpp/internal/bufpool"
 	"pdpp/internal/rsclient"
 )
 
@@ -150,7 +150,7 @@ func (t *pageText) appendFooter(b []byte, shown, left int, cut bool) []byte {
 		"Pass an id unchanged to fetch or read_record_field; add connection_id only where it is shown beside the id.\n"...)
 }
 
-var textRooms reuse.Pool
+var textBuffers bufpool.Pool
 
 // begin gives the sheet for the items: as many as fit between header and footer
 // (MS-65).
@@ -158,7 +158,7 @@ func (t *pageText) begin() *sheet {
 	// The room of every line that may be there is kept free, whether all items are
 	// shown or not. How the rerun of a cut page reads depends on whether its limit is
 	// the one that was asked for, so one below that is measured, too.
-	lent := textRooms.Borrow()
+	lent := textBuffers.Get()
 	b := lent.Bytes()
 	fixed := 0
 	for _, c := range [...]struct{ shown, left int }{{t.count, 0}, {t.count, t.count}, {max(0, t.count-1), t.count}} {
@@ -171,7 +171,7 @@ func (t *pageText) begin() *sheet {
 
 // end is the text with its items.
 func (t *pageText) end(s *sheet) string {
-	whole := textRooms.Borrow()
+	whole := textBuffers.Get()
 	left := t.count - s.shown
 	b := t.appendHeader(whole.Bytes(), s.shown, left)
 	if t.count == 0 {
@@ -179,8 +179,8 @@ func (t *pageText) end(s *sheet) string {
 	}
 	b = t.appendFooter(append(b, s.text...), s.shown, left, s.cut)
 	text := string(bytes.TrimSuffix(b, []byte("\n")))
-	whole.GiveBack(b)
-	s.lent.GiveBack(s.text)
+	whole.Put(b)
+	s.lent.Put(s.text)
 	return text
 }
 

@@ -86,7 +86,7 @@ const defaultRecords = 25
 // records is the result for a page, with a ladder of at most that many records.
 func (c *call) records(p *cutPage, rungs int) *Result {
 	fields := c.args.List("fields")
-	lent := resultRooms.Borrow()
+	lent := resultBuffers.Get()
 	b := append(append(lent.Bytes(), `{"data":`...), p.body()...)
 	b = append(b, `,"ids":[`...)
 	ways := newLadder(c.RS.Provider(), rungs)

@@ -1,6 +1,6 @@
 package mcp
 
-import "pdpp/internal/reuse"
+import "pdpp/internal/bufpool"
 
 // Result is the outcome of a tool call.
 type Result struct {
@@ -8,16 +8,16 @@ type Result struct {
 	Content    []Block
 	IsError    bool
 
-	lent *reuse.Room // that Structured stands in; nil when it is its own
+	lent *bufpool.Buffer // that Structured stands in; nil when it is its own
 }
 
-var resultRooms reuse.Pool
+var resultBuffers bufpool.Pool
 
 // Free gives back the room of a result that has been copied, and of which nothing is
 // used any more. Who does not free a result leaves it to the collector.
 func (r *Result) Free() {
 	if r.lent != nil {
-		r.lent.GiveBack(r.Structured)
+		r.lent.Put(r.Structured)
 		r.lent, r.Structured = nil, nil
 	}
 }

@@ -70,7 +70,7 @@ func search(ctx context.Context, c *call) (*Result, error) {
 func (c *call) hits(p *cutPage) *Result {
 	found := rsclient.HitsOf(p.rows)
 	list := c.flatten(p, found)
-	lent := resultRooms.Borrow()
+	lent := resultBuffers.Get()
 	b := append(append(lent.Bytes(), `{"data":`...), p.body()...)
 	b = append(b, `,"results":[`...)
 	for i := range list {

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/bufpool"
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcpserve"
-	"pdpp/internal/pack"
+	"pdpp/internal/pkgreader"
 	"pdpp/internal/query"
-	"pdpp/internal/reuse"
 	"pdpp/internal/rs"
 	"pdpp/internal/telemetry"
 )
@@ -50,13 +50,13 @@ type Config struct {
 // but which members of packages failed (H-94).
 type Endpoint struct {
 	Config
-	memory     *pack.Memory
+	memory     *pkgreader.Memory
 	identities httpx.PerOrigin[*mcpserve.Identity]
 }
 
 // New makes the endpoint, to be served by rs.Server.Handler.
 func New(c Config) rs.Endpoint {
-	e := &Endpoint{Config: c, memory: new(pack.Memory)}
+	e := &Endpoint{Config: c, memory: new(pkgreader.Memory)}
 	handler := httpx.Chain(httpx.Handler(e.serve), constant, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path))
 	return rs.Endpoint{Path: path, Handler: handler}
 }
@@ -144,28 +144,28 @@ type buffer struct {
 	text []byte // the body as compact JSON
 
 	answer []byte
-	lent   *reuse.Room // that answer stands in; nil before there is one
+	lent   *bufpool.Buffer // that answer stands in; nil before there is one
 }
 
 var (
 	buffers = sync.Pool{New: func() any { return new(buffer) }}
-	answers reuse.Pool
+	answers bufpool.Pool
 )
 
 // room gives the room for an answer. It is not held before: a request may wait.
 func (b *buffer) room() []byte {
 	if b.lent == nil {
-		b.lent = answers.Borrow()
+		b.lent = answers.Get()
 	}
 	return b.lent.Bytes()
 }
 
 func (b *buffer) put() {
 	if b.lent != nil {
-		b.lent.GiveBack(b.answer)
+		b.lent.Put(b.answer)
 	}
 	b.answer, b.lent = nil, nil
-	if b.body.Cap() <= reuse.Kept && cap(b.text) <= reuse.Kept {
+	if b.body.Cap() <= bufpool.MaxKept && cap(b.text) <= bufpool.MaxKept {
 		b.body.Reset()
 		buffers.Put(b)
 	}
@@ -199,7 +199,7 @@ func holdBody(r *http.Request) error {
 	if size < 0 {
 		size = bodyMax
 	}
-	if size <= reuse.Kept {
+	if size <= bufpool.MaxKept {
 		return nil
 	}
 	return httpx.HoldOf(r.Context()).Reserve(2 * size)

@@ -8,7 +8,7 @@ import (
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcp"
 	"pdpp/internal/mcpserve"
-	"pdpp/internal/pack"
+	"pdpp/internal/pkgreader"
 	"pdpp/internal/rs"
 	"pdpp/internal/rsclient"
 )
@@ -31,9 +31,9 @@ func (e *Endpoint) reader(base string, caller *rs.Caller) rsclient.Reader {
 	if caller.Package == "" {
 		return e.client(base, caller)
 	}
-	members := make([]pack.Member, len(caller.Members))
+	members := make([]pkgreader.Member, len(caller.Members))
 	for i, m := range caller.Members {
-		members[i] = pack.Member{
+		members[i] = pkgreader.Member{
 			GrantID: string(m.GrantID), Connection: string(m.Connection), ConnectorKey: string(m.ConnectorKey),
 			DisplayName: m.DisplayName, Streams: m.Streams, Unusable: string(m.Fault),
 		}
@@ -41,7 +41,7 @@ func (e *Endpoint) reader(base string, caller *rs.Caller) rsclient.Reader {
 			members[i].Reader = e.client(base, m.Caller)
 		}
 	}
-	return &pack.Package{
+	return &pkgreader.Package{
 		ID: string(caller.Package), URL: base, Members: members, Sealer: e.Cursors, Memory: e.memory, Clock: e.Clock,
 		RequestID: httpx.RequestID,
 	}

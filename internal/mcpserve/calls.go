@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"pdpp/internal/bufpool"
 	"pdpp/internal/rawjson"
-	"pdpp/internal/reuse"
 )
 
 // calls are the requests of a session that are answered past the SDK: those of the
@@ -95,9 +95,9 @@ func (c *calls) stop(m *Message) bool {
 func (c *calls) answer(ctx context.Context, m *Message, revision string, call *running) {
 	defer call.cancel()
 	out := c.server.Do(ctx, m, revision)
-	lent := answerRooms.Borrow()
+	lent := answerBuffers.Get()
 	answer := append(out.Append(lent.Bytes()), '\n')
-	defer lent.GiveBack(answer)
+	defer lent.Put(answer)
 	c.mu.Lock()
 	delete(c.running, string(m.ID))
 	cancelled := call.cancelled
@@ -107,7 +107,7 @@ func (c *calls) answer(ctx context.Context, m *Message, revision string, call *r
 	}
 }
 
-var answerRooms reuse.Pool
+var answerBuffers bufpool.Pool
 
 // end waits until no call is under way, or for as long as they may take (MS-262).
 func (c *calls) end() {

@@ -3,8 +3,8 @@ package rs
 import (
 	"io"
 
+	"pdpp/internal/bufpool"
 	"pdpp/internal/httpx"
-	"pdpp/internal/reuse"
 )
 
 // heldBody is the body of a call that writes. The bytes read from it stay in memory until
@@ -21,7 +21,7 @@ const bodyStep = 1 << 20
 // heldBody gives the body of the request. A small one costs nothing, and one that says
 // its size is refused before it is read.
 func (q *ownerRequest) heldBody() (io.Reader, error) {
-	b := &heldBody{Reader: q.http.Body, hold: q.hold, left: reuse.Kept}
+	b := &heldBody{Reader: q.http.Body, hold: q.hold, left: bufpool.MaxKept}
 	return b, b.reserve(int(q.http.ContentLength) - b.left)
 }
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"net/http"
 
-	"pdpp/internal/reuse"
+	"pdpp/internal/bufpool"
 )
 
 // Reads of the hosted endpoint are made inside the process (H-53).
@@ -36,14 +36,14 @@ func (c *Caller) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: w.status, Header: w.header, ContentLength: int64(len(w.body)), Body: body, Request: r}, nil
 }
 
-var bodies reuse.Pool
+var bodies bufpool.Pool
 
 // memoryWriter keeps an answer.
 type memoryWriter struct {
 	header http.Header
 	status int
 	body   []byte
-	lent   *reuse.Room // that body stands in; nil before there is one
+	lent   *bufpool.Buffer // that body stands in; nil before there is one
 }
 
 func (w *memoryWriter) Header() http.Header { return w.header }
@@ -52,7 +52,7 @@ func (w *memoryWriter) WriteHeader(status int) { w.status = status }
 
 func (w *memoryWriter) Write(p []byte) (int, error) {
 	if w.lent == nil {
-		w.lent = bodies.Borrow()
+		w.lent = bodies.Get()
 		w.body = w.lent.Bytes()
 	}
 	w.body = append(w.body, p...)
@@ -64,7 +64,7 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 type memoryBody struct {
 	bytes.Reader
 	all  []byte
-	lent *reuse.Room
+	lent *bufpool.Buffer
 }
 
 // Bytes is the whole body, until Free.
@@ -74,7 +74,7 @@ func (b *memoryBody) Bytes() []byte { return b.all }
 // called once, or never.
 func (b *memoryBody) Free() {
 	if b.lent != nil {
-		b.lent.GiveBack(b.all)
+		b.lent.Put(b.all)
 	}
 	b.all, b.lent = nil, nil
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/bufpool"
 	"pdpp/internal/grant"
 	"pdpp/internal/httpx"
 	"pdpp/internal/query"
-	"pdpp/internal/reuse"
 	"pdpp/internal/store"
 )
 
@@ -46,8 +46,8 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 		}
 		defer leave()
 		req := &request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock(), hold: httpx.HoldOf(ctx)}
-		lent := answers.Borrow()
-		defer func() { lent.GiveBack(req.body) }()
+		lent := answers.Get()
+		defer func() { lent.Put(req.body) }()
 		req.body = lent.Bytes()
 		err = req.inTurn(who, isExpensive(r), func(v store.View) error {
 			if err := req.admit(v, who); err != nil {
@@ -101,7 +101,7 @@ func (who asker) copies() int {
 // reserve makes sure that the server has memory for an answer of n bytes (H-69). Small
 // answers cost nothing.
 func (q *request) reserve(n int) error {
-	if n <= max(q.reserved, reuse.Kept) {
+	if n <= max(q.reserved, bufpool.MaxKept) {
 		return nil
 	}
 	n += n / 4 // what append takes ahead
@@ -180,7 +180,7 @@ func (q *request) parse(params ...string) (err error) {
 	return err
 }
 
-var answers reuse.Pool
+var answers bufpool.Pool
 
 func (q *request) send(w http.ResponseWriter) error {
 	h := w.Header()

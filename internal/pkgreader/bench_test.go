@@ -1,4 +1,4 @@
-package pack_test
+package pkgreader_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"pdpp/internal/pack"
+	"pdpp/internal/pkgreader"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
 )
@@ -39,7 +39,7 @@ func BenchmarkSearch(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p.Members = append(p.Members, pack.Member{GrantID: string(grant), Connection: id, ConnectorKey: "mail", Streams: []string{"messages"}, Reader: client})
+		p.Members = append(p.Members, pkgreader.Member{GrantID: string(grant), Connection: id, ConnectorKey: "mail", Streams: []string{"messages"}, Reader: client})
 	}
 	want := rsclient.Prefer{PageBytes: 49152}
 	b.Run("single", func(b *testing.B) {

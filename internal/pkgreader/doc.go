@@ -1,4 +1,4 @@
-// Package pack reads a package of grants as if it were one resource server
+// Package pkgreader reads a package of grants as if it were one resource server
 // (hosted-auth §3): a Package is an rsclient.Reader over one reader per member.
 //
 // A package has no rights of its own. Every read is a member's own read, with that
@@ -6,4 +6,4 @@
 // source go to exactly one member, chosen from the membership alone; search and the
 // schema go to all of them at once and their answers are merged by splicing the
 // received bytes. No member is ever called to find out whether it works.
-package pack
+package pkgreader

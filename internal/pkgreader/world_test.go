@@ -1,4 +1,4 @@
-package pack_test
+package pkgreader_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/mcp"
-	"pdpp/internal/pack"
+	"pdpp/internal/pkgreader"
 	"pdpp/internal/query"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
@@ -39,7 +39,7 @@ const mailManifest = `{"protocol_version":"0.1.0","declaration_version":"2026-02
 // three of its connections. A fourth connection is outside of the package.
 type house struct {
 	*resttest.World
-	pkg   *pack.Package
+	pkg   *pkgreader.Package
 	calls calls
 }
 
@@ -80,13 +80,13 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-func newPackage(t testing.TB, clock func() time.Time) *pack.Package {
+func newPackage(t testing.TB, clock func() time.Time) *pkgreader.Package {
 	t.Helper()
 	sealer, err := query.NewSealer([]byte(strings.Repeat("k", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &pack.Package{ID: "gpkg_1", Sealer: sealer, Memory: new(pack.Memory), Clock: clock}
+	return &pkgreader.Package{ID: "gpkg_1", Sealer: sealer, Memory: new(pkgreader.Memory), Clock: clock}
 }
 
 // join makes a grant for some streams of a connection a member of the package.
@@ -103,7 +103,7 @@ func (h *house) join(connection, connector, label string, streams ...string) {
 func (h *house) joinGrant(connection, connector, label, entries string, streams ...string) {
 	h.T.Helper()
 	token, id := h.Grant(fmt.Sprintf(`{"source":{"connector_key":%q},"streams":[%s],"access_mode":"continuous"}`, connector, entries))
-	h.pkg.Members = append(h.pkg.Members, pack.Member{
+	h.pkg.Members = append(h.pkg.Members, pkgreader.Member{
 		GrantID: string(id), Connection: connection, ConnectorKey: connector, DisplayName: label, Streams: streams,
 		Reader: h.calls.client(h.T, connection, h.URL, token, http.DefaultTransport),
 	})
@@ -117,10 +117,10 @@ func (h *house) revoke(connection string) {
 	})
 }
 
-func (h *house) member(connection string) *pack.Member { return memberOf(h.pkg, connection) }
+func (h *house) member(connection string) *pkgreader.Member { return memberOf(h.pkg, connection) }
 
-func memberOf(p *pack.Package, connection string) *pack.Member {
-	return &p.Members[slices.IndexFunc(p.Members, func(m pack.Member) bool { return m.Connection == connection })]
+func memberOf(p *pkgreader.Package, connection string) *pkgreader.Member {
+	return &p.Members[slices.IndexFunc(p.Members, func(m pkgreader.Member) bool { return m.Connection == connection })]
 }
 
 // calls are the requests that members got.
@@ -177,13 +177,13 @@ func answer(w http.ResponseWriter, status int, body string) {
 }
 
 // scripted adds members cin_1, cin_2 … with servers that give prepared answers.
-func scripted(t testing.TB, c *calls, handlers ...http.HandlerFunc) *pack.Package {
+func scripted(t testing.TB, c *calls, handlers ...http.HandlerFunc) *pkgreader.Package {
 	t.Helper()
 	p := newPackage(t, func() time.Time { return resttest.Start })
 	p.URL = "http://provider.test"
 	for i, h := range handlers {
 		id := fmt.Sprint("cin_", i+1)
-		p.Members = append(p.Members, pack.Member{
+		p.Members = append(p.Members, pkgreader.Member{
 			GrantID: fmt.Sprint("grt_", i+1), Connection: id, ConnectorKey: "mail", Streams: []string{"messages"},
 			Reader: c.client(t, id, p.URL, "token-of-"+id, served(h)),
 		})
@@ -210,7 +210,7 @@ func at(t testing.TB, body []byte, path string) any {
 	return resttest.Answer{T: t, Body: body}.At(path)
 }
 
-func tool(p *pack.Package, name, args string) *mcp.Result {
+func tool(p *pkgreader.Package, name, args string) *mcp.Result {
 	s := &mcp.Surface{RS: p, Log: slog.New(slog.DiscardHandler)}
 	return s.Call(context.Background(), mcp.Lookup(name), []byte(args))
 }

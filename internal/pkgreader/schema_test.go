@@ -1,4 +1,4 @@
-package pack_test
+package pkgreader_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package pack_test
+package pkgreader_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pdpp/internal/pack"
+	"pdpp/internal/pkgreader"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
 )
@@ -28,7 +28,7 @@ func list(hits ...string) string {
 	return `{"object":"list","data":[` + strings.Join(hits, ",") + `],"has_more":false,"meta":{"count":{"kind":"exact","value":` + fmt.Sprint(len(hits)) + `}}}`
 }
 
-func search(t testing.TB, p *pack.Package, pairs ...string) []byte {
+func search(t testing.TB, p *pkgreader.Package, pairs ...string) []byte {
 	t.Helper()
 	a, err := p.Search(t.Context(), "", params(append([]string{"q", "x"}, pairs...)...), rsclient.Prefer{})
 	if err != nil {
@@ -102,7 +102,7 @@ func TestFailedMember(t *testing.T) {
 	})
 	t.Run("H-93 when all fail the first error stands, as it was", func(t *testing.T) {
 		p := scripted(t, &c, says(400, `{"error":{"type":"t","code":"invalid_request","message":"m","param":"q"}}`), says(500, `{}`))
-		p.Members = append(p.Members, pack.Member{GrantID: "grt_9", Connection: "cin_9", ConnectorKey: "bank", Unusable: "grant_expired"})
+		p.Members = append(p.Members, pkgreader.Member{GrantID: "grt_9", Connection: "cin_9", ConnectorKey: "bank", Unusable: "grant_expired"})
 		_, err := p.Search(t.Context(), "", params("q", "x"), rsclient.Prefer{})
 		want := `{"type":"t","code":"invalid_request","message":"m","param":"q","unavailable_connections":[{"connection_id":"cin_9","connector_key":"bank","grant_id":"grt_9",` +
 			`"status":"unusable","error":{"code":"grant_expired","message":"The approval of this source has ended."}}]}`
@@ -153,11 +153,11 @@ func stubborn(*http.Request) (*http.Response, error) {
 }
 
 // withTransports is a package of members that are reached in given ways.
-func withTransports(t testing.TB, transports ...http.RoundTripper) *pack.Package {
+func withTransports(t testing.TB, transports ...http.RoundTripper) *pkgreader.Package {
 	p := newPackage(t, func() time.Time { return resttest.Start })
 	for i, tr := range transports {
 		id := fmt.Sprint("cin_", i+1)
-		p.Members = append(p.Members, pack.Member{
+		p.Members = append(p.Members, pkgreader.Member{
 			GrantID: "grt" + id, Connection: id, ConnectorKey: "mail", Streams: []string{"messages"},
 			Reader: (&calls{}).client(t, id, "http://provider.test", "token", tr),
 		})

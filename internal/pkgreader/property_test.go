@@ -1,4 +1,4 @@
-package pack_test
+package pkgreader_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/pack"
+	"pdpp/internal/pkgreader"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
 )
@@ -53,7 +53,7 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // traversal is a search that is read page by page while its members come to grief.
 type traversal struct {
 	*rapid.T
-	pkg     *pack.Package
+	pkg     *pkgreader.Package
 	shelves []*shelf
 	failed  map[int]bool // members that failed in a call of the traversal
 	gone    map[int]bool // members whose stored grant has ended
@@ -76,7 +76,7 @@ func draw(t *testing.T, rt *rapid.T) *traversal {
 			shape: rapid.IntRange(0, len(shapes)-1).Draw(rt, "shape"),
 		}
 		tr.shelves = append(tr.shelves, s)
-		tr.pkg.Members = append(tr.pkg.Members, pack.Member{
+		tr.pkg.Members = append(tr.pkg.Members, pkgreader.Member{
 			GrantID: fmt.Sprint("grt_", i), Connection: fmt.Sprint("cin_", i), ConnectorKey: "mail", Streams: []string{"messages"},
 			Reader: (&calls{}).client(t, s.name, "http://provider.test", "token", served(s.ServeHTTP)),
 		})

@@ -1,20 +1,22 @@
-package pack_test
+package pkgreader_test
 
 import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/pack"
+	"pdpp/internal/pkgreader"
 )
 
 // Every error that a package makes says what happened, where and what to do next, in the
 // text and in the structure.
 func TestErrorClassesOfPackages(t *testing.T) {
-	ended := func(p *pack.Package) { p.Members[0].Unusable = "grant_revoked" }
-	allEnded := func(p *pack.Package) { p.Members[0].Unusable, p.Members[1].Unusable = "grant_expired", "grant_expired" }
+	ended := func(p *pkgreader.Package) { p.Members[0].Unusable = "grant_revoked" }
+	allEnded := func(p *pkgreader.Package) {
+		p.Members[0].Unusable, p.Members[1].Unusable = "grant_expired", "grant_expired"
+	}
 	for _, c := range []struct {
 		code, tool, args string
-		change           func(*pack.Package)
+		change           func(*pkgreader.Package)
 		where, next      string // in the text
 		at, step         string // in the structure: a path, and what is there
 	}{
