@@ -10,9 +10,9 @@ import (
 	"pdpp/internal/credential"
 )
 
-// tokenImportFor is the command that saves a token for a server.
-func tokenImportFor(program, provider, cacheRoot string) string {
-	return program + " token import " + quote(provider) + inCache(cacheRoot)
+// importCommandFor is the command that saves a token for a server.
+func importCommandFor(program, provider, cacheRoot string) string {
+	return program + " credentials import " + quote(provider) + inCache(cacheRoot)
 }
 
 // inCache is the flag that names the folder of credentials; "" for the usual one.
@@ -27,7 +27,7 @@ func inCache(root string) string {
 // place that does (MS-49, MS-262, MS-267).
 func credentialAdvice(provider, cacheRoot string) string {
 	return pdpp.ConnectCommand(quote(provider)) + inCache(cacheRoot) + " (on the server's machine), or: " +
-		tokenImportFor("pdpp", provider, cacheRoot) + " (with a token from the owner)"
+		importCommandFor("pdpp", provider, cacheRoot) + " (with a token from the owner)"
 }
 
 // adviceForModels is the advice in what an assistant sees: nothing local is in it.

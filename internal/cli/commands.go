@@ -15,7 +15,7 @@ type commands struct {
 	Demo        demoCommand         `cmd:"" help:"Try everything with invented data."`
 	MCP         mcpCommand          `cmd:"" name:"mcp" help:"Give an assistant read-only tools over standard input and output."`
 	Setup       setupCommand        `cmd:"" help:"Show how to connect an assistant."`
-	Token       credentialCommands  `cmd:"" help:"Saved credentials for reading a server."`
+	Credentials credentialsCommands `cmd:"" help:"Saved credentials for reading a server."`
 	Ingest      ingestCommand       `cmd:"" help:"Take in records from JSON lines."`
 	Import      importCommand       `cmd:"" help:"Take in plain rows: CSV or JSON."`
 	Connections connectionsCommands `cmd:"" help:"Accounts and devices that data comes from."`
@@ -51,23 +51,23 @@ type blobsCommands struct {
 	Unknown blobsUnknown `cmd:"" help:"Count files of blobs that the store does not know, or remove them."`
 }
 
-type credentialCommands struct {
-	Show   tokenShow   `cmd:"" default:"withargs" help:"Print the current token for a server."`
-	List   tokenCache  `cmd:"" help:"List saved credentials, without their secrets."`
-	Import tokenImport `cmd:"" help:"Save a token, read from standard input, after trying it."`
-	Forget tokenForget `cmd:"" help:"Remove saved credentials."`
+type credentialsCommands struct {
+	Show   credentialsShow   `cmd:"" default:"withargs" help:"Print the current token for a server."`
+	List   credentialsList   `cmd:"" help:"List saved credentials, without their secrets."`
+	Import credentialsImport `cmd:"" help:"Save a token, read from standard input, after trying it."`
+	Forget credentialsForget `cmd:"" help:"Remove saved credentials."`
 }
 
 type ownerCommands struct {
-	List   ownerList     `cmd:"" help:"List owners."`
-	Create ownerCreate   `cmd:"" help:"Add an owner."`
-	Token  tokenCommands `cmd:"" help:"Tokens that may read and write everything of an owner."`
+	List   ownerList          `cmd:"" help:"List owners."`
+	Create ownerCreate        `cmd:"" help:"Add an owner."`
+	Token  ownerTokenCommands `cmd:"" help:"Tokens that may read and write everything of an owner."`
 }
 
-type tokenCommands struct {
-	Create tokenCreate `cmd:"" help:"Make an owner token."`
-	List   tokenList   `cmd:"" help:"List owner tokens, without their values."`
-	Revoke tokenRevoke `cmd:"" help:"End an owner token at once."`
+type ownerTokenCommands struct {
+	Create ownerTokenCreate `cmd:"" help:"Make an owner token."`
+	List   ownerTokenList   `cmd:"" help:"List owner tokens, without their values."`
+	Revoke ownerTokenRevoke `cmd:"" help:"End an owner token at once."`
 }
 
 // jsonFlag is the --json of commands that have an answer (H-8).

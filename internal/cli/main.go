@@ -71,7 +71,7 @@ func Main(ctx context.Context, env Env) (code int) {
 	return fail(env, err, jsonWanted(chosen))
 }
 
-// synonyms makes the plain form of what people try first.
+// synonyms replaces words that people try first, and the former name of a command.
 func synonyms(args []string) []string {
 	if len(args) == 0 {
 		return args
@@ -81,6 +81,8 @@ func synonyms(args []string) []string {
 		return append(slices.Clone(args[1:]), "--help")
 	case "--version":
 		return append([]string{"version"}, args[1:]...)
+	case "token":
+		return append([]string{"credentials"}, args[1:]...)
 	}
 	return args
 }
@@ -108,7 +110,7 @@ const adapter = "mcp"
 // foreign are the global flags that mean nothing to a command (H-6): most of these
 // commands have no store.
 var foreign = map[string][]string{
-	adapter: {"data", "owner"}, "setup": {"data", "owner"}, "token": {"data", "owner"}, "version": {"data", "owner"}, "demo": {"owner"},
+	adapter: {"data", "owner"}, "setup": {"data", "owner"}, "credentials": {"data", "owner"}, "version": {"data", "owner"}, "demo": {"owner"},
 }
 
 // top is the command of the first level that a command belongs to; "" for none.

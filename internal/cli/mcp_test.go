@@ -65,7 +65,7 @@ func TestAnyRefusalBringsAdvice(t *testing.T) {
 	defer srv.Close()
 	cache := savedFor(t, srv.URL, nil)
 	out := asked(t, srv.URL, cache.Root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`)
-	if !strings.Contains(out, "run: pdpp grants create") || !strings.Contains(out, "or: pdpp token import "+srv.URL+" --cache-root DIR") {
+	if !strings.Contains(out, "run: pdpp grants create") || !strings.Contains(out, "or: pdpp credentials import "+srv.URL+" --cache-root DIR") {
 		t.Errorf("MS-267 no advice in\n%s", out)
 	}
 	if strings.Contains(out, cache.Root) {
@@ -210,14 +210,14 @@ func TestNextStepsUseTheNameOfTheProgram(t *testing.T) {
 
 // Flags about a store are neither shown nor taken by commands that have none.
 func TestCommandsWithoutAStore(t *testing.T) {
-	for _, command := range [][]string{{"mcp"}, {"setup"}, {"token"}, {"token", "list"}, {"version"}} {
+	for _, command := range [][]string{{"mcp"}, {"setup"}, {"credentials"}, {"credentials", "list"}, {"version"}} {
 		r := runMain(t, nil, append(command, "--help")...)
 		if text := r.stdout + r.stderr; r.code != 0 || strings.Contains(text, "--data") || strings.Contains(text, "--owner") || !strings.Contains(text, "--quiet") {
 			t.Errorf("%v --help: %+v", command, r)
 		}
 	}
 	vars := map[string]string{"HOME": t.TempDir()}
-	for _, args := range [][]string{{"mcp", "https://data.example"}, {"setup"}, {"token", "list"}, {"version"}} {
+	for _, args := range [][]string{{"mcp", "https://data.example"}, {"setup"}, {"credentials", "list"}, {"version"}} {
 		for _, flag := range []string{"--data", "--owner"} {
 			if r := runMain(t, vars, append(args, flag, "x")...); r.code != 64 || !strings.Contains(r.stderr, flag+" means nothing to "+args[0]) {
 				t.Errorf("%v %s: %+v", args, flag, r)
@@ -233,14 +233,14 @@ func TestCommandsWithoutAStore(t *testing.T) {
 }
 
 func TestTokenAloneListsItsCommands(t *testing.T) {
-	r := runMain(t, nil, "token")
-	for _, want := range []string{"A command is needed", "token show", "token list", "token import", "token forget"} {
+	r := runMain(t, nil, "credentials")
+	for _, want := range []string{"A command is needed", "credentials show", "credentials list", "credentials import", "credentials forget"} {
 		if r.code != 64 || !strings.Contains(r.stderr, want) {
 			t.Errorf("no %q in %+v", want, r)
 		}
 	}
-	if r := runMain(t, nil, "token", "show"); r.code != 64 || !strings.Contains(r.stderr, "<provider-url>") {
-		t.Errorf("token show: %+v", r)
+	if r := runMain(t, nil, "credentials", "show"); r.code != 64 || !strings.Contains(r.stderr, "<provider-url>") {
+		t.Errorf("credentials show: %+v", r)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestSTDIO3ImportRefusesAnOwnerTokenOfAnotherServer(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "cache")
 	var out, errOut bytes.Buffer
 	code := Main(t.Context(), Env{
-		Program: "pdpp", Args: []string{"token", "import", url, "--cache-root", root}, Stdin: strings.NewReader("some-other-token\n"), Stdout: &out, Stderr: &errOut,
+		Program: "pdpp", Args: []string{"credentials", "import", url, "--cache-root", root}, Stdin: strings.NewReader("some-other-token\n"), Stdout: &out, Stderr: &errOut,
 		Getenv: func(string) string { return "" }, Now: time.Now,
 	})
 	if code != exitPermission || !strings.Contains(errOut.String(), "This is an owner token") {
@@ -323,7 +323,7 @@ func TestSTDIO1ImportTakesARefreshToken(t *testing.T) {
 	run := func(stdin string, args ...string) (int, string) {
 		var out, errOut bytes.Buffer
 		code := Main(t.Context(), Env{
-			Program: "pdpp", Args: append([]string{"token", "import", srv.URL, "--cache-root", root}, args...), Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errOut,
+			Program: "pdpp", Args: append([]string{"credentials", "import", srv.URL, "--cache-root", root}, args...), Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errOut,
 			Getenv: func(string) string { return "" }, Now: time.Now,
 		})
 		return code, errOut.String()

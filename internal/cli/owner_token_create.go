@@ -9,15 +9,15 @@ import (
 	"pdpp/internal/store"
 )
 
-// tokenCreate is `pdpp owner token create` (H-24).
-type tokenCreate struct {
+// ownerTokenCreate is `pdpp owner token create` (H-24).
+type ownerTokenCreate struct {
 	Label string `placeholder:"TEXT" help:"What it is for."`
 	TTL   string `name:"ttl" placeholder:"90d" help:"Life of the token, at most 365d."`
 	jsonFlag
 }
 
-// tokenAnswer is the object of H-24.
-type tokenAnswer struct {
+// ownerTokenAnswer is the object of H-24.
+type ownerTokenAnswer struct {
 	ID          pdpp.TokenID   `json:"token_id"`
 	AccessToken string         `json:"access_token"`
 	TokenType   string         `json:"token_type"`
@@ -27,7 +27,7 @@ type tokenAnswer struct {
 }
 
 // Run implements the command.
-func (c *tokenCreate) Run(ctx context.Context, a *app) error {
+func (c *ownerTokenCreate) Run(ctx context.Context, a *app) error {
 	ttl, err := lifetime("--ttl", c.TTL, 90*day)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (c *tokenCreate) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if c.JSON {
-			return a.printJSON(tokenAnswer{t.ID, value, "Bearer", t.Subject, orNull(t.Label), pdpp.FormatTime(t.ExpiresAt)})
+			return a.printJSON(ownerTokenAnswer{t.ID, value, "Bearer", t.Subject, orNull(t.Label), pdpp.FormatTime(t.ExpiresAt)})
 		}
 		return a.print(table(
 			[]string{"token id", string(t.ID)}, []string{"owner", s.owner.Name}, []string{"label", t.Label},

@@ -6,11 +6,11 @@ import (
 	"pdpp/internal/store"
 )
 
-// tokenList is `pdpp owner token list` (H-24).
-type tokenList struct{ jsonFlag }
+// ownerTokenList is `pdpp owner token list` (H-24).
+type ownerTokenList struct{ jsonFlag }
 
 // Run implements the command.
-func (c *tokenList) Run(ctx context.Context, a *app) error {
+func (c *ownerTokenList) Run(ctx context.Context, a *app) error {
 	return a.withKnownOwner(ctx, func(s session) error {
 		var tokens []store.Token
 		err := s.store.View(ctx, func(v store.View) (err error) {

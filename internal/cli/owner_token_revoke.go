@@ -9,8 +9,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// tokenRevoke is `pdpp owner token revoke` (H-24).
-type tokenRevoke struct {
+// ownerTokenRevoke is `pdpp owner token revoke` (H-24).
+type ownerTokenRevoke struct {
 	ID string `arg:"" help:"Token id (tok_…)."`
 	jsonFlag
 }
@@ -23,7 +23,7 @@ type revokedToken struct {
 }
 
 // Run implements the command.
-func (c *tokenRevoke) Run(ctx context.Context, a *app) error {
+func (c *ownerTokenRevoke) Run(ctx context.Context, a *app) error {
 	return a.withKnownOwner(ctx, func(s session) error {
 		var t store.Token
 		var already bool

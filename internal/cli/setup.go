@@ -92,7 +92,7 @@ func (c *setupCommand) provider(a *app, cache *credential.Cache) (string, error)
 		known[cred.Provider] = true
 	}
 	if len(known) != 1 {
-		return "", &pdpp.Error{Code: pdpp.CodeUsage, Message: "Which server? Name it with --url URL.", Hint: "Servers with a saved credential: " + a.self() + " token list"}
+		return "", &pdpp.Error{Code: pdpp.CodeUsage, Message: "Which server? Name it with --url URL.", Hint: "Servers with a saved credential: " + a.self() + " credentials list"}
 	}
 	return all[0].Provider, nil
 }
@@ -103,7 +103,7 @@ func saveRecipe(l launch, why error) recipe {
 	if code := pdpp.CodeOf(why); code != pdpp.CodeNotConnected {
 		step = "The saved credential cannot be used (" + string(code) + "). " + step
 	}
-	return recipe{Kind: "command", Steps: []string{step}, Snippet: tokenImportFor(quote(l.program), l.provider, l.cacheRoot) + "\n"}
+	return recipe{Kind: "command", Steps: []string{step}, Snippet: importCommandFor(quote(l.program), l.provider, l.cacheRoot) + "\n"}
 }
 
 func (s setupAnswer) text(h host, provider string, save recipe) string {

@@ -4,16 +4,16 @@ import (
 	"context"
 )
 
-// tokenShow is `pdpp token <provider-url>`: the bearer, for a program that reads the
+// credentialsShow is `pdpp credentials show`: the bearer, for a program that reads the
 // server itself.
-type tokenShow struct {
+type credentialsShow struct {
 	Provider string `arg:"" name:"provider-url" help:"The server to be read."`
 	Grant    string `placeholder:"ID" help:"Under this grant (default: the last one saved)."`
 	cacheFlag
 }
 
 // Run implements the command.
-func (c *tokenShow) Run(ctx context.Context, a *app) error {
+func (c *credentialsShow) Run(ctx context.Context, a *app) error {
 	provider, cache, err := a.cacheFor(c.Provider, c.cacheFlag)
 	if err != nil {
 		return err

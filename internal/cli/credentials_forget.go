@@ -7,8 +7,8 @@ import (
 	"pdpp"
 )
 
-// tokenForget is `pdpp token forget`.
-type tokenForget struct {
+// credentialsForget is `pdpp credentials forget`.
+type credentialsForget struct {
 	Provider string `arg:"" name:"provider-url" help:"The server whose credentials are removed here."`
 	Grant    string `placeholder:"ID" help:"Only that of this grant."`
 	cacheFlag
@@ -16,7 +16,7 @@ type tokenForget struct {
 }
 
 // Run implements the command. The grants themselves live on at the provider.
-func (c *tokenForget) Run(ctx context.Context, a *app) error {
+func (c *credentialsForget) Run(ctx context.Context, a *app) error {
 	provider, cache, err := a.cacheFor(c.Provider, c.cacheFlag)
 	if err != nil {
 		return err

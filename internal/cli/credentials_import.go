@@ -15,8 +15,8 @@ import (
 	"pdpp/internal/secret"
 )
 
-// tokenImport is `pdpp token import` (H-27).
-type tokenImport struct {
+// credentialsImport is `pdpp credentials import` (H-27).
+type credentialsImport struct {
 	Provider      string `arg:"" name:"provider-url" help:"The server that the token is for."`
 	Grant         string `placeholder:"ID" help:"The grant it belongs to (default: as the input says, else a name of its own)."`
 	TokenEndpoint string `placeholder:"URL" help:"Where a refresh token is used, when the input does not say."`
@@ -30,7 +30,7 @@ const importMax = 64 << 10
 
 // Run implements the command. Tokens come from standard input: flags are seen by
 // others (H-9).
-func (c *tokenImport) Run(ctx context.Context, a *app) error {
+func (c *credentialsImport) Run(ctx context.Context, a *app) error {
 	provider, cache, err := a.cacheFor(c.Provider, c.cacheFlag)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *tokenImport) Run(ctx context.Context, a *app) error {
 }
 
 // complete fills in what the flags say, and a name where there is none.
-func (c *tokenImport) complete(cred *credential.Credential, provider string) {
+func (c *credentialsImport) complete(cred *credential.Credential, provider string) {
 	cred.Provider, cred.Resource = provider, provider
 	cred.TokenEndpoint = cmp.Or(c.TokenEndpoint, cred.TokenEndpoint)
 	cred.ClientID = cmp.Or(c.ClientID, cred.ClientID)

@@ -7,8 +7,8 @@ import (
 	"pdpp/internal/credential"
 )
 
-// tokenCache is `pdpp token list`: the saved credentials, without their secrets.
-type tokenCache struct {
+// credentialsList is `pdpp credentials list`: the saved credentials, without their secrets.
+type credentialsList struct {
 	cacheFlag
 	jsonFlag
 }
@@ -51,7 +51,7 @@ func savedStatus(c *credential.Credential) string {
 }
 
 // Run implements the command.
-func (c *tokenCache) Run(a *app) error {
+func (c *credentialsList) Run(a *app) error {
 	cache, err := a.cache(c.cacheFlag)
 	if err != nil {
 		return err
