@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// tourEnd is the last line, so that it is in sight when the text has scrolled by.
+// tourEnd is the last line of the text. The tokens are last, so that they stay visible.
 const tourEnd = `export OWNER_TOKEN=\S+\n\n$`
 
 const earlier = "Tokens of an earlier start no longer work."
 
-// shellStep is a command that the demo prints, and what it says about the answer.
+// shellStep is a command that the demo prints, and a part of its answer.
 type shellStep struct{ command, answer string }
 
 // readTour finds the lines to paste and the commands to try in the demo's text.
@@ -39,9 +39,9 @@ func readTour(t *testing.T, text string) (exports []string, steps []shellStep) {
 	return exports, steps
 }
 
-// The demo in one go, since building its data takes its time: every command that
-// it prints works when it is pasted; a second demo on the folder is refused; the
-// next start keeps the data and ends the former tokens; --reset builds anew.
+// One test for the whole demo, because building its data takes long. Every printed command
+// works when pasted. A second demo on the same folder is refused. The next start keeps the
+// data and revokes the former tokens. --reset builds the data again.
 func TestDemo(t *testing.T) {
 	needSignals(t)
 	dir := filepath.Join(t.TempDir(), "it's a folder") // needs quoting
@@ -49,10 +49,10 @@ func TestDemo(t *testing.T) {
 	p.await(t, p.stdout, tourEnd)
 	first := p.stdout.String()
 	if strings.Contains(first, "\x1b") {
-		t.Error("there are colours in a text that no terminal shows")
+		t.Error("there are colours, although the output is not a terminal")
 	}
 	t.Run("assistant", func(t *testing.T) { tryAdapter(t, first) })
-	t.Run("elsewhere", func(t *testing.T) { tryElsewhere(t, first) })
+	t.Run("over HTTP", func(t *testing.T) { tryOverHTTP(t, first) })
 	t.Run("order", func(t *testing.T) { checkOrder(t, first) })
 	t.Run("readme", func(t *testing.T) { checkReadme(t, dir, first) })
 	t.Run("commands", func(t *testing.T) { tryCommands(t, first) })
@@ -74,7 +74,7 @@ func TestDemo(t *testing.T) {
 	interrupt(t, p, 130)
 }
 
-// tryAdapter starts what the line for an assistant would start, and asks it.
+// tryAdapter starts the adapter with the line for an assistant, and calls a tool.
 func tryAdapter(t *testing.T, text string) {
 	m := regexp.MustCompile(`claude mcp add --scope user pdpp -- (.*)\n`).FindStringSubmatch(text)
 	if m == nil || strings.Contains(m[1], "pdpp_at_") {
@@ -99,9 +99,9 @@ func tryAdapter(t *testing.T, text string) {
 	}
 }
 
-// tryElsewhere runs the lines for other machines: the one for an assistant as far as
-// what it would be told, the other one whole.
-func tryElsewhere(t *testing.T, text string) {
+// tryOverHTTP runs the lines for HTTP. For the assistant it checks the arguments of the
+// command and calls the endpoint itself; it runs the Inspector.
+func tryOverHTTP(t *testing.T, text string) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip("there is no sh")
@@ -121,7 +121,7 @@ func tryElsewhere(t *testing.T, text string) {
 	t.Run("HOSTED-1 with an assistant", func(t *testing.T) {
 		words := strings.Split(paste(t, `claude mcp add .*--transport http.*`, `claude() { printf '%s\n' "$@"; }`), "\n")
 		if len(words) != 11 || words[6] != "pdpp" || words[8] != "--header" {
-			t.Fatalf("the assistant is told %q", words)
+			t.Fatalf("the arguments of claude are %q", words)
 		}
 		message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"q":"` + searched + `","limit":1}}}`
 		if res, body := new(caller).call(t, words[7], message, words[9]); res.StatusCode != 200 || !strings.Contains(body, "Parkett abschleifen") {
@@ -137,13 +137,13 @@ func tryElsewhere(t *testing.T, text string) {
 	})
 }
 
-// question is the line that asks the assistant; searched are the words of it that find
-// the answer.
+// question is the line that asks the assistant. searched are the words in it that find the
+// answer.
 var question = regexp.MustCompile(`claude "What .*"`)
 
 const searched = "Brandt Kaution"
 
-// checkOrder: the grant ends after the assistant has had its turn.
+// checkOrder checks that the text revokes the grant after it asks the assistant.
 func checkOrder(t *testing.T, text string) {
 	ask, revoke := question.FindStringIndex(text), strings.Index(text, "grants revoke")
 	if ask == nil || revoke < ask[0] {
@@ -151,8 +151,8 @@ func checkOrder(t *testing.T, text string) {
 	}
 }
 
-// checkReadme: what the README shows for an assistant is what the demo prints, but for
-// the folders.
+// checkReadme checks that the README has the lines for assistants that the demo prints,
+// except for the folders.
 func checkReadme(t *testing.T, dir, text string) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
@@ -188,19 +188,19 @@ func tryCommands(t *testing.T, text string) {
 	}
 }
 
-// startAgain starts the demo on a folder that is built, while its port is taken.
+// startAgain starts the demo again on the same folder, while its port is in use.
 func startAgain(t *testing.T, dir, first string) {
-	// Whether or not somebody else has the port already, it is taken now.
+	// After this the port is in use, by this test or by another process.
 	if ln, err := net.Listen("tcp", "127.0.0.1:7663"); err == nil {
 		defer ln.Close()
 	}
 	p := start(t, "--data", dir, "demo")
 	p.await(t, p.stdout, tourEnd)
-	if log := p.stderr.String(); !strings.Contains(log, "port 7663 is taken; using 76") || strings.Contains(log, "building") {
+	if log := p.stderr.String(); !strings.Contains(log, "port 7663 is in use; the demo uses 76") || strings.Contains(log, "building") {
 		t.Errorf("stderr = %q", log)
 	}
 	if !strings.Contains(p.stdout.String(), earlier) {
-		t.Errorf("it does not say that the former tokens ended:\n%s", p.stdout)
+		t.Errorf("the text does not say that the former tokens are invalid:\n%s", p.stdout)
 	}
 	token := regexp.MustCompile(`pdpp_(at|ot)_\S+`)
 	if now := token.FindString(p.stdout.String()); now == "" || strings.Contains(first, now) {

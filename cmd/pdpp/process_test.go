@@ -25,14 +25,14 @@ import (
 	"time"
 )
 
-// process is a program in a process of its own.
+// process is a running program.
 type process struct {
 	cmd            *exec.Cmd
 	stdout, stderr *watched
 	done           chan error
 }
 
-// watched is output that can be waited for.
+// watched is output on which a test can wait.
 type watched struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -55,7 +55,7 @@ func start(t *testing.T, args ...string) *process {
 	return startProgram(t, exec.Command("pdpp", args...))
 }
 
-// startProgram starts a program that ends with the test at the latest.
+// startProgram starts a program and kills it at the end of the test.
 func startProgram(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{cmd: cmd, stdout: new(watched), stderr: new(watched), done: make(chan error, 1)}
@@ -68,7 +68,7 @@ func startProgram(t *testing.T, cmd *exec.Cmd) *process {
 	return p
 }
 
-// await waits until output matches, and gives the first group.
+// await waits until the output matches and returns the first group.
 func (p *process) await(t *testing.T, w *watched, pattern string) string {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -81,7 +81,7 @@ func (p *process) await(t *testing.T, w *watched, pattern string) string {
 	return ""
 }
 
-// exit waits for the end and gives the exit code.
+// exit waits for the end of the process and returns its exit code.
 func (p *process) exit(t *testing.T) int {
 	t.Helper()
 	select {
@@ -111,7 +111,7 @@ func needSignals(t *testing.T) {
 
 const listening = `listening: (https?://\S+)`
 
-// The first signal lets open requests finish, the second one does not (H-11).
+// The first signal waits for open requests, the second one ends the process (H-11).
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	needSignals(t)
 	dir := t.TempDir()
@@ -131,7 +131,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	defer conn.Close()
 	fmt.Fprintf(conn, "POST /v1/ingest/entries?connection_id=%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/x-ndjson\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n", id, addr, token)
-	// The server asks for the body when it waits for it.
+	// The server sends 100 Continue when it reads the body.
 	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("the server answers %q, %v", line, err)
 	}
@@ -149,7 +149,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// awaitClosed waits until nobody listens on addr.
+// awaitClosed waits until addr refuses connections.
 func awaitClosed(t *testing.T, addr string) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -162,7 +162,7 @@ func awaitClosed(t *testing.T, addr string) {
 	t.Fatalf("%s still accepts", addr)
 }
 
-func TestTerminateIsAGoodEnd(t *testing.T) {
+func TestTerminateExitsWithZero(t *testing.T) {
 	needSignals(t)
 	p := start(t, "--data", t.TempDir(), "serve", "--listen", "127.0.0.1:0")
 	p.await(t, p.stderr, listening)
@@ -171,11 +171,11 @@ func TestTerminateIsAGoodEnd(t *testing.T) {
 		t.Errorf("exit code %d, want 0:\n%s", code, p.stderr)
 	}
 	if !strings.HasSuffix(p.stderr.String(), "\npdpp: stopped\n") {
-		t.Errorf("the last line is not that it stopped:\n%s", p.stderr)
+		t.Errorf("the last line is not \"stopped\":\n%s", p.stderr)
 	}
 }
 
-// A command that waits for its input can be interrupted.
+// A command that waits for input can be interrupted.
 func TestInterruptedIngest(t *testing.T) {
 	needSignals(t)
 	dir := t.TempDir()
@@ -193,7 +193,7 @@ func TestInterruptedIngest(t *testing.T) {
 	}
 	go func() { p.done <- p.cmd.Wait() }()
 	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
-	// It has its signal handler when the connection is there.
+	// When the connection exists, the signal handler is installed.
 	for end := time.Now().Add(patience); ; {
 		out, _ := exec.Command("pdpp", "--data", dir, "connections", "list").Output() // fails while there is no store
 		if strings.Contains(string(out), "giro") {
@@ -207,13 +207,13 @@ func TestInterruptedIngest(t *testing.T) {
 	if code := p.exit(t); code != 130 {
 		t.Errorf("exit code %d, want 130:\n%s", code, p.stderr)
 	}
-	if !strings.Contains(p.stderr.String(), "Interrupted") {
+	if !strings.Contains(p.stderr.String(), "The command was interrupted.") {
 		t.Errorf("stderr = %q", p.stderr)
 	}
 }
 
-// A new certificate is served after SIGHUP; a bad one changes nothing.
-func TestCertificateIsReadAgain(t *testing.T) {
+// SIGHUP reloads the certificate. An invalid file changes nothing.
+func TestCertificateReload(t *testing.T) {
 	needSignals(t)
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
@@ -239,7 +239,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	p.cmd.Process.Signal(syscall.SIGHUP)
 	p.await(t, p.stderr, "the former one stays")
 	if got := serial(t, addr); got != 2 {
-		t.Errorf("after a bad file serial %d, want 2", got)
+		t.Errorf("after an invalid file: serial %d, want 2", got)
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 	"pdpp/internal/credential"
 )
 
-// importCommandFor is the command that saves a token for a server.
+// importCommandFor returns the command that saves a token for a server.
 func importCommandFor(program, provider, cacheRoot string) string {
 	return program + " credentials import " + quote(provider) + inCache(cacheRoot)
 }
 
-// inCache is the flag that names the folder of credentials; "" for the usual one.
+// inCache returns the flag that names the folder of credentials; "" for the default folder.
 func inCache(root string) string {
 	if root == "" {
 		return ""
@@ -23,14 +23,14 @@ func inCache(root string) string {
 	return " --cache-root " + quote(root)
 }
 
-// credentialAdvice says what to run when there is no usable credential. It is the one
-// place that does (MS-49, MS-262, MS-267).
+// credentialAdvice returns the commands to run when there is no usable credential. All
+// messages about it use this text (MS-49, MS-262, MS-267).
 func credentialAdvice(provider, cacheRoot string) string {
 	return pdpp.ConnectCommand(quote(provider)) + inCache(cacheRoot) + " (on the server's machine), or: " +
 		importCommandFor("pdpp", provider, cacheRoot) + " (with a token from the owner)"
 }
 
-// adviceForModels is the advice in what an assistant sees: nothing local is in it.
+// adviceForModels returns the advice for an assistant, without local paths.
 func adviceForModels(provider, cacheRoot string) string {
 	if cacheRoot != "" {
 		cacheRoot = "DIR"
@@ -38,7 +38,7 @@ func adviceForModels(provider, cacheRoot string) string {
 	return credentialAdvice(provider, cacheRoot)
 }
 
-// withAdvice ends the message about a credential with what to do (MS-262).
+// withAdvice adds the advice to an error about a credential (MS-262).
 func withAdvice(err error, provider, cacheRoot string) error {
 	var e *pdpp.Error
 	if !errors.As(err, &e) || !slices.Contains(credentialCodes, e.Code) {
@@ -55,9 +55,10 @@ func withAdvice(err error, provider, cacheRoot string) error {
 	return &shown
 }
 
-// cacheHere says that the working folder has a credential of the public implementation,
-// which keeps its cache there; "" when it has none. It is not used unasked: a host may
-// start this program in any folder, and a folder may come from anybody (H-202).
+// cacheHere returns a hint when the working folder has a credential of the public
+// implementation, which keeps its cache there; "" otherwise. Such a credential is used
+// only on request: a host may start this program in any folder, and the files in it may
+// come from anybody (H-202).
 func cacheHere(provider string) string {
 	root, err := filepath.Abs(".pdpp")
 	if err != nil || !(&credential.Cache{Root: root}).HasShared(provider) {
@@ -66,16 +67,16 @@ func cacheHere(provider string) string {
 	return "This folder has one: add --cache-root " + quote(root) + ", or:"
 }
 
-// credentialCodes say that there is no usable credential.
+// credentialCodes are the codes of errors about a credential that cannot be used.
 var credentialCodes = []pdpp.Code{
 	pdpp.CodeNotConnected, pdpp.CodeGrantNotFound, pdpp.CodeCredentialInvalid, pdpp.CodeCredentialExpired, pdpp.CodeOwnerCredential,
 }
 
-// next is the line that names the command to go on with, by the name that this program
-// was called by.
+// next returns the line with the next command to run, by the name under which this program
+// was called.
 func (a *app) next(command string) string { return "Next: " + a.self() + " " + command + "\n" }
 
-// self is this program as it was called.
+// self returns the name under which this program was called.
 func (a *app) self() string {
 	if a.Program == "" {
 		return "pdpp"
@@ -83,7 +84,7 @@ func (a *app) self() string {
 	return quote(a.Program)
 }
 
-// setupFor is the command that shows how to connect an assistant to a server.
+// setupFor returns the command that shows how to connect an assistant to a server.
 func setupFor(provider, cacheRoot string) string {
 	command := "setup CLIENT"
 	if provider != "" {

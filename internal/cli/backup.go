@@ -30,17 +30,17 @@ type backupAnswer struct {
 	DamagedBlobs  int64  `json:"damaged_blobs"`
 }
 
-// Run implements the command. The copy gets its name when it is complete, so that one
-// that was interrupted is not mistaken for a backup.
+// Run implements the command. The copy gets its final name when it is complete, so that an
+// interrupted copy is not mistaken for a backup.
 func (c *backupCommand) Run(ctx context.Context, a *app) error {
-	if err := errors.Join(a.noOwner("backup"), a.haveStore()); err != nil {
+	if err := a.haveStore(); err != nil {
 		return err
 	}
 	if c.Folder == "" {
-		return pdpp.Errorf(pdpp.CodeUsage, "Name the folder of the backup.")
+		return pdpp.Errorf(pdpp.CodeUsage, "The folder of the backup is missing.")
 	}
 	if _, err := os.Lstat(c.Folder); !errors.Is(err, fs.ErrNotExist) {
-		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: c.Folder + " is there already.", Hint: "Name a new folder; a backup overwrites nothing."}
+		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: c.Folder + " already exists.", Hint: "Name a new folder. A backup overwrites nothing."}
 	}
 	target, err := filepath.Abs(c.Folder)
 	if err != nil {
@@ -48,11 +48,11 @@ func (c *backupCommand) Run(ctx context.Context, a *app) error {
 	}
 	partial := target + ".partial"
 	if err := os.Mkdir(partial, 0o700); err != nil {
-		hint := "Make the folder " + filepath.Dir(target) + " first, or name another place."
+		hint := "Create the folder " + filepath.Dir(target) + " first, or name another one."
 		if errors.Is(err, fs.ErrExist) {
-			hint = "Remove it when it is left from a backup that was interrupted."
+			hint = "If an interrupted backup left it, remove it."
 		}
-		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The folder " + partial + " cannot be made.", Hint: hint, Err: err}
+		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The folder " + partial + " cannot be created.", Hint: hint, Err: err}
 	}
 	answer, err := c.copyAll(ctx, a, partial)
 	if err == nil {
@@ -65,8 +65,8 @@ func (c *backupCommand) Run(ctx context.Context, a *app) error {
 	return c.report(a, answer)
 }
 
-// copyAll copies the store, then its key and the blobs: what the copy of the store
-// refers to was there before it (H-4).
+// copyAll copies the store, then its key and the blobs. In this order the copy has every
+// blob that its store refers to (H-4).
 func (c *backupCommand) copyAll(ctx context.Context, a *app, to string) (answer backupAnswer, err error) {
 	dir, err := a.dataFolder()
 	if err != nil {
@@ -100,14 +100,14 @@ func (c *backupCommand) copyAll(ctx context.Context, a *app, to string) (answer 
 	})
 }
 
-// copyBlobs copies every blob. One whose bytes are not those of its name any more is
-// left out and counted: the others are worth keeping.
+// copyBlobs copies every blob. It skips and counts blobs whose bytes no longer match their
+// hash, because the others are still worth keeping.
 func (b *backupAnswer) copyBlobs(ctx context.Context, from, into *blobfile.Store) error {
 	var failed error
 	err := from.All(func(owner int64, hash string, size int64, _ time.Time) bool {
 		f, _, err := from.Open(owner, hash)
 		if pdpp.CodeOf(err) == pdpp.CodeNotFound {
-			return true // swept meanwhile
+			return true // removed by a sweep in the meantime
 		}
 		if err != nil {
 			failed = err
@@ -136,11 +136,11 @@ func (c *backupCommand) report(a *app, b backupAnswer) error {
 			return a.printJSON(b)
 		}
 		return a.print("Copied the store (" + thousands(b.DatabaseBytes) + " bytes) and " + count(b.Blobs, "blob", "blobs") +
-			" (" + thousands(b.BlobBytes) + " bytes) to " + b.Folder + ".\nIt is a data folder: pdpp --data " + b.Folder + " serve\n")
+			" (" + thousands(b.BlobBytes) + " bytes) to " + b.Folder + ".\nThe copy is a data folder. To serve it, run: pdpp --data " + quote(b.Folder) + " serve\n")
 	}
 	err := answer()
 	if b.DamagedBlobs > 0 {
-		a.note("pdpp: %s damaged and left out of the copy.", count(b.DamagedBlobs, "blob is", "blobs are"))
+		a.note("pdpp: %s damaged and not in the copy.", count(b.DamagedBlobs, "blob is", "blobs are"))
 		return errors.Join(err, errReported)
 	}
 	return err

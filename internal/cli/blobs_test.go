@@ -102,18 +102,18 @@ func get(t *testing.T, url, token string) []byte {
 	return body
 }
 
-// Every attachment of the demo can be read by whoever can read its record.
+// Everybody who can read a record of the demo can read its attachment.
 func TestDemoBlobs(t *testing.T) {
 	demoServer(t, func(url string, d *demoState) {
-		for who, token := range map[string]string{"client": d.token, "owner": d.ownerToken} {
+		for name, token := range map[string]string{"client": d.client.value, "owner": d.ownerToken} {
 			if n := readAttachments(t, url, token); n < 50 {
-				t.Errorf("the %s reads %d attachments", who, n)
+				t.Errorf("the %s reads %d attachments", name, n)
 			}
 		}
 	})
 }
 
-// readAttachments reads every attachment that a token shows, and counts them.
+// readAttachments reads every attachment that a token can read, and counts them.
 func readAttachments(t *testing.T, url, token string) (n int) {
 	t.Helper()
 	for next := "/v1/streams/attachments/records?limit=100&fields=blob_ref"; next != ""; {
@@ -147,8 +147,8 @@ func readAttachments(t *testing.T, url, token string) (n int) {
 	return n
 }
 
-// The store itself is not taken in.
-func TestBlobFolderApart(t *testing.T) {
+// The data folder itself is not stored as blobs.
+func TestBlobFolderOverlaps(t *testing.T) {
 	data := t.TempDir()
 	inside := filepath.Join(data, "blobs")
 	if err := os.Mkdir(inside, 0o700); err != nil {
@@ -156,7 +156,7 @@ func TestBlobFolderApart(t *testing.T) {
 	}
 	for _, dir := range []string{data, inside, filepath.Dir(data)} {
 		if _, err := blobInputs(dir, data); pdpp.CodeOf(err) != pdpp.CodeUsage {
-			t.Errorf("blobInputs(%s) beside %s: %v", dir, data, err)
+			t.Errorf("blobInputs(%s) with the data folder %s: %v", dir, data, err)
 		}
 	}
 }

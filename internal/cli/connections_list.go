@@ -26,7 +26,7 @@ type connectionRow struct {
 
 // Run implements the command.
 func (c *connectionsList) Run(ctx context.Context, a *app) error {
-	return a.withKnownOwner(ctx, func(s session) error {
+	return a.withExistingOwner(ctx, func(s session) error {
 		rows, err := listConnections(ctx, s)
 		if err != nil {
 			return err
@@ -35,7 +35,7 @@ func (c *connectionsList) Run(ctx context.Context, a *app) error {
 			return a.printJSON(map[string]any{"connections": rows})
 		}
 		if len(rows) == 0 {
-			return a.print("There are no connections yet. Add one with: pdpp ingest --manifest FILE --connection NAME FILE\n")
+			return a.print("There are no connections yet. To add one, run: pdpp ingest --manifest FILE --connection NAME FILE\n")
 		}
 		cells := [][]string{{"CONNECTION", "SOURCE", "NAME", "LABEL", "STATUS", "RECORDS", "LAST INGEST"}}
 		for _, r := range rows {

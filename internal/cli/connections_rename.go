@@ -11,13 +11,13 @@ import (
 // connectionsRename is `pdpp connections rename` (H-19).
 type connectionsRename struct {
 	Connection string `arg:"" help:"Connection: its name or id (cin_…)."`
-	Label      string `arg:"" help:"New label; an empty one takes it away."`
+	Label      string `arg:"" help:"New label; \"\" removes it."`
 	jsonFlag
 }
 
 // Run implements the command.
 func (c *connectionsRename) Run(ctx context.Context, a *app) error {
-	return a.withKnownOwner(ctx, func(s session) error {
+	return a.withExistingOwner(ctx, func(s session) error {
 		var conn pdpp.Connection
 		err := s.store.Update(ctx, func(tx store.Tx) error {
 			catalog, err := tx.Catalog(s.owner.ID)
@@ -38,6 +38,6 @@ func (c *connectionsRename) Run(ctx context.Context, a *app) error {
 		if c.JSON {
 			return a.printJSON(answerConnection(conn))
 		}
-		return a.print(fmt.Sprintf("Connection %s is now called %q.\n", conn.ID, c.Label))
+		return a.print(fmt.Sprintf("Connection %s now has the label %q.\n", conn.ID, c.Label))
 	})
 }

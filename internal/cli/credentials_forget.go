@@ -9,13 +9,13 @@ import (
 
 // credentialsForget is `pdpp credentials forget`.
 type credentialsForget struct {
-	Provider string `arg:"" name:"provider-url" help:"The server whose credentials are removed here."`
-	Grant    string `placeholder:"ID" help:"Only that of this grant."`
+	Provider string `arg:"" name:"provider-url" help:"Server whose credentials are removed from the cache."`
+	Grant    string `placeholder:"ID" help:"Remove only the credential of this grant."`
 	cacheFlag
 	jsonFlag
 }
 
-// Run implements the command. The grants themselves live on at the provider.
+// Run implements the command. It does not revoke the grants at the provider.
 func (c *credentialsForget) Run(ctx context.Context, a *app) error {
 	provider, cache, err := a.cacheFor(c.Provider, c.cacheFlag)
 	if err != nil {
@@ -31,5 +31,5 @@ func (c *credentialsForget) Run(ctx context.Context, a *app) error {
 	if c.JSON {
 		return a.printJSON(map[string]any{"provider_url": provider, "forgotten": ids})
 	}
-	return a.print("Forgot " + strings.Join(ids, ", ") + ". The grant still exists at " + provider + " until it is revoked there.\n")
+	return a.print("Removed the credential of " + strings.Join(ids, ", ") + ". The grant is still valid at " + provider + " until it is revoked there.\n")
 }

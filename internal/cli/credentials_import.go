@@ -17,19 +17,19 @@ import (
 
 // credentialsImport is `pdpp credentials import` (H-27).
 type credentialsImport struct {
-	Provider      string `arg:"" name:"provider-url" help:"The server that the token is for."`
-	Grant         string `placeholder:"ID" help:"The grant it belongs to (default: as the input says, else a name of its own)."`
-	TokenEndpoint string `placeholder:"URL" help:"Where a refresh token is used, when the input does not say."`
-	ClientID      string `placeholder:"ID" help:"The client that a refresh token was issued to, when the input does not say."`
+	Provider      string `arg:"" name:"provider-url" help:"Server of the token."`
+	Grant         string `placeholder:"ID" help:"Grant of the token (default: that of the input, else a generated name)."`
+	TokenEndpoint string `placeholder:"URL" help:"Endpoint that renews the token, if the input does not contain it."`
+	ClientID      string `placeholder:"ID" help:"Client of the refresh token, if the input does not contain it."`
 	cacheFlag
 	jsonFlag
 }
 
-// importMax bounds what is read of a token, or of the JSON it stands in.
+// importMax bounds the bytes that are read of a token or of the JSON that contains it.
 const importMax = 64 << 10
 
-// Run implements the command. Tokens come from standard input: flags are seen by
-// others (H-9).
+// Run implements the command. It reads the token from standard input, because other users
+// can see flags (H-9).
 func (c *credentialsImport) Run(ctx context.Context, a *app) error {
 	provider, cache, err := a.cacheFor(c.Provider, c.cacheFlag)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *credentialsImport) Run(ctx context.Context, a *app) error {
 	return a.print("Saved the credential of " + cred.ID + " for " + provider + ".\n" + a.next(setupFor(provider, c.CacheRoot)))
 }
 
-// complete fills in what the flags say, and a name where there is none.
+// complete sets the values of the flags, and a generated name if there is none.
 func (c *credentialsImport) complete(cred *credential.Credential, provider string) {
 	cred.Provider, cred.Resource = provider, provider
 	cred.TokenEndpoint = cmp.Or(c.TokenEndpoint, cred.TokenEndpoint)
@@ -68,8 +68,8 @@ func (c *credentialsImport) complete(cred *credential.Credential, provider strin
 	}
 }
 
-// readCredential reads one line with a token, or a JSON object that has one: the answer
-// of a token endpoint, or a saved credential.
+// readCredential reads one line with a token, or a JSON object with a token: the answer of
+// a token endpoint, or a saved credential.
 func (a *app) readCredential() (*credential.Credential, error) {
 	if isTerminal(a.Stdin) {
 		a.note("Paste the token, then press Enter.")
@@ -78,7 +78,7 @@ func (a *app) readCredential() (*credential.Credential, error) {
 	if isJSON(in) {
 		var raw json.RawMessage
 		if err := json.NewDecoder(in).Decode(&raw); err != nil {
-			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input begins like JSON and is not. Pass a token alone, or the answer of a token endpoint.")
+			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input is not valid JSON. Pass a token alone, or the answer of a token endpoint.")
 		}
 		cred, err := credential.FromJSON(raw, a.Now())
 		if err != nil {
@@ -95,37 +95,37 @@ func (a *app) readCredential() (*credential.Credential, error) {
 	return cred, checkToken(token)
 }
 
-// isJSON reports an input that begins with an object.
+// isJSON reports whether the input begins with an object.
 func isJSON(in *bufio.Reader) bool {
 	for {
 		b, err := in.Peek(1)
 		if err != nil || !strings.ContainsAny(string(b), " \t\r\n") {
 			return err == nil && b[0] == '{'
 		}
-		_, _ = in.Discard(1) // it was peeked at
+		_, _ = in.Discard(1) // the byte is in the buffer
 	}
 }
 
-// checkToken refuses what is no token, or no grant's, by its looks.
+// checkToken refuses a malformed token, and a token that is not of a grant, by its form.
 func checkToken(token string) error {
 	switch {
 	case !credential.ValidToken(token):
-		return pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input has no token: one line of letters, digits and ._~+/=- is expected.")
+		return pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input has no token. Pass one line of letters, digits and ._~+/=-.")
 	case credential.IsOwnerToken(token):
 		return errOwnerToken
 	case strings.HasPrefix(token, "pdpp_pt_"):
-		return pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which reads nothing without those of its members. Save it where it is made: pdpp packages create --save-credential.")
+		return pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which needs the tokens of its members too. Save it when it is created: pdpp packages create --save-credential.")
 	}
 	return nil
 }
 
-// errOwnerToken refuses an owner's token, by its prefix or by what its server says.
+// errOwnerToken refuses an owner token, detected by its prefix or by its server's answer.
 var errOwnerToken = &pdpp.Error{
-	Code: pdpp.CodeOwnerCredential, Message: "This is an owner token; the cache takes only tokens of grants.",
-	Hint: "Nothing was saved. Make one: pdpp grants create.",
+	Code: pdpp.CodeOwnerCredential, Message: "This is an owner token. The cache accepts only tokens of grants.",
+	Hint: "Nothing was saved. Create a token with: pdpp grants create.",
 }
 
-// verifyToken proves a token with one read.
+// verifyToken verifies a token with one read.
 func (a *app) verifyToken(ctx context.Context, provider, token string) error {
 	rs, err := rsclient.New(rsclient.Config{
 		Provider: provider, Version: readVersion().Version, Token: func(context.Context) (string, error) { return token, nil },
@@ -142,8 +142,8 @@ func (a *app) verifyToken(ctx context.Context, provider, token string) error {
 		return errOwnerToken
 	case errors.As(err, &e) && e.Status == 0:
 		return &pdpp.Error{
-			Code: pdpp.CodeProviderUnreachable, Message: "The token could not be tried at " + provider + ": " + e.Message,
-			Hint: "Nothing was saved. Is the server running, and is this its address? Then import the token again.",
+			Code: pdpp.CodeProviderUnreachable, Message: "The token could not be verified at " + provider + ": " + e.Message,
+			Hint: "Nothing was saved. Check that the server is running at this address, then import the token again.",
 		}
 	case errors.As(err, &e):
 		return &pdpp.Error{

@@ -41,8 +41,8 @@ func credentialRow(c *credential.Credential) credentialAnswer {
 	return out
 }
 
-// savedStatus is what this side knows. Whether the server still accepts a credential
-// shows when it is used.
+// savedStatus returns the status in the file. Only a read shows whether the server still
+// accepts the credential.
 func savedStatus(c *credential.Credential) string {
 	if c.Status == "" || c.Status == credential.Active {
 		return "saved"
@@ -61,20 +61,16 @@ func (c *credentialsList) Run(a *app) error {
 		return err
 	}
 	if c.JSON {
-		rows := []credentialAnswer{}
-		for _, cred := range all {
-			rows = append(rows, credentialRow(cred))
-		}
-		return a.printJSON(map[string][]credentialAnswer{"credentials": rows})
+		return printRows(a, "credentials", all, credentialRow)
 	}
 	if len(all) == 0 {
-		return a.print("No credentials in " + cache.Root + ".\n")
+		return a.print("There are no credentials in " + cache.Root + ".\n")
 	}
 	rows := [][]string{{"PROVIDER", "GRANT", "SOURCES", "SAVED", "TOKEN ENDS", "STATUS"}}
 	for _, cred := range all {
-		ends := when(cred.ExpiresAt, "not known")
+		ends := when(cred.ExpiresAt, "unknown")
 		if cred.Refresh != "" {
-			ends = "is renewed"
+			ends = "renewed automatically"
 		}
 		rows = append(rows, []string{cred.Provider, cred.ID, strings.Join(cred.Sources(), ", "), when(cred.CreatedAt, ""), ends, savedStatus(cred)})
 	}

@@ -1,14 +1,12 @@
 package cli
 
-import (
-	"context"
-)
+import "context"
 
-// credentialsShow is `pdpp credentials show`: the bearer, for a program that reads the
-// server itself.
+// credentialsShow is `pdpp credentials show`. It prints the token for a program that reads
+// the server itself.
 type credentialsShow struct {
-	Provider string `arg:"" name:"provider-url" help:"The server to be read."`
-	Grant    string `placeholder:"ID" help:"Under this grant (default: the last one saved)."`
+	Provider string `arg:"" name:"provider-url" help:"Server to read."`
+	Grant    string `placeholder:"ID" help:"Token of this grant (default: the last one saved)."`
 	cacheFlag
 }
 

@@ -17,21 +17,21 @@ import (
 	"pdpp/internal/instance"
 )
 
-// demoCommand is `pdpp demo`: invented data, a server, and what to try.
+// demoCommand is `pdpp demo`: a server with invented data, and commands to try.
 type demoCommand struct {
 	Listen string `placeholder:"ADDR" help:"Address to listen on (default: 127.0.0.1:7663, or the next free port)."`
-	Reset  bool   `help:"Build the invented data anew."`
+	Reset  bool   `help:"Delete the invented data and build it again."`
 }
 
 const (
 	demoHost = "127.0.0.1"
 	demoPort = 7663
-	// demoTries is how many ports are tried when none was asked for.
+	// demoTries is the number of ports to try without --listen.
 	demoTries = 20
-	// demoMark is a file that says: everything in this folder is invented.
+	// demoMark is a file that marks a folder whose data is invented.
 	demoMark = "DEMO"
-	// demoCache is the folder of the demo's credential. It is not the user's: all
-	// that the demo makes is in its own folder and goes with it.
+	// demoCache is the folder of the demo's credential. It is inside the demo's folder and
+	// not in the user's cache, so that deleting the demo deletes all of it.
 	demoCache = "credentials"
 )
 
@@ -63,7 +63,7 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 			demo: d, color: a.color && isTerminal(a.Stdout),
 		}
 		t.adapter = launch{program: absoluteProgram(a.Program), provider: t.url, cacheRoot: filepath.Join(dir, demoCache)}
-		if err := a.saveDemo(ctx, d.made, t.adapter); err != nil {
+		if err := a.saveDemo(ctx, d.client, t.adapter); err != nil {
 			return errors.Join(err, ln.Close())
 		}
 		if err := a.print(t.text()); err != nil {
@@ -77,9 +77,9 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// saveDemo saves the credential of this start and forgets those of earlier ones. An
-// adapter that an assistant already runs finds it (MS-267).
-func (a *app) saveDemo(ctx context.Context, made *madeGrant, l launch) error {
+// saveDemo saves the credential of this start and removes those of earlier starts. A
+// running adapter of an assistant finds the new one (MS-267).
+func (a *app) saveDemo(ctx context.Context, client *newGrant, l launch) error {
 	cache := a.cacheIn(l.cacheRoot)
 	earlier, err := cache.All()
 	if err != nil {
@@ -94,13 +94,13 @@ func (a *app) saveDemo(ctx context.Context, made *madeGrant, l launch) error {
 	if err != nil {
 		return err
 	}
-	cred := made.credential()
+	cred := client.credential()
 	cred.Provider, cred.Resource = provider, provider
 	return cache.Put(ctx, cred)
 }
 
-// folder is the demo's own folder. PDPP_DATA_DIR is not asked: it names the
-// owner's real data.
+// folder returns the demo's folder. It ignores PDPP_DATA_DIR, which names the folder of
+// the owner's real data.
 func (c *demoCommand) folder(a *app) (string, error) {
 	dir, err := a.Data, error(nil)
 	if dir == "" {
@@ -112,7 +112,7 @@ func (c *demoCommand) folder(a *app) (string, error) {
 	return dir, err
 }
 
-// prepare marks a new folder as the demo's, and refuses one with other data.
+// prepare marks a new folder as the demo's and refuses a folder with other data.
 func (c *demoCommand) prepare(dir string) error {
 	mark := filepath.Join(dir, demoMark)
 	if _, err := os.Stat(mark); err != nil {
@@ -122,8 +122,8 @@ func (c *demoCommand) prepare(dir string) error {
 		}
 		if left != "" || instance.Exists(dir) {
 			return &pdpp.Error{
-				Code: pdpp.CodeNotConfigured, Message: dir + " holds other data; the demo does not touch it.",
-				Hint: "Choose another folder with --data, or leave --data out.",
+				Code: pdpp.CodeNotConfigured, Message: dir + " contains other data, which the demo must not change.",
+				Hint: "Choose another folder with --data, or omit --data.",
 			}
 		}
 		if err := instance.Prepare(dir); err != nil {
@@ -154,7 +154,7 @@ func resetDemo(dir string) error {
 	return nil
 }
 
-// listener listens where it was asked to, else on the first free port.
+// listener listens on the address of --listen, or on the first free port.
 func (c *demoCommand) listener(ctx context.Context, a *app, edge *httpx.Edge) (net.Listener, error) {
 	if c.Listen != "" {
 		if err := httpx.CheckSettings(httpx.Settings{Listen: c.Listen, Edge: edge}); err != nil {
@@ -167,7 +167,7 @@ func (c *demoCommand) listener(ctx context.Context, a *app, edge *httpx.Edge) (n
 		ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 		if err == nil {
 			if port > demoPort {
-				a.note("pdpp: port %d is taken; using %d", demoPort, port)
+				a.note("pdpp: port %d is in use; the demo uses %d", demoPort, port)
 			}
 			return ln, nil
 		}
@@ -177,8 +177,8 @@ func (c *demoCommand) listener(ctx context.Context, a *app, edge *httpx.Edge) (n
 	}
 }
 
-// program is how to call this program in a shell: by its name where that finds
-// it, else by its place.
+// program returns the word that runs this program in a shell: its name if the shell finds
+// it, otherwise its full path.
 func program(called string) string {
 	if found, err := exec.LookPath("pdpp"); err == nil {
 		self, err := os.Executable()
@@ -186,12 +186,7 @@ func program(called string) string {
 			return "pdpp"
 		}
 	}
-	if abs, err := exec.LookPath(called); err == nil {
-		if abs, err = filepath.Abs(abs); err == nil {
-			return abs
-		}
-	}
-	return called
+	return absoluteProgram(called)
 }
 
 func sameFile(a, b string) bool {

@@ -16,27 +16,25 @@ import (
 )
 
 const (
-	demoBuilt    = "demo_built" // names the version of the data when all of it is in
+	demoBuilt    = "demo_built" // has the version of the data once all of it is stored
 	demoVersion  = "2"          // 1 had no blobs
 	demoClient   = "Demo assistant"
 	demoLabel    = "Demo"
 	demoTokenTTL = 30 * day
 )
 
-// demoState is what a tour of the demo needs to know.
+// demoState is the demo's data and tokens, as the tour shows them.
 type demoState struct {
 	records    int64
-	again      bool // it was started before
-	made       *madeGrant
-	grant      pdpp.GrantID
-	token      string
+	again      bool      // the demo was started before
+	client     *newGrant // the grant of the demo's client, with its token
 	ownerToken string
-	notes      pdpp.ConnectionID // where the tour adds a record
-	mail       pdpp.ConnectionID // and where it changes one
-	letter     string            // id of a letter with attachments, inside the grant
+	notes      pdpp.ConnectionID // to which the tour adds a record
+	mail       pdpp.ConnectionID // in which the tour changes a record
+	letter     string            // id of a message with attachments, within the grant
 }
 
-// buildDemo makes sure that the demo is complete: data, grant, fresh tokens.
+// buildDemo completes the demo: its data, a grant and new tokens.
 func (a *app) buildDemo(ctx context.Context, in opened) (*demoState, error) {
 	owner, err := a.findOwner(ctx, in.store, defaultOwner)
 	if err != nil {
@@ -54,7 +52,7 @@ func (a *app) buildDemo(ctx context.Context, in opened) (*demoState, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &demoState{letter: pickLetter(), again: built != nil}
+	d := &demoState{letter: findLetter(), again: built != nil}
 	if err := d.count(ctx, s); err != nil {
 		return nil, err
 	}
@@ -93,8 +91,8 @@ func demoParts() ([]demoPart, int64, error) {
 	return parts, total, nil
 }
 
-// loadDemo takes the invented data in, the way any other data comes in. It can be
-// interrupted: what is there already is unchanged the next time.
+// loadDemo stores the invented data through the same ingest as any other data. It can be
+// interrupted and repeated: records that are already stored count as unchanged.
 func (a *app) loadDemo(ctx context.Context, s session, blobs *blobfile.Store) error {
 	if !a.color {
 		a.note("pdpp: building the demo data")
@@ -131,7 +129,7 @@ func (a *app) loadDemo(ctx context.Context, s session, blobs *blobfile.Store) er
 	return s.store.Update(ctx, func(tx store.Tx) error { return tx.PutMeta(demoBuilt, []byte(demoVersion)) })
 }
 
-// putBlobs uploads what the records of a part refer to, before they come.
+// putBlobs uploads the blobs of a part before the records that refer to them.
 func (p demoPart) putBlobs(ctx context.Context, s session, blobs *blobfile.Store, conn pdpp.ConnectionID, now time.Time) error {
 	for _, id := range p.blobs {
 		content, mediaType, _ := demo.Blob(id)
@@ -145,7 +143,7 @@ func (p demoPart) putBlobs(ctx context.Context, s session, blobs *blobfile.Store
 	return nil
 }
 
-// count counts the records and finds the connections that the tour writes to.
+// count counts the records and finds the connections to which the tour writes.
 func (d *demoState) count(ctx context.Context, s session) error {
 	rows, err := listConnections(ctx, s)
 	for _, r := range rows {
@@ -160,30 +158,26 @@ func (d *demoState) count(ctx context.Context, s session) error {
 	return err
 }
 
-// authorize gives the demo's client a grant and makes the tokens of this start.
-// Those of earlier starts end, so that they do not pile up.
+// authorize creates the grant and the tokens of this start. It revokes those of earlier
+// starts, so that they do not accumulate.
 func (d *demoState) authorize(ctx context.Context, s session, now time.Time) error {
 	err := s.store.Update(ctx, func(tx store.Tx) error {
-		if err := endEarlier(tx, s.owner.ID, now); err != nil {
+		if err := revokeEarlier(tx, s.owner.ID, now); err != nil {
 			return err
 		}
 		var err error
-		_, d.ownerToken, err = makeOwnerToken(tx, s.owner.ID, demoLabel, now, demoTokenTTL)
+		_, d.ownerToken, err = createOwnerToken(tx, s.owner.ID, demoLabel, now, demoTokenTTL)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	issue := &grantIssue{client: demoClient, spec: demo.GrantSpec(), audience: []string{"rest", "mcp"}, ttl: demoTokenTTL}
-	made, err := issue.make(ctx, s, now)
-	if err != nil {
-		return err
-	}
-	d.made, d.grant, d.token = made, made.grant.ID, made.value
-	return nil
+	d.client, err = issue.create(ctx, s, now)
+	return err
 }
 
-func endEarlier(tx store.Tx, owner pdpp.SubjectID, now time.Time) error {
+func revokeEarlier(tx store.Tx, owner pdpp.SubjectID, now time.Time) error {
 	client, err := tx.Client(owner, demoClient)
 	if pdpp.CodeOf(err) == pdpp.CodeNotFound {
 		return nil
@@ -215,8 +209,8 @@ func endEarlier(tx store.Tx, owner pdpp.SubjectID, now time.Time) error {
 	return nil
 }
 
-// pickLetter finds the newest private letter with attachments.
-func pickLetter() string {
+// findLetter returns the id of the newest private message with attachments.
+func findLetter() string {
 	for _, line := range slices.Backward(slices.Collect(demo.Lines("mail", "personal"))) {
 		var m struct {
 			Stream string

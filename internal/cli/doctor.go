@@ -13,18 +13,18 @@ import (
 
 // doctorCommand is `pdpp doctor` (H-25, H-26).
 type doctorCommand struct {
-	URL string `arg:"" optional:"" name:"url" help:"The server to look at; without it: the store here and the settings of serve."`
+	URL string `arg:"" optional:"" name:"url" help:"Server to check; without it: the local store and the settings of serve."`
 	jsonFlag
 }
 
 // Run implements the command.
 func (c *doctorCommand) Run(ctx context.Context, a *app) error {
-	checks, err := c.look(ctx, a)
+	checks, err := c.checks(ctx, a)
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return err // what was not reached then says nothing
+		return err // an interrupted check is no result
 	}
 	report := doctor.NewReport(checks)
 	if c.JSON {
@@ -33,17 +33,14 @@ func (c *doctorCommand) Run(ctx context.Context, a *app) error {
 		err = a.print(reportText(report, a.color && isTerminal(a.Stdout)))
 	}
 	if err == nil && !report.OK {
-		return told{pdpp.Errorf(pdpp.CodeProviderUnreachable, "Some checks failed.")}
+		return reportedError{pdpp.Errorf(pdpp.CodeProviderUnreachable, "Some checks failed.")}
 	}
 	return err
 }
 
-func (c *doctorCommand) look(ctx context.Context, a *app) ([]doctor.Check, error) {
-	if err := a.noOwner("doctor"); err != nil {
-		return nil, err
-	}
+func (c *doctorCommand) checks(ctx context.Context, a *app) ([]doctor.Check, error) {
 	if c.URL == "" {
-		return a.lookHere(ctx), nil
+		return a.checkLocal(ctx), nil
 	}
 	origin, err := originOf(c.URL)
 	if err != nil {
@@ -52,8 +49,8 @@ func (c *doctorCommand) look(ctx context.Context, a *app) ([]doctor.Check, error
 	return doctor.Remote(ctx, origin), nil
 }
 
-// originOf reads the address of a server. People paste that of its /mcp, too. Nothing
-// secret is sent there, so that http will do.
+// originOf parses the address of a server, or of its /mcp, which people paste too. Plain
+// http is accepted, because doctor sends no secret.
 func originOf(raw string) (string, error) {
 	raw = strings.TrimSuffix(strings.TrimSuffix(raw, "/"), "/mcp")
 	if !strings.Contains(raw, "://") {
@@ -65,12 +62,12 @@ func originOf(raw string) (string, error) {
 	}
 	origin, err := httpx.ParsePublicURL(raw)
 	if err != nil || origin.IsZero() {
-		return "", pdpp.Errorf(pdpp.CodeUsage, "The address of a server is a scheme and a host, such as https://data.example.")
+		return "", pdpp.Errorf(pdpp.CodeUsage, "The address of the server is not valid. Write a scheme and a host, such as https://data.example.")
 	}
 	return origin.String(), nil
 }
 
-// reportText is a line per check, and what to do below those that need it.
+// reportText returns a line per check, and below it what to do about a problem.
 func reportText(r doctor.Report, color bool) string {
 	var b strings.Builder
 	width := 0
@@ -86,23 +83,23 @@ func reportText(r doctor.Report, color bool) string {
 	return b.String() + verdict(r) + "\n"
 }
 
-// verdict sums a report up. A warning is no failure, and not nothing either.
+// verdict summarizes a report in one line.
 func verdict(r doctor.Report) string {
 	warns := func(c doctor.Check) bool { return c.Status == doctor.Warn }
 	switch {
 	case !r.OK:
-		return "Something is wrong: see what failed."
+		return "Some checks failed. See above."
 	case slices.ContainsFunc(r.Checks, warns):
-		return "Nothing failed: see the warnings."
+		return "No check failed. See the warnings above."
 	}
-	return "Nothing is wrong."
+	return "No problems found."
 }
 
-// colored paints a status by its meaning.
+// colored colours a status.
 func colored(status string, color bool) string {
-	paint := map[string]string{"pass": "32", "warn": "33", "fail": "31"}[status]
-	if !color || paint == "" {
+	code := map[string]string{"pass": "32", "warn": "33", "fail": "31"}[status]
+	if !color || code == "" {
 		return status
 	}
-	return "\x1b[" + paint + "m" + status + "\x1b[0m"
+	return "\x1b[" + code + "m" + status + "\x1b[0m"
 }

@@ -18,19 +18,19 @@ import (
 	"pdpp/internal/store"
 )
 
-// lookHere checks the data folder and the settings that serve would start with (H-25).
-func (a *app) lookHere(ctx context.Context) []doctor.Check {
+// checkLocal checks the data folder and the settings of serve in the environment (H-25).
+func (a *app) checkLocal(ctx context.Context) []doctor.Check {
 	serve, err := a.serveSettings()
 	if err != nil {
-		return []doctor.Check{wrong("settings", err)}
+		return []doctor.Check{failed("settings", err)}
 	}
-	checks := a.lookAtFolder(ctx, serve.InstanceKeyFile)
+	checks := a.checkFolder(ctx, serve.InstanceKeyFile)
 	return append(checks,
-		doctor.Check{ID: "password", Status: doctor.Skip, Detail: "This version has no owner pages, hence no password."},
-		a.lookAtSettings(serve))
+		doctor.Check{ID: "password", Status: doctor.Skip, Detail: "This version has no owner pages and no password."},
+		a.checkSettings(serve))
 }
 
-// serveSettings are the settings of serve as the environment has them.
+// serveSettings returns the settings of serve from the environment.
 func (a *app) serveSettings() (*serveCommand, error) {
 	root := new(commands)
 	parser, err := newParser(root, a.Env)
@@ -43,7 +43,7 @@ func (a *app) serveSettings() (*serveCommand, error) {
 	return &root.Serve, nil
 }
 
-func (a *app) lookAtSettings(c *serveCommand) doctor.Check {
+func (a *app) checkSettings(c *serveCommand) doctor.Check {
 	svc, err := c.service(a)
 	if err == nil {
 		err = httpx.CheckSettings(httpx.Settings{
@@ -51,49 +51,49 @@ func (a *app) lookAtSettings(c *serveCommand) doctor.Check {
 		})
 	}
 	if err != nil {
-		return wrong("settings", err)
+		return failed("settings", err)
 	}
 	return doctor.Check{
 		ID: "settings", Status: doctor.Pass,
-		Detail: "serve would listen on " + c.Listen + ", its public origin " + orDerived(svc.edge.PublicURL) + ". Flags of a command line are not seen here.",
+		Detail: "serve would listen on " + c.Listen + ", its public origin " + orDerived(svc.edge.PublicURL) + ". Flags of a command line are not checked.",
 	}
 }
 
-func (a *app) lookAtFolder(ctx context.Context, keyFile string) (checks []doctor.Check) {
+func (a *app) checkFolder(ctx context.Context, keyFile string) (checks []doctor.Check) {
 	dir, err := a.dataFolder()
 	if err == nil {
 		err = a.haveStore()
 	}
 	if err != nil {
-		return slices.Concat(noStore("data_folder"), []doctor.Check{wrong("store", err)}, noStore("instance_key", "owners", "blobs"))
+		return slices.Concat(skipped("data_folder"), []doctor.Check{failed("store", err)}, skipped("instance_key", "owners", "blobs"))
 	}
-	checks = append(checks, lookAtModes(dir))
+	checks = append(checks, checkModes(dir))
 	st, err := a.openStore(ctx, dir)
 	if err == nil {
 		defer st.Close()
 		err = st.Check(ctx)
 	}
 	if err != nil {
-		return slices.Concat(checks, []doctor.Check{wrong("store", err)}, noStore("instance_key", "owners", "blobs"))
+		return slices.Concat(checks, []doctor.Check{failed("store", err)}, skipped("instance_key", "owners", "blobs"))
 	}
 	return append(checks,
 		doctor.Check{ID: "store", Status: doctor.Pass, Detail: st.Describe() + ", without damage."},
-		lookAtKey(ctx, st, dir, keyFile), lookAtOwners(ctx, st), a.lookAtBlobs(ctx, st, dir))
+		checkKey(ctx, st, dir, keyFile), checkOwners(ctx, st), a.checkBlobs(ctx, st, dir))
 }
 
-// noStore are the checks that need a store that can be read.
-func noStore(ids ...string) (checks []doctor.Check) {
+// skipped returns the results of checks that need a readable store.
+func skipped(ids ...string) (checks []doctor.Check) {
 	for _, id := range ids {
-		checks = append(checks, doctor.Check{ID: id, Status: doctor.Skip, Detail: "There is no store to look at."})
+		checks = append(checks, doctor.Check{ID: id, Status: doctor.Skip, Detail: "There is no store to check."})
 	}
 	return checks
 }
 
-// lookAtModes finds files that other users of the machine can read (H-4).
-func lookAtModes(dir string) doctor.Check {
+// checkModes finds files that other users of the machine can read (H-4).
+func checkModes(dir string) doctor.Check {
 	c := doctor.Check{ID: "data_folder", Status: doctor.Pass, Detail: dir + " is private."}
 	if runtime.GOOS == "windows" {
-		c.Detail = dir + " is there."
+		c.Detail = dir + " exists."
 		return c
 	}
 	for _, name := range []string{"", instance.StoreFile, instance.StoreFile + "-wal", instance.BlobFolder} {
@@ -103,7 +103,7 @@ func lookAtModes(dir string) doctor.Check {
 			continue
 		}
 		if err != nil {
-			return wrong("data_folder", err)
+			return failed("data_folder", err)
 		}
 		if info.Mode().Perm()&0o077 != 0 {
 			c.Status, c.Detail, c.Fix = doctor.Warn, path+" is open to other users of this machine.", "chmod go-rwx "+path
@@ -113,13 +113,13 @@ func lookAtModes(dir string) doctor.Check {
 	return c
 }
 
-func lookAtKey(ctx context.Context, st store.Store, dir, file string) doctor.Check {
+func checkKey(ctx context.Context, st store.Store, dir, file string) doctor.Check {
 	key, err := instance.KnownKey(ctx, st, dir, file)
 	switch {
 	case err != nil:
-		return wrong("instance_key", err)
+		return failed("instance_key", err)
 	case key == nil:
-		return doctor.Check{ID: "instance_key", Status: doctor.Skip, Detail: "The store has no key yet.", Fix: "pdpp serve takes the one in the folder, or makes one, when it first starts."}
+		return doctor.Check{ID: "instance_key", Status: doctor.Skip, Detail: "The store has no key yet.", Fix: "The first start of pdpp serve uses the key in the folder, or creates one."}
 	}
 	if path := instance.OpenKey(dir, file); path != "" {
 		return doctor.Check{ID: "instance_key", Status: doctor.Warn, Detail: "Other users of this machine can read " + path + ".", Fix: "chmod 600 " + path}
@@ -127,7 +127,7 @@ func lookAtKey(ctx context.Context, st store.Store, dir, file string) doctor.Che
 	return doctor.Check{ID: "instance_key", Status: doctor.Pass, Detail: "The key belongs to this store."}
 }
 
-func lookAtOwners(ctx context.Context, st store.Store) doctor.Check {
+func checkOwners(ctx context.Context, st store.Store) doctor.Check {
 	var owners []store.Subject
 	connections := 0
 	err := st.View(ctx, func(v store.View) (err error) {
@@ -144,20 +144,20 @@ func lookAtOwners(ctx context.Context, st store.Store) doctor.Check {
 		return nil
 	})
 	if err != nil {
-		return wrong("owners", err)
+		return failed("owners", err)
 	}
 	c := doctor.Check{
 		ID: "owners", Status: doctor.Pass,
 		Detail: count(int64(len(owners)), "owner", "owners") + ", " + count(int64(connections), "connection", "connections") + ".",
 	}
 	if connections == 0 {
-		c.Status, c.Fix = doctor.Warn, "Nothing is connected: pdpp ingest or pdpp import takes data in."
+		c.Status, c.Fix = doctor.Warn, "There is no data yet. Store some with pdpp ingest or pdpp import."
 	}
 	return c
 }
 
-// lookAtBlobs finds files of blobs that the store does not know: it may be an older one.
-func (a *app) lookAtBlobs(ctx context.Context, st store.Store, dir string) doctor.Check {
+// checkBlobs finds blob files that the store does not know, a sign of an older store.
+func (a *app) checkBlobs(ctx context.Context, st store.Store, dir string) doctor.Check {
 	var found ingest.UnknownBlobs
 	err := a.withBlobsAsIs(dir, func(files *blobfile.Store) (err error) {
 		found, err = ingest.FindUnknownBlobs(ctx, st, files, a.Now())
@@ -165,15 +165,15 @@ func (a *app) lookAtBlobs(ctx context.Context, st store.Store, dir string) docto
 	})
 	switch {
 	case err != nil:
-		return wrong("blobs", err)
+		return failed("blobs", err)
 	case found.Files > 0:
 		return doctor.Check{ID: "blobs", Status: doctor.Warn, Detail: "Found " + unknownText(found) + ".", Fix: unknownAdvice(found, dir)}
 	}
 	return doctor.Check{ID: "blobs", Status: doctor.Pass, Detail: noUnknownBlobs}
 }
 
-// wrong is a check that failed with an error.
-func wrong(id string, err error) doctor.Check {
+// failed returns the result of a check that ended with an error.
+func failed(id string, err error) doctor.Check {
 	shown, cause := describe(err)
 	c := doctor.Check{ID: id, Status: doctor.Fail, Detail: shown.Message, Fix: shown.Hint}
 	if cause != nil {

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"pdpp"
@@ -24,7 +24,7 @@ const (
 	exitInterrupted = 130
 )
 
-// exits gives the exit code of an error code; those not listed are failures.
+// exits maps error codes to exit codes. Codes that are not listed exit with exitFailure.
 var exits = map[pdpp.Code]int{
 	pdpp.CodeUsage:              exitUsage,
 	pdpp.CodeInvalidInput:       exitRefused,
@@ -48,21 +48,21 @@ var exits = map[pdpp.Code]int{
 	pdpp.CodeTokenVerification:   exitUnreachable,
 }
 
-// errReported ends a command with code 65 after its answer has said why.
+// errReported ends a command with code 65 when its answer already contains the reason.
 var errReported = errors.New("records were rejected")
 
-// told is an error that was shown beside the answer; only its exit code is left.
-type told struct{ error }
+// reportedError is an error that was already printed. Only its exit code is still needed.
+type reportedError struct{ error }
 
-func (t told) Unwrap() error { return t.error }
+func (e reportedError) Unwrap() error { return e.error }
 
-// tell shows an error on standard error, where the answer still has to be given.
-func (a *app) tell(err error) error {
+// report prints an error to standard error for a command that still prints its answer.
+func (a *app) report(err error) error {
 	if err == nil {
 		return nil
 	}
 	fail(a.Env, err, false)
-	return told{err}
+	return reportedError{err}
 }
 
 func exitCode(err error) int {
@@ -80,20 +80,19 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// fail is the one place that shows an error: a line, or an object on standard
-// output (H-8). What was underneath is for the operator's eyes only and goes to
-// standard error in both cases.
+// fail prints an error: a line on standard error, or an object on standard output (H-8).
+// The cause is for the operator alone and goes to standard error in both cases. No other
+// function prints errors.
 func fail(env Env, err error, asJSON bool) int {
 	code := exitCode(err)
-	var shownBefore told
-	if err == nil || errors.Is(err, errReported) || errors.As(err, &shownBefore) {
+	var reported reportedError
+	if err == nil || errors.Is(err, errReported) || errors.As(err, &reported) {
 		return code
 	}
 	shown, cause := describe(err)
 	if asJSON {
-		enc := json.NewEncoder(env.Stdout)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(map[string]problem{"error": shown}) // there is no one left to tell
+		text, _ := jsonText(map[string]problem{"error": shown}, "") // strings always encode
+		_, _ = io.WriteString(env.Stdout, escaped(text))            // an error here cannot be reported
 	} else {
 		fmt.Fprintf(env.Stderr, "pdpp: %s\n", visible(shown.Message))
 		if shown.Hint != "" {
@@ -117,12 +116,12 @@ func describe(err error) (shown problem, cause error) {
 	var e *pdpp.Error
 	switch {
 	case errors.Is(err, context.Canceled):
-		return problem{Code: "interrupted", Message: "Interrupted."}, nil
+		return problem{Code: "interrupted", Message: "The command was interrupted."}, nil
 	case errors.As(err, &e):
 		if cause = e.Err; e.Code == pdpp.CodeInputMissing && errors.Is(cause, fs.ErrNotExist) {
 			cause = nil // the message says so already
 		}
 		return problem{Code: string(e.Code), Message: e.Message, Hint: e.Hint}, cause
 	}
-	return problem{Code: string(pdpp.CodeInternal), Message: "An unexpected failure."}, err
+	return problem{Code: string(pdpp.CodeInternal), Message: "An unexpected error occurred."}, err
 }

@@ -16,18 +16,18 @@ import (
 
 // grantsCreate is `pdpp grants create` (H-15).
 type grantsCreate struct {
-	Client   string   `required:"" placeholder:"NAME" help:"Who gets it: a name (a new one makes a client) or a cli_… id."`
+	Client   string   `required:"" placeholder:"NAME" help:"Client that gets the grant: its name (a new name creates a client) or its id (cli_…)."`
 	Spec     string   `required:"" placeholder:"FILE" help:"What is granted, as JSON; - is standard input."`
-	Audience []string `placeholder:"LIST" help:"What the token opens: rest, mcp (default: both)."`
-	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Life of the token, at most 365d and never past the grant."`
-	NoToken  bool     `help:"Make no token: for a package, or to see what a spec covers."`
-	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save the token for reading this server, ready for pdpp mcp."`
+	Audience []string `placeholder:"LIST" help:"Endpoints that accept the token: rest (/v1), mcp (/mcp) (default: both)."`
+	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Lifetime of the token, at most 365d and never past the end of the grant."`
+	NoToken  bool     `help:"Create no token: for a package, or to see what a spec covers."`
+	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save the token as a credential for this server, ready for pdpp mcp."`
 	cacheFlag
 	jsonFlag
 }
 
-// grantAnswer is the object of H-15. The token's four keys are absent without a
-// token.
+// grantAnswer is the object of H-15. Its four members about the token are absent when no
+// token was created.
 type grantAnswer struct {
 	GrantID        pdpp.GrantID      `json:"grant_id"`
 	ClientID       pdpp.ClientID     `json:"client_id"`
@@ -43,8 +43,8 @@ type grantAnswer struct {
 	Details        []json.RawMessage `json:"authorization_details"`
 }
 
-// specLimit bounds what is read of a spec; how much of it is too much is said by
-// package grant (H-146).
+// specLimit bounds the bytes that are read of a spec. Package grant refuses specs that are
+// too large (H-146).
 const specLimit = 1 << 20
 
 // Run implements the command.
@@ -61,13 +61,11 @@ func (c *grantsCreate) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return handOut(ctx, a, handing{provider: c.Save, cache: c.cacheFlag, json: c.JSON}, issue.make)
+	return issueCredential(ctx, a, issueOptions{provider: c.Save, cache: c.cacheFlag, json: c.JSON}, issue.create)
 }
 
-func (m *madeGrant) savedAs(file string) { m.file = file }
-
-// credential is what reads with the new grant.
-func (m *madeGrant) credential() *credential.Credential {
+// credential returns the credential of the new grant.
+func (m *newGrant) credential() *credential.Credential {
 	return &credential.Credential{
 		ID: string(m.grant.ID), Token: m.value, Kind: string(pdpp.TokenClient), Status: credential.Active,
 		ExpiresAt: m.token.ExpiresAt, CreatedAt: m.now, ClientID: string(m.grant.ClientID), ClientName: m.grant.ClientName,
@@ -77,7 +75,7 @@ func (m *madeGrant) credential() *credential.Credential {
 
 func (c *grantsCreate) issue() (*grantIssue, error) {
 	if c.NoToken && (c.TokenTTL != "" || len(c.Audience) > 0 || c.Save != "") {
-		return nil, pdpp.Errorf(pdpp.CodeUsage, "--no-token cannot stand with --token-ttl, --audience or --save-credential.")
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "--no-token cannot be combined with --token-ttl, --audience or --save-credential.")
 	}
 	if strings.TrimSpace(c.Client) == "" || len(c.Client) > 100 || c.Client != plain(c.Client) {
 		return nil, pdpp.Errorf(pdpp.CodeUsage, "--client does not accept %q: write a name of at most 100 bytes.", c.Client)
@@ -90,8 +88,8 @@ func (c *grantsCreate) issue() (*grantIssue, error) {
 	return &grantIssue{client: c.Client, audience: audience, ttl: ttl, noToken: c.NoToken}, err
 }
 
-// parseAudience reads --audience (H-127), which a credential that is saved must suit;
-// duplicates are dropped.
+// parseAudience parses --audience (H-127) and drops duplicates. A saved credential needs
+// rest, because the adapter reads /v1.
 func parseAudience(list []string, save string, fallback ...string) ([]string, error) {
 	if len(list) == 0 {
 		list = fallback
@@ -112,7 +110,7 @@ func parseAudience(list []string, save string, fallback ...string) ([]string, er
 	return out, nil
 }
 
-// grantIssue is a grant that is to be made.
+// grantIssue describes a grant to create.
 type grantIssue struct {
 	client   string
 	spec     []byte
@@ -121,21 +119,18 @@ type grantIssue struct {
 	noToken  bool
 }
 
-// madeGrant is a grant that was made. value is the token itself, "" for none.
-type madeGrant struct {
+// newGrant is a grant that was created.
+type newGrant struct {
+	issuedToken
 	grant   *pdpp.Grant
 	stored  store.Grant
-	catalog *pdpp.Catalog // it was made from
-	token   store.Token
-	value   string
-	file    string // where it was saved; "" for nowhere
-	now     time.Time
+	catalog *pdpp.Catalog // from which the spec was resolved
 }
 
-// make freezes the spec and stores grant, client and token in one transaction,
-// so that nothing can change between what was resolved and what is granted.
-func (i *grantIssue) make(ctx context.Context, s session, now time.Time) (*madeGrant, error) {
-	m := &madeGrant{now: now}
+// create resolves the spec and stores grant, client and token in one transaction,
+// so that nothing changes between what was resolved and what is granted.
+func (i *grantIssue) create(ctx context.Context, s session, now time.Time) (*newGrant, error) {
+	m := &newGrant{issuedToken: issuedToken{now: now}}
 	err := s.store.Update(ctx, func(tx store.Tx) error {
 		client, err := findClient(tx, s.owner.ID, i.client, now)
 		if err != nil {
@@ -153,19 +148,19 @@ func (i *grantIssue) make(ctx context.Context, s session, now time.Time) (*madeG
 		m.stored = store.Grant{
 			ID: m.grant.ID, Subject: s.owner.ID, Client: client, ConnectorKey: m.grant.ConnectorKey,
 			Document: grant.Document(m.grant), IssuedAt: m.grant.IssuedAt, ExpiresAt: m.grant.ExpiresAt,
-			// The token uses it up (H-149).
+			// Creating the token consumes a single-use grant (H-149).
 			Consumed: m.grant.AccessMode == grant.SingleUse && !i.noToken,
 		}
 		if err := tx.CreateGrant(m.stored); err != nil || i.noToken {
 			return err
 		}
-		m.token, m.value = clientToken(m.stored, i.audience, now, endWithin(now, i.ttl, m.stored.ExpiresAt))
+		m.token, m.value = clientToken(m.stored, i.audience, now, expiryWithin(now, i.ttl, m.stored.ExpiresAt))
 		return tx.CreateToken(m.token, store.HashToken(m.value))
 	})
 	return m, err
 }
 
-// clientToken makes a token of a grant.
+// clientToken creates a token of a grant that expires at end.
 func clientToken(g store.Grant, audience []string, now, end time.Time) (store.Token, string) {
 	return store.Token{
 		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenClient, Subject: g.Subject, Client: g.Client.ID, Grant: g.ID,
@@ -173,9 +168,9 @@ func clientToken(g store.Grant, audience []string, now, end time.Time) (store.To
 	}, secret.Token("pdpp_at_")
 }
 
-// endWithin is the end of a token that never outlives what it stands for (H-160),
-// which has no end when limit is zero.
-func endWithin(now time.Time, ttl time.Duration, limit time.Time) time.Time {
+// expiryWithin returns the end of a token: now + ttl, but never after limit, the end of
+// its grant or package (H-160). A zero limit is no limit.
+func expiryWithin(now time.Time, ttl time.Duration, limit time.Time) time.Time {
 	end := now.Add(ttl)
 	if !limit.IsZero() && limit.Before(end) {
 		return limit
@@ -183,7 +178,7 @@ func endWithin(now time.Time, ttl time.Duration, limit time.Time) time.Time {
 	return end
 }
 
-// findClient finds a client by id or operator name; a new name makes a client.
+// findClient finds a client by id or by operator name. It creates a client for a new name.
 func findClient(tx store.Tx, owner pdpp.SubjectID, nameOrID string, now time.Time) (store.Client, error) {
 	client, err := tx.Client(owner, nameOrID)
 	if pdpp.CodeOf(err) != pdpp.CodeNotFound || strings.HasPrefix(nameOrID, "cli_") {
@@ -193,7 +188,7 @@ func findClient(tx store.Tx, owner pdpp.SubjectID, nameOrID string, now time.Tim
 	return client, tx.CreateClient(owner, client)
 }
 
-func (m *madeGrant) answer() any {
+func (m *newGrant) answer() any {
 	g := m.grant
 	out := grantAnswer{
 		GrantID: g.ID, ClientID: g.ClientID, SubjectID: g.SubjectID, Status: m.stored.Status(m.now),
@@ -208,7 +203,7 @@ func (m *madeGrant) answer() any {
 	return out
 }
 
-func (m *madeGrant) text() string {
+func (m *newGrant) text() string {
 	g := m.grant
 	rows := [][]string{
 		{"grant", string(g.ID)},
@@ -221,32 +216,14 @@ func (m *madeGrant) text() string {
 	for _, s := range g.Streams {
 		rows = append(rows, []string{"stream", streamText(s)})
 	}
-	if m.value != "" {
-		rows = append(rows, []string{"token", m.value},
-			[]string{"token ends", when(m.token.ExpiresAt, "")},
-			[]string{"token opens", strings.Join(m.token.Audience, ", ")})
-	}
-	if m.file != "" {
-		rows = append(rows, []string{"saved in", m.file})
-	}
-	text := table(rows...)
+	text := table(append(rows, m.rows()...)...)
 	if m.value == "" {
 		return text
 	}
-	return text + "\n" + shownOnce(m.token.ExpiresAt, g.ExpiresAt, "grant") + "\n"
+	return text + "\n" + m.notice("grant", g.ExpiresAt) + "\n"
 }
 
-// shownOnce tells to keep a new token, and when it ends before the grant or package that
-// it belongs to; a zero end is none.
-func shownOnce(token, end time.Time, of string) string {
-	text := "The token is shown only now."
-	if end.IsZero() || token.Before(end) {
-		text += " It ends on " + when(token, "") + ", before the " + of + "; --token-ttl makes it last longer."
-	}
-	return text
-}
-
-// streamText says in one line what is granted of a stream.
+// streamText describes in one line what is granted of a stream.
 func streamText(s pdpp.GrantStream) string {
 	parts := []string{s.Name + ": " + strings.Join(s.Fields, ", ")}
 	if s.Time != nil {

@@ -14,7 +14,7 @@ import (
 // grantsList is `pdpp grants list` (H-17).
 type grantsList struct {
 	Client string `placeholder:"NAME" help:"Only grants of this client (name or id)."`
-	Status string `enum:"active,all" default:"active" help:"active (those that can be read with), or all."`
+	Status string `enum:"active,all" default:"active" help:"active (grants that can still be used), or all."`
 	jsonFlag
 }
 
@@ -54,7 +54,7 @@ type grantConnection struct {
 
 // Run implements the command.
 func (c *grantsList) Run(ctx context.Context, a *app) error {
-	return a.withKnownOwner(ctx, func(s session) error {
+	return a.withExistingOwner(ctx, func(s session) error {
 		var grants []store.Grant
 		var catalog *pdpp.Catalog
 		err := s.store.View(ctx, func(v store.View) (err error) {
@@ -72,11 +72,7 @@ func (c *grantsList) Run(ctx context.Context, a *app) error {
 			grants = slices.DeleteFunc(grants, func(g store.Grant) bool { return !usable(g, now) })
 		}
 		if c.JSON {
-			rows := []grantRow{}
-			for _, g := range grants {
-				rows = append(rows, rowOfGrant(g, catalog, now))
-			}
-			return a.printJSON(map[string]any{"grants": rows})
+			return printRows(a, "grants", grants, func(g store.Grant) grantRow { return rowOfGrant(g, catalog, now) })
 		}
 		return a.print(grantsText(grants, now))
 	})
@@ -94,8 +90,8 @@ func (c *grantsList) find(v store.View, owner pdpp.SubjectID) ([]store.Grant, er
 	return v.Grants(owner, filter)
 }
 
-// usable reports whether something can be read with a grant. A consumed one can
-// give no further token, but the one it gave still reads (H-149).
+// usable reports whether a client can read with a grant. A consumed grant issues no
+// further token, but the token that it issued is still valid (H-149).
 func usable(g store.Grant, now time.Time) bool {
 	status := g.Status(now)
 	return status == pdpp.GrantActive || status == pdpp.GrantConsumed
@@ -108,16 +104,14 @@ func rowOfGrant(g store.Grant, c *pdpp.Catalog, now time.Time) grantRow {
 		Status: g.Status(now), IssuedAt: pdpp.FormatTime(g.IssuedAt),
 		ExpiresAt: timeOrNull(g.ExpiresAt), LastUsedAt: timeOrNull(g.LastUsedAt),
 	}
-	// A grant that cannot be interpreted reads nothing; it is listed, so that it
-	// can be revoked.
+	// A grant that cannot be interpreted allows nothing. It is listed so that it can be
+	// revoked.
 	doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
 	if err != nil {
 		return row
 	}
 	row.Source.Kind, row.Source.ID, row.AccessMode = orNull(doc.SourceKind), orNull(doc.SourceID), orNull(doc.AccessMode)
-	for _, s := range doc.Streams {
-		row.Streams = append(row.Streams, s.Name)
-	}
+	row.Streams = append(row.Streams, streamNames(doc)...)
 	for _, id := range doc.Connections() {
 		conn, _ := c.Connection(id)
 		row.Connections = append(row.Connections, grantConnection{id, conn.DisplayName()})
@@ -125,19 +119,22 @@ func rowOfGrant(g store.Grant, c *pdpp.Catalog, now time.Time) grantRow {
 	return row
 }
 
+func streamNames(g *pdpp.Grant) (names []string) {
+	for _, s := range g.Streams {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 func grantsText(grants []store.Grant, now time.Time) string {
 	if len(grants) == 0 {
-		return "There are no grants to show.\n"
+		return "There are no grants.\n"
 	}
 	rows := [][]string{{"GRANT", "CLIENT", "SOURCE", "STREAMS", "STATUS", "ISSUED", "ENDS", "LAST USED"}}
 	for _, g := range grants {
 		streams := "cannot be interpreted"
 		if doc, err := grant.ParseDocument(g.Document, g.ConnectorKey); err == nil {
-			var names []string
-			for _, s := range doc.Streams {
-				names = append(names, s.Name)
-			}
-			streams = strings.Join(names, ", ")
+			streams = strings.Join(streamNames(doc), ", ")
 		}
 		rows = append(rows, []string{
 			string(g.ID), g.Client.Name, string(g.ConnectorKey), streams, string(g.Status(now)),

@@ -21,13 +21,13 @@ type revokedGrant struct {
 	Already   bool         `json:"already"`
 }
 
-// Run implements the command. It is done before it answers: the next request of
-// the client is refused (H-171).
+// Run implements the command. When it returns, the next request of the client is already
+// refused (H-171).
 func (c *grantsRevoke) Run(ctx context.Context, a *app) error {
-	return a.withKnownOwner(ctx, func(s session) error {
+	return a.withExistingOwner(ctx, func(s session) error {
 		var g store.Grant
 		var already bool
-		err := s.insist(ctx, func(tx store.Tx) (err error) {
+		err := s.updatePatiently(ctx, func(tx store.Tx) (err error) {
 			g, already, err = tx.RevokeGrant(s.owner.ID, pdpp.GrantID(c.ID), a.Now())
 			return err
 		})

@@ -25,8 +25,7 @@ type grantDetail struct {
 	Tokens             []tokenRow        `json:"tokens"`
 }
 
-// tokenRow is a token of an answer. There is no value in it, and none in the
-// store.
+// tokenRow is a token in an answer. It has no value, because the store has none.
 type tokenRow struct {
 	ID         pdpp.TokenID   `json:"token_id"`
 	Kind       pdpp.TokenKind `json:"kind"`
@@ -48,7 +47,7 @@ func rowOfToken(t store.Token, now time.Time) tokenRow {
 
 // Run implements the command.
 func (c *grantsShow) Run(ctx context.Context, a *app) error {
-	return a.withKnownOwner(ctx, func(s session) error {
+	return a.withExistingOwner(ctx, func(s session) error {
 		var g store.Grant
 		var tokens []store.Token
 		var catalog *pdpp.Catalog
@@ -88,7 +87,7 @@ func detailOf(g store.Grant, tokens []store.Token, c *pdpp.Catalog, now time.Tim
 	return d
 }
 
-// ended reports that a token opens nothing only because its grant has ended.
+// ended reports whether a token is invalid only because its grant has ended.
 func ended(g store.Grant, t store.Token, now time.Time) bool {
 	return t.Status(now) == "active" && !usable(g, now)
 }
@@ -111,7 +110,7 @@ func detailText(g store.Grant, tokens []store.Token, c *pdpp.Catalog, now time.T
 	}
 	doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
 	if err != nil {
-		return table(append(rows, []string{"content", "cannot be interpreted; nothing can be read with it"})...)
+		return table(append(rows, []string{"content", "cannot be interpreted; it allows nothing"})...)
 	}
 	rows = append(rows, []string{"purpose", strings.TrimSpace(doc.PurposeDescription + " " + doc.PurposeCode)})
 	rows = append(rows, connectionRows(g, c, now)...)
@@ -123,7 +122,7 @@ func detailText(g store.Grant, tokens []store.Token, c *pdpp.Catalog, now time.T
 		if ended(g, t, now) {
 			status = "ended with the grant"
 		}
-		rows = append(rows, []string{"token", string(t.ID) + ", " + status + ", opens " +
+		rows = append(rows, []string{"token", string(t.ID) + ", " + status + ", audience " +
 			strings.Join(t.Audience, " and ") + ", ends " + when(t.ExpiresAt, "") + ", last used " + when(t.LastUsedAt, "never")})
 	}
 	return table(rows...)
@@ -134,8 +133,8 @@ func connectionRows(g store.Grant, c *pdpp.Catalog, now time.Time) [][]string {
 	var rows [][]string
 	for _, conn := range rowOfGrant(g, c, now).Connections {
 		name := conn.DisplayName
-		if known, ok := c.Connection(conn.ID); ok && name == "" {
-			name = known.Name
+		if found, ok := c.Connection(conn.ID); ok && name == "" {
+			name = found.Name
 		}
 		rows = append(rows, []string{"connection", strings.TrimSpace(string(conn.ID) + " " + name)})
 	}

@@ -11,13 +11,13 @@ import (
 
 // importCommand is `pdpp import` (H-23).
 type importCommand struct {
-	Manifest   string   `placeholder:"FILE" help:"Declaration of the source; may be left out once it is connected."`
-	Connection string   `required:"" placeholder:"NAME|ID" help:"Connection the records belong to; a new name makes one."`
-	Stream     string   `required:"" placeholder:"NAME" help:"Stream the rows are records of."`
+	Manifest   string   `placeholder:"FILE" help:"Manifest of the source; optional once the connection exists."`
+	Connection string   `required:"" placeholder:"NAME|ID" help:"Connection of the records; a new name creates one."`
+	Stream     string   `required:"" placeholder:"NAME" help:"Stream of the rows."`
 	Format     string   `enum:"auto,csv,json,jsonl" default:"auto" help:"csv (with a header), json (an array), jsonl, or auto."`
-	Map        []string `sep:"none" placeholder:"FIELD=COLUMN" help:"Column of a field, where the names differ; repeatable."`
-	EmittedAt  string   `placeholder:"TIME" help:"When the source said so (default: now)."`
-	Files      []string `arg:"" name:"file" help:"Files of rows, .gz too; - is standard input."`
+	Map        []string `sep:"none" placeholder:"FIELD=COLUMN" help:"Column of a field, if its name differs; repeatable."`
+	EmittedAt  string   `placeholder:"TIME" help:"Time at which the source emitted the rows (default: now)."`
+	Files      []string `arg:"" name:"file" help:"Files of rows, also .gz; - is standard input."`
 	jsonFlag
 }
 
@@ -59,7 +59,7 @@ func (c *importCommand) emittedAt() (time.Time, error) {
 	}
 	t, ok := pdpp.ParseTime(c.EmittedAt)
 	if !ok {
-		return t, pdpp.Errorf(pdpp.CodeUsage, "--emitted-at does not accept %q: write it like 2026-05-01T08:00:00Z.", c.EmittedAt)
+		return t, pdpp.Errorf(pdpp.CodeUsage, "--emitted-at does not accept %q: write a time such as 2026-05-01T08:00:00Z.", c.EmittedAt)
 	}
 	return t, nil
 }

@@ -9,14 +9,14 @@ import (
 
 // ingestCommand is `pdpp ingest` (H-20).
 type ingestCommand struct {
-	Manifest    string   `placeholder:"FILE" help:"Declaration of the source; may be left out once it is connected."`
-	Connection  string   `required:"" placeholder:"NAME|ID" help:"Connection the records belong to; a new name makes one."`
-	Label       string   `placeholder:"TEXT" help:"What to call the connection."`
+	Manifest    string   `placeholder:"FILE" help:"Manifest of the source; optional once the connection exists."`
+	Connection  string   `required:"" placeholder:"NAME|ID" help:"Connection of the records; a new name creates one."`
+	Label       string   `placeholder:"TEXT" help:"Label of the connection."`
 	Stream      string   `placeholder:"NAME" help:"Lines are bare records of this stream."`
-	StopOnError bool     `help:"Stop at the first rejected line, keeping what precedes it."`
+	StopOnError bool     `help:"Stop at the first rejected line and keep the lines before it."`
 	DryRun      bool     `help:"Check everything, store nothing."`
 	Blobs       string   `placeholder:"DIR" help:"Store the files below this folder first, as blobs of the connection."`
-	Files       []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, .gz too; - is standard input."`
+	Files       []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, also .gz; - is standard input."`
 	jsonFlag
 }
 

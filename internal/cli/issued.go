@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"pdpp/internal/credential"
+	"pdpp/internal/store"
 )
 
-// issued is a credential that was just made, for a grant or a package.
+// issued is a new grant or package with its token.
 type issued interface {
 	credential() *credential.Credential
 	savedAs(file string)
@@ -16,35 +18,68 @@ type issued interface {
 	text() string
 }
 
-// handing is how a new credential is handed over.
-type handing struct {
-	provider string // that it is saved for; "" for nowhere
+// issuedToken is the token of a new grant or package.
+type issuedToken struct {
+	token store.Token
+	value string // the secret itself; "" when no token was created
+	file  string // where the credential was saved; "" when it was not
+	now   time.Time
+}
+
+func (i *issuedToken) savedAs(file string) { i.file = file }
+
+// rows returns the token and the saved file as rows of a text answer.
+func (i *issuedToken) rows() (rows [][]string) {
+	if i.value != "" {
+		rows = append(rows, []string{"token", i.value},
+			[]string{"token ends", when(i.token.ExpiresAt, "")},
+			[]string{"audience", strings.Join(i.token.Audience, ", ")})
+	}
+	if i.file != "" {
+		rows = append(rows, []string{"saved in", i.file})
+	}
+	return rows
+}
+
+// notice says that the token is shown only once, and whether it ends before the grant or
+// package that it belongs to, which ends at end, or never when end is zero.
+func (i *issuedToken) notice(of string, end time.Time) string {
+	text := "The token is shown only now."
+	if end.IsZero() || i.token.ExpiresAt.Before(end) {
+		text += " It ends on " + when(i.token.ExpiresAt, "") + ", before the " + of + "; --token-ttl makes it last longer."
+	}
+	return text
+}
+
+// issueOptions say how a new credential is saved and shown.
+type issueOptions struct {
+	provider string // to save it for; "" to save nothing
 	cache    cacheFlag
 	json     bool
 }
 
-// handOut makes a credential, saves it and shows it. The token is shown whatever becomes
-// of the file: it is stored nowhere else.
-func handOut[I issued](ctx context.Context, a *app, h handing, make func(context.Context, session, time.Time) (I, error)) error {
-	save, err := a.saver(h.provider, h.cache)
+// issueCredential creates a credential, saves it and prints it. The token is printed even
+// when the file cannot be written: it is stored nowhere else.
+func issueCredential[I issued](ctx context.Context, a *app, opts issueOptions, issue func(context.Context, session, time.Time) (I, error)) error {
+	save, err := a.credentialSaver(opts.provider, opts.cache)
 	if err != nil {
 		return err
 	}
-	return a.withKnownOwner(ctx, func(s session) error {
-		made, err := make(ctx, s, a.Now())
+	return a.withExistingOwner(ctx, func(s session) error {
+		created, err := issue(ctx, s, a.Now())
 		if err != nil {
 			return err
 		}
-		file, unsaved := save(ctx, made.credential())
-		made.savedAs(file)
-		unsaved = a.tell(unsaved)
-		if h.json {
-			return errors.Join(a.printJSON(made.answer()), unsaved)
+		file, saveErr := save(ctx, created.credential())
+		created.savedAs(file)
+		saveErr = a.report(saveErr)
+		if opts.json {
+			return errors.Join(a.printJSON(created.answer()), saveErr)
 		}
-		text := made.text()
+		text := created.text()
 		if file != "" {
-			text += a.next(setupFor(h.provider, h.cache.CacheRoot))
+			text += a.next(setupFor(opts.provider, opts.cache.CacheRoot))
 		}
-		return errors.Join(a.print(text), unsaved)
+		return errors.Join(a.print(text), saveErr)
 	})
 }

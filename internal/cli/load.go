@@ -14,38 +14,38 @@ import (
 	"pdpp/internal/store"
 )
 
-// load is what `pdpp ingest` and `pdpp import` share.
+// load is the common part of `pdpp ingest` and `pdpp import`.
 type load struct {
 	source source
-	stream string // "": the lines say
+	stream string // "": each line names its stream
 	files  []string
 	blobs  string // a folder of blobs; "": none
-	dry    bool
+	dry    bool   // check everything, store nothing
 	json   bool
 	run    func(ctx context.Context, r *ingest.Runner, s session, t target, files []ingest.File) (ingest.Summary, error)
 }
 
-// do takes the files in and reports (H-20 to H-23). Everything that can be known
-// to be wrong is refused before the first change.
+// do stores the files and prints a summary (H-20 to H-23). Errors that can be found in
+// advance are returned before the first change.
 func (l load) do(ctx context.Context, a *app) error {
 	in, err := l.inputs(a)
 	if err != nil {
 		return err
 	}
 	if l.dry {
-		t, err := a.peek(ctx, l.source)
+		t, err := a.findTarget(ctx, l.source)
 		if err == nil {
 			err = l.checkStream(t.manifest)
 		}
 		if err != nil {
 			return err
 		}
-		return l.take(ctx, a, session{}, t, in)
+		return l.storeAll(ctx, a, session{}, t, in)
 	}
 	if l.source.manifest != nil {
 		err = l.checkStream(l.source.manifest)
 	} else {
-		err = a.haveStore() // nothing can be made without a manifest
+		err = a.haveStore() // without a manifest nothing can be created
 	}
 	if err != nil {
 		return err
@@ -55,9 +55,9 @@ func (l load) do(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		err = l.take(ctx, a, s, t, in)
+		err = l.storeAll(ctx, a, s, t, in)
 		if err == nil || errors.Is(err, errReported) {
-			// A running server does this too, but there may be none.
+			// A running server does this too, but none may be running.
 			err = errors.Join(err, store.Erase(ctx, s.store))
 		}
 		return err
@@ -68,11 +68,7 @@ func (l load) checkStream(m *pdpp.Manifest) error {
 	if l.stream == "" || m.Stream(l.stream) != nil {
 		return nil
 	}
-	var names []string
-	for _, s := range m.Streams {
-		names = append(names, s.Name)
-	}
-	return pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest declares no stream %q; it has: %s.", l.stream, strings.Join(names, ", "))
+	return ingest.Undeclared(l.stream, m)
 }
 
 // inputs are the files of a load.
@@ -93,7 +89,7 @@ func (l load) inputs(a *app) (in inputs, err error) {
 	return in, err
 }
 
-// inputs checks that the files are there, before anything is stored.
+// inputs checks that the files can be read, before anything is stored.
 func (a *app) inputs(paths []string) ([]ingest.File, error) {
 	var out []ingest.File
 	for i, path := range paths {
@@ -115,18 +111,20 @@ func (a *app) inputs(paths []string) ([]ingest.File, error) {
 			return nil, missing(path, err)
 		}
 		if info.IsDir() {
-			return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is a folder.", path)
+			return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is a folder, not a file.", path)
 		}
 		out = append(out, ingest.File{Name: path})
 	}
 	return out, nil
 }
 
-func (l load) take(ctx context.Context, a *app, s session, t target, in inputs) error {
+// storeAll stores blobs and records, or only checks them in a dry run, and prints a
+// summary.
+func (l load) storeAll(ctx context.Context, a *app, s session, t target, in inputs) error {
 	stored, err := l.putBlobs(ctx, a, s, t, in.blobs)
 	if err != nil {
-		_, undo := l.takeBack(ctx, s, t)
-		return errors.Join(err, undo)
+		_, dropErr := l.dropIfEmpty(ctx, s, t)
+		return errors.Join(err, dropErr)
 	}
 	b := a.newBar()
 	runner := &ingest.Runner{Store: s.store, Clock: a.Now, Progress: func(p ingest.Progress) {
@@ -139,12 +137,12 @@ func (l load) take(ctx context.Context, a *app, s session, t target, in inputs) 
 	}
 	summary.CreatedConnection = t.isNew && !l.dry
 	if err != nil || summary.Records.Rejected > 0 && summary.Records.Accepted == 0 {
-		gone, undo := l.takeBack(ctx, s, t)
-		if gone {
+		dropped, dropErr := l.dropIfEmpty(ctx, s, t)
+		if dropped {
 			summary.CreatedConnection = false
 			a.note("pdpp: nothing was stored; connection %s was not created", t.connection.Name)
 		}
-		err = errors.Join(err, undo)
+		err = errors.Join(err, dropErr)
 	}
 	for _, w := range summary.Warnings {
 		a.note("pdpp: warning: %s", w)
@@ -167,17 +165,17 @@ func (l load) take(ctx context.Context, a *app, s session, t target, in inputs) 
 	return err
 }
 
-// takeBack removes the connection that this command created if nothing was stored in it,
-// so that a failed first attempt leaves no empty connection.
-func (l load) takeBack(ctx context.Context, s session, t target) (gone bool, err error) {
+// dropIfEmpty removes the connection that this command created if nothing was stored in
+// it, so that a failed first attempt leaves no empty connection.
+func (l load) dropIfEmpty(ctx context.Context, s session, t target) (dropped bool, err error) {
 	if l.dry || !t.isNew {
 		return false, nil
 	}
 	err = s.store.Update(context.WithoutCancel(ctx), func(tx store.Tx) (err error) {
-		gone, err = tx.DropConnection(s.owner.ID, t.connection.ID)
+		dropped, err = tx.DropConnection(s.owner.ID, t.connection.ID)
 		return err
 	})
-	return gone, err
+	return dropped, err
 }
 
 func (a *app) noteRejections(s ingest.Summary) {
@@ -189,7 +187,7 @@ func (a *app) noteRejections(s ingest.Summary) {
 	}
 }
 
-// summaryText is H-22 for people.
+// summaryText formats the summary of H-22 for people.
 func summaryText(s ingest.Summary, t target, dry bool) string {
 	var b strings.Builder
 	switch {

@@ -14,16 +14,16 @@ import (
 	"pdpp/internal/ingest"
 )
 
-// blobInput is a file that is to be stored as a blob.
+// blobInput is a file to store as a blob.
 type blobInput struct {
-	name string // below the folder, with slashes
+	name string // relative to the folder, with slashes
 	path string
 	size int64
 }
 
-// blobInputs lists the files below a folder, none for "", and refuses what cannot
-// be stored before anything is (H-20). Links are not followed: they could lead
-// anywhere.
+// blobInputs lists the files below a folder; none when dir is "". It returns an error for
+// a file that cannot be stored, before any file is (H-20). It does not follow links,
+// which could lead anywhere.
 func blobInputs(dir, data string) ([]blobInput, error) {
 	if dir == "" {
 		return nil, nil
@@ -31,10 +31,10 @@ func blobInputs(dir, data string) ([]blobInput, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, missing(dir, err)
 	} else if !info.IsDir() {
-		return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is no folder.", dir)
+		return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is not a folder.", dir)
 	}
 	if within(data, dir) || within(dir, data) {
-		return nil, pdpp.Errorf(pdpp.CodeUsage, "--blobs: %s and the data folder %s are not apart.", dir, data)
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "--blobs does not accept %s: it overlaps with the data folder %s.", dir, data)
 	}
 	var out []blobInput
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
@@ -51,7 +51,7 @@ func blobInputs(dir, data string) ([]blobInput, error) {
 	return out, err
 }
 
-// within reports whether a folder lies in another or is the same.
+// within reports whether inner is outer or a folder below it.
 func within(inner, outer string) bool {
 	a, errA := filepath.Abs(inner)
 	b, errB := filepath.Abs(outer)
@@ -74,13 +74,13 @@ func (b *blobInput) check() error {
 		return err
 	}
 	if b.size = info.Size(); b.size > ingest.MaxBlob {
-		return pdpp.Errorf(pdpp.CodeInvalidInput, "%s is larger than %d MiB, which is the most a blob may have.", b.path, ingest.MaxBlob>>20)
+		return pdpp.Errorf(pdpp.CodeInvalidInput, "%s is larger than %d MiB, the limit for a blob.", b.path, ingest.MaxBlob>>20)
 	}
 	return nil
 }
 
-// putBlobs stores the files, before the records that refer to them come, and says
-// under which ids. A dry run only finds those out.
+// putBlobs stores the files before the records that refer to them, and returns their ids.
+// A dry run only computes the ids.
 func (l load) putBlobs(ctx context.Context, a *app, s session, t target, inputs []blobInput) ([]ingest.StoredBlob, error) {
 	if l.blobs == "" {
 		return nil, nil
@@ -146,10 +146,10 @@ func (b *blobInput) put(put func(mediaType string, r io.Reader) (blobfile.Blob, 
 	}, err
 }
 
-// shownBlobs is how many blobs a text answer lists.
+// shownBlobs is the number of blobs that a text answer lists.
 const shownBlobs = 20
 
-// blobText lists stored blobs for people.
+// blobText formats the list of stored blobs for people.
 func blobText(s ingest.Summary) string {
 	if s.BlobsStored == nil {
 		return ""

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// logLines is how many lines of the log wait for a reader before some are dropped.
+	// logLines is the number of lines in the queue of a logPipe.
 	logLines = 1024
-	// lastLines is how long close waits until the last lines are written.
-	lastLines = time.Second
+	// closeWait bounds how long close waits for the last lines to be written.
+	closeWait = time.Second
 )
 
 // logPipe is the log of a long-running command. A Write, which is one line, never blocks
@@ -25,7 +25,7 @@ type logPipe struct {
 	format  string // of the line that reports dropped ones
 	lines   chan []byte
 	dropped atomic.Int64 // since the start
-	told    int64        // how many of them the log has reported
+	counted int64        // dropped lines that the log has reported
 	written chan struct{}
 
 	mu     sync.RWMutex // guards closed against Write
@@ -67,23 +67,23 @@ func (p *logPipe) run() {
 	defer close(p.written)
 	for line := range p.lines {
 		if _, err := p.to.Write(line); err != nil {
-			p.dropped.Add(1) // nobody is there to read it, or the disk is full
+			p.dropped.Add(1) // the reader has ended, or the disk is full
 			continue
 		}
-		if n := p.dropped.Load() - p.told; n > 0 {
-			p.told += n
+		if n := p.dropped.Load() - p.counted; n > 0 {
+			p.counted += n
 			newLogger(p.to, p.format, "warn").Warn("log lines were dropped: they were not read in time", "lines", n)
 		}
 	}
 }
 
-// close waits a moment for the last lines.
+// close ends the queue and waits up to closeWait for the last lines.
 func (p *logPipe) close() {
 	p.mu.Lock()
 	p.closed = true
 	close(p.lines)
 	p.mu.Unlock()
-	last := time.NewTimer(lastLines)
+	last := time.NewTimer(closeWait)
 	defer last.Stop()
 	select {
 	case <-p.written:

@@ -15,15 +15,15 @@ import (
 	"pdpp"
 )
 
-// Env is what the process is given.
+// Env is the environment of the process: arguments, standard streams, variables, clock.
 type Env struct {
-	Program string   // how this program was called
+	Program string   // the name under which this program was called
 	Args    []string // without the program
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Getenv  func(string) string
-	Environ func() []string // nil: nothing is set
+	Environ func() []string // nil: no variables
 	Now     func() time.Time
 }
 
@@ -31,12 +31,12 @@ type Env struct {
 type app struct {
 	Env
 	*globals
-	color    bool // bars and colours may be shown (H-8)
-	newStore bool // a store may be made beside what is left of another
+	color    bool // progress bars and colours are allowed (H-8)
+	newStore bool // a new store may be created next to the remains of a lost one
 }
 
-// Main runs one command and gives the exit code (H-6). When ctx ends, a server
-// stops in good order and everything else is interrupted.
+// Main runs one command and returns its exit code (H-6). When ctx ends, a server shuts
+// down gracefully and every other command is interrupted.
 func Main(ctx context.Context, env Env) (code int) {
 	defer func() {
 		switch v := recover().(type) {
@@ -44,7 +44,7 @@ func Main(ctx context.Context, env Env) (code int) {
 		case helpShown:
 			code = 0
 		default:
-			// The value may hold data; the stack names only places.
+			// The value may contain data; the stack contains only code positions.
 			fmt.Fprintf(env.Stderr, "pdpp: unexpected failure (%T)\n%s", v, debug.Stack())
 			code = exitFailure
 		}
@@ -62,7 +62,7 @@ func Main(ctx context.Context, env Env) (code int) {
 	a := &app{Env: env, globals: &root.globals}
 	a.color = isTerminal(env.Stderr) && env.Getenv("NO_COLOR") == "" && !root.Quiet
 	chosen.BindTo(ctx, (*context.Context)(nil))
-	if err = a.refuseForeign(chosen.Selected()); err == nil {
+	if err = a.refuseUnused(chosen.Selected()); err == nil {
 		err = chosen.Run(a)
 	}
 	if pdpp.CodeOf(err) == pdpp.CodeUsage {
@@ -87,8 +87,8 @@ func synonyms(args []string) []string {
 	return args
 }
 
-// helpShown is how the parser leaves after --help: it believes to have ended the
-// process.
+// helpShown is the panic with which Main leaves the parser after --help. The parser
+// expects its Exit function to end the process.
 type helpShown struct{}
 
 func newParser(root *commands, env Env) (*kong.Kong, error) {
@@ -104,45 +104,55 @@ func newParser(root *commands, env Env) (*kong.Kong, error) {
 	)
 }
 
-// adapter is the command whose standard output belongs to a protocol (MS-268).
+// adapter is the command whose standard output carries only MCP messages (MS-268).
 const adapter = "mcp"
 
-// foreign are the global flags that mean nothing to a command (H-6): most of these
-// commands have no store.
-var foreign = map[string][]string{
-	adapter: {"data", "owner"}, "setup": {"data", "owner"}, "credentials": {"data", "owner"}, "version": {"data", "owner"}, "demo": {"owner"},
+// unusedGlobals are the global flags that a command, or every command of a group, does
+// not accept (H-6).
+var unusedGlobals = map[string][]string{
+	adapter: {"data", "owner"}, "setup": {"data", "owner"}, "credentials": {"data", "owner"}, "version": {"data", "owner"},
+	"demo": {"owner"}, "backup": {"owner"}, "blobs": {"owner"}, "doctor": {"owner"}, "owner list": {"owner"}, "owner create": {"owner"},
 }
 
-// top is the command of the first level that a command belongs to; "" for none.
-func top(chosen *kong.Node) string {
-	name := ""
+// commandPath returns the words of a command, such as "owner list"; nil for none.
+func commandPath(chosen *kong.Node) (words []string) {
 	for ; chosen != nil && chosen.Type != kong.ApplicationNode; chosen = chosen.Parent {
-		name = chosen.Name
+		words = append([]string{chosen.Name}, words...)
 	}
-	return name
+	return words
 }
 
-// refuseForeign refuses flags that would mean nothing.
-func (a *app) refuseForeign(chosen *kong.Node) error {
+// unusedFlags returns the global flags that a command does not accept.
+func unusedFlags(path []string) []string {
+	if len(path) == 0 {
+		return nil
+	}
+	return append(unusedGlobals[strings.Join(path, " ")], unusedGlobals[path[0]]...)
+}
+
+// refuseUnused refuses global flags that the command does not accept.
+func (a *app) refuseUnused(chosen *kong.Node) error {
 	given := map[string]string{"data": a.Data, "owner": a.Owner}
-	for _, name := range foreign[top(chosen)] {
+	path := commandPath(chosen)
+	for _, name := range unusedFlags(path) {
 		if given[name] != "" {
-			return pdpp.Errorf(pdpp.CodeUsage, "--%s means nothing to %s.", name, top(chosen))
+			return pdpp.Errorf(pdpp.CodeUsage, "--%s is not valid for pdpp %s.", name, strings.Join(path, " "))
 		}
 	}
 	return nil
 }
 
-// printHelp is the usual help, without flags that would mean nothing; that of the
-// adapter goes to standard error. The demo has a folder of its own and does not look at
-// the variable.
+// printHelp prints the usual help without the flags that the command does not accept.
+// Help for the adapter goes to standard error. The demo has its own default folder and
+// ignores $PDPP_DATA_DIR.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
-	command := top(ctx.Selected())
+	path := commandPath(ctx.Selected())
+	command := strings.Join(path, " ")
 	if command == adapter {
 		ctx.Stdout = ctx.Stderr
 	}
 	for _, f := range ctx.Flags() {
-		f.Hidden = f.Hidden || slices.Contains(foreign[command], f.Name)
+		f.Hidden = f.Hidden || slices.Contains(unusedFlags(path), f.Name)
 		if command == "demo" && f.Name == "data" {
 			f.Help = "Data folder (default: one of the demo's own)."
 		}
@@ -150,8 +160,8 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, ctx)
 }
 
-// failUsage reports a wrong command line: one line and the usage (H-6). An error
-// with a hint says itself what to write instead, and a program reads no usage.
+// failUsage reports a wrong command line: one line and the usage (H-6). The usage is
+// omitted after an error with a hint, which says what to write, and for --json.
 func failUsage(parser *kong.Kong, env Env, err error) int {
 	var parse *kong.ParseError
 	var context *kong.Context
@@ -171,7 +181,7 @@ func failUsage(parser *kong.Kong, env Env, err error) int {
 		return code
 	}
 	if context == nil {
-		// Parsing went well; doing it again finds the command to explain.
+		// The command line was parsed; tracing it again finds the command to explain.
 		context, _ = kong.Trace(parser, env.Args)
 	}
 	if context != nil {
@@ -181,14 +191,14 @@ func failUsage(parser *kong.Kong, env Env, err error) int {
 	return code
 }
 
-// isGroupAlone reports whether only a group was named, whose default command was then
-// chosen. People want to see what the group has.
+// isGroupAlone reports whether the command line has only the name of a group, so that the
+// parser chose its default command. People then expect the list of its commands.
 func isGroupAlone(context *kong.Context, args []string) bool {
 	chosen := context.Selected()
 	return chosen != nil && chosen.Parent != nil && chosen.Parent.DefaultCmd == chosen && args[len(args)-1] == chosen.Parent.Name
 }
 
-// isAdapter reports whether the adapter was called, as far as parsing came.
+// isAdapter reports whether the parser found the adapter's command before it failed.
 func isAdapter(context *kong.Context) bool {
 	return context != nil && context.Selected() != nil && context.Selected().Name == adapter
 }
@@ -204,7 +214,7 @@ func parseMessage(err error, args []string) string {
 	return text + "."
 }
 
-// jsonWanted reports whether the command was asked for JSON.
+// jsonWanted reports whether the command line has --json.
 func jsonWanted(chosen *kong.Context) bool {
 	for _, f := range chosen.Flags() {
 		if f.Name == "json" {

@@ -15,19 +15,18 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// mcpCommand is `pdpp mcp`: the tools for one program, over its standard input and
-// output (mcp-surface §17). There is no flag that selects tools (SETUP-2).
+// mcpCommand is `pdpp mcp`: it serves the tools to one program over standard input and
+// output (mcp-surface §17). No flag selects tools (SETUP-2).
 type mcpCommand struct {
-	Provider    string `arg:"" optional:"" name:"provider-url" help:"The server to read, like https://data.example."`
-	ProviderURL string `name:"provider-url" var:"PDPP_PROVIDER_URL" placeholder:"URL" help:"The same as a flag."`
+	Provider    string `arg:"" optional:"" name:"provider-url" help:"Server to read, such as https://data.example."`
+	ProviderURL string `name:"provider-url" var:"PDPP_PROVIDER_URL" placeholder:"URL" help:"The same server, as a flag."`
 	Grant       string `var:"PDPP_GRANT_ID" placeholder:"ID" help:"Read under this grant (default: the last one saved)."`
-	LogLevel    string `default:"info" enum:"error,warn,info,debug" placeholder:"LEVEL" help:"What is logged to standard error: error, warn, info, debug (default: ${default})."`
-	Version     bool   `help:"Say which version this is."`
+	LogLevel    string `default:"info" enum:"error,warn,info,debug" placeholder:"LEVEL" help:"Level of the log on standard error: error, warn, info, debug (default: ${default})."`
+	Version     bool   `help:"Print the version."`
 	cacheFlag
 }
 
-// Run implements the command. The order of the checks is that of MS-261; none of them
-// makes a call.
+// Run implements the command. It checks in the order of MS-261, without a network call.
 func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 	_, flush := a.logAside("json")
 	defer flush()
@@ -49,7 +48,7 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 	}
 	log := newLogger(a.Stderr, "json", c.LogLevel)
 	rs, err := newHeldReader(holder, rsclient.Config{
-		Provider: provider, Version: readVersion().Version, Transport: doubting{rsclient.Pooled(), holder},
+		Provider: provider, Version: readVersion().Version, Transport: refusalWatcher{rsclient.Pooled(), holder},
 		Token: bearerOf(holder, provider, log), Renew: holder.Renew, OwnerToken: refuseOwner(holder, log), Log: log, Clock: a.Now,
 	})
 	if err != nil {
@@ -64,9 +63,9 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 	return serveStdio(ctx, server, a.Env)
 }
 
-// serveStdio serves until the host is done. A host that closes its end of standard
-// output is gone too, even while it keeps standard input open. (SIGPIPE is ignored, see
-// logAside: the next message to it is an error.)
+// serveStdio serves until the host closes standard input or standard output. Because
+// SIGPIPE is ignored (see logAside), a closed standard output is an error of the next
+// write.
 func serveStdio(ctx context.Context, server *mcpserve.Server, env Env) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -78,7 +77,7 @@ func serveStdio(ctx context.Context, server *mcpserve.Server, env Env) error {
 	return err
 }
 
-// lostWriter tells when nobody reads any more.
+// lostWriter calls lost when a write fails.
 type lostWriter struct {
 	io.Writer
 	lost context.CancelCauseFunc
@@ -88,7 +87,7 @@ type lostWriter struct {
 func (w *lostWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if err != nil {
-		w.lost(&pdpp.Error{Code: pdpp.CodeInternal, Message: "Standard output was closed while there was more to write.", Err: err})
+		w.lost(&pdpp.Error{Code: pdpp.CodeInternal, Message: "Standard output was closed before the last message was written.", Err: err})
 	}
 	return n, err
 }
@@ -103,17 +102,18 @@ func (c *mcpCommand) provider(a *app) (string, error) {
 		return provider, err
 	}
 	if other, err := credential.Provider(c.ProviderURL); err != nil || other != provider {
-		return "", pdpp.Errorf(pdpp.CodeUsage, "Two provider URLs are given; one is enough.")
+		return "", pdpp.Errorf(pdpp.CodeUsage, "The command line names two different servers. Name only one.")
 	}
 	return provider, nil
 }
 
-// hold refuses owner credentials before the cache is touched (D5), then chooses.
+// hold refuses owner credentials in the environment before it opens the cache (D5). Then
+// it chooses a credential.
 func (c *mcpCommand) hold(a *app, provider string) (*credential.Holder, error) {
 	if name := ownerVariable(a.Environ); name != "" {
 		return nil, &pdpp.Error{
 			Code:    pdpp.CodeOwnerCredential,
-			Message: "The variable " + name + " is set: an owner credential. Only a credential that is limited by a grant may be used here.",
+			Message: "The variable " + name + " contains an owner credential. The adapter accepts only the credential of a grant.",
 		}
 	}
 	cache, err := a.cache(c.cacheFlag)
@@ -123,27 +123,28 @@ func (c *mcpCommand) hold(a *app, provider string) (*credential.Holder, error) {
 	return cache.Hold(provider, c.Grant)
 }
 
-// ownerVariable names a variable that holds an owner's credential; "" for none: one of an
-// owner or of a control plane by its name, or any of this program's with an owner's token.
+// ownerVariable returns the name of a variable with an owner's credential; "" for none. It
+// finds variables whose name begins with PDPP_OWNER_ or PDPP_CONTROL_, and PDPP_
+// variables whose value is an owner token.
 func ownerVariable(environ func() []string) string {
 	if environ == nil {
 		return ""
 	}
 	for _, v := range environ() {
 		name, value, _ := strings.Cut(v, "=")
-		known := strings.ToUpper(name)
-		isNamed := strings.HasPrefix(known, "PDPP_OWNER_") || strings.HasPrefix(known, "PDPP_CONTROL_")
-		isOwners := strings.HasPrefix(known, "PDPP_") && credential.IsOwnerToken(strings.TrimSpace(value))
-		if isNamed && value != "" || isOwners {
+		upper := strings.ToUpper(name)
+		byName := strings.HasPrefix(upper, "PDPP_OWNER_") || strings.HasPrefix(upper, "PDPP_CONTROL_")
+		byValue := strings.HasPrefix(upper, "PDPP_") && credential.IsOwnerToken(strings.TrimSpace(value))
+		if byName && value != "" || byValue {
 			return name
 		}
 	}
 	return ""
 }
 
-// bearerOf gives the token of the held credential. Trouble on the way to a renewal
-// passes, and is not a lost authorization. What is wrong in detail goes to the log: an
-// assistant has no use for it, and it names files.
+// bearerOf returns a function that returns the token of the held credential. A renewal
+// that failed on the network is reported as temporary, not as a missing authorization.
+// Details go to the log: they name files and do not help an assistant.
 func bearerOf(h *credential.Holder, provider string, log *slog.Logger) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		token, err := h.Token(ctx)
@@ -156,45 +157,46 @@ func bearerOf(h *credential.Holder, provider string, log *slog.Logger) func(cont
 	}
 }
 
-// unusable is the error of a call that has no credential to be made with.
+// unusable returns the error of a call without a usable credential.
 func unusable(code pdpp.Code, provider string) *rsclient.Error {
 	switch code {
 	case pdpp.CodeProviderUnreachable:
 		return rsclient.Refused(rsclient.CodeUnreachable,
-			"The saved credential for "+provider+" has expired, and it could not be renewed: its token endpoint gave no new token.",
-			"Check that the server at "+provider+" runs, then try again. If this goes on, the owner must connect again.")
+			"The saved credential for "+provider+" has expired, and it could not be renewed: its token endpoint returned no new token.",
+			"Check that the server at "+provider+" runs, then try again. If this persists, the owner must connect again.")
 	case pdpp.CodeBusy:
 		return rsclient.Refused(string(pdpp.CodeUnavailable),
 			"Another program is renewing the saved credential for "+provider+".", "Try again in a moment.")
 	case pdpp.CodeOwnerCredential:
 		return rsclient.Refused(rsclient.CodeOwner,
-			"The saved credential for "+provider+" is the owner's. Only a credential that is limited by a grant may be used here.", "")
+			"The saved credential for "+provider+" is the owner's. The adapter accepts only the credential of a grant.", "")
 	}
 	return rsclient.Refused(string(pdpp.CodeInvalidToken), "The saved credential for "+provider+" cannot be used: "+string(code)+".", "")
 }
 
-// refuseOwner stops the use of a token that the server says is an owner's (D5).
+// refuseOwner returns a function that stops the use of a token after the server reported it
+// as an owner's (D5).
 func refuseOwner(h *credential.Holder, log *slog.Logger) func(context.Context, string) {
 	return func(ctx context.Context, token string) {
-		log.ErrorContext(ctx, "the server says that the credential is an owner's; it is not used again")
+		log.ErrorContext(ctx, "the server reports that the credential is an owner's; it is not used again")
 		if err := h.RefuseOwner(ctx, token); err != nil {
 			log.ErrorContext(ctx, "the file of the credential could not be marked", "error", err)
 		}
 	}
 }
 
-// doubting notices that the server refuses the credential, so that the next call
-// chooses again (MS-267).
-type doubting struct {
+// refusalWatcher notices when the server refuses the credential, so that the next call
+// chooses a credential again (MS-267).
+type refusalWatcher struct {
 	http.RoundTripper
 	holder *credential.Holder
 }
 
 // RoundTrip implements http.RoundTripper.
-func (d doubting) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := d.RoundTripper.RoundTrip(req)
+func (w refusalWatcher) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := w.RoundTripper.RoundTrip(req)
 	if err == nil && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
-		d.holder.Doubt(req.Context())
+		w.holder.Doubt(req.Context())
 	}
 	return resp, err
 }

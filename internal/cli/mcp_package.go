@@ -13,23 +13,23 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// heldReader reads with the credential that is held when a read begins: with its own
-// token, or, when it is a package's, with those of its members (MS-266).
+// heldReader reads with the credential that the holder has when a read begins. It uses the
+// token of the credential or, for a package, the tokens of its members (MS-266).
 type heldReader struct {
 	holder *credential.Holder
 	single rsclient.Reader // reads with the token of the credential
-	// client is how a member is read, but for the token. It does not renew: the tokens of
-	// members end with what they are for (H-186).
+	// client configures the reader of a member, except for its token. Tokens of members
+	// are not renewed: each ends with its grant or package (H-186).
 	client rsclient.Config
 	sealer *query.Sealer
 	memory pkgreader.Memory
 
 	mu      sync.Mutex
-	of      *credential.Credential // whose members these are
+	of      *credential.Credential // the package of members
 	members []heldMember
 }
 
-// heldMember is a member of the package that is held.
+// heldMember is a member of the package that the holder has.
 type heldMember struct {
 	credential.Member
 	reader rsclient.Reader
@@ -37,15 +37,15 @@ type heldMember struct {
 
 var _ rsclient.Reader = (*heldReader)(nil)
 
-// newHeldReader makes the reader of a program. Cursors over several sources are good as
-// long as it runs (H-91).
+// newHeldReader returns the reader of an adapter. Its cursors over several sources are
+// valid only in this process (H-91).
 func newHeldReader(holder *credential.Holder, client rsclient.Config) (*heldReader, error) {
 	single, err := rsclient.New(client)
 	if err != nil {
 		return nil, err
 	}
 	key := make([]byte, 32)
-	rand.Read(key) // it never fails
+	rand.Read(key) // never returns an error
 	sealer, err := query.NewSealer(key)
 	if err != nil {
 		return nil, err
@@ -54,9 +54,9 @@ func newHeldReader(holder *credential.Holder, client rsclient.Config) (*heldRead
 	return &heldReader{holder: holder, single: single, client: client, sealer: sealer}, nil
 }
 
-// now is what the next read is made with. Where no credential can be used, the reader
-// of a single one says so.
-func (r *heldReader) now(ctx context.Context) rsclient.Reader {
+// current returns the reader for the next read. Without a usable credential that is the
+// reader of a single one, which reports the error.
+func (r *heldReader) current(ctx context.Context) rsclient.Reader {
 	cred, ok := r.holder.Package(ctx)
 	if !ok {
 		return r.single
@@ -66,8 +66,8 @@ func (r *heldReader) now(ctx context.Context) rsclient.Reader {
 	}
 }
 
-// membersOf are the members of a package at a time. While the package has not ended, a
-// token of a member ends only because its grant does (H-186).
+// membersOf returns the members of a package. While the package has not ended, the token
+// of a member ends only together with its grant (H-186).
 func (r *heldReader) membersOf(cred *credential.Credential, now time.Time) []pkgreader.Member {
 	var list []pkgreader.Member
 	for _, m := range r.held(cred) {
@@ -82,8 +82,8 @@ func (r *heldReader) membersOf(cred *credential.Credential, now time.Time) []pkg
 	return list
 }
 
-// held are the members of a package with their readers, which are made once for each
-// choice of a credential.
+// held returns the members of a package with their readers, which are created once for
+// each chosen credential.
 func (r *heldReader) held(cred *credential.Credential) []heldMember {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,47 +96,47 @@ func (r *heldReader) held(cred *credential.Credential) []heldMember {
 		cfg.Token = func(context.Context) (string, error) { return m.Token, nil }
 		reader, err := rsclient.New(cfg)
 		if err != nil {
-			panic(err) // the same provider was good for the reader of a single credential
+			panic(err) // newHeldReader validated the same provider
 		}
 		r.members = append(r.members, heldMember{m, reader})
 	}
 	return r.members
 }
 
-// Provider implements rsclient.Reader, like all that follows.
+// Provider implements rsclient.Reader, like the methods below.
 func (r *heldReader) Provider() string { return r.single.Provider() }
 
 // Schema reads the schema.
 func (r *heldReader) Schema(ctx context.Context, q rsclient.Query) (*rsclient.Answer, error) {
-	return r.now(ctx).Schema(ctx, q)
+	return r.current(ctx).Schema(ctx, q)
 }
 
 // Records reads a page of records.
 func (r *heldReader) Records(ctx context.Context, stream string, q rsclient.Query, p rsclient.Prefer) (*rsclient.Answer, error) {
-	return r.now(ctx).Records(ctx, stream, q, p)
+	return r.current(ctx).Records(ctx, stream, q, p)
 }
 
 // Record reads one record.
 func (r *heldReader) Record(ctx context.Context, stream, id string, q rsclient.Query, p rsclient.Prefer) (*rsclient.Answer, error) {
-	return r.now(ctx).Record(ctx, stream, id, q, p)
+	return r.current(ctx).Record(ctx, stream, id, q, p)
 }
 
 // FieldWindow reads a piece of a field.
 func (r *heldReader) FieldWindow(ctx context.Context, stream, id string, q rsclient.Query) (*rsclient.Answer, error) {
-	return r.now(ctx).FieldWindow(ctx, stream, id, q)
+	return r.current(ctx).FieldWindow(ctx, stream, id, q)
 }
 
 // Aggregate reads one metric of a stream.
 func (r *heldReader) Aggregate(ctx context.Context, stream string, q rsclient.Query) (*rsclient.Answer, error) {
-	return r.now(ctx).Aggregate(ctx, stream, q)
+	return r.current(ctx).Aggregate(ctx, stream, q)
 }
 
 // Search searches.
 func (r *heldReader) Search(ctx context.Context, mode string, q rsclient.Query, p rsclient.Prefer) (*rsclient.Answer, error) {
-	return r.now(ctx).Search(ctx, mode, q, p)
+	return r.current(ctx).Search(ctx, mode, q, p)
 }
 
 // Blob reads a part of a blob.
 func (r *heldReader) Blob(ctx context.Context, id string, q rsclient.Query, part rsclient.Part) (*rsclient.Blob, error) {
-	return r.now(ctx).Blob(ctx, id, q, part)
+	return r.current(ctx).Blob(ctx, id, q, part)
 }

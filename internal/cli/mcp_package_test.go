@@ -16,11 +16,11 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// memberServer is a resource server that knows tokens and counts who asks.
+// memberServer is a resource server that records the tokens of its requests.
 type memberServer struct {
 	*httptest.Server
-	mu    sync.Mutex
-	asked []string
+	mu      sync.Mutex
+	bearers []string
 }
 
 func newMemberServer(t *testing.T) *memberServer {
@@ -29,7 +29,7 @@ func newMemberServer(t *testing.T) *memberServer {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := r.Header.Get("Authorization")
 		s.mu.Lock()
-		s.asked = append(s.asked, token)
+		s.bearers = append(s.bearers, token)
 		s.mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"object":"list","data":[],"has_more":false}`))
@@ -38,15 +38,16 @@ func newMemberServer(t *testing.T) *memberServer {
 	return s
 }
 
-func (s *memberServer) take() []string {
+// takeBearers returns the tokens since the last call.
+func (s *memberServer) takeBearers() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer func() { s.asked = nil }()
-	return s.asked
+	defer func() { s.bearers = nil }()
+	return s.bearers
 }
 
-// A member is read with its own token and no other; one whose token has ended is not
-// read at all, and its connection is no choice any more.
+// A member is read with its own token only. A member whose token has ended is not read,
+// and its connection can no longer be chosen.
 func TestMembersAreReadWithTheirTokens(t *testing.T) {
 	server := newMemberServer(t)
 	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -88,7 +89,7 @@ func TestMembersAreReadWithTheirTokens(t *testing.T) {
 		name, stream, connection string
 		after                    time.Duration
 		code                     string
-		asked                    []string
+		bearers                  []string
 	}{
 		{"AMBIG-1 no connection", "entries", "", 0, "ambiguous_connection", nil},
 		{"PKG-4 a stream that one member grants", "cards", "", 0, "", []string{"Bearer pdpp_at_two"}},
@@ -104,8 +105,8 @@ func TestMembersAreReadWithTheirTokens(t *testing.T) {
 			if code := read(step.stream, step.connection); code != step.code {
 				t.Errorf("code %q, want %q", code, step.code)
 			}
-			if diff := cmp.Diff(step.asked, server.take()); diff != "" {
-				t.Errorf("the server was asked (-want +got):\n%s", diff)
+			if diff := cmp.Diff(step.bearers, server.takeBearers()); diff != "" {
+				t.Errorf("tokens of the requests (-want +got):\n%s", diff)
 			}
 		})
 	}

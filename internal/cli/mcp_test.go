@@ -23,7 +23,7 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// savedFor saves a credential for a server and gives the cache.
+// savedFor saves a credential for a server and returns the cache.
 func savedFor(t *testing.T, provider string, change func(*credential.Credential)) *credential.Cache {
 	t.Helper()
 	cache := &credential.Cache{Root: filepath.Join(t.TempDir(), "cache"), Now: time.Now, Warn: func(m string) { t.Error(m) }}
@@ -39,8 +39,8 @@ func savedFor(t *testing.T, provider string, change func(*credential.Credential)
 	return cache
 }
 
-// asked runs the adapter over one call and gives what it wrote.
-func asked(t *testing.T, provider, root, call string) string {
+// runCall runs the adapter with one call and returns its output.
+func runCall(t *testing.T, provider, root, call string) string {
 	t.Helper()
 	const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	var out, errOut bytes.Buffer
@@ -54,9 +54,8 @@ func asked(t *testing.T, provider, root, call string) string {
 	return out.String()
 }
 
-// Whatever stands before the server and says 401: the advice comes, and it names no
-// folder of this machine.
-func TestAnyRefusalBringsAdvice(t *testing.T) {
+// A 401 contains the advice even if it comes from a proxy. The advice names no local folder.
+func TestAnyRefusalHasAdvice(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusUnauthorized)
@@ -64,7 +63,7 @@ func TestAnyRefusalBringsAdvice(t *testing.T) {
 	}))
 	defer srv.Close()
 	cache := savedFor(t, srv.URL, nil)
-	out := asked(t, srv.URL, cache.Root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`)
+	out := runCall(t, srv.URL, cache.Root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`)
 	if !strings.Contains(out, "run: pdpp grants create") || !strings.Contains(out, "or: pdpp credentials import "+srv.URL+" --cache-root DIR") {
 		t.Errorf("MS-267 no advice in\n%s", out)
 	}
@@ -73,16 +72,15 @@ func TestAnyRefusalBringsAdvice(t *testing.T) {
 	}
 }
 
-// An expired credential that cannot be renewed now is told as what it is: which server it
-// is for and what to do, in the text and in the structure. The address of the token
-// endpoint is not shown.
+// The error of an expired credential that cannot be renewed names the server and what to
+// do, in the text and in the structure. It does not show the token endpoint.
 func TestExpiredCredentialThatIsNotRenewed(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
 	defer srv.Close()
 	cache := savedFor(t, srv.URL, func(c *credential.Credential) {
 		c.ExpiresAt, c.Refresh, c.TokenEndpoint = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), "r", srv.URL+"/token?key=hidden"
 	})
-	out := asked(t, srv.URL, cache.Root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`)
+	out := runCall(t, srv.URL, cache.Root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	var answer struct {
 		Result struct {
@@ -114,27 +112,27 @@ func TestExpiredCredentialThatIsNotRenewed(t *testing.T) {
 		}
 	}
 	if strings.Contains(out, "hidden") || strings.Contains(out, cache.Root) {
-		t.Errorf("something local is shown:\n%s", out)
+		t.Errorf("a local path or the token endpoint is shown:\n%s", out)
 	}
 }
 
-func TestTroubleWithTheCredentialIsShownWithoutFiles(t *testing.T) {
+func TestCredentialErrorsNameNoFiles(t *testing.T) {
 	const provider = "https://data.example"
 	var log bytes.Buffer
-	ask := func(t *testing.T, cache *credential.Cache, spoil func(h *credential.Holder)) *rsclient.Error {
+	errorOf := func(t *testing.T, cache *credential.Cache, damage func(h *credential.Holder)) *rsclient.Error {
 		t.Helper()
 		h, err := cache.Hold(provider, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		spoil(h)
+		damage(h)
 		_, err = bearerOf(h, provider, slog.New(slog.NewJSONHandler(&log, nil)))(t.Context())
 		var e *rsclient.Error
 		if !errors.As(err, &e) || strings.Contains(e.Message, cache.Root) {
 			t.Fatalf("the error is %v", err)
 		}
 		if !strings.Contains(log.String(), filepath.Base(cache.Root)) {
-			t.Errorf("the log does not say where: %s", log.String())
+			t.Errorf("the log does not name the folder: %s", log.String())
 		}
 		return e
 	}
@@ -151,14 +149,14 @@ func TestTroubleWithTheCredentialIsShownWithoutFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Test(t, func(t *testing.T) {
-			if e := ask(t, cache, func(*credential.Holder) {}); e.Code != "temporarily_unavailable" {
+			if e := errorOf(t, cache, func(*credential.Holder) {}); e.Code != "temporarily_unavailable" {
 				t.Errorf("the error is %v", e)
 			}
 		})
 	})
-	t.Run("a file that was spoiled", func(t *testing.T) {
+	t.Run("a damaged file", func(t *testing.T) {
 		cache := savedFor(t, provider, nil)
-		e := ask(t, cache, func(h *credential.Holder) {
+		e := errorOf(t, cache, func(h *credential.Holder) {
 			h.Doubt(t.Context())
 			_, path, err := h.Current(t.Context())
 			if err == nil {
@@ -174,8 +172,8 @@ func TestTroubleWithTheCredentialIsShownWithoutFiles(t *testing.T) {
 	})
 }
 
-// A host that reads no more is gone: the adapter ends with code 1 (MS-262).
-func TestOutputThatIsClosed(t *testing.T) {
+// The adapter ends with code 1 when the host closes standard output (MS-262).
+func TestClosedOutput(t *testing.T) {
 	const provider = "https://data.example"
 	in, host := io.Pipe()
 	defer host.Close()
@@ -208,7 +206,7 @@ func TestNextStepsUseTheNameOfTheProgram(t *testing.T) {
 	}
 }
 
-// Flags about a store are neither shown nor taken by commands that have none.
+// Commands without a store neither list nor accept the flags of a store.
 func TestCommandsWithoutAStore(t *testing.T) {
 	for _, command := range [][]string{{"mcp"}, {"setup"}, {"credentials"}, {"credentials", "list"}, {"version"}} {
 		r := runMain(t, nil, append(command, "--help")...)
@@ -219,7 +217,7 @@ func TestCommandsWithoutAStore(t *testing.T) {
 	vars := map[string]string{"HOME": t.TempDir()}
 	for _, args := range [][]string{{"mcp", "https://data.example"}, {"setup"}, {"credentials", "list"}, {"version"}} {
 		for _, flag := range []string{"--data", "--owner"} {
-			if r := runMain(t, vars, append(args, flag, "x")...); r.code != 64 || !strings.Contains(r.stderr, flag+" means nothing to "+args[0]) {
+			if r := runMain(t, vars, append(args, flag, "x")...); r.code != 64 || !strings.Contains(r.stderr, flag+" is not valid for pdpp "+args[0]) {
 				t.Errorf("%v %s: %+v", args, flag, r)
 			}
 		}
@@ -232,7 +230,7 @@ func TestCommandsWithoutAStore(t *testing.T) {
 	}
 }
 
-func TestTokenAloneListsItsCommands(t *testing.T) {
+func TestGroupAloneListsItsCommands(t *testing.T) {
 	r := runMain(t, nil, "credentials")
 	for _, want := range []string{"A command is needed", "credentials show", "credentials list", "credentials import", "credentials forget"} {
 		if r.code != 64 || !strings.Contains(r.stderr, want) {
@@ -256,7 +254,7 @@ func TestHelpStatesDefaults(t *testing.T) {
 	}
 }
 
-// ownerServer is a server of another make that answers an owner's token.
+// ownerServer is a server of another implementation that reports an owner token.
 func ownerServer(t *testing.T) (url string, reads *atomic.Int32) {
 	reads = new(atomic.Int32)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -268,7 +266,7 @@ func ownerServer(t *testing.T) (url string, reads *atomic.Int32) {
 	return srv.URL, reads
 }
 
-// What the server says about a token counts, not only its prefix.
+// The server's report about a token counts, not only its prefix.
 func TestSTDIO3ImportRefusesAnOwnerTokenOfAnotherServer(t *testing.T) {
 	url, _ := ownerServer(t)
 	root := filepath.Join(t.TempDir(), "cache")
@@ -285,17 +283,17 @@ func TestSTDIO3ImportRefusesAnOwnerTokenOfAnotherServer(t *testing.T) {
 	}
 }
 
-// A saved credential that turns out to be an owner's is not used again: not by this
-// process, and not by the next one.
+// A saved credential that turns out to be an owner's is used neither by this process again
+// nor by the next one.
 func TestSTDIO3AdapterStopsUsingAnOwnerTokenOfAnotherServer(t *testing.T) {
 	url, reads := ownerServer(t)
 	cache := savedFor(t, url, func(c *credential.Credential) { c.Token = "some-other-token" })
 	const schema = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"schema","arguments":{}}}`
-	out := asked(t, url, cache.Root, schema+"\n"+strings.Replace(schema, `"id":1`, `"id":2`, 1))
+	out := runCall(t, url, cache.Root, schema+"\n"+strings.Replace(schema, `"id":1`, `"id":2`, 1))
 	if strings.Count(out, "owner_credential") < 2 || strings.Contains(out, "private") || !strings.Contains(out, "run: pdpp grants create") {
 		t.Errorf("answers\n%s", out)
 	}
-	if n := reads.Load(); n > 2 { // both calls may be under way at once
+	if n := reads.Load(); n > 2 { // both calls may run at once
 		t.Errorf("%d reads", n)
 	}
 	if _, err := cache.Choose(url, ""); pdpp.CodeOf(err) != pdpp.CodeOwnerCredential {
@@ -303,7 +301,7 @@ func TestSTDIO3AdapterStopsUsingAnOwnerTokenOfAnotherServer(t *testing.T) {
 	}
 }
 
-// An imported refresh token is used: the adapter renews by itself (H-205).
+// The adapter renews an imported credential with its refresh token (H-205).
 func TestSTDIO1ImportTakesARefreshToken(t *testing.T) {
 	var bearers []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -333,18 +331,18 @@ func TestSTDIO1ImportTakesARefreshToken(t *testing.T) {
 		t.Errorf("without an endpoint: exit %d\n%s", code, errOut)
 	}
 	if code, errOut := run(answer, "--token-endpoint", "http://elsewhere.example/token", "--client-id", "cli_9"); code != exitUsage {
-		t.Errorf("an endpoint that a secret is not sent to: exit %d\n%s", code, errOut)
+		t.Errorf("an endpoint without TLS: exit %d\n%s", code, errOut)
 	}
 	if code, errOut := run(answer, "--token-endpoint", srv.URL+"/token", "--client-id", "cli_9", "--grant", "grt_1"); code != 0 {
 		t.Fatalf("exit %d\n%s", code, errOut)
 	}
-	out := asked(t, srv.URL, root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"schema","arguments":{}}}`)
+	out := runCall(t, srv.URL, root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"schema","arguments":{}}}`)
 	if want := []string{"Bearer at_0", "Bearer at_1"}; !slices.Equal(bearers, want) {
 		t.Errorf("read with %q, want %q\n%s", bearers, want, out)
 	}
 }
 
-// A credential in the working folder is named and not used unasked.
+// A credential in the working folder is mentioned but not used without --cache-root.
 func TestSTDIO2CredentialInTheWorkingFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll(filepath.Join(".pdpp", "clients"), 0o700); err != nil {

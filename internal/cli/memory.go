@@ -11,7 +11,7 @@ import (
 	"pdpp/internal/store/sqlite"
 )
 
-// memory is how many bytes a server may use (H-69).
+// memory is the number of bytes that a server may use (H-69).
 type memory int64
 
 const (
@@ -24,7 +24,7 @@ var memoryUnits = []struct {
 	bytes int64
 }{{"MiB", 1 << 20}, {"GiB", 1 << 30}, {"MB", 1e6}, {"GB", 1e9}}
 
-// parseMemory reads --memory.
+// parseMemory parses --memory.
 func parseMemory(s string) (memory, error) {
 	for _, u := range memoryUnits {
 		digits, ok := strings.CutSuffix(s, u.name)
@@ -39,13 +39,13 @@ func parseMemory(s string) (memory, error) {
 	return 0, pdpp.Errorf(pdpp.CodeUsage, "--memory does not accept %q: write a size such as 512MB or 2GB, at least 128MB.", s)
 }
 
-// requests is the part for answers and bodies of requests.
+// requests returns the budget for requests and their answers, a quarter of the memory.
 func (m memory) requests() *httpx.Budget { return httpx.NewBudget(int64(m / 4)) }
 
-// share divides the rest: a quarter for the caches of the store, and five eighths for
-// everything that Go allocates, requests included, which leaves them as much again for
-// work and garbage. The last eighth is the program itself and the store's own work.
-// GOMEMLIMIT, when set, overrides the Go limit.
+// share divides the memory: a quarter for the caches of the store, and five eighths for
+// everything that Go allocates, including the budget of requests. The last eighth is for
+// the program itself and the work of the store. GOMEMLIMIT, when set, overrides the Go
+// limit.
 func (m memory) share(st *sqlite.DB) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(m / 8 * 5))

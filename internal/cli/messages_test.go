@@ -7,6 +7,7 @@ import (
 
 	"pdpp/internal/doctor"
 	"pdpp/internal/ingest"
+	"pdpp/internal/store"
 )
 
 func TestVerdict(t *testing.T) { // H-26
@@ -15,9 +16,9 @@ func TestVerdict(t *testing.T) { // H-26
 		report doctor.Report
 		want   string
 	}{
-		{doctor.Report{OK: true, Checks: []doctor.Check{pass}}, "Nothing is wrong."},
-		{doctor.Report{OK: true, Checks: []doctor.Check{pass, warn}}, "Nothing failed: see the warnings."},
-		{doctor.Report{Checks: []doctor.Check{warn, fail}}, "Something is wrong: see what failed."},
+		{doctor.Report{OK: true, Checks: []doctor.Check{pass}}, "No problems found."},
+		{doctor.Report{OK: true, Checks: []doctor.Check{pass, warn}}, "No check failed. See the warnings above."},
+		{doctor.Report{Checks: []doctor.Check{warn, fail}}, "Some checks failed. See above."},
 	} {
 		if got := verdict(c.report); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.report, got, c.want)
@@ -25,8 +26,8 @@ func TestVerdict(t *testing.T) { // H-26
 	}
 }
 
-// The command to remove files names the folder that was looked at: pasted as it is, it
-// must not remove files of another one.
+// The command to remove files names the checked folder: a pasted command must not remove
+// files of another folder.
 func TestAdviceNamesTheFolder(t *testing.T) { // H-30
 	for _, older := range []bool{false, true} {
 		got := unknownAdvice(ingest.UnknownBlobs{Files: 1, StoreIsOlder: older}, "/a b")
@@ -36,13 +37,14 @@ func TestAdviceNamesTheFolder(t *testing.T) { // H-30
 	}
 }
 
-func TestSaysWhenTheTokenEndsFirst(t *testing.T) { // H-16
+func TestNoticeOfTokenThatEndsFirst(t *testing.T) { // H-16
 	token := time.Date(2026, 12, 15, 21, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		end  time.Time
 		want bool
 	}{{time.Time{}, true}, {token.Add(time.Hour), true}, {token, false}} {
-		if got := shownOnce(token, c.end, "package"); strings.Contains(got, "before the package") != c.want {
+		issued := issuedToken{token: store.Token{ExpiresAt: token}}
+		if got := issued.notice("package", c.end); strings.Contains(got, "before the package") != c.want {
 			t.Errorf("end %v: %q", c.end, got)
 		}
 	}

@@ -13,19 +13,37 @@ import (
 	"pdpp/internal/evidence"
 )
 
-// printJSON writes the one object of a --json answer (H-8).
-func (a *app) printJSON(v any) error {
+// jsonText encodes a value as JSON, with a newline at the end.
+func jsonText(v any, indent string) (string, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	return a.print(escaped(b.String()))
+	enc.SetIndent("", indent)
+	err := enc.Encode(v)
+	return b.String(), err
 }
 
-// print writes to standard output. An answer that got lost is a failure: it may
-// have held a token that is shown only once.
+// printJSON writes the one object of a --json answer (H-8).
+func (a *app) printJSON(v any) error {
+	text, err := jsonText(v, "")
+	if err != nil {
+		return err
+	}
+	return a.print(escaped(text))
+}
+
+// printRows writes a list as a --json answer: an object whose one member has a row for
+// each item, and is [] without items.
+func printRows[T, R any](a *app, name string, items []T, row func(T) R) error {
+	rows := []R{}
+	for _, item := range items {
+		rows = append(rows, row(item))
+	}
+	return a.printJSON(map[string][]R{name: rows})
+}
+
+// print writes to standard output. A failed write is an error: the answer may have
+// contained a token that is shown only once.
 func (a *app) print(s string) error {
 	if _, err := io.WriteString(a.Stdout, visible(s)); err != nil {
 		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The answer could not be written.", Err: err}
@@ -38,8 +56,8 @@ func (a *app) note(format string, args ...any) {
 	fmt.Fprint(a.Stderr, visible(fmt.Sprintf(format+"\n", args...)))
 }
 
-// table aligns rows of cells. Cells come from people, so that control characters
-// in them must not reach the terminal.
+// table aligns rows of cells. People write what is in the cells, so control characters in
+// them must not reach the terminal.
 func table(rows ...[]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -49,11 +67,11 @@ func table(rows ...[]string) string {
 		}
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	_ = w.Flush() // a Builder takes everything
+	_ = w.Flush() // a Builder returns no errors
 	return trimRight(b.String())
 }
 
-// trimRight drops the padding behind empty last cells.
+// trimRight removes the padding after empty last cells.
 func trimRight(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -63,13 +81,13 @@ func trimRight(s string) string {
 	return b.String()
 }
 
-// visible replaces characters that nobody could see in what a command prints, whoever
-// wrote them. Controls stay: colors are made of them, and cells have none (plain).
+// visible replaces invisible characters in what a command prints. Control characters stay:
+// colours need them, and plain removes them from cells.
 func visible(s string) string {
 	return mapInvisible(s, func(rune) string { return "\ufffd" })
 }
 
-// escaped is JSON in which such characters are escapes, so that it says the same.
+// escaped replaces invisible characters in JSON by escapes, which keep the value.
 func escaped(s string) string {
 	return mapInvisible(s, func(r rune) string {
 		if r < 0x10000 {
@@ -92,19 +110,17 @@ func mapInvisible(s string, to func(rune) string) string {
 	return b.String()
 }
 
-// plain replaces characters that nobody could see, or that a terminal would obey.
+// plain replaces invisible characters and control characters, which a terminal would obey.
 func plain(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		if r < ' ' || evidence.IsRemovedAt(s, i, r) {
-			r = '\ufffd'
+	return strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return '\ufffd'
 		}
-		b.WriteRune(r)
-	}
-	return b.String()
+		return r
+	}, visible(s))
 }
 
-// orNull is a text value of an answer; null when there is none (H-17).
+// orNull returns a text value of an answer; null when it is empty (H-17).
 func orNull(s string) *string {
 	if s == "" {
 		return nil
@@ -112,7 +128,7 @@ func orNull(s string) *string {
 	return &s
 }
 
-// timeOrNull is a time of an answer; null when there is none.
+// timeOrNull returns a time of an answer; null when it is zero.
 func timeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -121,7 +137,7 @@ func timeOrNull(t time.Time) *string {
 	return &s
 }
 
-// when is a time in a text answer.
+// when formats a time for a text answer; never is the text for the zero time.
 func when(t time.Time, never string) string {
 	if t.IsZero() {
 		return never
@@ -129,7 +145,7 @@ func when(t time.Time, never string) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// count is a number with its noun.
+// count formats a number with its noun.
 func count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -137,7 +153,7 @@ func count(n int64, one, many string) string {
 	return thousands(n) + " " + many
 }
 
-// thousands writes a number in groups of three digits.
+// thousands formats a number in groups of three digits.
 func thousands(n int64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

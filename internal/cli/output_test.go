@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What people wrote reaches a terminal without anything that nobody could see (EX-7).
-func TestOutputShowsEverything(t *testing.T) {
+// Output contains no invisible characters (EX-7).
+func TestOutputWithoutInvisibleCharacters(t *testing.T) {
 	const label = "Bank\u202egnp.exe\u200b\ufeff\U000e0041 👩\u200d🚀 می\u200cخواهم"
 	var out, errs bytes.Buffer
 	a := &app{Env: Env{Stdout: &out, Stderr: &errs}}

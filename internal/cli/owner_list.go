@@ -22,27 +22,16 @@ func rowOfOwner(s store.Subject) ownerRow {
 
 // Run implements the command.
 func (c *ownerList) Run(ctx context.Context, a *app) error {
-	if err := a.noOwner("owner list"); err != nil {
-		return err
-	}
 	if err := a.haveStore(); err != nil {
 		return err
 	}
 	return a.withStore(ctx, func(st store.Store) error {
-		var owners []store.Subject
-		err := st.View(ctx, func(v store.View) (err error) {
-			owners, err = v.Subjects()
-			return err
-		})
+		owners, err := listOwners(ctx, st)
 		if err != nil {
 			return err
 		}
 		if c.JSON {
-			rows := []ownerRow{}
-			for _, o := range owners {
-				rows = append(rows, rowOfOwner(o))
-			}
-			return a.printJSON(map[string]any{"owners": rows})
+			return printRows(a, "owners", owners, rowOfOwner)
 		}
 		rows := [][]string{{"OWNER", "NAME", "SINCE"}}
 		for _, o := range owners {
@@ -50,4 +39,12 @@ func (c *ownerList) Run(ctx context.Context, a *app) error {
 		}
 		return a.print(table(rows...))
 	})
+}
+
+func listOwners(ctx context.Context, st store.Store) (owners []store.Subject, err error) {
+	err = st.View(ctx, func(v store.View) error {
+		owners, err = v.Subjects()
+		return err
+	})
+	return owners, err
 }

@@ -11,8 +11,8 @@ import (
 
 // ownerTokenCreate is `pdpp owner token create` (H-24).
 type ownerTokenCreate struct {
-	Label string `placeholder:"TEXT" help:"What it is for."`
-	TTL   string `name:"ttl" placeholder:"90d" help:"Life of the token, at most 365d."`
+	Label string `placeholder:"TEXT" help:"Purpose of the token."`
+	TTL   string `name:"ttl" placeholder:"90d" help:"Lifetime of the token, at most 365d."`
 	jsonFlag
 }
 
@@ -36,7 +36,7 @@ func (c *ownerTokenCreate) Run(ctx context.Context, a *app) error {
 		var t store.Token
 		var value string
 		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
-			t, value, err = makeOwnerToken(tx, s.owner.ID, c.Label, a.Now(), ttl)
+			t, value, err = createOwnerToken(tx, s.owner.ID, c.Label, a.Now(), ttl)
 			return err
 		})
 		if err != nil {
@@ -48,11 +48,11 @@ func (c *ownerTokenCreate) Run(ctx context.Context, a *app) error {
 		return a.print(table(
 			[]string{"token id", string(t.ID)}, []string{"owner", s.owner.Name}, []string{"label", t.Label},
 			[]string{"token", value}, []string{"ends", when(t.ExpiresAt, "")},
-		) + "\nThe token is shown only now. It reads and writes everything of this owner.\n")
+		) + "\nThe token is shown only now. It can read and write all data of this owner.\n")
 	})
 }
 
-func makeOwnerToken(tx store.Tx, owner pdpp.SubjectID, label string, now time.Time, ttl time.Duration) (store.Token, string, error) {
+func createOwnerToken(tx store.Tx, owner pdpp.SubjectID, label string, now time.Time, ttl time.Duration) (store.Token, string, error) {
 	value := secret.Token("pdpp_ot_")
 	t := store.Token{
 		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenOwner, Subject: owner, Audience: []string{"rest"},

@@ -11,7 +11,7 @@ type ownerTokenList struct{ jsonFlag }
 
 // Run implements the command.
 func (c *ownerTokenList) Run(ctx context.Context, a *app) error {
-	return a.withKnownOwner(ctx, func(s session) error {
+	return a.withExistingOwner(ctx, func(s session) error {
 		var tokens []store.Token
 		err := s.store.View(ctx, func(v store.View) (err error) {
 			tokens, err = v.Tokens(s.owner.ID, "")
@@ -22,11 +22,7 @@ func (c *ownerTokenList) Run(ctx context.Context, a *app) error {
 		}
 		now := a.Now()
 		if c.JSON {
-			rows := []tokenRow{}
-			for _, t := range tokens {
-				rows = append(rows, rowOfToken(t, now))
-			}
-			return a.printJSON(map[string]any{"tokens": rows})
+			return printRows(a, "tokens", tokens, func(t store.Token) tokenRow { return rowOfToken(t, now) })
 		}
 		if len(tokens) == 0 {
 			return a.print("There are no owner tokens.\n")

@@ -24,15 +24,15 @@ type revokedToken struct {
 
 // Run implements the command.
 func (c *ownerTokenRevoke) Run(ctx context.Context, a *app) error {
-	return a.withKnownOwner(ctx, func(s session) error {
+	return a.withExistingOwner(ctx, func(s session) error {
 		var t store.Token
 		var already bool
-		err := s.insist(ctx, func(tx store.Tx) error {
+		err := s.updatePatiently(ctx, func(tx store.Tx) error {
 			own, err := tx.Tokens(s.owner.ID, "")
 			if err != nil {
 				return err
 			}
-			// A client's token ends with its grant, not here.
+			// Revoking a grant ends a client's token; this command does not.
 			if !slices.ContainsFunc(own, func(t store.Token) bool { return string(t.ID) == c.ID }) {
 				return pdpp.Errorf(pdpp.CodeNotFound, "There is no owner token %s.", c.ID)
 			}

@@ -15,11 +15,11 @@ import (
 
 // packagesCreate is `pdpp packages create` (H-16).
 type packagesCreate struct {
-	Client   string   `required:"" placeholder:"NAME" help:"Whose grants they are (name or cli_… id)."`
-	Grant    []string `required:"" placeholder:"ID" help:"A grant of one connection; repeat it for each, in the order wanted."`
-	Audience []string `placeholder:"LIST" help:"What the token opens: mcp; rest to read grant by grant (default: mcp)."`
-	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Life of the token, at most 365d and never past the last grant."`
-	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save what reads this server, for pdpp mcp; needs rest in --audience."`
+	Client   string   `required:"" placeholder:"NAME" help:"Client that has the grants: its name or its id (cli_…)."`
+	Grant    []string `required:"" placeholder:"ID" help:"Grant that covers one connection; repeatable, in the order of the package."`
+	Audience []string `placeholder:"LIST" help:"Endpoints that accept the token: mcp (/mcp), rest (/v1, grant by grant) (default: mcp)."`
+	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Lifetime of the token, at most 365d and never past the end of the last grant."`
+	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save a credential for this server, ready for pdpp mcp; needs rest in --audience."`
 	cacheFlag
 	jsonFlag
 }
@@ -37,7 +37,7 @@ type packageAnswer struct {
 	CredentialFile string         `json:"credential_file,omitempty"`
 }
 
-// memberRow is a member of an answer. A list says in what status it is.
+// memberRow is a member of a package in an answer. Only lists include its status.
 type memberRow struct {
 	GrantID     pdpp.GrantID      `json:"grant_id"`
 	Connector   pdpp.ConnectorKey `json:"connector_key"`
@@ -60,10 +60,8 @@ func (c *packagesCreate) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return handOut(ctx, a, handing{provider: c.Save, cache: c.cacheFlag, json: c.JSON}, issue.make)
+	return issueCredential(ctx, a, issueOptions{provider: c.Save, cache: c.cacheFlag, json: c.JSON}, issue.create)
 }
-
-func (m *madePackage) savedAs(file string) { m.file = file }
 
 func (c *packagesCreate) issue() (*packageIssue, error) {
 	ttl, err := lifetime("--token-ttl", c.TokenTTL, 30*day)
@@ -74,35 +72,32 @@ func (c *packagesCreate) issue() (*packageIssue, error) {
 	if err == nil && c.Save == "" && !slices.Contains(audience, "mcp") {
 		return nil, pdpp.Errorf(pdpp.CodeUsage, "A package is read at /mcp: --audience needs mcp, or --save-credential.")
 	}
-	return &packageIssue{client: c.Client, grants: c.Grant, audience: audience, ttl: ttl, readApart: c.Save != ""}, err
+	return &packageIssue{client: c.Client, grants: c.Grant, audience: audience, ttl: ttl, perMember: c.Save != ""}, err
 }
 
-// packageIssue is a package that is to be made.
+// packageIssue describes a package to create.
 type packageIssue struct {
 	client    string
 	grants    []string
 	audience  []string
 	ttl       time.Duration
-	readApart bool // each member gets a token of its own (H-186)
+	perMember bool // also issue a token for each member (H-186)
 }
 
-// madePackage is a package that was made. value is the token itself.
-type madePackage struct {
-	stored  store.Package
-	grants  []store.Grant
-	docs    []*pdpp.Grant // of the grants
-	members []store.Member
-	token   store.Token
-	value   string
-	apart   []credential.MemberToken
-	file    string // where it was saved; "" for nowhere
-	now     time.Time
+// newPackage is a package that was created.
+type newPackage struct {
+	issuedToken
+	stored       store.Package
+	grants       []store.Grant
+	docs         []*pdpp.Grant // the documents of grants
+	members      []store.Member
+	memberTokens []credential.MemberToken
 }
 
-// make stores package, members and tokens in one transaction: what was checked about
+// create stores package, members and tokens in one transaction: what was checked about
 // the grants still holds when they become members.
-func (i *packageIssue) make(ctx context.Context, s session, now time.Time) (*madePackage, error) {
-	m := &madePackage{now: now}
+func (i *packageIssue) create(ctx context.Context, s session, now time.Time) (*newPackage, error) {
+	m := &newPackage{issuedToken: issuedToken{now: now}}
 	err := s.store.Update(ctx, func(tx store.Tx) error {
 		client, err := tx.Client(s.owner.ID, i.client)
 		if err != nil {
@@ -126,9 +121,9 @@ func (i *packageIssue) make(ctx context.Context, s session, now time.Time) (*mad
 	return m, err
 }
 
-// find looks at the grants that are to become members. Which connections a grant
-// covers is said by its document alone (H-82).
-func (m *madePackage) find(tx store.Tx, owner pdpp.SubjectID, ids []string) ([]store.NewMember, error) {
+// find finds the grants that become members. The document of a grant alone decides which
+// connections it covers (H-82).
+func (m *newPackage) find(tx store.Tx, owner pdpp.SubjectID, ids []string) ([]store.NewMember, error) {
 	var out []store.NewMember
 	for _, id := range ids {
 		g, err := tx.Grant(owner, pdpp.GrantID(strings.TrimSpace(id)))
@@ -144,7 +139,7 @@ func (m *madePackage) find(tx store.Tx, owner pdpp.SubjectID, ids []string) ([]s
 			return nil, &pdpp.Error{
 				Code:    pdpp.CodeInvalidInput,
 				Message: "Grant " + string(g.ID) + " covers " + count(int64(len(connections)), "connection", "connections") + "; a member of a package covers exactly one.",
-				Hint:    "Make a grant for each connection, with \"connections\" in its spec.",
+				Hint:    "Create a grant for each connection, with \"connections\" in its spec.",
 			}
 		}
 		m.grants, m.docs = append(m.grants, g), append(m.docs, doc)
@@ -153,31 +148,30 @@ func (m *madePackage) find(tx store.Tx, owner pdpp.SubjectID, ids []string) ([]s
 	return out, nil
 }
 
-// issueTokens makes the token of the package and, where the members are to be read
-// apart, one for each.
-func (m *madePackage) issueTokens(tx store.Tx, i *packageIssue) error {
+// issueTokens issues the token of the package and, with perMember, one for each member.
+func (m *newPackage) issueTokens(tx store.Tx, i *packageIssue) error {
 	m.value = secret.Token("pdpp_pt_")
 	m.token = store.Token{
 		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenPackage, Subject: m.stored.Subject, Client: m.stored.Client.ID, Package: m.stored.ID,
-		Audience: i.audience, IssuedAt: m.now, ExpiresAt: endWithin(m.now, i.ttl, m.stored.ExpiresAt),
+		Audience: i.audience, IssuedAt: m.now, ExpiresAt: expiryWithin(m.now, i.ttl, m.stored.ExpiresAt),
 	}
-	if err := tx.CreateToken(m.token, store.HashToken(m.value)); err != nil || !i.readApart {
+	if err := tx.CreateToken(m.token, store.HashToken(m.value)); err != nil || !i.perMember {
 		return err
 	}
 	for n, g := range m.grants {
-		token, value := clientToken(g, []string{"rest"}, m.now, endWithin(m.now, i.ttl, g.ExpiresAt))
+		token, value := clientToken(g, []string{"rest"}, m.now, expiryWithin(m.now, i.ttl, g.ExpiresAt))
 		if err := tx.CreateToken(token, store.HashToken(value)); err != nil {
 			return err
 		}
-		m.apart = append(m.apart, credential.MemberToken{
+		m.memberTokens = append(m.memberTokens, credential.MemberToken{
 			GrantID: g.ID, Token: value, ExpiresAt: token.ExpiresAt, DisplayName: m.members[n].DisplayName,
 		})
 	}
 	return nil
 }
 
-// credential is what reads with the new package.
-func (m *madePackage) credential() *credential.Credential {
+// credential returns the credential of the new package.
+func (m *newPackage) credential() *credential.Credential {
 	details := []byte{'['}
 	for i, doc := range m.docs {
 		if i > 0 {
@@ -188,11 +182,11 @@ func (m *madePackage) credential() *credential.Credential {
 	return &credential.Credential{
 		ID: string(m.stored.ID), Token: m.value, Kind: string(pdpp.TokenPackage), Status: credential.Active,
 		ExpiresAt: m.token.ExpiresAt, CreatedAt: m.now, ClientID: string(m.stored.Client.ID), ClientName: m.stored.Client.Name,
-		Details: append(details, ']'), Members: m.apart,
+		Details: append(details, ']'), Members: m.memberTokens,
 	}
 }
 
-func (m *madePackage) answer() any {
+func (m *newPackage) answer() any {
 	out := packageAnswer{
 		PackageID: m.stored.ID, ClientID: m.stored.Client.ID, SubjectID: m.stored.Subject,
 		AccessToken: m.value, TokenType: "Bearer", ExpiresAt: pdpp.FormatTime(m.token.ExpiresAt), Audience: m.token.Audience,
@@ -204,7 +198,7 @@ func (m *madePackage) answer() any {
 	return out
 }
 
-func (m *madePackage) text() string {
+func (m *newPackage) text() string {
 	rows := [][]string{
 		{"package", string(m.stored.ID)},
 		{"client", m.stored.Client.Name + " (" + string(m.stored.Client.ID) + ")"},
@@ -214,13 +208,7 @@ func (m *madePackage) text() string {
 		row := rowOfMember(member)
 		rows = append(rows, []string{"member", string(row.GrantID) + " " + string(row.Connector) + " " + connectionText(row)})
 	}
-	rows = append(rows, []string{"token", m.value},
-		[]string{"token ends", when(m.token.ExpiresAt, "")},
-		[]string{"token opens", strings.Join(m.token.Audience, ", ")})
-	if m.file != "" {
-		rows = append(rows, []string{"saved in", m.file})
-	}
-	return table(rows...) + "\n" + shownOnce(m.token.ExpiresAt, m.stored.ExpiresAt, "package") + "\n"
+	return table(append(rows, m.rows()...)...) + "\n" + m.notice("package", m.stored.ExpiresAt) + "\n"
 }
 
 func connectionText(m memberRow) string {

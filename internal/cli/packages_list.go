@@ -32,7 +32,7 @@ type listedPackage struct {
 
 // Run implements the command.
 func (c *packagesList) Run(ctx context.Context, a *app) error {
-	return a.withKnownOwner(ctx, func(s session) error {
+	return a.withExistingOwner(ctx, func(s session) error {
 		var all []listedPackage
 		err := s.store.View(ctx, func(v store.View) error {
 			packages, err := v.Packages(s.owner.ID)
@@ -49,11 +49,7 @@ func (c *packagesList) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if c.JSON {
-			rows := []packageRow{}
-			for _, p := range all {
-				rows = append(rows, p.row(a.Now()))
-			}
-			return a.printJSON(map[string][]packageRow{"packages": rows})
+			return printRows(a, "packages", all, func(p listedPackage) packageRow { return p.row(a.Now()) })
 		}
 		return a.print(packagesText(all, a.Now()))
 	})
@@ -74,8 +70,8 @@ func (p listedPackage) row(now time.Time) packageRow {
 	return row
 }
 
-// packagesText has a line for each member; what is about the package stands in the
-// first.
+// packagesText returns a line for each member. Only the first line of a package has the
+// columns of the package.
 func packagesText(all []listedPackage, now time.Time) string {
 	if len(all) == 0 {
 		return "There are no packages.\n"

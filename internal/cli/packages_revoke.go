@@ -22,14 +22,14 @@ type revokedPackage struct {
 	Already   bool           `json:"already"`
 }
 
-// Run implements the command. It is done before it answers: the next request of
-// the client is refused (H-171).
+// Run implements the command. When it returns, the next request of the client is already
+// refused (H-171).
 func (c *packagesRevoke) Run(ctx context.Context, a *app) error {
-	return a.withKnownOwner(ctx, func(s session) error {
+	return a.withExistingOwner(ctx, func(s session) error {
 		var p store.Package
 		var grants []pdpp.GrantID
 		var already bool
-		err := s.insist(ctx, func(tx store.Tx) (err error) {
+		err := s.updatePatiently(ctx, func(tx store.Tx) (err error) {
 			p, grants, already, err = tx.RevokePackage(s.owner.ID, pdpp.PackageID(c.ID), a.Now())
 			return err
 		})

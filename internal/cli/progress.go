@@ -12,14 +12,13 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal reports whether somebody watches w.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// bar is one line on a terminal that shows how far something is (H-22). A nil
-// bar shows nothing.
+// bar is a line of progress on a terminal (H-22). A nil bar shows nothing.
 type bar struct {
 	w     io.Writer
 	width int
@@ -28,15 +27,15 @@ type bar struct {
 	drawn time.Time
 }
 
-// step is how far something is.
+// step is the progress to show.
 type step struct {
 	name           string
-	done, total    int64 // in any unit; total 0: not known
+	done, total    int64 // in any unit; total 0: unknown
 	records, wrong int64
-	noun           string // what is counted; "": record
+	noun           string // of what records counts; "": record
 }
 
-// newBar gives a bar when standard error may show one.
+// newBar returns a bar, or nil if standard error cannot show one.
 func (a *app) newBar() *bar {
 	if !a.color {
 		return nil
@@ -50,7 +49,7 @@ func (a *app) newBar() *bar {
 	return b
 }
 
-// redraw is how often a bar is drawn at most.
+// redraw is the shortest time between two drawings of a bar.
 const redraw = 100 * time.Millisecond
 
 func (b *bar) show(s step) {
@@ -65,7 +64,7 @@ func (b *bar) show(s step) {
 	fmt.Fprintf(b.w, "\r%s\x1b[K", line(s, now.Sub(b.start), b.width-1))
 }
 
-// clear takes the bar off the screen.
+// clear removes the bar from the screen.
 func (b *bar) clear() {
 	if b != nil && !b.drawn.IsZero() {
 		fmt.Fprint(b.w, "\r\x1b[K")
@@ -74,7 +73,7 @@ func (b *bar) clear() {
 
 const barCells = 24
 
-// line draws a bar into at most width characters.
+// line formats a bar in at most width characters.
 func line(s step, took time.Duration, width int) string {
 	var b strings.Builder
 	b.WriteString(plain(s.name))

@@ -14,17 +14,17 @@ import (
 	"pdpp/internal/store"
 )
 
-// defaultOwner is the owner a store gets on first use (H-7).
+// defaultOwner is the name of the owner that a new store gets on first use (H-7).
 const defaultOwner = "owner"
 
-// session is an open store and the owner the command is about.
+// session is an open store and the owner of a command.
 type session struct {
 	store store.Store
 	owner store.Subject
 }
 
-// withStore opens the store of the data folder, up to date (H-5), for the time
-// of fn.
+// withStore opens the store of the data folder, migrates it if necessary (H-5), calls fn
+// and closes it. It creates a store in an empty folder.
 func (a *app) withStore(ctx context.Context, fn func(store.Store) error) error {
 	dir, err := a.dataFolder()
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *app) withStore(ctx context.Context, fn func(store.Store) error) error {
 	return errors.Join(fn(st), st.Close())
 }
 
-// withBlobs opens the blobs of a data folder for the time of fn.
+// withBlobs opens the blobs of a data folder, calls fn and closes them.
 func (a *app) withBlobs(dir string, fn func(*blobfile.Store) error) error {
 	blobs, err := blobfile.Open(filepath.Join(dir, instance.BlobFolder), a.Now())
 	if err != nil {
@@ -49,8 +49,8 @@ func (a *app) withBlobs(dir string, fn func(*blobfile.Store) error) error {
 	return errors.Join(fn(blobs), blobs.Close())
 }
 
-// withBlobsAsIs opens the blobs of a data folder for a command that looks at them, or
-// removes some; fn is not called when there never were any.
+// withBlobsAsIs opens the blobs of a data folder for a command that only reads or removes
+// them. It does not call fn when the folder has no blobs.
 func (a *app) withBlobsAsIs(dir string, fn func(*blobfile.Store) error) error {
 	blobs, err := blobfile.OpenAsIs(filepath.Join(dir, instance.BlobFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,8 +62,8 @@ func (a *app) withBlobsAsIs(dir string, fn func(*blobfile.Store) error) error {
 	return errors.Join(fn(blobs), blobs.Close())
 }
 
-// haveStore refuses a folder without a store, so that a mistyped one is noticed
-// and not filled.
+// haveStore returns an error if the data folder has no store, so that a mistyped folder is
+// not filled.
 func (a *app) haveStore() error {
 	dir, err := a.dataFolder()
 	if err != nil || instance.Exists(dir) {
@@ -78,12 +78,12 @@ func (a *app) haveStore() error {
 	}
 	return &pdpp.Error{
 		Code: pdpp.CodeInputMissing, Message: "There is no store in " + dir + ".",
-		Hint: "Name another folder with --data, or make a store: ingest and import with --manifest, connections add, owner create, serve.",
+		Hint: "Name another folder with --data, or create a store: ingest and import with --manifest, connections add, owner create, serve.",
 	}
 }
 
-// withKnownOwner is withOwner for commands that look at what is there.
-func (a *app) withKnownOwner(ctx context.Context, fn func(session) error) error {
+// withExistingOwner is withOwner for commands that must not create a store.
+func (a *app) withExistingOwner(ctx context.Context, fn func(session) error) error {
 	if err := a.haveStore(); err != nil {
 		return err
 	}
@@ -101,19 +101,15 @@ func (a *app) withOwner(ctx context.Context, fn func(session) error) error {
 	})
 }
 
-// findOwner finds the owner of that name, or the only one when name is ""; a store
-// without owners gets one (H-7).
+// findOwner returns the owner with a name, or the only one when name is "". It creates an
+// owner in a store without owners (H-7).
 func (a *app) findOwner(ctx context.Context, st store.Store, name string) (store.Subject, error) {
-	var owners []store.Subject
-	err := st.View(ctx, func(v store.View) (err error) {
-		owners, err = v.Subjects()
-		return err
-	})
+	owners, err := listOwners(ctx, st)
 	if err == nil && len(owners) == 0 {
 		err = st.Update(ctx, func(tx store.Tx) error {
 			owners, err = tx.Subjects()
 			if err != nil || len(owners) > 0 {
-				return err // another process was faster
+				return err // another process created it
 			}
 			first, err := tx.CreateSubject(defaultOwner, a.Now())
 			owners = []store.Subject{first}
@@ -137,28 +133,16 @@ func chooseOwner(owners []store.Subject, name string) (store.Subject, error) {
 		}
 		names = append(names, o.Name)
 	}
-	known := strings.Join(names, ", ")
-	if name == "" {
-		return store.Subject{}, &pdpp.Error{
-			Code: pdpp.CodeUsage, Message: "This store has several owners.", Hint: "Choose one with --owner: " + known + ".",
-		}
+	message := "This store has several owners."
+	if name != "" {
+		message = fmt.Sprintf("There is no owner %q.", name)
 	}
-	return store.Subject{}, &pdpp.Error{
-		Code: pdpp.CodeUsage, Message: fmt.Sprintf("There is no owner %q.", name), Hint: "There is: " + known + ".",
-	}
+	return store.Subject{}, &pdpp.Error{Code: pdpp.CodeUsage, Message: message, Hint: "Choose one with --owner: " + strings.Join(names, ", ") + "."}
 }
 
-// noOwner refuses --owner where it would mean nothing (H-6).
-func (a *app) noOwner(command string) error {
-	if a.Owner == "" {
-		return nil
-	}
-	return pdpp.Errorf(pdpp.CodeUsage, "--owner means nothing to %s.", command)
-}
-
-// insist updates the store and, unlike other commands, waits up to a minute while
-// another process writes: taking rights back must not fail because of an import.
-func (s session) insist(ctx context.Context, fn func(store.Tx) error) error {
+// updatePatiently updates the store. Unlike other commands it waits up to a minute while
+// another process writes, because a revocation must not fail during an import.
+func (s session) updatePatiently(ctx context.Context, fn func(store.Tx) error) error {
 	const tries = 12 // each waits for the lock for five seconds
 	var err error
 	for range tries {

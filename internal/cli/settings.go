@@ -12,9 +12,8 @@ import (
 	"pdpp"
 )
 
-// fromEnvironment gives flags that were not on the command line the value of
-// their variable, which a flag names in the tag "var". An empty variable counts
-// as unset.
+// fromEnvironment resolves flags that are not on the command line from the environment.
+// The tag "var" of a flag names its variable. An empty variable counts as unset.
 func fromEnvironment(getenv func(string) string) kong.Resolver {
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
 		name := f.Tag.Get("var")
@@ -40,7 +39,8 @@ func showVariable(v *kong.Value) string {
 	return strings.TrimSuffix(v.Help, ".") + " ($" + name + ")."
 }
 
-// dataFolder is the folder of H-7: --data, PDPP_DATA_DIR, the platform's.
+// dataFolder returns the folder of H-7: that of --data, else of PDPP_DATA_DIR, else the
+// platform's.
 func (a *app) dataFolder() (string, error) {
 	if a.Data != "" {
 		return a.Data, nil
@@ -51,7 +51,7 @@ func (a *app) dataFolder() (string, error) {
 	return platformFolder(runtime.GOOS, a.Getenv, "pdpp")
 }
 
-// platformFolder is where a platform keeps the data of a user's programs.
+// platformFolder returns the folder in which a platform keeps the data of a user's program.
 func platformFolder(goos string, getenv func(string) string, name string) (string, error) {
 	var base string
 	switch goos {
@@ -60,14 +60,14 @@ func platformFolder(goos string, getenv func(string) string, name string) (strin
 	case "darwin", "ios":
 		base = under(getenv("HOME"), "Library", "Application Support")
 	default:
-		// A relative XDG folder is to be ignored.
+		// The XDG specification says to ignore a relative folder.
 		if base = getenv("XDG_DATA_HOME"); !filepath.IsAbs(base) {
 			base = under(getenv("HOME"), ".local", "share")
 		}
 	}
 	if base == "" {
 		return "", &pdpp.Error{
-			Code: pdpp.CodeNotConfigured, Message: "There is no data folder: the home folder is not known.",
+			Code: pdpp.CodeNotConfigured, Message: "There is no data folder: the home folder is unknown.",
 			Hint: "Name a folder with --data DIR.",
 		}
 	}
@@ -83,23 +83,23 @@ func under(home string, parts ...string) string {
 
 const day = 24 * time.Hour
 
-// maxTTL is the longest life of a token that an operator makes (H-15, H-24).
+// maxTTL is the longest lifetime of a token that a command creates (H-15, H-24).
 const maxTTL = 365 * day
 
-// lifetime reads the duration of a flag (H-10) of at most maxTTL; fallback when
-// it is empty. The number is checked as written: a product may wrap around.
+// lifetime parses the duration of a flag (H-10), at most maxTTL. It returns fallback for
+// "". It checks the number before the multiplication, which may overflow.
 func lifetime(flag, s string, fallback time.Duration) (time.Duration, error) {
 	if s == "" {
 		return fallback, nil
 	}
 	d, ok := pdpp.ParseDuration(s)
 	if !ok {
-		return 0, pdpp.Errorf(pdpp.CodeUsage, "%s does not accept %q: write it like 90s, 15m, 12h or 30d.", flag, s)
+		return 0, pdpp.Errorf(pdpp.CodeUsage, "%s does not accept %q: write a duration such as 90s, 15m, 12h or 30d.", flag, s)
 	}
 	count, err := strconv.ParseInt(s[:len(s)-1], 10, 64)
 	unit, _ := pdpp.ParseDuration("1" + s[len(s)-1:])
 	if err != nil || count > int64(maxTTL/unit) {
-		return 0, pdpp.Errorf(pdpp.CodeUsage, "%s does not accept %q: a token lives at most 365d.", flag, s)
+		return 0, pdpp.Errorf(pdpp.CodeUsage, "%s does not accept %q: the longest lifetime is 365d.", flag, s)
 	}
 	return d, nil
 }

@@ -9,11 +9,11 @@ import (
 	"pdpp/internal/credential"
 )
 
-// setupCommand is `pdpp setup` (H-185b): how a program is connected, one way first.
-// There is never a token in it.
+// setupCommand is `pdpp setup` (H-185b). It shows how to connect a program, the
+// recommended way first. Its answers never contain a token.
 type setupCommand struct {
-	Client string `arg:"" optional:"" help:"The program to connect; without it: the list of them."`
-	URL    string `name:"url" var:"PDPP_PROVIDER_URL" placeholder:"URL" help:"The server to read (default: the one with a saved credential)."`
+	Client string `arg:"" optional:"" help:"Program to connect; without it: list the programs."`
+	URL    string `name:"url" var:"PDPP_PROVIDER_URL" placeholder:"URL" help:"Server to read (default: the only one with a saved credential)."`
 	cacheFlag
 	jsonFlag
 }
@@ -23,7 +23,7 @@ type setupAnswer struct {
 	Client       string   `json:"client"`
 	Recommended  recipe   `json:"recommended"`
 	Alternatives []recipe `json:"alternatives"`
-	CheckedOn    *string  `json:"checked_on"` // null: not tried with the program itself
+	CheckedOn    *string  `json:"checked_on"` // null: not tested with the program itself
 }
 
 // Run implements the command.
@@ -33,7 +33,7 @@ func (c *setupCommand) Run(a *app) error {
 	}
 	h, ok := findHost(c.Client)
 	if !ok {
-		return &pdpp.Error{Code: pdpp.CodeUsage, Message: "There is no recipe for " + plain(c.Client) + ".", Hint: "There is: " + strings.Join(hostNames(), ", ") + "."}
+		return &pdpp.Error{Code: pdpp.CodeUsage, Message: "There is no recipe for " + plain(c.Client) + ".", Hint: "Choose one of: " + strings.Join(hostNames(), ", ") + "."}
 	}
 	cache, err := a.cache(c.cacheFlag)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *setupCommand) list(a *app) error {
 	return a.print(table(rows...) + "\n" + a.next(setupFor(c.URL, c.CacheRoot)))
 }
 
-// provider is the one that was named, or the only one with a credential.
+// provider returns the server of --url, or the only one with a saved credential.
 func (c *setupCommand) provider(a *app, cache *credential.Cache) (string, error) {
 	if c.URL != "" {
 		return credential.Provider(c.URL)
@@ -87,19 +87,22 @@ func (c *setupCommand) provider(a *app, cache *credential.Cache) (string, error)
 	if err != nil {
 		return "", err
 	}
-	known := map[string]bool{}
+	providers := map[string]bool{}
 	for _, cred := range all {
-		known[cred.Provider] = true
+		providers[cred.Provider] = true
 	}
-	if len(known) != 1 {
-		return "", &pdpp.Error{Code: pdpp.CodeUsage, Message: "Which server? Name it with --url URL.", Hint: "Servers with a saved credential: " + a.self() + " credentials list"}
+	if len(providers) != 1 {
+		return "", &pdpp.Error{
+			Code: pdpp.CodeUsage, Message: "The server is not specified. Name it with --url URL.",
+			Hint: "To list servers with a saved credential, run: " + a.self() + " credentials list",
+		}
 	}
 	return all[0].Provider, nil
 }
 
-// saveRecipe is what comes first where no credential can be used.
+// saveRecipe returns the first step when there is no usable credential.
 func saveRecipe(l launch, why error) recipe {
-	step := "Save a credential: run this, paste the token of a grant, and press Enter:"
+	step := "Save a credential. Run this, paste the token of a grant, and press Enter:"
 	if code := pdpp.CodeOf(why); code != pdpp.CodeNotConnected {
 		step = "The saved credential cannot be used (" + string(code) + "). " + step
 	}
@@ -117,7 +120,7 @@ func (s setupAnswer) text(h host, provider string, save recipe) string {
 		s.Recommended.write(&b, "2. ")
 	}
 	b.WriteString("\nThen try: \"What can you read of my data?\"\n")
-	b.WriteString("A program keeps the list of tools it saw when the server was added: after an upgrade, refresh it or add the server again.\n")
+	b.WriteString("A program keeps the list of tools from when the server was added. After an upgrade, refresh the list or add the server again.\n")
 	if len(s.Alternatives) > 0 {
 		b.WriteString("\nOther ways\n")
 	}
@@ -128,8 +131,8 @@ func (s setupAnswer) text(h host, provider string, save recipe) string {
 	return b.String()
 }
 
-// absoluteProgram is where this program is: those that start it have another idea of
-// where programs are.
+// absoluteProgram returns the full path of this program. Programs that start it may search
+// other folders than the shell does.
 func absoluteProgram(called string) string {
 	path, err := exec.LookPath(called)
 	if err == nil {

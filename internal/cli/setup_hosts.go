@@ -1,12 +1,8 @@
 package cli
 
-import (
-	"bytes"
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
-// recipe is one way to connect a program (H-185c).
+// recipe describes one way to connect a program (H-185c).
 type recipe struct {
 	Kind    string   `json:"kind"` // command, or file
 	Steps   []string `json:"steps"`
@@ -14,8 +10,8 @@ type recipe struct {
 	Path    string   `json:"path,omitempty"`
 }
 
-// write writes the steps and what to paste; number is before the first step where one
-// recipe comes after another.
+// write writes the steps and the text to paste. number precedes the first step where
+// several recipes follow each other.
 func (r recipe) write(b *strings.Builder, number string) {
 	b.WriteString(number + strings.Join(r.Steps, "\n") + "\n\n")
 	for line := range strings.Lines(r.Snippet) {
@@ -23,10 +19,10 @@ func (r recipe) write(b *strings.Builder, number string) {
 	}
 }
 
-// launch is how the adapter is started.
+// launch describes how the adapter is started.
 type launch struct{ program, provider, cacheRoot string }
 
-// args are the arguments of the adapter: nothing secret, no choice of tools.
+// args returns the arguments of the adapter. They contain no secret and no choice of tools.
 func (l launch) args() []string {
 	args := []string{"mcp", l.provider}
 	if l.cacheRoot != "" {
@@ -35,7 +31,7 @@ func (l launch) args() []string {
 	return args
 }
 
-// shell is the adapter's command line.
+// shell returns the adapter's command line.
 func (l launch) shell() string {
 	words := []string{quote(l.program)}
 	for _, arg := range l.args() {
@@ -44,10 +40,10 @@ func (l launch) shell() string {
 	return strings.Join(words, " ")
 }
 
-// endpoint is where the same tools are over HTTP.
+// endpoint returns the URL of the same tools over HTTP.
 func (l launch) endpoint() string { return l.provider + "/mcp" }
 
-// entry is a server as settings files have it: a program to start, or a URL.
+// entry is a server in a settings file: a program to start, or a URL.
 type entry struct {
 	Name    string            `json:"name,omitempty"`
 	Type    string            `json:"type,omitempty"`
@@ -59,17 +55,17 @@ type entry struct {
 
 func (l launch) entry() entry { return entry{Command: l.program, Args: l.args()} }
 
-// serverName is the name under which programs know the server.
+// serverName is the name of the server in the settings of programs.
 const serverName = "pdpp"
 
-// form is a way to connect a program.
-type form func(launch) recipe
+// recipeFunc writes a recipe for an adapter.
+type recipeFunc func(launch) recipe
 
-// host is a program that assistants run in.
+// host is a program that runs assistants.
 type host struct {
 	name, title string
-	recommended form
-	others      []form
+	recommended recipeFunc
+	others      []recipeFunc
 }
 
 const (
@@ -80,18 +76,18 @@ const (
 var hosts = []host{
 	{
 		"claude-code", "Claude Code", command("claude mcp add --scope user " + serverName + " -- "),
-		[]form{inFile(".mcp.json in your project", "mcpServers", ""), claudeOverHTTP},
+		[]recipeFunc{inFile(".mcp.json in your project", "mcpServers", ""), claudeOverHTTP},
 	},
 	{"claude-desktop", "Claude Desktop", inFile("claude_desktop_config.json (Settings, Developer, Edit Config)", "mcpServers", ""), nil},
 	{
 		"codex", "Codex", command("codex mcp add " + serverName + " -- "),
-		[]form{codexFile, overHTTP(tokenAlways, "codex mcp add "+serverName+" --url ", " --bearer-token-env-var PDPP_TOKEN")},
+		[]recipeFunc{codexFile, overHTTP(tokenAlways, "codex mcp add "+serverName+" --url ", " --bearer-token-env-var PDPP_TOKEN")},
 	},
-	{"cursor", "Cursor", inFile(cursorFile, "mcpServers", ""), []form{cursorOverHTTP}},
-	{"vscode", "VS Code", addToCode, []form{inFile(codeFile, "servers", "stdio"), codeOverHTTP}},
+	{"cursor", "Cursor", inFile(cursorFile, "mcpServers", ""), []recipeFunc{cursorOverHTTP}},
+	{"vscode", "VS Code", addToCode, []recipeFunc{inFile(codeFile, "servers", "stdio"), codeOverHTTP}},
 	{
 		"gemini-cli", "Gemini CLI", inFile("~/.gemini/settings.json", "mcpServers", ""),
-		[]form{overHTTP(tokenOnce, "gemini mcp add --scope user --transport http "+serverName+" ", withHeader)},
+		[]recipeFunc{overHTTP(tokenOnce, "gemini mcp add --scope user --transport http "+serverName+" ", withHeader)},
 	},
 }
 
@@ -114,15 +110,15 @@ func findHost(name string) (host, bool) {
 
 const inShell = "Run this in a shell:"
 
-// command is a recipe of one line for a shell, which ends with the adapter's.
-func command(start string) form {
+// command returns a recipe of one shell line: start, then the adapter's command line.
+func command(start string) recipeFunc {
 	return func(l launch) recipe {
 		return recipe{Kind: "command", Steps: []string{inShell}, Snippet: start + l.shell() + "\n"}
 	}
 }
 
-// inFile is a recipe that puts an entry into a settings file.
-func inFile(path, section, kind string) form {
+// inFile returns a recipe that adds an entry to a settings file.
+func inFile(path, section, kind string) recipeFunc {
 	return func(l launch) recipe {
 		e := l.entry()
 		e.Type = kind
@@ -134,17 +130,17 @@ func inFile(path, section, kind string) form {
 }
 
 func putInto(path string) string {
-	return "Put this into " + path + ", beside what is there, and start the program again:"
+	return "Put this into " + path + ", next to what it already contains, and restart the program:"
 }
 
 func addToCode(l launch) recipe {
 	e := l.entry()
 	e.Name = serverName
-	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(indented(e))); err != nil {
-		panic(err) // it was written a line above
+	text, err := jsonText(e, "")
+	if err != nil {
+		panic(err) // strings always encode
 	}
-	return recipe{Kind: "command", Steps: []string{inShell}, Snippet: "code --add-mcp " + quote(b.String()) + "\n"}
+	return recipe{Kind: "command", Steps: []string{inShell}, Snippet: "code --add-mcp " + quote(strings.TrimSpace(text)) + "\n"}
 }
 
 func codexFile(l launch) recipe {
@@ -158,17 +154,14 @@ func codexFile(l launch) recipe {
 	}
 }
 
-// tomlText writes a basic string of TOML, whose escapes are those of JSON.
+// tomlText returns a basic string of TOML, which has the escapes of JSON.
 func tomlText(s string) string { return strings.TrimSpace(indented(s)) }
 
-// indented writes JSON for people.
+// indented encodes JSON for people.
 func indented(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		panic(err) // texts and lists of texts
+	text, err := jsonText(v, "  ")
+	if err != nil {
+		panic(err) // strings and lists of strings always encode
 	}
-	return b.String()
+	return text
 }

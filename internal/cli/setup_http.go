@@ -1,23 +1,22 @@
 package cli
 
-// How programs reach the tools over HTTP. They start nothing then, so they can be where
-// this program is not. No recipe has the token in it: the shell, or the program, puts
-// it in.
+// Recipes that reach the tools over HTTP, for machines on which this program is not
+// installed. No recipe contains the token: the shell or the program inserts it.
 
 const withoutAdapter = "Where pdpp is not installed, over HTTP. "
 
-// The token is taken once, or whenever the program starts.
+// How the program gets the token.
 const (
 	tokenOnce   = withoutAdapter + "Set the variable TOKEN to the token of a grant first."
 	tokenAlways = withoutAdapter + "Keep the token of a grant in the variable PDPP_TOKEN of its environment."
-	tokenAsked  = withoutAdapter + "It asks for the token of a grant."
+	tokenAsked  = withoutAdapter + "The program asks for the token of a grant."
 )
 
-// withHeader is the end of a line that takes the token from the shell.
+// withHeader is the end of a shell line that takes the token from a variable.
 const withHeader = ` --header "Authorization: Bearer $TOKEN"`
 
-// overHTTP is a recipe of one line for a shell, which has the endpoint in the middle.
-func overHTTP(token, before, after string) form {
+// overHTTP returns a recipe of one shell line: before, the endpoint, after.
+func overHTTP(token, before, after string) recipeFunc {
 	return func(l launch) recipe {
 		return recipe{Kind: "command", Steps: []string{token, inShell}, Snippet: before + quote(l.endpoint()) + after + "\n"}
 	}
@@ -25,7 +24,7 @@ func overHTTP(token, before, after string) form {
 
 var claudeOverHTTP = overHTTP(tokenOnce, "claude mcp add --scope user --transport http "+serverName+" ", withHeader)
 
-// remote is the endpoint as settings files have it.
+// remote returns the endpoint as an entry of a settings file.
 func (l launch) remote(kind, token string) map[string]entry {
 	return map[string]entry{serverName: {Type: kind, URL: l.endpoint(), Headers: map[string]string{"Authorization": "Bearer " + token}}}
 }

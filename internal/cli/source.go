@@ -19,29 +19,28 @@ import (
 	"pdpp/internal/store"
 )
 
-// source is where data goes: a connection and its manifest, as a command names
-// them (H-20).
+// source is a connection and its manifest as a command line names them (H-20).
 type source struct {
-	manifest   *pdpp.Manifest // nil until known
+	manifest   *pdpp.Manifest // nil: the manifest in the store
 	connection string         // a name or an id
 	label      string
 	fresh      bool // the connection must not exist yet
 }
 
-// target is a source that was found.
+// target is the connection and the manifest of a source.
 type target struct {
 	connection pdpp.Connection
 	manifest   *pdpp.Manifest
-	isNew      bool // the connection is to be created
-	relabel    bool
+	isNew      bool // the connection does not exist yet
+	relabel    bool // the connection gets another label
 }
 
 var connectionName = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
 
 const idPrefix = "cin_"
 
-// readManifest reads a manifest file; nil when path is "". How one of the public
-// implementation was brought into our form is told (M-13).
+// readManifest reads a manifest file; nil when path is "". It prints a warning for each
+// change that adapts a manifest of the public implementation (M-13).
 func (a *app) readManifest(path string) (*pdpp.Manifest, error) {
 	if path == "" {
 		return nil, nil
@@ -53,7 +52,7 @@ func (a *app) readManifest(path string) (*pdpp.Manifest, error) {
 	m, changes, err := manifest.Adapt(raw)
 	var e *pdpp.Error
 	if errors.As(err, &e) {
-		e.Message = path + " is no usable manifest:\n" + e.Message
+		e.Message = path + " is not a valid manifest:\n" + e.Message
 		return nil, err
 	}
 	for _, change := range changes {
@@ -91,8 +90,8 @@ func missing(path string, err error) error {
 	return &pdpp.Error{Code: pdpp.CodeInputMissing, Message: path + what, Err: err}
 }
 
-// find finds the source in a catalog, or plans the connection to create. It
-// changes nothing.
+// find returns the target of the source in a catalog, or a target with the connection to
+// create. It changes nothing.
 func (s source) find(c *pdpp.Catalog) (target, error) {
 	conn, err := s.existing(c)
 	if err != nil {
@@ -115,12 +114,12 @@ func (s source) find(c *pdpp.Catalog) (target, error) {
 		t.manifest = c.Manifest(t.connection.Connector)
 	}
 	if t.manifest == nil {
-		return target{}, pdpp.Errorf(pdpp.CodeUsage, "The source of this connection is not registered; give --manifest.")
+		return target{}, pdpp.Errorf(pdpp.CodeUsage, "The source of this connection has no manifest. Add --manifest FILE.")
 	}
 	return t, nil
 }
 
-// existing finds the connection that is named; nil when it is to be created.
+// existing finds the named connection; nil when it does not exist yet.
 func (s source) existing(c *pdpp.Catalog) (*pdpp.Connection, error) {
 	if strings.HasPrefix(s.connection, idPrefix) {
 		conn, ok := c.Connection(pdpp.ConnectionID(s.connection))
@@ -128,7 +127,7 @@ func (s source) existing(c *pdpp.Catalog) (*pdpp.Connection, error) {
 			return nil, noConnection(c, s.connection)
 		}
 		if s.manifest != nil && s.manifest.ConnectorKey != conn.Connector {
-			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Connection %s is one of %q; the manifest is for %q.",
+			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Connection %s belongs to the source %q, but the manifest is for %q.",
 				conn.ID, conn.Connector, s.manifest.ConnectorKey)
 		}
 		return &conn, nil
@@ -152,19 +151,19 @@ func (s source) existing(c *pdpp.Catalog) (*pdpp.Connection, error) {
 	case s.manifest == nil:
 		return nil, noConnection(c, s.connection)
 	case !connectionName.MatchString(s.connection):
-		return nil, pdpp.Errorf(pdpp.CodeUsage, "%q cannot name a connection: use 1 to 64 of a-z, 0-9, dot, dash and underscore.", s.connection)
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "%q is not valid as the name of a connection. Use 1 to 64 of a-z, 0-9, dot, dash and underscore.", s.connection)
 	}
 	return nil, nil
 }
 
-// noConnection says which connections there are instead.
+// noConnection returns an error that lists the existing connections.
 func noConnection(c *pdpp.Catalog, name string) error {
 	e := pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no connection %s.", plain(name))
-	if e.Hint = "There is none yet."; len(c.Connections) > 0 {
-		e.Hint = "There is: " + listed(c.Connections) + "."
+	if e.Hint = "There are no connections yet."; len(c.Connections) > 0 {
+		e.Hint = "Choose one of: " + listed(c.Connections) + "."
 	}
 	if !strings.HasPrefix(name, idPrefix) {
-		e.Hint += " ingest and import make one when they are given --manifest."
+		e.Hint += " To create it, run ingest or import with --manifest."
 	}
 	return e
 }
@@ -177,9 +176,9 @@ func listed(connections []pdpp.Connection) string {
 	return strings.Join(names, ", ")
 }
 
-// register stores the manifest and the connection of a source in one step, and then has
-// the records that are there indexed as declared. When that is broken off, a server or
-// the next command with a manifest goes on with it.
+// register stores the manifest and the connection of a source in one transaction. Then it
+// indexes the existing records as the manifest declares. If that is interrupted, a server
+// or the next command with a manifest continues it.
 func (a *app) register(ctx context.Context, s session, src source) (t target, err error) {
 	b := a.newBar()
 	var lost []string
@@ -209,19 +208,19 @@ func (a *app) register(ctx context.Context, s session, src source) (t target, er
 	})
 	if err == nil && src.manifest != nil {
 		err = store.Reindex(ctx, s.store, func(done int) {
-			b.show(step{name: "indexing anew", records: int64(done)})
+			b.show(step{name: "rebuilding the index", records: int64(done)})
 		})
 	}
 	b.clear()
 	if err == nil && len(lost) > 0 {
-		a.note("pdpp: warning: the manifest of %s no longer declares: %s; they are kept but cannot be read",
+		a.note("pdpp: warning: the manifest of %s no longer declares: %s; these records are kept but cannot be read",
 			src.manifest.ConnectorKey, strings.Join(lost, ", "))
 	}
 	return t, err
 }
 
-// undeclared gives the streams that have records and are not in the manifest
-// that is about to replace the connector's.
+// undeclared returns the streams that have records and are missing in the new manifest of
+// their connector.
 func undeclared(v store.Accounts, owner pdpp.SubjectID, c *pdpp.Catalog, m *pdpp.Manifest) ([]string, error) {
 	usage, err := v.Usage(owner)
 	if err != nil {
@@ -241,9 +240,9 @@ func undeclared(v store.Accounts, owner pdpp.SubjectID, c *pdpp.Catalog, m *pdpp
 	return out, nil
 }
 
-// peek finds a source without storing anything, not even an empty store (a dry
-// run).
-func (a *app) peek(ctx context.Context, src source) (t target, err error) {
+// findTarget finds the target of a source for a dry run. It stores nothing and creates no
+// store.
+func (a *app) findTarget(ctx context.Context, src source) (t target, err error) {
 	dir, err := a.dataFolder()
 	if err != nil {
 		return t, err

@@ -11,8 +11,8 @@ import (
 // versionCommand is `pdpp version`.
 type versionCommand struct{ jsonFlag }
 
-// versionAnswer is the object of hosted-auth.md 1.4. What the build does not
-// know is null.
+// versionAnswer is the object of hosted-auth.md 1.4. Values that the build does not contain
+// are null.
 type versionAnswer struct {
 	Version       string   `json:"version"`
 	Commit        *string  `json:"commit"`

@@ -55,7 +55,7 @@ func (r *Runner) Import(ctx context.Context, subject pdpp.SubjectID, conn pdpp.C
 	run.stream, run.stopOnError, run.dry = opts.Stream, opts.StopOnError, opts.DryRun
 	s := m.Stream(opts.Stream)
 	if s == nil {
-		return run.summary, undeclared(opts.Stream, m)
+		return run.summary, Undeclared(opts.Stream, m)
 	}
 	im := &importer{run: run, opts: opts, stream: s}
 	if err := im.checkOptions(); err != nil {

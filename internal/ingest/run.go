@@ -110,7 +110,7 @@ func (r *run) do(ctx context.Context, files []File, open func(string, io.Reader)
 // ready finds what must be there before anything is stored.
 func (r *run) ready(ctx context.Context, files []File) error {
 	if r.stream != "" && r.manifest.Stream(r.stream) == nil {
-		return undeclared(r.stream, r.manifest)
+		return Undeclared(r.stream, r.manifest)
 	}
 	for _, f := range files {
 		n, err := f.sizeOf()
@@ -126,8 +126,9 @@ func (r *run) ready(ctx context.Context, files []File) error {
 	return r.bind(ctx, r.manifest)
 }
 
-func undeclared(stream string, m *pdpp.Manifest) error {
-	e := pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest declares no stream %q; it has: %s.", stream, streamNames(m))
+// Undeclared returns the error for a stream that the manifest does not declare.
+func Undeclared(stream string, m *pdpp.Manifest) error {
+	e := pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest declares no stream %q. It has: %s.", stream, streamNames(m))
 	e.Stream = stream
 	return e
 }
