@@ -12,7 +12,7 @@ import (
 	"pdpp"
 )
 
-// file is an attachment: its name says its kind, its lines are what it says.
+// file is an attachment. The extension of its name decides its type.
 type file struct {
 	name  string
 	lines []string
@@ -21,7 +21,7 @@ type file struct {
 
 func (f file) mimeType() string { return pdpp.MediaTypeByName(f.name) }
 
-// content makes the bytes; equal files have equal bytes.
+// content returns the bytes. Equal files have equal bytes.
 func (f file) content() []byte {
 	switch path.Ext(f.name) {
 	case ".pdf":
@@ -60,7 +60,7 @@ func attachment(l *letter, n int, f file, emitted time.Time) record {
 	o.str("mime_type", f.mimeType())
 	o.integer("size_bytes", int64(len(content)))
 	o.str("added_at", utc(l.at))
-	if path.Ext(f.name) == ".png" { // only pictures have a caption at all
+	if path.Ext(f.name) == ".png" { // other files have no caption
 		o.strOrNull("caption", caption(l))
 	}
 	o.raw("blob_ref", string(ref.bytes()))
@@ -79,8 +79,8 @@ type blob struct {
 	mimeType string
 }
 
-// blobIndex finds blobs by id. It is derived from constants alone and never
-// changes, so it is made once, when somebody first asks.
+// blobIndex maps ids to blobs. It is derived from constants and never changes, so it is
+// built once, on first use.
 var blobIndex = sync.OnceValue(func() map[string]blob {
 	index := make(map[string]blob)
 	w := newWorld()
@@ -95,15 +95,15 @@ var blobIndex = sync.OnceValue(func() map[string]blob {
 	return index
 })
 
-// Blob gives the bytes that a blob reference of the data names. The content is
-// shared: callers must not change it.
+// Blob returns the bytes of a blob reference in the data. The content is shared: callers
+// must not change it.
 func Blob(blobID string) (content []byte, mimeType string, ok bool) {
 	b, ok := blobIndex()[blobID]
 	return b.content, b.mimeType, ok
 }
 
-// Blobs lists the blobs that records of one connection refer to, in the order
-// of their first mention: what has to be uploaded for it (B-9).
+// Blobs returns the ids of the blobs that the records of one connection refer to, in the
+// order of their first reference. They are uploaded before the records (B-9).
 func Blobs(connector, connection string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if connector != "mail" || connection != "personal" && connection != "work" {

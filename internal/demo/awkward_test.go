@@ -130,7 +130,7 @@ func TestSharedStreamName(t *testing.T) {
 	}
 }
 
-// signature_b64 is binary by its shape alone (EX-8).
+// signature_b64 is binary by its content alone (EX-8).
 func TestBase64Field(t *testing.T) {
 	n := 0
 	for _, p := range everything(t) {
@@ -149,7 +149,7 @@ func TestBase64Field(t *testing.T) {
 	}
 }
 
-// One event is told by every source that would know of it.
+// Every source that would know of an event contains it.
 func TestThreadsConnect(t *testing.T) {
 	all := everything(t)
 	cases := []struct{ story, connector, stream, pattern string }{
@@ -174,7 +174,7 @@ func TestThreadsConnect(t *testing.T) {
 	}
 }
 
-// Generated texts do not know what had not happened yet.
+// Generated texts do not mention later events.
 func TestNoNeighboursBeforeTheMove(t *testing.T) {
 	for _, p := range everything(t) {
 		if p.Stream == "contacts" || p.EmittedAt >= "2025-01-01" {

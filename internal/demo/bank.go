@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// entry is one booking of an account.
+// entry is one transaction of an account.
 type entry struct {
 	at             time.Time
 	cents          int
 	counterparty   string
 	category, memo string
 	kind           string
-	yen            int // what was paid abroad; 0 at home
+	yen            int // the price in yen; 0 for payments in euros
 }
 
 // brandtRent is the rent of the old flat in a month, in cents: 980.00, and
@@ -26,7 +26,7 @@ func brandtRent(m time.Time) int {
 	return 105840
 }
 
-// rent is the standing order of a month: who gets it and how much.
+// rent returns the standing order of a month: landlord, memo and amount.
 func rent(m time.Time) (landlord, memo string, cents int) {
 	switch {
 	case m.Before(moment("2025-05-01")):
@@ -49,11 +49,12 @@ func (w *world) bank(account string) []record {
 	}
 	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.at.After(lastDay) })
 	slices.SortStableFunc(entries, func(a, b entry) int { return a.at.Compare(b.at) })
-	return bookings(account, entries)
+	return transactions(account, entries)
 }
 
-// bookings numbers the entries, carries the balance, and closes each month.
-func bookings(account string, entries []entry) []record {
+// transactions numbers the entries, computes the balance and adds a statement for each
+// month.
+func transactions(account string, entries []entry) []record {
 	d := newDice("bank " + account)
 	id, balance := 100000, 421035
 	if account == "savings" {
@@ -61,7 +62,7 @@ func bookings(account string, entries []entry) []record {
 	}
 	var out []record
 	perMonth := make(map[string]*statement)
-	seen := 0 // bookings of the same day
+	seen := 0 // transactions of the same day
 	for i, e := range entries {
 		seen++
 		if i > 0 && !e.at.Equal(entries[i-1].at) {
@@ -87,7 +88,7 @@ func bookings(account string, entries []entry) []record {
 
 func accountID(account string) string { return "acc-" + account }
 
-// statementID is the canonical id of a month's balance (REC-2, compound key).
+// statementID returns the canonical id of a month's statement (REC-2, compound key).
 func statementID(account string, t time.Time) string {
 	return "[" + quoted(accountID(account)) + "," + quoted(month(t)) + "]"
 }
@@ -98,7 +99,7 @@ func (e entry) data(account string, id, balance int, d *dice) []byte {
 	o.str("account_id", accountID(account))
 	o.str("booked_at", isoDay(e.at))
 	if e.cents%100000 == 0 && e.cents > 0 {
-		o.raw("amount", fmt.Sprintf("%de3", e.cents/100000)) // a number may be written so
+		o.raw("amount", fmt.Sprintf("%de3", e.cents/100000)) // exponents are legal in JSON numbers
 	} else {
 		o.raw("amount", euros(e.cents))
 	}
@@ -108,7 +109,7 @@ func (e entry) data(account string, id, balance int, d *dice) []byte {
 	o.strOrNull("category", e.category)
 	o.str("memo", e.memo)
 	o.str("kind", e.kind)
-	if e.kind == "card" { // beyond 2^53: digits must survive (C-33)
+	if e.kind == "card" { // beyond 2^53: the digits must not change (C-33)
 		o.integer("reference_no", 900719925474099300+int64(id)*101+int64(d.between(0, 99)))
 	} else {
 		o.raw("reference_no", "null")
@@ -122,7 +123,7 @@ func (e entry) data(account string, id, balance int, d *dice) []byte {
 	return o.bytes()
 }
 
-// statement is a month of an account.
+// statement summarizes one month of an account.
 type statement struct {
 	opening, closing int
 	in, out          int
@@ -157,7 +158,7 @@ func (s *statement) record(account string, m time.Time) record {
 	}
 	emitted := end.Add(22 * time.Hour)
 	if emitted.After(lastDay.Add(2 * day)) {
-		emitted = lastDay.Add(22 * time.Hour) // the running month, as it stands
+		emitted = lastDay.Add(22 * time.Hour) // the current month
 	}
 	return record{"balances", statementID(account, m), o.bytes(), emitted}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every blob reference names bytes that exist, with the digest, size and type it
-// says (B-1), and Blobs lists exactly those of a connection.
+// Every blob reference names an existing blob with the same digest, size and type (B-1),
+// and Blobs lists exactly the blobs of a connection.
 func TestBlobReferences(t *testing.T) {
 	mentioned := map[string]map[string]bool{"personal": {}, "work": {}}
 	grades := map[string]int{}
@@ -31,7 +31,7 @@ func TestBlobReferences(t *testing.T) {
 			t.Errorf("%s: size %d, content has %d bytes", p.id(t), size, len(content))
 		}
 		if ref["mime_type"] != mime || mime == "" {
-			t.Errorf("%s: type %v, blob says %q", p.id(t), ref["mime_type"], mime)
+			t.Errorf("%s: type %v, the blob has %q", p.id(t), ref["mime_type"], mime)
 		}
 		grades[grade(len(content))]++
 	}
@@ -43,7 +43,7 @@ func TestBlobReferences(t *testing.T) {
 			delete(ids, id)
 		}
 		if len(ids) > 0 {
-			t.Errorf("Blobs(mail, %s) leaves out %d", connection, len(ids))
+			t.Errorf("Blobs(mail, %s) omits %d", connection, len(ids))
 		}
 	}
 	if grades["small"] == 0 || grades["medium"] == 0 || grades["large"] == 0 {
@@ -51,7 +51,7 @@ func TestBlobReferences(t *testing.T) {
 	}
 }
 
-// grade is EX-8's size grade.
+// grade returns the size grade of EX-8.
 func grade(n int) string {
 	switch {
 	case n < 64<<10:
@@ -73,7 +73,7 @@ func TestBlobUnknown(t *testing.T) {
 	}
 }
 
-// The hand-made formats are real ones.
+// The encoders write valid files.
 func TestFileFormats(t *testing.T) {
 	img, err := png.Decode(bytes.NewReader(file{name: "x.png", scale: 10}.content()))
 	if err != nil || img.Bounds().Dx() != 640 || img.Bounds().Dy() != 480 {

@@ -9,13 +9,13 @@ import (
 
 const day = 24 * time.Hour
 
-// The owner's data begins and ends here, whatever the clock says.
+// The first and the last day of the data, independent of the clock.
 var (
 	firstDay = time.Date(2023, 1, 2, 0, 0, 0, 0, time.UTC)
 	lastDay  = time.Date(2026, 10, 18, 0, 0, 0, 0, time.UTC)
 )
 
-// moment reads "2006-01-02" or "2006-01-02 15:04" from an embedded text.
+// moment parses "2006-01-02" or "2006-01-02 15:04" from an embedded text.
 func moment(s string) time.Time {
 	layout := "2006-01-02 15:04"
 	if len(s) == len("2006-01-02") {
@@ -23,7 +23,7 @@ func moment(s string) time.Time {
 	}
 	t, err := time.Parse(layout, s)
 	if err != nil {
-		panic("demo: " + err.Error()) // embedded text: a typing error there
+		panic("demo: " + err.Error()) // a typing mistake in an embedded text
 	}
 	return t
 }
@@ -34,8 +34,8 @@ func isoDay(t time.Time) string { return t.Format("2006-01-02") }
 
 func month(t time.Time) string { return t.Format("2006-01") }
 
-// hamburg writes an instant as a phone in Hamburg does, with its offset. The
-// summer time rule is spelled out so that no time zone database is needed.
+// hamburg formats a time with the offset of Hamburg. It implements the rule for summer time
+// itself, so that no time zone database is needed.
 func hamburg(t time.Time) string {
 	offset := 1
 	if !t.Before(changeover(t.Year(), time.March)) && t.Before(changeover(t.Year(), time.October)) {
@@ -44,13 +44,13 @@ func hamburg(t time.Time) string {
 	return t.Add(time.Duration(offset)*time.Hour).Format("2006-01-02T15:04:05") + fmt.Sprintf("+%02d:00", offset)
 }
 
-// changeover is 01:00 UTC on the last Sunday of a month.
+// changeover returns 01:00 UTC on the last Sunday of a month.
 func changeover(year int, m time.Month) time.Time {
 	t := time.Date(year, m+1, 0, 1, 0, 0, 0, time.UTC)
 	return t.AddDate(0, 0, -int(t.Weekday()))
 }
 
-// days gives every midnight from first up to and including last.
+// days returns every midnight from first to last, both included.
 func days(first, last time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		for t := first; !t.After(last); t = t.AddDate(0, 0, 1) {
@@ -61,7 +61,7 @@ func days(first, last time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// months gives the first day of every month of the data.
+// months returns the first day of every month of the data.
 func months() iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		for t := time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC); t.Before(lastDay); t = t.AddDate(0, 1, 0) {
@@ -72,8 +72,8 @@ func months() iter.Seq[time.Time] {
 	}
 }
 
-// Who lived next door, and what there was to complain about, changed with time;
-// the templates speak of the new flat unless told otherwise.
+// Replacements that adapt templates to their time. The templates describe the new flat,
+// with its neighbours and its problems.
 var (
 	beforeMove = strings.NewReplacer(
 		"Aylin's father", "Frau Kruse downstairs", "Frau Demirs Vater", "Frau Kruse", "Aylin", "Frau Kruse",
@@ -85,8 +85,9 @@ var (
 	afterMove  = strings.NewReplacer("Brandt", "the caretaker", "the landlord", "the caretaker")
 )
 
-// era makes a generated text true for its day. Written texts need none of it.
-func era(text string, at time.Time) string {
+// adaptTo replaces what is not true at the time of a generated text. Hand-written texts do
+// not need it.
+func adaptTo(text string, at time.Time) string {
 	if at.Before(moment("2024-05-18")) {
 		text = beforeFall.Replace(text)
 	}

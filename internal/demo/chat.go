@@ -11,7 +11,7 @@ import (
 type conversation struct {
 	key, id, title, kind string
 	start                time.Time
-	dialogs              int               // how many small talks, besides the written scenes
+	dialogs              int               // number of generated dialogs, in addition to the written scenes
 	senders              map[string]string // letter in the script to name
 	names                []string
 	messages             []message
@@ -24,7 +24,7 @@ type message struct {
 
 const me = "Mara Lindqvist"
 
-// conversations gives all threads with their messages in time order.
+// conversations returns all threads with their messages in time order.
 func (w *world) conversations() []*conversation {
 	var out []*conversation
 	for _, b := range w.corpus.all("conv") {
@@ -58,7 +58,7 @@ func (w *world) talk(c *conversation) {
 		}
 	}
 	last := lastDay
-	if c.key == "crew" { // the move was over at some point
+	if c.key == "crew" { // this thread ends with the move
 		last = moment("2025-04-14")
 	}
 	next := newBag(d, scripts)
@@ -74,7 +74,7 @@ func (w *world) talk(c *conversation) {
 	slices.SortStableFunc(c.messages, func(a, b message) int { return a.at.Compare(b.at) })
 }
 
-// play adds a script, one "X: text" per line, beginning at a moment.
+// play adds the messages of a script, one "X: text" per line, from a time on.
 func (c *conversation) play(d *dice, script string, at time.Time) {
 	for line := range strings.SplitSeq(script, "\n") {
 		letter, text, _ := strings.Cut(line, ": ")
@@ -82,7 +82,7 @@ func (c *conversation) play(d *dice, script string, at time.Time) {
 		if !ok {
 			panic("demo: nobody called " + letter + " in " + c.key)
 		}
-		c.messages = append(c.messages, message{sender, era(d.spin(text, nil), at), at})
+		c.messages = append(c.messages, message{sender, adaptTo(d.expand(text, nil), at), at})
 		at = at.Add(time.Duration(d.between(8, 420)) * time.Second)
 	}
 }
@@ -114,8 +114,8 @@ func (c *conversation) data() []byte {
 	return o.bytes()
 }
 
-// message writes one message. Its odd cases fall on fixed positions, so that
-// every kind of value a phone may export occurs: null, absent, empty, unknown.
+// message returns one message. Special cases are at fixed positions, so that every kind of
+// value that a phone may export occurs: null, absent, empty, unknown.
 func (c *conversation) message(i, n int, id string, d *dice) []byte {
 	m := c.messages[i]
 	text := m.text
@@ -140,9 +140,9 @@ func (c *conversation) message(i, n int, id string, d *dice) []byte {
 	return o.bytes()
 }
 
-// messageID gives ids as real exports have them: with slashes, colons, spaces,
-// percent signs, quotes, dots, other scripts, or looking like something else.
-// All are legal record ids (REC-2).
+// messageID returns ids like those of real exports: with slashes, colons, spaces, percent
+// signs, quotes, dots, other scripts, or with the form of another value. All are legal
+// record ids (REC-2).
 func (c *conversation) messageID(i int, m message) string {
 	if id := peculiar(c.key, i); id != "" {
 		return id

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// block is a piece of hand-written text under a "=== a | b | c" line.
+// block is a hand-written text below a line "=== a | b | c".
 type block struct {
 	head []string
 	body string
 }
 
-// corpus is all embedded text. Blocks of one first heading keep their order.
+// corpus is all embedded text. Blocks with the same first heading keep their order.
 type corpus struct {
 	blocks map[string][]block
 }
@@ -46,10 +46,10 @@ func (c *corpus) all(name string) []block {
 	return b
 }
 
-// one gives the text of a block that stands alone.
+// one returns the text of the only block with a name.
 func (c *corpus) one(name string) string { return c.all(name)[0].body }
 
-// paragraphs gives the items of a block that are separated by blank lines.
+// paragraphs returns the items of a block that are separated by blank lines.
 func (c *corpus) paragraphs(name string) []string {
 	var out []string
 	for _, b := range c.all(name) {
@@ -58,10 +58,10 @@ func (c *corpus) paragraphs(name string) []string {
 	return out
 }
 
-// lines gives the items of a block with one per line.
+// lines returns the items of a block with one item per line.
 func (c *corpus) lines(name string) []string { return strings.Split(c.one(name), "\n") }
 
-// table gives lines split into cells.
+// table returns the lines of a block, split into cells.
 func (c *corpus) table(name string) [][]string {
 	var out [][]string
 	for _, line := range c.lines(name) {
@@ -90,7 +90,7 @@ func cells(line string) []string {
 	return append(out, strings.TrimSpace(line[start:]))
 }
 
-// number reads a cell; the texts are embedded, so a fault is a typing error.
+// number parses a cell. The texts are embedded, so an error is a typing mistake in them.
 func number(cell string) int {
 	n, err := strconv.Atoi(cell)
 	if err != nil {
@@ -99,7 +99,7 @@ func number(cell string) int {
 	return n
 }
 
-// tidy removes the blank lines that an empty alternative leaves behind.
+// tidy removes the blank lines that an empty alternative leaves.
 func tidy(text string) string {
 	for strings.Contains(text, "\n\n\n") {
 		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")

@@ -9,7 +9,7 @@ import (
 //go:embed data/*
 var files embed.FS
 
-// Source is one connector with the accounts the owner has connected.
+// Source is one connector with the accounts that the owner has connected.
 type Source struct {
 	Manifest    []byte // a source declaration (rs-contract §11.1)
 	Connections []Connection
@@ -31,10 +31,9 @@ func Sources() []Source {
 	}
 }
 
-// Lines gives the RECORD messages of one connection (H-21) in ascending order of
-// emitted_at, one JSON object per item, without newline. A connector or
-// connection that Sources does not list gives none. Each item is the caller's to
-// keep.
+// Lines returns the RECORD messages of one connection (H-21) in ascending order of
+// emitted_at, one JSON object per item, without newline. It returns none for a connector
+// or connection that Sources does not list. The caller owns each item.
 func Lines(connector, connection string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		records := newWorld().records(connector, connection)
@@ -47,15 +46,15 @@ func Lines(connector, connection string) iter.Seq[[]byte] {
 	}
 }
 
-// GrantSpec is a grant for an assistant in the language of H-15: mail of both
-// accounts since 2025. It leaves out who a message's address was, whether it was
-// read, and the owner's own remarks on people, so that a refusal can be shown.
+// GrantSpec returns the spec of a grant for an assistant (H-15): mail of both accounts
+// since 2025. It excludes the sender's address, whether a message was read, and the
+// owner's notes about people, so that the demo can show refusals.
 func GrantSpec() []byte { return readFile("grant.json") }
 
 func readFile(name string) []byte {
 	b, err := files.ReadFile("data/" + name)
 	if err != nil {
-		panic("demo: " + err.Error()) // embedded: absent only when the build is wrong
+		panic("demo: " + err.Error()) // the files are embedded, so this is a broken build
 	}
 	return b
 }

@@ -15,8 +15,8 @@ import (
 	"pdpp/internal/manifest"
 )
 
-// recordedHash is the digest of all lines. It changes only when the data does:
-// then read the difference, and record the new value.
+// recordedHash is the digest of all lines. It changes only together with the data. Then
+// read the difference and record the new value.
 const recordedHash = "fde1b3d1bffe7ed849a6afbd212800eafa91b7aefdafe0f01497a032e7264e48"
 
 // parsed is one line, decoded without losing digits.
@@ -92,10 +92,10 @@ func hashAll(t *testing.T) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func TestSameBytesEveryTime(t *testing.T) {
+func TestDeterministic(t *testing.T) {
 	first, second := hashAll(t), hashAll(t)
 	if first != second {
-		t.Errorf("two runs gave %s and %s", first, second)
+		t.Errorf("the hashes of two runs are %s and %s", first, second)
 	}
 	if first != recordedHash {
 		t.Errorf("hash of all lines = %s, recorded %s", first, recordedHash)
@@ -166,15 +166,15 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-func TestNothingElsewhere(t *testing.T) {
+func TestUnknownConnections(t *testing.T) {
 	for _, at := range [][2]string{{"mail", "giro"}, {"", ""}, {"bank", "personal"}, {"fax", "phone"}} {
 		for line := range Lines(at[0], at[1]) {
-			t.Fatalf("Lines(%q, %q) gave %.80s", at[0], at[1], line)
+			t.Fatalf("Lines(%q, %q) returned %.80s", at[0], at[1], line)
 		}
 	}
 }
 
-// A reader that stops early must not be called again.
+// An iterator must not call its yield function again after false.
 func TestLinesStop(t *testing.T) {
 	n := 0
 	for range Lines("notes", "notebook") {
@@ -248,7 +248,7 @@ func TestNoTemplateLeaks(t *testing.T) {
 	}
 }
 
-// Making everything must stay far below a second.
+// BenchmarkLines generates all lines.
 func BenchmarkLines(b *testing.B) {
 	for b.Loop() {
 		for _, at := range []string{"mail/personal", "mail/work", "chat/phone", "bank/giro", "bank/savings", "notes/notebook", "health/watch"} {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// dice is a named stream of chance. Every part of the data has its own, so that
-// a change in one part leaves the others as they were.
+// dice is a named source of pseudo-random numbers. Every part of the data has its own, so
+// that a change in one part does not change the others.
 type dice struct {
 	r *rand.Rand
 }
@@ -20,25 +20,25 @@ func newDice(name string) *dice {
 	return &dice{rand.New(rand.NewPCG(h.Sum64(), 20230102))}
 }
 
-// between gives lo..hi, both included.
+// between returns a number from lo to hi, both included.
 func (d *dice) between(lo, hi int) int { return lo + d.r.IntN(hi-lo+1) }
 
 func (d *dice) chance(percent int) bool { return d.r.IntN(100) < percent }
 
-// at gives a moment of the day between two hours of the clock.
+// at returns a time of the day between two hours.
 func (d *dice) at(day time.Time, from, to int) time.Time {
 	return day.Add(time.Duration(d.between(from*3600, to*3600-1)) * time.Second)
 }
 
-// after gives a moment a few seconds later: when a collector saw the event.
+// after returns a time some seconds later, at which a collector saw the event.
 func (d *dice) after(t time.Time) time.Time {
 	return t.Add(time.Duration(d.between(2, 90)) * time.Second)
 }
 
 func pick[T any](d *dice, xs []T) T { return xs[d.r.IntN(len(xs))] }
 
-// bag hands out items in random order and repeats one only when all were used.
-// An item that begins with "@2006-01-02 " is not handed out before that day.
+// bag draws items in random order and repeats none before all were drawn. An item that
+// begins with "@2006-01-02 " is not drawn before that day.
 type bag struct {
 	d     *dice
 	items []item
@@ -63,7 +63,7 @@ func newBag(d *dice, texts []string) *bag {
 	return b
 }
 
-// next draws an item that may be said at a moment.
+// next draws an item that is allowed at a time.
 func (b *bag) next(at time.Time) string {
 	for {
 		if len(b.left) == 0 {
@@ -77,7 +77,7 @@ func (b *bag) next(at time.Time) string {
 	}
 }
 
-// some draws n different items. At least n must be possible at the moment.
+// some draws n different items. At least n items must be allowed at the time.
 func (b *bag) some(n int, at time.Time) []string {
 	var out []string
 	for len(out) < n {
@@ -91,23 +91,23 @@ func (b *bag) some(n int, at time.Time) []string {
 // vars are the values of $names in a template.
 type vars map[string]string
 
-// spin fills a template: {a|b|c} is one of the alternatives, which may nest;
-// $name is a variable. Templates never contain these characters as text.
-func (d *dice) spin(text string, v vars) string {
-	s := spinner{dice: d, vars: v, in: text}
+// expand expands a template: {a|b|c} becomes one of the alternatives, which may nest, and
+// $name the value of a variable. Templates never contain these characters as text.
+func (d *dice) expand(text string, v vars) string {
+	s := expander{dice: d, vars: v, in: text}
 	s.sequence(true)
 	return s.out.String()
 }
 
-type spinner struct {
+type expander struct {
 	dice *dice
 	vars vars
 	in   string
 	out  strings.Builder
 }
 
-// sequence copies text up to the end of the alternative, keeping it or not.
-func (s *spinner) sequence(keep bool) {
+// sequence reads up to the end of the alternative. It copies the text if keep is true.
+func (s *expander) sequence(keep bool) {
 	for s.in != "" && s.in[0] != '|' && s.in[0] != '}' {
 		switch s.in[0] {
 		case '{':
@@ -128,7 +128,7 @@ func (s *spinner) sequence(keep bool) {
 	}
 }
 
-func (s *spinner) choice(keep bool) {
+func (s *expander) choice(keep bool) {
 	chosen := s.dice.r.IntN(alternatives(s.in))
 	for i := 0; ; i++ {
 		s.sequence(keep && i == chosen)
@@ -143,7 +143,7 @@ func (s *spinner) choice(keep bool) {
 	}
 }
 
-func (s *spinner) variable(keep bool) {
+func (s *expander) variable(keep bool) {
 	n := 1
 	for n < len(s.in) && (s.in[n] == '_' || s.in[n] >= 'a' && s.in[n] <= 'z') {
 		n++

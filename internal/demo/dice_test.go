@@ -5,17 +5,17 @@ import (
 	"testing"
 )
 
-func TestSpin(t *testing.T) {
+func TestExpand(t *testing.T) {
 	d := newDice("test")
 	for range 200 {
-		got := d.spin("a{b|c{d|e}|}$x!", vars{"x": "7"})
+		got := d.expand("a{b|c{d|e}|}$x!", vars{"x": "7"})
 		if !slices.Contains([]string{"ab7!", "acd7!", "ace7!", "a7!"}, got) {
-			t.Fatalf("spin = %q", got)
+			t.Fatalf("expand = %q", got)
 		}
 	}
 }
 
-func TestBagUsesAllAndWaits(t *testing.T) {
+func TestBag(t *testing.T) {
 	b := newBag(newDice("bag"), []string{"x", "y", "@2024-01-01 z"})
 	before := map[string]int{}
 	for range 20 {

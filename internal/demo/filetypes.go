@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// The encoders here are small and never compress: their output must be the same
-// bytes with every Go release, because the digests are part of the data.
+// The encoders in this file never compress. Their output must be the same bytes with every
+// Go release, because the digests are part of the data.
 
-// encodePDF makes a one-page document with the lines in Helvetica.
+// encodePDF returns a document of one page with the lines in Helvetica.
 func encodePDF(lines []string) []byte {
 	var page strings.Builder
 	page.WriteString("BT /F1 10 Tf 50 790 Td 14 TL\n")
@@ -43,7 +43,7 @@ func encodePDF(lines []string) []byte {
 	return b.Bytes()
 }
 
-// winAnsi writes text for a PDF string in the font's one-byte encoding.
+// winAnsi encodes text for a PDF string in the font's one-byte encoding.
 func winAnsi(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -64,7 +64,7 @@ func winAnsi(s string) string {
 	return b.String()
 }
 
-// encodePNG makes a picture of soft bands whose colours come from its name.
+// encodePNG returns a picture of colour gradients that are derived from its name.
 func encodePNG(name string, width, height int) []byte {
 	d := newDice("picture " + name)
 	base := [3]int{d.between(40, 180), d.between(40, 180), d.between(40, 180)}
@@ -93,7 +93,7 @@ func chunk(out []byte, kind string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(body))
 }
 
-// stored is a zlib stream (RFC 1950) of uncompressed blocks.
+// stored returns a zlib stream (RFC 1950) of uncompressed blocks.
 func stored(data []byte) []byte {
 	const most = 65535
 	sum := adler32.Checksum(data)
@@ -111,7 +111,8 @@ func stored(data []byte) []byte {
 	return binary.BigEndian.AppendUint32(out, sum)
 }
 
-// encodeWAV makes a second of one note, 8 bits at 8 kHz: the alto's first pitch.
+// encodeWAV returns one second of a tone, 8 bits at 8 kHz. Its pitch is derived from the
+// name.
 func encodeWAV(name string) []byte {
 	const rate = 8000
 	period := newDice("pitch "+name).between(18, 36)

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// health gives what phone and watch counted: steps from March 2024 on, nights
-// and resting pulse since the watch was bought in January 2025.
+// health returns steps from March 2024 on, and sleep and resting pulse from January 2025
+// on.
 func (w *world) health() []record {
 	d := newDice("health")
 	watch := moment("2025-01-05")

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// jobThreads are the conversations around each job, in the studio's mailbox.
+// jobThreads returns the mail threads about each job, in the studio's mailbox.
 func (w *world) jobThreads() []*letter {
 	d := newDice("job mail")
 	var out []*letter
 	for _, j := range w.jobs {
 		out = append(out, w.jobThread(d, j)...)
 	}
-	// The end of the data cuts the youngest threads short, as today would.
+	// The newest threads are incomplete at the end of the data.
 	for i := 0; i < len(out); {
 		if out[i].at.After(lastDay.Add(day)) {
 			out = append(out[:i], out[i+1:]...)
@@ -63,17 +63,17 @@ func (w *world) jobThread(d *dice, j job) []*letter {
 	return out
 }
 
-// quotes puts the letter that is answered below the answer.
+// quotes appends the answered message, quoted, to the answer.
 func (l *letter) quotes(other *letter) {
 	l.body += fmt.Sprintf("\n\nOn %s, %s wrote:\n", other.at.Format("2 January 2006"), other.from.name) + quote(other.body)
 }
 
 func (w *world) jobLetter(d *dice, bank string, v vars) *letter {
-	subject, body, _ := strings.Cut(d.spin(w.corpus.one(bank), v), "\n\n")
+	subject, body, _ := strings.Cut(d.expand(w.corpus.one(bank), v), "\n\n")
 	return &letter{subject: subject, body: tidy(body)}
 }
 
-// slug makes a file name of a title.
+// slug returns a file name for a title.
 func slug(title string) string {
 	var b strings.Builder
 	for _, r := range title {
@@ -89,21 +89,21 @@ func slug(title string) string {
 	return strings.Trim(b.String(), "_")
 }
 
-// novelDay is a day on the novel: it was contracted in April 2023, delivered in
-// September 2025, and the chapters were translated in their order.
+// novelDay returns a diary entry about the novel. Its contract is of April 2023, it was
+// delivered in September 2025, and its chapters were translated in order.
 func novelDay(d *dice, at time.Time) string {
 	start, end := moment("2023-05-01"), moment("2025-09-29")
 	switch {
 	case at.Before(start):
 		return "Akquise, Probeseiten"
 	case at.After(end):
-		return d.spin("Das Salzarchiv, {Fahnen|Umbruch|Vorschautext}", nil)
+		return d.expand("Das Salzarchiv, {Fahnen|Umbruch|Vorschautext}", nil)
 	}
 	chapter := 1 + 41*int(at.Sub(start)/day)/int(end.Sub(start)/day)
-	return d.spin("Das Salzarchiv, Kapitel $n, {vormittags|bis mittags|einen einzigen Satz}", vars{"n": fmt.Sprint(chapter)})
+	return d.expand("Das Salzarchiv, Kapitel $n, {vormittags|bis mittags|einen einzigen Satz}", vars{"n": fmt.Sprint(chapter)})
 }
 
-// timesheet is the record of a year for the tax adviser.
+// timesheet returns the list of a year's jobs for the tax adviser.
 func (w *world) timesheet(year int) string {
 	d := newDice(fmt.Sprint("timesheet ", year))
 	var b strings.Builder
@@ -121,7 +121,7 @@ func (w *world) timesheet(year int) string {
 				j = x
 			}
 		}
-		what := d.spin(pick(d, did), nil)
+		what := d.expand(pick(d, did), nil)
 		if d.chance(30) {
 			what = novelDay(d, at)
 		}

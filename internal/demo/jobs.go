@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// job is one translation: it is a mail thread, a payment, a line in the yearly
-// record for the tax adviser and sometimes a note.
+// job is one translation. It appears as a mail thread, a payment, a line in the yearly list
+// for the tax adviser and sometimes as a note.
 type job struct {
 	number      string // of the invoice
 	client      string // key of a person
@@ -37,7 +37,7 @@ func makeJobs(c *corpus) []job {
 		due := weekday(at.AddDate(0, 0, d.between(5, 16)))
 		out = append(out, job{
 			number: fmt.Sprintf("R-%d-%03d", year, n), client: r[0],
-			pair: arrow(r[1]), title: d.spin(r[2], nil), words: words, cents: words * number(r[5]),
+			pair: arrow(r[1]), title: d.expand(r[2], nil), words: words, cents: words * number(r[5]),
 			asked: weekday(at), due: due, paid: weekday(due.AddDate(0, 0, d.between(9, 28))),
 		})
 	}
@@ -46,7 +46,7 @@ func makeJobs(c *corpus) []job {
 
 func arrow(pair string) string { return strings.ToUpper(strings.ReplaceAll(pair, ">", " → ")) }
 
-// away covers the weeks in which the owner took no work.
+// away reports whether the owner took no work at a time.
 func away(t time.Time) bool {
 	trips := [][2]string{{"2024-05-17", "2024-06-02"}, {"2024-10-27", "2024-11-15"}, {"2025-04-10", "2025-04-20"}, {"2026-05-13", "2026-05-18"}}
 	return slices.ContainsFunc(trips, func(p [2]string) bool {
@@ -62,7 +62,7 @@ func weekday(t time.Time) time.Time {
 	return t
 }
 
-// euros writes cents with a point, as in a JSON number.
+// euros formats cents with a decimal point, as a JSON number.
 func euros(cents int) string {
 	sign := ""
 	if cents < 0 {
@@ -90,7 +90,7 @@ func (j job) vars(w *world) vars {
 	return v
 }
 
-// bake is one loaf, as Hélène told her to write down.
+// bake is one loaf of bread.
 type bake struct {
 	at        time.Time
 	kind      string
@@ -110,7 +110,7 @@ func makeBakes(c *corpus) []bake {
 		}
 		out = append(out, bake{
 			at: at, kind: pick(d, kinds), hydration: d.between(68, 80), celsius: d.between(17, 26),
-			hours: d.between(5, 14), remark: era(d.spin(remark, nil), at),
+			hours: d.between(5, 14), remark: adaptTo(d.expand(remark, nil), at),
 		})
 	}
 	return out

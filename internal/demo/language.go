@@ -5,8 +5,7 @@ import (
 	"unicode"
 )
 
-// functionWords are short words that one language has and the others of the
-// letters have not, or hardly.
+// functionWords are short words that are common in one language and rare in the others.
 var functionWords = map[string]string{
 	"en": "the and is of that it you with was are this have for not your from has been which they my there",
 	"de": "der die das und ist nicht ich sie wir ein eine auf mit für wird bitte zu dem den von es uns ihr hat im am wie ihre",
@@ -25,8 +24,8 @@ var languageOfWord = func() map[string][]string {
 	return m
 }()
 
-// languageOf tells the language that most of a letter is written in; what it
-// quotes does not count. fallback is for texts that do not show it.
+// languageOf returns the main language of a message, without its quoted lines. It returns
+// fallback for texts that it cannot classify.
 func languageOf(text, fallback string) string {
 	points := make(map[string]int)
 	var japanese, arabic int
@@ -49,7 +48,7 @@ func languageOf(text, fallback string) string {
 			}
 		}
 	}
-	// As many letters make about one function word of the other languages.
+	// About so many characters correspond to one function word of the other languages.
 	points["ja"], points["ar"] = japanese/6, arabic/10
 	best := fallback
 	for _, lang := range []string{"en", "de", "sv", "fr", "es", "ja", "ar"} {

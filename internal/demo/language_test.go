@@ -20,7 +20,7 @@ func TestLanguageOf(t *testing.T) {
 	}
 }
 
-// A letter's language is that of its text, not of who wrote it.
+// The language of a message is that of its text, not that of its sender.
 func TestLetterLanguages(t *testing.T) {
 	got := map[string]map[string]int{}
 	for _, p := range everything(t) {

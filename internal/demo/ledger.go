@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// regular gives what comes back every month and every quarter.
+// regular returns the monthly and quarterly transactions.
 func (w *world) regular(account string) []entry {
 	var out []entry
 	for m := range months() {
@@ -25,7 +25,7 @@ func (w *world) regular(account string) []entry {
 	return out
 }
 
-// events gives the bookings that belong to the story.
+// events returns the transactions that belong to the story.
 func (w *world) events(account string) []entry {
 	var out []entry
 	for _, r := range w.corpus.table("events") {
@@ -48,7 +48,7 @@ func (w *world) rents() []entry {
 	return out
 }
 
-// income gives the payments of the studio's clients.
+// income returns the payments of the studio's clients.
 func (w *world) income() []entry {
 	var out []entry
 	for _, j := range w.jobs {
@@ -66,7 +66,7 @@ func (w *world) interest() []entry {
 	return out
 }
 
-// shopping gives the small money of every day.
+// shopping returns the small daily payments.
 func (w *world) shopping() []entry {
 	d := newDice("shopping")
 	shops := w.corpus.table("shops")
@@ -81,9 +81,9 @@ func (w *world) shopping() []entry {
 		}
 		for range pick(d, []int{0, 0, 1, 2}) {
 			s := weighted(d, shops, total)
-			e := entry{at, -d.between(number(s[3]), number(s[4])), s[0], s[1], d.spin(s[2], nil), "card", 0}
+			e := entry{at, -d.between(number(s[3]), number(s[4])), s[0], s[1], d.expand(s[2], nil), "card", 0}
 			if d.chance(6) {
-				e.category = "" // the bank's classifier gave up
+				e.category = "" // not classified by the bank
 			}
 			if at.After(moment("2025-04-15")) && e.counterparty == "Markthalle Eimsbüttel" {
 				e.counterparty = "Markthalle Ottensen"
@@ -105,8 +105,8 @@ func weighted(d *dice, shops [][]string, total int) []string {
 	return shops[0]
 }
 
-// kyoto gives what was paid by card on the trip, at 163 yen to the euro. What
-// cannot be bought twice is bought once.
+// kyoto returns the card payments of the trip to Japan, at 163 yen to the euro. The shops
+// in once have one payment, on a fixed day.
 func (w *world) kyoto() []entry {
 	d := newDice("kyoto")
 	once := map[string]string{"黒谷和紙": "2024-11-01", "弘法市": "2024-11-03", "有次": "2024-11-11"}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// longPersonal are the letters one does not read at once: contracts, protocols,
-// the whole file for the tenants' association (over 60 KB).
+// longPersonal returns long private messages: contracts, inspection protocols, and the
+// whole file for the tenants' association (over 60 KB).
 func (w *world) longPersonal() []*letter {
 	lease := w.lease()
 	moveIn, moveOut := w.protocol("Einzug, 1. März 2019, Osterstraße 41"), w.protocol("Auszug, 28. April 2025, Osterstraße 41")
@@ -56,7 +56,7 @@ func (w *world) lease() string {
 	return b.String()
 }
 
-// protocol walks through a flat, room by room and thing by thing.
+// protocol returns the inspection protocol of a flat.
 func (w *world) protocol(title string) string {
 	d := newDice(title)
 	rooms, things := w.corpus.lines("rooms"), w.corpus.table("fixtures")
@@ -66,15 +66,15 @@ func (w *world) protocol(title string) string {
 		fmt.Fprintf(&b, "\n%d. %s\n", n+1, strings.ToUpper(room))
 		for i, t := range things {
 			fmt.Fprintf(&b, "\t%d.%d\t%s (%s)\tBefund: %s\tFoto Nr. %03d, aufgenommen bei Tageslicht; anwesend beide Parteien\n",
-				n+1, i+1, t[0], room, d.spin(t[1], nil), d.between(1, 240))
+				n+1, i+1, t[0], room, d.expand(t[1], nil), d.between(1, 240))
 		}
 	}
 	b.WriteString("\nZählerstände: Strom 48.211, Wasser kalt 312,04, Wasser warm 188,90.\nSchlüssel: 5 Stück.\nAnmerkung Vermieter: Parkett: erhebliche Gebrauchsspuren.\nAnmerkung Mieter: NORMALE ABNUTZUNG.\n\nUnterschriften: gez. beide Parteien")
 	return b.String()
 }
 
-// wholeFile is all there is about the flat, for the lawyer: a cover letter, the
-// payments, then every paper.
+// wholeFile returns all documents about the flat for the lawyer: a cover letter, the
+// payments, then the papers.
 func (w *world) wholeFile(lease, moveIn, moveOut string) string {
 	var b strings.Builder
 	b.WriteString("Liebe Frau Sülldorf,\n\nSie wollten den ganzen Vorgang; dies ist der ganze Vorgang. Inhalt: (1) Mietzahlungen, (2) Schriftwechsel, (3) Vertrag, (4) Protokoll 2019, (5) Protokoll 2025. Der Kratzer an der Balkontür steht in (3) § 6. Bitte kochen Sie sich vorher einen Tee.\n\nMara Lindqvist\n\n(1) MIETZAHLUNGEN\n")
@@ -111,7 +111,7 @@ func (w *world) minutes(year int) string {
 		voices := [4]int{d.between(9, 14), d.between(9, 14), d.between(2, 5), d.between(7, 11)}
 		fmt.Fprintf(&b, "%s, 19:30 Uhr, %d Anwesende (S %d, A %d, T %d, B %d)\n\t%s (%s): %s\n\t%s (%s): %s\n\t%s (%s): %s\n\t%s\n", isoDay(at),
 			voices[0]+voices[1]+voices[2]+voices[3], voices[0], voices[1], voices[2], voices[3],
-			first[0], first[1], d.spin(first[2], nil), second[0], second[1], d.spin(second[2], nil), third[0], third[1], d.spin(third[2], nil), d.spin(remark, nil))
+			first[0], first[1], d.expand(first[2], nil), second[0], second[1], d.expand(second[2], nil), third[0], third[1], d.expand(third[2], nil), d.expand(remark, nil))
 	}
 	b.WriteString("\nANLAGE 2: Kekse\n\nDie Liste der Kekse wird aus Gründen des Datenschutzes nur mündlich verlesen.\n\nFür das Protokoll: Birte Claasen")
 	return b.String()
@@ -125,7 +125,7 @@ func (w *world) diary() string {
 	for i, p := range w.corpus.paragraphs("diary") {
 		b.WriteString(p + "\n\n")
 		if i%6 == 4 {
-			b.WriteString(d.spin(more.next(lastDay), nil) + "\n\n")
+			b.WriteString(d.expand(more.next(lastDay), nil) + "\n\n")
 		}
 	}
 	b.WriteString("À toi,\nMara")

@@ -21,7 +21,7 @@ type letter struct {
 	replyTo       string // id of the message before it in the thread
 }
 
-// mail gives everything of one mailbox.
+// mail returns all records of one mailbox.
 func (w *world) mail(box string) []record {
 	d := newDice("mail " + box)
 	out := w.contacts(box)
@@ -35,7 +35,7 @@ func (w *world) mail(box string) []record {
 	return out
 }
 
-// letters gives the messages of a mailbox in the order they were sent.
+// letters returns the messages of a mailbox in the order in which they were sent.
 func (w *world) letters(box string) []*letter {
 	out := w.story(box)
 	if box == "personal" {
@@ -57,7 +57,7 @@ func (w *world) letters(box string) []*letter {
 	return out
 }
 
-// story gives the hand-written letters.
+// story returns the hand-written messages.
 func (w *world) story(box string) []*letter {
 	var out []*letter
 	for _, b := range w.corpus.all("letter") {
@@ -69,7 +69,7 @@ func (w *world) story(box string) []*letter {
 			from: w.people.get(from), to: w.people.get(to), at: moment(b.head[0]), thread: b.head[3],
 			subject: b.head[4], body: b.body, labels: strings.Split(b.head[5], ","),
 		}
-		if !l.from.isOwner() && !l.to.isOwner() { // between others: she was in copy
+		if !l.from.isOwner() && !l.to.isOwner() { // a message between others, of which she got a copy
 			l.cc = []*person{w.people.get("mara")}
 		}
 		for name := range strings.SplitSeq(b.head[6], ",") {
@@ -136,8 +136,8 @@ func (l *letter) size(d *dice) int64 {
 	return int64(n)
 }
 
-// signature is text shaped like a mail signature: long base64, which is binary
-// by its shape and not by its name (EX-8).
+// signature returns long base64 text, which is recognized as binary by its content and not
+// by the name of its field (EX-8).
 func signature(l *letter) string {
 	d := newDice("signature " + l.id)
 	raw := make([]byte, 384)

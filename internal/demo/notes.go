@@ -36,7 +36,7 @@ func (n note) data(id string, i int) []byte {
 	o.list("tags", n.tags)
 	o.str("created_at", utc(n.created))
 	o.str("updated_at", utc(n.updated))
-	if i%11 != 10 { // the oldest app version did not know pins
+	if i%11 != 10 { // the oldest app version had no pins
 		o.boolean("pinned", n.pinned)
 	}
 	o.integer("char_count", int64(len([]rune(n.text))))
@@ -46,8 +46,8 @@ func (n note) data(id string, i int) []byte {
 	return o.bytes()
 }
 
-// writtenNotes are the ones that belong to the story. The account of the deposit
-// was kept up to date until it ended.
+// writtenNotes returns the notes that belong to the story. The note about the deposit was
+// updated until the matter ended.
 func (w *world) writtenNotes() []note {
 	d := newDice("written notes")
 	updates := map[string]string{"Deposit: where we are": "2026-02-06 12:30", "Untranslatables (running list)": "2025-02-03 21:00", "Rent increase: the sums": "2023-09-24 20:10"}
@@ -66,13 +66,13 @@ func (w *world) writtenNotes() []note {
 	return out
 }
 
-// smallNotes are bread, choir, lists, jobs and words.
+// smallNotes returns notes about bread, the choir, shopping lists, jobs and words.
 func (w *world) smallNotes() []note {
 	d := newDice("small notes")
 	var out []note
 	add := func(at time.Time, title, text string, tags ...string) {
 		created := d.at(at, 7, 22)
-		text = era(text, at)
+		text = adaptTo(text, at)
 		out = append(out, note{title: title, text: text, tags: tags, created: created, updated: created.Add(time.Duration(d.between(0, 90)) * time.Minute)})
 	}
 	for i, b := range w.bakes {
@@ -81,14 +81,14 @@ func (w *world) smallNotes() []note {
 		}
 	}
 	for at := firstDay.AddDate(0, 0, 8); at.Before(lastDay); at = at.AddDate(0, 0, 7*d.between(2, 4)) {
-		add(at, "Choir, "+at.Format("2 January"), d.spin(w.corpus.one("choir.note"), nil), "choir")
+		add(at, "Choir, "+at.Format("2 January"), d.expand(w.corpus.one("choir.note"), nil), "choir")
 	}
 	for at := firstDay.AddDate(0, 0, 3); at.Before(lastDay); at = at.AddDate(0, 0, d.between(18, 34)) {
-		add(at, "List", d.spin(w.corpus.one("list.note"), nil), "lists")
+		add(at, "List", d.expand(w.corpus.one("list.note"), nil), "lists")
 	}
 	for i, j := range w.jobs {
 		if i%3 == 1 {
-			add(j.asked, j.number+" "+j.title, d.spin(w.corpus.one("work.note"), j.vars(w)), "work", j.client)
+			add(j.asked, j.number+" "+j.title, d.expand(w.corpus.one("work.note"), j.vars(w)), "work", j.client)
 		}
 	}
 	for i, word := range w.corpus.table("words") {
@@ -98,7 +98,7 @@ func (w *world) smallNotes() []note {
 	return out
 }
 
-// longNotes run over 16 KiB each.
+// longNotes returns notes of more than 16 KiB each.
 func (w *world) longNotes() []note {
 	kyoto := w.diary() + "\n\n単語帳\n"
 	for _, word := range w.corpus.table("words") {
@@ -113,7 +113,7 @@ func (w *world) longNotes() []note {
 	}
 }
 
-// boxes is the list of the move. Box 17 is the starter; box 48 never arrived.
+// boxes returns the list of the boxes of the move.
 func (w *world) boxes() string {
 	d := newDice("boxes")
 	things := []string{"dictionaries A–K", "dictionaries L–Z", "plates (blue)", "winter coats", "cables", "scores, alto", "baking tins", "Jonas's planes, wrapped", "lamp without shade", "shade without lamp", "letters 2009–2019", "tax, do not open", "spices, Samir would laugh", "towels", "bread wrappers from Kyoto", "twelve sheets of paper, flat!", "small tools", "novels, Swedish", "novels, unread (積ん読)", "tea", "the good cushions"}
@@ -134,5 +134,5 @@ func (w *world) boxes() string {
 			fmt.Fprintf(&b, "\t- %s%s\n", things[k], pick(d, []string{"", "", " (fragile)", " (half)", ", see also next box"}))
 		}
 	}
-	return era(b.String(), moment("2025-03-02"))
+	return adaptTo(b.String(), moment("2025-03-02"))
 }

@@ -22,7 +22,7 @@ func (o *object) name(name string) {
 	o.buf = append(appendQuoted(o.buf, name), ':')
 }
 
-// raw adds a member whose value is already JSON; numbers keep their digits.
+// raw adds a member whose value is already JSON, so that numbers keep their digits.
 func (o *object) raw(name, value string) {
 	o.name(name)
 	o.buf = append(o.buf, value...)
@@ -67,8 +67,8 @@ func (o *object) bytes() []byte {
 
 func quoted(s string) string { return string(appendQuoted(nil, s)) }
 
-// appendQuoted writes s as a JSON string and escapes only what JSON requires:
-// text stays readable in the line, "<mark>" included.
+// appendQuoted appends s as a JSON string and escapes only what JSON requires, so that
+// text such as "<mark>" stays readable in the line.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, r := range s {
@@ -88,7 +88,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// record is one RECORD message before it is written.
+// record is one RECORD message.
 type record struct {
 	stream  string
 	key     string // JSON: a string, a number, or an array of strings (REC-2)

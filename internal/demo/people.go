@@ -2,11 +2,11 @@ package demo
 
 import "time"
 
-// person is somebody the owner knows.
+// person is a person whom the owner knows, or the owner.
 type person struct {
 	key, name, address, lang string
 	org, phone, city         string
-	box                      string // the connection whose contacts list has them, or "both"
+	box                      string // the mailbox with this contact, or "both"
 	notes, birthday          string
 }
 
@@ -31,7 +31,7 @@ func readPeople(c *corpus) *people {
 func (p *people) get(key string) *person {
 	x := p.byKey[key]
 	if x == nil {
-		panic("demo: nobody is called " + key)
+		panic("demo: there is no person named " + key)
 	}
 	return x
 }
@@ -39,8 +39,8 @@ func (p *people) get(key string) *person {
 // isOwner reports whether the person is the owner under one of her addresses.
 func (p *person) isOwner() bool { return p.key == "mara" || p.key == "studio" }
 
-// contacts is the address book of one mailbox. It has no time of its own: who is
-// in it is state, not history.
+// contacts returns the address book of one mailbox. Contacts have no event time: they are
+// state, not history.
 func (w *world) contacts(box string) []record {
 	var out []record
 	at := firstDay.Add(5 * time.Hour)
@@ -60,7 +60,7 @@ func contact(i int, p *person) []byte {
 	o.str("display_name", p.name)
 	o.list("addresses", []string{p.address})
 	o.strOrNull("organization", p.org)
-	if p.phone != "" || i%2 == 0 { // otherwise absent: unknown and empty are different things
+	if p.phone != "" || i%2 == 0 { // otherwise absent, which differs from null
 		o.strOrNull("phone", p.phone)
 	}
 	o.strOrNull("city", p.city)

@@ -92,7 +92,7 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// Values have the declared types, so that what the schema says is true.
+// Values have the types that the manifests declare.
 func TestTypes(t *testing.T) {
 	streams := declared(t)
 	used := map[string]bool{}
@@ -142,7 +142,7 @@ func jsonType(v any) string {
 	return "object"
 }
 
-// The accounts add up: balances carry over and every booking moves one.
+// Every balance is the balance before plus the amount of the transaction.
 func TestAccountsAddUp(t *testing.T) {
 	balance := map[string]int64{}
 	for _, p := range everything(t) {

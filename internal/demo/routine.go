@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// routine is a correspondence that goes on: somebody writes every so many days,
-// and now and then gets an answer.
+// routine is a regular correspondence: a person writes at intervals and sometimes gets an
+// answer.
 type routine struct {
 	from, to   string
 	first      string // the day it began
-	last       string // "" for still going on
+	last       string // "" if it has not ended
 	every      [2]int // days between letters
 	paragraphs [2]int
 	labels     string
@@ -54,17 +54,17 @@ func (w *world) correspondence(r routine) []*letter {
 	var out []*letter
 	for at := moment(r.first); !at.After(last); at = at.AddDate(0, 0, d.between(r.every[0], r.every[1])) {
 		if r.from == "yuki" && away(at) {
-			continue // they were in one kitchen
+			continue // on these days they met
 		}
 		v := vars{"n": fmt.Sprint(len(out)%42 + 1)}
 		l := &letter{
 			from: w.people.get(r.from), to: w.people.get(r.to), at: d.at(at, 6, 21),
-			thread: fmt.Sprintf("%s-%s", r.from, isoDay(at)), subject: d.spin(subjects.next(at), v),
+			thread: fmt.Sprintf("%s-%s", r.from, isoDay(at)), subject: d.expand(subjects.next(at), v),
 			labels: strings.Split(r.labels, ","),
 		}
 		var text []string
 		for _, p := range paragraphs.some(d.between(r.paragraphs[0], r.paragraphs[1]), at) {
-			text = append(text, era(d.spin(p, v), at))
+			text = append(text, adaptTo(d.expand(p, v), at))
 		}
 		l.body = w.envelope(d, r.from, strings.Join(text, "\n\n"))
 		l.files = w.enclosure(d, l)
@@ -76,12 +76,12 @@ func (w *world) correspondence(r routine) []*letter {
 	return out
 }
 
-// envelope puts a person's opening and closing around a text.
+// envelope adds a person's opening and closing to a text.
 func (w *world) envelope(d *dice, from, text string) string {
 	return pick(d, w.corpus.lines(from+".open")) + "\n\n" + text + "\n\n" + pick(d, w.corpus.lines(from+".close"))
 }
 
-// enclosure is the photo or the score that sometimes comes along.
+// enclosure returns the attachment that some messages have: a photo or a score.
 func (w *world) enclosure(d *dice, l *letter) []file {
 	names := map[string]string{"ingrid": "tradgard_%s.png", "helene": "mie_%s.png", "yuki": "店_%s.png", "tomasz": "Stimme_Alt_%s.wav"}
 	name, ok := names[l.from.key]
@@ -91,11 +91,11 @@ func (w *world) enclosure(d *dice, l *letter) []file {
 	return []file{{name: fmt.Sprintf(name, isoDay(l.at)), lines: []string{l.subject}}}
 }
 
-// answer is the owner's reply, most often above what she answers.
+// answer returns the owner's reply, usually with the quoted message below.
 func (w *world) answer(d *dice, l *letter, bank string) *letter {
 	reply := &letter{
 		from: l.to, to: l.from, at: l.at.Add(time.Duration(d.between(40, 2800)) * time.Minute), thread: l.thread,
-		subject: "Re: " + l.subject, labels: l.labels, body: era(tidy(d.spin(w.corpus.one(bank), nil)), l.at) + "\n\nMara",
+		subject: "Re: " + l.subject, labels: l.labels, body: adaptTo(tidy(d.expand(w.corpus.one(bank), nil)), l.at) + "\n\nMara",
 	}
 	if d.chance(70) {
 		reply.quotes(l)
@@ -105,7 +105,7 @@ func (w *world) answer(d *dice, l *letter, bank string) *letter {
 
 func quote(text string) string { return "> " + strings.ReplaceAll(text, "\n", "\n> ") }
 
-// notices are the messages nobody wrote: parcels, trains, flour.
+// notices returns automatic messages: parcels, trains, orders.
 func (w *world) notices() []*letter {
 	kinds := []struct {
 		from  string
@@ -124,7 +124,7 @@ func (w *world) notices() []*letter {
 		d := newDice("notice " + k.from)
 		for at := firstDay.AddDate(0, 0, d.between(0, 20)); !at.After(lastDay); at = at.AddDate(0, 0, d.between(k.every[0], k.every[1])) {
 			v := vars{"month": german[at.Month()-1], "count": fmt.Sprint(d.between(11, 4000)), "code": fmt.Sprintf("%c%c-%07d", 'A'+d.between(0, 25), 'A'+d.between(0, 25), d.between(1, 9999999))}
-			subject, body, _ := strings.Cut(era(d.spin(w.corpus.one("notice."+k.from), v), at), "\n\n")
+			subject, body, _ := strings.Cut(adaptTo(d.expand(w.corpus.one("notice."+k.from), v), at), "\n\n")
 			l := &letter{
 				from: w.people.get(k.from), to: w.people.get("mara"), at: d.at(at, 4, 19), subject: subject, body: body,
 				thread: k.from + "-" + isoDay(at), labels: []string{"notices", k.label},

@@ -1,7 +1,7 @@
 package demo
 
-// world is the set of facts that several sources share: who people are, which
-// jobs were done, which loaves were baked. Each source tells its part of them.
+// world is the set of facts that several sources share: people, translation jobs, baked
+// loaves. Each source contains its part of them.
 type world struct {
 	corpus *corpus
 	people *people
