@@ -29,7 +29,7 @@ race: ## repeat the tests of the concurrent packages under the race detector
 bench: ## measure and print the performance report
 	go run ./internal/bench/report
 
-soak: build ## ten minutes of mixed load, kills and withdrawals: does every promise hold?
+soak: build ## check the guarantees under ten minutes of mixed load, kills and revocations
 	go run ./internal/bench/soak
 
 lint: ## vet, staticcheck, gofumpt

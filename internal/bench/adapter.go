@@ -14,14 +14,14 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// asked is a tool call, and the read that it makes.
-type asked struct {
+// toolCall is a call of a tool, and the read that the tool makes.
+type toolCall struct {
 	tool, args string
 	direct     func(context.Context, rsclient.Reader) (*rsclient.Answer, error)
 }
 
-// Adapter compares `pdpp mcp` over stdio with the reads that it makes, by the client
-// that it makes them with, and looks at its memory.
+// Adapter compares `pdpp mcp` over stdio with the same reads through the adapter's own
+// client, and measures its memory.
 func (s *Suite) Adapter(ctx context.Context, binary string, t Served) ([]Row, error) {
 	provider := "http://" + t.Addr
 	root, err := os.MkdirTemp(s.Dir, "credentials-")
@@ -78,7 +78,7 @@ func (s *Suite) calls(ctx context.Context, c *stdio, t Served) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := newAsker(ctx, s.Corpus, t.Dir, t.Records)
+	a, err := newRequester(ctx, s.Corpus, t.Dir, t.Records)
 	if err != nil {
 		return rows, err
 	}
@@ -91,19 +91,19 @@ func (s *Suite) calls(ctx context.Context, c *stdio, t Served) ([]Row, error) {
 	}
 	kinds := []struct {
 		what string
-		ask  func() asked
+		next func() toolCall
 	}{{"fetch", a.fetch}, {"query_records of 25", a.query}, {"search", a.search}}
 	for _, k := range kinds {
 		s.Progress("%s through the adapter", k.what)
-		var ask asked
+		var call toolCall
 		times, err := s.inTurn(ctx, s.Samples,
 			func() (time.Duration, error) {
-				ask = k.ask()
-				return c.tool(ask.tool, ask.args)
+				call = k.next()
+				return c.tool(call.tool, call.args)
 			},
 			func() (time.Duration, error) {
 				start := time.Now()
-				_, err := ask.direct(ctx, direct)
+				_, err := call.direct(ctx, direct)
 				return time.Since(start), err
 			})
 		if err != nil {
@@ -113,8 +113,8 @@ func (s *Suite) calls(ctx context.Context, c *stdio, t Served) ([]Row, error) {
 	}
 	for i := range s.Calls {
 		s.Progress("call %s of %s of the adapter", count(i+1), count(s.Calls))
-		ask := kinds[i%len(kinds)].ask()
-		if _, err := c.tool(ask.tool, ask.args); errors.Join(err, ctx.Err()) != nil {
+		call := kinds[i%len(kinds)].next()
+		if _, err := c.tool(call.tool, call.args); errors.Join(err, ctx.Err()) != nil {
 			return rows, errors.Join(err, ctx.Err())
 		}
 	}
@@ -123,9 +123,9 @@ func (s *Suite) calls(ctx context.Context, c *stdio, t Served) ([]Row, error) {
 }
 
 // fetch reads any record.
-func (a *asker) fetch() asked {
+func (a *requester) fetch() toolCall {
 	id := string(a.corpus.ID(a.rng.below(a.n)))
-	return asked{"fetch", `{"id":"` + string(connection.ID) + `/` + stream + `:` + id + `"}`, func(ctx context.Context, rs rsclient.Reader) (*rsclient.Answer, error) {
+	return toolCall{"fetch", `{"id":"` + string(connection.ID) + `/` + stream + `:` + id + `"}`, func(ctx context.Context, rs rsclient.Reader) (*rsclient.Answer, error) {
 		var q rsclient.Query
 		q.Set("connection_id", string(connection.ID))
 		return rs.Record(ctx, stream, id, q, rsclient.Prefer{FieldPreview: mcp.FetchField})
@@ -133,10 +133,10 @@ func (a *asker) fetch() asked {
 }
 
 // query reads the first page of a category.
-func (a *asker) query() asked {
+func (a *requester) query() toolCall {
 	category := Categories[a.rng.below(len(Categories))]
 	args := `{"stream":"` + stream + `","filter":{"category":"` + category + `"},"limit":25}`
-	return asked{"query_records", args, func(ctx context.Context, rs rsclient.Reader) (*rsclient.Answer, error) {
+	return toolCall{"query_records", args, func(ctx context.Context, rs rsclient.Reader) (*rsclient.Answer, error) {
 		var q rsclient.Query
 		q.Member("filter", "category", "", category)
 		q.Set("limit", "25")
@@ -144,10 +144,10 @@ func (a *asker) query() asked {
 	}}
 }
 
-// search finds the records of a word, a page of them.
-func (a *asker) search() asked {
+// search finds a page of the records with a rare word.
+func (a *requester) search() toolCall {
 	word := a.matter()
-	return asked{"search", `{"q":` + strconv.Quote(word) + `,"limit":25}`, func(ctx context.Context, rs rsclient.Reader) (*rsclient.Answer, error) {
+	return toolCall{"search", `{"q":` + strconv.Quote(word) + `,"limit":25}`, func(ctx context.Context, rs rsclient.Reader) (*rsclient.Answer, error) {
 		var q rsclient.Query
 		q.Set("q", word)
 		q.Set("limit", "25")

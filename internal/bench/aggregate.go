@@ -14,8 +14,8 @@ import (
 	"pdpp/internal/timebucket"
 )
 
-// counted is a grouped count that is measured, and the same question as one would
-// write it by hand over the same index.
+// counted is a measured grouped count, with the same query in hand-written SQL over the
+// same index.
 type counted struct {
 	what, target string
 	field        string
@@ -36,7 +36,7 @@ var countedKinds = []counted{
 	},
 }
 
-// monthEdges lists the months of a store of n records as pairs of encoded times.
+// monthEdges returns the months of a store of n records as pairs of encoded times.
 func monthEdges(n int) string {
 	var pairs []string
 	for b := timebucket.Of(firstSent, timebucket.Month, time.UTC); b.Start.Before(sentAt(n)); b = timebucket.Next(b, timebucket.Month, time.UTC) {
@@ -45,8 +45,8 @@ func monthEdges(n int) string {
 	return "[" + strings.Join(pairs, ",") + "]"
 }
 
-// Aggregates compares grouped counts with the same questions in hand-written SQL, and
-// with those of a small store. A count reads every index entry, so few are enough.
+// Aggregates compares grouped counts with the same queries in hand-written SQL, and with
+// those of a small store. A count reads every index entry, so few rounds are enough.
 func (s *Suite) Aggregates(ctx context.Context, small, large Served) ([]Row, error) {
 	var rows []Row
 	for _, k := range countedKinds {
@@ -67,8 +67,8 @@ func (s *Suite) Aggregates(ctx context.Context, small, large Served) ([]Row, err
 	return rows, nil
 }
 
-// inTurn runs some measurements one after the other, several times, and gives their
-// medians in milliseconds. The first round warms up.
+// inTurn runs measurements in turn for several rounds and returns their medians in
+// milliseconds. The first round is a warm-up.
 func (s *Suite) inTurn(ctx context.Context, rounds int, measure ...func() (time.Duration, error)) ([]float64, error) {
 	ms := make([][]float64, len(measure))
 	for i := range rounds + 1 {
@@ -89,7 +89,7 @@ func (s *Suite) inTurn(ctx context.Context, rounds int, measure ...func() (time.
 	return medians, nil
 }
 
-// once times one request on a connection of its own.
+// once measures one request on a new connection.
 func once(addr string, ask []byte) (time.Duration, error) {
 	c, err := dial(addr)
 	if err != nil {
@@ -99,7 +99,7 @@ func once(addr string, ask []byte) (time.Duration, error) {
 	return c.timed(ask)
 }
 
-// byHand runs the hand-written statement on a connection like a reader's.
+// byHand runs the hand-written statement on a connection with the settings of a reader.
 func (s *Suite) byHand(t Served, k counted) (took time.Duration, err error) {
 	c, err := engine.Open(filepath.Join(t.Dir, "pdpp.db"))
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Suite) byHand(t Served, k counted) (took time.Duration, err error) {
 	run := func() error {
 		return eachRow(c, func(*engine.Stmt) { groups++ }, k.byHand, append([]any{field}, k.args(t.Records)...)...)
 	}
-	if err := run(); err != nil { // a reader has read it before
+	if err := run(); err != nil { // warm-up: the server has read it before too
 		return 0, err
 	}
 	start := time.Now()

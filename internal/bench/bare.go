@@ -12,16 +12,16 @@ import (
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// bareRow is a record as bare inserts store it.
+// bareRow is a row of the baseline.
 type bareRow struct {
 	id      string
 	emitted int64
 	body    []byte
-	terms   string // what the store puts into its text index
+	terms   string // the same that the store puts into its text index
 }
 
-// bareSchema is the least that keeps the rows: a key, and the text index of the
-// store with the same options.
+// bareSchema is the smallest schema for the rows: a key, and a text index with the options
+// of the store.
 const bareSchema = `
 CREATE TABLE r (id TEXT PRIMARY KEY, emitted_at INTEGER, body BLOB);
 CREATE VIRTUAL TABLE f USING fts5 (
@@ -34,7 +34,7 @@ INSERT INTO f (f, rank) VALUES ('automerge', 8);`
 // bareBatch is the number of rows per transaction, the same as ingest's.
 const bareBatch = 1000
 
-// bareRows parses lines ahead of time: bare inserts get their rows for nothing.
+// bareRows parses lines in advance, so that the baseline does not pay for parsing.
 func bareRows(b *store.Binding, lines []byte) ([]bareRow, error) {
 	var rows []bareRow
 	for line := range bytes.Lines(lines) {
@@ -43,13 +43,13 @@ func bareRows(b *store.Binding, lines []byte) ([]bareRow, error) {
 			return nil, errors.New(bad.Message)
 		}
 		doc := store.Prepare(b, in)
-		// A copy: what is parsed lies in a block far larger than one record.
+		// Copied, because the parsed body is part of a much larger block.
 		rows = append(rows, bareRow{string(in.ID), in.EmittedAt.UnixMilli(), bytes.Clone(doc.Body), string(doc.Search)})
 	}
 	return rows, nil
 }
 
-// insertBare inserts the rows into a new file in dir and gives the time it took.
+// insertBare inserts the rows into a new file in dir and returns how long it took.
 func insertBare(dir string, rows []bareRow) (took time.Duration, err error) {
 	c, err := engine.Open(filepath.Join(dir, "bare.db"))
 	if err != nil {

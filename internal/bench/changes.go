@@ -49,7 +49,7 @@ func (s *Suite) Changes(ctx context.Context, n int) (Row, error) {
 			if err := errors.Join(err1, err2, ctx.Err()); err != nil {
 				return err
 			}
-			if i > 0 { // the first round warms up
+			if i > 0 { // the first round is a warm-up
 				changes, list = append(changes, perSecond(n, log)), append(list, perSecond(n, plain))
 			}
 		}
@@ -59,7 +59,7 @@ func (s *Suite) Changes(ctx context.Context, n int) (Row, error) {
 	return compare(what, "records/s", median(changes), median(list), AtLeast(0.5)), err
 }
 
-// fill adds n records to a store that exists.
+// fill adds n records to an existing store.
 func (s *Suite) fill(ctx context.Context, dir string, n int) error {
 	w, err := OpenWorld(ctx, dir)
 	if err != nil {
@@ -71,8 +71,7 @@ func (s *Suite) fill(ctx context.Context, dir string, n int) error {
 	return errors.Join(err, w.Close())
 }
 
-// readAllPages follows the cursors of a list to its end and checks how many
-// records there were.
+// readAllPages follows the cursors of a list to its end and checks the number of records.
 func readAllPages(addr, params, first string, n int) (time.Duration, error) {
 	c, err := dial(addr)
 	if err != nil {
@@ -99,7 +98,7 @@ func readAllPages(addr, params, first string, n int) (time.Duration, error) {
 	return took, nil
 }
 
-// valueOf finds a string member near the end of an answer; "" when there is none.
+// valueOf returns a string member near the end of an answer; "" if it is missing.
 func valueOf(body []byte, name string) string {
 	key := []byte(`"` + name + `":"`)
 	i := bytes.LastIndex(body, key)

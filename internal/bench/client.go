@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// client is one keep-alive connection that costs as little as possible, so that
-// what is measured is the server. It understands answers with a Content-Length
-// only.
+// client is one keep-alive connection that uses as little CPU as possible, so that the
+// measurement is about the server. It accepts only answers with a Content-Length.
 type client struct {
 	conn net.Conn
 	r    *bufio.Reader
@@ -28,9 +27,9 @@ func dial(addr string) (*client, error) {
 	return &client{conn: conn, r: bufio.NewReaderSize(conn, 64<<10)}, nil
 }
 
-func (c *client) close() { _ = c.conn.Close() } // nothing is lost
+func (c *client) close() { _ = c.conn.Close() } // all answers were read
 
-// do sends a request and reads the whole answer; anything but 200 is an error.
+// do sends a request and reads the whole answer. Any status except 200 is an error.
 func (c *client) do(request []byte) error {
 	if _, err := c.conn.Write(request); err != nil {
 		return err
@@ -56,7 +55,7 @@ func (c *client) do(request []byte) error {
 	}
 }
 
-// errBusy is the answer of a server that has too much to do.
+// errBusy is the error for the statuses 429 and 503.
 var errBusy = errors.New("the server is busy")
 
 var contentLength = []byte("Content-Length:")
@@ -90,7 +89,7 @@ func (c *client) header() (status string, length int, err error) {
 	return status, length, nil
 }
 
-// timed is do with the time it took.
+// timed is do and returns how long it took.
 func (c *client) timed(request []byte) (time.Duration, error) {
 	start := time.Now()
 	err := c.do(request)

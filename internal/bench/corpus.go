@@ -12,15 +12,14 @@ import (
 	"pdpp/internal/store"
 )
 
-// Corpus is an endless mailbox. Every record follows from its number alone, so
-// that any of them can be named without having been kept. It is safe for
-// concurrent use.
+// Corpus is an endless mailbox. Every record is generated from its number alone, so that
+// any record can be named without storing it. It is safe for concurrent use.
 type Corpus struct{ words *vocabulary }
 
-// NewCorpus makes the mailbox; all of them are equal.
+// NewCorpus returns the mailbox. All of them are equal.
 func NewCorpus() *Corpus { return &Corpus{newVocabulary()} }
 
-// Categories are evenly frequent, but for Rare.
+// Categories are equally frequent, except Rare.
 var Categories = []string{
 	"bills", "books", "car", "charity", "children", "events", "family", "food", "friends", "garden",
 	"health", "home", "news", "pets", "receipts", "school", "sports", "taxes", "travel", "work",
@@ -39,13 +38,13 @@ var (
 )
 
 const (
-	sentEvery    = 7 * time.Minute // records arrive in the order they were sent
+	sentEvery    = 7 * time.Minute // records arrive in the order in which they were sent
 	emittedEvery = 2 * time.Millisecond
 	threadLength = 5
 	senders      = 2000
 )
 
-// ID is the id of the n-th record: as random as the ids of real mail.
+// ID returns the id of the n-th record, which is random like the ids of real mail.
 func (c *Corpus) ID(n int) pdpp.RecordID { return pdpp.RecordID(hexID(mix(uint64(n) + 1))) }
 
 func hexID(z uint64) string { return fmt.Sprintf("%016x", z) }
@@ -55,7 +54,7 @@ func sentAt(n int) time.Time {
 	return firstSent.Add(time.Duration(n)*sentEvery + jitter)
 }
 
-// Position is the place of the n-th record in the order of its stream.
+// Position returns the position of the n-th record in the order of its stream.
 func (c *Corpus) Position(n int) query.Position {
 	key, ok := sortkey.FromText(pdpp.KindDateTime, sentAt(n).Format(time.RFC3339))
 	if !ok {
@@ -102,27 +101,27 @@ func category(d *dice) string {
 	return Categories[d.below(len(Categories))]
 }
 
-// A matter is a word of its own that matterSize letters share, spread over
-// matterSpan letters: a rare word that is found equally often in any store.
+// A matter is a word that occurs in matterSize messages, spread over matterSpan messages:
+// a rare word that is equally frequent in a store of any size.
 const (
 	matterSize = 30
 	matterSpan = 15_000
 )
 
 func matterOf(n int) string {
-	const matters = matterSpan / matterSize // going on at the same time
+	const matters = matterSpan / matterSize // in the same span
 	span, round, turn := n/matterSpan, n/matters, n%matters
 	return "matter" + strconv.Itoa(span*matters+(turn+int(mix(uint64(round))%matters))%matters)
 }
 
-// appendAddress draws a sender, some far more often than others.
+// appendAddress appends a random sender. Some senders are far more frequent than others.
 func (c *Corpus) appendAddress(dst []byte, d *dice) []byte {
 	dst = append(dst, c.words.words[c.words.wheel[d.below(len(c.words.wheel))]%senders]...)
 	return append(dst, "@mail.example"...)
 }
 
-// appendText appends words as the inside of a JSON string; paragraphs breaks them
-// up as a letter does.
+// appendText appends random words as the content of a JSON string, with punctuation and
+// line breaks if paragraphs is true.
 func (c *Corpus) appendText(dst []byte, d *dice, words int, paragraphs bool) []byte {
 	for i := range words {
 		switch {
@@ -139,7 +138,7 @@ func (c *Corpus) appendText(dst []byte, d *dice, words int, paragraphs bool) []b
 	return dst
 }
 
-// Lines gives the records from up to (and without) to as NDJSON, made as they are read.
+// Lines returns the records from <= n < to as NDJSON, which is generated while it is read.
 func (c *Corpus) Lines(from, to int) io.Reader { return &lineReader{corpus: c, next: from, to: to} }
 
 type lineReader struct {

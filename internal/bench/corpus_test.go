@@ -13,7 +13,7 @@ import (
 	"pdpp/internal/manifest"
 )
 
-func TestCorpusIsTheSameEverywhere(t *testing.T) {
+func TestCorpusIsDeterministic(t *testing.T) {
 	h := sha256.New()
 	if _, err := io.Copy(h, NewCorpus().Lines(0, 1000)); err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestCorpusIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-func TestLinesAreThoseOfTheirNumbers(t *testing.T) {
+func TestLinesMatchAppendLine(t *testing.T) {
 	c := NewCorpus()
 	var want []byte
 	for n := 30; n < 50; n++ {
@@ -44,7 +44,7 @@ func TestLinesAreAccepted(t *testing.T) {
 	for line := range bytes.Lines(readAll(t, c.Lines(0, 5000))) {
 		in, bad := ingest.ParseRecord(line, m.Stream(stream), time.Time{})
 		if bad != nil {
-			t.Fatalf("line %d is refused: %s\n%s", n, bad.Message, line)
+			t.Fatalf("line %d is rejected: %s\n%s", n, bad.Message, line)
 		}
 		if in.ID != c.ID(n) {
 			t.Fatalf("line %d has id %s, want %s", n, in.ID, c.ID(n))

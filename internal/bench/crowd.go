@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Crowd lets many clients call tools of one server for a while, at most as often in all
-// as it can answer, and looks at failures, latencies and memory.
+// Crowd lets many clients call tools of one server at 0.7 of the rate that it can sustain.
+// It measures failures, latencies and memory.
 func (s *Suite) Crowd(ctx context.Context, pid int, t Served) ([]Row, error) {
-	a, err := newAsker(ctx, s.Corpus, t.Dir, t.Records)
+	a, err := newRequester(ctx, s.Corpus, t.Dir, t.Records)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Suite) Crowd(ctx context.Context, pid int, t Served) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &crowding{suite: s, addr: t.Addr, requests: requests, pause: time.Duration(float64(s.Clients) / (0.7 * most) * float64(time.Second)), pid: pid}
+	c := &crowdRun{suite: s, addr: t.Addr, requests: requests, pause: time.Duration(float64(s.Clients) / (0.7 * most) * float64(time.Second)), pid: pid}
 	if err := c.run(ctx); err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func (s *Suite) Crowd(ctx context.Context, pid int, t Served) ([]Row, error) {
 	return c.rows(), nil
 }
 
-// crowding is such a run.
-type crowding struct {
+// crowdRun is one run of Crowd.
+type crowdRun struct {
 	suite    *Suite
 	addr     string
 	requests [][]byte
@@ -51,8 +51,8 @@ type crowding struct {
 	early, late float64 // MB, after a sixth of the time and at the end
 }
 
-func (c *crowding) run(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, c.suite.Crowded)
+func (c *crowdRun) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.suite.CrowdTime)
 	defer cancel()
 	var g errgroup.Group
 	for i := range c.suite.Clients {
@@ -62,9 +62,9 @@ func (c *crowding) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// client asks again and again. A server that says that it has too much to do is asked
-// again later; everything else is a failure.
-func (c *crowding) client(ctx context.Context, i int) error {
+// client sends requests until ctx ends. It repeats requests that get 429 or 503. Any other
+// error is a failure and ends the client.
+func (c *crowdRun) client(ctx context.Context, i int) error {
 	conn, err := dial(c.addr)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (c *crowding) client(ctx context.Context, i int) error {
 	}
 }
 
-func (c *crowding) note(took time.Duration, err error) {
+func (c *crowdRun) note(took time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -98,11 +98,11 @@ func (c *crowding) note(took time.Duration, err error) {
 	}
 }
 
-// watch looks at the memory after a sixth of the time, and until the end.
-func (c *crowding) watch(ctx context.Context) error {
+// watch measures the memory until the end, and keeps the value after a sixth of the time.
+func (c *crowdRun) watch(ctx context.Context) error {
 	start := time.Now()
 	for {
-		c.suite.Progress("%s clients, %s of %s", count(c.suite.Clients), time.Since(start).Round(time.Second), c.suite.Crowded)
+		c.suite.Progress("%s clients, %s of %s", count(c.suite.Clients), time.Since(start).Round(time.Second), c.suite.CrowdTime)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -112,22 +112,22 @@ func (c *crowding) watch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.late = mb; time.Since(start) <= c.suite.Crowded/6 {
+		if c.late = mb; time.Since(start) <= c.suite.CrowdTime/6 {
 			c.early = mb
 		}
 	}
 }
 
-func (c *crowding) rows() []Row {
+func (c *crowdRun) rows() []Row {
 	slices.Sort(c.latencies)
 	at := func(p float64) float64 { return c.latencies[int(p*float64(len(c.latencies)-1))] }
-	what := fmt.Sprintf("%s clients for %s", count(c.suite.Clients), c.suite.Crowded)
+	what := fmt.Sprintf("%s clients for %s", count(c.suite.Clients), c.suite.CrowdTime)
 	rows := []Row{
 		state(what+", calls answered", "calls", float64(len(c.latencies)), nil),
 		state(what+", failures but 429 and 503", "calls", float64(c.failures), AtMost(0)),
 		compare(what+", p99 / median", "ms", at(0.99), at(0.5), AtMost(20)),
 	}
-	if c.early == 0 { // too short a time to look twice
+	if c.early == 0 { // the run was too short for two measurements
 		return rows
 	}
 	return append(rows, compare(what+", memory at the end / after a sixth", "MB", c.late, c.early, AtMost(1.1)))

@@ -1,5 +1,5 @@
-// Package bench measures the program against bounds that hold on any machine:
-// ratios between two things measured in the same run, never absolute speeds.
+// Package bench measures the program against bounds that are independent of the machine:
+// ratios between two measurements of the same run, never absolute speeds.
 //
 //   - Ingest against bare inserts of the same rows and terms through the same
 //     engine.
@@ -8,12 +8,11 @@
 //   - The memory of a server that has read a large store.
 //   - The adapter, `pdpp mcp` over stdio, against the same reads without it.
 //
-// What is measured is the real path: ingest.Runner, the SQLite store, rs.Server
-// behind httpx.NewServer, a client token with a grant. The two sides of a ratio
-// take turns, and medians are compared, so that a noisy neighbour hits both.
+// It measures the real path: ingest.Runner, the SQLite store, rs.Server behind
+// httpx.NewServer, a client token with a grant. The two sides of a ratio alternate, and
+// medians are compared, so that other load on the machine affects both.
 //
-// The data are made up, line by line, from the number of the record alone, so that a
-// store of any size needs no memory here. Nothing in this package is
-// asserted about speed by a test. The program that prints the table is
-// internal/bench/report.
+// Each record is generated from its number alone, so that a store of any size needs no
+// memory here. No test asserts anything about speed. The program internal/bench/report
+// prints the table.
 package bench

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Served is a server that is read, and the store behind it.
+// Served is a running server and its store.
 type Served struct {
 	Addr    string
 	Dir     string
 	Records int
 }
 
-// Growth compares the latency of pages of a large store with that of a small
-// one: one request at a time, the two taking turns.
+// Growth compares the latency of pages of a large store with that of a small one. It sends
+// one request at a time, to the two stores in turn.
 func (s *Suite) Growth(ctx context.Context, small, large Served) ([]Row, error) {
 	const most = 1.5
 	kinds := []struct {
 		what   string
-		ask    func(*asker) []byte
+		ask    func(*requester) []byte
 		target *Target
 	}{
-		{"first page", (*asker).first, AtMost(most)},
-		{"deep page", (*asker).deep, AtMost(most)},
-		{"page of a category", (*asker).filtered, AtMost(most)},
-		{"page of a rare category", (*asker).rare, AtMost(most)},
-		{"page of a category and range", (*asker).ranged, nil},
-		{"search for a rare word", (*asker).rareWord, AtMost(2)},
-		{"search for two common words", (*asker).commonWords, AtMost(4)},
+		{"first page", (*requester).first, AtMost(most)},
+		{"deep page", (*requester).deep, AtMost(most)},
+		{"page of a category", (*requester).filtered, AtMost(most)},
+		{"page of a rare category", (*requester).rare, AtMost(most)},
+		{"page of a category and range", (*requester).ranged, nil},
+		{"search for a rare word", (*requester).rareWord, AtMost(2)},
+		{"search for two common words", (*requester).commonWords, AtMost(4)},
 	}
 	pair, err := s.dialPair(ctx, small, large)
 	if err != nil {
@@ -49,15 +49,15 @@ func (s *Suite) Growth(ctx context.Context, small, large Served) ([]Row, error) 
 	return rows, nil
 }
 
-// pair is a connection to each of two servers; the small one is the first.
+// pair has a connection to each of two servers; the one with the small store is first.
 type pair struct {
-	asks    [2]*asker
+	asks    [2]*requester
 	clients [2]*client
 }
 
 func (s *Suite) dialPair(ctx context.Context, small, large Served) (p pair, err error) {
 	for i, t := range []Served{small, large} {
-		if p.asks[i], err = newAsker(ctx, s.Corpus, t.Dir, t.Records); err != nil {
+		if p.asks[i], err = newRequester(ctx, s.Corpus, t.Dir, t.Records); err != nil {
 			p.close()
 			return p, err
 		}
@@ -77,13 +77,12 @@ func (p *pair) close() {
 	}
 }
 
-// latencies are medians in milliseconds, after a warm-up of a quarter as many
-// requests.
-func (p *pair) latencies(ctx context.Context, samples int, ask func(*asker) []byte) (small, large float64, err error) {
+// latencies returns medians in milliseconds, after a warm-up of a quarter as many requests.
+func (p *pair) latencies(ctx context.Context, samples int, ask func(*requester) []byte) (small, large float64, err error) {
 	var ms [2][]float64
 	for i := -samples / 4; i < samples; i++ {
 		for j := range p.clients {
-			side := (i + j) & 1 // neither is always the first
+			side := (i + j) & 1 // alternate which store is first
 			took, err := p.clients[side].timed(ask(p.asks[side]))
 			if err := errors.Join(err, ctx.Err()); err != nil {
 				return 0, 0, err
@@ -96,10 +95,10 @@ func (p *pair) latencies(ctx context.Context, samples int, ask func(*asker) []by
 	return median(ms[0]), median(ms[1]), nil
 }
 
-// Exercise reads any records and pages of a store over all connections for a
-// round each, as a server in use is read.
+// Exercise reads random records, then random pages of a store over all connections, for one
+// round each.
 func (s *Suite) Exercise(ctx context.Context, t Served) error {
-	a, err := newAsker(ctx, s.Corpus, t.Dir, t.Records)
+	a, err := newRequester(ctx, s.Corpus, t.Dir, t.Records)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// post is a request of the hosted endpoint, of the revision that most programs speak.
+// post returns a request of the hosted endpoint, in the revision that most clients use.
 func post(method, params string) []byte {
 	body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`
 	return []byte("POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + token +
@@ -17,27 +17,27 @@ func post(method, params string) []byte {
 		strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 
-// tool is a call of a tool.
+// tool returns a request that calls a tool.
 func tool(name, args string) []byte {
 	return post("tools/call", `{"name":"`+name+`","arguments":`+args+`}`)
 }
 
-func (a *asker) anyID() string {
+func (a *requester) anyID() string {
 	return string(connection.ID) + "/" + stream + ":" + string(a.corpus.ID(a.rng.below(a.n)))
 }
 
-func (a *asker) hostedFetch() []byte { return tool("fetch", `{"id":"`+a.anyID()+`"}`) }
+func (a *requester) hostedFetch() []byte { return tool("fetch", `{"id":"`+a.anyID()+`"}`) }
 
-func (a *asker) hostedWindow() []byte {
+func (a *requester) hostedWindow() []byte {
 	return tool("read_record_field", `{"id":"`+a.anyID()+`","field_path":"body","limit_chars":200}`)
 }
 
-func (a *asker) hostedList() []byte { return post("tools/list", `{}`) }
+func (a *requester) hostedList() []byte { return post("tools/list", `{}`) }
 
-// both asks for the same once over the endpoint and once over /v1.
+// both has a request of the hosted endpoint and the same read of /v1.
 type both struct{ hosted, direct []byte }
 
-func (a *asker) queryBoth() both {
+func (a *requester) queryBoth() both {
 	category := Categories[a.rng.below(len(Categories))]
 	return both{
 		tool("query_records", `{"stream":"`+stream+`","filter":{"category":"`+category+`"},"limit":25}`),
@@ -45,7 +45,7 @@ func (a *asker) queryBoth() both {
 	}
 }
 
-func (a *asker) searchBoth() both {
+func (a *requester) searchBoth() both {
 	word := a.matter()
 	return both{
 		tool("search", `{"q":`+strconv.Quote(word)+`,"limit":25}`),
@@ -53,17 +53,16 @@ func (a *asker) searchBoth() both {
 	}
 }
 
-// preferring is a read as the tools make it.
+// preferring returns a read with the Prefer header of the tools.
 func preferring(target, prefer string) []byte {
 	return []byte("GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + token +
 		"\r\nAccept: application/json\r\nPrefer: " + prefer + "\r\n\r\n")
 }
 
-// Hosted compares the hosted endpoint in front of the store in dir with a bare handler
-// that takes the same requests and writes the same bytes, and with the reads that its
-// tools make.
+// Hosted compares the hosted endpoint over the store in dir with a bare handler that decodes
+// the same requests and writes the same bytes, and with the reads of its tools.
 func (s *Suite) Hosted(ctx context.Context, dir string, n int) ([]Row, error) {
-	a, err := newAsker(ctx, s.Corpus, dir, n)
+	a, err := newRequester(ctx, s.Corpus, dir, n)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func (s *Suite) Hosted(ctx context.Context, dir string, n int) ([]Row, error) {
 	return rows, err
 }
 
-// hostedDirect compares tool calls with the reads they make.
+// hostedDirect compares tool calls with the reads that they make.
 func (s *Suite) hostedDirect(ctx context.Context, addr, name string, ask func() both) (Row, error) {
 	var hosted, direct [][]byte
 	for range manyPages {
@@ -132,7 +131,7 @@ func (s *Suite) hostedDirect(ctx context.Context, addr, name string, ask func() 
 	return compare(fmt.Sprintf("hosted %s / the same read of /v1", name), "req/s", median(ours), median(theirs), AtLeast(0.6)), nil
 }
 
-// rpcHandler is a JSON-RPC endpoint that does nothing but decode requests.
+// rpcHandler is a JSON-RPC endpoint that only decodes requests and writes fixed answers.
 type rpcHandler struct{ answers *canned }
 
 // ServeHTTP implements http.Handler.

@@ -13,7 +13,7 @@ import (
 )
 
 // Ingest compares ingest of n records, from lines in memory, with bare inserts
-// of the same rows. The last round of ours is profiled.
+// of the same rows. The last round of ingest is profiled.
 func (s *Suite) Ingest(ctx context.Context, n, rounds int) (Row, error) {
 	lines, rows, err := s.input(ctx, n)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Suite) Ingest(ctx context.Context, n, rounds int) (Row, error) {
 	return compare(what, "rows/s", median(ours), median(bare), AtLeast(0.40)), nil
 }
 
-// input makes the lines, and the rows that bare inserts make of them.
+// input returns the lines, and the rows of the baseline for them.
 func (s *Suite) input(ctx context.Context, n int) (lines []byte, rows []bareRow, err error) {
 	for i := range n {
 		lines = s.Corpus.AppendLine(lines, i)
@@ -60,7 +60,7 @@ func (s *Suite) input(ctx context.Context, n int) (lines []byte, rows []bareRow,
 
 func (s *Suite) ingestOnce(ctx context.Context, lines []byte, n int) (took time.Duration, err error) {
 	err = s.inNewWorld(ctx, func(w *World) error {
-		runtime.GC() // neither side pays for what the other left behind
+		runtime.GC() // neither side collects the garbage of the other
 		took, err = w.Ingest(ctx, bytes.NewReader(lines), n, nil)
 		return err
 	})
@@ -77,7 +77,7 @@ func (s *Suite) bareOnce(rows []bareRow) (took time.Duration, err error) {
 	return insertBare(dir, rows)
 }
 
-// inNewWorld calls fn with an empty store that is removed afterwards.
+// inNewWorld calls fn with an empty store and removes it afterwards.
 func (s *Suite) inNewWorld(ctx context.Context, fn func(*World) error) (err error) {
 	dir, err := s.folder()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // connections is the number of keep-alive connections of a load.
 const connections = 16
 
-// load sends requests of a set at random over all connections for a while and
-// gives the number answered per second.
+// load sends random requests of a set over all connections for the time d. It returns the
+// number of answers per second.
 func load(ctx context.Context, addr string, requests [][]byte, d time.Duration) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -44,7 +44,7 @@ func load(ctx context.Context, addr string, requests [][]byte, d time.Duration) 
 	return perSecond(total, took), err
 }
 
-// fetch gives the bodies of the first n requests.
+// fetch returns the bodies of the answers to the first n requests.
 func fetch(addr string, requests [][]byte, n int) ([][]byte, error) {
 	c, err := dial(addr)
 	if err != nil {

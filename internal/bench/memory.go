@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Memory tells the resident memory of a server process. Without /proc there is
-// no row.
+// Memory returns a row with the resident memory of a server process, or no row without
+// /proc.
 func Memory(pid, records int) ([]Row, error) {
 	return memory(pid, fmt.Sprintf("resident memory of the server, %s records", count(records)), AtMost(200))
 }
 
-// memory is the row of the resident memory of a process, where it can be told.
+// memory returns a row with the resident memory of a process, or no row without /proc.
 func memory(pid int, what string, target *Target) ([]Row, error) {
 	mb, err := residentMB(pid)
 	if os.IsNotExist(err) {
@@ -26,7 +26,7 @@ func memory(pid int, what string, target *Target) ([]Row, error) {
 	return []Row{state(what, "MB", mb, target)}, nil
 }
 
-// residentMB is the resident memory of a process.
+// residentMB returns the resident memory of a process.
 func residentMB(pid int) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"pdpp/internal/store"
 )
 
-// Packages compares a search through a package with one through a single grant over
-// the same records. Split into more connections, they are the same mailbox.
+// Packages compares a search through a package with one through a single grant over the
+// same records. The package has the mailbox split into several connections.
 func (s *Suite) Packages(ctx context.Context, single Served) ([]Row, error) {
-	a, err := newAsker(ctx, s.Corpus, single.Dir, single.Records)
+	a, err := newRequester(ctx, s.Corpus, single.Dir, single.Records)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (s *Suite) Packages(ctx context.Context, single Served) ([]Row, error) {
 	return rows, nil
 }
 
-// buildPackage makes a store whose records are spread over the connections of a
-// package, one stretch of the mailbox each.
+// buildPackage creates a store with the mailbox split over the connections of a package,
+// one range of records each.
 func (s *Suite) buildPackage(ctx context.Context, n, members int) (dir string, err error) {
 	if dir, err = s.folder(); err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func (s *Suite) buildPackage(ctx context.Context, n, members int) (dir string, e
 		connections[i].ID, connections[i].Name = pdpp.ConnectionID(fmt.Sprintf("cin_%02d", i)), fmt.Sprintf("mail %d", i)
 		connections[i].Label = "Mailbox " + strconv.Itoa(i)
 	}
-	if err := w.Store.Update(ctx, func(tx store.Tx) error { return w.admitPackage(tx, connections) }); err != nil {
+	if err := w.Store.Update(ctx, func(tx store.Tx) error { return w.createPackage(tx, connections) }); err != nil {
 		return dir, err
 	}
 	for i, c := range connections {
@@ -91,9 +91,9 @@ func (s *Suite) buildPackage(ctx context.Context, n, members int) (dir string, e
 	return dir, w.tidy(ctx)
 }
 
-// admitPackage gives the client a grant for each connection, and a package of them.
-func (w *World) admitPackage(tx store.Tx, connections []pdpp.Connection) error {
-	if err := w.found(tx); err != nil {
+// createPackage creates a grant for each connection, and a package of the grants.
+func (w *World) createPackage(tx store.Tx, connections []pdpp.Connection) error {
+	if err := w.createOwner(tx); err != nil {
 		return err
 	}
 	if err := tx.CreateClient(w.Subject, operator); err != nil {
@@ -120,7 +120,7 @@ func (w *World) admitPackage(tx store.Tx, connections []pdpp.Connection) error {
 // operator is the client of all grants.
 var operator = store.Client{ID: "cli_bench", Name: "Bench", RegistrationMode: "operator", CreatedAt: firstEmitted}
 
-// grant lets the client read a connection.
+// grant creates a grant of the client for a connection.
 func (w *World) grant(tx store.Tx, id pdpp.GrantID, c pdpp.ConnectionID) error {
 	document := grant.Document(&pdpp.Grant{
 		ID: id, IssuedAt: firstEmitted, SubjectID: w.Subject, ClientID: operator.ID, ClientName: operator.Name,

@@ -6,8 +6,7 @@ import (
 	"net/http"
 )
 
-// The sizes of the sets that a load draws from. Answers to compare with are
-// fetched once and kept.
+// The sizes of the sets of requests. The answers of the baseline are fetched once and kept.
 const (
 	manyDetails = 20000
 	manyPages   = 2000
@@ -18,7 +17,7 @@ const (
 // Reads compares reads of the store in dir, which has n records, with a handler
 // that writes the same bytes.
 func (s *Suite) Reads(ctx context.Context, dir string, n int) ([]Row, error) {
-	a, err := newAsker(ctx, s.Corpus, dir, n)
+	a, err := newRequester(ctx, s.Corpus, dir, n)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +51,8 @@ func (s *Suite) Reads(ctx context.Context, dir string, n int) ([]Row, error) {
 	return rows, err
 }
 
-// against alternates rounds of requests to a server and to a bare handler with
-// the server's own answers. The last round of ours is profiled.
+// against alternates rounds of requests to a server and to a bare handler with the answers
+// of the server. The last round of the server is profiled.
 func (s *Suite) against(ctx context.Context, name, addr string, requests [][]byte, kept int) (ours, bare float64, err error) {
 	bodies, err := fetch(addr, requests, kept)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"pdpp/internal/query"
 )
 
-// TestAskedPages holds requests against a real server: a cursor made here leads
-// to the record after the one it names.
-func TestAskedPages(t *testing.T) {
+// TestRequestedPages sends requests to a real server: a cursor of this package continues
+// after the record that it names.
+func TestRequestedPages(t *testing.T) {
 	const n = 120
 	s := testSuite(t)
 	dir, _, err := s.Build(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := newAsker(t.Context(), s.Corpus, dir, n)
+	a, err := newRequester(t.Context(), s.Corpus, dir, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestMedian(t *testing.T) {
 	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3}} {
 		given := slices.Clone(tt.values)
 		if got := median(tt.values); got != tt.want || !slices.Equal(given, tt.values) {
-			t.Errorf("median(%v) = %v, want %v and the values untouched", given, got, tt.want)
+			t.Errorf("median(%v) = %v, want %v and the values unchanged", given, got, tt.want)
 		}
 	}
 }

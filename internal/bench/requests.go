@@ -9,8 +9,8 @@ import (
 	"pdpp/internal/query"
 )
 
-// asker makes requests for a store of n records.
-type asker struct {
+// requester creates requests for a store of n records.
+type requester struct {
 	corpus  *Corpus
 	n       int
 	subject pdpp.SubjectID
@@ -24,8 +24,8 @@ const (
 	cursorOrder = "1/sent_at:6" // query.OrderName of the stream; TestCursorOrder compares
 )
 
-// newAsker opens the store for a moment to learn its owner.
-func newAsker(ctx context.Context, c *Corpus, dir string, n int) (*asker, error) {
+// newRequester opens the store to read its owner, and closes it again.
+func newRequester(ctx context.Context, c *Corpus, dir string, n int) (*requester, error) {
 	sealer, err := query.NewSealer(instanceKey)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func newAsker(ctx context.Context, c *Corpus, dir string, n int) (*asker, error)
 	if err != nil {
 		return nil, err
 	}
-	return &asker{corpus: c, n: n, subject: w.Subject, sealer: sealer, rng: dice{state: 7}}, w.Close()
+	return &requester{corpus: c, n: n, subject: w.Subject, sealer: sealer, rng: dice{state: 7}}, w.Close()
 }
 
 func request(target string) []byte {
@@ -42,7 +42,7 @@ func request(target string) []byte {
 		"\r\nAccept: application/json\r\n\r\n")
 }
 
-// many makes a set of requests.
+// many returns n requests.
 func many(n int, one func() []byte) [][]byte {
 	out := make([][]byte, n)
 	for i := range out {
@@ -51,63 +51,61 @@ func many(n int, one func() []byte) [][]byte {
 	return out
 }
 
-// detail asks for any record.
-func (a *asker) detail() []byte {
+// detail requests a random record.
+func (a *requester) detail() []byte {
 	return request(recordsPath + "/" + string(a.corpus.ID(a.rng.below(a.n))))
 }
 
-func (a *asker) first() []byte { return request(recordsPath + "?" + pageSize) }
+func (a *requester) first() []byte { return request(recordsPath + "?" + pageSize) }
 
-// page asks for the page at any place.
-func (a *asker) page() []byte { return a.pageAt(a.rng.below(a.n), "") }
+// page requests a page at a random position.
+func (a *requester) page() []byte { return a.pageAt(a.rng.below(a.n), "") }
 
-// deep asks for a page around the middle.
-func (a *asker) deep() []byte { return a.pageAt(a.n/2+a.rng.below(max(1, a.n/100)), "") }
+// deep requests a page near the middle.
+func (a *requester) deep() []byte { return a.pageAt(a.n/2+a.rng.below(max(1, a.n/100)), "") }
 
-// pageAt asks for the page that follows the n-th record, among those that a
-// filter lets through.
-func (a *asker) pageAt(n int, filter string) []byte {
+// pageAt requests the page after the n-th record, among those that match a filter.
+func (a *requester) pageAt(n int, filter string) []byte {
 	raw := pageSize + filter
 	params, err := query.Parse(raw, "limit", "filter")
 	if err != nil {
-		panic(err) // it is one of ours
+		panic(err) // the position was created here
 	}
 	scope := query.ScopeOf(a.subject, grantID, recordsPath, cursorOrder, params)
 	return request(recordsPath + "?" + raw + "&cursor=" + a.sealer.SealPosition(scope, a.corpus.Position(n), time.Now()))
 }
 
-func (a *asker) anyCategory() string {
+func (a *requester) anyCategory() string {
 	return "&filter[category]=" + Categories[a.rng.below(len(Categories))]
 }
 
-// filtered asks for the first page of a category.
-func (a *asker) filtered() []byte { return request(recordsPath + "?" + pageSize + a.anyCategory()) }
+// filtered requests the first page of a category.
+func (a *requester) filtered() []byte { return request(recordsPath + "?" + pageSize + a.anyCategory()) }
 
-// filteredPage asks for the page at any place of a category.
-func (a *asker) filteredPage() []byte { return a.pageAt(a.rng.below(a.n), a.anyCategory()) }
+// filteredPage requests a page at a random position of a category.
+func (a *requester) filteredPage() []byte { return a.pageAt(a.rng.below(a.n), a.anyCategory()) }
 
-// rare asks for the first page of the rare category.
-func (a *asker) rare() []byte {
+// rare requests the first page of the rare category.
+func (a *requester) rare() []byte {
 	return request(recordsPath + "?" + pageSize + "&filter[category]=" + Rare)
 }
 
-// ranged asks for the first page of a category with an amount in one half.
-func (a *asker) ranged() []byte {
+// ranged requests the first page of a category with amounts in one half of their range.
+func (a *requester) ranged() []byte {
 	return request(recordsPath + "?" + pageSize + a.anyCategory() + "&filter[amount][gte]=5000")
 }
 
 // rareWord searches for a word of matterSize records.
-func (a *asker) rareWord() []byte { return searchFor(a.matter()) }
+func (a *requester) rareWord() []byte { return searchFor(a.matter()) }
 
-// matter is a word of matterSize records.
-func (a *asker) matter() string {
-	whole := max(1, a.n/matterSpan*matterSpan) // matters that are all there
+// matter returns a word that occurs in matterSize records.
+func (a *requester) matter() string {
+	whole := max(1, a.n/matterSpan*matterSpan) // only complete matters
 	return matterOf(a.rng.below(whole))
 }
 
-// commonWords searches for two of the most frequent words, which nearly every
-// record has.
-func (a *asker) commonWords() []byte {
+// commonWords searches for two of the most frequent words, which are in nearly every record.
+func (a *requester) commonWords() []byte {
 	first := a.rng.below(8)
 	return searchFor(a.corpus.words.words[first] + "+" + a.corpus.words.words[first+1+a.rng.below(4)])
 }

@@ -23,7 +23,7 @@ import (
 	"pdpp/internal/store/sqlite"
 )
 
-// instanceKey is known, so that cursors to any place can be made.
+// instanceKey is fixed, so that the benchmark can create cursors for any position.
 var instanceKey = []byte("a key that protects nothing at all")
 
 // Serve serves the store in dir as `pdpp serve` does, without a rate limit, until
@@ -63,7 +63,7 @@ func Serve(ctx context.Context, dir string, ready func(addr string)) (err error)
 	return g.Wait()
 }
 
-// serveBare serves the handler that is compared with, as bare as net/http allows.
+// serveBare serves the baseline handler with a plain http.Server.
 func serveBare(ctx context.Context, h http.Handler, ready func(addr string)) error {
 	ln, err := listen()
 	if err != nil {
@@ -75,8 +75,8 @@ func serveBare(ctx context.Context, h http.Handler, ready func(addr string)) err
 
 func listen() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
 
-// serving runs a server in the background while fn works with its address, and
-// ends it before it returns.
+// serving runs a server in the background, calls fn with its address, and stops the server
+// before it returns.
 func serving(ctx context.Context, serve func(ctx context.Context, ready func(string)) error, fn func(addr string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -92,7 +92,7 @@ func serving(ctx context.Context, serve func(ctx context.Context, ready func(str
 	}
 }
 
-// canned answers every request with the next of some bodies.
+// canned answers every request with the next of a list of bodies.
 type canned struct {
 	bodies  [][]byte
 	lengths [][]string

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// stdio is the adapter in a process of its own, and a client that costs as little as
-// possible: one request at a time, whose answer is looked at for failure only.
+// stdio is an adapter process and its client, which uses as little CPU as possible: it sends
+// one request at a time and checks answers only for errors.
 type stdio struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
@@ -27,7 +27,7 @@ const initializeParams = `{"protocolVersion":"2025-11-25","capabilities":{},"cli
 // spawn starts the adapter and waits until it has answered initialize.
 func spawn(ctx context.Context, binary string, args ...string) (*stdio, error) {
 	cmd := exec.CommandContext(ctx, binary, append([]string{"mcp"}, args...)...)
-	cmd.Env = []string{} // nobody's settings
+	cmd.Env = []string{} // no settings of the user
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -46,10 +46,10 @@ func spawn(ctx context.Context, binary string, args ...string) (*stdio, error) {
 	return c, nil
 }
 
-// close ends the adapter in good order.
+// close closes the adapter's standard input and waits for its end.
 func (c *stdio) close() error { return errors.Join(c.in.Close(), c.cmd.Wait()) }
 
-// call makes a request and reads its answer; an error in it is one.
+// call sends a request and reads its answer. An error in the answer is returned.
 func (c *stdio) call(method, params string) error {
 	c.last++
 	request := `{"jsonrpc":"2.0","id":` + strconv.Itoa(c.last) + `,"method":"` + method + `","params":` + params + "}\n"
@@ -62,12 +62,12 @@ func (c *stdio) call(method, params string) error {
 	head := c.line[:min(len(c.line), 100)]
 	ours := bytes.Contains(head, fmt.Appendf(nil, `"id":%d,"result":`, c.last))
 	if !ours || bytes.HasSuffix(c.line, []byte(`,"isError":true}}`+"\n")) {
-		return fmt.Errorf("%s %s is answered with %.600s", method, params, c.line)
+		return fmt.Errorf("%s %s: the answer is %.600s", method, params, c.line)
 	}
 	return nil
 }
 
-// tool makes a call of a tool and tells how long it took.
+// tool calls a tool and returns how long it took.
 func (c *stdio) tool(name, args string) (time.Duration, error) {
 	start := time.Now()
 	err := c.call("tools/call", `{"name":"`+name+`","arguments":`+args+`}`)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Suite is the sizes of a run and where it works.
+// Suite describes a run: its sizes and its folder.
 type Suite struct {
 	Dir    string // a folder for stores; the caller removes it
 	Corpus *Corpus
@@ -19,21 +19,21 @@ type Suite struct {
 	Rounds       int           // of each side of a ratio
 	Round        time.Duration // of requests
 	Samples      int           // requests per store when latencies are compared
-	Calls        int           // tool calls before the memory of the adapter is looked at
-	Clients      int           // at once, in the end
-	Crowded      time.Duration // and for how long
+	Calls        int           // tool calls before the memory of the adapter is measured
+	Clients      int           // concurrent clients of Crowd
+	CrowdTime    time.Duration // how long they run
 
 	// Profiles, when not "", is the folder for a CPU profile per measurement.
 	Profiles string
-	// Progress is told what is going on; it may be called often.
+	// Progress reports the current step. It may be called often.
 	Progress func(format string, args ...any)
 }
 
-// folder makes a new folder for a store.
+// folder creates a new folder for a store.
 func (s *Suite) folder() (string, error) { return os.MkdirTemp(s.Dir, "store-") }
 
-// Build makes a store with n records through the real path of ingest, closes it
-// and gives its folder, and how fast it went.
+// Build creates a store of n records through the real path of ingest and closes it. It
+// returns its folder and the rate of ingest.
 func (s *Suite) Build(ctx context.Context, n int) (dir string, row Row, err error) {
 	if dir, err = s.folder(); err != nil {
 		return "", row, err
@@ -56,7 +56,7 @@ func (s *Suite) Build(ctx context.Context, n int) (dir string, row Row, err erro
 
 func perSecond(n int, took time.Duration) float64 { return float64(n) / took.Seconds() }
 
-// profiled runs one measured round under the CPU profiler when that is wanted.
+// profiled runs fn, under the CPU profiler if Profiles is set and the round is measured.
 func (s *Suite) profiled(name string, measured bool, fn func() error) (err error) {
 	if s.Profiles == "" || !measured {
 		return fn()
@@ -77,7 +77,7 @@ func (s *Suite) profiled(name string, measured bool, fn func() error) (err error
 	return fn()
 }
 
-// count writes a number with thousands separated.
+// count formats a number with separators between thousands.
 func count(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)

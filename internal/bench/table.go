@@ -16,7 +16,7 @@ type Row struct {
 	Ours     float64 `json:"ours"`
 	Baseline float64 `json:"baseline,omitempty"` // 0: there is none
 	Ratio    float64 `json:"ratio,omitempty"`
-	Target   *Target `json:"target,omitempty"` // nil: told for information
+	Target   *Target `json:"target,omitempty"` // nil: for information only
 	OK       bool    `json:"ok"`
 }
 
@@ -52,25 +52,25 @@ func (t *Target) String() string {
 	return fmt.Sprintf(">= %.2f", t.Bound)
 }
 
-// compare makes the row of two measurements.
+// compare returns the row of two measurements.
 func compare(what, unit string, ours, baseline float64, target *Target) Row {
 	ratio := ours / baseline
 	return Row{What: what, Unit: unit, Ours: ours, Baseline: baseline, Ratio: ratio, Target: target, OK: target.met(ratio)}
 }
 
-// state makes the row of one measurement.
+// state returns the row of one measurement.
 func state(what, unit string, ours float64, target *Target) Row {
 	return Row{What: what, Unit: unit, Ours: ours, Target: target, OK: target.met(ours)}
 }
 
-// Report is what a run found.
+// Report is the result of a run.
 type Report struct {
 	Cores     int    `json:"cores"`
 	GoVersion string `json:"go"`
 	Rows      []Row  `json:"rows"`
 }
 
-// NewReport is a report without rows.
+// NewReport returns a report without rows.
 func NewReport() *Report {
 	return &Report{Cores: runtime.GOMAXPROCS(0), GoVersion: runtime.Version()}
 }
@@ -96,7 +96,7 @@ func (r *Report) Print(w io.Writer) error {
 	return t.Flush()
 }
 
-// number writes a measurement with about three digits that mean something.
+// number formats a measurement with about three significant digits.
 func number(v float64) string {
 	switch {
 	case v >= 100:
@@ -107,7 +107,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// median of some measurements; 0 of none.
+// median returns the median of measurements; 0 for none.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// A letter far longer than ingest takes in one line, to see whether a window of it
-// costs the same anywhere.
+// A message far longer than the limit of a line of ingest. A window of it must cost the
+// same at any position.
 const (
 	letterBytes = 50 << 20
 	letterID    = "letter"
@@ -57,7 +57,7 @@ func (s *Suite) Windows(ctx context.Context) (Row, error) {
 	return compare(what, "ms", median(ms[1]), median(ms[0]), AtMost(1.5)), err
 }
 
-// storeLetter makes a store with one long letter and gives its length in characters.
+// storeLetter creates a store with one long message and returns its length in characters.
 func (s *Suite) storeLetter(ctx context.Context, dir string) (chars int, err error) {
 	w, err := NewWorld(ctx, dir)
 	if err != nil {

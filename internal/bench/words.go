@@ -10,14 +10,14 @@ func (d *dice) next() uint64 {
 	return mix(d.state)
 }
 
-// mix scrambles a number; different numbers stay different.
+// mix maps a number to a pseudo-random one. The mapping is one-to-one.
 func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
 
-// below gives a number in [0, n).
+// below returns a number in [0, n).
 func (d *dice) below(n int) int {
 	hi, _ := bits.Mul64(d.next(), uint64(n))
 	return int(hi)
@@ -28,11 +28,11 @@ const (
 	wheelSize      = 1 << 18
 )
 
-// vocabulary is a made-up language whose words are as unevenly frequent as those
-// of a real one: the r-th most frequent word has a share of about 1/r.
+// vocabulary is an invented language with the word frequencies of a real one: the r-th most
+// frequent word has a share of about 1/r.
 type vocabulary struct {
 	words []string
-	wheel []uint16 // each word as often as its share says
+	wheel []uint16 // indexes of words, each as often as its share
 }
 
 func newVocabulary() *vocabulary {
@@ -66,8 +66,8 @@ var (
 	codas  = []string{"", "", "", "l", "n", "r", "s", "t", "nd"}
 )
 
-// newWord makes a word of one to four syllables; frequent ones are short. One
-// word in fifty has a letter outside ASCII, as texts in most languages do.
+// newWord returns a word of one to four syllables; frequent words are short. One word in
+// fifty has a letter outside ASCII, as in most languages.
 func newWord(d *dice, rank int) string {
 	n := 2 + d.below(3)
 	if rank < 300 {
@@ -84,5 +84,5 @@ func newWord(d *dice, rank int) string {
 	return w
 }
 
-// pick draws a word.
+// pick returns a random word.
 func (v *vocabulary) pick(d *dice) string { return v.words[v.wheel[d.below(len(v.wheel))]] }

@@ -18,7 +18,7 @@ import (
 //go:embed mail.json
 var mailManifest []byte
 
-// The fixed names of a store that is measured.
+// The fixed names in a measured store.
 const (
 	stream    = "messages"
 	grantID   = pdpp.GrantID("grt_bench")
@@ -30,27 +30,27 @@ var connection = pdpp.Connection{
 	ID: "cin_bench", Connector: "mail", Name: "bench", Label: "Bench mailbox", Status: "active", CreatedAt: firstEmitted,
 }
 
-// grantedFields are most fields, but not all, so that answers are projected.
+// grantedFields are most of the fields, but not all, so that answers are projected.
 var grantedFields = []string{"id", "from", "subject", "body", "sent_at", "category", "amount", "is_read"}
 
-// World is a store with one mailbox, and a client that was granted most of it.
+// World is a store with one mailbox, and a client with a grant for most of it.
 type World struct {
 	Store    store.Store
 	Subject  pdpp.SubjectID
 	Manifest *pdpp.Manifest
 }
 
-// NewWorld makes a store without records in the folder dir.
+// NewWorld creates a store without records in the folder dir.
 func NewWorld(ctx context.Context, dir string) (*World, error) {
 	w, err := emptyWorld(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	err = w.Store.Update(ctx, func(tx store.Tx) error {
-		if err := w.found(tx); err != nil {
+		if err := w.createOwner(tx); err != nil {
 			return err
 		}
-		return w.admit(tx)
+		return w.createClient(tx)
 	})
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
@@ -58,7 +58,7 @@ func NewWorld(ctx context.Context, dir string) (*World, error) {
 	return w, nil
 }
 
-// emptyWorld makes a store without an owner.
+// emptyWorld creates a store without an owner.
 func emptyWorld(ctx context.Context, dir string) (*World, error) {
 	m, err := manifest.Parse(mailManifest)
 	if err != nil {
@@ -71,7 +71,7 @@ func emptyWorld(ctx context.Context, dir string) (*World, error) {
 	return &World{Store: db, Manifest: m}, nil
 }
 
-// OpenWorld opens a store that NewWorld made.
+// OpenWorld opens a store that NewWorld created.
 func OpenWorld(ctx context.Context, dir string) (*World, error) {
 	db, err := sqlite.Open(ctx, dir)
 	if err != nil {
@@ -99,7 +99,7 @@ func OpenWorld(ctx context.Context, dir string) (*World, error) {
 // Close closes the store.
 func (w *World) Close() error { return w.Store.Close() }
 
-func (w *World) found(tx store.Tx) error {
+func (w *World) createOwner(tx store.Tx) error {
 	owner, err := tx.CreateSubject(ownerName, firstEmitted)
 	if err != nil {
 		return err
@@ -108,8 +108,8 @@ func (w *World) found(tx store.Tx) error {
 	return tx.PutManifest(owner.ID, w.Manifest)
 }
 
-// admit gives a client its grant and token.
-func (w *World) admit(tx store.Tx) error {
+// createClient creates the connection, and a client with its grant and token.
+func (w *World) createClient(tx store.Tx) error {
 	if err := tx.PutConnection(w.Subject, connection); err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (w *World) admit(tx store.Tx) error {
 	}, store.HashToken(token))
 }
 
-// Ingest takes n records from NDJSON as `pdpp ingest` does, and fails unless all
-// are accepted. progress, when not nil, is told how many are stored.
+// Ingest stores n records from NDJSON as `pdpp ingest` does. It fails unless all are
+// accepted. It calls progress, if not nil, with the number of stored records.
 func (w *World) Ingest(ctx context.Context, lines io.Reader, n int, progress func(done int)) (time.Duration, error) {
 	return w.ingest(ctx, connection, lines, n, progress)
 }
@@ -146,7 +146,7 @@ func (w *World) ingest(ctx context.Context, c pdpp.Connection, lines io.Reader, 
 	return took, err
 }
 
-// tidy does the housekeeping that a server does when it has nothing else to do.
+// tidy does the maintenance that a server does while it is idle.
 func (w *World) tidy(ctx context.Context) error {
 	for more := true; more; {
 		err := w.Store.Update(ctx, func(tx store.Tx) (err error) {

@@ -15,17 +15,16 @@ import (
 	"pdpp/internal/bench"
 )
 
-// serveFlag makes this program a server: a process of its own, whose memory is
-// its own too.
+// serveFlag makes this program a server. A separate process has its own memory to measure.
 const serveFlag = "serve-store"
 
-// serveChild serves until its standard input ends, as it does when the parent is
-// gone for whatever reason. It writes its address as the only line.
+// serveChild serves until its standard input ends, which it does when the parent exits for
+// any reason. It prints one line with its address.
 func serveChild(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, in) // any end will do
+		_, _ = io.Copy(io.Discard, in) // an error ends it too
 		cancel()
 	}()
 	return bench.Serve(ctx, dir, func(addr string) { fmt.Fprintln(out, addr) })
@@ -39,7 +38,7 @@ type child struct {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// withChild runs a server of the store in dir while fn works with it.
+// withChild runs a server of the store in dir while it calls fn.
 func withChild(ctx context.Context, dir string, fn func(*child) error) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -67,7 +66,7 @@ func withChild(ctx context.Context, dir string, fn func(*child) error) error {
 	return errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// build makes the program that is measured, as `make build` does.
+// build builds the program to measure, as `make build` does.
 func build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "pdpp")
 	if runtime.GOOS == "windows" {

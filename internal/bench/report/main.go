@@ -1,5 +1,5 @@
-// Command report measures the program and prints how it compares: `make bench`.
-// See package bench for what is measured and docs/performance.md for results.
+// Command report measures the program and prints a table of ratios: `make bench`.
+// Package bench describes the measurements, docs/performance.md has results.
 package main
 
 import (
@@ -48,11 +48,11 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	f := flag.NewFlagSet("report", flag.ContinueOnError)
 	f.SetOutput(errOut)
 	f.IntVar(&o.records, "records", 1_000_000, "records of the large store")
-	f.BoolVar(&o.quick, "quick", false, "a fast look: 100,000 records, fewer and shorter rounds")
-	f.Func("only", "measure only ingest, http, growth, memory, window, changes, mcp or hosted; several with commas", func(s string) error {
+	f.BoolVar(&o.quick, "quick", false, "a short run: 100,000 records, fewer and shorter rounds")
+	f.Func("only", "measure only ingest, http, growth, memory, window, changes, mcp or hosted; separate several with commas", func(s string) error {
 		for name := range strings.SplitSeq(s, ",") {
 			if !slices.Contains(steps, name) {
-				return fmt.Errorf("there is no %q, only %q", name, steps)
+				return fmt.Errorf("unknown measurement %q; choose from %q", name, steps)
 			}
 			o.only = append(o.only, name)
 		}

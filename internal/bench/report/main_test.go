@@ -10,7 +10,7 @@ import (
 	"pdpp/internal/bench"
 )
 
-// TestMain is the report itself when a test of it starts a server process.
+// TestMain runs the report itself when a test starts it as a server process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "-"+serveFlag {
 		main()
@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestWholeReport runs every measurement at a size at which the figures mean
-// nothing; only that there are some is looked at.
+// TestWholeReport runs every measurement at a tiny size. It checks only that every row has
+// a value.
 func TestWholeReport(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	profiles := t.TempDir()
@@ -51,7 +51,7 @@ func TestWholeReport(t *testing.T) {
 		}
 	}
 	if len(missing) > 0 {
-		t.Errorf("the report lacks %q:\n%s", missing, out.String())
+		t.Errorf("the report has no rows %q:\n%s", missing, out.String())
 	}
 	for _, name := range []string{"ingest", "detail", "page", "filtered"} {
 		if info, err := os.Stat(profiles + "/" + name + ".pprof"); err != nil || info.Size() == 0 {
@@ -60,7 +60,7 @@ func TestWholeReport(t *testing.T) {
 	}
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("files that were not removed: %v, %v", left, err)
 	}
 }
 

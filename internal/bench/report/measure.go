@@ -23,7 +23,7 @@ type measurement struct {
 func newMeasurement(o options, dir string, p *progress) *measurement {
 	s := &bench.Suite{
 		Dir: dir, Corpus: bench.NewCorpus(), Small: min(smallStore, o.records/2), Large: o.records,
-		Rounds: o.rounds, Round: o.round, Samples: min(400, o.records/2), Calls: min(10_000, o.records), Clients: min(1000, o.records), Crowded: 20 * o.round, Profiles: o.profiles, Progress: p.say,
+		Rounds: o.rounds, Round: o.round, Samples: min(400, o.records/2), Calls: min(10_000, o.records), Clients: min(1000, o.records), CrowdTime: 20 * o.round, Profiles: o.profiles, Progress: p.say,
 	}
 	return &measurement{options: o, suite: s, report: bench.NewReport()}
 }
@@ -32,7 +32,7 @@ func (m *measurement) wants(step string) bool {
 	return len(m.only) == 0 || slices.Contains(m.only, step)
 }
 
-// needsLarge tells whether the large store is built anyway.
+// needsLarge reports whether another measurement builds the large store.
 func (m *measurement) needsLarge() bool { return m.wants("growth") || m.wants("memory") }
 
 func (m *measurement) add(rows ...bench.Row) { m.report.Rows = append(m.report.Rows, rows...) }
@@ -43,7 +43,7 @@ func (m *measurement) all(ctx context.Context) error {
 		do   func(context.Context) error
 	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}, {"mcp", m.mcp}, {"hosted", m.hosted}} {
 		if !m.wants(step.name) || step.name == "memory" && m.wants("growth") {
-			continue // the memory is that of the server whose growth was measured
+			continue // growth measures the memory of its server
 		}
 		if err := step.do(ctx); err != nil {
 			return err
@@ -52,7 +52,7 @@ func (m *measurement) all(ctx context.Context) error {
 	return nil
 }
 
-// ingest compares at the small size and, in a full run, at five times that.
+// ingest measures the small size and, in a full run, five times that size.
 func (m *measurement) ingest(ctx context.Context) error {
 	sizes := []int{m.suite.Small}
 	if !m.quick && m.records >= 5*m.suite.Small {
@@ -68,7 +68,7 @@ func (m *measurement) ingest(ctx context.Context) error {
 	return nil
 }
 
-// http measures the small store and, when there is one, the large one.
+// http measures the small store and, if it is needed anyway, the large one.
 func (m *measurement) http(ctx context.Context) error {
 	small, err := m.store(ctx, &m.small, m.suite.Small)
 	if err != nil {
@@ -88,8 +88,8 @@ func (m *measurement) http(ctx context.Context) error {
 	return err
 }
 
-// growth compares the stores behind servers of their own, and then looks at the
-// memory of the one with the large store.
+// growth compares a server of the small store with one of the large store. Then it measures
+// the memory of the latter.
 func (m *measurement) growth(ctx context.Context) error {
 	small, err := m.store(ctx, &m.small, m.suite.Small)
 	if err != nil {
@@ -125,7 +125,7 @@ func (m *measurement) memory(ctx context.Context) error {
 	return withChild(ctx, large, func(c *child) error { return m.resident(ctx, c, large) })
 }
 
-// changes reads as many changes as the contract names, fewer in a quick run.
+// changes reads 100,000 changes, or fewer if the large store has fewer records.
 func (m *measurement) changes(ctx context.Context) error {
 	row, err := m.suite.Changes(ctx, min(100_000, m.records))
 	if err == nil {
@@ -142,7 +142,7 @@ func (m *measurement) window(ctx context.Context) error {
 	return err
 }
 
-// mcp measures the adapter, the program as it is built, in front of the small store.
+// mcp measures the built program as an adapter of the small store.
 func (m *measurement) mcp(ctx context.Context) error {
 	small, err := m.store(ctx, &m.small, m.suite.Small)
 	if err != nil {
@@ -159,7 +159,7 @@ func (m *measurement) mcp(ctx context.Context) error {
 	})
 }
 
-// hosted measures the hosted endpoint in front of the small store.
+// hosted measures the hosted endpoint over the small store.
 func (m *measurement) hosted(ctx context.Context) error {
 	small, err := m.store(ctx, &m.small, m.suite.Small)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// progress shows on a terminal what is going on, in one line; elsewhere nothing.
+// progress shows the current step in one line of a terminal, and nothing elsewhere.
 type progress struct {
-	w    io.Writer // nil: nobody looks
+	w    io.Writer // nil: not a terminal
 	last string
 	at   time.Time
 }
@@ -34,7 +34,7 @@ func (p *progress) say(format string, args ...any) {
 	fmt.Fprintf(p.w, "\r\x1b[K"+format, args...)
 }
 
-// clear takes the line away.
+// clear removes the line.
 func (p *progress) clear() {
 	if p.w != nil {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// client makes requests and checks what every answer must be.
+// client sends requests and checks the answers.
 type client struct {
 	world  *world
 	server *server
 	report *report
 }
 
-// do makes a request. The body is nil when there is no usable answer: the server is
-// down, or it said that it is busy. Everything else that is no success is reported.
+// do sends a request and returns the body of the answer. It returns nil while the server is
+// down or busy. It reports any other failure as a problem.
 func (c *client) do(ctx context.Context, token, method, path, mediaType string, body []byte) []byte {
 	epoch := c.server.epoch.Load()
 	status, answer, err := c.send(ctx, token, method, path, mediaType, body)
@@ -25,11 +25,11 @@ func (c *client) do(ctx context.Context, token, method, path, mediaType string, 
 	case ctx.Err() != nil:
 		return nil
 	case err != nil && (epoch%2 == 1 || epoch != c.server.epoch.Load()):
-		c.report.count("not reached while it was down")
+		c.report.count("refused while down")
 		pause(ctx, 100*time.Millisecond)
 		return nil
 	case err != nil:
-		c.report.broken("%s %.80s: %v", method, path, err)
+		c.report.problem("%s %.80s: %v", method, path, err)
 		return nil
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		c.report.count("busy")
@@ -38,10 +38,10 @@ func (c *client) do(ctx context.Context, token, method, path, mediaType string, 
 	case status == http.StatusNoContent:
 		return []byte("{}")
 	case status != http.StatusOK:
-		c.report.broken("%s %.80s: %d %.200s", method, path, status, answer)
+		c.report.problem("%s %.80s: %d %.200s", method, path, status, answer)
 		return nil
 	case !json.Valid(answer):
-		c.report.broken("%s %.80s: the answer is no JSON: %.200q", method, path, answer)
+		c.report.problem("%s %.80s: the answer is not JSON: %.200q", method, path, answer)
 		return nil
 	}
 	c.report.count("answers")

@@ -1,14 +1,14 @@
-// Command soak runs the program under a mixed load for some minutes and checks what
-// it promises whatever happens: `make soak`.
+// Command soak runs the program under a mixed load for some minutes and checks guarantees
+// that must hold under any load: `make soak`.
 //
-// A real server process answers fast and slow readers, searches over planted long
-// texts, ingests, deletes and re-declarations, is killed and started again, while
-// another process withdraws grants. In the end the run fails when
+// A real server process answers fast and slow readers, searches over long texts, ingests,
+// deletes and new manifests. It is killed and restarted, while another process revokes
+// grants. The run fails if
 //
-//   - the server needed more memory than it may,
-//   - a withdrawal took longer than it may, or its token still read anything after it,
-//   - a record whose ingest was acknowledged is missing,
-//   - an answer was broken, or was an error that load does not explain.
+//   - the server used more memory than its limit,
+//   - a revocation took longer than its limit, or its token could still read afterwards,
+//   - a record is missing whose ingest was acknowledged,
+//   - an answer was malformed, or was an error that load does not explain.
 //
-// Unlike a test it looks at the clock, so it is not part of `make test`.
+// Unlike a test it measures time, so it is not part of `make test`.
 package main

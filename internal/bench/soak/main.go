@@ -28,19 +28,19 @@ type options struct {
 	length    time.Duration
 	records   int
 	killEvery time.Duration
-	memory    int64         // MB that the server may need
-	revoke    time.Duration // that a withdrawal may take
+	memory    int64         // limit for the server, in MB
+	revoke    time.Duration // limit for a revocation
 }
 
 func parse(args []string) (options, error) {
 	var o options
 	f := flag.NewFlagSet("soak", flag.ContinueOnError)
-	f.StringVar(&o.program, "program", "bin/pdpp", "the program to run")
-	f.DurationVar(&o.length, "for", 10*time.Minute, "how long the load lasts")
-	f.IntVar(&o.records, "records", 20_000, "records there are before it begins")
-	f.DurationVar(&o.killEvery, "kill", time.Minute, "how often the server is killed")
-	f.Int64Var(&o.memory, "memory", 512, "MB of memory the server may need")
-	f.DurationVar(&o.revoke, "revoke", 2*time.Second, "how long the withdrawal of a grant may take")
+	f.StringVar(&o.program, "program", "bin/pdpp", "program to run")
+	f.DurationVar(&o.length, "for", 10*time.Minute, "duration of the load")
+	f.IntVar(&o.records, "records", 20_000, "records before the load begins")
+	f.DurationVar(&o.killEvery, "kill", time.Minute, "interval between kills of the server")
+	f.Int64Var(&o.memory, "memory", 512, "limit for the memory of the server, in MB")
+	f.DurationVar(&o.revoke, "revoke", 2*time.Second, "limit for the time of a revocation")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
 	report := newReport(o)
-	fmt.Println("making the data")
+	fmt.Println("creating the data")
 	w, err := prepare(ctx, o, dir)
 	if err != nil {
 		return err
@@ -76,21 +76,21 @@ func run(ctx context.Context, args []string) (err error) {
 	fmt.Printf("load for %v\n", o.length)
 	loaded, cancel := context.WithTimeout(ctx, o.length)
 	defer cancel()
-	var ledger ledger
-	apply(loaded, o, w, server, report, &ledger)
+	var acked acknowledged
+	apply(loaded, o, w, server, report, &acked)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	fmt.Println("looking for every acknowledged record")
-	if err := ledger.verify(ctx, w, server); err != nil {
-		report.broken("%v", err)
+	fmt.Println("checking all acknowledged records")
+	if err := acked.verify(ctx, w, server); err != nil {
+		report.problem("%v", err)
 	}
 	server.measure()
 	return report.print()
 }
 
-// apply runs every kind of load until ctx ends, and shows how it goes.
-func apply(ctx context.Context, o options, w *world, s *server, r *report, l *ledger) {
+// apply runs every kind of load until ctx ends, and prints the progress.
+func apply(ctx context.Context, o options, w *world, s *server, r *report, acked *acknowledged) {
 	var running sync.WaitGroup
 	start := func(n int, load func(ctx context.Context, i int)) {
 		for i := range n {
@@ -102,15 +102,15 @@ func apply(ctx context.Context, o options, w *world, s *server, r *report, l *le
 		}
 	}
 	c := &client{world: w, server: s, report: r}
-	start(6, c.readSomething)
+	start(6, c.readAny)
 	start(2, c.searchLongTexts)
 	start(48, c.readPageSlowly)
 	start(8, c.readExpansionSlowly)
-	start(2, func(ctx context.Context, i int) { c.ingestSome(ctx, i, l) })
-	start(2, c.ingestMuch)
+	start(2, func(ctx context.Context, i int) { c.ingestBatch(ctx, i, acked) })
+	start(2, c.ingestLarge)
 	start(1, c.fillAndDelete)
-	start(1, c.declareAnew)
-	start(1, c.withdraw)
+	start(1, c.changeManifest)
+	start(1, c.revoke)
 	start(1, func(ctx context.Context, _ int) {
 		if pause(ctx, o.killEvery) {
 			s.restart(ctx)
@@ -125,7 +125,7 @@ func apply(ctx context.Context, o options, w *world, s *server, r *report, l *le
 	running.Wait()
 }
 
-// pause waits, and reports whether it did so to the end.
+// pause waits for d. It returns false if ctx ends before.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

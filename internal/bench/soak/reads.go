@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// readSomething makes one read of any kind.
-func (c *client) readSomething(ctx context.Context, i int) {
+// readAny makes one read of a random kind.
+func (c *client) readAny(ctx context.Context, i int) {
 	token := c.world.readers[i%len(c.world.readers)]
 	base := c.world.conns["base"]
 	switch rand.IntN(7) {
@@ -37,18 +37,19 @@ func (c *client) call(ctx context.Context, token, params string) {
 	c.do(ctx, token, http.MethodPost, "/mcp", "application/json", []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+params+`}`))
 }
 
-// searchLongTexts searches for what only the planted long texts hold.
+// searchLongTexts searches for words that only the long texts contain.
 func (c *client) searchLongTexts(ctx context.Context, i int) {
 	c.get(ctx, c.world.readers[i], "/v1/search?q=needle+garden")
 	pause(ctx, 50*time.Millisecond)
 }
 
-// readPageSlowly asks for whole records of several MB and takes its time to read them.
+// readPageSlowly requests whole records of several MB and reads the answer slowly.
 func (c *client) readPageSlowly(ctx context.Context, i int) {
 	c.readSlowly(ctx, c.world.readers[i%len(c.world.readers)], "/v1/streams/messages/records?connection_id="+c.world.conns["large"])
 }
 
-// readExpansionSlowly asks for one record with many large children.
+// readExpansionSlowly requests one record with many large children and reads the answer
+// slowly.
 func (c *client) readExpansionSlowly(ctx context.Context, i int) {
 	c.readSlowly(ctx, c.world.readers[i%len(c.world.readers)],
 		"/v1/streams/messages/records/large-0?expand=parts&expand_limit[parts]=15&connection_id="+c.world.conns["large"])

@@ -17,25 +17,25 @@ type report struct {
 	mu       sync.Mutex
 	began    time.Time
 	counts   map[string]int
-	peak     int64 // memory of the server, MB
-	slowest  time.Duration
+	peak     int64         // memory of the server, MB
+	slowest  time.Duration // revocation
 	problems []string
-	seen     map[string]int // kinds of problems; of each the first few are kept
+	seen     map[string]int // number of problems of each kind; the first five are kept
 }
 
 func newReport(o options) *report {
 	return &report{o: o, began: time.Now(), counts: map[string]int{}, seen: map[string]int{}}
 }
 
-// count counts something that is as it should be.
+// count counts an expected event.
 func (r *report) count(what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.counts[what]++
 }
 
-// broken notes a broken promise.
-func (r *report) broken(format string, args ...any) {
+// problem records a violated guarantee.
+func (r *report) problem(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen[format]++; r.seen[format] > 5 {
@@ -44,30 +44,30 @@ func (r *report) broken(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf("%v: ", time.Since(r.began).Round(time.Second))+fmt.Sprintf(format, args...))
 }
 
-// memory notes how much memory the server needed at most so far.
+// memory records the peak memory of the server so far.
 func (r *report) memory(mb int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.peak = max(r.peak, mb)
 }
 
-// withdrawal notes how long a withdrawal took.
-func (r *report) withdrawal(took time.Duration) {
+// revocation records how long a revocation took.
+func (r *report) revocation(took time.Duration) {
 	if took > r.o.revoke {
-		r.broken("a withdrawal took %v, bound %v", took.Round(time.Millisecond), r.o.revoke)
+		r.problem("a revocation took %v, limit %v", took.Round(time.Millisecond), r.o.revoke)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.counts["withdrawals"]++
+	r.counts["revocations"]++
 	r.slowest = max(r.slowest, took)
 }
 
-// line is how it goes, on one line.
+// line summarizes the run in one line.
 func (r *report) line() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%5v  memory %d MB, slowest withdrawal %v, problems %d", time.Since(r.began).Round(time.Second),
+	fmt.Fprintf(&b, "%5v  memory %d MB, slowest revocation %v, problems %d", time.Since(r.began).Round(time.Second),
 		r.peak, r.slowest.Round(time.Millisecond), r.total())
 	for _, name := range slices.Sorted(maps.Keys(r.counts)) {
 		fmt.Fprintf(&b, ", %s %d", name, r.counts[name])
@@ -75,7 +75,7 @@ func (r *report) line() string {
 	return b.String()
 }
 
-// total is how many promises were broken.
+// total returns the number of problems.
 func (r *report) total() int {
 	n := 0
 	for _, times := range r.seen {
@@ -84,27 +84,27 @@ func (r *report) total() int {
 	return n
 }
 
-// print shows the result, when all load has ended. The error says that a promise was
-// broken.
+// print prints the result after the load has ended. It returns an error if there were
+// problems.
 func (r *report) print() error {
 	if r.peak > r.o.memory {
-		r.broken("the server needed %d MB, bound %d MB", r.peak, r.o.memory)
+		r.problem("the server used %d MB, limit %d MB", r.peak, r.o.memory)
 	}
-	if r.counts["withdrawals"] == 0 || r.counts["acknowledged"] == 0 || r.counts["kills"] == 0 {
-		r.broken("the run was too short: it needs a withdrawal, an ingest and a kill at least")
+	if r.counts["revocations"] == 0 || r.counts["acknowledged"] == 0 || r.counts["kills"] == 0 {
+		r.problem("the run was too short: it needs at least one revocation, one ingest and one kill")
 	}
 	fmt.Println(r.line())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.problems) == 0 {
-		fmt.Println("all promises held")
+		fmt.Println("no problems found")
 		return nil
 	}
 	for _, p := range r.problems {
-		fmt.Println("BROKEN", p)
+		fmt.Println("PROBLEM", p)
 	}
 	if more := r.total() - len(r.problems); more > 0 {
-		fmt.Printf("BROKEN and %d more like these\n", more)
+		fmt.Printf("PROBLEM and %d more like these\n", more)
 	}
-	return errors.New("a promise was broken")
+	return errors.New("there were problems")
 }

@@ -16,15 +16,14 @@ import (
 	"time"
 )
 
-// server is the program's server, in a process that is killed and started again on
-// the same address.
+// server is a server process that is killed and restarted on the same address.
 type server struct {
 	world  *world
 	report *report
 	addr   string
 
-	// epoch is odd while the server is down. A request that fails although the
-	// epoch stayed the same, and even, found a fault.
+	// epoch is odd while the server is down. A failed request is a problem if the epoch was
+	// even and did not change.
 	epoch atomic.Int64
 
 	mu  sync.Mutex
@@ -73,7 +72,7 @@ func (s *server) start(ctx context.Context) error {
 		}
 	}
 	text, err := os.ReadFile(s.log.Name())
-	return errors.Join(fmt.Errorf("the server does not come up:\n%s", text), err)
+	return errors.Join(fmt.Errorf("the server does not start:\n%s", text), err)
 }
 
 func (s *server) url() string { return "http://" + s.addr }
@@ -84,11 +83,11 @@ func (s *server) restart(ctx context.Context) {
 	s.kill()
 	s.report.count("kills")
 	if err := s.start(ctx); err != nil && ctx.Err() == nil {
-		s.report.broken("after a kill: %v", err)
+		s.report.problem("after a kill: %v", err)
 	}
 }
 
-// kill ends the process without asking it.
+// kill kills the process.
 func (s *server) kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,14 +96,13 @@ func (s *server) kill() {
 	}
 	s.epoch.Add(1)
 	if err := s.cmd.Process.Kill(); err != nil {
-		s.report.broken("kill: %v", err)
+		s.report.problem("kill: %v", err)
 	}
-	_ = s.cmd.Wait() // says that it was killed
+	_ = s.cmd.Wait() // returns that it was killed
 	s.cmd = nil
 }
 
-// measure notes the most memory that the process needed so far, where the system
-// tells.
+// measure records the peak memory of the process, if the system reports it.
 func (s *server) measure() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +118,7 @@ func (s *server) measure() {
 	kb, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	n, err := strconv.ParseInt(kb, 10, 64)
 	if err != nil {
-		s.report.broken("the memory of the server cannot be read: %v", err)
+		s.report.problem("the memory of the server cannot be read: %v", err)
 		return
 	}
 	s.report.memory(n / 1000)

@@ -18,20 +18,20 @@ import (
 //go:embed mail.json
 var manifest string
 
-// world is the data folder and what the load needs to know of it.
+// world is the data folder with its connections and tokens.
 type world struct {
 	program string
-	dir     string // everything of this run
+	dir     string // all files of this run
 	data    string // the program's data folder
 	owner   string // token
 	conns   map[string]string
-	readers []string // tokens of clients that are never withdrawn
+	readers []string // tokens of grants that are never revoked
 
 	declarations atomic.Int64
 }
 
-// connections are filled by different loads: base does not change, live grows,
-// scratch is filled and deleted, large holds long texts and many parts.
+// connections are used by different loads: base does not change, live grows, scratch is
+// filled and deleted, large contains long texts and many parts.
 var connections = []string{"base", "live", "scratch", "large"}
 
 const (
@@ -65,14 +65,14 @@ func prepare(ctx context.Context, o options, dir string) (*world, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if err := w.plantLongTexts(ctx); err != nil {
+	if err := w.storeLongTexts(ctx); err != nil {
 		return nil, err
 	}
-	return w, w.makeTokens(ctx)
+	return w, w.createTokens(ctx)
 }
 
-// plantLongTexts stores the mail that somebody could send to make reads expensive.
-func (w *world) plantLongTexts(ctx context.Context) error {
+// storeLongTexts stores mail like that of an attacker who wants to make reads expensive.
+func (w *world) storeLongTexts(ctx context.Context) error {
 	err := w.ingest(ctx, "large", "messages", func(b *bufio.Writer) {
 		for i := range longTexts {
 			writeMessage(b, fmt.Sprint("large-", i), strings.Repeat(words(1000), longSize/7000)+" needle")
@@ -88,7 +88,7 @@ func (w *world) plantLongTexts(ctx context.Context) error {
 	})
 }
 
-func (w *world) makeTokens(ctx context.Context) error {
+func (w *world) createTokens(ctx context.Context) error {
 	var owner struct {
 		Token string `json:"access_token"`
 	}
@@ -123,8 +123,8 @@ func (w *world) grant(ctx context.Context, client string) (g issued, err error) 
 
 func (w *world) manifestFile() string { return filepath.Join(w.dir, "mail.json") }
 
-// declaration is the next version of the manifest. Every second one also
-// searches categories, so that each makes the server build its index anew.
+// declaration returns the next version of the manifest. Every second version also makes
+// categories searchable, so that each version rebuilds the index.
 func (w *world) declaration() string {
 	n := w.declarations.Add(1)
 	text := strings.Replace(manifest, `"declaration_version": "1"`, fmt.Sprintf(`"declaration_version": "%d"`, n), 1)

@@ -15,31 +15,31 @@ import (
 
 const batch = 200
 
-// ledger knows which records were acknowledged: of each writer, those below a number.
-type ledger struct {
+// acknowledged has the number of acknowledged records of each writer.
+type acknowledged struct {
 	mu   sync.Mutex
 	next map[int]int
 }
 
-func (l *ledger) at(writer int) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.next[writer]
+func (a *acknowledged) at(writer int) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.next[writer]
 }
 
-func (l *ledger) acknowledge(writer, n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.next == nil {
-		l.next = map[int]int{}
+func (a *acknowledged) add(writer, n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.next == nil {
+		a.next = map[int]int{}
 	}
-	l.next[writer] += n
+	a.next[writer] += n
 }
 
-// ingestSome stores a batch of small records, and sends it again until it was
-// acknowledged.
-func (c *client) ingestSome(ctx context.Context, writer int, l *ledger) {
-	first := l.at(writer)
+// ingestBatch stores a batch of small records. The next call sends the same batch again if
+// it was not acknowledged.
+func (c *client) ingestBatch(ctx context.Context, writer int, acked *acknowledged) {
+	first := acked.at(writer)
 	var lines bytes.Buffer
 	b := bufio.NewWriter(&lines)
 	for i := range batch {
@@ -47,13 +47,13 @@ func (c *client) ingestSome(ctx context.Context, writer int, l *ledger) {
 	}
 	b.Flush()
 	if c.ingest(ctx, "live", lines.Bytes()) == batch {
-		l.acknowledge(writer, batch)
+		acked.add(writer, batch)
 		c.report.count("acknowledged")
 	}
 	pause(ctx, 500*time.Millisecond)
 }
 
-// ingest sends lines and returns how many were accepted.
+// ingest sends lines and returns the number of accepted ones.
 func (c *client) ingest(ctx context.Context, connection string, lines []byte) int {
 	answer := c.do(ctx, c.world.owner, http.MethodPost, "/v1/ingest/messages?connection_id="+c.world.conns[connection], "application/x-ndjson", lines)
 	var counts struct {
@@ -64,13 +64,13 @@ func (c *client) ingest(ctx context.Context, connection string, lines []byte) in
 		return 0
 	}
 	if err := json.Unmarshal(answer, &counts); err != nil || counts.Rejected > 0 {
-		c.report.broken("ingest: %v %.200s", err, answer)
+		c.report.problem("ingest: %v %.200s", err, answer)
 	}
 	return counts.Accepted
 }
 
-// ingestMuch sends the largest body that the server takes.
-func (c *client) ingestMuch(ctx context.Context, i int) {
+// ingestLarge sends a body close to the limit of the server.
+func (c *client) ingestLarge(ctx context.Context, i int) {
 	var lines bytes.Buffer
 	b := bufio.NewWriter(&lines)
 	for n := range 9 {
@@ -81,8 +81,8 @@ func (c *client) ingestMuch(ctx context.Context, i int) {
 	pause(ctx, 20*time.Second)
 }
 
-// fillAndDelete stores many records with a command, beside the server, and deletes
-// them all through it.
+// fillAndDelete stores many records with a command while the server runs, and deletes them
+// through the server.
 func (c *client) fillAndDelete(ctx context.Context, _ int) {
 	err := c.world.ingest(ctx, "scratch", "messages", func(b *bufio.Writer) {
 		for i := range 5000 {
@@ -90,36 +90,36 @@ func (c *client) fillAndDelete(ctx context.Context, _ int) {
 		}
 	})
 	if err != nil && ctx.Err() == nil {
-		c.report.broken("%v", err)
+		c.report.problem("%v", err)
 	}
 	c.do(ctx, c.world.owner, http.MethodDelete, "/v1/streams/messages/records?connection_id="+c.world.conns["scratch"], "", nil)
 	c.report.count("streams deleted")
 	pause(ctx, 20*time.Second)
 }
 
-// declareAnew changes the manifest, so that all records are indexed again.
-func (c *client) declareAnew(ctx context.Context, _ int) {
+// changeManifest changes the manifest, so that all records are indexed again.
+func (c *client) changeManifest(ctx context.Context, _ int) {
 	if !pause(ctx, time.Minute) {
 		return
 	}
 	if err := os.WriteFile(c.world.manifestFile(), []byte(c.world.declaration()), 0o600); err != nil {
-		c.report.broken("%v", err)
+		c.report.problem("%v", err)
 		return
 	}
 	_, err := c.world.command(ctx, "ingest", "--manifest", c.world.manifestFile(), "--connection", "base", os.DevNull)
 	if err != nil && ctx.Err() == nil {
-		c.report.broken("%v", err)
+		c.report.problem("%v", err)
 	}
 	c.report.count("declarations")
 }
 
-// withdraw makes a grant, reads with it, withdraws it with a command, and reads again.
-func (c *client) withdraw(ctx context.Context, _ int) {
+// revoke creates a grant, reads with it, revokes it with a command, and reads again.
+func (c *client) revoke(ctx context.Context, _ int) {
 	defer pause(ctx, 2*time.Second)
 	g, err := c.world.grant(ctx, "Passing")
 	if err != nil {
 		if ctx.Err() == nil {
-			c.report.count("grants not made") // an ordinary command may give up when the store is busy
+			c.report.count("grants not created") // the command may give up while the store is busy
 		}
 		return
 	}
@@ -127,19 +127,19 @@ func (c *client) withdraw(ctx context.Context, _ int) {
 	start := time.Now()
 	if _, err := c.world.command(ctx, "grants", "revoke", g.ID); err != nil {
 		if ctx.Err() == nil {
-			c.report.broken("%v", err)
+			c.report.problem("%v", err)
 		}
 		return
 	}
-	c.report.withdrawal(time.Since(start))
+	c.report.revocation(time.Since(start))
 	status, answer, err := c.send(ctx, g.Token, http.MethodGet, "/v1/streams", "", nil)
 	if err == nil && status == http.StatusOK {
-		c.report.broken("a withdrawn grant still reads: %.200s", answer)
+		c.report.problem("a revoked grant can still read: %.200s", answer)
 	}
 }
 
-// verify looks for every acknowledged record.
-func (l *ledger) verify(ctx context.Context, w *world, s *server) error {
+// verify checks that every acknowledged record is stored.
+func (a *acknowledged) verify(ctx context.Context, w *world, s *server) error {
 	c := &client{world: w, server: s}
 	have := map[string]bool{}
 	path := "/v1/streams/messages/records?limit=100&fields=id&connection_id=" + w.conns["live"]
@@ -148,7 +148,7 @@ func (l *ledger) verify(ctx context.Context, w *world, s *server) error {
 		if err != nil {
 			return err
 		}
-		if status == http.StatusServiceUnavailable && tries < 600 { // an index may still be under way
+		if status == http.StatusServiceUnavailable && tries < 600 { // the index may still be rebuilt
 			tries++
 			if !pause(ctx, time.Second) {
 				return ctx.Err()
@@ -175,7 +175,7 @@ func (l *ledger) verify(ctx context.Context, w *world, s *server) error {
 		next = page.Links.Next
 	}
 	lost := 0
-	for writer, n := range l.next {
+	for writer, n := range a.next {
 		for i := range n {
 			if !have[fmt.Sprintf("live-%d-%d", writer, i)] {
 				lost++
@@ -185,6 +185,6 @@ func (l *ledger) verify(ctx context.Context, w *world, s *server) error {
 	if lost > 0 {
 		return fmt.Errorf("%d of %d acknowledged records are missing", lost, len(have)+lost)
 	}
-	fmt.Printf("all acknowledged records are there, among %d\n", len(have))
+	fmt.Printf("all acknowledged records are stored, among %d\n", len(have))
 	return nil
 }
