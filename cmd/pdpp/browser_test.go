@@ -24,18 +24,18 @@ type pageCall struct {
 	Body    string            `json:"body,omitempty"`
 }
 
-// pageAnswer is what the script could see of the answer.
+// pageAnswer is the part of the answer that the script could read.
 type pageAnswer struct {
-	Refused   string // the browser's reason to show nothing
+	Refused   string // why the browser withheld the answer
 	Status    int
 	Challenge string
 	RequestID string
 	Body      string
 }
 
-// browse opens the page of an origin in a headless Chromium and gives what its script
-// saw. Names below .example are this machine to that browser: a loopback name would be
-// allowed by every server (H-55).
+// browse opens a page of an origin in a headless Chromium and returns what its script could
+// read. The browser resolves names below .example to this machine, because every server
+// allows loopback names (H-55).
 func browse(t *testing.T, chromium, origin string, calls []pageCall) []pageAnswer {
 	t.Helper()
 	list, err := json.Marshal(calls)
@@ -90,8 +90,8 @@ func TestBrowser(t *testing.T) {
 		return out
 	}
 
-	// What a page of the allowed origin sees; one of another origin sees it only where
-	// the answer is public. With a header of its own, a call has a preflight.
+	// What a page of the allowed origin can read. A page of another origin can read only
+	// public answers. A call with additional headers has a preflight.
 	rows := []struct {
 		name      string
 		method    string
@@ -100,7 +100,7 @@ func TestBrowser(t *testing.T) {
 		body      string
 		public    bool
 		status    int
-		challenge string // the document it leads to; "" for none
+		challenge string // the document that it names; "" for none
 		text      string // in the body
 	}{
 		{"CHAL-1 no bearer", "GET", "/v1/schema", nil, "", false, 401, metadata, "authentication_error"},
@@ -152,16 +152,16 @@ func TestBrowser(t *testing.T) {
 			case row.public && !readable(a):
 				t.Errorf("a page of another origin sees %+v", a)
 			case !row.public && a != (pageAnswer{Refused: "TypeError: Failed to fetch"}):
-				t.Errorf("a page of another origin is not kept out: %+v", a)
+				t.Errorf("a page of another origin is not refused: %+v", a)
 			}
 		})
 	}
-	// The preflights of the other page were refused, so its read was never made.
+	// The preflights of the other page were refused, so the browser never sent its read.
 	p.await(t, p.stderr, `method=OPTIONS route=/v1/schema status=403`)
 	if n := strings.Count(p.stderr.String(), "method=GET route=/v1/schema status=200"); n != 1 {
 		t.Errorf("%d reads under the grant, want that of the allowed page alone:\n%s", n, p.stderr)
 	}
-	// What came to /mcp without a preflight was refused as well, for its origin.
+	// Requests to /mcp without a preflight were refused because of their origin.
 	p.await(t, p.stderr, `method=OPTIONS route=/mcp status=403`)
 	p.await(t, p.stderr, `method=POST route=/mcp status=403`)
 	if n := strings.Count(p.stderr.String(), "method=POST route=/mcp status=200"); n != 3 {

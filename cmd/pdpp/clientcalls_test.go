@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// ledger is a small source behind `pdpp serve`, with one record whose number no float64
-// holds, and a grant that the tests can end.
+// ledger is a small source behind `pdpp serve`, with a record whose number does not fit a
+// float64, and a grant that the tests can revoke.
 type ledger struct{ dir, url, grant, token, cache string }
 
 func serveLedger(t *testing.T, flags ...string) ledger {
@@ -37,7 +37,7 @@ func (l ledger) file(t *testing.T, name, text string) string {
 	return path
 }
 
-// got is what the user of a client has of a call.
+// got is the result of a call as the user of a client sees it.
 type got struct {
 	Text, Thrown string
 	Structured   json.RawMessage
@@ -87,12 +87,12 @@ func TestHugeNumberInRealClients(t *testing.T) {
 	}
 }
 
-// A call that the endpoint itself refuses gives the user of the official TypeScript clients
-// our sentence, and when to try again (H-42, H-67).
+// When the endpoint refuses a call, the user of the official TypeScript clients sees our
+// message and when to try again (H-42, H-67).
 func TestRefusedCallsInRealClients(t *testing.T) {
 	needSignals(t)
 	clients := realClients(t)
-	const limit = 20 // requests; a client makes some before its first call
+	const limit = 20 // requests; a client sends some before its first call
 	calls := "[" + strings.TrimSuffix(strings.Repeat(`["schema",{}],`, limit), ",") + "]"
 	for _, c := range typescript {
 		t.Run("ERR-1 throttled "+c.generation, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestRefusedCallsInRealClients(t *testing.T) {
 			}
 		})
 	}
-	// Under a revision without a handshake the client says itself that a 401 asks for authorization.
+	// In a revision without a handshake the client itself reports a 401 as missing authorization.
 	for _, generation := range []string{"sdk", "client"} {
 		t.Run("ERR-1 revoked "+generation, func(t *testing.T) {
 			l := serveLedger(t)

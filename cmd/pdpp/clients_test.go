@@ -18,9 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// realClients installs the official MCP clients and the conformance suite once, outside
-// of the repository, and gives the folder they are in. Without npm, or without a way to its packages, the
-// test is skipped: the program needs none of it.
+// realClients installs the official MCP clients and the conformance suite once, outside of
+// the repository, and returns their folder. It skips the test without npm or without
+// access to its packages.
 func realClients(t *testing.T) string {
 	t.Helper()
 	npm, err := exec.LookPath("npm")
@@ -58,7 +58,7 @@ func realClients(t *testing.T) string {
 	return dir
 }
 
-// clientScript copies a script to where its packages are found.
+// clientScript copies a script into the folder of its packages.
 func clientScript(t *testing.T, clients, name string) string {
 	t.Helper()
 	script := filepath.Join(clients, name)
@@ -72,8 +72,8 @@ func clientScript(t *testing.T, clients, name string) string {
 	return script
 }
 
-// runClient runs a script or program of the clients with their own Node and some
-// variables added to its environment, and gives what it printed.
+// runClient runs a script or program of the clients with their own Node and additional
+// variables, and returns its output.
 func runClient(t *testing.T, dir string, env []string, args ...string) (stdout, stderr []byte) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules", ".bin", "node"), args...)
@@ -89,9 +89,8 @@ func runClient(t *testing.T, dir string, env []string, args ...string) (stdout, 
 // served is the demo data behind `pdpp serve`.
 type served struct{ url, token, ownerToken, credentials string }
 
-// serveDemo has the demo build its data, and serves them as any other data. The address
-// stays the same, because the demo's credential is for it. The clients ask faster than
-// any person would, so the rate is not limited.
+// serveDemo builds the data of the demo and serves it without a rate limit. It keeps the
+// address, because the demo's credential is for that address.
 func serveDemo(t *testing.T) served {
 	t.Helper()
 	data, addr := filepath.Join(t.TempDir(), "demo"), freeAddr(t)
@@ -110,18 +109,19 @@ func serveDemo(t *testing.T) served {
 	return s
 }
 
-// route is a way from a client to the data.
+// route is a transport from a client to the data.
 type route struct {
 	name    string
-	target  []string // what session.mjs connects to
+	target  []string // the target of session.mjs
 	inspect []string // the same for the Inspector
 	env     []string
 	icons   int            // of the server
-	refused map[string]int // status by whose token it is
+	refused map[string]int // status by kind of token
 }
 
-// TestSignInOfRealClients has the official TypeScript clients try to sign in, which cannot
-// be done yet: a person reads how to get a token, not what a parser did not find (H-135).
+// TestSignInOfRealClients lets the official TypeScript clients try to sign in, which is not
+// possible yet. The message says how to get a token; it is not an error of a parser
+// (H-135).
 func TestSignInOfRealClients(t *testing.T) {
 	needSignals(t)
 	clients := realClients(t)
@@ -137,15 +137,15 @@ func TestSignInOfRealClients(t *testing.T) {
 			}
 			for _, message := range []string{seen["stranger"]["connect"], seen["registered"]["page"], seen["registered"]["token"]} {
 				if !strings.Contains(message, "This server has no sign-in yet. Ask the owner of the data for a token") {
-					t.Errorf("a person reads %q", message)
+					t.Errorf("the message is %q", message)
 				}
 			}
 		})
 	}
 }
 
-// TestRealClients drives both ways to the tools on the demo data with the official
-// TypeScript clients and the Inspector, with a handshake and without.
+// TestRealClients uses the tools over both transports with the official TypeScript clients
+// and the Inspector, with a handshake and without.
 func TestRealClients(t *testing.T) {
 	needSignals(t)
 	clients := realClients(t)
@@ -173,7 +173,7 @@ func TestRealClients(t *testing.T) {
 				})
 			}
 			for _, era := range []string{"legacy", "modern"} {
-				t.Run("Inspector "+era, func(t *testing.T) { way.judge(t, clients, era) })
+				t.Run("Inspector "+era, func(t *testing.T) { way.inspectTools(t, clients, era) })
 			}
 		})
 	}
@@ -190,7 +190,7 @@ func TestRealClients(t *testing.T) {
 	})
 }
 
-// converse has a TypeScript client go through session.mjs, and gives what it saw.
+// converse runs session.mjs with a TypeScript client and returns its output.
 func (way route) converse(t *testing.T, clients, generation, revision string) string {
 	t.Helper()
 	script := clientScript(t, clients, "session.mjs")
@@ -206,8 +206,8 @@ func (way route) converse(t *testing.T, clients, generation, revision string) st
 	return s.seen()
 }
 
-// judge has the Inspector judge the list of tools, and call one.
-func (way route) judge(t *testing.T, clients, era string) {
+// inspectTools lets the Inspector check the list of tools and call one.
+func (way route) inspectTools(t *testing.T, clients, era string) {
 	t.Helper()
 	ask := func(method ...string) (stdout, stderr []byte) {
 		args := append([]string{filepath.Join(clients, "node_modules", ".bin", "mcp-inspector"), "--cli"}, way.inspect...)
@@ -219,7 +219,7 @@ func (way route) judge(t *testing.T, clients, era string) {
 		t.Errorf("the Inspector lists %d tools: %v\n%s", len(list.Tools), err, out)
 	}
 	if !bytes.Contains(notes, []byte("\n0 errors")) {
-		t.Errorf("the Inspector finds fault:\n%s", notes)
+		t.Errorf("the Inspector reports problems:\n%s", notes)
 	}
 	out, _ = ask("tools/call", "--tool-name", "search", "--tool-arg", "q=Kaution")
 	if !bytes.Contains(out, []byte("<mark>Kaution</mark>")) {
@@ -227,7 +227,7 @@ func (way route) judge(t *testing.T, clients, era string) {
 	}
 }
 
-// session is what session.mjs prints.
+// session is the output of session.mjs.
 type session struct {
 	Revision      string
 	Server        struct{ Icons []any }
@@ -239,7 +239,7 @@ type session struct {
 	Refused       map[string]int
 }
 
-// called is one call of it.
+// called is one call of a session.
 type called struct {
 	IsError    bool
 	Code       *string
@@ -277,11 +277,10 @@ func (s session) check(t *testing.T) {
 	}
 }
 
-// unique is what no two answers share: ids of requests, cursors.
+// unique matches values that differ in every answer: ids of requests, cursors.
 var unique = regexp.MustCompile(`(req_|pc1\.|sl1\.)[\w-]+`)
 
-// seen is all that the calls after tools/list showed, a line for each, without what is
-// unique.
+// seen returns a line for each call after tools/list, without unique values.
 func (s session) seen() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(s.After)) {

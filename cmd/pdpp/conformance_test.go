@@ -29,14 +29,14 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// A build is what the official conformance suite is run against.
+// The builds that the official conformance suite tests.
 const (
-	program  = "program"  // pdpp serve, as it is
-	fixtures = "fixtures" // the same endpoint, with the suite's own tools, resources and prompts behind it
+	program  = "program"  // pdpp serve
+	fixtures = "fixtures" // the same endpoint with the tools, resources and prompts that the suite expects
 )
 
-// exception is a scenario, or one check of a scenario, that a build cannot pass. It must
-// not pass: what does is no exception.
+// exception is a scenario, or one check of a scenario, that a build cannot pass. A test
+// fails if it passes.
 type exception struct {
 	build    string
 	revision string // "" for all
@@ -44,8 +44,8 @@ type exception struct {
 	because  string
 }
 
-// vacuous are scenarios whose checks hold for the program whatever it does, because any
-// error will do and it knows none of the suite's tools.
+// vacuous are scenarios that the program passes without meaning: they accept any error, and
+// the program has none of the suite's tools.
 var vacuous = []string{"input-required-result-validate-input"}
 
 const (
@@ -92,20 +92,20 @@ var exceptions = []exception{
 	{program, "2025-11-25", "server-sse-*", noStreams},
 }
 
-// check is a finding of the suite.
+// check is a result of the suite.
 type check struct{ ID, Status, ErrorMessage string }
 
-// wireCheck is made in every scenario: all messages must follow the schema of the protocol.
+// wireCheck is part of every scenario: all messages must match the schema of the protocol.
 const wireCheck = "wire-schema-valid"
 
-// isFault also holds for what the protocol only recommends.
+// isFault reports failures, including those of recommendations.
 func (c check) isFault() bool { return c.Status == "FAILURE" || c.Status == "WARNING" }
 
-// suiteRun is what the suite found in one build for one revision.
+// suiteRun is the result of the suite for one build and one revision.
 type suiteRun struct {
 	build, revision string
-	scenarios       []string // in the suite's order, those that the revision requires first
-	required        int      // how many of them
+	scenarios       []string // in the suite's order, required ones first
+	required        int      // number of required ones
 	checks          map[string][]check
 }
 
@@ -120,7 +120,7 @@ func TestConformance(t *testing.T) {
 			t.Run("H-60 "+build+" "+revision, func(t *testing.T) {
 				run := runSuite(t, dir, targets[build], revision)
 				run.build = build
-				run.judge(t)
+				run.compare(t)
 				runs = append(runs, run)
 			})
 		}
@@ -130,18 +130,18 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// serveProgram runs pdpp serve on a few records, and gives the URL of its endpoint.
+// serveProgram runs pdpp serve on a few records and returns the URL of its endpoint.
 func serveProgram(t *testing.T) string {
 	t.Helper()
 	dir, shared := t.TempDir(), filepath.Join("testdata", "shared")
 	run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", "giro", filepath.Join(shared, "entries.jsonl"))
 	created := run(t, "--data", dir, "grants", "create", "--client", "Suite", "--spec", filepath.Join(shared, "spec.json"))
-	p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0", "--rate-limit", "off") // the suite is faster than any client
+	p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0", "--rate-limit", "off") // the suite exceeds the default limit
 	return withBearer(t, p.await(t, p.stderr, listening), regexp.MustCompile(`pdpp_at_[\w-]+`).FindString(created))
 }
 
-// serveFixtures serves the endpoint with the suite's fixtures in place of the surface,
-// behind all of its checks.
+// serveFixtures serves the endpoint, with all its checks, and the suite's fixtures instead
+// of the surface.
 func serveFixtures(t *testing.T) string {
 	t.Helper()
 	w := resttest.New(t)
@@ -173,11 +173,11 @@ func serveFixtures(t *testing.T) string {
 	return withBearer(t, w.Serve(endpoint), token)
 }
 
-// withBearer is a proxy that adds the token, because the suite sends none. All else
-// arrives as it was sent, the host too. It gives the URL of the endpoint.
+// withBearer starts a proxy that adds the token, because the suite sends none, and changes
+// nothing else. It returns the URL of the endpoint.
 //
-// The body is read first: passed on as it comes, the proxy now and then still reads it
-// when the answer starts, fails at that, and cuts the answer short.
+// The proxy reads the body first. Otherwise it sometimes still reads the body when the
+// answer starts, fails, and truncates the answer.
 func withBearer(t *testing.T, target, token string) string {
 	t.Helper()
 	to, err := url.Parse(target)
@@ -186,14 +186,14 @@ func withBearer(t *testing.T, target, token string) string {
 	}
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0), // the suite leaves streams before their end
+		ErrorLog:      log.New(io.Discard, "", 0), // the suite closes streams before their end
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
 			r.Out.Host = r.In.Host
 			r.Out.Header.Set("Authorization", "Bearer "+token)
 			body, err := io.ReadAll(r.In.Body)
 			if err != nil {
-				return // the suite is gone
+				return // the suite closed the connection
 			}
 			r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		},
@@ -202,7 +202,7 @@ func withBearer(t *testing.T, target, token string) string {
 	return proxy.URL + "/mcp"
 }
 
-// runSuite runs what a revision requires, and what the suite runs along without requiring it.
+// runSuite runs the required scenarios of a revision and the optional ones of the suite.
 func runSuite(t *testing.T, dir, target, revision string) *suiteRun {
 	t.Helper()
 	run := &suiteRun{revision: revision, checks: map[string][]check{}}
@@ -212,7 +212,7 @@ func runSuite(t *testing.T, dir, target, revision string) *suiteRun {
 	cmd.Dir = dir
 	text, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) { // it exits with 1 for exceptions as well
+	if err != nil && !errors.As(err, &exit) { // it also exits with 1 for exceptions
 		t.Fatal(err)
 	}
 	folder := regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[^/]*$`)
@@ -228,7 +228,7 @@ func runSuite(t *testing.T, dir, target, revision string) *suiteRun {
 			err = json.Unmarshal(raw, &checks)
 		}
 		if err != nil || m == nil || !slices.Contains(run.scenarios, m[1]) {
-			t.Fatalf("%s is no result that was expected: %v", e.Name(), err)
+			t.Fatalf("%s is not an expected result: %v", e.Name(), err)
 		}
 		run.checks[m[1]] = checks
 	}
@@ -246,7 +246,7 @@ func suiteVersion(t *testing.T, dir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// list asks the suite for the scenarios of the revision.
+// list returns the scenarios of the revision from the suite.
 func (r *suiteRun) list(t *testing.T, dir string) {
 	t.Helper()
 	out, _ := runClient(t, dir, nil, suite(dir), "list", "--requirements", r.revision)
@@ -263,8 +263,8 @@ func (r *suiteRun) list(t *testing.T, dir string) {
 	}
 }
 
-// judge holds what the suite found against the exceptions.
-func (r *suiteRun) judge(t *testing.T) {
+// compare compares the results of the suite with the exceptions.
+func (r *suiteRun) compare(t *testing.T) {
 	t.Helper()
 	used := map[string]bool{}
 	for _, name := range r.scenarios {
@@ -301,7 +301,7 @@ func (r *suiteRun) excepted(what string) *exception {
 	for i, e := range exceptions {
 		ok, err := path.Match(e.what, what)
 		if err != nil {
-			panic(err) // a bad pattern in the table
+			panic(err) // an invalid pattern in the table
 		}
 		if ok && e.build == r.build && (e.revision == "" || e.revision == r.revision) && strings.Contains(e.what, ":") == strings.Contains(what, ":") {
 			return &exceptions[i]
@@ -310,14 +310,14 @@ func (r *suiteRun) excepted(what string) *exception {
 	return nil
 }
 
-// passes reports that a scenario tested something, and found no fault that is not excepted.
+// passes reports whether a scenario tested something and found no faults except exceptions.
 func (r *suiteRun) passes(name string) bool { return r.successes(name) > 0 && len(r.faults(name)) == 0 }
 
 func (r *suiteRun) isVacuous(name string) bool {
 	return r.build == program && slices.Contains(vacuous, name)
 }
 
-// successes counts the checks of a scenario that succeeded, beside the one of all scenarios.
+// successes counts the passed checks of a scenario, without wireCheck.
 func (r *suiteRun) successes(name string) (n int) {
 	for _, c := range r.checks[name] {
 		if c.Status == "SUCCESS" && c.ID != wireCheck {

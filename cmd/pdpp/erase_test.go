@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// H-29, REC-37: right after a delete of many records a backup holds none of their
-// words, and the files of the running server lose them by themselves.
-func TestDeletedWordsAreGone(t *testing.T) {
+// H-29, REC-37: right after a delete of many records a backup contains none of their words,
+// and the running server erases them from its files.
+func TestDeletedWordsAreErased(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
 	var put, drop strings.Builder
@@ -61,7 +61,7 @@ func TestDeletedWordsAreGone(t *testing.T) {
 	}
 }
 
-// Without a server the command that deletes takes the words out of the files.
+// Without a server the deleting command erases the words from the files.
 func TestDeletedByACommand(t *testing.T) { // REC-37
 	dir := t.TempDir()
 	data, lines := filepath.Join(dir, "data"), filepath.Join(dir, "lines.jsonl")
@@ -80,7 +80,7 @@ func TestDeletedByACommand(t *testing.T) { // REC-37
 	}
 }
 
-// hasWord looks for a word in all files of a folder.
+// hasWord reports whether a file of a folder contains a word.
 func hasWord(t *testing.T, dir, word string) (found bool) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// A server that is killed in the middle of its work comes back with everything that
-// was decided before: data that was stored, and grants that were withdrawn.
-func TestKilledServerComesBack(t *testing.T) {
+// A killed server restarts with everything that was committed: stored data and revoked
+// grants.
+func TestKilledServerKeepsCommits(t *testing.T) {
 	dir := t.TempDir()
 	pkg := makePackage(t, dir)
 	for round := range 3 {
@@ -30,7 +30,7 @@ func TestKilledServerComesBack(t *testing.T) {
 				for i := 0; !stop.Load(); i++ {
 					status, body := readHosted(url, pkg.Token, pkg.Members[i%4].Connection)
 					if status == http.StatusOK && !json.Valid([]byte(body)) {
-						t.Errorf("an answer is not whole: %.300q", body)
+						t.Errorf("a truncated answer: %.300q", body)
 					}
 					answers.Add(1)
 				}
@@ -39,7 +39,7 @@ func TestKilledServerComesBack(t *testing.T) {
 		for answers.Load() < 50 {
 			time.Sleep(time.Millisecond)
 		}
-		// A grant is withdrawn, and the moment that is done the server dies.
+		// The server is killed right after a grant was revoked.
 		run(t, "--data", dir, "grants", "revoke", pkg.Members[round].Grant)
 		p.kill(t)
 		stop.Store(true)
@@ -58,7 +58,7 @@ func TestKilledServerComesBack(t *testing.T) {
 	}
 }
 
-// kill ends a process without asking it.
+// kill kills a process.
 func (p *process) kill(t *testing.T) {
 	t.Helper()
 	if err := p.cmd.Process.Kill(); err != nil {
@@ -67,7 +67,7 @@ func (p *process) kill(t *testing.T) {
 	<-p.done
 }
 
-// makePackage stores the same entries for four connections, and makes a package of a
+// makePackage stores the same entries in four connections and creates a package with a
 // grant for each.
 func makePackage(t *testing.T, dir string) (pkg savedPackage) {
 	t.Helper()
@@ -94,8 +94,7 @@ func makePackage(t *testing.T, dir string) (pkg savedPackage) {
 	return pkg
 }
 
-// readHosted reads entries through the hosted endpoint; status 0 when there is no
-// answer.
+// readHosted reads entries through the hosted endpoint. The status is 0 without an answer.
 func readHosted(url, token, connection string) (status int, body string) {
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries","connection_id":"` + connection + `"}}}`
 	req, err := http.NewRequest(http.MethodPost, url+"/mcp", strings.NewReader(call))

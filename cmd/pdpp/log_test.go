@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// SIGHUP never ends a server, and the log says what came of it (H-11).
+// SIGHUP never ends a server, and the log reports its effect (H-11).
 func TestHangupWithoutCertificate(t *testing.T) {
 	needSignals(t)
 	p := start(t, "--data", t.TempDir(), "serve", "--listen", "127.0.0.1:0")
@@ -30,8 +30,7 @@ func TestHangupWithoutCertificate(t *testing.T) {
 	}
 }
 
-// startPiped starts a server whose standard error is a pipe that the test reads, or
-// does not.
+// startPiped starts a server whose standard error is a pipe to the test.
 func startPiped(t *testing.T) (p *process, log *bufio.Reader, end *os.File, url, metrics string) {
 	t.Helper()
 	read, write, err := os.Pipe()
@@ -54,7 +53,7 @@ func startPiped(t *testing.T) (p *process, log *bufio.Reader, end *os.File, url,
 	return p, log, read, url, metrics
 }
 
-// awaitLine reads until a line matches, and gives the last group.
+// awaitLine reads until a line matches and returns its last group.
 func awaitLine(t *testing.T, log *bufio.Reader, pattern string) string {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -69,7 +68,7 @@ func awaitLine(t *testing.T, log *bufio.Reader, pattern string) string {
 	}
 }
 
-// statusOf asks once, and fails when there is no answer in time.
+// statusOf sends one request and fails without an answer in time.
 func statusOf(t *testing.T, url string) int {
 	t.Helper()
 	status, _ := get(t, url)
@@ -91,9 +90,9 @@ func get(t *testing.T, url string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// A log that nobody reads stops no request. What is dropped is counted (H-11, H-28),
-// and told when somebody reads again.
-func TestLogThatNobodyReads(t *testing.T) {
+// A log that is not read blocks no request. Dropped lines are counted (H-11, H-28) and
+// reported when the log is read again.
+func TestUnreadLog(t *testing.T) {
 	needSignals(t)
 	p, log, _, url, metrics := startPiped(t)
 	dropped := regexp.MustCompile(`(?m)^pdpp_log_dropped_lines_total ([1-9]\d*)$`)
@@ -120,8 +119,8 @@ func TestLogThatNobodyReads(t *testing.T) {
 	}
 }
 
-// A stop does not wait for a reader of the log either.
-func TestStopWithALogThatNobodyReads(t *testing.T) {
+// A server also stops while its log is not read.
+func TestStopWithUnreadLog(t *testing.T) {
 	needSignals(t)
 	p, _, _, url, metrics := startPiped(t)
 	for {
@@ -138,8 +137,8 @@ func TestStopWithALogThatNobodyReads(t *testing.T) {
 	}
 }
 
-// The end of the log's reader does not end the server.
-func TestLogWhoseReaderEnds(t *testing.T) {
+// The server continues when the reader of its log ends.
+func TestLogReaderEnds(t *testing.T) {
 	needSignals(t)
 	p, _, end, url, metrics := startPiped(t)
 	end.Close()

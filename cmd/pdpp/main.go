@@ -14,7 +14,7 @@ import (
 const exitInterrupted = 130
 
 func main() {
-	// Standard output carries answers alone, and for an adapter it is a protocol: no
+	// Standard output contains only answers, and only MCP messages for the adapter: no
 	// library may write to it (MS-268).
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
@@ -33,8 +33,8 @@ func main() {
 	os.Exit(code)
 }
 
-// interruptible gives a context that ends with the first SIGINT or SIGTERM, for
-// an end in good order. The second one ends the process at once (H-11).
+// interruptible returns a context that ends with the first SIGINT or SIGTERM, for a
+// graceful shutdown. The second signal ends the process at once (H-11).
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)

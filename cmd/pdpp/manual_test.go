@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The settings of proxies in docs/operations.md work as they stand there, but for names,
-// ports and certificates: a doctor who comes through them finds nothing wrong.
+// The proxy settings in docs/operations.md work with other names, ports and certificates:
+// pdpp doctor finds no problems through the proxy.
 func TestProxiesOfTheManual(t *testing.T) {
 	needSignals(t)
 	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
@@ -86,7 +86,7 @@ func TestProxiesOfTheManual(t *testing.T) {
 	}
 }
 
-// awaitOpen waits until somebody listens on addr.
+// awaitOpen waits until addr accepts connections.
 func awaitOpen(t *testing.T, addr string, said *watched) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -95,7 +95,7 @@ func awaitOpen(t *testing.T, addr string, said *watched) {
 			return
 		}
 	}
-	t.Fatalf("nobody listens on %s:\n%s", addr, said)
+	t.Fatalf("%s does not accept connections:\n%s", addr, said)
 }
 
 func unusedPort(t *testing.T) string {

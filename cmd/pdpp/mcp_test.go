@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// assistant starts the adapter the way a host does, with the official client.
+// assistant starts the adapter as a host does, with the official client.
 func assistant(t *testing.T, version, url, cache string) (*sdk.ClientSession, *exec.Cmd) {
 	t.Helper()
 	cmd := exec.Command("pdpp", "mcp", url, "--cache-root", cache)
@@ -36,8 +36,8 @@ func callText(t *testing.T, session *sdk.ClientSession, tool string, args map[st
 	return res.Content[0].(*sdk.TextContent).Text, res.IsError
 }
 
-// An assistant in both eras: it reads, loses its grant, and reads again after a new
-// credential was saved, without being started anew (STDIO-1, MS-267).
+// An assistant in both eras reads, loses its grant, and reads again after a new credential
+// was saved, without a restart (STDIO-1, MS-267).
 func TestAssistant(t *testing.T) {
 	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
 	shared := filepath.Join("testdata", "shared")
@@ -73,7 +73,7 @@ func TestAssistant(t *testing.T) {
 	}
 }
 
-// The adapter ends with code 0 when it is told to, and when its input ends.
+// The adapter ends with code 0 after SIGTERM and when its input ends.
 func TestAdapterEnds(t *testing.T) {
 	needSignals(t)
 	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
@@ -111,7 +111,7 @@ func TestAdapterEnds(t *testing.T) {
 		t.Errorf("MS-262 after the end of the input: %d, stdout %q\n%s", code, p.stdout, p.stderr)
 	}
 
-	// The host closes its end of standard output alone.
+	// The host closes only standard output.
 	closed, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -14,14 +14,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// twoSources is a running server with two connectors, and a way to make packages of
-// a grant for each.
+// twoSources is a running server with two connectors.
 type twoSources struct {
 	t               *testing.T
 	dir, cache, url string
 }
 
-// savedPackage is what `packages create` answers.
+// savedPackage is the answer of `packages create`.
 type savedPackage struct {
 	ID      string `json:"package_id"`
 	Token   string `json:"access_token"`
@@ -48,8 +47,8 @@ func (w *twoSources) run(args ...string) string {
 	return run(w.t, append([]string{"--data", w.dir}, args...)...)
 }
 
-// save makes a package of both sources, and of grants with more specs, and saves its
-// credential.
+// save creates a package with a grant for each source and for each further spec, and saves
+// its credential.
 func (w *twoSources) save(more ...string) (p savedPackage) {
 	w.t.Helper()
 	args := []string{"packages", "create", "--client", "Digest", "--audience", "mcp,rest", "--save-credential", w.url, "--cache-root", w.cache, "--json"}
@@ -63,7 +62,7 @@ func (w *twoSources) save(more ...string) (p savedPackage) {
 	return p
 }
 
-// hosted is a session at the endpoint of the server.
+// hosted starts a session at the endpoint of the server.
 func (w *twoSources) hosted(token string) *sdk.ClientSession {
 	w.t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
@@ -86,7 +85,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// result is an answer, without the ids of requests and with cursors by their form.
+// result returns an answer with placeholders for the ids of requests and for cursors.
 func result(t *testing.T, session *sdk.ClientSession, tool string, args map[string]any) string {
 	t.Helper()
 	res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
@@ -101,7 +100,7 @@ func result(t *testing.T, session *sdk.ClientSession, tool string, args map[stri
 	return regexp.MustCompile(`ps1\.[A-Za-z0-9._-]+`).ReplaceAllString(text, "ps1.")
 }
 
-// A package answers over standard input and output what it answers at the endpoint.
+// A package has the same answers over stdio as at the hosted endpoint.
 func TestPackageAnswersAlike(t *testing.T) {
 	w := serveTwoSources(t)
 	p := w.save()
@@ -141,8 +140,8 @@ func TestPackageAnswersAlike(t *testing.T) {
 	}
 }
 
-// alike is the answer to a call, which is the same over standard input and output as at
-// the endpoint.
+// alike returns the answer to a call after it checked that stdio and the hosted endpoint
+// have the same answer.
 func alike(t *testing.T, local, hosted *sdk.ClientSession, tool string, args map[string]any) string {
 	t.Helper()
 	got, want := result(t, local, tool, args), result(t, hosted, tool, args)
@@ -152,8 +151,8 @@ func alike(t *testing.T, local, hosted *sdk.ClientSession, tool string, args map
 	return got
 }
 
-// Two accounts of one connector: a read of their stream names those two, and the schema
-// has them in one block.
+// With two accounts of one connector, a read of their stream names both as choices, and
+// the schema has them in one block.
 func TestPackageOfAccounts(t *testing.T) {
 	w := serveTwoSources(t)
 	w.run("ingest", "--connection", "savings", "--label", "Savings", "--manifest", shared("manifest.json"), shared("entries.jsonl"))
@@ -185,9 +184,9 @@ func TestPackageOfAccounts(t *testing.T) {
 	})
 }
 
-// The handles of a search lead to documents of both sources, and the pages of a search
-// to every hit once.
-func TestPackageIsReadOn(t *testing.T) {
+// The handles of a search can be fetched from both sources, and its pages contain every hit
+// once.
+func TestPackagePagesAndHandles(t *testing.T) {
 	w := serveTwoSources(t)
 	w.save()
 	session, _ := assistant(t, "2026-07-28", w.url, w.cache)
@@ -226,8 +225,9 @@ func TestPackageIsReadOn(t *testing.T) {
 	}
 }
 
-// One source is revoked while the adapter runs: the others go on. All of them: there is
-// advice, and a package that is saved then is read without a new start (MS-267).
+// When one source is revoked while the adapter runs, the others continue. When all are
+// revoked, the answer has advice, and a newly saved package is used without a restart
+// (MS-267).
 func TestPackageLosesMembers(t *testing.T) {
 	w := serveTwoSources(t)
 	p := w.save()
@@ -262,8 +262,8 @@ func TestPackageLosesMembers(t *testing.T) {
 		t.Errorf("MS-267 after a new package: %s", text)
 	}
 	w.run("grants", "create", "--client", "Digest", "--spec", shared("spec.json"), "--save-credential", w.url, "--cache-root", w.cache)
-	// The adapter keeps a credential as long as it reads.
+	// The adapter keeps a credential as long as it is valid.
 	if text, failed = callText(t, session, "search", bread); failed || !strings.Contains(text, "kneading") {
-		t.Errorf("MS-267 while the package is good: %s", text)
+		t.Errorf("MS-267 while the package is valid: %s", text)
 	}
 }

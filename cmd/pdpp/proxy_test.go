@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// needProgram gives the path of a program that some tests need and the product does
-// not. .ci/run installs them where it can.
+// needProgram returns the path of a program that only tests need, or skips the test.
+// .ci/run installs these programs if it can.
 func needProgram(t *testing.T, name string) string {
 	t.Helper()
-	for _, place := range []string{name, "/usr/sbin/" + name} { // a user's PATH lacks the latter
+	for _, place := range []string{name, "/usr/sbin/" + name} { // often missing in the PATH of users
 		if path, err := exec.LookPath(place); err == nil {
 			return path
 		}
@@ -31,8 +31,7 @@ func needProgram(t *testing.T, name string) string {
 	return ""
 }
 
-// nginxConfig is a proxy with TLS as an operator would write it: it passes on the host
-// that was asked for, whatever it is.
+// nginxConfig is a typical proxy with TLS. It forwards the requested host unchanged.
 const nginxConfig = `
 daemon off;
 master_process off;
@@ -60,7 +59,7 @@ http {
 }
 `
 
-// startNginx puts nginx before a server, and gives its address and its certificate.
+// startNginx starts nginx as a proxy of a server and returns its address and certificate.
 func startNginx(t *testing.T, nginx, upstream string) (addr string, roots *x509.CertPool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -97,7 +96,7 @@ func startNginx(t *testing.T, nginx, upstream string) (addr string, roots *x509.
 	}
 }
 
-// freeAddr is an address that nobody listens on.
+// freeAddr returns a free address.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -108,8 +107,8 @@ func freeAddr(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// caller sends requests from an address of this machine to a server, whatever host
-// their URLs name.
+// caller sends requests from an address of this machine to one server, independent of the
+// host in their URLs.
 type caller struct{ http.Client }
 
 func newCaller(t *testing.T, from, to string, roots *x509.CertPool) *caller {
@@ -122,7 +121,7 @@ func newCaller(t *testing.T, from, to string, roots *x509.CertPool) *caller {
 	return &caller{http.Client{Transport: transport}}
 }
 
-// get asks for a URL; headers are "Name: value".
+// get requests a URL. Headers have the form "Name: value".
 func (c *caller) get(t *testing.T, url string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	return c.send(t, http.MethodGet, url, "", headers)
@@ -156,14 +155,14 @@ func (c *caller) send(t *testing.T, method, url, text string, headers []string) 
 	return res, string(body)
 }
 
-// documents are the public documents that hold URLs.
+// documents are the public documents that contain URLs.
 var documents = []string{
 	"/", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp",
 }
 
 var webURL = regexp.MustCompile(`"https?://[^"]*"`)
 
-// checkURLs: an answer names the server by base alone, at least so many times.
+// checkURLs checks that all URLs in an answer are below base, and that there are enough.
 func checkURLs(t *testing.T, what, body, base string, atLeast int) {
 	t.Helper()
 	found := webURL.FindAllString(body, -1)
@@ -177,7 +176,7 @@ func checkURLs(t *testing.T, what, body, base string, atLeast int) {
 	}
 }
 
-// checkOrigin: all documents, and the challenges, name the server by base alone.
+// checkOrigin checks that documents and challenges have only URLs below base.
 func checkOrigin(t *testing.T, c *caller, at, base string, headers ...string) {
 	t.Helper()
 	for _, path := range documents {
@@ -196,8 +195,7 @@ func checkOrigin(t *testing.T, c *caller, at, base string, headers ...string) {
 	}
 }
 
-// checkEndpoint: so do the server's description of itself, and the records that tools
-// show.
+// checkEndpoint checks the same for the server's identity and for the records of tools.
 func checkEndpoint(t *testing.T, c *caller, at, base, token string, headers ...string) {
 	t.Helper()
 	headers = append(headers, "Authorization: Bearer "+token)
@@ -218,12 +216,12 @@ func checkEndpoint(t *testing.T, c *caller, at, base, token string, headers ...s
 	checkURLs(t, "fetch", record, base, 1)
 }
 
-// TestBehindNginx serves behind a real proxy with TLS. All are on this machine: the
-// proxy is 127.0.0.1, which the server trusts; clients are other addresses of 127.0.0.0/8.
+// TestBehindNginx serves behind a real proxy with TLS. All run on this machine: the proxy is
+// 127.0.0.1, which the server trusts, and clients have other addresses of 127.0.0.0/8.
 func TestBehindNginx(t *testing.T) {
 	nginx := needProgram(t, "nginx")
 	if ln, err := net.Listen("tcp", "127.0.0.2:0"); err != nil {
-		t.Skip("127.0.0.2 is no address of this machine")
+		t.Skip("127.0.0.2 is not an address of this machine")
 	} else {
 		ln.Close()
 	}
@@ -259,10 +257,10 @@ func TestBehindNginx(t *testing.T) {
 			throughProxy, body := alice.get(t, "https://other.example"+path, "Authorization: Bearer "+token)
 			straight, _ := stranger.get(t, "http://other.example"+path)
 			if throughProxy.StatusCode != 421 || straight.StatusCode != 421 || !strings.Contains(body, "misdirected_request") {
-				t.Errorf("%s: %s through the proxy, %s straight: %s", path, throughProxy.Status, straight.Status, body)
+				t.Errorf("%s: %s through the proxy, %s directly: %s", path, throughProxy.Status, straight.Status, body)
 			}
 			if throughProxy.Header.Get("WWW-Authenticate") != "" || strings.Contains(body, "://") {
-				t.Errorf("%s: a misdirected request learns %v %s", path, throughProxy.Header, body)
+				t.Errorf("%s: the answer to a misdirected request has %v %s", path, throughProxy.Header, body)
 			}
 		}
 	})

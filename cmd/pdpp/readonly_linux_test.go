@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// mountData mounts an empty disk for a data folder, and gives what makes it read-only.
+// mountData mounts an empty disk for a data folder and returns a function that makes it
+// read-only.
 func mountData(t *testing.T) (dir string, protect func()) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "disk")
@@ -32,8 +33,8 @@ func mountData(t *testing.T) (dir string, protect func()) {
 	}
 }
 
-// On a disk that is read-only, what only reads works, and what writes says why it does
-// not (H-3), also when a server was killed and left its log.
+// On a read-only disk commands that only read work, and commands that write report why they
+// cannot (H-3), also after a killed server left its write-ahead log.
 func TestReadOnlyDisk(t *testing.T) {
 	for name, killed := range map[string]bool{"closed": false, "killed": true} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestReadOnlyDisk(t *testing.T) {
 			p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0")
 			p.await(t, p.stderr, listening)
 			if killed {
-				// In the log alone: the file does not know of it yet.
+				// This change is only in the log, not yet in the database file.
 				run(t, "--data", dir, "grants", "revoke", pkg.Members[0].Grant)
 				p.kill(t)
 				if info, err := os.Stat(filepath.Join(dir, "pdpp.db-wal")); err != nil || info.Size() == 0 {

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// A server whose store was removed or replaced answers nothing more from the old one, and
-// ends so that a new start finds what is there now (H-4).
+// A server whose store was removed or replaced no longer answers from the old store. It
+// ends, so that a new start opens the current one (H-4).
 func TestStoreReplaced(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a file that is open cannot be removed here")
+		t.Skip("open files cannot be removed on this system")
 	}
 	for _, c := range []struct {
 		name  string
@@ -37,7 +37,7 @@ func TestStoreReplaced(t *testing.T) {
 			if err := c.spoil(filepath.Join(dir, "pdpp.db"), filepath.Join(copied, "pdpp.db")); err != nil {
 				t.Fatal(err)
 			}
-			// The server may have noticed by itself and be gone.
+			// The server may have noticed it and ended already.
 			for _, path := range []string{"/v1/schema", "/readyz"} {
 				req, err := http.NewRequest("GET", url+path, http.NoBody)
 				if err != nil {

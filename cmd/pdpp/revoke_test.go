@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// busyServer is a server that writes all the time, until stop is called.
+// busyServer is a server that writes without pause until stop is called.
 type busyServer struct {
 	dir, url, token, connection string
 
@@ -22,7 +22,7 @@ type busyServer struct {
 	load    sync.WaitGroup
 }
 
-// send makes a request as the owner.
+// send sends a request as the owner.
 func (b *busyServer) send(t *testing.T, method, path, body string) {
 	req, err := http.NewRequest(method, b.url+path, strings.NewReader(body))
 	if err != nil {
@@ -41,7 +41,7 @@ func (b *busyServer) send(t *testing.T, method, path, body string) {
 	}
 }
 
-// again does a step over and over until the end, and returns when it was done once.
+// again repeats a step until the end. It returns after the step was done once.
 func (b *busyServer) again(step func(round int)) {
 	var first sync.WaitGroup
 	first.Add(1)
@@ -69,9 +69,9 @@ func manyEntries(from, n, round int) string {
 	return out.String()
 }
 
-// TestRevokedUnderLoad: a command takes a grant back while the server stores and deletes
-// records without a pause and another command declares the source anew again and again.
-// The load ends only after it.
+// TestRevokedUnderLoad revokes a grant with a command while the server stores and deletes
+// records without pause and another command keeps changing the manifest. The load ends
+// only after the revocation.
 func TestRevokedUnderLoad(t *testing.T) { // H-2, H-171
 	b := &busyServer{dir: t.TempDir()}
 	out := run(t, "--data", b.dir, "ingest", "--manifest", shared("manifest.json"), "--connection", "giro", "--json", shared("entries.jsonl"))
@@ -104,7 +104,7 @@ func TestRevokedUnderLoad(t *testing.T) { // H-2, H-171
 	}
 }
 
-// declare declares the source so that all its records are indexed in another way.
+// declare changes the manifest so that all records are indexed again.
 func (b *busyServer) declare(t *testing.T, round int) {
 	text, err := os.ReadFile(shared("manifest.json"))
 	if err != nil {
@@ -125,11 +125,11 @@ func (b *busyServer) declare(t *testing.T, round int) {
 		return
 	}
 	if out, err := exec.Command("pdpp", "--data", b.dir, "ingest", "--manifest", file, "--connection", "giro", empty).CombinedOutput(); err != nil {
-		t.Errorf("declared anew: %v\n%s", err, out)
+		t.Errorf("changing the manifest: %v\n%s", err, out)
 	}
 }
 
-// readStatus reads a list as a client, again while the server asks for patience.
+// readStatus reads a list as a client. It repeats the read while the server is busy.
 func readStatus(t *testing.T, url, token string) int {
 	t.Helper()
 	for {

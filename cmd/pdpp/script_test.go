@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// setUp gives every script the shared files and a data folder of its own.
+// setUp copies the shared files into the folder of a script and sets its data folder.
 func setUp(env *testscript.Env) error {
 	env.Setenv("PDPP_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 	env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "xdg"))
@@ -63,7 +63,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// freeport VAR: a port that nobody listens on.
+// freeport VAR: sets VAR to a free port.
 func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
@@ -72,10 +72,10 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], port)
 }
 
-// patience bounds every wait; a loaded machine with the race detector is slow.
+// patience bounds every wait. A loaded machine with the race detector is slow.
 const patience = 3 * time.Minute
 
-// waithttp URL: the URL answers.
+// waithttp URL: waits until the URL answers.
 func waitHTTP(ts *testscript.TestScript, _ bool, args []string) {
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		res, err := http.Get(args[0])
@@ -118,8 +118,8 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// jsonget VAR FILE PATH: sets VAR to a value of a JSON file; the path is made of
-// member names and indexes, with dots.
+// jsonget VAR FILE PATH: sets VAR to a value of a JSON file. The path has member names and
+// indexes, separated by dots.
 func jsonGet(ts *testscript.TestScript, _ bool, args []string) {
 	var v any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &v))
@@ -144,11 +144,11 @@ func jsonGet(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], s)
 }
 
-// makenewer FILE: gives a closed store the schema version 999.
+// makenewer FILE: sets the schema version of a closed store to 999.
 func makeNewer(ts *testscript.TestScript, _ bool, args []string) {
 	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_RDWR, 0)
 	ts.Check(err)
-	const userVersion = 60 // its place in the header of an SQLite file
+	const userVersion = 60 // its offset in the header of an SQLite file
 	_, err = f.WriteAt(binary.BigEndian.AppendUint32(nil, 999), userVersion)
 	ts.Check(err)
 	ts.Check(f.Close())
@@ -168,7 +168,7 @@ func damage(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 }
 
-// age DIR: the files below a folder are a month old.
+// age DIR: sets the times of the files below a folder to a month ago.
 func age(ts *testscript.TestScript, _ bool, args []string) {
 	old := time.Now().AddDate(0, -1, 0)
 	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, e fs.DirEntry, err error) error {

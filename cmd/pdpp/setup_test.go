@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// output runs the program to its end with some variables added to its environment.
+// output runs the program to its end with additional variables.
 func output(t *testing.T, env []string, args ...string) (text string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "pdpp", args...)
@@ -20,7 +20,7 @@ func output(t *testing.T, env []string, args ...string) (text string, code int) 
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// TestSetUp: how an assistant is connected, and with what it must not be.
+// TestSetUp checks how assistants are connected, and that owner credentials are refused.
 func TestSetUp(t *testing.T) {
 	const url = "http://127.0.0.1:1"
 	foreign := regexp.MustCompile(`(?i)pdpp_ot_|owner token|--profile|PDPP_PROFILE|profile|subscription|mcp-developer|list_streams|fetch_blob`)
@@ -31,12 +31,12 @@ func TestSetUp(t *testing.T) {
 				t.Fatalf("exit %d:\n%s", code, text)
 			}
 			if other := strings.Index(text, "Other ways"); other >= 0 && other < strings.Index(text, url) {
-				t.Errorf("the variants come first:\n%s", text)
+				t.Errorf("the alternatives come first:\n%s", text)
 			}
 			if found := foreign.FindString(text); found != "" {
 				t.Errorf("%q is shown:\n%s", found, text)
 			}
-			// Claude Desktop cannot be given a token for a URL.
+			// Claude Desktop accepts no token for a URL.
 			_, others, _ := strings.Cut(text, "Other ways")
 			if hosted := strings.Count(text, url+"/mcp"); hosted != strings.Count(others, url+"/mcp") || (hosted == 1) != (client != "claude-desktop") {
 				t.Errorf("the hosted form is not among the other ways:\n%s", text)

@@ -20,23 +20,22 @@ import (
 	"pdpp/internal/credential"
 )
 
-// adapter is `pdpp mcp` in a process of its own, over a server that answers everything
-// with one page.
+// adapter is a process of `pdpp mcp` for a server that answers everything with one page.
 type adapter struct {
 	in     io.WriteCloser
 	lines  chan []byte // of standard output, checked
-	broken chan error  // a line that is no message
+	broken chan error  // a line that is not a message
 	cmd    *exec.Cmd
 	stderr *watched
-	asked  *atomic.Int64 // requests that the server got
+	reads  *atomic.Int64 // requests that the server got
 	pings  int
 }
 
 func startAdapter(t *testing.T) *adapter {
 	t.Helper()
-	a := &adapter{lines: make(chan []byte, 1024), broken: make(chan error, 1), stderr: new(watched), asked: new(atomic.Int64)}
+	a := &adapter{lines: make(chan []byte, 1024), broken: make(chan error, 1), stderr: new(watched), reads: new(atomic.Int64)}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		a.asked.Add(1)
+		a.reads.Add(1)
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, `{"data":[{"id":"e1","stream":"entries","data":{"memo":"line one\nline two \u2028 {\"jsonrpc\":"}}],"has_more":false}`)
 	}))
@@ -66,7 +65,7 @@ func startAdapter(t *testing.T) *adapter {
 	return a
 }
 
-// read takes the output apart until it ends.
+// read splits the output into lines until it ends.
 func (a *adapter) read(out io.Reader) {
 	defer close(a.lines)
 	r := bufio.NewReader(out)
@@ -118,8 +117,8 @@ func checkMessage(line []byte) error {
 	return nil
 }
 
-// send writes bytes and then a ping; the answer of the ping says that all before it
-// was read. It gives what else was answered on the way.
+// send writes bytes and then a ping. The answer to the ping shows that all bytes were read.
+// It returns the other answers before it.
 func (a *adapter) send(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -160,8 +159,8 @@ const (
 	goodCall   = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`
 )
 
-// TestAnyInput: whatever comes in, what goes out is messages, one per line,
-// and the adapter goes on (MS-268).
+// TestAnyInput checks that the adapter writes only messages, one per line, for any input,
+// and continues (MS-268).
 func TestAnyInput(t *testing.T) {
 	t.Run("STDOUT-1 any input", func(t *testing.T) {
 		a := startAdapter(t)
@@ -191,7 +190,7 @@ func TestAnyInput(t *testing.T) {
 				t.Errorf("%s: %d answers, want one with %s:\n%.600s", name, len(answers), c.want, bytes.Join(answers, nil))
 			}
 		}
-		if n := a.asked.Load(); n != 0 {
+		if n := a.reads.Load(); n != 0 {
 			t.Errorf("the server got %d requests", n)
 		}
 		a.send(t, []byte("\n\r\n  \n"+`{"jsonrpc":"2.0","method":"notifications/nothing"}`))
@@ -210,7 +209,7 @@ func TestAnyInput(t *testing.T) {
 		if err := a.in.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for range a.lines { // what was still on its way is checked, too
+		for range a.lines { // the remaining lines are checked too
 		}
 		if err := a.cmd.Wait(); err != nil {
 			t.Errorf("after the end of its input: %v\n%s", err, a.stderr)
@@ -218,8 +217,8 @@ func TestAnyInput(t *testing.T) {
 	})
 }
 
-// drawInput draws some lines: messages, what is nearly a message, and bytes. None of
-// them is the line that follows.
+// drawInput draws lines: messages, malformed messages, and random bytes. None of them is
+// the ping that follows.
 func drawInput(t *rapid.T) []byte {
 	var out []byte
 	for range rapid.IntRange(1, 4).Draw(t, "lines") {

@@ -15,8 +15,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// newFixtures is a server of what the conformance suite looks for by name. Its results
-// are as small as the suite allows.
+// newFixtures returns a server with the tools, resources and prompts that the conformance
+// suite uses by name. Its results are as small as the suite allows.
 func newFixtures() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "fixtures", Version: "test"}, &sdk.ServerOptions{
 		CompletionHandler: func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
@@ -49,7 +49,7 @@ func newFixtures() *sdk.Server {
 	return s
 }
 
-// schemas are those of the tools that the suite wants with one.
+// schemas are the input schemas that the suite requires of some tools.
 var schemas = map[string]string{
 	"json_schema_2020_12_tool": `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
 		`"$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},` +
@@ -73,14 +73,14 @@ var (
 	dot = func() []byte {
 		var b bytes.Buffer
 		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
-			panic(err) // the buffer takes everything
+			panic(err) // a buffer returns no errors
 		}
 		return b.Bytes()
 	}()
 	silence = []byte("RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x00\x00\x00")
 )
 
-// contents are the results of the tools that always give the same.
+// contents are the results of tools with constant results.
 var contents = map[string][]sdk.Content{
 	"test_simple_text":            {say("This is a simple text response for testing.")},
 	"test_image_content":          {&sdk.ImageContent{Data: dot, MIMEType: "image/png"}},
@@ -102,8 +102,8 @@ func toolResult(text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{say(text)}}
 }
 
-// needsStream tells the tools that say something before they answer: a JSON reply has
-// no room for that, a stream has.
+// needsStream reports whether a tool sends notifications before its result, which only a
+// stream can carry.
 func needsStream(tool string) bool {
 	switch tool {
 	case "test_tool_with_progress", "test_tool_with_logging", "test_logging_tool", "test_sampling":
@@ -131,8 +131,7 @@ func logThrice(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResu
 	return toolResult("logged"), nil
 }
 
-// sample asks the client for a text while the call is under way, as revisions before
-// 2026-07-28 do.
+// sample requests a text from the client during the call, as revisions before 2026-07-28 do.
 func sample(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	_, err := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 100, Messages: []*sdk.SamplingMessage{{Role: "user", Content: say("Hello?")}}})
 	if err != nil {
@@ -141,7 +140,7 @@ func sample(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult,
 	return toolResult("sampled"), nil
 }
 
-// elicitations are the schemas that tools ask people by while a call is under way.
+// elicitations are the schemas of elicitations that tools request during a call.
 var elicitations = map[string]string{
 	"test_elicitation": `{"type":"object","properties":{"username":{"type":"string"},"email":{"type":"string"}},"required":["username","email"]}`,
 	"test_elicitation_sep1034_defaults": `{"type":"object","properties":{"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},` +
@@ -174,7 +173,7 @@ func needSampling(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolRes
 	}
 }
 
-// changeTools and changePrompts make a list change, which is told to those who listen.
+// changeTools and changePrompts change a list, which sends a notification to subscribers.
 func changeTools(s *sdk.Server) *sdk.CallToolResult {
 	addTool(s, "test_added", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return toolResult("added"), nil

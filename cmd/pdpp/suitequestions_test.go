@@ -16,11 +16,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Revision 2026-07-28 has no requests from the server: a result asks instead, and the
-// client calls again with the answers. What the server must remember goes back and
-// forth with them, sealed.
+// Revision 2026-07-28 has no requests from the server. Instead a result contains questions,
+// and the client repeats the call with the answers. The state of the server is part of
+// both, sealed.
 
-// questions are the tools that ask, with what they ask in each round.
+// questions are the questions of tools, for each round.
 var questions = map[string][]sdk.InputRequestMap{
 	"test_input_required_result_elicitation":     {{"user_name": elicit("name", "string")}},
 	"test_input_required_result_sampling":        {{"capital_question": sampling}},
@@ -43,7 +43,7 @@ func elicit(field, kind string) *sdk.ElicitParams {
 	return &sdk.ElicitParams{Message: "Your " + field + "?", RequestedSchema: json.RawMessage(schema)}
 }
 
-// asking is a tool that asks, round after round, and then says that the state was good.
+// asking returns a tool that asks its questions round by round and then confirms the state.
 func asking(rounds []sdk.InputRequestMap) sdk.ToolHandler {
 	return func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		ask, state, err := next(rounds, req.ClientCapabilities(), req.Params.InputResponses, req.Params.RequestState)
@@ -63,8 +63,7 @@ func askingPrompt(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptR
 	return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: say("With context.")}}}, nil
 }
 
-// next is what to ask now, and the state to come back with; nothing when all rounds
-// are answered.
+// next returns the questions of the next round and its state; nothing after the last round.
 func next(rounds []sdk.InputRequestMap, c *sdk.ClientCapabilities, answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
 	round, ok := unseal(state)
 	if !ok || round >= len(rounds) {
@@ -79,7 +78,7 @@ func next(rounds []sdk.InputRequestMap, c *sdk.ClientCapabilities, answers sdk.I
 	return possible(rounds[round], c), seal(round), nil
 }
 
-// possible leaves out what the client has not declared.
+// possible omits questions for which the client has not declared a capability.
 func possible(asked sdk.InputRequestMap, c *sdk.ClientCapabilities) sdk.InputRequestMap {
 	out := sdk.InputRequestMap{}
 	for key, request := range asked {
@@ -121,7 +120,7 @@ func answered(asked sdk.InputRequestMap, answers sdk.InputResponseMap) bool {
 
 var sealKey = rand.Text()
 
-// seal writes a round down so that only this server can.
+// seal encodes a round with a signature of this server.
 func seal(round int) string {
 	mac := hmac.New(sha256.New, []byte(sealKey))
 	text := strconv.Itoa(round)
@@ -129,7 +128,7 @@ func seal(round int) string {
 	return text + "." + hex.EncodeToString(mac.Sum(nil))
 }
 
-// unseal reads a round; without a state it is the first.
+// unseal decodes a round. An empty state is the first round.
 func unseal(state string) (round int, ok bool) {
 	if state == "" {
 		return 0, true

@@ -16,9 +16,8 @@ import (
 	"testing"
 )
 
-// What operators see has no word of the data, of a question or of a token in it, and
-// neither has the log.
-func TestTelemetryHoldsNothingPrivate(t *testing.T) {
+// Metrics, traces and the log contain no words of the data, of queries or of tokens.
+func TestTelemetryContainsNothingPrivate(t *testing.T) {
 	needSignals(t)
 	received := new(watched)
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +97,7 @@ func TestTelemetryHoldsNothingPrivate(t *testing.T) {
 	}
 	found := callTool(t, url, agent, `"query_records","arguments":{"stream":"entries","fields":["id","memo"]},"_meta":{"traceparent":"`+parent+`"}`)
 	if !strings.Contains(found, inMemo) {
-		t.Errorf("the tool does not give the record: %s", found)
+		t.Errorf("the tool does not return the record: %s", found)
 	}
 	callTool(t, url, agent, `"query_records","arguments":{"stream":"entries","cursor":"`+inFilter+`"}`)
 	callTool(t, url, agent, `"search","arguments":{"q":"`+inQuery+`"}`)
@@ -150,7 +149,7 @@ func TestTelemetryHoldsNothingPrivate(t *testing.T) {
 	for where, text := range map[string]string{"metrics": string(exposed), "traces": received.String(), "log": p.stderr.String()} {
 		for _, secret := range append(words[:], token, agent, "giro") {
 			if where == "log" && secret == inPath {
-				continue // the log shows plain segments of paths that there are not
+				continue // the log shows plain segments of unknown paths
 			}
 			if strings.Contains(text, secret) {
 				t.Errorf("%s have %q:\n%s", where, secret, text)
@@ -162,7 +161,7 @@ func TestTelemetryHoldsNothingPrivate(t *testing.T) {
 	}
 }
 
-// askAs asks as a page does that made its own name lead here.
+// askAs sends a request with another host, as after DNS rebinding.
 func askAs(t *testing.T, host, url string) int {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, url, nil)
@@ -181,7 +180,7 @@ func askAs(t *testing.T, host, url string) int {
 // parent is the span that a message names as its parent.
 const parent = "00-11112222333344445555666677778888-1234567812345678-01"
 
-// callTool calls a tool of the hosted endpoint; call is its name and the rest.
+// callTool calls a tool of the hosted endpoint.
 func callTool(t *testing.T, url, token, call string) string {
 	t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + call + `}}`
@@ -204,7 +203,7 @@ func callTool(t *testing.T, url, token, call string) string {
 	return string(answer)
 }
 
-// checkSpans looks for the operation with a parent of its own, and for its read below it.
+// checkSpans checks that the operation has the parent of the message, and its read as child.
 func checkSpans(t *testing.T, received string) {
 	t.Helper()
 	type span struct{ Name, TraceID, SpanID, ParentSpanID string }
