@@ -4,10 +4,10 @@ import "unicode/utf8"
 
 // Limits of Q-4.
 const (
-	// MaxTermChars is the length at which a term is cut.
-	MaxTermChars = 64
-	// MaxFieldTerms is the number of distinct terms indexed per field. The
-	// indexer counts; this package only knows the number.
+	// maxTermChars is the length at which a term is cut.
+	maxTermChars = 64
+	// MaxFieldTerms is the number of distinct terms indexed per field. The caller
+	// counts them.
 	MaxFieldTerms = 20000
 )
 
@@ -20,7 +20,7 @@ func Terms(text string, yield func(term []byte) bool) {
 	s.release()
 }
 
-// Query gives the distinct terms of a query in order of first appearance.
+// Query returns the distinct terms of a query in order of first appearance.
 func Query(q string) []string {
 	var terms []string
 	seen := make(map[string]struct{})
@@ -35,8 +35,8 @@ func Query(q string) []string {
 	return terms
 }
 
-// scan finds the terms of text. ASCII words are folded on the spot; a word with
-// any other character is handed to segment as a whole.
+// scan finds the terms of text. It folds ASCII words itself, and passes a word with any
+// other character to segment as a whole.
 func (s *scratch) scan(text string, yield func([]byte) bool) {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
@@ -68,11 +68,11 @@ func (s *scratch) scan(text string, yield func([]byte) bool) {
 }
 
 // asciiRun folds the run of ASCII letters and digits that starts at start into
-// the term buffer. It gives the end of the run and the length of its term; ok is
-// false when the word goes on with a character that is not ASCII.
+// the term buffer. It returns the end of the run and the length of its term; ok is false
+// when the word continues with a character that is not ASCII.
 func (s *scratch) asciiRun(text string, start int) (end, n int, ok bool) {
 	i := start
-	stop := min(len(text), start+MaxTermChars)
+	stop := min(len(text), start+maxTermChars)
 	for ; i < stop; i++ {
 		c := byteClass[text[i]]
 		if !isWord(c) {
@@ -90,10 +90,9 @@ func (s *scratch) asciiRun(text string, start int) (end, n int, ok bool) {
 	return i, n, true
 }
 
-// segment handles the stretch of text from start to the next certain separator.
-// Nothing in a stretch depends on what is outside: a mark after a separator has
-// nothing to sit on, whatever normalization does with the two. It gives the end
-// of the stretch, and false when yield wants no more.
+// segment yields the terms from start to the next certain separator. They do not depend
+// on the text outside: a mark after a separator has no letter to belong to, whatever
+// normalization does with the two. It returns the end, and false when yield did.
 func (s *scratch) segment(text string, start int, yield func([]byte) bool) (end int, ok bool) {
 	if end, n, ok := s.simpleWord(text, start); ok {
 		return end, yield(s.term[:n])
@@ -102,9 +101,9 @@ func (s *scratch) segment(text string, start int, yield func([]byte) bool) (end 
 	return end, s.words(s.normalize(text[start:end]), yield)
 }
 
-// simpleWord is asciiRun for a stretch that is one word of letters and digits of
-// any kind that are left alone by normalization and folded whatever is around
-// them: most words in Latin, Greek and Cyrillic letters. ok is false for any other.
+// simpleWord is asciiRun for a segment that is one word of letters and digits which
+// normalization does not change, whatever is around them: most words in Latin, Greek and
+// Cyrillic letters. ok is false for any other segment.
 func (s *scratch) simpleWord(text string, start int) (end, n int, ok bool) {
 	var w word
 	for end = start; end < len(text); {
@@ -128,7 +127,7 @@ func (s *scratch) simpleWord(text string, start int) (end, n int, ok bool) {
 	return end, w.size, true
 }
 
-// segmentEnd gives the offset of the next certain separator at or after start.
+// segmentEnd returns the offset of the next certain separator at or after start.
 func segmentEnd(text string, start int) int {
 	for i := start; i < len(text); i++ {
 		c := byteClass[text[i]]

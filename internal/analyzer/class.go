@@ -7,7 +7,7 @@ const (
 	nonASCII  = 0x80
 )
 
-// byteClass says what a byte of UTF-8 is to the scanner.
+// byteClass is the class of each byte of UTF-8 for the scanner.
 var byteClass = makeByteClass()
 
 func makeByteClass() (t [256]uint8) {
@@ -27,10 +27,10 @@ func makeByteClass() (t [256]uint8) {
 // isWord reports whether a class is that of an ASCII letter or digit.
 func isWord(class uint8) bool { return class != separator && class < nonASCII }
 
-// separatorLen gives the length of the separator at the start of s when it is
-// one of the punctuation marks that are frequent in prose and that no
-// normalization turns into part of a word; 0 for anything else. It spares most
-// typographic and East Asian text the slow path, and keeps segments short.
+// separatorLen returns the length of the separator at the start of s, if it is one of the
+// punctuation marks that are frequent in prose and that no normalization turns into part
+// of a word; otherwise 0. It keeps most typographic and East Asian text off the slow
+// path, and segments short.
 func separatorLen(s string) int {
 	if len(s) < 3 {
 		return 0

@@ -1,6 +1,6 @@
-// Package analyzer turns text into the terms of the lexical index. Index and
-// query go through the same code, so what was written can be found (rs-contract
-// It is pure: no I/O, no settings, no language guessing, no stop words.
+// Package analyzer turns text into the terms of the lexical index. Index and query use
+// the same code, so that written words can be found (rs-contract Q-4). It is pure: no
+// I/O, no settings, no language guessing, no stop words.
 //
 // The rules, in the order they are applied:
 //
@@ -22,12 +22,12 @@
 //     its own, together with the marks that follow it.
 //   - A term is cut at 64 characters, and a character keeps at most 16 marks.
 //
-// Every term is a fixed point: analyzing it gives exactly that term. Terms hold
-// nothing but letters, marks and digits, so they may be joined by a space, a
-// dot or a quotation mark without escaping.
+// Every term is a fixed point: analyzing it returns exactly that term. Terms contain only
+// letters, marks and digits, so they can be joined by a space, a dot or a quotation mark
+// without escaping.
 //
-// Spans gives the same terms with the places they come from, for highlighting.
+// Spans returns the same terms with their positions in the text, for highlighting.
 //
-// The tables come from the Unicode version of the toolchain; an index made under
-// another version has to be made again.
+// The tables are those of the toolchain's Unicode version. An index that was built with
+// another version has to be rebuilt.
 package analyzer

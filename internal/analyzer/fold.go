@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// kind is what a character, after normalization, does to the term being built.
+// kind is the effect of a normalized character on the term being built.
 type kind uint8
 
 const (
@@ -27,13 +27,13 @@ type folded struct {
 	settled bool  // not ignored, and left as it is by NFKC after any character
 }
 
-// page holds 256 characters. Pages are made when first needed: a person's data
-// is in few scripts.
+// page has the classes of 256 characters. Pages are built when first needed, because the
+// data of a person is in few scripts.
 type page [256]folded
 
 var pages [(unicode.MaxRune + 1) / len(page{})]atomic.Pointer[page]
 
-// lookup is classify, remembered.
+// lookup is classify with a cache.
 func lookup(r rune) folded {
 	switch {
 	case r >= 0x4E00 && r <= 0x9FFF: // Han
@@ -57,8 +57,8 @@ func makePage(first rune) *page {
 	return p
 }
 
-// classify says what a character is and how it behaves in NFKC. What it says of
-// kind and folding is only true of characters in NFKC.
+// classify returns the class of a character. Its kind and folding are valid only for
+// characters in NFKC.
 func classify(r rune) folded {
 	f := fold(r)
 	text := utf8.AppendRune([]byte("0"), r)
@@ -90,8 +90,8 @@ func isSpaceless(r rune) bool {
 		r >= 0x3005 && r <= 0x303C || r == 0x30FC
 }
 
-// base is the letter in a composed character: the first one of its canonical
-// decomposition, the others being marks.
+// base returns the letter of a composed character: the first of its canonical
+// decomposition. The others are marks.
 func base(r rune) rune {
 	var buf [utf8.UTFMax]byte
 	d := norm.NFD.Properties(buf[:utf8.EncodeRune(buf[:], r)]).Decomposition()
@@ -102,10 +102,10 @@ func base(r rune) rune {
 	return first
 }
 
-// foldCase gives one representative for all characters that simple case folding
-// holds equal. Going through the upper case unites final and medial sigma, and
-// the like; a character without a partner is left alone, which lower case would
-// not always do.
+// foldCase returns one representative of all characters that are equal under simple case
+// folding. Converting to upper case first makes, for example, final and medial sigma
+// equal. A character without a partner is unchanged, which lower case alone would not
+// always ensure.
 func foldCase(r rune) rune {
 	if unicode.SimpleFold(r) == r {
 		return r
@@ -113,8 +113,8 @@ func foldCase(r rune) rune {
 	return unicode.ToLower(unicode.ToUpper(r))
 }
 
-// isIgnored reports whether r is dropped before anything else is looked at: the
-// variation selectors, Mongolian ones included, and the grapheme joiner.
+// isIgnored reports whether r is removed first of all: the variation selectors, Mongolian
+// ones included, and the grapheme joiner.
 func isIgnored(r rune) bool {
 	return r == 0x034F || r >= 0x180B && r <= 0x180F && r != 0x180E ||
 		r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0100 && r <= 0xE01EF

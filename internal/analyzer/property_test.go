@@ -161,7 +161,7 @@ func TestSeparatorLen(t *testing.T) {
 func checkTerms(t *testing.T, got []string) {
 	t.Helper()
 	for _, term := range got {
-		if n := utf8.RuneCountInString(term); n < 1 || n > MaxTermChars || !utf8.ValidString(term) {
+		if n := utf8.RuneCountInString(term); n < 1 || n > maxTermChars || !utf8.ValidString(term) {
 			t.Fatalf("term %+q has %d characters, valid: %v", term, n, utf8.ValidString(term))
 		}
 		for _, r := range term {

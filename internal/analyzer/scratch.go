@@ -7,16 +7,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// scratch is the working memory of one call. It is pooled because the term
-// buffer escapes to yield: an allocation per field would cost more than the
-// analysis of a short one.
+// scratch contains the buffers of one call. It is pooled because the term buffer escapes
+// to yield: an allocation per field would cost more than the analysis of a short field.
 type scratch struct {
-	term  [MaxTermChars * utf8.UTFMax]byte
+	term  [maxTermChars * utf8.UTFMax]byte
 	clean []byte // a segment without ignored characters
 	norm  []byte // a segment in NFKC
 }
 
-// maxPooled is the buffer size above which memory is given back.
+// maxPooled is the buffer size above which a scratch is not returned to the pool.
 const maxPooled = 1 << 16
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
@@ -28,8 +27,8 @@ func (s *scratch) release() {
 	scratchPool.Put(s)
 }
 
-// normalize gives seg without ignored characters and in NFKC. The result lives
-// in s until the next call.
+// normalize returns seg without ignored characters and in NFKC. The result is valid until
+// the next call.
 func (s *scratch) normalize(seg string) []byte {
 	if isSettled(seg) {
 		s.clean = append(s.clean[:0], seg...)
@@ -40,8 +39,8 @@ func (s *scratch) normalize(seg string) []byte {
 	return s.norm
 }
 
-// isSettled reports that normalize would change nothing. It is the quick check
-// of Unicode (UAX #15 §9), which may deny it of some normal text.
+// isSettled reports whether normalize would change nothing. It is the quick check of
+// Unicode (UAX #15 §9), which returns false for some normalized text.
 func isSettled(seg string) bool {
 	var last uint8
 	for _, r := range seg {
@@ -58,8 +57,8 @@ func isSettled(seg string) bool {
 	return true
 }
 
-// appendClean appends seg without its ignored characters. Invalid bytes become
-// U+FFFD, a separator too, lest those around an ignored character unite.
+// appendClean appends seg without its ignored characters. Invalid bytes become U+FFFD,
+// which also separates, so that those around an ignored character do not combine.
 func appendClean(dst []byte, seg string) []byte {
 	for _, r := range seg {
 		if !isIgnored(r) {

@@ -6,20 +6,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Spans is Terms with positions: the same terms in the same order, each with the
-// part of text it came from, text[start:end]. That part is what a person would
-// highlight: whole characters with the marks and variation selectors on them, and
-// the whole word where the term was cut. A character that becomes several terms
-// gives each of them its whole range, so ranges may overlap; neither starts nor
-// ends ever go back. Memory does not grow with text, unless text is one word.
+// Spans is Terms with positions: the same terms in the same order, each with its part of
+// the text, text[start:end]. That part is what a person would highlight: whole characters
+// with their marks and variation selectors, and the whole word where the term was cut.
+// When a character becomes several terms, each of them has its whole range, so ranges may
+// overlap; starts and ends never decrease. Memory does not grow with text, unless text is
+// one word.
 func Spans(text string, yield func(term []byte, start, end int) bool) {
 	s := scratchPool.Get().(*scratch)
 	s.spans(text, yield)
 	s.release()
 }
 
-// spans is scan with positions. The two are apart because Terms reads everything
-// that is ever stored, and positions would slow it down.
+// spans is scan with positions. They are separate because Terms reads everything that is
+// stored, and positions would slow it down.
 func (s *scratch) spans(text string, yield func([]byte, int, int) bool) {
 	for i := 0; i < len(text); {
 		switch class := byteClass[text[i]]; {
@@ -58,7 +58,7 @@ func (s *scratch) spanSegment(text string, start int, yield func([]byte, int, in
 	return end, w.segment(text[start:end], start)
 }
 
-// spanWord is the term being built and where it comes from.
+// spanWord is the term being built, with its position.
 type spanWord struct {
 	*scratch
 	word
@@ -104,7 +104,7 @@ func (w *spanWord) unsettled(seg string, base int) bool {
 	return len(w.clean) == 0 || w.piece(base+start, base+len(seg))
 }
 
-// piece takes the characters collected in clean, which come from start to end.
+// piece adds the characters in clean, which are those of the text from start to end.
 func (w *spanWord) piece(start, end int) bool {
 	w.norm = norm.NFKC.Append(w.norm[:0], w.clean...)
 	for i := 0; i < len(w.norm); {
@@ -117,7 +117,7 @@ func (w *spanWord) piece(start, end int) bool {
 	return true
 }
 
-// step takes one normalized character. It does to the term what words does.
+// step adds one normalized character to the term, like words.
 func (w *spanWord) step(r rune, start, end int) bool {
 	f := foldRune(r)
 	if f.kind == mark {
@@ -169,7 +169,7 @@ func isBoundary(r rune) bool {
 	return norm.NFKC.Properties(buf[:utf8.EncodeRune(buf[:], r)]).BoundaryBefore()
 }
 
-// nextRune gives the offset after the character at i.
+// nextRune returns the offset after the character at i.
 func nextRune(s string, i int) int {
 	if s[i] < utf8.RuneSelf {
 		return i + 1

@@ -61,7 +61,7 @@ func TestSpansOfLongWordsAreWhole(t *testing.T) {
 	for _, letter := range []string{"x", "ж", "ﬁ"} {
 		text := strings.Repeat(letter, 200)
 		Spans("a "+text+" b", func(term []byte, start, end int) bool {
-			if n := utf8.RuneCount(term); n > MaxTermChars {
+			if n := utf8.RuneCount(term); n > maxTermChars {
 				t.Errorf("term of %d characters", n)
 			}
 			if len(term) > 1 && (start != 2 || end != 2+len(text)) {

@@ -2,8 +2,8 @@ package analyzer
 
 import "unicode/utf8"
 
-// maxMarks bounds the marks on one character. No language comes near, and it
-// stays below the 30 after which package norm inserts grapheme joiners.
+// maxMarks limits the marks on one character. No language needs as many, and it is below
+// the 30 after which package norm inserts grapheme joiners.
 const maxMarks = 16
 
 // word is the term being built.
@@ -65,7 +65,7 @@ func (s *scratch) addMark(w *word, r rune) {
 
 // add adds a character to the term, unless it is full.
 func (s *scratch) add(w *word, r rune) {
-	if w.chars == MaxTermChars {
+	if w.chars == maxTermChars {
 		return
 	}
 	w.size += utf8.EncodeRune(s.term[w.size:], r)

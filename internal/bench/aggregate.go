@@ -39,7 +39,7 @@ var countedKinds = []counted{
 // monthEdges returns the months of a store of n records as pairs of encoded times.
 func monthEdges(n int) string {
 	var pairs []string
-	for b := timebucket.Of(firstSent, timebucket.Month, time.UTC); b.Start.Before(sentAt(n)); b = timebucket.Next(b, timebucket.Month, time.UTC) {
+	for b := timebucket.Of(firstSent, timebucket.Month, time.UTC); b.Start.Before(sentAt(n)); b = timebucket.Of(b.End, timebucket.Month, time.UTC) {
 		pairs = append(pairs, fmt.Sprintf(`["%x","%x"]`, sortkey.FromTime(b.Start), sortkey.FromTime(b.End)))
 	}
 	return "[" + strings.Join(pairs, ",") + "]"

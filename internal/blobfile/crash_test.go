@@ -104,7 +104,7 @@ func killAfter(t *testing.T, dir string, n int) []string {
 	}
 	var hashes []string
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if ValidHash(lines.Text()) { // the last line may be cut
+		if validHash(lines.Text()) { // the last line may be cut
 			hashes = append(hashes, lines.Text())
 		}
 		if len(hashes) == n {

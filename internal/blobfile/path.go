@@ -11,20 +11,20 @@ import (
 	"pdpp"
 )
 
-// errNotPlain says that something stands where only the store puts things.
+// errNotPlain reports a link or special file where the store expects its own.
 var errNotPlain = errors.New("neither a plain folder nor a plain file")
 
-// ValidHash reports whether hash is a SHA-256 as this package writes it: 64
-// lower-case hexadecimal digits.
-func ValidHash(hash string) bool {
+// validHash reports whether hash is a SHA-256 as this package writes it: 64 lower-case
+// hexadecimal digits.
+func validHash(hash string) bool {
 	_, ok := pdpp.BlobIDOf(hash).SHA256()
 	return ok
 }
 
-// place is where the content of hash is kept for owner; false when there can be no
-// such place. Nothing else makes names of blobs.
+// place returns the file name of an owner's content; false when owner or hash is
+// malformed. Only place builds names of blobs.
 func place(owner int64, hash string) (string, bool) {
-	if owner <= 0 || !ValidHash(hash) {
+	if owner <= 0 || !validHash(hash) {
 		return "", false
 	}
 	return path.Join(strconv.FormatInt(owner, 10), hash[:2], hash[2:4], hash), true
@@ -53,7 +53,7 @@ func parents(name string) []string {
 	return list
 }
 
-// makeFolder makes sure that name is a folder and no link to one.
+// makeFolder creates the folder name unless it exists. It refuses a link.
 func (s *Store) makeFolder(name string) error {
 	err := s.root.Mkdir(name, folderMode)
 	if err == nil || !errors.Is(err, fs.ErrExist) {
@@ -62,8 +62,8 @@ func (s *Store) makeFolder(name string) error {
 	return s.checkFolder(name)
 }
 
-// checkFolder refuses a link: os.Root follows those that stay inside, and one
-// owner's folder could be another's.
+// checkFolder refuses a link: os.Root follows links that stay inside, and one could lead
+// from one owner's folder to another's.
 func (s *Store) checkFolder(name string) error {
 	info, err := s.root.Lstat(name)
 	if err == nil && !info.IsDir() {
@@ -72,8 +72,8 @@ func (s *Store) checkFolder(name string) error {
 	return err
 }
 
-// find gives the facts of the blob file name, fs.ErrNotExist when there is none. A
-// link or anything else that is no plain file is an error, wherever on the way.
+// find returns the FileInfo of the blob file name; fs.ErrNotExist when there is none. It
+// refuses links and special files, also among the folders of name.
 func (s *Store) find(name string) (fs.FileInfo, error) {
 	for _, folder := range parents(name) {
 		if err := s.checkFolder(folder); err != nil {
@@ -90,9 +90,9 @@ func (s *Store) find(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// syncParents makes the name of a file last, and those of the folders it is in.
-// Any of them may be new, made by this call or by another that has not come as far
-// yet; for one that is not, this costs next to nothing.
+// syncParents makes the names of a file and of its folders durable. Any of them may be
+// new, created by this call or by a concurrent one that has not synced yet. For an old
+// folder the sync costs almost nothing.
 func (s *Store) syncParents(name string) error {
 	for _, folder := range append(parents(name), ".") {
 		if err := s.syncFolder(folder); err != nil {

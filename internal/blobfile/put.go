@@ -13,22 +13,20 @@ import (
 	"pdpp/internal/secret"
 )
 
-// Blob names content that is stored.
+// Blob identifies stored content.
 type Blob struct {
 	SHA256 string // 64 lower-case hexadecimal digits
 	Size   int64
 }
 
-// Put stores what r has, to its end, for owner, who is a number above 0. More than
-// limit bytes are CodeResourceLimit (B-9), and no more than one byte beyond them
-// is read. Content that the owner already has is kept as it is and counts as new
-// by its time (see All). When the disk does not take it the error is
-// CodeUnavailable; an error of r is returned as it came, wrapped.
+// Put stores the content of r for owner, a number above 0. More than limit bytes are
+// CodeResourceLimit (B-9); Put reads at most one byte beyond them. Content that the owner
+// already has is kept, with a new modification time (see All). A failure of the disk is
+// CodeUnavailable; an error of r is returned wrapped.
 //
-// Any error means that nothing was stored and nothing is left behind, except that
-// CodeUnavailable may come after the content got its name. ctx is looked at before
-// each read and before the content gets its name; a read that blocks is ended by
-// whoever owns r.
+// After an error nothing is stored and no file is left, except that CodeUnavailable may
+// come after the content got its name. ctx is checked before each read and before the
+// content gets its name; only the owner of r can end a read that blocks.
 func (s *Store) Put(ctx context.Context, owner int64, r io.Reader, limit int64) (Blob, error) {
 	if owner <= 0 {
 		return Blob{}, fmt.Errorf("blobfile.Put: there is no owner %d", owner)
@@ -50,13 +48,12 @@ func (s *Store) Put(ctx context.Context, owner int64, r io.Reader, limit int64) 
 	return blob, nil
 }
 
-// Measure reads what r has, to its end, under the rules of Put, and says what Put
-// would store.
+// Measure reads r to its end under the rules of Put, and returns what Put would store.
 func Measure(ctx context.Context, r io.Reader, limit int64) (Blob, error) {
 	return fill(io.Discard, &source{ctx: ctx, r: r, left: limit, limit: limit})
 }
 
-// fill copies everything from r to f and says what it was.
+// fill copies everything from r to f and returns its hash and size.
 func fill(f io.Writer, r io.Reader) (Blob, error) {
 	hash, buf, size := sha256.New(), make([]byte, 64<<10), int64(0)
 	for {
@@ -75,8 +72,7 @@ func fill(f io.Writer, r io.Reader) (Blob, error) {
 	}
 }
 
-// settle gives the complete file temp its name, or drops it when the content is
-// there already.
+// settle renames the complete file temp, or removes it when the content exists already.
 func (s *Store) settle(ctx context.Context, f *os.File, temp string, owner int64, blob Blob) error {
 	name, _ := place(owner, blob.SHA256)
 	kept, err := s.renew(f, name, blob.Size)
@@ -106,13 +102,13 @@ func (s *Store) settle(ctx context.Context, f *os.File, temp string, owner int64
 	return nil
 }
 
-// renew reports whether the file name already has its size bytes, and gives it the
-// time of f, so that a sweep by age does not take what was just put. A file of
-// another size was damaged from outside and is to be replaced.
+// renew reports whether the file name already has size bytes, and sets its time to that
+// of f, so that a sweep by age keeps it. A file of another size was damaged from outside
+// and is to be replaced.
 func (s *Store) renew(f *os.File, name string, size int64) (bool, error) {
 	info, err := s.find(name)
 	if err != nil || info.Size() != size {
-		return false, nil // move says what is wrong, if anything is
+		return false, nil // move reports the fault, if there is one
 	}
 	fresh, err := f.Stat()
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"pdpp"
 )
 
-// Open opens the content of hash that owner has, and says how long it is. The
-// caller closes the file; removing the blob does not disturb who has it open.
-// CodeNotFound when the owner has no such content, and when hash is no hash.
+// Open opens an owner's content by its hash and returns its size. The caller closes the
+// file; it stays readable when the blob is removed. CodeNotFound when the owner has no
+// such content, and when hash is malformed.
 func (s *Store) Open(owner int64, hash string) (*os.File, int64, error) {
 	name, ok := place(owner, hash)
 	if !ok {
@@ -28,7 +28,7 @@ func (s *Store) Open(owner int64, hash string) (*os.File, int64, error) {
 	return nil, 0, fmt.Errorf("blobfile.Open: %w", err)
 }
 
-// open opens what was found; it may be gone by now.
+// open opens a file that was found; it may have been removed since.
 func (s *Store) open(name string) (*os.File, int64, error) {
 	f, err := s.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,8 +44,8 @@ func (s *Store) open(name string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// Remove removes the content of hash that owner has; that there is none is no
-// error. It lasts when Remove returns. CodeNotFound when hash is no hash.
+// Remove removes an owner's content by its hash; it is not an error when there is none.
+// The removal is on the disk when Remove returns. CodeNotFound when hash is malformed.
 func (s *Store) Remove(owner int64, hash string) error {
 	name, ok := place(owner, hash)
 	if !ok {
@@ -88,12 +88,12 @@ func (s *Store) RemoveOld(owner int64, hash string, limit time.Time) (removed bo
 	return true, s.Remove(owner, hash)
 }
 
-// All calls yield for every blob, in no particular order, until it returns false.
-// mod is when the blob was last put. Files that are none of ours are passed over.
-// Blobs that come or go meanwhile may be missed; yield may remove what it is given.
+// All calls yield for every blob, in no particular order, until it returns false. mod is
+// when the blob was last put. Other files are skipped. Blobs that are added or removed
+// meanwhile may be missed; yield may remove the blob it is called with.
 //
-// Who removes files that no row knows should spare those put lately: between a Put
-// and its row there is time.
+// A caller that removes files without a row must spare recent ones, because the row is
+// written after the file.
 func (s *Store) All(yield func(owner int64, hash string, size int64, mod time.Time) bool) error {
 	err := fs.WalkDir(s.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +121,7 @@ func (s *Store) All(yield func(owner int64, hash string, size int64, mod time.Ti
 	return nil
 }
 
-// notFound is one answer for every reason (B-4).
+// notFound is the one error for every reason (B-4).
 func notFound() error {
 	return pdpp.Errorf(pdpp.CodeNotFound, "There is no such blob.")
 }

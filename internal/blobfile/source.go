@@ -8,8 +8,8 @@ import (
 	"pdpp"
 )
 
-// source is what a Put reads from: r, up to the limit, for as long as ctx lasts. It
-// lives only as long as the call whose context it holds.
+// source reads from r up to a limit, until ctx is done. It is used within one call, whose
+// context it holds.
 type source struct {
 	ctx   context.Context
 	r     io.Reader
@@ -17,8 +17,8 @@ type source struct {
 	limit int64
 }
 
-// Read reads at most one byte beyond the limit: that byte is how it knows. Only
-// io.EOF itself is the end; an error that wraps it says that something is missing.
+// Read reads at most one byte beyond the limit, to detect that there are more. Only
+// io.EOF itself is the end; an error that wraps it means that content is missing.
 func (s *source) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, fmt.Errorf("blobfile.Put: %w", err)

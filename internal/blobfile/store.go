@@ -19,17 +19,16 @@ const (
 	tempFolder = "tmp"
 	tempPrefix = "put_"
 
-	// abandoned is the age at which a temporary file has nobody who writes it.
+	// abandoned is the age from which no upload writes to a temporary file any more.
 	abandoned = 24 * time.Hour
 )
 
 // Store is a folder of blobs. Its methods may be called concurrently.
 type Store struct{ root *os.Root }
 
-// Open makes the folder dir if need be, closes it to other users, and removes
-// temporary files that are a day old at now. CodeCannotCreate when there can be no
-// such folder. dir itself may be a symbolic link: where blobs are is the
-// operator's choice.
+// Open creates the folder dir if it is missing, makes it private, and removes temporary
+// files that are a day old at now. CodeCannotCreate when the folder cannot be used. dir
+// itself may be a symbolic link: the operator decides where blobs are.
 func Open(dir string, now time.Time) (*Store, error) {
 	fail := func(err error) (*Store, error) {
 		return nil, &pdpp.Error{
@@ -40,8 +39,8 @@ func Open(dir string, now time.Time) (*Store, error) {
 	if err := os.MkdirAll(dir, folderMode); err != nil {
 		return fail(err)
 	}
-	// Makes the name of a new folder last. The one above may be unreadable, and
-	// then dir was not made here.
+	// Makes the name of a new folder durable. If the parent cannot be read, dir was
+	// not created here.
 	_ = syncPath(filepath.Dir(dir))
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -54,8 +53,8 @@ func Open(dir string, now time.Time) (*Store, error) {
 	return s, nil
 }
 
-// OpenAsIs opens the folder dir as it is: nothing is made, changed or removed, so that
-// it works on a disk that cannot be written to. fs.ErrNotExist when there is none.
+// OpenAsIs opens the folder dir without changing anything, so that it works on a
+// read-only disk. fs.ErrNotExist when there is no such folder.
 func OpenAsIs(dir string) (*Store, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -64,7 +63,7 @@ func OpenAsIs(dir string) (*Store, error) {
 	return &Store{root}, nil
 }
 
-// Close gives up the folder. Files that were opened stay open.
+// Close closes the folder. Files that were opened stay open.
 func (s *Store) Close() error { return s.root.Close() }
 
 func (s *Store) prepare(now time.Time) error {
@@ -82,7 +81,7 @@ func (s *Store) prepare(now time.Time) error {
 	return s.RemoveTemporary(now)
 }
 
-// RemoveTemporary removes what uploads left that ended a day before now or more.
+// RemoveTemporary removes temporary files that are a day old at now.
 func (s *Store) RemoveTemporary(now time.Time) error { return s.removeAbandoned(now.Add(-abandoned)) }
 
 // removeAbandoned removes temporary files last written before limit. Another

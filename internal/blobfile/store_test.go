@@ -120,8 +120,8 @@ func TestNamesThatAreNone(t *testing.T) {
 		"", ".", "..", "rent", hash[:63], hash + "0", strings.ToUpper(hash), hash[:63] + "g", hash[:63] + "/", hash[:63] + "\x00",
 		"../7/" + hash[:2] + "/" + hash[2:4] + "/" + hash, strings.Repeat("../", 22)[:64], "/" + hash[1:], strings.Repeat("é", 32),
 	} {
-		if ValidHash(name) {
-			t.Errorf("ValidHash(%q) = true", name)
+		if validHash(name) {
+			t.Errorf("validHash(%q) = true", name)
 		}
 		wantNone(t, s, 7, name)
 		if err := s.Remove(7, name); pdpp.CodeOf(err) != pdpp.CodeNotFound {

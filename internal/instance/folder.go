@@ -9,16 +9,16 @@ import (
 	"pdpp"
 )
 
-// StoreFile is the file in the data folder that says it is one.
+// StoreFile is the database in the data folder.
 const StoreFile = "pdpp.db"
 
-// KeyFile is the file in the data folder that holds the instance key.
+// KeyFile is the file in the data folder that contains the instance key.
 const KeyFile = "instance.key"
 
-// BlobFolder is the folder in the data folder that holds the bytes of blobs.
+// BlobFolder is the folder in the data folder that contains the bytes of blobs.
 const BlobFolder = "blobs"
 
-// uploads is the folder of blobs that are not complete yet, in BlobFolder.
+// uploads is the folder of incomplete blobs, in BlobFolder.
 const uploads = "tmp"
 
 const (
@@ -26,11 +26,10 @@ const (
 	fileMode   = 0o600
 )
 
-// Prepare makes sure that dir is a folder that only its owner can look into
-// (H-4). An existing folder is closed to others when it is empty or already
-// holds a store; any other one, such as a home folder, keeps its mode, and the
-// files in it are private all the same. CodeCannotCreate when there can be no
-// such folder.
+// Prepare creates the folder dir, private to its owner (H-4). It makes an existing folder
+// private when that is empty or contains a store. Any other folder, such as a home
+// folder, keeps its mode; the files in it are private all the same. CodeCannotCreate when
+// the folder cannot be used.
 func Prepare(dir string) error {
 	err := os.MkdirAll(dir, folderMode)
 	if err != nil {
@@ -62,16 +61,16 @@ func isOurs(dir string) (bool, error) {
 	return len(entries) == 0, err
 }
 
-// Exists reports whether dir holds a store. An empty file is none: it is what a full
-// disk or a redirection in a shell leaves.
+// Exists reports whether dir contains a store. An empty file is not a store: a full disk
+// or a redirection in a shell leaves one.
 func Exists(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, StoreFile))
 	return err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// Remains names something in dir that belongs to a store: its log, its key, or a blob.
-// It is "" when there is nothing. Beside such things a missing store was lost, and a
-// new one would not know them.
+// Remains returns the name of a file in dir that belongs to a store: its log, its key, or
+// a blob; "" when there is none. If such a file exists without a store, the store was
+// lost, and a new one would not have the file's content.
 func Remains(dir string) (string, error) {
 	for _, name := range []string{StoreFile + "-wal", KeyFile} {
 		info, err := os.Stat(filepath.Join(dir, name))

@@ -104,11 +104,11 @@ func TestKeyRefusals(t *testing.T) {
 
 func TestFingerprintTellsKeysApartButNotWhatTheyAre(t *testing.T) {
 	key := bytes.Repeat([]byte{1}, keySize)
-	a, err := Fingerprint(key)
+	a, err := fingerprint(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _ := Fingerprint(bytes.Repeat([]byte{2}, keySize))
+	b, _ := fingerprint(bytes.Repeat([]byte{2}, keySize))
 	if a == b || len(a) != 32 || strings.Contains(a, "0101") {
 		t.Errorf("fingerprints %q and %q", a, b)
 	}

@@ -23,10 +23,9 @@ const (
 	metaKey = "instance_key" // the fingerprint of the key, in the store
 )
 
-// Key gives the instance key of a store (H-4). It is read from file, or, when
-// file is "", from instance.key in dir, which is made on first use. A key that
-// is not the store's is CodeNotConfigured; a named file that cannot be read is
-// CodeInputMissing.
+// Key returns the instance key of a store (H-4). It reads the key from file, or, when file
+// is "", from instance.key in dir, which it creates on first use. A key that is not the
+// store's is CodeNotConfigured; a named file that cannot be read is CodeInputMissing.
 func Key(ctx context.Context, st store.Store, dir, file string) ([]byte, error) {
 	known, err := knownFingerprint(ctx, st)
 	if err != nil {
@@ -47,7 +46,7 @@ func knownFingerprint(ctx context.Context, st store.Store) (known []byte, err er
 	return known, err
 }
 
-// keyPath is where the key is: file, or the one in dir when file is "".
+// keyPath returns file, or the path of the key in dir when file is "".
 func keyPath(dir, file string) string {
 	if file != "" {
 		return file
@@ -66,7 +65,7 @@ func OpenKey(dir, file string) string {
 	return path
 }
 
-// readOrMake reads the key. It makes one only for a store that never had one.
+// readOrMake reads the key. It creates one only for a store that never had one.
 func readOrMake(dir, file string, hadKey bool) ([]byte, error) {
 	path := keyPath(dir, file)
 	key, err := os.ReadFile(path)
@@ -89,9 +88,9 @@ func readOrMake(dir, file string, hadKey bool) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey puts a new key at path. The key is complete and on the disk before it
-// gets its name, and the name is taken by linking, which fails when another
-// process was faster: then its key is the one.
+// makeKey writes a new key to path. The file is complete and on the disk before it gets
+// its name. The name is created by linking, which fails when another process was faster:
+// then that process's key is used.
 func makeKey(path string) ([]byte, error) {
 	fail := func(err error) ([]byte, error) {
 		return nil, &pdpp.Error{
@@ -109,7 +108,7 @@ func makeKey(path string) ([]byte, error) {
 	case errors.Is(err, fs.ErrExist):
 		_ = os.Remove(temp)
 		return readOrMake("", path, true)
-	case err != nil: // a file system without links; only a race is less guarded
+	case err != nil: // a file system without links: two processes at once may conflict
 		err = os.Rename(temp, path)
 	default:
 		err = os.Remove(temp)
@@ -132,9 +131,9 @@ func writeNew(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Fingerprint names a key without telling it. It is derived apart from every
+// fingerprint identifies a key without revealing it. It is derived separately from every
 // other use of the key.
-func Fingerprint(key []byte) (string, error) {
+func fingerprint(key []byte) (string, error) {
 	derived, err := hkdf.Key(sha256.New, key, nil, "pdpp instance key fingerprint", keySize)
 	if err != nil {
 		return "", err
@@ -143,9 +142,9 @@ func Fingerprint(key []byte) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// claim ties the key to the store, or checks that it is the one.
+// claim stores the fingerprint of the key, or checks it against the stored one.
 func claim(ctx context.Context, st store.Store, key []byte) error {
-	mark, err := Fingerprint(key)
+	mark, err := fingerprint(key)
 	if err != nil {
 		return err
 	}
@@ -174,8 +173,8 @@ func claim(ctx context.Context, st store.Store, key []byte) error {
 	return nil
 }
 
-// KnownKey is Key for a store that has one already: nil for a store that never had
-// one, and none is made.
+// KnownKey is Key for a store that already has one; nil, without creating one, when it
+// does not.
 func KnownKey(ctx context.Context, st store.Store, dir, file string) ([]byte, error) {
 	known, err := knownFingerprint(ctx, st)
 	if err != nil || known == nil {

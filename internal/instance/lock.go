@@ -17,10 +17,10 @@ const lockFile = "serve.lock"
 // Lock is the right to be the server of a data folder.
 type Lock struct{ file, folder *os.File }
 
-// Acquire takes the lock of a data folder at once, or fails with CodeBusy. It
-// ends with Release or with the process, however that ends; the file stays and
-// means nothing by itself. The folder is locked too, since somebody may remove the
-// file. Operator commands take it only to bring a store up to date (H-3, H-5).
+// Acquire takes the lock of a data folder without waiting, or fails with CodeBusy. The
+// lock ends with Release or with the process; the file stays and means nothing by itself.
+// The folder is locked too, since somebody may remove the file. Operator commands take
+// the lock only to migrate a store (H-3, H-5).
 func Acquire(dir string) (*Lock, error) {
 	path := filepath.Join(dir, lockFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
@@ -43,13 +43,13 @@ func Acquire(dir string) (*Lock, error) {
 			Hint: "Stop that one first, or choose another folder with --data.",
 		}
 	}
-	// Who holds it is for the message above only; a failure costs nothing else.
+	// The process id is only for the message above, so failures are ignored.
 	_ = f.Truncate(0)
 	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return &Lock{f, folder}, nil
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (l *Lock) Release() error { return errors.Join(l.folder.Close(), l.file.Close()) }
 
 func readHolder(f *os.File) string {

@@ -1,4 +1,4 @@
-// Package osfile is the few things about files that systems do differently: locks
-// between processes, making new names last, who owns a file, and which file a name stands for. It decides nothing;
-// where a system has no such call, a function says so and does nothing.
+// Package osfile contains the file operations that operating systems do differently:
+// locks between processes, making new names durable, the owner of a file, and the
+// identity of a file. Where a system has no such call, the function does nothing.
 package osfile

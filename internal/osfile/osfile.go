@@ -2,9 +2,9 @@ package osfile
 
 import "errors"
 
-// ErrLocked says that another holder has the lock.
+// ErrLocked reports that another process has the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// FileID tells the files of a machine apart, whatever their names are. That of a file
-// that is open goes to no other one.
+// FileID identifies a file of a machine, whatever its name is. No other file gets the id
+// of an open file.
 type FileID struct{ device, number uint64 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Lock takes an exclusive advisory lock at once, or fails with ErrLocked. The system
-// drops it when the file is closed, however the process ends.
+// Lock takes an exclusive advisory lock without waiting, or fails with ErrLocked. The
+// system releases it when the file is closed or the process ends.
 func Lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -18,7 +18,7 @@ func Lock(f *os.File) error {
 	return err
 }
 
-// LockFolder takes an exclusive advisory lock on a folder at once, or fails with
+// LockFolder takes an exclusive advisory lock on a folder without waiting, or fails with
 // ErrLocked. Unlike a file in it, the folder cannot be removed while it is used.
 func LockFolder(dir string) (*os.File, error) {
 	d, err := os.Open(dir)
@@ -29,7 +29,7 @@ func LockFolder(dir string) (*os.File, error) {
 	if errors.Is(err, ErrLocked) {
 		return nil, errors.Join(err, d.Close())
 	}
-	// A file system that locks no folders (NFS) leaves it at that.
+	// A file system without locks of folders (NFS) returns another error, which is ignored.
 	return d, nil
 }
 
@@ -40,7 +40,7 @@ func Writable(path string) bool {
 	return syscall.Access(path, write) == nil
 }
 
-// SyncFolder makes new names in a folder last.
+// SyncFolder makes new names in a folder durable.
 func SyncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -55,7 +55,7 @@ func Foreign(info os.FileInfo) bool {
 	return ok && int(st.Uid) != os.Geteuid()
 }
 
-// Identify says which file has a name.
+// Identify returns the id of the file with a name.
 func Identify(path string) (FileID, error) {
 	var st syscall.Stat_t
 	err := syscall.Stat(path, &st)

@@ -12,13 +12,13 @@ const (
 	failImmediately = 0x1
 	errorViolation  = syscall.Errno(33) // ERROR_LOCK_VIOLATION
 
-	// A locked range cannot be read by others, so the lock lies behind the
-	// text that says who holds it.
+	// Others cannot read a locked range, so the range is behind the text of the
+	// file.
 	lockOffset = 1 << 20
 )
 
-// Lock takes an exclusive lock at once, or fails with ErrLocked. The system drops it
-// when the file is closed, however the process ends.
+// Lock takes an exclusive lock without waiting, or fails with ErrLocked. The system
+// releases it when the file is closed or the process ends.
 func Lock(f *os.File) error {
 	at := syscall.Overlapped{Offset: lockOffset}
 	ok, _, err := syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx").Call(
@@ -32,19 +32,18 @@ func Lock(f *os.File) error {
 	return err
 }
 
-// LockFolder opens the folder and locks nothing: a file that is locked cannot be removed
-// here.
+// LockFolder opens the folder without a lock: a locked file cannot be removed here.
 func LockFolder(dir string) (*os.File, error) { return os.Open(dir) }
 
-// Writable says yes: what cannot be written fails when it is tried.
+// Writable returns true: a write that is not allowed fails later.
 func Writable(string) bool { return true }
 
 // SyncFolder does nothing: the system has no such call for folders.
 func SyncFolder(string) error { return nil }
 
-// Foreign says nothing: the folders of a user are closed to others by their lists of
-// rights, which files inherit.
+// Foreign returns false: files inherit the access lists of the user's folders.
 func Foreign(os.FileInfo) bool { return false }
 
-// Identify says nothing: a store that is open cannot be removed or replaced here.
+// Identify returns the same id for every file: an open store cannot be removed or
+// replaced here.
 func Identify(string) (FileID, error) { return FileID{}, nil }

@@ -9,9 +9,9 @@ import "slices"
 //	else tinyE or hugeE and three bytes;
 //	the digits: two per byte, as 2×pair+1, the last as 2×pair.
 //
-// So the last byte is the only even one among the digits: it ends the encoding,
-// and it is less than a byte that goes on with the same pair. Negative numbers are
-// the complement of all bytes of their absolute value. Zero is between.
+// So the last byte is the only even one among the digits: it ends the encoding, and it is
+// less than a byte that continues with the same pair. Negative numbers are the complement
+// of all bytes of their absolute value. Zero is between.
 const (
 	zero    = 0x80
 	tinyE   = 0x83
@@ -78,8 +78,8 @@ func digits(s []byte) int {
 	return n
 }
 
-// exponent reads the optional exponent part. It stops growing far beyond what any
-// mantissa could bring back into range.
+// exponent reads the optional exponent part. It saturates far beyond what any mantissa
+// could bring back into range.
 func exponent(s []byte) (int, bool) {
 	if len(s) == 0 {
 		return 0, true
@@ -105,8 +105,8 @@ func exponent(s []byte) (int, bool) {
 	return e, true
 }
 
-// normal brings head and tail, as written, and the written exponent into the
-// canonical form; false when the value is outside the limits.
+// normal converts head, tail and exponent, as written, to the canonical form; false when
+// the value is outside the limits.
 func (d *decimal) normal(e int) (decimal, bool) {
 	d.exp = len(d.head) + e
 	d.tail = trimZeros(d.tail)

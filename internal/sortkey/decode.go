@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// maxPadding is how many zeros that are no significant digits Decimal writes
-// before it turns to the scientific form.
+// maxPadding is how many padding zeros Decimal writes before it uses the scientific
+// form.
 const maxPadding = 20
 
-// Decimal is the inverse of the encoding of numbers; false when enc is none. The
+// Decimal is the inverse of the encoding of numbers; false when enc is not one. The
 // text is the same for equal values and follows the JSON grammar: plain, without
 // needless zeros, or scientific like 1.2e400 where that would be long.
 func Decimal(enc []byte) (string, bool) {
@@ -62,7 +62,7 @@ func decodeExponent(enc []byte) (exp int, rest []byte, ok bool) {
 	return exp, enc[4:], exp < minNear
 }
 
-// decodeDigits refuses what appendDigits would not have written.
+// decodeDigits accepts only the output of appendDigits.
 func decodeDigits(enc []byte) ([]byte, bool) {
 	if len(enc) == 0 {
 		return nil, false
@@ -112,5 +112,5 @@ func (d *decimal) text() []byte {
 	return append(out, d.head[d.exp:]...)
 }
 
-// zeros is padding, maxPadding of it.
+// zeros has maxPadding zeros.
 const zeros = "00000000000000000000"

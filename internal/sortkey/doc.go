@@ -4,11 +4,11 @@
 // Equal values have equal encodings, however they are written: 12, 12.0 and 1.2e1;
 // 2026-01-01, 2026-01-01T00:00:00Z and 2026-01-01T01:00:00+01:00.
 //
-// A value that is null, mistyped or unparseable has no encoding: it is "no value"
-// for sorting and filtering. Numbers never pass through float64 (C-33), and no
+// A value that is null, mistyped or unparseable has no encoding: it is missing for
+// sorting and filtering. Numbers never pass through float64 (C-33), and no
 // work or memory grows with an exponent.
 //
-// The encodings, which stores keep on disk:
+// The encodings, which stores write to disk:
 //
 //	string   the UTF-8 bytes themselves
 //	boolean  one byte, 0 or 1

@@ -10,18 +10,18 @@ import (
 // timeSize is the length of every encoded time.
 const timeSize = 9
 
-// epoch is added to Unix seconds: it puts 1970 in the middle of five bytes, which
-// reach 17,000 years both ways. Offsets can carry a time of the years 0000 to 9999
-// a day beyond them, so the room is needed.
+// epoch is added to Unix seconds: it puts 1970 in the middle of five bytes, which cover
+// 17,000 years both ways. With its offset, a time of the years 0000 to 9999 can be a day
+// outside these years.
 const epoch = 1 << 39
 
-// FromTime encodes an instant. Times beyond the reach of five bytes, which no
-// RFC 3339 text can name, count as the first or the last instant within it.
+// FromTime encodes an instant. Times that do not fit in five bytes, which no RFC 3339
+// text can express, become the first or the last instant that does.
 func FromTime(t time.Time) []byte {
 	return appendInstant(make([]byte, 0, timeSize), t.Unix(), t.Nanosecond())
 }
 
-// Time is the inverse of FromTime, in UTC; false when enc is no encoded time.
+// Time is the inverse of FromTime, in UTC; false when enc is not an encoded time.
 func Time(enc []byte) (time.Time, bool) {
 	if len(enc) != timeSize {
 		return time.Time{}, false
@@ -49,9 +49,8 @@ func appendInstant(dst []byte, sec int64, nano int) []byte {
 	return append(dst, enc[:]...)
 }
 
-// appendTimeText encodes a time written as C-34 says. pdpp.ParseTime decides what
-// is a time; the usual forms are read here to the same result without its
-// allocations.
+// appendTimeText encodes a time in the forms of C-34. pdpp.ParseTime decides what is a
+// time; the usual forms are read here with the same result and without its allocations.
 func appendTimeText(dst, text []byte) ([]byte, bool) {
 	if sec, nano, ok := usualTime(text); ok {
 		return appendInstant(dst, sec, nano), true
@@ -92,7 +91,7 @@ func usualTime(s []byte) (sec int64, nano int, ok bool) {
 	return sec + int64(hour*3600+minute*60+second-offset), nano, ok
 }
 
-// two reads two digits at i; negative when they are none.
+// two reads two digits at i; negative when they are not digits.
 func two(s []byte, i int) int {
 	a, b := s[i]-'0', s[i+1]-'0'
 	if a > 9 || b > 9 {
@@ -159,7 +158,7 @@ func unixDays(year, month, day int) int64 {
 	if m < 0 {
 		y, m = y-1, m+12
 	}
-	y += 400 // keeps the divisions below from meeting a negative year
+	y += 400 // the divisions below need a year that is not negative
 	const toUnix = 719468 + 146097
 	return int64(y*365+y/4-y/100+y/400+(153*m+2)/5+day-1) - toUnix
 }

@@ -9,8 +9,7 @@ import (
 )
 
 // FromJSON encodes a compact JSON value as kind; false when it is null, mistyped,
-// unparseable or a stub: then it is "no value" for comparing. The result is never
-// nil when there is one.
+// unparseable or a stub. Otherwise the result is never nil.
 func FromJSON(kind pdpp.Kind, value []byte) ([]byte, bool) {
 	return present(AppendJSON(nil, kind, value))
 }

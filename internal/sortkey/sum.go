@@ -5,10 +5,9 @@ import (
 	"math/bits"
 )
 
-// maxPlaces is how many decimal places a sum may reach over, from the first digit
-// of its largest value to the last of its smallest: room for any one value and as
-// much again. It keeps 1e999999 and 1e-999999 from making a number of two million
-// digits.
+// maxPlaces is how many decimal places a sum may span, from the first digit of its
+// largest value to the last of its smallest: twice as many as any one value has. It
+// prevents 1e999999 plus 1e-999999 from becoming a number of two million digits.
 const maxPlaces = 2 * maxDigits
 
 // Sum adds encoded numbers as exact decimals. The zero Sum is 0.
@@ -17,20 +16,19 @@ type Sum struct {
 	small int64   // in the same units; |small| < smallEnd
 	scale int
 	some  bool // a value other than zero was added
-	wide  bool // the values reach over too many places
+	wide  bool // the values span too many places
 
 	low, high int // the lowest and the highest decimal place of all values
 	digits    [20]byte
 }
 
-// smallEnd leaves room for one more term.
+// smallEnd is low enough that adding one more term cannot overflow.
 const smallEnd = 1 << 62
 
-// fastDigits is how many digits an unsigned integer holds without a thought.
+// fastDigits is how many decimal digits always fit in an unsigned integer.
 const fastDigits = 18
 
-// Add adds times × the number encoded in enc. What is no encoded number adds
-// nothing.
+// Add adds times × the number encoded in enc. It ignores anything else.
 func (s *Sum) Add(enc []byte, times int64) {
 	d, ok := s.decode(enc)
 	if !ok || s.wide {
@@ -123,14 +121,14 @@ func (s *Sum) flush() {
 
 func power(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// Reset makes the sum 0 again.
+// Reset sets the sum to 0.
 func (s *Sum) Reset() {
 	s.total.SetInt64(0)
 	s.small, s.scale, s.some, s.wide = 0, 0, false, false
 }
 
-// Result gives the sum as text, in the form of Decimal, and as a key that sorts
-// like the sum; false when the values reach over more than maxPlaces places.
+// Result returns the sum as text, in the form of Decimal, and as a key that sorts like
+// the sum; false when the values span more than maxPlaces places.
 func (s *Sum) Result() (text string, key []byte, ok bool) {
 	if s.wide {
 		return "", nil, false

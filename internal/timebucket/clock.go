@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// apart is more than any two clocks of the world ever differed: offsets from UTC
-// are less than a day, so a change of clocks more than apart in the future cannot
-// bring back what they show now.
+// apart is more than any two clocks of the world ever differed: offsets from UTC are less
+// than a day, so a change of clocks later than that cannot repeat the current local time.
 const apart = 2 * day
 
-// period is a stretch of instants [start, end), in Unix seconds, throughout which
-// clocks keep one offset. The neighbouring period may have the same offset.
+// period is an interval [start, end) in Unix seconds with one offset. The neighbouring
+// period may have the same offset.
 type period struct {
 	start, end int64
 	offset     int64
 }
 
-// periodAt gives a period of zone that sec is in. Package time knows the changes of
-// clocks, but where a zone goes by its yearly rule it is not exact about them, and
-// both of its ways are corrected here.
+// periodAt returns a period of zone that contains sec. Where a zone follows a yearly rule,
+// package time is not exact about the changes of clocks, in two ways that are corrected
+// here.
 func periodAt(sec int64, zone *time.Location) period {
 	if zone == time.UTC {
 		return period{math.MinInt64, math.MaxInt64, 0}
@@ -28,8 +27,8 @@ func periodAt(sec int64, zone *time.Location) period {
 	_, offset := t.Zone()
 	start, end := bounds(t)
 	for start != math.MinInt64 {
-		// The rule of a zone knows nothing of changes before it came into force,
-		// and names an earlier start. From there the change shows as an end.
+		// The rule of a zone ignores changes before it came into force, and yields an
+		// earlier start. Seen from there, the change is an end.
 		_, change := bounds(time.Unix(start, 0).In(zone))
 		if change == end || change <= start {
 			break
@@ -37,16 +36,15 @@ func periodAt(sec int64, zone *time.Location) period {
 		start = change
 	}
 	if end <= sec {
-		// The rule takes every year for one of 365 days: on the last day of a
-		// leap year its end is in the past. The offset holds for the rest of
-		// that day, which is one of UTC.
+		// The rule assumes 365 days in every year: on the last day of a leap year its
+		// end is in the past. The offset is valid for the rest of that UTC day.
 		_, tomorrow := steps(wall(sec), 0, day)
 		end = int64(tomorrow)
 	}
 	return period{start, end, int64(offset)}
 }
 
-// bounds gives what package time says about the period that t is in.
+// bounds returns the period of t according to package time.
 func bounds(t time.Time) (start, end int64) {
 	start, end = math.MinInt64, math.MaxInt64
 	from, to := t.ZoneBounds()
@@ -59,8 +57,8 @@ func bounds(t time.Time) (start, end int64) {
 	return start, end
 }
 
-// lowest gives the earliest that clocks show at sec, which is in here, or at any
-// instant after it: what they show at sec, unless they will be put back.
+// lowest returns the earliest local time at sec, which is in here, or at any later
+// instant: the local time at sec, unless clocks go back soon.
 func lowest(sec int64, here period, zone *time.Location) wall {
 	low := sec + here.offset
 	for p := here; p.end < sec+apart; {
@@ -71,18 +69,17 @@ func lowest(sec int64, here period, zone *time.Location) wall {
 	return wall(low)
 }
 
-// passed gives the instant at which clocks pass w for the last time: before it
-// they showed less than w, and from it on never again. When w is skipped, that is
-// the moment of skipping. here is any period; when it is the one looked for, no
-// other has to be found.
+// passed returns the instant at which clocks pass w for the last time: before it they
+// show less than w, after it never again. When w is skipped, that is the instant of the
+// change. here is any period; when it is the right one, no other is looked up.
 func passed(w wall, here period, zone *time.Location) time.Time {
 	p := here
 	if at := int64(w) - p.offset; at <= p.start || at > p.end-apart {
 		p = periodAt(int64(w)+day, zone) // clocks have passed w there, wherever it is
 	}
 	for {
-		// Strictly after the start: clocks that show exactly w when the period
-		// starts may have been put back from beyond it.
+		// Strictly after the start: clocks that show exactly w when the period starts
+		// may have gone back from a later time.
 		if at := int64(w) - p.offset; at > p.start {
 			return time.Unix(min(at, p.end), 0).UTC()
 		}

@@ -28,8 +28,8 @@ func ParseGranularity(s string) (Granularity, bool) {
 	return "", false
 }
 
-// wall is what clocks on a wall show: seconds since they would have shown
-// 1970-01-01T00:00 if they had never been changed. It is no instant.
+// wall is a local time: the seconds from 1970-01-01T00:00 on a clock that is never
+// changed. It is not an instant.
 type wall int64
 
 const (
@@ -42,8 +42,7 @@ const (
 	monday = -3 * day
 )
 
-// span gives the beginning of the bucket that clocks show at w, and the beginning
-// of the one after it.
+// span returns the beginning of the bucket of w, and the beginning of the next one.
 func (g Granularity) span(w wall) (from, to wall) {
 	switch g {
 	case Minute:
@@ -58,8 +57,8 @@ func (g Granularity) span(w wall) (from, to wall) {
 	return months(w, g.months())
 }
 
-// months is how many of them the granularity has. A Granularity that
-// ParseGranularity did not give is a mistake of the program.
+// months returns how many months the granularity has. It panics when g is not one of the
+// constants.
 func (g Granularity) months() int {
 	switch g {
 	case Month:
@@ -72,7 +71,7 @@ func (g Granularity) months() int {
 	panic("timebucket: unknown granularity " + strconv.Quote(string(g)))
 }
 
-// steps cuts wall time every length seconds from origin.
+// steps divides wall time every length seconds from origin.
 func steps(w, origin, length wall) (from, to wall) {
 	over := (w - origin) % length
 	if over < 0 { // wall times before the origin round down too
@@ -81,7 +80,7 @@ func steps(w, origin, length wall) (from, to wall) {
 	return w - over, w - over + length
 }
 
-// months cuts wall time every n months of the year; n divides 12.
+// months divides wall time every n months of the year; n divides 12.
 func months(w wall, n int) (from, to wall) {
 	year, month, _ := w.date().Date()
 	first := month - (month-1)%time.Month(n)
@@ -92,12 +91,12 @@ func firstOf(year int, month time.Month) wall {
 	return wall(time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Unix())
 }
 
-// date borrows the calendar of package time; the zone of the result means nothing.
+// date uses the calendar of package time; the zone of the result is meaningless.
 func (w wall) date() time.Time { return time.Unix(int64(w), 0).UTC() }
 
-// key writes the beginning of a bucket as AG-11 says. Offsets can carry an instant
-// of the years 0000 to 9999 a little beyond them; such years get a sign and six
-// digits, as ISO 8601 has it, and sort by time only, not as text.
+// key formats the beginning of a bucket (AG-11). With an offset, an instant can be just
+// outside the years 0000 to 9999. Such years have a sign and six digits, as in ISO 8601,
+// and do not sort as text.
 func (g Granularity) key(from wall) string {
 	t := from.date()
 	layout := "2006-01-02"

@@ -58,7 +58,7 @@ func TestBucketsPartition(t *testing.T) {
 		at := drawTime(t, zone)
 		g := rapid.SampledFrom(all).Draw(t, "granularity")
 		b := Of(at, g, zone)
-		if !b.Contains(at) {
+		if !b.contains(at) {
 			t.Fatalf("Of(%s, %s, %s) = %v, which is elsewhere", at, g, zone, b)
 		}
 		inside := rapid.Int64Range(0, b.End.Unix()-b.Start.Unix()-1).Draw(t, "inside")
@@ -67,15 +67,15 @@ func TestBucketsPartition(t *testing.T) {
 				t.Fatalf("Of(%s, %s, %s) = %v, but that is within %v", other, g, zone, o, b)
 			}
 		}
-		next, prev := Next(b, g, zone), Prev(b, g, zone)
-		if next.Start != b.End || prev.End != b.Start {
-			t.Fatalf("not contiguous in %s: %v, %v, %v", zone, prev, b, next)
+		after, before := next(b, g, zone), prev(b, g, zone)
+		if after.Start != b.End || before.End != b.Start {
+			t.Fatalf("not contiguous in %s: %v, %v, %v", zone, before, b, after)
 		}
-		if Prev(next, g, zone) != b || Next(prev, g, zone) != b {
+		if prev(after, g, zone) != b || next(before, g, zone) != b {
 			t.Fatalf("neighbours of %v in %s do not lead back", b, zone)
 		}
-		if year := at.UTC().Year(); year > 2 && year < 9998 && (b.Key <= prev.Key || next.Key <= b.Key) {
-			t.Fatalf("keys do not increase in %s: %s, %s, %s", zone, prev.Key, b.Key, next.Key)
+		if year := at.UTC().Year(); year > 2 && year < 9998 && (b.Key <= before.Key || after.Key <= b.Key) {
+			t.Fatalf("keys do not increase in %s: %s, %s, %s", zone, before.Key, b.Key, after.Key)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestDaysOfEveryZone(t *testing.T) {
 	start, end := time.Date(2009, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2013, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, name := range strings.Fields(names) {
 		zone := mustZone(name)
-		for b := Of(start, Day, zone); b.Start.Before(end); b = Next(b, Day, zone) {
+		for b := Of(start, Day, zone); b.Start.Before(end); b = next(b, Day, zone) {
 			if naive(b.Start, Day, zone) != b.Key || naive(b.End.Add(-1), Day, zone) != b.Key {
 				t.Errorf("%s: %v is not the day of its edges", name, b)
 			}
@@ -155,7 +155,7 @@ func TestWalkCounts(t *testing.T) {
 		zone := mustZone(tt.zone)
 		year := Of(time.Date(tt.year, 7, 1, 0, 0, 0, 0, time.UTC), Year, zone)
 		var keys []string
-		for b := Of(year.Start, tt.g, zone); b.Start.Before(year.End); b = Next(b, tt.g, zone) {
+		for b := Of(year.Start, tt.g, zone); b.Start.Before(year.End); b = next(b, tt.g, zone) {
 			keys = append(keys, b.Key)
 		}
 		if len(keys) != tt.want || !slices.IsSorted(keys) || len(slices.Compact(keys)) != tt.want {

@@ -8,20 +8,19 @@ import (
 	_ "time/tzdata" // zones exist on every machine
 )
 
-// names are the zones of the IANA time zone database, links included, one to a
-// line, sorted. A list decides what is a name, because the machine would not: its
-// zone folder may also have "localtime", zones with leap seconds, or no regard for
-// upper and lower case.
+// names are the zones of the IANA time zone database, links included, one to a line,
+// sorted. A list decides what is a valid name, because the zone folder of the machine may
+// also contain "localtime" or zones with leap seconds, or ignore case.
 //
 //go:embed names.txt
 var names string
 
-// zones holds the zones that were asked for. It cannot outgrow names.
+// zones caches loaded zones. It cannot grow beyond names.
 var zones sync.Map
 
-// LoadZone gives the zone of an IANA name, such as "UTC" or "Europe/Berlin", in
-// exactly that spelling; false for anything else, also for "" and "Local". It may
-// be called concurrently, and is cheap after the first time.
+// LoadZone returns the zone of an IANA name, such as "UTC" or "Europe/Berlin", in exactly
+// that spelling; false for anything else, also for "" and "Local". It may be called
+// concurrently, and is cheap after the first call.
 func LoadZone(name string) (*time.Location, bool) {
 	if zone, ok := zones.Load(name); ok {
 		return zone.(*time.Location), true
