@@ -2,11 +2,11 @@ package ingest
 
 import "pdpp/internal/rawjson"
 
-// blockSize is the size of the blocks that compact lines are written to. Records
-// alias the block they lie in, so a block lives as long as one of its records.
+// blockSize is the size of the blocks that compact lines are written to. Records alias
+// their block, so a block is retained as long as one of its records.
 const blockSize = 256 << 10
 
-// arena gives memory to the lines of one batch: one allocation for many lines.
+// arena allocates the lines of one batch: one allocation for many lines.
 type arena struct{ block []byte }
 
 // compact checks a line and stores it without insignificant white space.
@@ -23,14 +23,14 @@ func (a *arena) compact(line []byte) ([]byte, error) {
 	return out[:len(out):len(out)], nil
 }
 
-// object is compact for a line that has to be an object.
+// object is compact for a line that must be an object.
 func (a *arena) object(line []byte) ([]byte, *Rejection) {
 	obj, err := a.compact(line)
 	if err != nil {
 		return nil, refusal(err)
 	}
 	if rawjson.KindOf(obj) != rawjson.KindObject {
-		return nil, &Rejection{MalformedNDJSON, "The line is not a JSON object."}
+		return nil, &Rejection{malformedNDJSON, "The line is not a JSON object."}
 	}
 	return obj, nil
 }

@@ -13,7 +13,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// The limits of one call (I-3), besides MaxLine.
+// The limits of one call (I-3), besides maxLine.
 const (
 	MaxBatchBytes = 50 << 20
 	MaxBatchLines = 10_000
@@ -29,8 +29,8 @@ type BatchResult struct {
 	Rejections []BatchRejection // ascending by Index
 }
 
-// BatchRejection is a refused line. Index counts the lines that are not blank,
-// from 0.
+// BatchRejection is a refused line. Index counts the lines that are not blank, from
+// 0.
 type BatchRejection struct {
 	Index int
 	Rejection
@@ -64,15 +64,14 @@ func (r *BatchResult) AppendJSON(dst []byte) []byte {
 	return append(dst, "]}"...)
 }
 
-// Batch takes the lines of one call into a binding (I-1 … I-8), in order and in
-// slices, so that others can write in between.
+// Batch stores the lines of one call in a binding (I-1 … I-8), in order and in slices,
+// so that others can write in between.
 //
 // A body above the limits is CodeResourceLimit, one that cannot be read
-// CodeInvalidRequest; nothing is stored then. A storage failure is
-// CodeIngestStorage and says how many lines were stored before it. Errors of the
-// context come back as they are. When the declaration of the
-// stream was replaced meanwhile, the lines are stored under the new one;
-// CodeNotFound when it is gone.
+// CodeInvalidRequest; then nothing is stored. A storage failure is CodeIngestStorage;
+// its message contains how many lines were stored before it. Errors of the context are
+// returned unchanged. When the stream was declared again meanwhile, the lines are
+// stored under the new declaration; CodeNotFound when there is none.
 func Batch(ctx context.Context, st store.Store, b *store.Binding, body io.Reader, now time.Time) (BatchResult, error) {
 	res, inputs, err := parseBatch(ctx, b, body, now)
 	if err != nil || len(inputs) == 0 {
@@ -100,7 +99,7 @@ func parseBatch(ctx context.Context, b *store.Binding, body io.Reader, now time.
 	res := BatchResult{Stream: b.Stream.Name}
 	var inputs []store.Input
 	var a arena
-	lines := NewLines(io.LimitReader(body, MaxBatchBytes+1))
+	lines := newLines(io.LimitReader(body, MaxBatchBytes+1))
 	for lines.Next() {
 		if err := limit(lines, res.Attempted); err != nil {
 			return BatchResult{}, nil, err
@@ -127,9 +126,8 @@ func parseBatch(ctx context.Context, b *store.Binding, body io.Reader, now time.
 	return res, inputs, nil
 }
 
-// limit checks the current line against I-3; before is the number of lines in
-// front of it.
-func limit(lines *Lines, before int) error {
+// limit checks the current line against I-3; before is the number of lines before it.
+func limit(lines *lineReader, before int) error {
 	switch {
 	case lines.Bytes() > MaxBatchBytes:
 		return pdpp.Errorf(pdpp.CodeResourceLimit, "The body is larger than 50 MiB; send it in several calls.")
@@ -146,12 +144,12 @@ func bodyFailure(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	if own := (*pdpp.Error)(nil); isContext(err) || errors.As(err, &own) {
-		return err // also what a reader around the body has to say
+		return err // also the error of a reader that limits the body
 	}
 	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body could not be read to its end.", Op: "ingest.Batch", Err: err}
 }
 
-// storeBatch stores inputs and says how many it stored, also when it fails.
+// storeBatch stores inputs and returns how many it stored, also when it fails.
 func storeBatch(ctx context.Context, st store.Store, b *store.Binding, inputs []store.Input, now time.Time) (stored int, err error) {
 	for stored < len(inputs) {
 		docs := prepareSome(b, inputs[stored:])
@@ -171,11 +169,11 @@ func storeBatch(ctx context.Context, st store.Store, b *store.Binding, inputs []
 	return stored, nil
 }
 
-// prepareBytes is how much data is made ready for the store at a time. The words of a
-// text take several times its own memory.
+// prepareBytes is how much data is prepared at a time. The words of a text take several
+// times its own memory.
 const prepareBytes = 2 << 20
 
-// prepareSome makes the first inputs ready.
+// prepareSome prepares the first inputs.
 func prepareSome(b *store.Binding, inputs []store.Input) []store.Document {
 	var docs []store.Document
 	for size := 0; len(docs) < len(inputs) && size < prepareBytes; {
@@ -186,7 +184,7 @@ func prepareSome(b *store.Binding, inputs []store.Input) []store.Document {
 	return docs
 }
 
-// freshBinding is the binding under the declaration that replaced b's.
+// freshBinding returns the binding under the declaration that replaced b's.
 func freshBinding(ctx context.Context, st store.Store, b *store.Binding) (*store.Binding, error) {
 	m, err := registered(ctx, st, b.Subject, b.Connection.Connector)
 	if err != nil {
@@ -203,9 +201,9 @@ func freshBinding(ctx context.Context, st store.Store, b *store.Binding) (*store
 	return b, err
 }
 
-// batchFailure gives a failure its code (I-7) and says how many lines were stored. What
-// the store says about the request itself or its token, and the end of the context, are
-// no storage failures.
+// batchFailure returns the error of a failed batch (I-7), with how many lines were
+// stored. Errors about the request or its token, and the end of the context, are not
+// storage failures.
 func batchFailure(err error, stored int) error {
 	if isContext(err) {
 		return err
@@ -219,7 +217,7 @@ func batchFailure(err error, stored int) error {
 		switch cause.Code {
 		case pdpp.CodeNotFound, pdpp.CodeConnectionNotFound, pdpp.CodeInvalidToken:
 			return pdpp.AddMessage(cause, done)
-		case pdpp.CodeUnavailable: // as on a full disk: its message says why
+		case pdpp.CodeUnavailable: // such as a full disk: its message has the reason
 			out.Message = cause.Message + " " + out.Message
 			out.RetryAfter = max(out.RetryAfter, cause.RetryAfter)
 		}

@@ -65,7 +65,7 @@ func TestBatchLimits(t *testing.T) {
 		"50 MiB":            {io.MultiReader(good(), blanks(MaxBatchBytes-len(line))), true},
 		"50 MiB of blanks":  {io.MultiReader(good(), blanks(MaxBatchBytes)), false},
 		"50 MiB of records": {strings.NewReader(strings.Repeat(`{"key":"a","data":{"x":"`+strings.Repeat("x", 1<<20)+`"}}`+"\n", 51)), false},
-		"16 MiB line":       {io.MultiReader(good(), strings.NewReader(strings.Repeat("x", MaxLine+1))), false},
+		"16 MiB line":       {io.MultiReader(good(), strings.NewReader(strings.Repeat("x", maxLine+1))), false},
 	}
 	for name, tt := range tests {
 		before := w.dump()
@@ -195,7 +195,7 @@ func TestBatchStale(t *testing.T) {
 
 func ExampleBatchResult_AppendJSON() {
 	res := BatchResult{Stream: "entries", Attempted: 3, Accepted: 2}
-	res.Rejections = []BatchRejection{{Index: 1, Rejection: Rejection{Code: InvalidRecordIdentity}}}
+	res.Rejections = []BatchRejection{{Index: 1, Rejection: Rejection{Code: invalidRecordIdentity}}}
 	fmt.Printf("%s\n", res.AppendJSON(nil))
 	// Output:
 	// {"stream":"entries","records_attempted":3,"records_accepted":2,"records_rejected":1,"rejections":[{"input_index":1,"code":"invalid_record_identity"}]}

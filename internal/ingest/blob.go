@@ -14,7 +14,7 @@ import (
 // MaxBlob is the size of the largest blob (B-9).
 const MaxBlob = 50 << 20
 
-// Upload is a blob that comes in.
+// Upload is a blob to be stored.
 type Upload struct {
 	Subject    pdpp.SubjectID
 	Connection pdpp.ConnectionID
@@ -22,14 +22,12 @@ type Upload struct {
 	Content    io.Reader
 }
 
-// PutBlob stores a blob for a connection: its bytes in a file, then the fact that
-// they are there (B-9). Doing it again is harmless, and makes the blob as new as
-// the first time.
+// PutBlob stores a blob for a connection: first its bytes in a file, then its row (B-9).
+// Storing it again is harmless, and renews its time.
 //
 // Content above MaxBlob is CodeResourceLimit, content that cannot be read
-// CodeInvalidRequest; a connection that does not exist CodeConnectionNotFound.
-// Nothing can be read of the blob after an error. A file that is left without a
-// row is taken away by a sweep.
+// CodeInvalidRequest; a connection that does not exist CodeConnectionNotFound. After an
+// error the blob cannot be read.
 func PutBlob(ctx context.Context, st store.Store, files *blobfile.Store, u Upload, now time.Time) (store.Blob, error) {
 	b := store.Blob{MediaType: u.MediaType}
 	err := st.View(ctx, func(v store.View) (err error) {
@@ -58,7 +56,7 @@ func PutBlob(ctx context.Context, st store.Store, files *blobfile.Store, u Uploa
 // MaxListedBlobs is how many blobs a summary lists (H-22).
 const MaxListedBlobs = 1000
 
-// StoredBlob is a file that was stored as a blob, and what refers to it.
+// StoredBlob is a file that was stored as a blob.
 type StoredBlob struct {
 	File      string      `json:"file"`
 	BlobID    pdpp.BlobID `json:"blob_id"`
@@ -67,15 +65,15 @@ type StoredBlob struct {
 	MediaType string      `json:"mime_type"`
 }
 
-// ListBlobs notes the blobs that were stored before the records.
+// ListBlobs adds the blobs that were stored before the records.
 func (s *Summary) ListBlobs(stored []StoredBlob) {
 	n := int64(len(stored))
 	s.BlobsStored = &n
 	s.Blobs = append([]StoredBlob{}, stored[:min(len(stored), MaxListedBlobs)]...)
 }
 
-// stillThere refuses to note content whose file was swept away in the meantime.
-// Sweeps remove files within an Update, hence not during this one.
+// stillThere fails when the file of a blob was swept meanwhile. Sweeps remove files
+// within an Update, hence not during this one.
 func stillThere(files *blobfile.Store, b store.Blob) error {
 	f, _, err := files.Open(b.Owner, b.SHA256)
 	if err == nil {

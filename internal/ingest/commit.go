@@ -9,17 +9,16 @@ import (
 	"pdpp/internal/store"
 )
 
-// A batch is committed when it has that many records or bytes (H-21).
+// A batch is committed when it has this many records or bytes (H-21).
 const (
 	commitRecords = 1000
 	commitBytes   = 8 << 20
 )
 
-// staleTries is how often a batch is prepared anew because the manifest was
-// replaced under it.
+// staleTries is how often a batch is prepared, when the manifest is replaced each time.
 const staleTries = 5
 
-// batch is what the next commit will write.
+// batch contains what the next commit will write.
 type batch struct {
 	tally  Summary // all but the outcome of the groups
 	groups []*group
@@ -27,8 +26,8 @@ type batch struct {
 	bytes  int
 }
 
-// group is the records of one stream in a batch, in the order of the input. A
-// key belongs to one stream, so the order per key is kept.
+// group contains the records of one stream in a batch, in the order of the input. A key
+// belongs to one stream, so the order per key is preserved.
 type group struct {
 	stream   string
 	inputs   []store.Input
@@ -38,7 +37,7 @@ type group struct {
 
 func newBatch() *batch { return &batch{tally: newSummary()} }
 
-// full tells whether a record of that size belongs to the next batch.
+// full reports whether a record of that size belongs to the next batch.
 func (b *batch) full(size int) bool {
 	return b.count >= commitRecords || b.count > 0 && b.bytes+size > commitBytes
 }
@@ -101,7 +100,7 @@ func (g *group) counts() (c Counts) {
 	return c
 }
 
-// commit writes the pending batch and counts it; after a failure, the records of it
+// commit writes the pending batch and counts it. After a failure it counts the records
 // that were committed.
 func (r *run) commit(ctx context.Context) error {
 	b := r.pending
@@ -125,7 +124,7 @@ func (r *run) commit(ctx context.Context) error {
 	return nil
 }
 
-// countKeys notes the keys of the first records of a group.
+// countKeys adds the keys of the first records of a group.
 func (r *run) countKeys(g *group, records int) {
 	if r.keys[g.stream] == nil {
 		r.keys[g.stream] = newKeys()
@@ -135,8 +134,8 @@ func (r *run) countKeys(g *group, records int) {
 	}
 }
 
-// write stores a batch in slices. Its state goes in with the last one: the records it
-// covers are there then (H-21).
+// write stores a batch in slices. Its state is written with the last slice, after the
+// records it covers (H-21).
 func (r *run) write(ctx context.Context, b *batch) error {
 	for try := 1; len(b.groups) > 0 || len(b.tally.State) > 0; {
 		done, err := r.writeSlice(ctx, b)
@@ -154,7 +153,7 @@ func (r *run) write(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// writeSlice commits what a slice has time for; done says that it was all.
+// writeSlice commits as much as a slice has time for; done reports that it was all.
 func (r *run) writeSlice(ctx context.Context, b *batch) (done bool, err error) {
 	t := r.targets.Load()
 	for _, g := range b.groups {
@@ -192,7 +191,7 @@ func (r *run) writeSlice(ctx context.Context, b *batch) (done bool, err error) {
 	return done, nil
 }
 
-// prepare brings documents that were made under an older declaration up to date.
+// prepare prepares documents again that were made under an older declaration.
 func (g *group) prepare(b *store.Binding) error {
 	if b == nil {
 		e := pdpp.Errorf(pdpp.CodeInvalidInput, "The manifest was replaced and no longer declares the stream %q.", g.stream)
@@ -207,8 +206,8 @@ func (g *group) prepare(b *store.Binding) error {
 	return nil
 }
 
-// targets are where the records of a connection go. They are replaced as a whole
-// when the manifest is.
+// targets are the bindings of a connection. They are replaced together when the manifest
+// is replaced.
 type targets struct {
 	manifest *pdpp.Manifest
 	bindings map[string]*store.Binding
@@ -236,9 +235,9 @@ func (r *run) bind(ctx context.Context, m *pdpp.Manifest) error {
 	return err
 }
 
-// rebind goes over to the manifest that replaced the run's. Lines that were
-// checked against another primary key cannot be kept, so a changed one ends the
-// run. A stream that is gone ends it only when records of it are pending.
+// rebind switches to the manifest that replaced the run's. Lines that were checked
+// against another primary key cannot be kept, so a changed key ends the run. A removed
+// stream ends it only when records of it are pending.
 func (r *run) rebind(ctx context.Context) error {
 	m, err := registered(ctx, r.Store, r.subject, r.conn.Connector)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// fromJSON converts the value of a JSON row to a declared field (H-23): the value
-// itself when it has one of the field's types, else what its text stands for.
-// Numbers keep their digits. use is false when the field is to be left out: for
-// null where null is not declared.
+// fromJSON converts the value of a JSON row to a declared field (H-23). It returns the
+// value itself when it has one of the field's types, else the value that its text
+// represents. Numbers keep their digits. use is false when the field is to be left out:
+// for null where null is not declared.
 func fromJSON(f *pdpp.Field, value []byte) (out []byte, use, ok bool) {
 	if f == nil || len(f.Types) == 0 {
 		return value, true, true
@@ -43,7 +43,7 @@ func fromJSON(f *pdpp.Field, value []byte) (out []byte, use, ok bool) {
 	}
 }
 
-// plainText makes a string of a number or boolean where one is declared.
+// plainText converts a number or boolean to a string where one is declared.
 func plainText(f *pdpp.Field, value []byte) (out []byte, use, ok bool) {
 	if f.Kind != pdpp.KindString {
 		return nil, true, false
@@ -51,8 +51,8 @@ func plainText(f *pdpp.Field, value []byte) (out []byte, use, ok bool) {
 	return rawjson.AppendString(nil, string(value)), true, true
 }
 
-// fromCell converts a CSV cell. An empty one is null where null is declared, the
-// empty string where only strings are, and otherwise no value.
+// fromCell converts a CSV cell. An empty cell is null where null is declared, the empty
+// string where only strings are, and otherwise missing.
 func fromCell(f *pdpp.Field, cell string) (out []byte, use, ok bool) {
 	if cell == "" {
 		switch {
@@ -67,8 +67,8 @@ func fromCell(f *pdpp.Field, cell string) (out []byte, use, ok bool) {
 	return out, true, ok
 }
 
-// fromText converts a text to one of the field's types. A field that may be a
-// string, or says nothing, takes the text as it is.
+// fromText converts a text to one of the field's types. A field that may be a string, or
+// that declares no type, gets the text unchanged.
 func fromText(f *pdpp.Field, text string) ([]byte, bool) {
 	if f.Kind.IsTime() {
 		return timeText(text)
@@ -97,8 +97,8 @@ func fromText(f *pdpp.Field, text string) ([]byte, bool) {
 	return nil, false
 }
 
-// timeText takes a time as C-34 reads it, and in the form of database exports,
-// with a space in place of the T.
+// timeText accepts a time in the forms of C-34, and in the form of database exports, with
+// a space in place of the T.
 func timeText(text string) ([]byte, bool) {
 	text = strings.TrimSpace(text)
 	if !isTime(text) {

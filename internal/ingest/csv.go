@@ -12,7 +12,7 @@ import (
 	"pdpp"
 )
 
-// csvColumn is a column of a file that goes into a field.
+// csvColumn is a column of a file that is read into a field.
 type csvColumn struct {
 	index int
 	name  string
@@ -37,7 +37,7 @@ func (im *importer) openCSV(name string, text io.Reader) (format, error) {
 	case errors.Is(err, io.EOF):
 		return format{rows, nil}, nil // an empty file has no rows
 	case isParseError(err), errors.Is(err, errLongRow):
-		return format{}, pdpp.Errorf(pdpp.CodeInvalidInput, "The first line of %s is no CSV header.", name)
+		return format{}, pdpp.Errorf(pdpp.CodeInvalidInput, "The first line of %s is not a CSV header.", name)
 	case err != nil:
 		return format{}, readFailure(name, err)
 	}
@@ -49,7 +49,7 @@ func (im *importer) openCSV(name string, text io.Reader) (format, error) {
 	return format{rows, decode}, nil
 }
 
-// columns decides where each column goes, in the order of the file.
+// columns finds the field of each column, in the order of the file.
 func (im *importer) columns(name string, header []string) ([]csvColumn, error) {
 	at := make(map[string]int, len(header))
 	for i, h := range header {
@@ -83,7 +83,8 @@ func (im *importer) columns(name string, header []string) ([]csvColumn, error) {
 	return columns, nil
 }
 
-// noColumn lists the columns that there are, but not a table's worth of them.
+// noColumn returns the error for a missing column. It lists the first columns of the
+// file.
 func noColumn(name, field, column string, header []string) error {
 	const most = 20
 	var found []string
@@ -105,7 +106,7 @@ func noColumn(name, field, column string, header []string) error {
 	return e
 }
 
-// needed are the fields that must have a column.
+// needed returns the fields that must have a column.
 func (im *importer) needed() []string {
 	fields := append([]string(nil), im.stream.PrimaryKey...)
 	for _, f := range im.stream.Fields {
@@ -121,7 +122,7 @@ func (im *importer) decodeCells(columns []csvColumn, cells []string, now time.Ti
 	for _, c := range columns {
 		cell := cells[c.index]
 		if !utf8.ValidString(cell) {
-			return im.refuse(&Rejection{InvalidUTF8, "The column " + strconv.Quote(c.name) + " is not valid UTF-8."})
+			return im.refuse(&Rejection{invalidUTF8, "The column " + strconv.Quote(c.name) + " is not valid UTF-8."})
 		}
 		value, use, ok := fromCell(c.field, cell)
 		if !ok {
@@ -134,7 +135,7 @@ func (im *importer) decodeCells(columns []csvColumn, cells []string, now time.Ti
 	return im.item(row.bytes(), now)
 }
 
-// unconverted names the column and what it should hold, not what it holds.
+// unconverted names the column and its declared type, not its value.
 func unconverted(column string, f *pdpp.Field) *Rejection {
 	want := strings.Join(f.Types, " or ")
 	if f.Kind.IsTime() {
@@ -143,8 +144,8 @@ func unconverted(column string, f *pdpp.Field) *Rejection {
 	return badRecord("The column " + strconv.Quote(column) + " does not hold a value of the declared type: " + want + ".")
 }
 
-// next reads a row. A row that is no CSV is refused and the next one is tried;
-// after one that is too long there is no telling where the next begins.
+// next reads a row. It refuses a row that is not valid CSV and continues with the next;
+// after a row that is too long it stops, because it cannot find the start of the next.
 func (s *csvRows) next() (unit, error) {
 	if s.over {
 		return unit{}, io.EOF
@@ -170,7 +171,7 @@ func (s *csvRows) next() (unit, error) {
 	return u, nil
 }
 
-// lineOf is the line at which the row just read begins, as well as it is known.
+// lineOf returns the line at which the last row begins, as far as it is known.
 func (s *csvRows) lineOf(parse *csv.ParseError, cells []string) int64 {
 	switch {
 	case parse != nil:
@@ -189,14 +190,14 @@ func isParseError(err error) bool {
 
 var errLongRow = errors.New("row too long")
 
-// allowance bounds what may be read for one row: a quote that is never closed
-// would otherwise take the rest of the file into memory.
+// allowance limits what is read for one row: otherwise a quote that is never closed
+// would read the rest of the file into memory.
 type allowance struct {
 	r    io.Reader
 	left int
 }
 
-func (a *allowance) renew() { a.left = MaxLine + readSize }
+func (a *allowance) renew() { a.left = maxLine + readSize }
 
 func (a *allowance) Read(p []byte) (int, error) {
 	if a.left <= 0 {

@@ -7,10 +7,10 @@ import (
 	"pdpp"
 )
 
-// appendDecimal appends the canonical text of a JSON number (REC-2): an integer
-// as written, anything else by its exact value, without exponent, trailing zeros
-// of a fraction, or a sign of zero. false when the text would be longer than any
-// key may be; no memory is spent on it then.
+// appendDecimal appends the canonical text of a JSON number (REC-2): an integer as
+// written, anything else its exact value, without exponent, trailing zeros of a fraction,
+// or a sign of zero. It returns false, without allocating, when the text would be longer
+// than any key.
 func appendDecimal(dst, number []byte) ([]byte, bool) {
 	digits, negative := bytes.CutPrefix(number, []byte{'-'})
 	if isDigits(digits) && !(negative && string(digits) == "0") {
@@ -46,16 +46,16 @@ func appendDecimal(dst, number []byte) ([]byte, bool) {
 	return dst, len(dst)-start <= pdpp.MaxRecordID
 }
 
-// decompose gives the digits of an unsigned number without zeros at either end,
-// and where the point stands before or among or behind them: the value is
-// 0.significant times ten to the point. false when the exponent is beyond reason.
+// decompose returns the digits of an unsigned number without zeros at either end, and
+// the position of the decimal point: the value is 0.significant times ten to the point.
+// It returns false when the exponent does not fit in 32 bits.
 func decompose(number []byte) (significant []byte, point int64, ok bool) {
 	mantissa, exponent := number, int64(0)
 	if at := bytes.IndexAny(number, "eE"); at >= 0 {
 		mantissa = number[:at]
 		var err error
 		if exponent, err = strconv.ParseInt(string(number[at+1:]), 10, 32); err != nil {
-			// Of zero, any power is zero.
+			// Zero with any exponent is zero.
 			return nil, 0, len(bytes.Trim(mantissa, "0.")) == 0
 		}
 	}
@@ -76,7 +76,7 @@ func isDigits(b []byte) bool {
 	return len(b) > 0
 }
 
-// isWhole tells whether a JSON number has an integral value, however written.
+// isWhole reports whether a JSON number has an integral value, however written.
 func isWhole(number []byte) bool {
 	digits := bytes.TrimPrefix(number, []byte{'-'})
 	if isDigits(digits) {

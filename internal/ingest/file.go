@@ -20,20 +20,16 @@ type File struct {
 	Reader io.Reader
 }
 
-// Opened is an open input file.
-type Opened struct {
+// openFile is an open input file.
+type openFile struct {
 	io.Reader       // the text, decompressed
-	Size      int64 // of the file as it is on disk; 0 when unknown
-	offset    int64
+	size      int64 // of the file on disk; 0 when unknown
+	offset    int64 // how many bytes of the file on disk were read
 	closers   []io.Closer
 }
 
-// Offset is how many bytes of the file were read; of a compressed file, the
-// compressed ones.
-func (o *Opened) Offset() int64 { return o.offset }
-
 // Close closes the file.
-func (o *Opened) Close() error {
+func (o *openFile) Close() error {
 	var err error
 	for _, c := range o.closers {
 		err = errors.Join(err, c.Close())
@@ -41,17 +37,17 @@ func (o *Opened) Close() error {
 	return err
 }
 
-// OpenFile opens an input file. One whose name ends in .gz is decompressed
-// (H-20). CodeInputMissing when it cannot be opened, CodeInvalidInput when it is
-// not compressed as its name says.
-func OpenFile(path string) (*Opened, error) {
+// openPath opens an input file. A file whose name ends in .gz is decompressed (H-20).
+// CodeInputMissing when it cannot be opened, CodeInvalidInput when its name ends in .gz
+// and it is not compressed.
+func openPath(path string) (*openFile, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	o := &Opened{closers: []io.Closer{f}}
+	o := &openFile{closers: []io.Closer{f}}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		o.Size = info.Size()
+		o.size = info.Size()
 	}
 	o.Reader = &counted{r: f, n: &o.offset}
 	if !strings.HasSuffix(path, ".gz") {
@@ -66,17 +62,17 @@ func OpenFile(path string) (*Opened, error) {
 }
 
 // open opens an input of a run.
-func (f File) open(ctx context.Context) (*Opened, error) {
+func (f File) open(ctx context.Context) (*openFile, error) {
 	if f.Reader == nil {
-		return OpenFile(f.Name)
+		return openPath(f.Name)
 	}
-	o := new(Opened)
+	o := new(openFile)
 	o.Reader = &counted{r: detach(ctx, f.Reader), n: &o.offset}
 	return o, nil
 }
 
-// sizeOf gives the size of a file that is about to be read, so that a missing
-// one is noticed before anything is stored.
+// sizeOf returns the size of a file before it is read, so that a missing file is
+// reported before anything is stored.
 func (f File) sizeOf() (int64, error) {
 	if f.Reader != nil {
 		return 0, nil
@@ -101,7 +97,7 @@ func unreadable(path string, err error) error {
 	return &pdpp.Error{Code: pdpp.CodeInputMissing, Message: message, Err: err}
 }
 
-// readFailure is what became of a file that was open.
+// readFailure returns the error of a file that could not be read to its end.
 func readFailure(name string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -112,7 +108,7 @@ func readFailure(name string, err error) error {
 	return &pdpp.Error{Code: pdpp.CodeInputMissing, Message: name + " cannot be read.", Err: err}
 }
 
-// counted counts what is read.
+// counted counts the bytes that are read.
 type counted struct {
 	r io.Reader
 	n *int64
@@ -124,9 +120,9 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// detached reads ahead in a goroutine of its own. A Read of a terminal or a pipe
-// cannot be interrupted; this way a cancelled run need not wait for it. The
-// goroutine ends as soon as the Read it is in returns.
+// detached reads ahead in its own goroutine. A Read of a terminal or a pipe cannot be
+// interrupted; with a goroutine, a cancelled run does not wait for it. The goroutine ends
+// when its current Read returns.
 type detached struct {
 	ctx    context.Context // of the run that reads; ends with it
 	blocks <-chan block

@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// decodeJSON makes a record of a plain object.
+// decodeJSON converts a plain object to a record.
 func (im *importer) decodeJSON(a *arena, u unit, now time.Time) item {
 	obj, bad := a.object(u.text)
 	if bad != nil {
@@ -24,8 +24,8 @@ func (im *importer) decodeJSON(a *arena, u unit, now time.Time) item {
 	return im.item(row.bytes(), now)
 }
 
-// member puts a property of a row where it belongs: into the fields that are
-// mapped to it, or into the field of its name unless that comes from elsewhere.
+// member adds a property of a row to the fields that are mapped to it, or to the field of
+// its name unless another property is mapped to that field.
 func (im *importer) member(row *object, name string, value []byte) *Rejection {
 	mapped := false
 	for _, f := range im.stream.Fields {
@@ -55,10 +55,9 @@ func (im *importer) put(row *object, field, column string, value []byte) *Reject
 	return nil
 }
 
-// elements gives the elements of a JSON array, one at a time. It only looks for
-// their borders; whether an element is good JSON is seen when it is decoded, so
-// that a bad one does not cost the others. Of an element longer than MaxLine
-// nothing is kept.
+// elements reads the elements of a JSON array, one at a time. It only finds where they
+// end. Whether an element is valid JSON is checked when it is decoded, so that an invalid
+// one does not affect the others. It does not keep an element longer than maxLine.
 type elements struct {
 	r     *bufio.Reader
 	line  int64
@@ -98,7 +97,7 @@ func (e *elements) next() (unit, error) {
 	return e.element()
 }
 
-// enter reads the bracket in front of the first element. An empty file has none.
+// enter reads the bracket before the first element. An empty file has none.
 func (e *elements) enter() (unit, error) {
 	c, err := e.skip()
 	if err != nil {
@@ -111,12 +110,12 @@ func (e *elements) enter() (unit, error) {
 	return unit{}, nil
 }
 
-// leave sees to it that nothing follows the array.
+// leave checks that nothing follows the array.
 func (e *elements) leave() (unit, error) {
 	if _, err := e.skip(); err != nil {
 		return unit{}, err
 	}
-	return e.broken(io.EOF, "There is text behind the JSON array.")
+	return e.broken(io.EOF, "There is text after the JSON array.")
 }
 
 // broken ends the file with a rejection, unless it could not be read.
@@ -125,10 +124,10 @@ func (e *elements) broken(err error, message string) (unit, error) {
 		return unit{}, err
 	}
 	e.state = afterArray
-	return unit{line: e.line, bad: &Rejection{MalformedNDJSON, message}}, nil
+	return unit{line: e.line, bad: &Rejection{malformedNDJSON, message}}, nil
 }
 
-// skip reads the next character that is no white space.
+// skip reads the next character that is not white space.
 func (e *elements) skip() (byte, error) {
 	for {
 		c, err := e.r.ReadByte()
@@ -182,7 +181,7 @@ func (e *elements) keep(c byte) {
 	if c == '\n' {
 		e.line++
 	}
-	if e.over = e.over || len(e.buf) >= MaxLine; !e.over {
+	if e.over = e.over || len(e.buf) >= maxLine; !e.over {
 		e.buf = append(e.buf, c)
 	}
 }

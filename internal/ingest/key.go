@@ -8,14 +8,13 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// identity makes the canonical id of a record (REC-2) from the key of a line and
-// holds it against the key fields that are present in data (I-4).
+// identity returns the canonical id of a record (REC-2) for the key of a line. It
+// compares the key with the key fields that are in data (I-4).
 //
-// The key of a one-field primary key is a string, a number, or an array of one
-// of these; that of a compound one is an array with one part per field. A number
-// counts as its decimal text: an integer as written, anything else as its exact
-// value without exponent and superfluous zeros, so that 1.50 and 15e-1 are both
-// "1.5".
+// The key of a one-field primary key is a string, a number, or an array of one of these;
+// that of a compound one is an array with one part per field. A number becomes its
+// decimal text: an integer as written, anything else its exact value without exponent
+// and superfluous zeros, so that 1.50 and 15e-1 are both "1.5".
 func identity(s *pdpp.Stream, key, data []byte) (pdpp.RecordID, *Rejection) {
 	switch rawjson.KindOf(key) {
 	case rawjson.KindNone:
@@ -100,11 +99,11 @@ func appendPart(dst, value []byte) ([]byte, *Rejection) {
 	case rawjson.KindString:
 		content, _ := rawjson.Content(value)
 		if halfPair(content) {
-			return dst, badIdentity("The key holds half a surrogate pair.")
+			return dst, badIdentity("The key contains half a surrogate pair.")
 		}
 		dst = rawjson.AppendText(dst, content)
 		if bytes.IndexByte(dst, 0) >= 0 {
-			return dst, badIdentity("The key holds a NUL character.")
+			return dst, badIdentity("The key contains a NUL character.")
 		}
 		return dst, nil
 	case rawjson.KindNumber:
@@ -117,7 +116,7 @@ func appendPart(dst, value []byte) ([]byte, *Rejection) {
 	return dst, badIdentity("The key is neither a string nor a number.")
 }
 
-// matches holds a part of the key against its field in data, if it is there.
+// matches compares a part of the key with its field in data, if data has it.
 func matches(field string, part, data []byte) *Rejection {
 	value, ok := rawjson.Get(data, field)
 	if !ok || sameText(value, part) {
@@ -126,8 +125,8 @@ func matches(field string, part, data []byte) *Rejection {
 	return badIdentity("The key differs from the field " + strconv.Quote(field) + " in data.")
 }
 
-// sameText compares a value with a text: strings decoded, numbers as written or
-// in canonical form, booleans by their names.
+// sameText compares a value with a text: strings decoded, numbers as written or in
+// canonical form, booleans by their names.
 func sameText(value, text []byte) bool {
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
@@ -145,8 +144,8 @@ func sameText(value, text []byte) bool {
 	return false
 }
 
-// halfPair finds an escape of one surrogate without its other half. Decoding
-// makes U+FFFD of each, so that different keys would become one.
+// halfPair reports whether content has the escape of one surrogate without the other
+// half. Decoding turns each into U+FFFD, so that different keys would become equal.
 func halfPair(content []byte) bool {
 	for {
 		n := bytes.IndexByte(content, '\\')
@@ -170,7 +169,7 @@ func halfPair(content []byte) bool {
 	}
 }
 
-// surrogate reports that b begins with \uD and one of the digits second.
+// surrogate reports whether b begins with \uD and one of the digits second.
 func surrogate(b []byte, second string) bool {
 	return len(b) >= 6 && b[0] == '\\' && b[1] == 'u' && b[2]|0x20 == 'd' && bytes.IndexByte([]byte(second), b[3]) >= 0
 }

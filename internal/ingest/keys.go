@@ -7,9 +7,9 @@ import (
 	"pdpp"
 )
 
-// keys counts the records of a run that share their key with another one. It keeps
-// eight bytes for each record, so that long runs stay small; two keys with the same
-// hash are so rare that the count may be taken as exact.
+// keys counts the records of a run that share their key with another one. It stores
+// eight bytes for each record, which keeps long runs small. Two keys with the same hash
+// are so rare that the count can be taken as exact.
 type keys struct {
 	seed   maphash.Seed
 	hashes []uint64
@@ -21,7 +21,7 @@ func (k *keys) add(id pdpp.RecordID) {
 	k.hashes = append(k.hashes, maphash.String(k.seed, string(id)))
 }
 
-// superseded is how many records were followed by one with the same key.
+// superseded returns how many records were followed by one with the same key.
 func (k *keys) superseded() int64 {
 	slices.Sort(k.hashes)
 	n := int64(0)

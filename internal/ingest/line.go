@@ -13,13 +13,13 @@ import (
 // maxCursor bounds the value of a STATE as I-10 bounds stored state.
 const maxCursor = 1 << 20
 
-// ParseRecord reads one bare line, {"key","data","emitted_at"?,"op"?} (I-4), of
-// the stream s. now is the emitted_at of a line without one. The input shares no
-// memory with line. Members the form does not have are ignored, except that a
-// line that names another stream is refused: it was meant for that one.
+// ParseRecord reads one bare line, {"key","data","emitted_at"?,"op"?} (I-4), of the
+// stream s. now is the emitted_at of a line without one. The input shares no memory with
+// line. Other members are ignored, except that a line that names another stream is
+// refused.
 //
-// emitted_at and op may be null, which is the same as leaving them out. The data
-// of a delete is not kept; it may be an object, null or missing.
+// emitted_at and op may be null, which means the same as missing. The data of a delete is
+// ignored; it may be an object, null or missing.
 func ParseRecord(line []byte, s *pdpp.Stream, now time.Time) (store.Input, *Rejection) {
 	return parseRecord(new(arena), line, s, now)
 }
@@ -36,47 +36,42 @@ func parseRecord(a *arena, line []byte, s *pdpp.Stream, now time.Time) (store.In
 	return p.record(s, now)
 }
 
-// MessageKind is what a message of H-21 is.
-type MessageKind uint8
+// messageKind is the kind of a message of H-21.
+type messageKind uint8
 
-// The kinds.
 const (
-	RecordMessage MessageKind = iota
-	StateMessage
-	OtherMessage // of a type that is skipped
+	recordMessage messageKind = iota
+	stateMessage
+	otherMessage // of a type that is skipped
 )
 
-// Message is one line of a collector's output (H-21).
-type Message struct {
-	Kind   MessageKind
-	Stream *pdpp.Stream // nil for OtherMessage
-	Input  store.Input  // of a RecordMessage
-	Cursor []byte       // of a StateMessage: compact JSON, opaque
+// message is one line of a collector's output (H-21).
+type message struct {
+	kind   messageKind
+	stream *pdpp.Stream // nil for otherMessage
+	input  store.Input  // of a recordMessage
+	cursor []byte       // of a stateMessage: compact JSON, opaque
 }
 
-// ParseMessage reads one line in the envelope of H-21: {"type":"RECORD",…},
-// {"type":"STATE",…}, or a message of another type. With a rejection, the Stream
-// of the message is set when it is known.
-func ParseMessage(line []byte, m *pdpp.Manifest, now time.Time) (Message, *Rejection) {
-	return parseMessage(new(arena), line, m, now)
-}
-
-func parseMessage(a *arena, line []byte, m *pdpp.Manifest, now time.Time) (Message, *Rejection) {
+// parseMessage reads one line in the envelope of H-21: {"type":"RECORD",…},
+// {"type":"STATE",…}, or a message of another type. With a rejection, the stream of the
+// message is set when it is known.
+func parseMessage(a *arena, line []byte, m *pdpp.Manifest, now time.Time) (message, *Rejection) {
 	obj, bad := a.object(line)
 	if bad != nil {
-		return Message{}, bad
+		return message{}, bad
 	}
 	p := split(obj)
 	kind, ok := rawjson.Text(p.kind)
 	if !ok {
-		return Message{}, badRecord("The message has no type; for plain records give --stream NAME.")
+		return message{}, badRecord("The message has no type; for plain records give --stream NAME.")
 	}
-	msg := Message{Kind: OtherMessage}
+	msg := message{kind: otherMessage}
 	switch string(kind) {
 	case "RECORD":
-		msg.Kind = RecordMessage
+		msg.kind = recordMessage
 	case "STATE":
-		msg.Kind = StateMessage
+		msg.kind = stateMessage
 	default:
 		return msg, nil
 	}
@@ -84,13 +79,13 @@ func parseMessage(a *arena, line []byte, m *pdpp.Manifest, now time.Time) (Messa
 	if !ok {
 		return msg, badRecord("The message names no stream.")
 	}
-	if msg.Stream = m.Stream(string(name)); msg.Stream == nil {
+	if msg.stream = m.Stream(string(name)); msg.stream == nil {
 		return msg, badRecord("The manifest does not declare the stream of the message; it has: " + streamNames(m) + ".")
 	}
-	if msg.Kind == StateMessage {
-		msg.Cursor, bad = p.state()
+	if msg.kind == stateMessage {
+		msg.cursor, bad = p.state()
 	} else {
-		msg.Input, bad = p.record(msg.Stream, now)
+		msg.input, bad = p.record(msg.stream, now)
 	}
 	return msg, bad
 }
@@ -103,7 +98,7 @@ func streamNames(m *pdpp.Manifest) string {
 	return strings.Join(names, ", ")
 }
 
-// parts are the members of a line that mean something, as raw JSON.
+// parts are the members of a line that are read, as raw JSON.
 type parts struct {
 	kind, stream, key, data, emittedAt, op, cursor []byte
 }
@@ -131,7 +126,7 @@ func split(obj []byte) parts {
 	return p
 }
 
-// missing tells whether an optional member is left out or null.
+// missing reports whether an optional member is missing or null.
 func missing(value []byte) bool { return len(value) == 0 || value[0] == 'n' }
 
 func (p *parts) record(s *pdpp.Stream, now time.Time) (store.Input, *Rejection) {
@@ -184,8 +179,8 @@ func (p *parts) checkData(isDelete bool) *Rejection {
 	return badRecord("data is not an object.")
 }
 
-// emittedAt reads a time (C-34). Offsets can carry a time out of the years that
-// four digits can write; such a time could not be answered again (C-33).
+// emittedAt reads a time (C-34). With its offset a time can be outside the years of four
+// digits; such a time could not be written in an answer (C-33).
 func emittedAt(value []byte) (time.Time, bool) {
 	text, ok := rawjson.Text(value)
 	if !ok {

@@ -71,57 +71,57 @@ var rejections = []struct {
 	stream, line string
 	want         LineCode
 }{
-	{"entries", `SECRET`, MalformedNDJSON},
-	{"entries", `"SECRET"`, MalformedNDJSON},
-	{"entries", `[{"key":"a","data":{}}]`, MalformedNDJSON},
-	{"entries", `{"key":"SECRET","data":{}`, MalformedNDJSON},
-	{"entries", `{"key":"SECRET","data":{}} {}`, MalformedNDJSON},
-	{"entries", `{"key":"SECRET","key":"SECRET","data":{}}`, MalformedNDJSON},
-	{"entries", `{"key":"SECRET","data":{"a":1,"\u0061":2}}`, MalformedNDJSON},
-	{"entries", `{"key":"a","data":{"a":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}}`, MalformedNDJSON},
-	{"entries", "{\"key\":\"SECRET\xff\",\"data\":{}}", InvalidUTF8},
-	{"entries", "\xff", InvalidUTF8},
-	{"entries", `{"key":"SECRET"}`, InvalidRecord},
-	{"entries", `{"key":"a","data":{},"stream":"SECRET"}`, InvalidRecord},
-	{"entries", `{"key":"SECRET","data":null}`, InvalidRecord},
-	{"entries", `{"key":"SECRET","data":[]}`, InvalidRecord},
-	{"entries", `{"key":"a","data":"SECRET"}`, InvalidRecord},
-	{"entries", `{"key":"a","data":{},"op":"SECRET"}`, InvalidRecord},
-	{"entries", `{"key":"a","data":{},"op":1}`, InvalidRecord},
-	{"entries", `{"key":"a","op":"delete","data":"SECRET"}`, InvalidRecord},
-	{"entries", `{"key":"a","data":{},"emitted_at":"SECRET"}`, InvalidRecord},
-	{"entries", `{"key":"a","data":{},"emitted_at":1700000000}`, InvalidRecord},
-	{"entries", `{"key":"a","data":{},"emitted_at":"9999-12-31T23:59:59-01:00"}`, InvalidRecord},
-	{"entries", `{"key":"a","data":{},"emitted_at":"0000-01-01T00:00:00+01:00"}`, InvalidRecord},
-	{"entries", `{"data":{"id":"SECRET"}}`, InvalidRecordIdentity},
-	{"entries", `{"op":"delete"}`, InvalidRecordIdentity},
-	{"entries", `{"key":null,"data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":true,"data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":{"id":"SECRET"},"data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"","data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":".","data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"..","data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"a\u0000","data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"\ud800","data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"\udc00\ud800","data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"` + strings.Repeat("x", 513) + `","data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":1e600,"data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":1e-99999999999999999999,"data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"SECRET","data":{"id":"other"}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"SECRET","data":{"id":null}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"SECRET","data":{"id":["SECRET"]}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"12","data":{"id":13}}`, InvalidRecordIdentity},
-	{"entries", `{"key":"SECRET","op":"delete","data":{"id":"other"}}`, InvalidRecordIdentity},
-	{"entries", `{"key":["SECRET","b"],"data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":[],"data":{}}`, InvalidRecordIdentity},
-	{"entries", `{"key":[["SECRET"]],"data":{}}`, InvalidRecordIdentity},
-	{"months", `{"key":"SECRET","data":{}}`, InvalidRecordIdentity},
-	{"months", `{"key":["SECRET"],"data":{}}`, InvalidRecordIdentity},
-	{"months", `{"key":["a","b","SECRET"],"data":{}}`, InvalidRecordIdentity},
-	{"months", `{"key":["a",null],"data":{}}`, InvalidRecordIdentity},
-	{"months", `{"key":["a","b\u0000"],"data":{}}`, InvalidRecordIdentity},
-	{"months", `{"key":["a","b"],"data":{"month":"SECRET"}}`, InvalidRecordIdentity},
-	{"months", `{"key":["a","` + strings.Repeat("x", 510) + `"],"data":{}}`, InvalidRecordIdentity},
+	{"entries", `SECRET`, malformedNDJSON},
+	{"entries", `"SECRET"`, malformedNDJSON},
+	{"entries", `[{"key":"a","data":{}}]`, malformedNDJSON},
+	{"entries", `{"key":"SECRET","data":{}`, malformedNDJSON},
+	{"entries", `{"key":"SECRET","data":{}} {}`, malformedNDJSON},
+	{"entries", `{"key":"SECRET","key":"SECRET","data":{}}`, malformedNDJSON},
+	{"entries", `{"key":"SECRET","data":{"a":1,"\u0061":2}}`, malformedNDJSON},
+	{"entries", `{"key":"a","data":{"a":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}}`, malformedNDJSON},
+	{"entries", "{\"key\":\"SECRET\xff\",\"data\":{}}", invalidUTF8},
+	{"entries", "\xff", invalidUTF8},
+	{"entries", `{"key":"SECRET"}`, invalidRecord},
+	{"entries", `{"key":"a","data":{},"stream":"SECRET"}`, invalidRecord},
+	{"entries", `{"key":"SECRET","data":null}`, invalidRecord},
+	{"entries", `{"key":"SECRET","data":[]}`, invalidRecord},
+	{"entries", `{"key":"a","data":"SECRET"}`, invalidRecord},
+	{"entries", `{"key":"a","data":{},"op":"SECRET"}`, invalidRecord},
+	{"entries", `{"key":"a","data":{},"op":1}`, invalidRecord},
+	{"entries", `{"key":"a","op":"delete","data":"SECRET"}`, invalidRecord},
+	{"entries", `{"key":"a","data":{},"emitted_at":"SECRET"}`, invalidRecord},
+	{"entries", `{"key":"a","data":{},"emitted_at":1700000000}`, invalidRecord},
+	{"entries", `{"key":"a","data":{},"emitted_at":"9999-12-31T23:59:59-01:00"}`, invalidRecord},
+	{"entries", `{"key":"a","data":{},"emitted_at":"0000-01-01T00:00:00+01:00"}`, invalidRecord},
+	{"entries", `{"data":{"id":"SECRET"}}`, invalidRecordIdentity},
+	{"entries", `{"op":"delete"}`, invalidRecordIdentity},
+	{"entries", `{"key":null,"data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":true,"data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":{"id":"SECRET"},"data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":"","data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":".","data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":"..","data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":"a\u0000","data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":"\ud800","data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":"\udc00\ud800","data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":"` + strings.Repeat("x", 513) + `","data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":1e600,"data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":1e-99999999999999999999,"data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":"SECRET","data":{"id":"other"}}`, invalidRecordIdentity},
+	{"entries", `{"key":"SECRET","data":{"id":null}}`, invalidRecordIdentity},
+	{"entries", `{"key":"SECRET","data":{"id":["SECRET"]}}`, invalidRecordIdentity},
+	{"entries", `{"key":"12","data":{"id":13}}`, invalidRecordIdentity},
+	{"entries", `{"key":"SECRET","op":"delete","data":{"id":"other"}}`, invalidRecordIdentity},
+	{"entries", `{"key":["SECRET","b"],"data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":[],"data":{}}`, invalidRecordIdentity},
+	{"entries", `{"key":[["SECRET"]],"data":{}}`, invalidRecordIdentity},
+	{"months", `{"key":"SECRET","data":{}}`, invalidRecordIdentity},
+	{"months", `{"key":["SECRET"],"data":{}}`, invalidRecordIdentity},
+	{"months", `{"key":["a","b","SECRET"],"data":{}}`, invalidRecordIdentity},
+	{"months", `{"key":["a",null],"data":{}}`, invalidRecordIdentity},
+	{"months", `{"key":["a","b\u0000"],"data":{}}`, invalidRecordIdentity},
+	{"months", `{"key":["a","b"],"data":{"month":"SECRET"}}`, invalidRecordIdentity},
+	{"months", `{"key":["a","` + strings.Repeat("x", 510) + `"],"data":{}}`, invalidRecordIdentity},
 }
 
 func TestRejections(t *testing.T) {
@@ -142,40 +142,40 @@ func TestParseMessage(t *testing.T) {
 	m := parse(t, ledger)
 	tests := []struct {
 		line   string
-		kind   MessageKind
+		kind   messageKind
 		stream string
 		id     pdpp.RecordID
 		cursor string
 		bad    LineCode
 	}{
 		{line: `{"type":"RECORD","stream":"items","key":7,"data":{}}`, stream: "items", id: "7"},
-		{line: `{"type":"STATE","stream":"items","cursor": { "after" : 1 }}`, kind: StateMessage, stream: "items", cursor: `{"after":1}`},
-		{line: `{"type":"STATE","stream":"items","cursor":null}`, kind: StateMessage, stream: "items", cursor: `null`},
-		{line: `{"type":"LOG","message":"hello"}`, kind: OtherMessage},
-		{line: `{"type":"record"}`, kind: OtherMessage},
-		{line: `{"type":"RECORD","stream":"items","key":"","data":{}}`, stream: "items", bad: InvalidRecordIdentity},
-		{line: `{"type":"RECORD","stream":"SECRET","key":7,"data":{}}`, bad: InvalidRecord},
-		{line: `{"type":"RECORD","key":7,"data":{}}`, bad: InvalidRecord},
-		{line: `{"type":"STATE","stream":"SECRET","cursor":1}`, kind: StateMessage, bad: InvalidRecord},
-		{line: `{"type":"STATE","stream":"items"}`, kind: StateMessage, stream: "items", bad: InvalidRecord},
-		{line: `{"type":"STATE","stream":"items","cursor":"` + strings.Repeat("x", 1<<20) + `"}`, kind: StateMessage, stream: "items", bad: InvalidRecord},
-		{line: `{"key":7,"data":{}}`, bad: InvalidRecord},
-		{line: `{"type":7}`, bad: InvalidRecord},
-		{line: `[]`, bad: MalformedNDJSON},
+		{line: `{"type":"STATE","stream":"items","cursor": { "after" : 1 }}`, kind: stateMessage, stream: "items", cursor: `{"after":1}`},
+		{line: `{"type":"STATE","stream":"items","cursor":null}`, kind: stateMessage, stream: "items", cursor: `null`},
+		{line: `{"type":"LOG","message":"hello"}`, kind: otherMessage},
+		{line: `{"type":"record"}`, kind: otherMessage},
+		{line: `{"type":"RECORD","stream":"items","key":"","data":{}}`, stream: "items", bad: invalidRecordIdentity},
+		{line: `{"type":"RECORD","stream":"SECRET","key":7,"data":{}}`, bad: invalidRecord},
+		{line: `{"type":"RECORD","key":7,"data":{}}`, bad: invalidRecord},
+		{line: `{"type":"STATE","stream":"SECRET","cursor":1}`, kind: stateMessage, bad: invalidRecord},
+		{line: `{"type":"STATE","stream":"items"}`, kind: stateMessage, stream: "items", bad: invalidRecord},
+		{line: `{"type":"STATE","stream":"items","cursor":"` + strings.Repeat("x", 1<<20) + `"}`, kind: stateMessage, stream: "items", bad: invalidRecord},
+		{line: `{"key":7,"data":{}}`, bad: invalidRecord},
+		{line: `{"type":7}`, bad: invalidRecord},
+		{line: `[]`, bad: malformedNDJSON},
 	}
 	for _, tt := range tests {
-		msg, bad := ParseMessage([]byte(tt.line), m, noon)
+		msg, bad := parseMessage(new(arena), []byte(tt.line), m, noon)
 		if bad != nil || tt.bad != "" {
 			if bad == nil || bad.Code != tt.bad || strings.Contains(bad.Message, "SECRET") {
-				t.Errorf("ParseMessage(%.80s) = %v, want %q", tt.line, bad, tt.bad)
+				t.Errorf("parseMessage(%.80s) = %v, want %q", tt.line, bad, tt.bad)
 			}
 		}
 		name := ""
-		if msg.Stream != nil {
-			name = msg.Stream.Name
+		if msg.stream != nil {
+			name = msg.stream.Name
 		}
-		if name != tt.stream || msg.Kind != tt.kind || msg.Input.ID != tt.id || tt.bad == "" && string(msg.Cursor) != tt.cursor {
-			t.Errorf("ParseMessage(%.80s) = %d %q %q %q, want %d %q %q %q", tt.line, msg.Kind, name, msg.Input.ID, msg.Cursor,
+		if name != tt.stream || msg.kind != tt.kind || msg.input.ID != tt.id || tt.bad == "" && string(msg.cursor) != tt.cursor {
+			t.Errorf("parseMessage(%.80s) = %d %q %q %q, want %d %q %q %q", tt.line, msg.kind, name, msg.input.ID, msg.cursor,
 				tt.kind, tt.stream, tt.id, tt.cursor)
 		}
 	}

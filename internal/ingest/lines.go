@@ -7,19 +7,18 @@ import (
 	"io"
 )
 
-// MaxLine is the length of the longest line in bytes, without its end (I-3, H-21).
-const MaxLine = 16 << 20
+// maxLine is the length of the longest line in bytes, without its end (I-3, H-21).
+const maxLine = 16 << 20
 
 // readSize is the buffer between the lines and what they are read from.
 const readSize = 256 << 10
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// Lines reads a text line by line. Lines end with LF or CRLF, the last one also
-// without; blank ones are skipped, and so is a byte order mark at the start. Of a
-// line longer than MaxLine nothing is kept. A line that a read error cut off is
-// not given.
-type Lines struct {
+// lineReader reads a text line by line. Lines end with LF or CRLF; the last one may end
+// without. Blank lines and a byte order mark at the start are skipped. A line longer than
+// maxLine is not kept, and a line that a read error cut off is not returned.
+type lineReader struct {
 	r      *bufio.Reader
 	long   []byte // a line that does not fit the buffer of r
 	line   []byte
@@ -29,11 +28,11 @@ type Lines struct {
 	err    error
 }
 
-// NewLines reads the lines of r.
-func NewLines(r io.Reader) *Lines { return &Lines{r: bufio.NewReaderSize(r, readSize)} }
+// newLines reads the lines of r.
+func newLines(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, readSize)} }
 
 // Next goes to the next line that is not blank; false at the end.
-func (l *Lines) Next() bool {
+func (l *lineReader) Next() bool {
 	for l.err == nil {
 		if l.read() && (l.over || !isBlank(l.line)) {
 			return true
@@ -42,20 +41,20 @@ func (l *Lines) Next() bool {
 	return false
 }
 
-// Line is the current line, without its end. It is valid until the next Next.
-func (l *Lines) Line() []byte { return l.line }
+// Line returns the current line, without its end. It is valid until the next Next.
+func (l *lineReader) Line() []byte { return l.line }
 
-// TooLong reports that the current line is longer than MaxLine; Line is empty.
-func (l *Lines) TooLong() bool { return l.over }
+// TooLong reports whether the current line is longer than maxLine; Line is empty.
+func (l *lineReader) TooLong() bool { return l.over }
 
-// Number is the number of the current line, from 1, blank lines counted.
-func (l *Lines) Number() int64 { return l.number }
+// Number returns the number of the current line, from 1, blank lines included.
+func (l *lineReader) Number() int64 { return l.number }
 
-// Bytes is how much of the text was consumed.
-func (l *Lines) Bytes() int64 { return l.bytes }
+// Bytes returns how many bytes of the text were read.
+func (l *lineReader) Bytes() int64 { return l.bytes }
 
-// Err is what ended the lines; nil at the end of the text.
-func (l *Lines) Err() error {
+// Err returns the error that ended the lines; nil at the end of the text.
+func (l *lineReader) Err() error {
 	if errors.Is(l.err, io.EOF) {
 		return nil
 	}
@@ -63,7 +62,7 @@ func (l *Lines) Err() error {
 }
 
 // read reads one line, false when there is none.
-func (l *Lines) read() bool {
+func (l *lineReader) read() bool {
 	l.line, l.over, l.long = nil, false, l.long[:0]
 	var piece []byte
 	for {
@@ -90,21 +89,21 @@ func (l *Lines) read() bool {
 }
 
 // keep collects the pieces of a long line, until it is too long.
-func (l *Lines) keep(piece []byte) {
-	if l.over || len(l.long)+len(piece) > MaxLine+len("\r\n")+len(byteOrderMark) {
+func (l *lineReader) keep(piece []byte) {
+	if l.over || len(l.long)+len(piece) > maxLine+len("\r\n")+len(byteOrderMark) {
 		l.over, l.long = true, nil
 		return
 	}
 	l.long = append(l.long, piece...)
 }
 
-func (l *Lines) finish(line []byte) {
+func (l *lineReader) finish(line []byte) {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	if l.number == 1 {
 		line = bytes.TrimPrefix(line, byteOrderMark)
 	}
-	if l.over = l.over || len(line) > MaxLine; !l.over {
+	if l.over = l.over || len(line) > maxLine; !l.over {
 		l.line = line
 	}
 }

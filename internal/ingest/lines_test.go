@@ -17,8 +17,8 @@ type gotLine struct {
 	Over   bool
 }
 
-func readLines(r io.Reader) ([]gotLine, *Lines) {
-	l := NewLines(r)
+func readLines(r io.Reader) ([]gotLine, *lineReader) {
+	l := newLines(r)
 	var got []gotLine
 	for l.Next() {
 		got = append(got, gotLine{l.Number(), string(l.Line()), l.TooLong()})
@@ -50,7 +50,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestLinesBound(t *testing.T) {
-	long := strings.Repeat("x", MaxLine)
+	long := strings.Repeat("x", maxLine)
 	text := "a\n" + long + "\r\n" + long + "y\nb\n" + long + long + "\r\nc\n" + long + "z"
 	got, l := readLines(strings.NewReader(text))
 	want := []gotLine{{1, "a", false}, {2, long, false}, {3, "", true}, {4, "b", false}, {5, "", true}, {6, "c", false}, {7, "", true}}

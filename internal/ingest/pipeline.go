@@ -13,8 +13,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// A chunk is what one worker parses at a time. It is smaller than a commit, so
-// that parsing and committing overlap from the start.
+// A chunk is what one worker parses at a time. It is smaller than a commit, so that
+// parsing and committing overlap from the start.
 const (
 	chunkUnits = 256
 	chunkBytes = 1 << 20
@@ -29,8 +29,8 @@ type unit struct {
 	bad   *Rejection // refused while reading
 }
 
-// source gives the units of one file; io.EOF at the end. The text of a unit is
-// valid until the next call.
+// source returns the units of one file; io.EOF at the end. The text of a unit is valid
+// until the next call.
 type source interface {
 	next() (unit, error)
 }
@@ -65,7 +65,7 @@ const (
 	rejectedItem
 )
 
-// chunk is a run of units of one file on its way to the writer.
+// chunk is a sequence of units of one file, in the order of the input.
 type chunk struct {
 	file   string
 	now    time.Time
@@ -75,10 +75,10 @@ type chunk struct {
 	bytes  int    // of texts and cells
 	offset int64  // bytes of the file read so far
 	done   int64  // size of the files before it
-	err    error  // what ended the input after the units
+	err    error  // that ended the input after the units
 
 	items []item
-	ready chan struct{} // closed when items are there
+	ready chan struct{} // closed when items is complete
 }
 
 func (c *chunk) add(u unit) {
@@ -111,15 +111,15 @@ func (c *chunk) parse() {
 	close(c.ready)
 }
 
-// pipeline reads and parses files in goroutines of its own.
+// pipeline reads and parses files in its own goroutines.
 type pipeline struct {
 	files []File
 	open  func(name string, r io.Reader) (format, error)
 	clock func() time.Time
 }
 
-// run calls take with the chunks, parsed, in the order of the input, until there
-// are no more or take fails. It returns when all its goroutines have ended.
+// run calls take with the parsed chunks in the order of the input, until there are no
+// more or take fails. It returns when all its goroutines have ended.
 func (p *pipeline) run(ctx context.Context, take func(*chunk) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	order, jobs := make(chan *chunk, chunksWait), make(chan *chunk)
@@ -145,7 +145,7 @@ func (p *pipeline) run(ctx context.Context, take func(*chunk) error) error {
 	return err
 }
 
-// drain hands over the chunks in order.
+// drain calls take with the chunks in order.
 func drain(ctx context.Context, order <-chan *chunk, take func(*chunk) error) error {
 	for c := range order {
 		select {
@@ -163,8 +163,8 @@ func drain(ctx context.Context, order <-chan *chunk, take func(*chunk) error) er
 	return ctx.Err()
 }
 
-// readAll reads the files one after the other. What goes wrong in a file travels
-// behind the units before it, so that those are committed first (H-22).
+// readAll reads the files one after the other. The failure of a file is sent after the
+// units before it, so that those are committed first (H-22).
 func (p *pipeline) readAll(ctx context.Context, order, jobs chan<- *chunk) error {
 	r := chunker{order: order, jobs: jobs, clock: p.clock}
 	for _, f := range p.files {
@@ -189,8 +189,8 @@ type chunker struct {
 	cur         *chunk
 }
 
-// read sends the units of a file. failure is what is wrong with the file; err
-// says that the pipeline has ended.
+// read sends the units of a file. failure is the fault of the file; err reports that the
+// pipeline has ended.
 func (r *chunker) read(ctx context.Context, f File, open func(string, io.Reader) (format, error)) (failure, err error) {
 	o, failure := f.open(ctx)
 	if failure != nil {
@@ -214,13 +214,13 @@ func (r *chunker) read(ctx context.Context, f File, open func(string, io.Reader)
 		if !r.cur.full() {
 			continue
 		}
-		if err := r.send(ctx, o.Offset()); err != nil {
+		if err := r.send(ctx, o.offset); err != nil {
 			return nil, err
 		}
 		r.start(f.Name, form.decode)
 	}
-	err = r.send(ctx, o.Offset())
-	r.done += max(o.Size, o.Offset())
+	err = r.send(ctx, o.offset)
+	r.done += max(o.size, o.offset)
 	return failure, err
 }
 
@@ -228,7 +228,7 @@ func (r *chunker) start(file string, decode decoder) {
 	r.cur = &chunk{file: file, decode: decode, done: r.done, now: r.clock(), ready: make(chan struct{})}
 }
 
-// send passes the current chunk on: first its place in the order, then the work.
+// send sends the current chunk: first to its place in the order, then to a worker.
 func (r *chunker) send(ctx context.Context, offset int64) error {
 	r.cur.offset = offset
 	for _, to := range []chan<- *chunk{r.order, r.jobs} {

@@ -20,34 +20,32 @@ import (
 // Format is how rows are written (H-23).
 type Format string
 
-// The formats. FormatAuto goes by the name of the file and, where that says
-// nothing, by its first character.
+// The formats. formatAuto decides by the name of the file and, when that is not enough,
+// by its first character.
 const (
-	FormatAuto  Format = "auto"
-	FormatCSV   Format = "csv"
-	FormatJSON  Format = "json" // an array of objects
-	FormatJSONL Format = "jsonl"
+	formatAuto  Format = "auto"
+	formatCSV   Format = "csv"
+	formatJSON  Format = "json" // an array of objects
+	formatJSONL Format = "jsonl"
 )
 
 // ImportOptions are the choices of `pdpp import` (H-23).
 type ImportOptions struct {
 	Stream      string
-	Format      Format            // "": FormatAuto
+	Format      Format            // "": formatAuto
 	Map         map[string]string // field -> column, where the names differ
 	EmittedAt   time.Time         // zero: now
 	StopOnError bool
 	DryRun      bool
 }
 
-// Import takes plain rows into a stream: CSV with a header, a JSON array of
-// objects, or lines with one object each. The key comes from the primary key's
-// fields; values are converted to the declared types. It commits, counts and
-// fails like Run.
+// Import stores plain rows in a stream: CSV with a header, a JSON array of objects, or
+// lines with one object each. The key is built from the fields of the primary key;
+// values are converted to the declared types. It commits, counts and fails like Run.
 //
-// CSV columns that are no declared fields are left out, with a warning that names
-// them; unknown properties of JSON rows are kept. A CSV file without a column for
-// each field of the primary key or of Map is refused as a whole
-// (CodeInvalidInput).
+// CSV columns that are not declared fields are left out, with a warning that names them;
+// unknown properties of JSON rows are kept. A CSV file that lacks a column for a field
+// of the primary key or of Map is refused as a whole (CodeInvalidInput).
 func (r *Runner) Import(ctx context.Context, subject pdpp.SubjectID, conn pdpp.Connection, m *pdpp.Manifest,
 	opts ImportOptions, files []File,
 ) (Summary, error) {
@@ -69,8 +67,8 @@ func (r *Runner) Import(ctx context.Context, subject pdpp.SubjectID, conn pdpp.C
 	return summary, err
 }
 
-// collapsed says that rows of one key became one record, which mostly means that the
-// key is not one.
+// collapsed returns the warning that rows with one key became one record. Mostly that
+// means that the primary key is not unique.
 func (im *importer) collapsed(rows int64) string {
 	return fmt.Sprintf("%d rows have the key of a later row and were replaced by it. The key of %q is %s; if these rows are different records, declare another primary_key.",
 		rows, im.stream.Name, strings.Join(im.stream.PrimaryKey, ", "))
@@ -88,7 +86,7 @@ type importer struct {
 
 func (im *importer) checkOptions() error {
 	switch im.opts.Format {
-	case "", FormatAuto, FormatCSV, FormatJSON, FormatJSONL:
+	case "", formatAuto, formatCSV, formatJSON, formatJSONL:
 	default:
 		return pdpp.Errorf(pdpp.CodeUsage, "The format is auto, csv, json or jsonl.")
 	}
@@ -100,7 +98,7 @@ func (im *importer) checkOptions() error {
 	return nil
 }
 
-// column is where the value of a field comes from.
+// column returns the column that the value of a field is read from.
 func (im *importer) column(field string) string {
 	if column, ok := im.opts.Map[field]; ok {
 		return column
@@ -119,37 +117,38 @@ func (im *importer) warn(text string) {
 func (im *importer) open(name string, text io.Reader) (format, error) {
 	r := bufio.NewReaderSize(text, readSize)
 	if bom, _ := r.Peek(len(byteOrderMark)); string(bom) == string(byteOrderMark) {
-		_, _ = r.Discard(len(bom)) // peeked, so it is there
+		_, _ = r.Discard(len(bom)) // the peeked bytes are in the buffer
 	}
 	switch im.formatOf(name, r) {
-	case FormatJSON:
+	case formatJSON:
 		return format{&elements{r: r, line: 1}, im.decodeJSON}, nil
-	case FormatJSONL:
-		return format{&lineSource{NewLines(r)}, im.decodeJSON}, nil
+	case formatJSONL:
+		return format{&lineSource{newLines(r)}, im.decodeJSON}, nil
 	}
 	return im.openCSV(name, r)
 }
 
 func (im *importer) formatOf(name string, r *bufio.Reader) Format {
-	if im.opts.Format != "" && im.opts.Format != FormatAuto {
+	if im.opts.Format != "" && im.opts.Format != formatAuto {
 		return im.opts.Format
 	}
 	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ".gz"))) {
 	case ".csv":
-		return FormatCSV
+		return formatCSV
 	case ".jsonl", ".ndjson":
-		return FormatJSONL
+		return formatJSONL
 	}
 	switch firstChar(r) {
 	case '[':
-		return FormatJSON
+		return formatJSON
 	case '{':
-		return FormatJSONL
+		return formatJSONL
 	}
-	return FormatCSV
+	return formatCSV
 }
 
-// firstChar looks for the first character that is no white space, not far.
+// firstChar returns the first character that is not white space, within the first 4096
+// bytes; 0 when there is none.
 func firstChar(r *bufio.Reader) byte {
 	for n := 1; n <= 4096; n++ {
 		head, err := r.Peek(n)
@@ -163,7 +162,7 @@ func firstChar(r *bufio.Reader) byte {
 	return 0
 }
 
-// item makes the record of a converted row.
+// item returns the record of a converted row.
 func (im *importer) item(data []byte, now time.Time) item {
 	in := store.Input{Data: data, EmittedAt: now}
 	if !im.opts.EmittedAt.IsZero() {
@@ -178,7 +177,7 @@ func (im *importer) refuse(bad *Rejection) item {
 	return item{kind: rejectedItem, stream: im.stream.Name, bad: bad}
 }
 
-// rowIdentity takes the key of a row from its fields (H-23).
+// rowIdentity builds the key of a row from its fields (H-23).
 func rowIdentity(s *pdpp.Stream, data []byte) (pdpp.RecordID, *Rejection) {
 	parts := make([]string, len(s.PrimaryKey))
 	for i, field := range s.PrimaryKey {

@@ -33,7 +33,7 @@ func TestImportCSV(t *testing.T) {
 		t.Errorf("store %s\nwant %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	wantBad := []LineRejection{{
-		File: file.Name, Line: 2, Code: InvalidRecord,
+		File: file.Name, Line: 2, Code: invalidRecord,
 		Message: `The column "amount" does not hold a value of the declared type: integer.`,
 	}}
 	if diff := cmp.Diff(wantBad, sum.Rejections); diff != "" {
@@ -61,21 +61,21 @@ func TestImportCSVRows(t *testing.T) {
 	}{
 		{"quoted newline", "id,memo\na,\"x\ny\"\n\nb,z\n", []string{`entries a {"id":"a","memo":"x\ny"}`, `entries b {"id":"b","memo":"z"}`}, nil},
 		{"ragged", "id,memo\na\nb,c,d\ne,f\n", []string{`entries e {"id":"e","memo":"f"}`}, []LineRejection{
-			{"f.csv", 2, InvalidRecord, "The row has more or fewer cells than the header."},
-			{"f.csv", 3, InvalidRecord, "The row has more or fewer cells than the header."},
+			{"f.csv", 2, invalidRecord, "The row has more or fewer cells than the header."},
+			{"f.csv", 3, invalidRecord, "The row has more or fewer cells than the header."},
 		}},
 		{"quotes", "id,memo\na,x\"y\nb,c\n\"d\",\"e\"f\ng,h\n", []string{`entries b {"id":"b","memo":"c"}`, `entries g {"id":"g","memo":"h"}`}, []LineRejection{
-			{"f.csv", 2, InvalidRecord, "The row is not valid CSV: a quote is out of place."},
-			{"f.csv", 4, InvalidRecord, "The row is not valid CSV: a quote is out of place."},
+			{"f.csv", 2, invalidRecord, "The row is not valid CSV: a quote is out of place."},
+			{"f.csv", 4, invalidRecord, "The row is not valid CSV: a quote is out of place."},
 		}},
-		{"no key", "memo,id\nx,\n", nil, []LineRejection{{"f.csv", 2, InvalidRecordIdentity, "The key is empty."}}},
-		{"utf-8", "id,memo\na,\xff\n", nil, []LineRejection{{"f.csv", 2, InvalidUTF8, `The column "memo" is not valid UTF-8.`}}},
+		{"no key", "memo,id\nx,\n", nil, []LineRejection{{"f.csv", 2, invalidRecordIdentity, "The key is empty."}}},
+		{"utf-8", "id,memo\na,\xff\n", nil, []LineRejection{{"f.csv", 2, invalidUTF8, `The column "memo" is not valid UTF-8.`}}},
 		{"empty", "", nil, nil},
 		{"header only", "id", nil, nil},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
-		sum := w.imported(ImportOptions{Stream: "entries", Format: FormatCSV}, File{Name: "f.csv", Reader: strings.NewReader(tt.text)})
+		sum := w.imported(ImportOptions{Stream: "entries", Format: formatCSV}, File{Name: "f.csv", Reader: strings.NewReader(tt.text)})
 		if diff := cmp.Diff(tt.want, w.dump()); diff != "" {
 			t.Errorf("%s: store (-want +got):\n%s", tt.name, diff)
 		}
@@ -88,7 +88,7 @@ func TestImportCSVRows(t *testing.T) {
 func TestImportUnclosedQuote(t *testing.T) {
 	w := newWorld(t)
 	text := "id,memo\na,b\nc,\"" + strings.Repeat("x,y\n", 10<<20)
-	sum := w.imported(ImportOptions{Stream: "entries", Format: FormatCSV}, texted(text)...)
+	sum := w.imported(ImportOptions{Stream: "entries", Format: formatCSV}, texted(text)...)
 	if sum.Records != (Counts{Accepted: 1, Rejected: 1}) || sum.Rejections[0].Line != 3 {
 		t.Errorf("%+v, %+v", sum.Records, sum.Rejections)
 	}
@@ -179,7 +179,7 @@ func TestImportJSON(t *testing.T) {
 		`entries 7 {"id":"7","memo":"a\u0062","amount":12,"price":1.50,"paid":true,"day":"2026-05-01","more":{"x":[1.0]}}`,
 		`entries k {"id":"k","memo":null,"note":"true","posted_at":"2026-05-01T10:00:00"}`,
 	}
-	codes := []LineCode{InvalidRecord, InvalidRecordIdentity, InvalidRecord, MalformedNDJSON, MalformedNDJSON}
+	codes := []LineCode{invalidRecord, invalidRecordIdentity, invalidRecord, malformedNDJSON, malformedNDJSON}
 	for name, text := range map[string]string{
 		"a.json":   " [\n" + strings.Join(rows, "\n , ") + "]\n",
 		"b.json":   "\xef\xbb\xbf[" + strings.Join(rows, ",\n") + "]",
@@ -217,19 +217,19 @@ func TestImportJSONArrays(t *testing.T) {
 		{" [ ]\n ", 0, nil},
 		{`[{"n":1},{"n":2}]`, 2, nil},
 		{`[{"n":1,"x":"],[{\"\\"},{"n":2}]`, 2, nil},
-		{`[{"n":1},]`, 1, []LineCode{MalformedNDJSON}},
-		{`[,{"n":1}]`, 1, []LineCode{MalformedNDJSON}},
-		{`[{"n":1} {"n":2},{"n":3}]`, 1, []LineCode{MalformedNDJSON}},
-		{`[}},{"n":3}]`, 1, []LineCode{MalformedNDJSON}},
-		{`[{"n":1},{"n":2}`, 1, []LineCode{MalformedNDJSON}},
-		{`[{"n":1}`, 0, []LineCode{MalformedNDJSON}},
-		{`[{"n":1}] x`, 1, []LineCode{MalformedNDJSON}},
-		{`{"n":1}`, 0, []LineCode{MalformedNDJSON}},
-		{`[{"n":1,"x":"` + strings.Repeat("x", MaxLine) + `"},{"n":2}]`, 1, []LineCode{InvalidRecord}},
+		{`[{"n":1},]`, 1, []LineCode{malformedNDJSON}},
+		{`[,{"n":1}]`, 1, []LineCode{malformedNDJSON}},
+		{`[{"n":1} {"n":2},{"n":3}]`, 1, []LineCode{malformedNDJSON}},
+		{`[}},{"n":3}]`, 1, []LineCode{malformedNDJSON}},
+		{`[{"n":1},{"n":2}`, 1, []LineCode{malformedNDJSON}},
+		{`[{"n":1}`, 0, []LineCode{malformedNDJSON}},
+		{`[{"n":1}] x`, 1, []LineCode{malformedNDJSON}},
+		{`{"n":1}`, 0, []LineCode{malformedNDJSON}},
+		{`[{"n":1,"x":"` + strings.Repeat("x", maxLine) + `"},{"n":2}]`, 1, []LineCode{invalidRecord}},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
-		sum := w.imported(ImportOptions{Stream: "items", Format: FormatJSON}, texted(tt.text)...)
+		sum := w.imported(ImportOptions{Stream: "items", Format: formatJSON}, texted(tt.text)...)
 		var bad []LineCode
 		for _, r := range sum.Rejections {
 			bad = append(bad, r.Code)
@@ -269,7 +269,7 @@ func TestMissingColumnNamesThoseThatAreThere(t *testing.T) {
 		{"id;memo\nx;y\n", `it has: "id;memo".`, "semicolons"},
 		{"id\tmemo\nx\ty\n", `it has: "id\tmemo".`, "tabs"},
 	} {
-		_, err := w.Import(t.Context(), w.subject, w.conn, w.m, ImportOptions{Stream: "entries", Format: FormatCSV}, texted(tt.text))
+		_, err := w.Import(t.Context(), w.subject, w.conn, w.m, ImportOptions{Stream: "entries", Format: formatCSV}, texted(tt.text))
 		var e *pdpp.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Message, tt.message) || !strings.Contains(e.Hint, tt.hint) {
 			t.Errorf("%q: %+v", tt.text, err)
@@ -358,6 +358,6 @@ func BenchmarkImportCSV(b *testing.B) {
 	w := newWorld(b)
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		w.imported(ImportOptions{Stream: "items", DryRun: true, Format: FormatCSV}, texted(text.String())...)
+		w.imported(ImportOptions{Stream: "items", DryRun: true, Format: formatCSV}, texted(text.String())...)
 	}
 }

@@ -11,38 +11,38 @@ import (
 	"pdpp/internal/store"
 )
 
-// Runner takes files into a store, for operator commands.
+// Runner stores the records of files, for operator commands.
 type Runner struct {
 	Store store.Store // not used by a dry run
 	Clock func() time.Time
-	// Progress, when not nil, is told how far a run is, often, and from the
-	// goroutine that called it.
+	// Progress, when not nil, is called often, in the goroutine that called Run
+	// or Import.
 	Progress func(Progress)
 }
 
-// Progress is how far a run is. Bytes are those of the files as they are on disk.
+// Progress is how far a run is. Bytes are those of the files on disk.
 type Progress struct {
 	File     string
 	Bytes    int64
 	Total    int64 // 0 when unknown
-	Records  int64 // all that are committed, rejected ones included
+	Records  int64 // committed or rejected
 	Rejected int64
 }
 
 // Options are the choices of `pdpp ingest` (H-20).
 type Options struct {
 	Stream      string // lines are bare records of this stream; "": messages (H-21)
-	StopOnError bool   // stop at the first rejection, after committing what precedes it
+	StopOnError bool   // stop at the first rejection, after committing the lines before it
 	DryRun      bool   // check everything, store nothing
 }
 
-// Run takes files of lines into a connection. m is the connector's registered
-// manifest; when it is replaced meanwhile, the run goes on under the new one.
+// Run stores files of lines in a connection. m is the connector's registered manifest;
+// when it is replaced meanwhile, the run continues under the new one.
 //
-// Rejected lines are in the summary and no error. The error is for what ended
-// the run early: a file that cannot be read, a storage failure, the context. What
-// was committed until then stays and is in the summary; running the same files
-// again is harmless (I-8).
+// Rejected lines are in the summary and not an error. An error is what ended the run
+// early: a file that cannot be read, a storage failure, the context. What was committed
+// until then stays and is in the summary; running the same files again is harmless
+// (I-8).
 func (r *Runner) Run(ctx context.Context, subject pdpp.SubjectID, conn pdpp.Connection, m *pdpp.Manifest,
 	opts Options, files []File,
 ) (Summary, error) {
@@ -53,7 +53,7 @@ func (r *Runner) Run(ctx context.Context, subject pdpp.SubjectID, conn pdpp.Conn
 		if opts.Stream != "" {
 			decode = run.decodeRecord
 		}
-		return format{&lineSource{NewLines(text)}, decode}, nil
+		return format{&lineSource{newLines(text)}, decode}, nil
 	})
 }
 
@@ -63,7 +63,7 @@ type run struct {
 	subject     pdpp.SubjectID
 	conn        pdpp.Connection
 	manifest    *pdpp.Manifest
-	stream      string // the only stream; "": the lines say
+	stream      string // the only stream; "": each line names its own
 	stopOnError bool
 	dry         bool
 
@@ -107,7 +107,7 @@ func (r *run) do(ctx context.Context, files []File, open func(string, io.Reader)
 	return r.summary, err
 }
 
-// ready finds what must be there before anything is stored.
+// ready checks streams, files and bindings before anything is stored.
 func (r *run) ready(ctx context.Context, files []File) error {
 	if r.stream != "" && r.manifest.Stream(r.stream) == nil {
 		return Undeclared(r.stream, r.manifest)
@@ -133,9 +133,9 @@ func Undeclared(stream string, m *pdpp.Manifest) error {
 	return e
 }
 
-// take adds the items of a chunk to the pending batch and commits it when it is
-// full. A batch is cut only in front of a record, so that a STATE shares the
-// transaction of the records before it (H-21).
+// take adds the items of a chunk to the pending batch and commits it when it is full. A
+// batch ends only before a record, so that a STATE shares the transaction of the records
+// before it (H-21).
 func (r *run) take(ctx context.Context, c *chunk) error {
 	for i := range c.items {
 		it := &c.items[i]
@@ -176,8 +176,8 @@ func (r *run) report() {
 	r.Progress(r.last)
 }
 
-// lineSource gives lines as units.
-type lineSource struct{ *Lines }
+// lineSource returns lines as units.
+type lineSource struct{ *lineReader }
 
 func (s *lineSource) next() (unit, error) {
 	if !s.Next() {
@@ -203,22 +203,21 @@ func (r *run) decodeMessage(a *arena, u unit, now time.Time) item {
 	t := r.targets.Load()
 	msg, bad := parseMessage(a, u.text, t.manifest, now)
 	stream := ""
-	if msg.Stream != nil {
-		stream = msg.Stream.Name
+	if msg.stream != nil {
+		stream = msg.stream.Name
 	}
 	switch {
-	case bad != nil && msg.Kind == StateMessage:
+	case bad != nil && msg.kind == stateMessage:
 		return item{kind: rejectedItem, bad: bad} // no record of the stream
-	case msg.Kind == StateMessage:
-		return item{kind: stateItem, stream: stream, cursor: msg.Cursor}
-	case msg.Kind == OtherMessage:
+	case msg.kind == stateMessage:
+		return item{kind: stateItem, stream: stream, cursor: msg.cursor}
+	case msg.kind == otherMessage:
 		return item{kind: skippedItem}
 	}
-	return r.recordItem(t, stream, msg.Input, bad)
+	return r.recordItem(t, stream, msg.input, bad)
 }
 
-// recordItem makes a record ready for the store, as far as that can be done
-// outside of it.
+// recordItem prepares a record for the store.
 func (r *run) recordItem(t *targets, stream string, in store.Input, bad *Rejection) item {
 	if bad == noData {
 		bad = badRecord("The record has no data; for plain rows use pdpp import.")

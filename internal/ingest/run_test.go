@@ -259,8 +259,8 @@ func TestRejectionsAreTruncated(t *testing.T) {
 
 func TestTooLongLineIsOneRejection(t *testing.T) {
 	w := newWorld(t)
-	sum := w.ingest(Options{Stream: "items"}, lines(0, 2)+strings.Repeat("x", MaxLine+1)+"\n"+lines(2, 4))
-	want := []LineRejection{{File: "a", Line: 3, Code: InvalidRecord, Message: "The line is longer than 16 MiB."}}
+	sum := w.ingest(Options{Stream: "items"}, lines(0, 2)+strings.Repeat("x", maxLine+1)+"\n"+lines(2, 4))
+	want := []LineRejection{{File: "a", Line: 3, Code: invalidRecord, Message: "The line is longer than 16 MiB."}}
 	if diff := cmp.Diff(want, sum.Rejections); diff != "" || sum.Records.Accepted != 4 {
 		t.Errorf("%+v, rejections (-want +got):\n%s", sum.Records, diff)
 	}
@@ -310,8 +310,8 @@ func TestRunFiles(t *testing.T) {
 	if err := os.WriteFile(plain.Name+".gz", []byte("plain"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenFile(plain.Name + ".gz"); pdpp.CodeOf(err) != pdpp.CodeInvalidInput {
-		t.Errorf("OpenFile of text as .gz = %v, want invalid_input", err)
+	if _, err := openPath(plain.Name + ".gz"); pdpp.CodeOf(err) != pdpp.CodeInvalidInput {
+		t.Errorf("openPath of text as .gz = %v, want invalid_input", err)
 	}
 }
 

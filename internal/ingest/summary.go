@@ -10,8 +10,9 @@ import (
 // maxRejections is how many rejections a summary lists (H-22).
 const maxRejections = 100
 
-// Counts says what became of records (H-22). A delete of nothing is unchanged.
-// Superseded ones are among the others: a later record of the run has their key.
+// Counts counts records by their outcome (H-22). The delete of a missing record is
+// unchanged. Superseded records are included in the others: a later record of the run
+// has their key.
 type Counts struct {
 	Accepted   int64 `json:"accepted"`
 	Unchanged  int64 `json:"unchanged"`
@@ -28,17 +29,16 @@ func (c *Counts) add(d Counts) {
 	c.Superseded += d.Superseded
 }
 
-// Total is the number of records.
+// Total returns the number of records.
 func (c Counts) Total() int64 { return c.Accepted + c.Unchanged + c.Deleted + c.Rejected }
 
-// Summary is the outcome of a run; it marshals to the object of H-22. It covers
-// what was committed: of a run that failed, the batches before the failure.
+// Summary is the outcome of a run; it marshals to the object of H-22. It covers what was
+// committed: of a failed run, the batches before the failure.
 //
-// Lines counts the lines that are not blank, or rows; every line is a record, a
-// STATE or a skipped message. A rejected line counts for its stream when that is
-// known, and always in Records. State has what this run stored. In a dry run
-// nothing is compared with the store: every good upsert counts as accepted and
-// every good delete as deleted.
+// Lines counts the lines that are not blank, or rows; every line is a record, a STATE or
+// a skipped message. A rejected line counts in Records, and for its stream when that is
+// known. State is what this run stored. A dry run compares nothing with the store: every
+// valid upsert counts as accepted and every valid delete as deleted.
 type Summary struct {
 	ConnectionID        pdpp.ConnectionID          `json:"connection_id"`
 	ConnectorKey        pdpp.ConnectorKey          `json:"connector_key"`
@@ -51,15 +51,15 @@ type Summary struct {
 	Rejections          []LineRejection            `json:"rejections"`
 	RejectionsTruncated bool                       `json:"rejections_truncated"`
 	Blobs               []StoredBlob               `json:"blobs,omitzero"`        // see ListBlobs
-	BlobsStored         *int64                     `json:"blobs_stored,omitzero"` // nil: blobs were no part of it
+	BlobsStored         *int64                     `json:"blobs_stored,omitzero"` // nil: the run had no blobs
 	DurationMS          int64                      `json:"duration_ms"`
 
-	// Warnings are for people; they are no part of the object.
+	// Warnings are for people; they are not part of the object.
 	Warnings []string `json:"-"`
 }
 
-// LineRejection is a refused line, and where it stands. Line counts from 1; of a
-// row that spans lines it is the first.
+// LineRejection is a refused line with its position. Line counts from 1; for a row of
+// several lines it is the first.
 type LineRejection struct {
 	File    string   `json:"file"`
 	Line    int64    `json:"line"`
@@ -98,7 +98,7 @@ func (s *Summary) list(r LineRejection) {
 	}
 }
 
-// merge adds what a batch did.
+// merge adds the summary of a batch.
 func (s *Summary) merge(b *Summary) {
 	s.Lines += b.Lines
 	s.SkippedMessages += b.SkippedMessages
