@@ -72,6 +72,13 @@ var Rules = []Rule{
 		Because:  "sqlgen turns a checked query into text and arguments; it runs nothing and knows no engine",
 	},
 	{
+		Name:     "sql reads",
+		Packages: []string{"pdpp/internal/store/sqlread/..."},
+		Only:     append([]string{"std", "pdpp/internal/store", "pdpp/internal/store/fold", "pdpp/internal/store/sqlgen"}, pure...),
+		Never:    []string{"net/http/...", "database/sql/...", "os/..."},
+		Because:  "every SQL store shares these reads; a database takes part through a Conn and a Dialect",
+	},
+	{
 		Name:     "engines below",
 		Packages: []string{"pdpp/internal/store/..."},
 		Never:    append([]string{"net/http/..."}, edges...),
@@ -82,19 +89,19 @@ var Rules = []Rule{
 		Packages: []string{"pdpp/internal/store/sqlite/..."},
 		Tests:    true,
 		Never:    []string{"pdpp/internal/store/postgres/..."},
-		Because:  "what two engines share belongs in the contract, in sqlgen or in storetest",
+		Because:  "what two engines share belongs in the contract, in sqlgen, sqlread or storetest",
 	},
 	{
 		Name:     "contract suite",
 		Packages: []string{"pdpp/internal/store/storetest/..."},
 		Tests:    true,
-		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/rs/..."},
+		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/store/sqlgen/...", "pdpp/internal/store/open", "pdpp/internal/rs/..."},
 		Because:  "each engine runs the suite; a suite that knows one engine proves nothing about another",
 	},
 	{
 		Name:     "resource server",
 		Packages: []string{"pdpp/internal/rs/..."},
-		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/store/sqlgen/...", "pdpp/internal/cli/..."},
+		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/store/sqlgen/...", "pdpp/internal/store/open", "pdpp/internal/cli/..."},
 		Because:  "handlers reach data through the store contract only, so that the grant is applied in storage (REC-30) whatever the engine",
 	},
 	{

@@ -178,7 +178,7 @@ func (f *feed) read(out *pageWriter) (more bool, err error) {
 // forgotten answers a session that the log does not reach back for (REC-37).
 func (f *feed) forgotten(err error) error {
 	switch {
-	case !errors.Is(err, store.ErrForgotten):
+	case !errors.Is(err, store.ErrPruned):
 		return err
 	case f.paged:
 		return query.ChangePages.Expired()

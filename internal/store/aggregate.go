@@ -2,7 +2,7 @@ package store
 
 // Aggregation is the answer to a query.Aggregate. Keys and values are JSON text.
 type Aggregation struct {
-	Records int64   // visible ones that meet the conditions, whatever the metric
+	Records int64   // visible records that meet the conditions, whatever the metric
 	Value   []byte  // of an aggregate without groups
 	Groups  []Group // in the order of AG-7
 	Other   int64   // records in the groups beyond the limit (AG-9)

@@ -10,30 +10,30 @@ import (
 )
 
 // Blobs reads which blobs were uploaded and who may read them. The bytes are in
-// files of their own (package blobfile), by the subject's number and the hash.
+// files (package blobfile), named by the subject's number and the hash.
 type Blobs interface {
-	// FindBlob finds a blob through the visible records that refer to it (B-2);
-	// CodeBlobNotFound when there is no such record, or when the blob was not
-	// uploaded for that record's connection: one answer for every reason (B-4).
+	// FindBlob finds a blob through the visible records that refer to it (B-2). It
+	// returns CodeBlobNotFound when there is no such record, and when the blob was not
+	// uploaded for that record's connection: the reasons look the same (B-4).
 	FindBlob(q query.Blob) (Blob, error)
-	// OwnerNumber is the number under which a subject's blob files are kept.
+	// OwnerNumber returns the number under which a subject's blob files are stored.
 	OwnerNumber(pdpp.SubjectID) (int64, error)
 	// HasBlob reports whether the content was uploaded for any connection of
 	// the subject with that number, hence whether its file is needed.
 	HasBlob(owner int64, sha256 string) (bool, error)
-	// LastWrite is the time of the latest upload or ingest that the store knows;
-	// zero when there was none. Files that are newer belong to a newer store.
+	// LastWrite returns the time of the latest upload or ingest; zero when there
+	// was none. Newer files were written by a newer copy of the store.
 	LastWrite() (time.Time, error)
 }
 
-// BlobsWriter changes which blobs there are.
+// BlobsWriter adds and removes uploads.
 type BlobsWriter interface {
-	// PutBlob notes that a blob was uploaded for a connection. When it was
-	// before, its type and its time are those of this upload.
-	// CodeConnectionNotFound when the subject has no such connection.
+	// PutBlob records that a blob was uploaded for a connection. A second upload
+	// replaces the media type and the time. CodeConnectionNotFound when the
+	// subject has no such connection.
 	PutBlob(subject pdpp.SubjectID, c pdpp.ConnectionID, b Blob, now time.Time) error
-	// SweepBlobs looks at one step of all uploads and forgets those that no
-	// record has referred to for long enough (B-9).
+	// SweepBlobs does one step of a sweep: it removes uploads that no record has
+	// referred to for long enough (B-9).
 	SweepBlobs(s Sweep) (Swept, error)
 }
 
@@ -47,38 +47,37 @@ type Blob struct {
 
 // Sweep is one step of a sweep over all uploads, of all subjects.
 //
-// An upload that no record refers to is noted the first time that is seen, and
-// forgotten when a step that comes Grace or more after that still sees no record,
-// provided that the last upload is as old. A record that refers to it, and another
-// upload, take the note away. What a record refers to at the time of the step
-// stays, whatever was noted.
+// The first step that finds no record referring to an upload marks it as idle. A step
+// at least Grace later removes it, if there is still no such record and the upload is
+// as old. A referring record or another upload clears the mark. A blob that a record
+// refers to at the time of the step is never removed, marked or not.
 type Sweep struct {
 	After *BlobPlace // where the step before ended; nil: from the start
-	Limit int        // uploads to look at, at most
+	Limit int        // number of uploads to check, at most
 	Now   time.Time
 	Grace time.Duration
-	Anew  bool // earlier notes do not count: nothing is forgotten
+	Anew  bool // ignore earlier marks: nothing is removed
 }
 
 // Swept is what one step of a sweep did.
 type Swept struct {
-	Next     *BlobPlace // where the next step goes on; nil: the sweep is complete
-	Unneeded []Blob     // contents that no upload is left of, by owner, hash and size
+	Next     *BlobPlace // where the next step starts; nil: the sweep is complete
+	Unneeded []Blob     // contents without an upload, by owner, hash and size
 }
 
-// BlobPlace is a place in the order that a sweep goes through uploads.
+// BlobPlace is a position in the order of a sweep.
 type BlobPlace struct {
 	Owner      int64
 	Connection pdpp.ConnectionID
 	SHA256     string
 }
 
-// BlobNotFound is the one answer to every reason why a blob cannot be read (B-4).
+// BlobNotFound returns the one error for every reason why a blob cannot be read (B-4).
 func BlobNotFound() error { return pdpp.Errorf(pdpp.CodeBlobNotFound, "There is no such blob here.") }
 
-// BlobIDs gives the blobs that a value of a blob-reference field names: one
-// object, or a list of them, whatever the field declares (M-9). Ids that are none
-// of ours are left out, since no blob has them.
+// BlobIDs yields the blobs that a value of a blob-reference field names: one object,
+// or a list of objects, whatever the field declares (M-9). It skips malformed ids,
+// since no blob has them.
 func BlobIDs(value []byte) iter.Seq[pdpp.BlobID] {
 	return func(yield func(pdpp.BlobID) bool) {
 		if rawjson.KindOf(value) == rawjson.KindObject {
@@ -125,7 +124,7 @@ func RefersTo(value []byte, id pdpp.BlobID) bool {
 	return false
 }
 
-// BlobToken is the term that records share that refer to a blob in a field.
+// BlobToken returns the term of the records that refer to a blob in a field.
 func BlobToken(field int64, id pdpp.BlobID) string { return ValueToken(field, []byte(id)) }
 
 // blobs appends the tokens of a value's blobs.

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// TermCounts says how often terms occur in the lexical fields of a record, for
-// scoring without its text. Per field: its number, the number of all its
-// terms and of the distinct ones, all as uvarints; then the hashes of the
-// distinct ones in ascending order, hashSize bytes each; then for those that occur
-// more than once, ended by a zero: position plus one, and how often.
+// TermCounts counts the terms in the lexical fields of a record, for scoring without
+// its text. Per field, as uvarints: its number, the number of all its terms and
+// of the distinct ones; then the hashes of the distinct terms in ascending order,
+// hashSize bytes each; then, for each term that occurs more than once, its position
+// plus one and its count; then a zero.
 type TermCounts []byte
 
-// hashSize is the length of a hash. At four bytes everyday words share one (liquid
-// and costarring), and a record that is found by its counts alone would be found
-// for the wrong word.
+// hashSize is the length of a hash in bytes. With four bytes some everyday words
+// collide (liquid and costarring), and a search by counts alone would find records
+// without the word.
 const hashSize = 6
 
-// TermHash is the hash by which counts know a term: FNV-1a, folded to hashSize.
+// TermHash returns the hash of a term in TermCounts: FNV-1a, folded to hashSize.
 func TermHash(term []byte) uint64 {
 	const bits = 8 * hashSize
 	h := uint64(14695981039346656037)
@@ -64,7 +64,7 @@ type FieldCounts struct {
 	repeats []byte
 }
 
-// hash is the i-th hash.
+// hash returns the i-th hash.
 func (f FieldCounts) hash(i int) uint64 {
 	b := f.hashes[hashSize*i:]
 	return uint64(binary.BigEndian.Uint16(b))<<32 | uint64(binary.BigEndian.Uint32(b[2:]))
@@ -97,7 +97,7 @@ func (c TermCounts) Fields(yield func(FieldCounts) bool) {
 	}
 }
 
-// Times tells how often the term with a hash occurs.
+// Times returns how often the term with a hash occurs.
 func (f FieldCounts) Times(hash uint64) int {
 	lo, hi := 0, len(f.hashes)/hashSize
 	for lo < hi {

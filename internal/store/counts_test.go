@@ -47,7 +47,7 @@ func TestTermCounts(t *testing.T) {
 	})
 }
 
-// FuzzTermCounts: broken counts are read without harm.
+// FuzzTermCounts: reading damaged counts does not panic.
 func FuzzTermCounts(f *testing.F) {
 	var w termWriter
 	w.add(7, "one two one three one two")
@@ -59,7 +59,7 @@ func FuzzTermCounts(f *testing.F) {
 	})
 }
 
-// TestTermHash: words that share a hash of four bytes are counted apart.
+// TestTermHash: words that share a hash of four bytes are counted separately.
 func TestTermHash(t *testing.T) {
 	for _, pair := range [][2]string{{"liquid", "costarring"}, {"declinate", "macallums"}, {"altarage", "zinke"}} {
 		var w termWriter

@@ -11,22 +11,22 @@
 //   - A record, its change number, its index entries and its search text are
 //     written by one Update (I-7).
 //   - Change numbers of a subject are consecutive from 1, in commit order, across
-//     all connections and streams. The change log holds facts, no content (R14).
-//   - Whoever applies what Snapshot and then every Changed tell has what List shows
-//     once nothing is written any more, and was told of nothing that was not
-//     visible to them at one of their marks.
-//   - Bodies come back byte for byte as Prepare made them: the record's JSON
-//     without insignificant white space. A value above LongValue bytes is kept
-//     apart, in pieces, and stands in the body as a stub.
+//     all connections and streams. The change log contains facts, no content (R14).
+//   - A client that applies Snapshot and then every Changed has what List shows once
+//     writing stops, and was sent nothing that was not visible to it at one of its
+//     marks.
+//   - Bodies are returned byte for byte as Prepare made them: the record's JSON
+//     without insignificant white space. A value above LongValue bytes is stored
+//     separately, in pieces; the body contains a stub in its place.
 //   - Visibility (connection, time, resources) and filters are applied by the
 //     store, before limits; List visits in the exact order of REC-7.
-//   - Deleting or changing a record leaves nothing of its former content (REC-37).
+//   - Deleting or changing a record erases its former content (REC-37).
 //   - A blob is found only through a visible record that refers to it, by tokens
 //     that are written with the record, and only when it was uploaded for that
-//     record's connection (B-2). What a record refers to is never swept.
+//     record's connection (B-2). A blob that a record refers to is never swept.
 //   - A package and its members belong to one subject and one client; a grant is in
 //     one package at most, and a connection occurs once in a package (H-82).
-//   - Ids of bindings and fields are never reused or reassigned, so knowing one
-//     from an older snapshot is harmless.
+//   - Ids of bindings and fields are never reused or reassigned, so they can be
+//     cached across snapshots.
 //   - The generation grows with every change of manifests and connections.
 package store

@@ -11,15 +11,15 @@ import (
 	"pdpp/internal/sortkey"
 )
 
-// MaxIndexed is the length in bytes of the longest string that gets an index
-// entry. Operands are no longer than that (REC-18), so longer values match none.
+// MaxIndexed is the length in bytes of the longest string that gets an index entry.
+// Operands are not longer (REC-18), so no operand matches a longer value.
 const MaxIndexed = 1024
 
 // maxIndexedJSON is the length of the longest JSON form of such a string: every
 // byte escaped, and two quotes.
 const maxIndexedJSON = 6*MaxIndexed + 2
 
-// ErrStale says that a document was prepared under an older declaration.
+// ErrStale reports that a document was prepared under an older declaration.
 var ErrStale = errors.New("the stream's declaration has changed; prepare the record again")
 
 // Input is one accepted line: an upsert with data, or a delete without.
@@ -30,8 +30,8 @@ type Input struct {
 	EmittedAt time.Time
 }
 
-// Document is a record made ready for a store: everything that can be computed
-// without it. Its slices alias the input where possible.
+// Document is a record prepared for a store: everything that can be computed outside
+// a transaction. Its slices alias the input where possible.
 type Document struct {
 	Delete      bool
 	ID          pdpp.RecordID
@@ -53,15 +53,15 @@ type Entry struct {
 	Key   []byte
 }
 
-// Outcome is what became of a document.
+// Outcome is what Ingest did with a document.
 type Outcome uint8
 
 // The outcomes.
 const (
 	Stored    Outcome = iota // inserted or replaced
-	Unchanged                // the same content was there; nothing happened
+	Unchanged                // the stored content is the same; nothing happened
 	Deleted                  // a record was removed
-	Absent                   // a delete of nothing; nothing happened
+	Absent                   // there was no record to delete; nothing happened
 )
 
 // Order keys begin with one of these, so that records without a sort value come
@@ -71,8 +71,8 @@ const (
 	orderNone   = 2
 )
 
-// OrderKey is the order key of a record by cursor field: its encoded sort value,
-// nil when it has none, and its id.
+// OrderKey returns the order key of a record by cursor field. sortValue is encoded,
+// nil when the record has none.
 func OrderKey(sortValue []byte, id pdpp.RecordID) []byte {
 	key := make([]byte, 0, 1+len(sortValue)+len(id))
 	if sortValue == nil {
@@ -83,14 +83,14 @@ func OrderKey(sortValue []byte, id pdpp.RecordID) []byte {
 	return append(key, id...)
 }
 
-// OrderSegments gives the lowest key of the valued and of the unvalued segment,
-// and an upper bound of both.
+// OrderSegments returns the lowest key of the records with and of those without a
+// sort value, and an upper bound of both.
 func OrderSegments() (valued, none, end []byte) {
 	return []byte{orderValued}, []byte{orderNone}, []byte{orderNone + 1}
 }
 
-// Prepare makes a record ready for the store. It never fails on content: a value
-// of another type than declared simply has no index entry.
+// Prepare prepares a record for the store. It does not fail on content: a value of
+// another type than declared has no index entry.
 func Prepare(b *Binding, in Input) Document {
 	doc := Document{Delete: in.Delete, ID: in.ID, EmittedAt: in.EmittedAt, Layout: b.Layout}
 	if in.Delete {
@@ -101,7 +101,7 @@ func Prepare(b *Binding, in Input) Document {
 	return doc
 }
 
-// Entries gives the index entries of a stored body, to take them out again.
+// Entries returns the index entries of a stored body, to remove them.
 func Entries(b *Binding, id pdpp.RecordID, body []byte) []Entry {
 	doc := Document{ID: id}
 	p := preparer{binding: b, doc: &doc, skipText: true}
@@ -109,7 +109,7 @@ func Entries(b *Binding, id pdpp.RecordID, body []byte) []Entry {
 	return doc.Index
 }
 
-// Termed is how a field stands in the search text of its records.
+// Termed is how a field is represented in the search text of its records.
 type Termed struct {
 	Number  int64
 	Lexical bool      // by its words
@@ -117,8 +117,8 @@ type Termed struct {
 	Blob    bool      // by tokens of the blobs it refers to (SlotBlob)
 }
 
-// Terms gives the search text that Prepare made when fields were declared so, to
-// take it out again. data has its long values in place.
+// Terms returns the search text that Prepare made under these declarations, to remove
+// it from the index. data contains its long values.
 func Terms(fields map[string]Termed, data []byte) []byte {
 	var terms termWriter
 	for name, value := range rawjson.Members(data) {
@@ -139,19 +139,19 @@ func Terms(fields map[string]Termed, data []byte) []byte {
 	return terms.out
 }
 
-// TermsChange gives the terms of a search text that another one lacks, and those that it
-// has besides.
-func TermsChange(before, after []byte) (gone, added []byte) {
+// TermsChange returns the terms that are only in the search text before, and those
+// that are only in the one after.
+func TermsChange(before, after []byte) (removed, added []byte) {
 	return termsWithout(before, after), termsWithout(after, before)
 }
 
 func termsWithout(text, other []byte) (out []byte) {
-	known := make(map[string]struct{})
+	skip := make(map[string]struct{})
 	for term := range bytes.FieldsSeq(other) {
-		known[string(term)] = struct{}{}
+		skip[string(term)] = struct{}{}
 	}
 	for term := range bytes.FieldsSeq(text) {
-		if _, ok := known[string(term)]; !ok {
+		if _, ok := skip[string(term)]; !ok {
 			out = append(append(out, term...), ' ')
 		}
 	}
@@ -229,8 +229,8 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 	}
 }
 
-// cut takes the long values out of the body. Everything else is copied as it is,
-// names with their escapes included (C-33).
+// cut replaces the long values of the body by stubs. Everything else is copied
+// unchanged, escapes in names included (C-33).
 func (p *preparer) cut(data []byte) {
 	body := make([]byte, 0, LongValue)
 	done, end := 0, 0 // copied so far; end of the last value
@@ -248,7 +248,7 @@ func (p *preparer) cut(data []byte) {
 	p.doc.Body = append(body, data[done:]...)
 }
 
-// afterName gives the offset after the name whose opening quote is at i.
+// afterName returns the offset after the name whose opening quote is at i.
 func afterName(data []byte, i int) int {
 	for i++; data[i] != '"'; i++ {
 		if data[i] == '\\' {
@@ -258,8 +258,8 @@ func afterName(data []byte, i int) int {
 	return i + 1
 }
 
-// ChangedFields names the top-level fields in which two stored bodies differ, in
-// the order of their appearance, old names first.
+// ChangedFields returns the names of the top-level fields in which two stored bodies
+// differ: first those of before in their order, then the new ones.
 func ChangedFields(before, after []byte) []string {
 	var names []string
 	rest := make(map[string][]byte)

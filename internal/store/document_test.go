@@ -87,8 +87,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestLayoutDigest: it changes with what decides about index entries, and with
-// nothing else.
+// TestLayoutDigest: the digest changes only with declarations that affect index entries.
 func TestLayoutDigest(t *testing.T) {
 	base := LayoutDigest(entries())
 	for _, c := range []struct {
@@ -124,7 +123,7 @@ func TestLayoutDigest(t *testing.T) {
 	}
 }
 
-// TestPrepare holds what is made of one record.
+// TestPrepare compares the document of one record.
 func TestPrepare(t *testing.T) {
 	b := bound(entries())
 	data := `{"memo":"Big Words","amount":12.50,"due":"2026-01-02","at":"2026-01-01","id":"a","tags":["x"],"other":1}`
@@ -157,8 +156,8 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestPrepareLong: a body with stubs has the entries of the whole, and keeps
-// names as they were written.
+// TestPrepareLong: a body with stubs has the entries of the whole, and names as they were
+// written.
 func TestPrepareLong(t *testing.T) {
 	b := bound(entries())
 	digits := strings.Repeat("7", LongValue+1)

@@ -9,7 +9,7 @@ import (
 	"pdpp"
 )
 
-// Slot says where a store finds the records that have a given value in a field.
+// Slot is where a store finds the records with a given value in a field.
 type Slot uint8
 
 // The slots.
@@ -22,12 +22,11 @@ const (
 	SlotBlob               // terms of the search text: the blobs it refers to
 )
 
-// SlotOf tells where the values of a field are found. Every field that can be
-// compared has a place: equality is available on all of them (REC-19). Entries of
-// their own have the fields with a declared range or aggregation, foreign keys, and
-// all times, since a grant may be narrowed by one (REC-28); for the others one term
-// in the search text, which costs next to nothing to write, leads to the few records
-// that share a value.
+// SlotOf returns where the values of a field are found. Every comparable field has a
+// slot, because equality is available on all of them (REC-19). Fields with a declared
+// range or aggregation, foreign keys, and all times have index entries; times because
+// a grant may be narrowed by one (REC-28). The others have one term in the search
+// text, which costs little to write and leads to the few records that share a value.
 func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 	switch {
 	case f.Blob != pdpp.BlobNone:
@@ -44,18 +43,17 @@ func SlotOf(s *pdpp.Stream, f *pdpp.Field) Slot {
 	return SlotToken
 }
 
-// Indexed tells whether the values of a field have index entries. What is
-// aggregated has, also when single records are found by their order key or id:
-// entries of their own are many times less to read than the records.
+// Indexed reports whether the values of a field have index entries. Aggregated fields
+// have them even when single records are found by order key or id: the entries are
+// much smaller to read than the records.
 func Indexed(s *pdpp.Stream, f *pdpp.Field) bool {
 	slot := SlotOf(s, f)
 	return slot == SlotIndex || slot != SlotNone && s.Aggregations.Uses(f.Name)
 }
 
-// LayoutDigest identifies how the records of a stream are indexed. When it
-// differs from the one records were written under, they are indexed anew: when a
-// manifest is put, and when a store is opened whose schema is brought up to date.
-// A program that indexes in another way therefore comes with a migration.
+// LayoutDigest identifies how the records of a stream are indexed. Records that were
+// written under another digest are re-indexed: when a manifest is put, and when a
+// store is migrated. A program that indexes differently therefore needs a migration.
 func LayoutDigest(s *pdpp.Stream) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "2|%q|%q|%q|", s.PrimaryKey, s.CursorField, s.ConsentTimeField)
@@ -68,8 +66,8 @@ func LayoutDigest(s *pdpp.Stream) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Binding is one (connection, stream) pair with the numbers the store knows it
-// and its fields by.
+// Binding is one (connection, stream) pair with its number and those of its fields in
+// the store.
 type Binding struct {
 	Subject    pdpp.SubjectID
 	Connection pdpp.Connection

@@ -2,8 +2,8 @@ package store
 
 import "context"
 
-// The long work on a store. Each function does it slice by slice with Bulk, so that other
-// writers wait for one slice at most.
+// Each function here does long work in slices with Bulk, so that other writers wait for
+// one slice at most.
 
 // Reindex indexes all records whose declaration has changed (M-11). It calls progress,
 // unless it is nil, with the number of records done so far.

@@ -9,7 +9,7 @@ import (
 // MaxMembers bounds the members of a package (H-16).
 const MaxMembers = 100
 
-// PackageState is the life of a package, as its token finds it.
+// PackageState is the state of a package, without its members.
 type PackageState struct {
 	ID        pdpp.PackageID
 	Client    pdpp.ClientID
@@ -18,13 +18,13 @@ type PackageState struct {
 	ExpiresAt time.Time // zero: until revoked
 }
 
-// Status is the package's status at now; a package is never consumed.
+// Status returns the package's status at now; a package is never consumed.
 func (p PackageState) Status(now time.Time) pdpp.GrantStatus {
 	return lifeStatus(p.Revoked, p.ExpiresAt, now)
 }
 
-// Package is a package as stored. It carries no rights: every read is authorized by
-// the grant of one member (H-80).
+// Package is a package as stored. It has no rights of its own: every read is
+// authorized by the grant of one member (H-80).
 type Package struct {
 	ID         pdpp.PackageID
 	Subject    pdpp.SubjectID
@@ -35,7 +35,7 @@ type Package struct {
 	LastUsedAt time.Time // zero: never
 }
 
-// Status is the package's status at now.
+// Status returns the package's status at now.
 func (p Package) Status(now time.Time) pdpp.GrantStatus {
 	return lifeStatus(!p.RevokedAt.IsZero(), p.ExpiresAt, now)
 }
@@ -44,13 +44,13 @@ func (p Package) Status(now time.Time) pdpp.GrantStatus {
 type Member struct {
 	GrantID     pdpp.GrantID
 	Connection  pdpp.ConnectionID
-	DisplayName string      // of the connection; "" when it would say nothing (C-27)
+	DisplayName string      // of the connection; "" when it would add nothing (C-27)
 	Grant       *GrantState // nil when the package's owner has no such grant
 }
 
-// Fault says why a member of a client's package is not usable at now (H-83):
-// CodeGrantRevoked, CodeGrantExpired, or CodeGrantInvalid for a grant that is gone
-// or another client's. It is "" for a usable one.
+// Fault returns why a member of a client's package is not usable at now (H-83):
+// CodeGrantRevoked, CodeGrantExpired, or CodeGrantInvalid for a grant that is missing
+// or another client's. It returns "" for a usable member.
 func (m Member) Fault(client pdpp.ClientID, now time.Time) pdpp.Code {
 	if m.Grant == nil || m.Grant.Client != client {
 		return pdpp.CodeGrantInvalid
@@ -61,7 +61,7 @@ func (m Member) Fault(client pdpp.ClientID, now time.Time) pdpp.Code {
 	case pdpp.GrantExpired:
 		return pdpp.CodeGrantExpired
 	}
-	return "" // a consumed grant gives no further token, and is read with (H-149)
+	return "" // a consumed grant gets no further token, but can still be read with (H-149)
 }
 
 // NewMember is a grant that is to become a member of a package.
@@ -71,8 +71,8 @@ type NewMember struct {
 	SingleUse  bool              // the token of the package uses the grant up (H-149)
 }
 
-// Admit checks that grants can become the members of a new package (H-16, H-82) and
-// sets when the package ends: with the last of them. find finds a grant of the
+// Admit checks that grants can become the members of a new package (H-16, H-82). It
+// sets the end of the package to that of the last grant. find finds a grant of the
 // package's subject.
 func (p *Package) Admit(members []NewMember, find func(pdpp.GrantID) (Grant, error)) error {
 	if len(members) < 1 || len(members) > MaxMembers {

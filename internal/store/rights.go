@@ -7,66 +7,67 @@ import (
 	"pdpp"
 )
 
-// TokenHash is how a token is known to the store.
+// TokenHash is the form in which the store knows a token.
 type TokenHash [sha256.Size]byte
 
 // HashToken hashes a bearer token.
 func HashToken(token string) TokenHash {
-	var room [128]byte // most tokens are shorter
-	return sha256.Sum256(append(room[:0], token...))
+	var buf [128]byte // most tokens are shorter
+	return sha256.Sum256(append(buf[:0], token...))
 }
 
 // Rights reads tokens, grants, packages and clients.
 type Rights interface {
-	// Token finds a token by its hash with all that decides about it, in one
-	// indexed read. CodeNotFound when there is none. It judges nothing.
+	// Token finds a token by its hash, with the state of its grant or package, in
+	// one indexed read. CodeNotFound when there is none. It does not check whether
+	// the token is valid.
 	Token(TokenHash) (Principal, error)
 	// Grants lists grants, newest first.
 	Grants(pdpp.SubjectID, GrantFilter) ([]Grant, error)
-	// Grant finds one grant; CodeNotFound when the subject has none such.
+	// Grant finds one grant; CodeNotFound when the subject does not have it.
 	Grant(pdpp.SubjectID, pdpp.GrantID) (Grant, error)
 	// Tokens lists the tokens of a grant, or the owner's own when id is "".
 	Tokens(subject pdpp.SubjectID, id pdpp.GrantID) ([]Token, error)
 	// Packages lists packages, newest first.
 	Packages(pdpp.SubjectID) ([]Package, error)
-	// Members gives the members of a package in their order, with all that
-	// decides about each, in one indexed read; none when the subject has no such
-	// package. It judges nothing.
+	// Members returns the members of a package in their order, with the state of
+	// their grants, in one indexed read; none when the subject has no such package.
+	// It does not check whether they are usable.
 	Members(pdpp.SubjectID, pdpp.PackageID) ([]Member, error)
-	// Client finds a client by id or by operator name; CodeNotFound if none.
+	// Client finds a client by id or by operator name; CodeNotFound when there is none.
 	Client(subject pdpp.SubjectID, idOrName string) (Client, error)
 }
 
-// RightsWriter creates and withdraws rights.
+// RightsWriter creates and revokes rights.
 type RightsWriter interface {
 	CreateClient(pdpp.SubjectID, Client) error
 	CreateGrant(Grant) error
-	// RevokeGrant withdraws a grant; already says that it was withdrawn
-	// before. CodeNotFound when the subject has none such.
+	// RevokeGrant revokes a grant; already reports that it was revoked before.
+	// CodeNotFound when the subject does not have it.
 	RevokeGrant(subject pdpp.SubjectID, id pdpp.GrantID, now time.Time) (g Grant, already bool, err error)
-	// CreatePackage makes a package of grants, in their order, once Admit agrees,
-	// and gives it as stored.
+	// CreatePackage creates a package of grants, in their order, after Admit has
+	// checked them, and returns it as stored.
 	CreatePackage(Package, []NewMember) (Package, error)
-	// RevokePackage withdraws a package and every member's grant. It gives the
-	// grants that were not withdrawn before; already says that the package was.
-	// CodeNotFound when the subject has none such.
+	// RevokePackage revokes a package and the grants of its members. It returns
+	// the grants that were not revoked before; already reports that the package
+	// was. CodeNotFound when the subject does not have it.
 	RevokePackage(subject pdpp.SubjectID, id pdpp.PackageID, now time.Time) (p Package, grants []pdpp.GrantID, already bool, err error)
 	CreateToken(Token, TokenHash) error
-	// RevokeToken ends a token; CodeNotFound when the subject has none such.
+	// RevokeToken revokes a token; CodeNotFound when the subject does not have it.
 	RevokeToken(subject pdpp.SubjectID, id pdpp.TokenID, now time.Time) (t Token, already bool, err error)
-	// TouchTokens notes when tokens were last used, and with them packages and the
-	// grants that were read with.
+	// TouchTokens records when tokens were last used, with their packages and the
+	// grants that were used for reading.
 	TouchTokens(used map[Use]time.Time) error
 }
 
-// Use is a token and the grant that was read with: the token's own, a member of its
-// package, or "" for none.
+// Use is the use of a token. Grant is the grant that authorized the read: the token's
+// own, a member of its package, or "" for none.
 type Use struct {
 	Token pdpp.TokenID
 	Grant pdpp.GrantID
 }
 
-// Principal is a presented token with everything that decides what it may do.
+// Principal is a token with the state that its rights depend on.
 type Principal struct {
 	ID        pdpp.TokenID
 	Kind      pdpp.TokenKind
@@ -75,15 +76,15 @@ type Principal struct {
 	ExpiresAt time.Time
 	Revoked   bool
 
-	Grant      *GrantState   // of a client token; nil when the grant is gone
-	Package    *PackageState // of a package token; nil when the package is gone
+	Grant      *GrantState   // of a client token; nil when the grant is missing
+	Package    *PackageState // of a package token; nil when the package is missing
 	Generation int64         // of the snapshot
 }
 
-// Live reports whether the token itself is good at now.
+// Live reports whether the token itself is valid at now.
 func (p Principal) Live(now time.Time) bool { return !p.Revoked && now.Before(p.ExpiresAt) }
 
-// GrantState is the life of a grant, without its document.
+// GrantState is the state of a grant, without its document.
 type GrantState struct {
 	ID           pdpp.GrantID
 	ConnectorKey pdpp.ConnectorKey
@@ -93,7 +94,7 @@ type GrantState struct {
 	ExpiresAt    time.Time // zero: until revoked
 }
 
-// Status is the grant's status at now.
+// Status returns the grant's status at now.
 func (g GrantState) Status(now time.Time) pdpp.GrantStatus {
 	status := lifeStatus(g.Revoked, g.ExpiresAt, now)
 	if status == pdpp.GrantActive && g.Consumed {
@@ -102,7 +103,7 @@ func (g GrantState) Status(now time.Time) pdpp.GrantStatus {
 	return status
 }
 
-// lifeStatus is the status at now of what ends at a time, or never when it is zero.
+// lifeStatus returns the status at now of a right that ends at a time; a zero end means never.
 func lifeStatus(revoked bool, end, now time.Time) pdpp.GrantStatus {
 	switch {
 	case revoked:
@@ -129,7 +130,7 @@ type Token struct {
 	LastUsedAt time.Time // zero: never
 }
 
-// Status is the token's status for operators.
+// Status returns the token's status for operators.
 func (t Token) Status(now time.Time) string {
 	switch {
 	case !t.RevokedAt.IsZero():
@@ -140,13 +141,13 @@ func (t Token) Status(now time.Time) string {
 	return "active"
 }
 
-// Grant is a grant as stored: the frozen document and its life.
+// Grant is a grant as stored: the document, which never changes, and its state.
 type Grant struct {
 	ID           pdpp.GrantID
 	Subject      pdpp.SubjectID
 	Client       Client
 	ConnectorKey pdpp.ConnectorKey
-	Package      pdpp.PackageID // that it is a member of; "" for none
+	Package      pdpp.PackageID // of which it is a member; "" for none
 	Document     []byte         // the object of G-1
 	Revoked      bool
 	Consumed     bool
@@ -156,7 +157,7 @@ type Grant struct {
 	LastUsedAt   time.Time
 }
 
-// Status is the grant's status at now.
+// Status returns the grant's status at now.
 func (g Grant) Status(now time.Time) pdpp.GrantStatus {
 	return GrantState{Revoked: g.Revoked, Consumed: g.Consumed, ExpiresAt: g.ExpiresAt}.Status(now)
 }
@@ -166,7 +167,7 @@ type GrantFilter struct {
 	Client pdpp.ClientID
 }
 
-// Client is an application that grants are given to.
+// Client is an application that has grants.
 type Client struct {
 	ID               pdpp.ClientID
 	Name             string

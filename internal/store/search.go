@@ -10,36 +10,36 @@ import (
 // Searcher finds records by their words.
 type Searcher interface {
 	// Search visits the visible records in which every term occurs, newest
-	// first by Number, until there are no more or visit refuses one. The Match
-	// belongs to the call. Nothing but the sources' fields and visible records
-	// has any influence on what is visited, or in which order.
+	// first by Number, until there are no more or visit refuses one. The Match is
+	// valid during the call. Only the sources' fields and visible records
+	// influence what is visited, and in which order.
 	Search(q query.Search, visit func(*Match) (taken bool, err error)) error
-	// Matched tells which of its source's fields hold a term of the query, in a
-	// record that Search visited. It does not read their texts.
+	// Matched reports which of its source's fields contain a term of the query,
+	// in a record that Search visited. It does not read their texts.
 	Matched(q query.Search, r *Record) ([]bool, error)
 	// Incomplete reports whether Search may miss records because the words of a
 	// searched field are still being indexed.
 	Incomplete(q query.Search) (bool, error)
-	// Rebuilding reports whether any records are being indexed anew.
+	// Rebuilding reports whether any records are being re-indexed.
 	Rebuilding() (bool, error)
 }
 
 // Match is a record found by its words, with what its score depends on.
 type Match struct {
-	Record       // without its Order; Body is nil when it is longer than ShortBody
+	Record       // without Order; Body is nil when it is longer than ShortBody
 	Times  []int // how often each term of the query occurs in the searchable fields
 	Length int   // how many terms those have
 }
 
-// ShortBody is the length in bytes up to which a match brings its body.
+// ShortBody is the length in bytes up to which a match includes its body.
 const ShortBody = 4096
 
-// Number is the record's place among all by emitted_at, and then by the time it
-// was stored. It counts records of others too, so callers must not see it.
+// Number orders matches by emitted_at, then by the time they were stored. It also
+// counts records of other subjects, so clients must not see it.
 func (m *Match) Number() int64 { return int64(m.Ref) }
 
-// Tally counts the terms of a query in the given fields of a record; false when
-// one does not occur. times has room for one number per hash.
+// Tally counts the terms of a query in the given fields of a record; false when one
+// does not occur. times has the length of hashes.
 func (c TermCounts) Tally(fields []int64, hashes []uint64, times []int) (length int, all bool) {
 	clear(times)
 	for f := range c.Fields {
@@ -59,7 +59,7 @@ func (c TermCounts) Tally(fields []int64, hashes []uint64, times []int) (length 
 	return length, true
 }
 
-// TermToken is how the search index names a word of a field.
+// TermToken returns the term of a word of a field in the search index.
 func TermToken(field int64, term string) string {
 	t := append(strconv.AppendInt(make([]byte, 0, 16+len(term)), field, 36), '.')
 	return string(append(t, term...))

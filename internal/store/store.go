@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"runtime"
 	"time"
 
@@ -14,24 +15,37 @@ import (
 type Store interface {
 	// View calls fn with a consistent snapshot. The View ends with fn.
 	View(ctx context.Context, fn func(View) error) error
-	// Update calls fn with a transaction, commits it when fn returns nil, and
-	// leaves nothing of it otherwise. It waits for other writers, and fails
-	// with CodeBusy when it could not start in time.
+	// Update calls fn with a transaction. It commits when fn returns nil, and
+	// rolls back otherwise. It waits for other writers, and fails with CodeBusy
+	// when it cannot start in time.
 	Update(ctx context.Context, fn func(Tx) error) error
-	// Bulk is Update for one slice of a long write: Updates that wait, of this
-	// process or another one, go first. The calls that can take long end early
-	// in a Bulk, having done a part; the caller goes on in another one.
+	// Bulk is Update for one slice of a long write: waiting Updates, of this
+	// process or another one, go first. Long calls end early in a Bulk, after a
+	// part of the work; the caller continues in another Bulk.
 	Bulk(ctx context.Context, fn func(Tx) error) error
-	// Describe says in a few words where the data is.
+	// Describe returns in a few words where the data is.
 	Describe() string
 	Close() error
 }
 
-// Readers is how many views a store has at once; further ones wait.
+// OpenOptions are the changes that opening a store may make.
+type OpenOptions struct {
+	Create  bool // create a missing store
+	Migrate bool // bring an older schema up to date
+}
+
+var (
+	// ErrNoStore reports that there is no store, or one that was never written to.
+	ErrNoStore = errors.New("there is no store")
+	// ErrOlder reports that the store has the schema of an older program.
+	ErrOlder = errors.New("the store is of an older version")
+)
+
+// Readers returns how many views a store has at once; further ones wait.
 func Readers() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
-// View reads one snapshot. Everything it returns stays valid, except what is
-// said to belong to a callback.
+// View reads one snapshot. What it returns stays valid; what it passes to a callback
+// is valid during that call.
 type View interface {
 	Accounts
 	Rights
@@ -51,32 +65,32 @@ type Tx interface {
 	ChangesWriter
 }
 
-// Accounts reads who there is and what is connected.
+// Accounts reads owners, manifests and connections.
 type Accounts interface {
 	Generation() (int64, error)
 	Subjects() ([]Subject, error)
-	// Catalog gives the subject's manifests and connections.
+	// Catalog returns the subject's manifests and connections.
 	Catalog(pdpp.SubjectID) (*pdpp.Catalog, error)
 	// Usage counts the records of every binding, for operators.
 	Usage(pdpp.SubjectID) ([]Usage, error)
 	// Meta reads a named value of the instance; nil when there is none.
 	Meta(name string) ([]byte, error)
-	// State gives what collectors left for a connection.
+	// State returns the state of the collectors of a connection.
 	State(pdpp.SubjectID, pdpp.ConnectionID) (State, error)
 }
 
-// AccountsWriter changes who there is and what is connected.
+// AccountsWriter changes owners, manifests and connections.
 type AccountsWriter interface {
 	CreateSubject(name string, now time.Time) (Subject, error)
 	// PutManifest registers a manifest, or replaces the connector's former
-	// one. Records that are to be indexed in another way are so by Reindex;
-	// until then, reads that depend on it fail with ErrRebuilding.
+	// one. Records that it indexes differently are left to Reindex; until then,
+	// reads that need their index entries fail with ErrRebuilding.
 	PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest) error
 	// PutConnection adds a connection, or changes the label of an existing one.
 	PutConnection(subject pdpp.SubjectID, c pdpp.Connection) error
-	// DropConnection takes back a connection that nothing was ever stored in, and
-	// its manifest when that has no other. dropped is false, and nothing changed,
-	// when there was something, or no such connection.
+	// DropConnection removes a connection that was never written to, and its
+	// manifest when no other connection uses it. dropped is false, and nothing
+	// changes, when there is content or no such connection.
 	DropConnection(subject pdpp.SubjectID, c pdpp.ConnectionID) (dropped bool, err error)
 	// PutMeta stores a named value of the instance.
 	PutMeta(name string, value []byte) error
@@ -86,9 +100,8 @@ type AccountsWriter interface {
 
 // Records reads records.
 type Records interface {
-	// List offers the visible records in order until there are no more or
-	// visit refuses one: more says that it did, so that one was left. The
-	// Record belongs to the call. visit may use the View.
+	// List visits the visible records in order until there are no more or visit
+	// refuses one: more reports that it did. visit may use the View.
 	List(q query.List, visit func(*Record) (taken bool, err error)) (more bool, err error)
 	// Get visits the visible records with q's id, at most one per source.
 	Get(q query.Get, visit func(*Record) error) error
@@ -97,40 +110,38 @@ type Records interface {
 	// Aggregate computes a metric over the visible records that meet the
 	// conditions, of all sources together, exactly (AG-10).
 	Aggregate(q query.Aggregate) (Aggregation, error)
-	// LastEmitted is the greatest emitted_at of the visible records; false
+	// LastEmitted returns the greatest emitted_at of the visible records; false
 	// when there are none.
 	LastEmitted(subject pdpp.SubjectID, s query.Source) (time.Time, bool, error)
-	// Long calls piece with the pieces of a value that a body holds as a stub,
-	// in order, beginning with the one that holds character number from, until
+	// Long calls piece with the pieces of a value that has a stub in a body, in
+	// order, beginning with the piece that contains character number from, until
 	// piece returns false. Every piece but the last has PieceChars characters.
-	// The bytes belong to the call.
 	Long(ref Ref, stub Stub, from int, piece func([]byte) bool) error
-	// Binding gives the numbers Prepare needs; CodeConnectionNotFound when
+	// Binding returns the numbers that Prepare needs; CodeConnectionNotFound when
 	// there is no such connection.
 	Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stream) (*Binding, error)
 	// Unerased reports whether words of deleted records are still in the files;
-	// Tidy takes them out (REC-37).
+	// Tidy removes them (REC-37).
 	Unerased() (bool, error)
 }
 
 // RecordsWriter changes records.
 type RecordsWriter interface {
-	// Ingest applies documents in order and tells what became of each. In a
-	// Bulk these may be the first ones only, at least one. A document made
-	// under an older declaration of its stream fails with ErrStale; prepare
-	// again.
+	// Ingest applies documents in order and returns the outcome of each. In a
+	// Bulk it may apply only the first ones, at least one. A document that was
+	// prepared under an older declaration of its stream fails with ErrStale.
 	Ingest(b *Binding, docs []Document, now time.Time) ([]Outcome, error)
-	// DeleteAll deletes every record of a binding that was there as of a change
-	// number, and has not changed since, and says how many. In a Bulk these may
-	// be some only: when it says 0, none is left.
+	// DeleteAll deletes the records of a binding that have not changed after a
+	// change number, and returns how many. In a Bulk it may delete only some:
+	// when it returns 0, none is left.
 	DeleteAll(b *Binding, upTo int64, now time.Time) (int64, error)
-	// Reindex indexes records whose stream was declared anew, some of them in a
-	// Bulk. It says how many it looked at, and whether to call it again. It goes
-	// on where it was, also after a restart.
+	// Reindex re-indexes records whose stream was declared again; only some of
+	// them in a Bulk. It returns how many it read, and whether to call it again.
+	// It continues where it stopped, also after a restart.
 	Reindex() (done int, more bool, err error)
 	// Tidy does a small part of the housekeeping that keeps reads fast and
-	// takes what was deleted out of the files (REC-37). It changes nothing that
-	// can be read; more says that some is left to do.
+	// erases deleted content from the files (REC-37). It changes nothing that
+	// can be read; more reports that work is left.
 	Tidy() (more bool, err error)
 }
 
@@ -149,7 +160,7 @@ type Usage struct {
 	LastIngest time.Time // zero: never
 }
 
-// State is what collectors left for a connection, by stream.
+// State is the state of the collectors of a connection, by stream.
 type State struct {
 	Values    map[string]json.RawMessage
 	UpdatedAt time.Time // zero: never
@@ -164,6 +175,6 @@ type Record struct {
 	ID        []byte
 	EmittedAt time.Time
 	Body      []byte // compact JSON object, long values as stubs
-	Order     []byte // the record's place: Position.Key
+	Order     []byte // the key of the record's query.Position
 	Ref       Ref
 }

@@ -10,21 +10,21 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// LongValue is the size in bytes above which a top-level value is kept in pieces
-// beside the body instead of in it.
+// LongValue is the size in bytes above which a top-level value is stored in pieces
+// instead of in the body.
 const LongValue = 16 << 10
 
-// PieceChars is the number of characters in every piece of a long value but the
-// last, so that a position tells its piece. A window of a few thousand characters
-// touches one or two of them.
+// PieceChars is the number of characters in every piece of a long value but the last,
+// so that a piece can be computed from a position. A window of a few thousand
+// characters needs one or two pieces.
 const PieceChars = 16 << 10
 
-// Stub stands in a stored body for a long value. Its text form is framed by NUL
-// bytes, which JSON text never contains, and carries a digest of the value, so
-// that equal bodies mean equal records.
+// Stub replaces a long value in a stored body. Its text form is enclosed in NUL bytes,
+// which JSON text never contains, and includes a digest of the value, so that equal
+// bodies mean equal records.
 type Stub struct {
-	Ordinal int  // the how-manieth long value of the record
-	Text    bool // a string: pieces are the raw inside of it; else JSON text
+	Ordinal int  // index among the long values of the record, from 0
+	Text    bool // a string: pieces are its raw inside; else they are JSON text
 	Chars   int  // characters of the string, or of the JSON text
 	Bytes   int  // length of all pieces together
 }
@@ -36,7 +36,7 @@ type Piece struct {
 	Raw   []byte
 }
 
-// Long is a long value taken out of a body.
+// Long is a long value that was cut out of a body.
 type Long struct {
 	Stub
 	Pieces []Piece
@@ -111,8 +111,8 @@ func ParseStub(value []byte) Stub {
 	}
 }
 
-// Quote appends the quote that stands before and after the pieces of a string, and
-// nothing for other values.
+// Quote appends the quote that encloses the pieces of a string, and nothing for other
+// values.
 func (s Stub) Quote(dst []byte) []byte {
 	if s.Text {
 		return append(dst, '"')
@@ -120,9 +120,8 @@ func (s Stub) Quote(dst []byte) []byte {
 	return dst
 }
 
-// sameValue compares two values of stored bodies. The ordinal of a stub tells how
-// many long values stand before it, which may be hidden from a reader of this one:
-// it is no part of the value.
+// sameValue compares two values of stored bodies. The ordinal of a stub is not part of
+// the value: it counts other long values, which may be hidden from the reader.
 func sameValue(a, b []byte) bool {
 	if rawjson.KindOf(a) == rawjson.KindStub && rawjson.KindOf(b) == rawjson.KindStub {
 		_, a, _ = bytes.Cut(a, []byte{':'})

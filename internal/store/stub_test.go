@@ -26,8 +26,7 @@ func someValue(t *rapid.T) []byte {
 	return []byte(text)
 }
 
-// TestCutLong: the pieces of a value are the value, and its stub says how much
-// there is.
+// TestCutLong: the pieces of a value are the value, and its stub has their size.
 func TestCutLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := someValue(t)

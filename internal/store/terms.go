@@ -9,10 +9,10 @@ import (
 	"pdpp/internal/analyzer"
 )
 
-// termWriter collects the distinct index terms of a record: each the number of
-// its field, a dot and the term, so that only granted fields are ever looked up
-// . Fields are numbered per binding, so the number says both. Beside them it
-// counts how often each occurs, which is all a score needs.
+// termWriter collects the distinct index terms of a record: the number of the field,
+// a dot and the term, so that only granted fields are looked up. The numbers of
+// fields are unique across bindings. It also counts the occurrences of each term,
+// which is all that a score needs.
 type termWriter struct {
 	out    []byte
 	counts []byte
@@ -43,7 +43,7 @@ func (w *termWriter) add(field int64, text string) {
 	}
 }
 
-// token appends a term that is no word.
+// token appends a term that is not a word.
 func (w *termWriter) token(t string) {
 	if len(w.out) > 0 {
 		w.out = append(w.out, ' ')
@@ -51,8 +51,8 @@ func (w *termWriter) token(t string) {
 	w.out = append(w.out, t...)
 }
 
-// ValueToken is the term that records with a value in a field share. Two dots set
-// it apart from words; the digest is long enough to stand for the value.
+// ValueToken returns the term of the records with a value in a field. Two dots
+// distinguish it from words; the digest is long enough to identify the value.
 func ValueToken(field int64, key []byte) string {
 	sum := sha256.Sum256(key)
 	t := strconv.AppendInt(make([]byte, 0, 40), field, 36)
@@ -60,8 +60,8 @@ func ValueToken(field int64, key []byte) string {
 	return string(base32.HexEncoding.WithPadding(base32.NoPadding).AppendEncode(t, sum[:10]))
 }
 
-// term notes one occurrence. Beyond the cap of distinct terms, only those that
-// are already there are counted.
+// term counts one occurrence. Beyond the limit of distinct terms, only terms that
+// were already added are counted.
 func (w *termWriter) term(field int64, term []byte) {
 	w.length++
 	if 2*(w.count+1) > len(w.slots) {
@@ -89,7 +89,7 @@ func (w *termWriter) term(field int64, term []byte) {
 	w.count++
 }
 
-// slotSeed keeps who writes a text from choosing words that share a slot.
+// slotSeed prevents the author of a text from choosing words that share a slot.
 var slotSeed = maphash.MakeSeed()
 
 func (w *termWriter) slot(term []byte) int {

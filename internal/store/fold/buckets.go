@@ -27,7 +27,7 @@ type bucket struct {
 	tally    *Tally
 }
 
-// NewBuckets makes the buckets of an aggregate.
+// NewBuckets returns the empty buckets of an aggregate.
 func NewBuckets(q *query.Aggregate) *Buckets { return &Buckets{query: q} }
 
 // Interval is the bucket of an encoded time: the encoded times from and, below, to.
@@ -36,7 +36,7 @@ type Interval struct {
 	bucket   timebucket.Bucket
 }
 
-// Of finds the bucket of a time; false when it is no encoded time.
+// Of returns the bucket of a time; false when enc is not an encoded time.
 func (b *Buckets) Of(enc []byte) (Interval, bool) {
 	t, ok := sortkey.Time(enc)
 	if !ok {
@@ -46,8 +46,8 @@ func (b *Buckets) Of(enc []byte) (Interval, bool) {
 	return Interval{sortkey.FromTime(found.Start), sortkey.FromTime(found.End), found}, true
 }
 
-// Put notes the count of a bucket. Buckets are put in the order asked for, at most
-// as many as are kept; full says that there can be no more.
+// Put adds the count of a bucket. Buckets are put in the order of the query; full
+// reports that the limit is reached.
 func (b *Buckets) Put(i Interval, n int64) (full bool) {
 	b.kept = append(b.kept, bucket{Bucket: i.bucket, from: i.From, to: i.To, count: n})
 	return len(b.kept) == b.query.Limit
@@ -66,7 +66,7 @@ func (b *Buckets) Count(r Row) {
 	if len(b.kept) >= b.query.Limit && !b.query.Buckets.Desc {
 		return
 	}
-	if len(b.kept) == 2*b.query.Limit { // the earliest make room
+	if len(b.kept) == 2*b.query.Limit { // drop the earliest
 		b.kept = append(b.kept[:0], b.latest()...)
 	}
 	if i, ok := b.Of(r.Group); ok {
@@ -74,15 +74,15 @@ func (b *Buckets) Count(r Row) {
 	}
 }
 
-// latest are the last buckets that were noted, as many as are kept.
+// latest returns the buckets that were added last, at most as many as the limit.
 func (b *Buckets) latest() []bucket { return b.kept[max(0, len(b.kept)-b.query.Limit):] }
 
 func (b *bucket) holds(enc []byte) bool {
 	return bytes.Compare(enc, b.from) >= 0 && bytes.Compare(enc, b.to) < 0
 }
 
-// Close ends the counting of total records. Those that no time was found for are
-// the bucket null, the first to be cut.
+// Close ends the counting of total records. Records without a time are the bucket
+// null, which is cut first.
 func (b *Buckets) Close(total int64) {
 	b.kept = b.latest()
 	slices.SortFunc(b.kept, func(x, y bucket) int { return bytes.Compare(x.from, y.from) })
@@ -115,7 +115,7 @@ func (b *Buckets) Add(r Row) {
 	}
 }
 
-// Result gives the buckets in the order asked for, null last (AG-7).
+// Result returns the buckets in the order of the query, null last (AG-7).
 func (b *Buckets) Result() []Group {
 	var out []Group
 	for _, k := range b.kept {
@@ -134,7 +134,7 @@ func (b *Buckets) Result() []Group {
 	return out
 }
 
-// Other counts the records of total that are in none of the groups (AG-9).
+// Other returns how many of total records are in none of the groups (AG-9).
 func Other(total int64, groups []store.Group) int64 {
 	for _, g := range groups {
 		total -= g.Count

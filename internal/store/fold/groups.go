@@ -12,8 +12,8 @@ import (
 	"pdpp/internal/sortkey"
 )
 
-// Groups makes scalar groups. Rows come in ascending order of their group and, for
-// count_distinct, of their metric within it; those without a group at any time.
+// Groups computes scalar groups. Rows come in ascending order of their group and, for
+// count_distinct, of their metric within it; rows without a group come at any time.
 type Groups struct {
 	query   *query.Aggregate
 	kind    pdpp.Kind
@@ -25,7 +25,7 @@ type Groups struct {
 	scratch []byte
 }
 
-// NewGroups makes the groups of an aggregate.
+// NewGroups returns the empty groups of an aggregate.
 func NewGroups(q *query.Aggregate) *Groups {
 	return &Groups{query: q, kind: q.Kind(q.Group), key: []byte{}, current: NewTally(q), none: NewTally(q)}
 }
@@ -55,8 +55,8 @@ func (g *Groups) close() {
 	g.open = false
 }
 
-// offer keeps a group when it is among the best so far. key is its JSON text, enc
-// its value.
+// offer keeps a group when it is among the best so far. key is its JSON text, enc its
+// encoded value.
 func (g *Groups) offer(t *Tally, key, enc []byte) {
 	if len(g.best) == g.query.Limit {
 		if compareRank(t.rank(), key, g.best[0].rank, g.best[0].Key) >= 0 {
@@ -69,7 +69,7 @@ func (g *Groups) offer(t *Tally, key, enc []byte) {
 	heap.Push(&g.best, kept)
 }
 
-// Result gives the groups in their order (AG-7).
+// Result returns the groups in their order (AG-7).
 func (g *Groups) Result() []Group {
 	g.close()
 	if g.none.count > 0 {
@@ -80,8 +80,8 @@ func (g *Groups) Result() []Group {
 	return g.best
 }
 
-// compareRank orders groups: the larger metric first, none last, ties by the JSON
-// text of the key.
+// compareRank orders groups: the larger metric first, groups without a metric last,
+// ties by the JSON text of the key.
 func compareRank(rankA, keyA, rankB, keyB []byte) int {
 	switch {
 	case rankA == nil && rankB != nil:
@@ -95,7 +95,7 @@ func compareRank(rankA, keyA, rankB, keyB []byte) int {
 	return bytes.Compare(keyA, keyB)
 }
 
-// ranking is a heap with the last of its groups on top.
+// ranking is a heap with the lowest group on top.
 type ranking []Group
 
 func (r ranking) Len() int { return len(r) }
@@ -111,8 +111,8 @@ func (r *ranking) Pop() any {
 	return last
 }
 
-// appendKey appends the JSON value that an encoded one stands for (AG-11). Times
-// that are equal are one group, whose key is in UTC.
+// appendKey appends the JSON value of an encoded one (AG-11). Equal times are one
+// group, whose key is in UTC.
 func appendKey(dst []byte, kind pdpp.Kind, enc []byte) []byte {
 	switch {
 	case kind == pdpp.KindString:

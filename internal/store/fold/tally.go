@@ -10,10 +10,10 @@ import (
 	"pdpp/internal/store"
 )
 
-// Row is how many records of one source have a value in the field they are grouped
-// by and one in the field of the metric. nil stands for none. For min and max, ID is
-// the least id of these records, or nil when it is left to be found for the groups
-// that are kept. The bytes belong to the reader of the row.
+// Row counts the records of one source with one value in the group field and one in
+// the field of the metric; nil means no value. For min and max, ID is the least id of
+// these records, or nil when it is to be found later, for the kept groups only. The
+// bytes are valid until the next row.
 type Row struct {
 	Group  []byte
 	Metric []byte
@@ -22,13 +22,13 @@ type Row struct {
 	Source int // index into the query's sources
 }
 
-// Pick is the record whose stored value a min or max is.
+// Pick is the record whose stored value is the min or max.
 type Pick struct {
 	Source int
 	ID     []byte
 }
 
-// Group is a group whose value, for min and max, is still with a record.
+// Group is a group. For min and max, its value is still to be read from a record.
 type Group struct {
 	store.Group
 	Best []byte // for min and max: the encoded value; nil when no record has one
@@ -38,8 +38,8 @@ type Group struct {
 	rank     []byte // orders groups by their metric; nil: no value
 }
 
-// Tally computes the metric of one group. For count_distinct, rows with equal
-// values follow one another; rows of all sources come to one tally (AG-10).
+// Tally computes the metric of one group over all sources (AG-10). For count_distinct,
+// rows with equal values follow one another.
 type Tally struct {
 	query *query.Aggregate
 	count int64
@@ -52,7 +52,7 @@ type Tally struct {
 	word     [8]byte
 }
 
-// NewTally makes a tally of an aggregate.
+// NewTally returns an empty tally of an aggregate.
 func NewTally(q *query.Aggregate) *Tally { return &Tally{query: q} }
 
 // Add takes a row.
@@ -76,9 +76,9 @@ func (t *Tally) Add(r Row) {
 	}
 }
 
-// better notes a row whose value is further in a direction than all before. Among
-// equal values that of the record with the least id counts, then with the least
-// connection (AG-12): both are visible whatever is granted.
+// better keeps a row whose value is further in a direction than all before. Among
+// equal values it keeps the record with the least id, then with the least connection
+// (AG-12): both are visible whatever is granted.
 func (t *Tally) better(r Row, direction int) {
 	order := direction
 	if t.has {
@@ -106,15 +106,15 @@ func (t *Tally) note(r Row) {
 	t.key = append(t.key[:0], r.Metric...)
 }
 
-// reset makes the tally ready for another group.
+// reset empties the tally for another group.
 func (t *Tally) reset() {
 	t.count, t.distinct, t.has = 0, 0, false
 	t.pick.ID = nil
 	t.sum.Reset()
 }
 
-// rank orders groups by their metric; nil when there is no value. The bytes belong
-// to the tally.
+// rank returns a key that orders groups by their metric; nil when there is no value.
+// The bytes are valid until the next Add.
 func (t *Tally) rank() []byte {
 	switch t.query.Metric {
 	case query.MetricCount:
@@ -136,7 +136,7 @@ func (t *Tally) number(n int64) []byte {
 	return t.word[:]
 }
 
-// Group gives what was counted under a key, which it keeps.
+// Group returns the result under a key, which it keeps.
 func (t *Tally) Group(key []byte) Group {
 	g := Group{Group: store.Group{Key: key, Count: t.count}, rank: bytes.Clone(t.rank())}
 	switch t.query.Metric {
@@ -159,5 +159,5 @@ func (t *Tally) Group(key []byte) Group {
 	return g
 }
 
-// null is the JSON text of no value.
+// null is the JSON text of a missing value.
 var null = []byte("null")

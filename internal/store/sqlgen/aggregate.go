@@ -1,35 +1,38 @@
 package sqlgen
 
 import (
+	"strings"
+
 	"pdpp"
 	"pdpp/internal/query"
 	"pdpp/internal/store"
 )
 
 // ForAggregate compiles a source whose records are all read, in any order. ids
-// says that their ids are wanted.
+// requires their ids.
 //
-// Under a grant's time range the way is the one of lists, and so it is to few
-// records. Otherwise the entries of a condition are less than the records, however
-// many they are: best those of a token, which nothing else can test but the body.
+// Under a grant's time range, and for few records, the plan is that of a list.
+// Otherwise the entries of a condition drive the query, because they are smaller than
+// the records, however many there are. Best are those of a token, since only the body
+// could test it.
 func ForAggregate(d Dialect, src Source, ids bool, probe func(Statement) (int64, error)) (*Query, error) {
 	q, err := Compile(d, src, query.ByCursor, probe)
 	if err != nil {
 		return nil, err
 	}
-	if q.sorted && src.Time == nil && !q.terms.hasID {
-		for i, s := range q.terms.spans {
+	if q.sorted && src.Time == nil && !q.conds.hasID {
+		for i, s := range q.conds.spans {
 			if q.driver == walkOrder || s.token {
 				q.driver, q.sorted = i, false
 			}
 		}
 	}
-	q.lean = !ids && q.driver >= 0 && !q.terms.spans[q.driver].token && !q.Partial()
+	q.lean = !ids && q.driver >= 0 && !q.conds.spans[q.driver].token && !q.NeedsVerify()
 	return q, nil
 }
 
-// Entries are the index entries of a field of a source that has conditions on this
-// field alone, if any; false when it has others.
+// Entries compiles the index entries of a field of a source; false when the source
+// has conditions on other fields.
 func Entries(d Dialect, src Source, f *pdpp.Field) (*Query, bool) {
 	s := span{field: f, number: src.FieldID(f)}
 	if src.Resources != nil || !hasTimes(src.Source) || !store.Indexed(src.Stream, f) {
@@ -40,7 +43,7 @@ func Entries(d Dialect, src Source, f *pdpp.Field) (*Query, bool) {
 			return nil, false
 		}
 	}
-	return &Query{d: d, src: src, terms: terms{spans: []span{s}}, lean: true}, true
+	return &Query{d: d, src: src, conds: conditions{spans: []span{s}}, lean: true}, true
 }
 
 // Values selects the values of Entries in ascending order, each with the number of
@@ -78,7 +81,7 @@ func (q *Query) extreme(lo, hi []byte, direction string) Statement {
 
 // entries writes the conditions of Entries, narrowed further.
 func (q *Query) entries(b *builder, lo, hi []byte) {
-	s := q.terms.spans[0]
+	s := q.conds.spans[0]
 	b.add(` WHERE i.subject = ? AND i.field = ?`, q.src.Subject, s.number)
 	if lo != nil {
 		s.raise(lo)
@@ -93,7 +96,7 @@ func (q *Query) entries(b *builder, lo, hi []byte) {
 	s.where(b, "i.value")
 }
 
-// Pairs says what of each record an aggregate needs.
+// Pairs is what an aggregate needs of each record.
 type Pairs struct {
 	Group    *pdpp.Field // nil: not grouped
 	Metric   *pdpp.Field // nil: a count
@@ -102,16 +105,12 @@ type Pairs struct {
 	NoGroup  bool        // only of records without a value in Group
 }
 
-// Pairs selects the values of two fields in ascending order, none first: group,
+// Pairs selects the values of two fields in ascending order, NULL first: group,
 // metric, how many records have both, their least id, and a record. When the query
-// is Partial, each row is one record, to be verified.
+// needs Verify, each row is one record.
 func (q *Query) Pairs(p Pairs) Statement {
 	b := builder{d: q.d}
 	group, metric := q.column(p.Group, "g"), q.column(p.Metric, "m")
-	first, second := group, metric
-	if p.ByMetric {
-		first, second = metric, group
-	}
 	b.add(`SELECT ` + group + `, ` + metric + q.counted(p.IDs) + ` FROM `)
 	q.from(&b)
 	q.join(&b, p.Group, group, "g")
@@ -120,19 +119,34 @@ func (q *Query) Pairs(p Pairs) Statement {
 	if p.NoGroup {
 		b.add(` AND ` + group + ` IS NULL`)
 	}
-	if !q.Partial() {
-		b.add(` GROUP BY ` + first + `, ` + second)
+	keys := p.keys(group, metric)
+	if !q.NeedsVerify() {
+		b.add(` GROUP BY ` + strings.Join(keys, `, `))
 	}
-	b.add(` ORDER BY ` + first + ` NULLS FIRST, ` + second + ` NULLS FIRST`)
+	b.add(` ORDER BY ` + strings.Join(keys, ` NULLS FIRST, `) + ` NULLS FIRST`)
 	return b.statement()
 }
 
-// counted is the columns of Pairs that say of how many records a row is.
+// keys returns the columns to sort by. A missing one is left out, since not every
+// database groups by a constant.
+func (p Pairs) keys(group, metric string) []string {
+	switch {
+	case p.Group == nil:
+		return []string{metric}
+	case p.Metric == nil:
+		return []string{group}
+	case p.ByMetric:
+		return []string{metric, group}
+	}
+	return []string{group, metric}
+}
+
+// counted returns the columns of Pairs that describe the records of a row.
 func (q *Query) counted(ids bool) string {
 	switch {
-	case q.Partial() && ids:
+	case q.NeedsVerify() && ids:
 		return `, 1, r.id, ` + q.record()
-	case q.Partial():
+	case q.NeedsVerify():
 		return `, 1, NULL, ` + q.record()
 	case ids:
 		return `, count(*), min(r.id), NULL`
@@ -140,13 +154,13 @@ func (q *Query) counted(ids bool) string {
 	return `, count(*), NULL, NULL`
 }
 
-// column is where Pairs reads a field: from the entries that lead to the records,
-// or from the values kept with them.
+// column returns where Pairs reads a field: from the entries that drive the query, or
+// from field_values.
 func (q *Query) column(f *pdpp.Field, alias string) string {
 	switch {
 	case f == nil:
 		return "NULL"
-	case q.driver >= 0 && !q.terms.spans[q.driver].token && q.terms.spans[q.driver].field.Name == f.Name:
+	case q.driver >= 0 && !q.conds.spans[q.driver].token && q.conds.spans[q.driver].field.Name == f.Name:
 		return "i.value"
 	}
 	return alias + ".value"
@@ -158,9 +172,7 @@ func (q *Query) join(b *builder, f *pdpp.Field, column, alias string) {
 	}
 }
 
-// BodyOf selects the body of the record with an id that Pairs gave.
+// BodyOf selects the body of the record with an id that Pairs selected.
 func BodyOf(d Dialect, src Source, id []byte) Statement {
-	b := builder{d: d}
-	b.add(`SELECT r.body FROM records r WHERE r.subject = ? AND r.binding = ? AND r.id = ?`, src.Subject, src.Binding, string(id))
-	return b.statement()
+	return statement(d, `SELECT r.body FROM records r WHERE r.subject = ? AND r.binding = ? AND r.id = ?`, src.Subject, src.Binding, string(id))
 }

@@ -14,20 +14,18 @@ import (
 	"pdpp/internal/store"
 )
 
-// numbered writes parameters as $1, $2, as no engine here does: the compiler must
-// not assume one form.
+// numbered writes parameters as $1, $2: the compiler must not assume one form.
 type numbered struct{}
 
 func (numbered) Param(n int) string                { return fmt.Sprint("$", n) }
-func (numbered) Using(index string) string         { return " /*" + index + "*/" }
+func (numbered) IndexHint(index string) string     { return " /*" + index + "*/" }
 func (numbered) OneOf(column, param string) string { return column + " = ANY(" + param + ")" }
 func (numbered) WalkedBody() string                { return "r.body" }
-func (numbered) Words(groups [][]string) (from, where, record string, arg any) {
-	return "terms i", "i.terms ?& $w", "i.record", groups
+func (numbered) IDList(ids []pdpp.RecordID) any    { return fmt.Sprint(ids) }
+func (numbered) Token() TermJoin                   { return TermJoin{"terms i", "i.term = ?", "i.record"} }
+func (numbered) Words(groups [][]string) (TermJoin, any) {
+	return TermJoin{"terms i", "i.terms @> ?", "i.record"}, groups
 }
-
-func (numbered) Tokens() (from, where, record string) { return "terms i", "i.term = ?", "i.record" }
-func (numbered) List(ids []pdpp.RecordID) any         { return fmt.Sprint(ids) }
 
 func stream() *pdpp.Stream {
 	s := &pdpp.Stream{
@@ -83,7 +81,7 @@ func flat(s Statement) string { return strings.Join(strings.Fields(s.SQL), " ") 
 
 const many = Gather + 1
 
-// TestListText holds the text of the main shapes.
+// TestListText compares the text of the main statements.
 func TestListText(t *testing.T) {
 	const columns = "SELECT r.record, r.id, r.emitted_at, r.body, r.order_key FROM "
 	at := &query.Position{Key: []byte("\x01k"), Connection: "b"}
@@ -223,7 +221,7 @@ func resource(id pdpp.RecordID, where ...query.Condition) Source {
 	return src
 }
 
-// TestNone: contradictions are seen without asking the database.
+// TestNone: contradictions are found without the database.
 func TestNone(t *testing.T) {
 	gone := source()
 	gone.Time = &pdpp.TimeConstraint{Field: "gone"}
@@ -326,12 +324,12 @@ func TestPrefixEnd(t *testing.T) {
 	}
 }
 
-// TestVerify: what the statements leave open is decided by the record itself.
+// TestVerify: conditions that the statements do not cover are tested in the record.
 func TestVerify(t *testing.T) {
 	src := source(is("place", pdpp.OpEq, "x"))
 	few, walk := compile(t, src, query.ByCursor, 1), compile(t, src, query.ByCursor, many)
-	if few.Partial() || !walk.Partial() {
-		t.Errorf("Partial = %v for gathered, %v for walked records", few.Partial(), walk.Partial())
+	if few.NeedsVerify() || !walk.NeedsVerify() {
+		t.Errorf("NeedsVerify = %v for gathered, %v for walked records", few.NeedsVerify(), walk.NeedsVerify())
 	}
 	for body, want := range map[string]bool{`{"place":"x"}`: true, `{"place":"y"}`: false, `{"place":5}`: false, `{}`: false} {
 		if got := walk.Verify([]byte(body)); got != want {

@@ -9,8 +9,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// span is what the conditions on one field come to: one value, or a half-open
-// range of encoded values. A nil bound is open.
+// span is what the conditions on one field allow: one value, or a half-open range of
+// encoded values. A nil bound is open.
 type span struct {
 	field  *pdpp.Field
 	number int64 // of the field
@@ -19,8 +19,8 @@ type span struct {
 	lo, hi []byte
 }
 
-// terms are a source's conditions, sorted by where they can be looked up.
-type terms struct {
+// conditions are those of a source, grouped by where they can be looked up.
+type conditions struct {
 	order     span   // on the order key; eq unused
 	id        string // the record id, when hasID
 	hasID     bool
@@ -29,9 +29,9 @@ type terms struct {
 	none      bool // no record can meet them
 }
 
-// analyze sorts the conditions of a source.
-func analyze(src query.Source, fieldID func(*pdpp.Field) int64) terms {
-	t := terms{resources: src.Resources, none: !hasTimes(src)}
+// analyze groups the conditions of a source.
+func analyze(src query.Source, fieldID func(*pdpp.Field) int64) conditions {
+	t := conditions{resources: src.Resources, none: !hasTimes(src)}
 	byField := map[string]int{}
 	for _, c := range src.Conditions() {
 		switch slot := slotOf(src.Stream, c.Field); slot {
@@ -59,9 +59,9 @@ func analyze(src query.Source, fieldID func(*pdpp.Field) int64) terms {
 	return t
 }
 
-// hasTimes reports that the field of the grant's time constraint, if there is
-// one, still holds times. A field declared otherwise gives no record a time: a
-// new manifest never widens a grant (M-11).
+// hasTimes reports whether the field of the grant's time range, if there is one, is
+// still declared as a time. If not, no record has a time and none is visible: a new
+// manifest never widens a grant (M-11).
 func hasTimes(src query.Source) bool {
 	if src.Time == nil {
 		return true
@@ -134,7 +134,7 @@ func (s *span) lower(hi []byte) {
 	}
 }
 
-// prefixEnd is the least key above all keys that begin with p.
+// prefixEnd returns the least key above all keys that begin with p.
 func prefixEnd(p []byte) []byte {
 	end := bytes.Clone(p)
 	for i := len(end) - 1; i >= 0; i-- {
@@ -142,7 +142,7 @@ func prefixEnd(p []byte) []byte {
 			return end[:i+1]
 		}
 	}
-	return nil // all bytes 0xff: no bound. An order key never begins so.
+	return nil // all bytes are 0xff: no bound; no order key begins with 0xff
 }
 
 // where writes the span's bounds on a column.
@@ -159,7 +159,7 @@ func (s span) where(b *builder, column string) {
 	}
 }
 
-// exists tests the span for a record by the value kept with it.
+// exists tests the span against the value of a record in field_values.
 func (s span) exists(b *builder, record string) {
 	b.add(` AND EXISTS (SELECT 1 FROM field_values x WHERE x.record = `+record+` AND x.field = ?`, s.number)
 	s.where(b, "x.value")

@@ -6,26 +6,32 @@ import (
 	"pdpp"
 )
 
-// Dialect is what differs between the databases.
+// Dialect is what differs between databases. Everything else in the statements is
+// SQL that SQLite and PostgreSQL both accept, with the same meaning.
 type Dialect interface {
 	// Param is the n-th parameter, counted from 1.
 	Param(n int) string
-	// Using names the index to walk, after a table's alias; "" to leave it to
-	// the database.
-	Using(index string) string
-	// WalkedBody is a record's body while records_by_order is walked, where an
-	// index may hold short ones.
+	// IndexHint names the index to walk, after a table's alias; "" leaves the
+	// choice to the database.
+	IndexHint(index string) string
+	// WalkedBody is the body of a record while records_by_order is walked, since
+	// that index may contain short bodies.
 	WalkedBody() string
-	// OneOf tests membership of column in the list given as one argument.
+	// OneOf tests whether column is in the list that IDList makes one argument of.
 	OneOf(column, param string) string
-	// Tokens is the table of terms under the alias i, the condition that a row
-	// has the term given as one argument, and the column with its record.
-	Tokens() (from, where, record string)
-	// Words is Tokens for rows that have at least one term of every group; arg
-	// is the argument of the condition.
-	Words(groups [][]string) (from, where, record string, arg any)
-	// List makes the argument of OneOf.
-	List(ids []pdpp.RecordID) any
+	IDList(ids []pdpp.RecordID) any
+	// Token finds the records with a term, which is the one argument of Where.
+	Token() TermJoin
+	// Words finds the records with at least one term of every group. arg is the
+	// one argument of Where.
+	Words(groups [][]string) (join TermJoin, arg any)
+}
+
+// TermJoin is how a database finds records by their terms.
+type TermJoin struct {
+	From   string // the table of terms, under the alias i
+	Where  string // the condition, with one ?
+	Record string // the column with the number of the record
 }
 
 // Statement is SQL text with its arguments.

@@ -17,22 +17,22 @@ type Source struct {
 	Subject int64
 	Binding int64
 	FieldID func(*pdpp.Field) int64
-	Stale   *store.Stale // what of its index is being rebuilt
+	Stale   *store.Stale // the index entries that are being rebuilt
 }
 
 // Gather is the number of index entries up to which it is cheaper to collect all
 // matches and sort them than to walk the order and test each record.
 const Gather = 2000
 
-// Query is a compiled source: its conditions and the way they are looked up.
+// Query is a compiled source: its conditions and the plan to look them up.
 type Query struct {
 	d      Dialect
 	src    Source
-	terms  terms
-	driver int           // index into terms.spans; walkOrder; or byResources
+	conds  conditions
+	driver int           // index into conds.spans; walkOrder; or byResources
 	walk   query.OrderBy // the order that walkOrder walks
-	sorted bool          // the way is in the order asked for
-	lean   bool          // index entries alone: the records are not joined
+	sorted bool          // rows come in the order of the query
+	lean   bool          // index entries only: records are not joined
 }
 
 const (
@@ -40,16 +40,16 @@ const (
 	byResources = -2
 )
 
-// Compile chooses the way to a source's visible records. probe runs a statement that
-// yields one number.
+// Compile chooses the plan for a source's visible records. probe runs a statement
+// that counts index entries.
 //
-// One equality in cursor order is a walk of its index entries, which are in that
-// order. Otherwise the conditions are probed: the one with the fewest entries is
-// gathered and sorted when it has at most Gather of them; failing that, the order
-// is walked and each record tested, which then finds a match every few records.
+// A single equality in cursor order is a walk of its index entries, which are in
+// that order. Otherwise the conditions are probed: the entries of the rarest one are
+// gathered and sorted when there are at most Gather of them. If there are more, the
+// order is walked and each record tested, which then finds a match every few records.
 func Compile(d Dialect, src Source, by query.OrderBy, probe func(Statement) (int64, error)) (*Query, error) {
-	q := &Query{d: d, src: src, terms: analyze(src.Source, src.FieldID), driver: walkOrder, walk: by, sorted: true}
-	t := q.terms
+	q := &Query{d: d, src: src, conds: analyze(src.Source, src.FieldID), driver: walkOrder, walk: by, sorted: true}
+	t := q.conds
 	switch {
 	case t.none || t.hasID:
 		return q, nil
@@ -85,18 +85,18 @@ func Compile(d Dialect, src Source, by query.OrderBy, probe func(Statement) (int
 	return q, nil
 }
 
-// bounded chooses the way under a grant's time range: only by what lies within
-// it, so that the time an answer takes tells nothing about records outside. The
-// entries of the time field are such a way, and so are those of an equality when
-// the time field is the cursor field, since their order keys are bounded.
+// bounded chooses the plan under a grant's time range. The plan reads only entries
+// within the range, so that the time of an answer reveals nothing about records
+// outside. The entries of the time field are within it; so are those of an equality
+// when the time field is the cursor field, since their order keys are bounded.
 func (q *Query) bounded(by query.OrderBy) {
-	for i, s := range q.terms.spans {
+	for i, s := range q.conds.spans {
 		if s.field.Name == q.src.Time.Field {
 			q.driver, q.sorted = i, false
 			return
 		}
 	}
-	for i, s := range q.terms.spans {
+	for i, s := range q.conds.spans {
 		if s.eq != nil && !s.token {
 			q.driver, q.sorted = i, by == query.ByCursor
 			return
@@ -105,15 +105,15 @@ func (q *Query) bounded(by query.OrderBy) {
 	q.walk, q.sorted = query.ByCursor, by == query.ByCursor
 }
 
-// walkable reports that the span's index entries are in the wanted order.
+// walkable reports whether the span's index entries are in the wanted order.
 func (s span) walkable(by query.OrderBy) bool {
 	return s.eq != nil && !s.token && by == query.ByCursor
 }
 
-// Verify tests the conditions that the statements leave to the caller: equality
-// on fields without index entries, for records found another way.
+// Verify tests the conditions that the statements leave to the caller: equality on
+// fields without index entries, when another condition drives the query.
 func (q *Query) Verify(body []byte) bool {
-	for i, s := range q.terms.spans {
+	for i, s := range q.conds.spans {
 		if !s.token || i == q.driver {
 			continue
 		}
@@ -129,9 +129,9 @@ func (q *Query) Verify(body []byte) bool {
 	return true
 }
 
-// Partial reports that Verify has something to test.
-func (q *Query) Partial() bool {
-	for i, s := range q.terms.spans {
+// NeedsVerify reports whether Verify has conditions to test.
+func (q *Query) NeedsVerify() bool {
+	for i, s := range q.conds.spans {
 		if s.token && i != q.driver {
 			return true
 		}
@@ -139,14 +139,14 @@ func (q *Query) Partial() bool {
 	return false
 }
 
-// Empty reports that no record can match.
-func (q *Query) Empty() bool { return q.terms.none }
+// Empty reports whether no record can match.
+func (q *Query) Empty() bool { return q.conds.none }
 
 func (q *Query) probe(s span) Statement {
 	b := builder{d: q.d}
 	if s.token {
-		from, where, _ := q.d.Tokens()
-		b.add(`SELECT count(*) FROM (SELECT 1 FROM `+from+` WHERE `+where+` LIMIT ?) n`, store.ValueToken(s.number, s.eq), Gather+1)
+		j := q.d.Token()
+		b.add(`SELECT count(*) FROM (SELECT 1 FROM `+j.From+` WHERE `+j.Where+` LIMIT ?) n`, store.ValueToken(s.number, s.eq), Gather+1)
 		return b.statement()
 	}
 	b.add(`SELECT count(*) FROM (SELECT 1 FROM field_index i WHERE i.subject = ? AND i.field = ?`, q.src.Subject, s.number)
@@ -158,8 +158,8 @@ func (q *Query) probe(s span) Statement {
 // Segment is a part of an order that one statement reads.
 type Segment struct{ lo, hi []byte }
 
-// follows reports that the whole segment comes after a position of another one:
-// records without a value follow those with one in both directions.
+// follows reports whether the whole segment comes after a position in another one:
+// records without a value follow those with a value in both directions.
 func (s Segment) follows(after *query.Position) bool {
 	_, none, _ := store.OrderSegments()
 	return bytes.Equal(s.lo, none) && bytes.Compare(after.Key, none) < 0
@@ -208,7 +208,7 @@ func (q *Query) List(o query.Order, seg Segment, after *query.Position, limit in
 
 // limit bounds the rows, unless some of them may fail Verify.
 func (q *Query) limit(b *builder, limit int) {
-	if !q.Partial() {
+	if !q.NeedsVerify() {
 		b.add(` LIMIT ?`, limit)
 	}
 }
@@ -228,17 +228,17 @@ var orderIndex = map[query.OrderBy]string{
 
 func (q *Query) from(b *builder) {
 	switch {
-	case q.driver >= 0 && q.terms.spans[q.driver].token:
-		from, _, record := q.d.Tokens()
-		b.add(from + ` JOIN records r ON r.record = ` + record)
+	case q.driver >= 0 && q.conds.spans[q.driver].token:
+		j := q.d.Token()
+		b.add(j.From + ` JOIN records r ON r.record = ` + j.Record)
 	case q.lean:
 		b.add(`field_index i`)
 	case q.driver >= 0:
 		b.add(`field_index i JOIN records r ON r.record = i.record`)
-	case q.driver == byResources || q.terms.hasID:
-		b.add(`records r` + q.d.Using("records_by_id"))
+	case q.driver == byResources || q.conds.hasID:
+		b.add(`records r` + q.d.IndexHint("records_by_id"))
 	default:
-		b.add(`records r` + q.d.Using(orderIndex[q.walk]))
+		b.add(`records r` + q.d.IndexHint(orderIndex[q.walk]))
 	}
 }
 
@@ -249,27 +249,26 @@ func (q *Query) where(b *builder, o query.Order, seg Segment, after *query.Posit
 
 // lookup writes the conditions that the driver and the order key cover.
 func (q *Query) lookup(b *builder, o query.Order, seg Segment, after *query.Position) {
-	// The walked table's own copy of the order key keeps the scan in its index.
+	// The order key is taken from the walked table, so that its index bounds the scan.
 	orderKey := "r.order_key"
 	switch {
 	case q.driver < 0:
 		b.add(` WHERE r.subject = ? AND r.binding = ?`, q.src.Subject, q.src.Binding)
-	case q.terms.spans[q.driver].token:
-		s := q.terms.spans[q.driver]
-		_, where, _ := q.d.Tokens()
-		b.add(` WHERE `+where+` AND r.subject = ?`, store.ValueToken(s.number, s.eq), q.src.Subject)
+	case q.conds.spans[q.driver].token:
+		s := q.conds.spans[q.driver]
+		b.add(` WHERE `+q.d.Token().Where+` AND r.subject = ?`, store.ValueToken(s.number, s.eq), q.src.Subject)
 	default:
 		orderKey = "i.order_key"
-		s := q.terms.spans[q.driver]
+		s := q.conds.spans[q.driver]
 		b.add(` WHERE i.subject = ? AND i.field = ?`, q.src.Subject, s.number)
 		s.where(b, "i.value")
 	}
 	bounds := span{lo: seg.lo, hi: seg.hi}
-	if q.terms.order.lo != nil {
-		bounds.raise(q.terms.order.lo)
+	if q.conds.order.lo != nil {
+		bounds.raise(q.conds.order.lo)
 	}
-	if q.terms.order.hi != nil {
-		bounds.lower(q.terms.order.hi)
+	if q.conds.order.hi != nil {
+		bounds.lower(q.conds.order.hi)
 	}
 	if o.By == query.ByCursor {
 		q.afterKey(&bounds, o, seg, after)
@@ -279,7 +278,7 @@ func (q *Query) lookup(b *builder, o query.Order, seg Segment, after *query.Posi
 	bounds.where(b, orderKey)
 }
 
-// record is the column with the number of the record.
+// record returns the column with the number of the record.
 func (q *Query) record() string {
 	if q.lean {
 		return "i.record"
@@ -287,10 +286,10 @@ func (q *Query) record() string {
 	return "r.record"
 }
 
-// residual writes the conditions that neither the driver nor the bounds on the
-// order key cover.
+// residual writes the conditions that are covered neither by the driver nor by the
+// bounds of the order key.
 func (q *Query) residual(b *builder) {
-	t := q.terms
+	t := q.conds
 	if t.hasID {
 		b.add(` AND r.id = ? AND r.key_in_data = 1`, t.id)
 	}
@@ -307,7 +306,7 @@ func (q *Query) residual(b *builder) {
 // listed tests an id against the grant's resources.
 func (q *Query) listed(b *builder, column string) {
 	b.add(` AND ` + q.d.OneOf(column, q.d.Param(len(b.args)+1)))
-	b.args = append(b.args, q.d.List(q.terms.resources))
+	b.args = append(b.args, q.d.IDList(q.conds.resources))
 }
 
 // afterKey narrows the bounds of the order key to what follows the position.
@@ -368,7 +367,7 @@ func (q *Query) orderBy(b *builder, o query.Order) {
 	}
 }
 
-// EmittedKey is the order key by emitted_at: milliseconds, then the id.
+// EmittedKey returns the order key by emitted_at: milliseconds, then the id.
 func EmittedKey(millis int64, id []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(millis)^1<<63), id...)
 }

@@ -64,7 +64,7 @@ func (t *tx) CreateSubject(name string, now time.Time) (store.Subject, error) {
 	return sub, err
 }
 
-// owner is the number of a subject.
+// owner returns the number of a subject.
 func (t *tx) owner(id pdpp.SubjectID) (int64, error) {
 	n, err := queryInt(t.conn, `SELECT subject FROM subjects WHERE subject_id = ?`, string(id))
 	if err == nil && n == 0 {
@@ -166,7 +166,7 @@ func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest) error {
 	return t.bumpGeneration()
 }
 
-// manifest is the one that is registered for a connector; nil: none.
+// manifest returns the one that is registered for a connector; nil when there is none.
 func (t *tx) manifest(owner int64, key pdpp.ConnectorKey) (*pdpp.Manifest, error) {
 	all, err := t.manifests(owner)
 	for _, m := range all {
@@ -177,8 +177,8 @@ func (t *tx) manifest(owner int64, key pdpp.ConnectorKey) (*pdpp.Manifest, error
 	return nil, err
 }
 
-// checkManifest refuses what would give records another meaning: another source
-// under the same key, or another primary key of a stream that has records.
+// checkManifest refuses a manifest that would change the meaning of records: another
+// source under the same key, or another primary key of a stream with records.
 func (t *tx) checkManifest(owner int64, old, m *pdpp.Manifest) error {
 	if old.SourceID != m.SourceID {
 		return pdpp.Errorf(pdpp.CodeInvalidInput,

@@ -14,7 +14,7 @@ import (
 	"pdpp/internal/store/storetest"
 )
 
-// TestAggregatePlansAgree: whichever way the compiler chooses, an aggregate is that
+// TestAggregatePlansAgree: whichever plan the compiler chooses, an aggregate is that
 // of the model.
 func TestAggregatePlansAgree(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestAggregatePlansAgree(t *testing.T) {
 			want := m.Aggregated(q, a)
 			for name, probe := range probes {
 				err := db.View(rt.Context(), func(v store.View) error {
-					got, err := v.(*tx).aggregate(a, probe())
+					got, err := readerWith(v, probe).Aggregate(a)
 					if diff := cmp.Diff(want, storetest.Lines(got)); diff != "" && err == nil {
 						rt.Errorf("%s: %+v; %s (-want +got):\n%s", name, a, q, diff)
 					}
@@ -41,15 +41,15 @@ func TestAggregatePlansAgree(t *testing.T) {
 	})
 }
 
-// TestExplainAggregate: without conditions, no record is touched and values come
-// out of the index in their order; under a time range only what lies within it is.
+// TestExplainAggregate: without conditions, no record is read and the index has the values
+// in their order; under a time range only entries within it are read.
 func TestExplainAggregate(t *testing.T) {
 	w := newWorld(t)
 	s := w.binding.Stream
 	err := w.db.View(t.Context(), func(v store.View) error {
 		tx := v.(*tx)
 		source := func(src query.Source) sqlgen.Source {
-			out, _, err := tx.source(w.subject, src)
+			out, _, err := tx.Source(w.subject, src)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,105 +2,10 @@ package sqlite
 
 import (
 	"slices"
-	"sync"
 
 	"pdpp"
 	"pdpp/internal/store"
 )
-
-// numbers are the row numbers of a binding and its fields. They never change, so
-// they are kept across transactions once they were read from a snapshot.
-type numbers struct {
-	owner   int64
-	binding int64
-	fields  map[string]int64
-}
-
-type bindingKey struct {
-	subject    pdpp.SubjectID
-	connection pdpp.ConnectionID
-	stream     string
-}
-
-type bindingCache struct{ m sync.Map } // bindingKey -> *numbers
-
-// numbers looks up a binding; nil when it does not exist. A cached entry that
-// lacks a field the stream now declares is read again.
-func (t *tx) numbers(key bindingKey, s *pdpp.Stream) (*numbers, error) {
-	if cached, ok := t.db.bindings.m.Load(key); ok {
-		n := cached.(*numbers)
-		if len(n.fields) >= len(s.Fields) && n.covers(s) {
-			return n, nil
-		}
-	}
-	n, err := t.readNumbers(key)
-	if err == nil && n != nil && t.reader != nil {
-		t.db.bindings.m.Store(key, n)
-	}
-	return n, err
-}
-
-func (n *numbers) covers(s *pdpp.Stream) bool {
-	for _, f := range s.Fields {
-		if n.fields[f.Name] == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func (t *tx) readNumbers(key bindingKey) (*numbers, error) {
-	s, err := t.conn.Query(`SELECT b.binding, b.subject FROM bindings b JOIN subjects s USING (subject)
-		WHERE s.subject_id = ? AND b.connection_id = ? AND b.stream = ?`,
-		string(key.subject), string(key.connection), key.stream)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	row, err := s.Step()
-	if err != nil || !row {
-		return nil, err
-	}
-	n := &numbers{binding: s.Int(0), owner: s.Int(1)}
-	n.fields, err = t.fieldNumbers(n.binding)
-	return n, err
-}
-
-// fieldNumbers reads the numbers of a binding's fields by name.
-func (t *tx) fieldNumbers(binding int64) (map[string]int64, error) {
-	s, err := t.conn.Query(`SELECT name, field FROM fields WHERE binding = ?`, binding)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	fields := make(map[string]int64)
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return fields, err
-		}
-		fields[s.Text(0)] = s.Int(1)
-	}
-}
-
-// Binding implements store.Records.
-func (t *tx) Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stream) (*store.Binding, error) {
-	n, err := t.numbers(bindingKey{subject, c.ID, s.Name}, s)
-	if err != nil {
-		return nil, err
-	}
-	if n == nil {
-		return nil, pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no such connection.")
-	}
-	b := &store.Binding{
-		Subject: subject, Connection: c, Stream: s, Layout: store.LayoutDigest(s),
-		ID: n.binding, Owner: n.owner, FieldIDs: make([]int64, len(s.Fields)),
-	}
-	for i, f := range s.Fields {
-		b.FieldIDs[i] = n.fields[f.Name]
-	}
-	return b, nil
-}
 
 // bindAll binds every connection of every subject.
 func (t *tx) bindAll() error {
@@ -115,7 +20,7 @@ func (t *tx) bindAll() error {
 		}
 		for _, conn := range c.Connections {
 			if m := c.Manifest(conn.Connector); m != nil {
-				if err := t.bind(s.ID, conn, m, nil); err != nil { // how records were indexed is not known
+				if err := t.bind(s.ID, conn, m, nil); err != nil { // the former layout is not known
 					return err
 				}
 			}
@@ -124,9 +29,9 @@ func (t *tx) bindAll() error {
 	return nil
 }
 
-// bind makes sure that every stream of the manifest has its binding and fields
-// for the connection, and that its records will be indexed as declared. former is the
-// manifest before this one; nil: there was none, or it is not known.
+// bind adds the missing bindings and fields of a manifest for a connection, and has
+// records re-indexed whose declaration changed. former is the manifest before this one;
+// nil when there was none or it is not known.
 func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m, former *pdpp.Manifest) error {
 	owner, err := t.owner(subject)
 	if err != nil {
@@ -144,14 +49,14 @@ func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m, former *pdpp.Man
 		if err := t.noteTime(id, s); err != nil {
 			return err
 		}
-		if err := t.noteTerms(id, s); err != nil { // only now: follow keeps what was there before
+		if err := t.noteTerms(id, s); err != nil { // after follow, which copies the former values
 			return err
 		}
 	}
 	return nil
 }
 
-// follow has the records of a binding indexed as its stream is declared now.
+// follow has the records of a binding re-indexed when its stream is declared differently.
 func (t *tx) follow(binding int64, s *pdpp.Stream, former *pdpp.Manifest) error {
 	layout := store.LayoutDigest(s)
 	known, err := t.textOf(`SELECT layout FROM bindings WHERE binding = ?`, binding)
@@ -168,7 +73,7 @@ func (t *tx) follow(binding int64, s *pdpp.Stream, former *pdpp.Manifest) error 
 	return t.relayout(binding, layout, store.StaleAfter(before, s))
 }
 
-// textOf reads the first column of the first row; "" when there is none.
+// textOf returns the first column of the first row; "" when there is none.
 func (t *tx) textOf(sql string, args ...any) (string, error) {
 	s, err := t.conn.Query(sql, args...)
 	if err != nil {
@@ -181,7 +86,7 @@ func (t *tx) textOf(sql string, args ...any) (string, error) {
 	return s.Text(0), nil
 }
 
-// termed reads how the fields of a binding stand in the search text.
+// termed reads how the fields of a binding are represented in the search text.
 func (t *tx) termed(binding int64) (map[string]store.Termed, error) {
 	return t.termedIn(`SELECT name, field, lexical, token, blob FROM fields WHERE binding = ? AND (lexical OR token OR blob)`, binding)
 }
@@ -202,14 +107,14 @@ func (t *tx) termedIn(sql string, args ...any) (map[string]store.Termed, error) 
 	}
 }
 
-// noteTime writes down which field the log keeps former times of. The generation
-// grows at the end of the transaction.
+// noteTime stores which field the log has former times of. The generation grows at the
+// end of the transaction.
 func (t *tx) noteTime(binding int64, s *pdpp.Stream) error {
 	return t.conn.Exec(`UPDATE bindings SET time_field = ?, retimed = 1 + (SELECT value FROM meta WHERE name = 'generation')
 		WHERE binding = ? AND time_field IS NOT ?`, s.ConsentTimeField, binding, s.ConsentTimeField)
 }
 
-// noteTerms writes down how the fields of a stream stand in the search text.
+// noteTerms stores how the fields of a stream are represented in the search text.
 func (t *tx) noteTerms(binding int64, s *pdpp.Stream) error {
 	if err := t.conn.Exec(`UPDATE fields SET lexical = 0, token = 0, blob = 0 WHERE binding = ?`, binding); err != nil {
 		return err
@@ -229,8 +134,7 @@ func (t *tx) noteTerms(binding int64, s *pdpp.Stream) error {
 	return nil
 }
 
-// addBinding adds what is missing of a binding and its fields, and gives its
-// number.
+// addBinding adds a binding and its fields unless they exist, and returns its number.
 func (t *tx) addBinding(owner int64, c pdpp.ConnectionID, s *pdpp.Stream, layout string) (int64, error) {
 	err := t.conn.Exec(`INSERT INTO bindings (subject, connection_id, stream, layout) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`, owner, string(c), s.Name, layout)

@@ -1,19 +1,15 @@
 package sqlite
 
 import (
-	"slices"
 	"time"
 
 	"pdpp"
-	"pdpp/internal/query"
-	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlgen"
 )
 
 const (
-	findBlob = `SELECT mime_type, size_bytes FROM blobs WHERE subject = ? AND connection_id = ? AND sha256 = ?`
-	putBlob  = `INSERT INTO blobs (subject, connection_id, sha256, mime_type, size_bytes, uploaded_at)
+	putBlob = `INSERT INTO blobs (subject, connection_id, sha256, mime_type, size_bytes, uploaded_at)
 		SELECT subject, connection_id, ?, ?, ?, ? FROM connections WHERE subject = ? AND connection_id = ?
 		ON CONFLICT DO UPDATE SET mime_type = excluded.mime_type, size_bytes = excluded.size_bytes,
 			uploaded_at = excluded.uploaded_at, idle_since = NULL`
@@ -57,94 +53,7 @@ func (t *tx) PutBlob(subject pdpp.SubjectID, c pdpp.ConnectionID, b store.Blob, 
 	return err
 }
 
-// FindBlob implements store.Blobs.
-func (t *tx) FindBlob(q query.Blob) (store.Blob, error) {
-	hash, ok := q.ID.SHA256()
-	if !ok {
-		return store.Blob{}, store.BlobNotFound()
-	}
-	missing := store.BlobNotFound()
-	for _, src := range q.Sources {
-		s, ok, err := t.source(q.Subject, src.Source)
-		if err != nil {
-			return store.Blob{}, err
-		}
-		if !ok {
-			continue
-		}
-		// Whatever was uploaded: the answer must not tell which blobs there are.
-		if slices.ContainsFunc(src.Fields, func(f *pdpp.Field) bool { return s.Stale.Has(f.Name) }) {
-			missing = store.ErrRebuilding(src.Stream.Name)
-		}
-		b, uploaded, err := t.uploaded(s, hash)
-		if err != nil {
-			return store.Blob{}, err
-		}
-		if !uploaded {
-			continue
-		}
-		if found, err := t.refersIn(s, src.Fields, q.ID); err != nil || found {
-			return b, err
-		}
-	}
-	return store.Blob{}, missing
-}
-
-// refersIn reports whether a visible record refers to a blob in one of the fields. What
-// is not indexed yet is not found.
-func (t *tx) refersIn(s sqlgen.Source, fields []*pdpp.Field, id pdpp.BlobID) (bool, error) {
-	for _, f := range fields {
-		if found, err := t.refers(s, f, id); err != nil || found {
-			return found, err
-		}
-	}
-	return false, nil
-}
-
-// uploaded finds the blob among those of a source's connection.
-func (t *tx) uploaded(s sqlgen.Source, hash string) (store.Blob, bool, error) {
-	stmt, err := t.conn.Query(findBlob, s.Subject, string(s.Connection), hash)
-	if err != nil {
-		return store.Blob{}, false, err
-	}
-	defer stmt.Close()
-	row, err := stmt.Step()
-	if err != nil || !row {
-		return store.Blob{}, false, err
-	}
-	return store.Blob{Owner: s.Subject, SHA256: hash, MediaType: stmt.Text(0), Size: stmt.Int(1)}, true, nil
-}
-
-// refers reports whether a visible record refers to a blob in a field. The token
-// that led to a record is a short digest, so its value is looked at.
-func (t *tx) refers(s sqlgen.Source, f *pdpp.Field, id pdpp.BlobID) (bool, error) {
-	referring, ok := sqlgen.Referring(dialect{}, s, f, id)
-	if !ok {
-		return false, nil
-	}
-	stmt, err := t.conn.Query(referring.SQL, referring.Args...)
-	if err != nil {
-		return false, err
-	}
-	defer stmt.Close()
-	for {
-		row, err := stmt.Step()
-		if err != nil || !row {
-			return false, err
-		}
-		value, _ := rawjson.Get(stmt.Bytes(3), f.Name)
-		if rawjson.KindOf(value) == rawjson.KindStub {
-			if value, err = t.appendLong(nil, store.Ref(stmt.Int(0)), store.ParseStub(value)); err != nil {
-				return false, err
-			}
-		}
-		if store.RefersTo(value, id) {
-			return true, nil
-		}
-	}
-}
-
-// swept is an upload that a sweep looks at.
+// swept is an upload that a sweep checks.
 type swept struct {
 	store.BlobPlace
 	uploaded, idle, size int64
@@ -203,7 +112,7 @@ func (t *tx) someBlobs(s store.Sweep) ([]swept, error) {
 	}
 }
 
-// sweep looks at one upload and reports whether it was forgotten.
+// sweep checks one upload and reports whether it removed it.
 func (t *tx) sweep(s store.Sweep, b *swept) (dropped bool, err error) {
 	inUse, err := t.referred(b.BlobPlace)
 	if err != nil {
@@ -223,9 +132,9 @@ func (t *tx) sweep(s store.Sweep, b *swept) (dropped bool, err error) {
 	return false, nil
 }
 
-// referred reports whether any record of a connection may refer to a blob, in any
-// field that ever was declared to. A token that two ids share keeps both: to keep
-// too much is no harm.
+// referred reports whether any record of a connection may refer to a blob, in any field
+// that is a blob reference. A token that two ids share keeps both: keeping too much does
+// no harm.
 func (t *tx) referred(p store.BlobPlace) (bool, error) {
 	fields, err := t.conn.Query(blobFields, p.Owner, string(p.Connection))
 	if err != nil {

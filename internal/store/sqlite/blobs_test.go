@@ -17,8 +17,8 @@ var scanned = strings.Replace(declaration, `"properties":{`, `"properties":{"sca
 
 var scanHash = strings.Repeat("ab", 32)
 
-// firstSchema makes a store as the first version of the program left it: with a
-// record that refers to a blob, which no token says.
+// firstSchema creates a store of the first version of the program: with a record that
+// refers to a blob, without a token.
 func firstSchema(t *testing.T, dir string) {
 	t.Helper()
 	c, err := engine.Open(filepath.Join(dir, "pdpp.db"))
@@ -76,8 +76,8 @@ func (w *world) scanOf(t *testing.T) query.BlobSource {
 	return src
 }
 
-// TestOlderStore: records of before blobs lead to blobs as soon as they were indexed
-// anew, can be changed and leave nothing behind.
+// TestOlderStore: older records lead to blobs as soon as they are re-indexed, and can be
+// changed without leaving entries.
 func TestOlderStore(t *testing.T) {
 	dir := t.TempDir()
 	firstSchema(t, dir)
@@ -140,7 +140,7 @@ func TestExplainBlobs(t *testing.T) {
 	src.Time = &pdpp.TimeConstraint{Field: "due", Since: epoch}
 	err := w.db.View(t.Context(), func(v store.View) error {
 		tx := v.(*tx)
-		s, _, err := tx.source(w.subject, src.Source)
+		s, _, err := tx.Source(w.subject, src.Source)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func TestExplainBlobs(t *testing.T) {
 			t.Errorf("plan does not go by the search index:\n%s", steps)
 		}
 		for sql, want := range map[string]string{
-			findBlob:   "SEARCH blobs USING PRIMARY KEY (subject=? AND connection_id=? AND sha256=?)",
+			sqlgen.Upload(dialect{}, s, scanHash).SQL: "SEARCH blobs USING PRIMARY KEY (subject=? AND connection_id=? AND sha256=?)",
 			hasBlob:    "SEARCH blobs USING COVERING INDEX blobs_by_content (subject=? AND sha256=?)",
 			sweepBlobs: "SEARCH blobs USING PRIMARY KEY ((subject,connection_id,sha256)>(?,?,?))",
 		} {
@@ -165,8 +165,8 @@ func TestExplainBlobs(t *testing.T) {
 	}
 }
 
-// TestTokenIsVerified: a record whose token says that it refers to a blob, and
-// whose value does not, leads nowhere.
+// TestTokenIsVerified: no blob is found through a record that has its token but does not
+// refer to it.
 func TestTokenIsVerified(t *testing.T) {
 	dir := t.TempDir()
 	firstSchema(t, dir)

@@ -19,7 +19,7 @@ func base36(decimal string) (string, error) {
 }
 
 // TestChangeLog: numbers are consecutive per subject across connections, and the
-// log holds facts, no content (REC-32).
+// log has facts, no content (REC-32).
 func TestChangeLog(t *testing.T) {
 	w := newWorld(t)
 	var second *store.Binding

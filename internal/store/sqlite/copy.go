@@ -10,10 +10,10 @@ import (
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// CopyTo writes the store as it is at one moment to a new file, which is on the disk
-// when CopyTo returns. Readers and writers, of this process and of others, go on
-// meanwhile. The copy holds nothing that was deleted. The folder of the file has to be
-// private: the file is so only at the end.
+// CopyTo writes a snapshot of the store to a new file, which is on the disk when CopyTo
+// returns. Readers and writers, of any process, continue meanwhile. The copy contains
+// nothing that was deleted. The folder of the file has to be private, because the file
+// becomes private only at the end.
 func (db *DB) CopyTo(ctx context.Context, path string) error {
 	err := db.aside(ctx, func(c *engine.Conn) error { return c.Exec(`VACUUM INTO ?`, path) })
 	if err == nil {
@@ -29,8 +29,8 @@ func (db *DB) CopyTo(ctx context.Context, path string) error {
 	return errors.Join(f.Chmod(0o600), f.Sync(), f.Close())
 }
 
-// eraseMarked removes the terms that are marked as deleted from a new copy, which no
-// other connection has open (REC-37).
+// eraseMarked removes terms that are marked as deleted from a new copy, which no other
+// connection has open (REC-37).
 func eraseMarked(ctx context.Context, path string) error {
 	c, err := openConn(path, copyPragmas)
 	if err != nil {
@@ -50,11 +50,11 @@ func eraseMarked(ctx context.Context, path string) error {
 	return errors.Join(err, c.Close())
 }
 
-// A copy that is interrupted is thrown away: it needs no journal.
+// An interrupted copy is discarded, so it needs no journal.
 var copyPragmas = []string{`PRAGMA journal_mode = OFF`, `PRAGMA synchronous = OFF`, `PRAGMA secure_delete = ON`}
 
-// Check looks at the whole database for damage and says what it found first, as
-// CodeInvalidInput. It takes a while for a large one.
+// Check verifies the whole database and returns the first damage as CodeInvalidInput. It
+// takes a while for a large one.
 func (db *DB) Check(ctx context.Context) error {
 	return db.aside(ctx, func(c *engine.Conn) error {
 		s, err := c.Query(`PRAGMA quick_check(1)`)
@@ -72,7 +72,7 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// aside runs something long on a connection of its own, so that nobody waits for one.
+// aside runs long work on a separate connection, so that nobody else waits for one.
 func (db *DB) aside(ctx context.Context, fn func(*engine.Conn) error) error {
 	c, err := db.connect(nil)
 	if err != nil {

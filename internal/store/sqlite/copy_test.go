@@ -11,8 +11,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// TestCopyWhileWriting: a copy is the store at one moment, whatever goes on, and
-// whole batches only.
+// TestCopyWhileWriting: a copy is a snapshot of the store, with complete batches only.
 func TestCopyWhileWriting(t *testing.T) {
 	w := newWorld(t)
 	const size = 20

@@ -52,8 +52,8 @@ func ingestUntilKilled(dir string) {
 	}
 }
 
-// batches is the number of complete batches in the store; a half one counts as
-// an error.
+// batches returns the number of complete batches in the store; an incomplete one is an
+// error.
 func (w *world) batches(ctx context.Context) int {
 	var n int64
 	err := w.db.View(ctx, func(v store.View) (err error) {
@@ -66,7 +66,7 @@ func (w *world) batches(ctx context.Context) int {
 	return int(n / crashBatch)
 }
 
-// TestKilled: after SIGKILL at any moment, every acknowledged batch is there and
+// TestKilled: after SIGKILL at any moment, every acknowledged batch is in the store, and
 // no batch is there in part.
 func TestKilled(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// runAndKill gives the number of batches that the process acknowledged.
+// runAndKill returns the number of batches that the process acknowledged.
 func runAndKill(t *testing.T, dir string) (acknowledged int) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), crashDir+"="+dir)

@@ -13,6 +13,7 @@ import (
 	"pdpp"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite/engine"
+	"pdpp/internal/store/sqlread"
 )
 
 // busyTimeout is how long a statement waits for another process's lock (H-2).
@@ -22,35 +23,35 @@ const busyTimeout = 5000
 type DB struct {
 	path    string
 	file    ownFile
-	write   chan *engine.Conn // holds the one writer when it is free
+	write   chan *engine.Conn // contains the one writer when it is free
 	readers chan *reader
-	opened  int // readers there are
+	opened  int // number of readers
 	turns   turns
 
 	readOnly bool // the disk or the folder cannot be written to
 
 	sliceTime time.Duration
 
-	bindings bindingCache
+	bindings sqlread.Bindings
 	closing  sync.Once
 
-	unlogged bool // the log may hold erased content; whoever has the writer may look
+	unlogged bool // the log may contain erased content; guarded by the writer
 }
 
 var _ store.Store = (*DB)(nil)
 
-// A commit is on the disk before it is acknowledged (synchronous FULL). The
-// writer's larger cache and rarer checkpoints keep bulk loads from rewriting the
-// same index pages again and again.
+// A commit is on the disk before it is acknowledged (synchronous FULL). With the
+// writer's larger cache and rarer checkpoints, bulk loads rewrite index pages less
+// often.
 var writerPragmas = []string{
 	`PRAGMA page_size = 16384`,
 	`PRAGMA journal_mode = WAL`, `PRAGMA synchronous = FULL`, `PRAGMA cache_size = -48000`,
 	`PRAGMA wal_autocheckpoint = 8000`, `PRAGMA journal_size_limit = 67108864`, `PRAGMA secure_delete = ON`,
 }
 
-// LimitCache bounds the pages that all connections keep, in bytes; the writer has
-// three eighths of them. No connection gets more than it has from the start. It is
-// called before the store is used.
+// LimitCache limits the page caches of all connections together, in bytes. The writer
+// gets three eighths of the total, and no connection more than its default. It is called
+// before the store is used.
 func (db *DB) LimitCache(total int64) error {
 	writer := <-db.write
 	err := limitCache(writer, total*3/8, writerCache)
@@ -73,10 +74,10 @@ const (
 	readerCache = 16_000
 )
 
-// WriterPragmas are the settings of the writing connection, for comparing with it.
+// WriterPragmas returns the settings of the writing connection, for comparisons.
 func WriterPragmas() []string { return slices.Clone(writerPragmas) }
 
-// ReaderPragmas are those of the reading connections.
+// ReaderPragmas returns those of the reading connections.
 func ReaderPragmas() []string { return slices.Clone(readerPragmas) }
 
 var readerPragmas = []string{`PRAGMA query_only = ON`, `PRAGMA cache_size = -16000`}
@@ -89,7 +90,7 @@ func openConn(path string, pragmas []string) (*engine.Conn, error) {
 	return c, setUp(c, pragmas)
 }
 
-// setUp prepares a new connection, or closes it.
+// setUp configures a new connection. It closes it on failure.
 func setUp(c *engine.Conn, pragmas []string) error {
 	c.SetBusyTimeout(busyTimeout)
 	for _, p := range pragmas {
@@ -118,7 +119,7 @@ func openError(err error) error {
 // Describe implements store.Store.
 func (db *DB) Describe() string { return "SQLite in " + filepath.Dir(db.path) }
 
-// Close waits for views and updates under way and closes the files.
+// Close waits for running views and updates, and closes the files.
 func (db *DB) Close() error {
 	var err error
 	db.closing.Do(func() {
@@ -152,7 +153,7 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, done()) }() // also after a panic
-	return db.transact(ctx, &tx{db: db, conn: conn}, func() {}, fn)
+	return db.transact(ctx, db.newTx(conn), func() {}, fn)
 }
 
 // Bulk implements store.Store.
@@ -174,11 +175,13 @@ func (db *DB) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 		return err
 	}
 	defer func() { db.write <- conn }()
-	return db.transact(ctx, &tx{db: db, conn: conn, slice: true}, started, fn)
+	t := db.newTx(conn)
+	t.slice = true
+	return db.transact(ctx, t, started, fn)
 }
 
-// transact does a transaction that writes. It calls started when the transaction has
-// the store.
+// transact runs a transaction that writes. It calls started when the transaction holds
+// the store's lock.
 func (db *DB) transact(ctx context.Context, t *tx, started func(), fn func(store.Tx) error) error {
 	conn := t.conn
 	err := db.run(ctx, conn, func() error {
@@ -196,9 +199,9 @@ func (db *DB) transact(ctx context.Context, t *tx, started func(), fn func(store
 	return err
 }
 
-// emptyLog writes the log back and empties it when it may hold content that was
-// erased (REC-37). While a reader still needs the log that is left to the next
-// update; the log of a store that is closed is gone anyway.
+// emptyLog checkpoints the log and truncates it when it may contain erased content
+// (REC-37). While a reader still needs the log, that is left to the next update. Closing
+// a store removes its log.
 func (db *DB) emptyLog(conn *engine.Conn) {
 	if !db.unlogged {
 		return
@@ -227,8 +230,7 @@ func take[C any](ctx context.Context, pool chan *C) (*C, error) {
 
 var errClosed = errors.New("the store is closed")
 
-// run brackets fn with a transaction that writes. What fn did not commit is rolled
-// back.
+// run runs fn in a transaction that writes. It rolls back unless fn has committed.
 func (db *DB) run(ctx context.Context, conn *engine.Conn, fn func() error) (err error) {
 	stop := conn.Watch(ctx)
 	defer stop()
@@ -247,7 +249,7 @@ func (db *DB) run(ctx context.Context, conn *engine.Conn, fn func() error) (err 
 	return storageError(ctx, fn())
 }
 
-// storageError gives the engine's failures their meaning.
+// storageError translates the failures of the engine.
 func storageError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -264,23 +266,31 @@ func storageError(ctx context.Context, err error) error {
 
 // tx is one transaction: a View, or a Tx on the writer.
 type tx struct {
+	sqlread.Reader
 	db     *DB
 	conn   *engine.Conn
-	reader *reader // of a view: what it reads is committed, so ids may be cached; nil on the writer
+	reader *reader // of a view; nil on the writer
 	erased bool    // content was removed
 
-	freed map[int64]struct{} // record numbers that became free in this transaction
+	freed map[int64]struct{} // record numbers that this transaction freed
 
 	slice bool             // of a Bulk
-	over  <-chan time.Time // yields when the time of a slice is over
-	late  bool             // it did
+	over  <-chan time.Time // receives when the time of a slice is over
+	late  bool             // over has received
 }
 
-// sliceTime is how long a slice works before it commits. Writing out what it did can
-// take as long again, and others wait for all of it.
+// newTx returns the transaction of a connection that writes.
+func (db *DB) newTx(conn *engine.Conn) *tx {
+	t := &tx{db: db, conn: conn}
+	t.Reader = sqlread.NewInTx(dialect{}, t, &db.bindings)
+	return t
+}
+
+// sliceTime is how long a slice works before it commits. The commit can take as long
+// again, and other writers wait for both.
 const sliceTime = 150 * time.Millisecond
 
-// spent tells that this is a slice that has worked long enough. Only the bounds of
+// spent reports whether this slice has worked long enough. Only the bounds of
 // transactions depend on it.
 func (t *tx) spent() bool {
 	if !t.slice || t.late || t.db.sliceTime < 0 {

@@ -15,7 +15,7 @@ import (
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// searchable counts the records that hold a term.
+// searchable counts the records that contain a term.
 func searchable(t *testing.T, c *engine.Conn, field, term string) int {
 	t.Helper()
 	number := rows(t, c, 1, `SELECT field FROM fields WHERE name = ?`, field)
@@ -26,8 +26,7 @@ func searchable(t *testing.T, c *engine.Conn, field, term string) int {
 	return len(rows(t, c, 1, `SELECT rowid FROM search WHERE search MATCH ?`, `"`+id+`.`+term+`"`))
 }
 
-// TestNothingIsLeft: deleting everything leaves no row made from a record, in no
-// table.
+// TestNothingIsLeft: deleting everything leaves no row of a record in any table.
 func TestNothingIsLeft(t *testing.T) {
 	w := newWorld(t)
 	long := strings.Repeat("many words ", store.LongValue)
@@ -57,8 +56,8 @@ func TestNothingIsLeft(t *testing.T) {
 	})
 }
 
-// TestSearchFollowsContent: terms come and go with the record, also when a record
-// number is used again.
+// TestSearchFollowsContent: terms are added and removed with the record, also when a
+// record number is used again.
 func TestSearchFollowsContent(t *testing.T) {
 	w := newWorld(t)
 	check := func(when string, want map[string]int) {
@@ -103,8 +102,8 @@ func TestErased(t *testing.T) {
 	w.consistent(t)
 }
 
-// TestErasedBehindAReader: a reader that still needs the log keeps the words in it
-// until the next update after it.
+// TestErasedBehindAReader: while a reader needs the log, the words stay in it until the
+// next update after that.
 func TestErasedBehindAReader(t *testing.T) {
 	w := newWorld(t)
 	secret := []string{"xylophonist"}
@@ -245,7 +244,7 @@ func (w *world) erasedEverywhere(t *testing.T, words ...string) {
 	w.consistent(t)
 }
 
-// inFile gives the words that the database file or its log hold.
+// inFile returns the words that the database file or its log contain.
 func (w *world) inFile(t *testing.T, words []string) (found []string) {
 	t.Helper()
 	var all []byte

@@ -41,15 +41,15 @@ type writer struct {
 	grow int64 // change of the record count
 
 	stmts  map[string]*engine.Stmt
-	termed map[string]store.Termed // how fields stand in the search text
+	termed map[string]store.Termed // how fields are represented in the search text
 
 	layout  int64                             // the number of the layout records are written under
-	formers map[int64]map[string]store.Termed // how fields stood under former ones
+	formers map[int64]map[string]store.Termed // termed of former layouts
 
-	forgotten int // records whose terms were taken out
+	removals int // records whose terms were removed
 
 	pending []indexEntry       // not yet written
-	fresh   map[int64]struct{} // the records they belong to
+	fresh   map[int64]struct{} // the records of pending
 
 	lastSlot   int64 // millisecond of the last record number
 	lastRecord int64
@@ -103,8 +103,8 @@ type indexEntry struct {
 	record int64
 }
 
-// flush writes the pending index entries in the order of the index, so that each
-// of its pages is visited once.
+// flush writes the pending index entries in the order of the index, so that each of its
+// pages is visited once.
 func (w *writer) flush() error {
 	slices.SortFunc(w.pending, func(a, b indexEntry) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), bytes.Compare(a.Key, b.Key), bytes.Compare(a.order, b.order))
@@ -140,7 +140,7 @@ func (w *writer) close() {
 	}
 }
 
-// stmt gives the writer's own prepared statement for a text.
+// stmt returns the writer's own prepared statement for a text.
 func (w *writer) stmt(sql string) (*engine.Stmt, error) {
 	if s := w.stmts[sql]; s != nil {
 		return s, nil
@@ -166,7 +166,7 @@ func (w *writer) run(sql string, args ...any) error {
 	return s.Run()
 }
 
-// stored is what is there before a document is applied.
+// stored is a record before a document is applied.
 type stored struct {
 	record int64
 	order  []byte
@@ -208,7 +208,7 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 	if old != nil && !d.Delete && bytes.Equal(old.body, d.Body) {
 		return store.Unchanged, nil
 	}
-	if old != nil && old.layout != w.layout { // what follows knows the layout of now alone
+	if old != nil && old.layout != w.layout { // what follows needs the current layout
 		if err := w.relayout(d.ID, old); err != nil {
 			return 0, err
 		}
@@ -242,8 +242,8 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 	return store.Stored, w.change(d, old, fields, record)
 }
 
-// change logs the fact that a record changed (REC-32). record is the number of the
-// row that holds it now, nil when there is none.
+// change logs that a record changed (REC-32). record is its number now, nil after a
+// delete.
 func (w *writer) change(d *store.Document, old *stored, fields []string, record any) error {
 	w.seq++
 	names := "[]"
@@ -262,7 +262,7 @@ func (w *writer) change(d *store.Document, old *stored, fields []string, record 
 		millis(d.EmittedAt), w.now, record)
 }
 
-// insert writes a record whose change is the next one.
+// insert writes a record; change will be called for it next.
 func (w *writer) insert(d *store.Document) (record int64, err error) {
 	if record, err = w.number(millis(d.EmittedAt)); err != nil {
 		return 0, err
@@ -304,7 +304,7 @@ func (w *writer) indexEntries(record int64, d *store.Document) error {
 	return nil
 }
 
-// remove deletes a record with everything that was made from it.
+// remove deletes a record with everything that was derived from it.
 func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 	w.t.erased = true
 	w.t.removed(old.record)
@@ -319,12 +319,14 @@ func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 		}
 	}
 	if len(w.termed) > 0 {
-		data, err := w.t.whole(store.Ref(old.record), old.body)
+		data, err := w.t.Whole(store.Ref(old.record), old.body)
 		if err != nil {
 			return err
 		}
-		if err := w.forget(old.record, store.Terms(w.termed, data)); err != nil {
-			return err
+		if terms := store.Terms(w.termed, data); len(terms) > 0 {
+			if err := w.removeTerms(old.record, terms); err != nil {
+				return err
+			}
 		}
 	}
 	for _, sql := range []string{deleteValues, deletePieces, deleteRecord} {
@@ -335,17 +337,9 @@ func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 	return nil
 }
 
-// forget takes a record's terms out of the search index, which has to be told
-// what they are.
-func (w *writer) forget(record int64, terms []byte) error {
-	if len(terms) == 0 {
-		return nil
-	}
-	return w.takeOut(record, terms)
-}
-
-func (w *writer) takeOut(record int64, terms []byte) error {
-	if w.forgotten == 0 {
+// removeTerms removes a record's terms from the search index, which does not store them.
+func (w *writer) removeTerms(record int64, terms []byte) error {
+	if w.removals == 0 {
 		marks, err := w.t.Meta(markedTerms)
 		if err != nil {
 			return err
@@ -354,7 +348,7 @@ func (w *writer) takeOut(record int64, terms []byte) error {
 			w.markTerms()
 		}
 	}
-	if w.forgotten++; w.forgotten == secureDeletes+1 {
+	if w.removals++; w.removals == secureDeletes+1 {
 		if err := w.run(secureDelete, 0); err != nil {
 			return err
 		}
@@ -362,32 +356,31 @@ func (w *writer) takeOut(record int64, terms []byte) error {
 	return w.run(deleteTerms, record, string(terms))
 }
 
-// secureDeletes is the number of records in a transaction whose terms are taken
-// out of the index one by one. Each costs a walk through all records with the same
-// term, so further ones are marked as gone, and Tidy takes them out.
+// secureDeletes is the number of records in a transaction whose terms are removed from
+// the index one by one. Each costs a walk through all records with the same term, so
+// those of further records are only marked as deleted, and Tidy removes them.
 const secureDeletes = 20
 
 const secureDelete = `INSERT INTO search (search, rank) VALUES ('secure-delete', ?)`
 
-// markTerms has terms marked from the first record on.
-func (w *writer) markTerms() { w.forgotten = secureDeletes }
+// markTerms makes removeTerms mark terms from the first record on.
+func (w *writer) markTerms() { w.removals = secureDeletes }
 
-// settle notes that terms were marked. They go on being marked until Tidy has taken
-// all marks out: the search index must not meet a mark when it takes terms out at once.
+// settle records that terms were marked. Until Tidy has removed all marks, further terms
+// are marked too: the search index must not meet a mark when it removes terms at once.
 func (w *writer) settle() error {
-	if w.forgotten <= secureDeletes {
+	if w.removals <= secureDeletes {
 		return nil
 	}
-	w.forgotten = 0
+	w.removals = 0
 	return w.t.PutMeta(markedTerms, []byte(marksNew))
 }
 
 // Record numbers are the emitted_at in milliseconds and a counter within it.
 const counterBits = 20
 
-// number takes the next record number for an emitted_at. When a millisecond is
-// full, the number spills into the next one: only the order among such records
-// suffers.
+// number returns the next record number for an emitted_at. When a millisecond is full,
+// it takes one of the next: only the order among such records suffers.
 func (w *writer) number(ms int64) (int64, error) {
 	const farthest = 1<<42 - 1 // two centuries around 1970; the rest is clamped
 	ms = min(max(ms, -farthest), farthest)
@@ -407,10 +400,10 @@ func (w *writer) number(ms int64) (int64, error) {
 	}
 }
 
-// removed notes that a record number became free. This transaction does not use it again:
-// the search index must not get a term of a record in the transaction that marks it as
-// gone. It keeps such a mark beside the term for ever, and is damaged when the term is
-// taken out at once later.
+// removed records that a record number became free. This transaction does not use it
+// again: the search index must not get a term of a record in the transaction that marks
+// it as deleted. It would keep that mark beside the term for ever, and be damaged when
+// the term is removed at once later.
 func (t *tx) removed(record int64) {
 	if t.freed == nil {
 		t.freed = map[int64]struct{}{}
@@ -418,7 +411,7 @@ func (t *tx) removed(record int64) {
 	t.freed[record] = struct{}{}
 }
 
-// unused is the first number from one on that this transaction did not free.
+// unused returns the first number from record on that this transaction did not free.
 func (t *tx) unused(record int64) int64 {
 	for {
 		if _, ok := t.freed[record]; !ok {
@@ -428,7 +421,7 @@ func (t *tx) unused(record int64) int64 {
 	}
 }
 
-// top is the greatest record number below a limit.
+// top returns the greatest record number below a limit.
 func (w *writer) top(limit int64) (int64, error) {
 	s, err := w.stmt(topRecord)
 	if err != nil {
@@ -476,7 +469,7 @@ func (t *tx) DeleteAll(b *store.Binding, upTo int64, now time.Time) (int64, erro
 	}
 }
 
-// markIfMany has terms marked when the binding has more than a few records.
+// markIfMany makes removeTerms mark terms when the binding has more than a few records.
 func (w *writer) markIfMany() error {
 	n, err := queryInt(w.t.conn, `SELECT record_count FROM bindings WHERE binding = ?`, w.b.ID)
 	if err == nil && n > secureDeletes {
@@ -485,8 +478,8 @@ func (w *writer) markIfMany() error {
 	return err
 }
 
-// someIDs reads up to n record ids of a binding after one, of records that changed
-// last by change upTo or earlier.
+// someIDs reads up to n record ids of a binding after one, of records that have not
+// changed after change upTo.
 func (t *tx) someIDs(binding int64, after pdpp.RecordID, upTo int64, n int) ([]pdpp.RecordID, error) {
 	s, err := t.conn.Query(`SELECT id FROM records WHERE binding = ? AND id > ? AND change <= ? ORDER BY id LIMIT ?`, binding, string(after), upTo, n)
 	if err != nil {

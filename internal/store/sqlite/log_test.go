@@ -68,9 +68,9 @@ func (w *world) explainLog(t *testing.T, edit func(*query.Source), check func(*t
 	err := w.db.View(t.Context(), func(v store.View) error {
 		src := w.source()
 		edit(&src)
-		l, err := v.(*tx).log(w.subject, src)
+		s, _, err := v.(*tx).Source(w.subject, src)
 		if err == nil {
-			check(v.(*tx), l.q)
+			check(v.(*tx), sqlgen.ForGet(dialect{}, s))
 		}
 		return err
 	})
@@ -111,10 +111,10 @@ func TestLogIsUpgraded(t *testing.T) {
 	})
 }
 
-// TestLogHoldsNoContent: of a record that was changed and deleted the log keeps
-// names of fields and its consent time, nothing it said (REC-32, R14); what is
-// pruned leaves the file.
-func TestLogHoldsNoContent(t *testing.T) {
+// TestLogHasNoContent: for a record that was changed and deleted, the log contains names
+// of fields and its consent time, but no content (REC-32, R14); pruned changes are erased
+// from the file.
+func TestLogHasNoContent(t *testing.T) {
 	w := newWorld(t)
 	secrets := []string{"xylophonist", "quizzicality", "2026-11-11"}
 	w.mustIngest(t, w.put("kinnikinnick", `{"memo":"xylophonist","due":"2026-02-02"}`))

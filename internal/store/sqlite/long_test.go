@@ -9,6 +9,7 @@ import (
 	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite/engine"
+	"pdpp/internal/store/sqlread"
 )
 
 // TestDamagedLongValue: a long value that has lost a piece is an error, not a shorter
@@ -38,8 +39,8 @@ func TestDamagedLongValue(t *testing.T) {
 					return v.Long(r.Ref, store.ParseStub(value), c.from, func([]byte) bool { return true })
 				})
 			})
-			if !errors.Is(err, errDamaged) {
-				t.Errorf("reading the value: %v, want %v", err, errDamaged)
+			if !errors.Is(err, sqlread.ErrDamaged) {
+				t.Errorf("reading the value: %v, want %v", err, sqlread.ErrDamaged)
 			}
 		})
 	}

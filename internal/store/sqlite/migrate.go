@@ -12,8 +12,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// SchemaVersion is the version of the store this program writes: the number of
-// its migrations.
+// SchemaVersion returns the schema version that this program writes: the number of its
+// migrations.
 func SchemaVersion() int { return len(migrationFiles()) }
 
 func migrationFiles() []string {
@@ -24,10 +24,9 @@ func migrationFiles() []string {
 	return names // fs.Glob sorts
 }
 
-// migrate brings the schema up to date in one transaction (H-5), and with it the
-// index entries of records, should this program lay them out in another way. A
-// store that is up to date is only read, so that commands start while another
-// process writes.
+// migrate brings the schema up to date in one transaction (H-5), and marks records for
+// re-indexing that this program indexes differently. It only reads a store that is up to
+// date, so that commands start while another process writes.
 func migrate(db *DB, c *engine.Conn, opts Options) (err error) {
 	have, err := queryInt(c, "PRAGMA user_version")
 	switch {
@@ -62,7 +61,7 @@ func migrate(db *DB, c *engine.Conn, opts Options) (err error) {
 			return fmt.Errorf("%s: %w", name, openError(err))
 		}
 	}
-	if err := (&tx{db: db, conn: c}).bindAll(); err != nil {
+	if err := db.newTx(c).bindAll(); err != nil {
 		return openError(err)
 	}
 	if err := c.Script(fmt.Sprintf("PRAGMA user_version = %d", len(names))); err != nil {
@@ -71,7 +70,7 @@ func migrate(db *DB, c *engine.Conn, opts Options) (err error) {
 	return openError(c.Exec("COMMIT"))
 }
 
-// tooNew refuses a store that a newer program made.
+// tooNew refuses a store that a newer program wrote.
 func tooNew(have int64) error {
 	if int(have) <= SchemaVersion() {
 		return nil
@@ -80,7 +79,7 @@ func tooNew(have int64) error {
 		"The store has schema version %d, this program knows version %d. Use a newer pdpp.", have, SchemaVersion())
 }
 
-// queryInt reads the first column of the first row; 0 when there is none.
+// queryInt returns the first column of the first row; 0 when there is none.
 func queryInt(c *engine.Conn, sql string, args ...any) (int64, error) {
 	s, err := c.Query(sql, args...)
 	if err != nil {

@@ -52,8 +52,8 @@ func (t *tx) onePackage(subject pdpp.SubjectID, id pdpp.PackageID) (store.Packag
 	return readPackage(s), nil
 }
 
-// selectMembers walks the members in their order and looks up a grant and a
-// connection for each. Grants of another subject are not even read.
+// selectMembers walks the members in their order and looks up a grant and a connection
+// for each. It does not read grants of another subject.
 const selectMembers = `SELECT m.grant_id, m.connection_id, c.connector_key, c.label,
 		g.grant_id, g.connector_key, g.client_id, g.consumed, g.expires_at, g.revoked_at
 	FROM subjects s JOIN members m ON m.subject = s.subject
@@ -61,7 +61,7 @@ const selectMembers = `SELECT m.grant_id, m.connection_id, c.connector_key, c.la
 	LEFT JOIN grants g ON g.grant_id = m.grant_id AND g.subject = m.subject
 	WHERE s.subject_id = ? AND m.package_id = ? ORDER BY m.position`
 
-// Members implements store.Rights. Every request of a package pays for it.
+// Members implements store.Rights. Every request of a package calls it.
 func (t *tx) Members(subject pdpp.SubjectID, id pdpp.PackageID) ([]store.Member, error) {
 	s, err := t.conn.Query(selectMembers, string(subject), string(id))
 	if err != nil {

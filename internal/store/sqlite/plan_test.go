@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"pdpp/internal/sortkey"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlgen"
+	"pdpp/internal/store/sqlread"
 	"pdpp/internal/store/storetest"
 )
 
@@ -51,7 +53,7 @@ func eachModel(t *testing.T, db *DB, try func(rt *rapid.T, m *storetest.Model)) 
 	})
 }
 
-// TestPlansAgree: whichever way the compiler chooses, the rows are those of the
+// TestPlansAgree: whichever plan the compiler chooses, the rows are those of the
 // model.
 func TestPlansAgree(t *testing.T) {
 	t.Parallel()
@@ -81,93 +83,58 @@ func TestPlansAgree(t *testing.T) {
 
 type probe func() func(sqlgen.Statement) (int64, error)
 
+// probed is a transaction whose probes are answered by a test.
+type probed struct {
+	*tx
+	fresh   probe
+	current func(sqlgen.Statement) (int64, error)
+}
+
+// Stale is called once for every source, before its probes: each begins with the first.
+func (p *probed) Stale() (map[int64]*store.Stale, error) {
+	p.current = p.fresh()
+	return p.tx.Stale()
+}
+
+func (p *probed) Probe(s sqlgen.Statement) (int64, error) { return p.current(s) }
+
+// readerWith reads a view with the plans that a probe leads to.
+func readerWith(v store.View, p probe) *sqlread.Reader {
+	t := v.(*tx)
+	r := sqlread.New(dialect{}, &probed{tx: t, fresh: p}, &t.db.bindings)
+	return &r
+}
+
 // readWith reads all pages of a list, with the plans that a probe leads to, and
 // counts its records.
 func readWith(t *rapid.T, db *DB, q query.List, p probe) (got []string, n int64, err error) {
 	err = db.View(t.Context(), func(v store.View) error {
-		for {
-			walkers, count, err := walkersWith(v.(*tx), q, p)
+		r := readerWith(v, p)
+		if n, err = r.Count(q); err != nil {
+			return err
+		}
+		for more := true; more; {
+			page := 0
+			more, err = r.List(q, func(rec *store.Record) (bool, error) {
+				if page == q.Limit {
+					return false, nil
+				}
+				page++
+				connection := q.Sources[rec.Source].Connection
+				got = append(got, string(rec.ID)+"@"+string(connection))
+				q.After = &query.Position{Key: slices.Clone(rec.Order), Connection: connection}
+				return true, nil
+			})
 			if err != nil {
 				return err
 			}
-			last, page, err := merge(walkers, q.Limit)
-			got, n = append(got, page...), count
-			if err != nil || last == nil {
-				return err
-			}
-			q.After = last
 		}
+		return nil
 	})
 	return got, n, err
 }
 
-func walkersWith(tx *tx, q query.List, p probe) (out []*walker, n int64, err error) {
-	for i, src := range q.Sources {
-		s, ok, err := tx.source(q.Subject, src)
-		if err != nil {
-			return nil, 0, err
-		}
-		if !ok { // the record it asks for is hidden
-			continue
-		}
-		c, err := sqlgen.Compile(dialect{}, s, q.Order.By, p())
-		if err != nil {
-			return nil, 0, err
-		}
-		if c.Empty() {
-			continue
-		}
-		one, err := tx.countWith(c, s)
-		if err != nil {
-			return nil, 0, err
-		}
-		n += one
-		out = append(out, &walker{
-			t: tx, q: c, order: q.Order, after: q.After, limit: q.Limit, source: i, conn: src.Connection,
-			segments: sqlgen.Segments(q.Order, src.Stream, q.After),
-		})
-	}
-	return out, n, nil
-}
-
-// merge takes one page; last is nil when it is not full.
-func merge(walkers []*walker, limit int) (last *query.Position, page []string, err error) {
-	var live []*walker
-	for _, w := range walkers {
-		defer w.close()
-		ok, err := w.next()
-		if err != nil {
-			return nil, nil, err
-		}
-		if ok {
-			live = append(live, w)
-		}
-	}
-	for len(live) > 0 && len(page) < limit {
-		first := 0
-		for i := range live {
-			if live[i].before(live[first]) {
-				first = i
-			}
-		}
-		w := live[first]
-		page = append(page, string(w.cur.ID)+"@"+string(w.conn))
-		last = &query.Position{Key: append([]byte(nil), w.cur.Order...), Connection: w.conn}
-		ok, err := w.next()
-		if err != nil {
-			return nil, nil, err
-		}
-		if !ok {
-			live = append(live[:first], live[first+1:]...)
-		}
-	}
-	if len(page) < limit {
-		last = nil
-	}
-	return last, page, nil
-}
-
-// explain gives the steps of a statement's plan.
+// explain returns the steps of a statement's plan.
 func explain(t *testing.T, tx *tx, s sqlgen.Statement) []string {
 	t.Helper()
 	stmt, err := tx.conn.Query("EXPLAIN QUERY PLAN "+s.SQL, s.Args...)
@@ -284,7 +251,7 @@ func TestExplain(t *testing.T) {
 func checkPlan(t *testing.T, w *world, where []query.Condition, o query.Order, after *query.Position, want []string) {
 	err := w.db.View(t.Context(), func(v store.View) error {
 		tx := v.(*tx)
-		src, _, err := tx.source(w.subject, w.source(where...))
+		src, _, err := tx.Source(w.subject, w.source(where...))
 		if err != nil {
 			return err
 		}
@@ -312,7 +279,7 @@ func TestExplainToken(t *testing.T) {
 	s := w.binding.Stream
 	err := w.db.View(t.Context(), func(v store.View) error {
 		tx := v.(*tx)
-		src, _, err := tx.source(w.subject, w.source(condition(t, s, "parent", pdpp.OpEq, "p")))
+		src, _, err := tx.Source(w.subject, w.source(condition(t, s, "parent", pdpp.OpEq, "p")))
 		if err != nil {
 			return err
 		}
@@ -339,7 +306,7 @@ func TestExplainGather(t *testing.T) {
 	s := w.binding.Stream
 	err := w.db.View(t.Context(), func(v store.View) error {
 		tx := v.(*tx)
-		src, _, err := tx.source(w.subject, w.source(condition(t, s, "amount", pdpp.OpGte, "1"), condition(t, s, "memo", pdpp.OpEq, "x")))
+		src, _, err := tx.Source(w.subject, w.source(condition(t, s, "amount", pdpp.OpGte, "1"), condition(t, s, "memo", pdpp.OpEq, "x")))
 		if err != nil {
 			return err
 		}

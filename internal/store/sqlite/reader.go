@@ -6,18 +6,19 @@ import (
 	"pdpp"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite/engine"
+	"pdpp/internal/store/sqlread"
 )
 
-// reader is a connection that reads, with the tokens that it found in the content it saw
-// last, and the bindings that are indexed anew.
+// reader is a connection that reads, with a cache of tokens and of stale bindings. The
+// cache is valid for one version of the content.
 type reader struct {
 	*engine.Conn
-	content int64 // the version of that content
+	content int64 // the version
 	tokens  map[store.TokenHash]store.Principal
 	stales  map[int64]*store.Stale // nil: not read yet
 }
 
-// maxTokens is how many tokens a reader remembers.
+// maxTokens is how many tokens a reader caches.
 const maxTokens = 1024
 
 func (db *DB) openReader() (*reader, error) {
@@ -25,9 +26,9 @@ func (db *DB) openReader() (*reader, error) {
 	return &reader{Conn: c, tokens: make(map[store.TokenHash]store.Principal)}, err
 }
 
-// begin opens a snapshot, which lasts until the statement is closed. The engine counts
-// the contents that a connection has seen, whoever wrote them; it drops the pages it
-// keeps by that number, and we the tokens.
+// begin opens a snapshot, which lasts until the statement is closed. data_version
+// changes with every commit of another connection, of any process: the engine drops its
+// cached pages then, and begin the cached tokens.
 func (r *reader) begin() (*engine.Stmt, error) {
 	s, err := r.Prepare(`PRAGMA data_version`)
 	if err != nil {
@@ -45,7 +46,7 @@ func (r *reader) begin() (*engine.Stmt, error) {
 	return s, nil
 }
 
-// token looks a token up in the snapshot that is open.
+// token finds a token in the open snapshot.
 func (r *reader) token(hash store.TokenHash) (store.Principal, error) {
 	if p, ok := r.tokens[hash]; ok {
 		return p, nil
@@ -70,9 +71,9 @@ func (db *DB) View(ctx context.Context, fn func(store.View) error) error {
 	if err != nil {
 		return err
 	}
-	r.Until(ctx)
+	r.SetContext(ctx)
 	defer func() {
-		r.Always()
+		r.ClearContext()
 		db.readers <- r
 	}()
 	snapshot, err := r.begin()
@@ -80,7 +81,9 @@ func (db *DB) View(ctx context.Context, fn func(store.View) error) error {
 		return storageError(ctx, err)
 	}
 	defer snapshot.Close()
-	return storageError(ctx, fn(&tx{db: db, conn: r.Conn, reader: r}))
+	t := &tx{db: db, conn: r.Conn, reader: r}
+	t.Reader = sqlread.New(dialect{}, t, &db.bindings)
+	return storageError(ctx, fn(t))
 }
 
 // Token implements store.Rights.
@@ -91,8 +94,8 @@ func (t *tx) Token(hash store.TokenHash) (store.Principal, error) {
 	return readPrincipal(t.conn, hash)
 }
 
-// readPrincipal reads what a token stands for. One read finds the token, what decides
-// about its grant or package, and the generation (H-44).
+// readPrincipal finds a token, the state of its grant or package, and the generation in
+// one read (H-44).
 func readPrincipal(c *engine.Conn, hash store.TokenHash) (store.Principal, error) {
 	stmt, err := c.Prepare(selectPrincipal)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// TestTokensOfReaders: whatever a reader remembers of a token, a change of it counts in
-// the next view of each of them: one made here, one made by another process, and one
-// whose log was written back meanwhile (H-44).
+// TestTokensOfReaders: although readers cache tokens, a change counts in the next view of
+// each of them: a change of this process, of another process, and one whose log was
+// checkpointed meanwhile (H-44).
 func TestTokensOfReaders(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -78,7 +78,7 @@ func TestTokensOfReaders(t *testing.T) {
 	}
 }
 
-// TestManyTokens: a reader remembers no more than so many.
+// TestManyTokens: the cache of a reader is bounded.
 func TestManyTokens(t *testing.T) {
 	w := newWorld(t)
 	hash := func(n int) store.TokenHash { return store.HashToken(fmt.Sprint(n)) }
@@ -107,8 +107,8 @@ func TestManyTokens(t *testing.T) {
 	}
 }
 
-// Readers see what another process does to the schema and the file, and remember no
-// token that it changed: also when views were interrupted, or panicked, before.
+// Readers see changes of the schema and the file by another process, and cache no token
+// that it changed, also after views that were interrupted or panicked.
 func TestReadersBesideAnother(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorldIn(t, openDB(t, dir))
@@ -171,9 +171,9 @@ func TestReadersBesideAnother(t *testing.T) {
 	}
 }
 
-// Many views, some of which are interrupted, while a writer beside changes a token and
-// empties the log: what a view sees is never older than what was committed before it
-// began, and stays the same within it.
+// Many views, some of them interrupted, while another writer changes a token and
+// truncates the log: a view never sees content older than the last commit before it
+// began, and sees no change within it.
 func TestReadersNeverSeeThePast(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorldIn(t, openDB(t, dir))

@@ -7,14 +7,11 @@ import (
 	"time"
 
 	"pdpp"
-	"pdpp/internal/query"
-	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 )
 
-// relayout notes that a binding's records are indexed in another way from now on
-// (M-11). New records are; those that are there follow in Reindex. Each knows the
-// layout it was indexed under.
+// relayout changes the layout of a binding (M-11). New records are indexed under the new
+// layout, existing ones in Reindex. Each record has the number of its layout.
 func (t *tx) relayout(binding int64, layout string, stale store.Stale) error {
 	n, err := queryInt(t.conn, `SELECT record_count FROM bindings WHERE binding = ?`, binding)
 	if err != nil {
@@ -26,11 +23,11 @@ func (t *tx) relayout(binding int64, layout string, stale store.Stale) error {
 		}
 		return t.reindexed(binding)
 	}
-	before, err := t.staleOf(binding)
+	all, err := t.Stale()
 	if err != nil {
 		return err
 	}
-	if before != nil {
+	if before := all[binding]; before != nil {
 		stale.Add(*before)
 	}
 	text, err := json.Marshal(stale)
@@ -46,7 +43,7 @@ func (t *tx) relayout(binding int64, layout string, stale store.Stale) error {
 		layout, string(text), binding)
 }
 
-// reindexed notes that all records of a binding are indexed as declared.
+// reindexed records that all records of a binding are indexed as declared.
 func (t *tx) reindexed(binding int64) error {
 	if err := t.conn.Exec(`UPDATE bindings SET indexed_to = NULL, stale = NULL WHERE binding = ?`, binding); err != nil {
 		return err
@@ -54,18 +51,9 @@ func (t *tx) reindexed(binding int64) error {
 	return t.conn.Exec(`DELETE FROM former_fields WHERE binding = ?`, binding)
 }
 
-// staleOf is what reads of a binding cannot rely on; nil: they can on everything.
-func (t *tx) staleOf(binding int64) (*store.Stale, error) {
-	all, err := t.stales()
-	if err != nil {
-		return nil, err
-	}
-	return all[binding], nil
-}
-
-// stales are the bindings that are indexed anew. A reader knows them as long as the
-// content is the same.
-func (t *tx) stales() (map[int64]*store.Stale, error) {
+// Stale implements sqlread.Conn. A reader caches it as long as the content is the
+// same.
+func (t *tx) Stale() (map[int64]*store.Stale, error) {
 	if t.reader != nil && t.reader.stales != nil {
 		return t.reader.stales, nil
 	}
@@ -93,48 +81,6 @@ func (t *tx) stales() (map[int64]*store.Stale, error) {
 		t.reader.stales = all
 	}
 	return all, nil
-}
-
-// reliable refuses a read whose conditions depend on what is being indexed anew. The
-// grant's time limit is one of them.
-func reliable(stale *store.Stale, src query.Source) error {
-	if stale == nil {
-		return nil
-	}
-	for _, c := range src.Conditions() {
-		if c.Field == nil || stale.Has(c.Field.Name) {
-			return store.ErrRebuilding(src.Stream.Name)
-		}
-	}
-	return nil
-}
-
-// Rebuilding implements store.Searcher.
-func (t *tx) Rebuilding() (bool, error) {
-	all, err := t.stales()
-	return len(all) > 0, err
-}
-
-// Incomplete implements store.Searcher.
-func (t *tx) Incomplete(q query.Search) (bool, error) {
-	if all, err := t.stales(); err != nil || len(all) == 0 {
-		return false, err
-	}
-	for _, src := range q.Sources {
-		s, ok, err := t.source(q.Subject, src.Source)
-		if err != nil {
-			return false, err
-		}
-		if !ok || s.Stale == nil {
-			continue
-		}
-		for _, f := range src.Fields {
-			if s.Stale.HasWords(f.Name) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
 }
 
 // Reindex implements store.RecordsWriter.
@@ -173,9 +119,9 @@ func (t *tx) Reindex() (done int, more bool, err error) {
 	return done, true, w.endSlice()
 }
 
-// unindexed finds a binding with records to index anew, and the last id that is done;
-// nil when there is none. Records of streams that are no longer declared wait until
-// they are again.
+// unindexed finds a binding with records to re-index, and the last id that is done; nil
+// when there is none. Records of streams that are not declared now wait until they are
+// again.
 func (t *tx) unindexed() (*store.Binding, pdpp.RecordID, error) {
 	s, err := t.conn.Query(`SELECT s.subject_id, b.connection_id, b.stream, b.indexed_to
 		FROM bindings b JOIN subjects s USING (subject) WHERE b.indexed_to IS NOT NULL ORDER BY b.binding`)
@@ -201,7 +147,7 @@ func (t *tx) unindexed() (*store.Binding, pdpp.RecordID, error) {
 	}
 }
 
-// endSlice writes what a slice of a re-index has not written yet.
+// endSlice writes the pending entries of a slice.
 func (w *writer) endSlice() error {
 	if err := w.flush(); err != nil {
 		return err
@@ -216,7 +162,7 @@ func (w *writer) endReindex() error {
 	return w.t.reindexed(w.b.ID)
 }
 
-// reindex brings a record to the layout of now.
+// reindex brings a record to the current layout.
 func (w *writer) reindex(id pdpp.RecordID) error {
 	old, err := w.find(id)
 	if err != nil || old == nil || old.layout == w.layout {
@@ -225,10 +171,10 @@ func (w *writer) reindex(id pdpp.RecordID) error {
 	return w.relayout(id, old)
 }
 
-// relayout takes out the index entries of a record, as they were made under a former
-// layout, and makes those of now. Body, change number and record number stay.
+// relayout replaces the index entries of a record, which were made under a former
+// layout, by those of the current one. Body, change number and record number stay.
 func (w *writer) relayout(id pdpp.RecordID, old *stored) error {
-	data, err := w.t.whole(store.Ref(old.record), old.body)
+	data, err := w.t.Whole(store.Ref(old.record), old.body)
 	if err != nil {
 		return err
 	}
@@ -256,16 +202,16 @@ func (w *writer) relayout(id pdpp.RecordID, old *stored) error {
 	return w.indexEntries(old.record, &d)
 }
 
-// changeTerms replaces the terms of a record in the search index. It touches only those
-// that differ: a term must not be marked as gone and come back in one transaction (see
-// removed).
+// changeTerms replaces the terms of a record in the search index. It writes only those
+// that differ: a term must not be marked as deleted and be added again in one
+// transaction (see removed).
 func (w *writer) changeTerms(record int64, before, after []byte) error {
-	gone, added := store.TermsChange(before, after)
-	if len(gone) == 0 && len(added) == 0 {
+	removed, added := store.TermsChange(before, after)
+	if len(removed) == 0 && len(added) == 0 {
 		return nil
 	}
-	if len(before) > 0 { // then the index counts the record, also where no term goes
-		if err := w.takeOut(record, gone); err != nil {
+	if len(before) > 0 { // then the index counts the record, even when no term is removed
+		if err := w.removeTerms(record, removed); err != nil {
 			return err
 		}
 	}
@@ -275,7 +221,7 @@ func (w *writer) changeTerms(record int64, before, after []byte) error {
 	return w.run(insertTerms, record, string(added))
 }
 
-// dropEntries removes a record's index entries, whatever fields they are of.
+// dropEntries removes all index entries of a record.
 func (w *writer) dropEntries(old *stored) error {
 	s, err := w.t.conn.Query(`SELECT field, value FROM field_values WHERE record = ?`, old.record)
 	if err != nil {
@@ -296,43 +242,14 @@ func (w *writer) dropEntries(old *stored) error {
 	}
 }
 
-// former is how fields stood in the search text under a former layout.
+// former returns how fields were represented in the search text under a former layout.
 func (w *writer) former(layout int64) (map[string]store.Termed, error) {
-	if known, ok := w.formers[layout]; ok {
-		return known, nil
+	if cached, ok := w.formers[layout]; ok {
+		return cached, nil
 	}
 	termed, err := w.t.termedIn(`SELECT name, field, lexical, token, blob FROM former_fields WHERE binding = ? AND layout = ?`, w.b.ID, layout)
 	if err == nil {
 		w.formers[layout] = termed
 	}
 	return termed, err
-}
-
-// whole puts the long values back into a stored body. Stubs are framed by bytes
-// that JSON text never holds, so each is found as it is.
-func (t *tx) whole(ref store.Ref, body []byte) ([]byte, error) {
-	var out []byte
-	var err error
-	rest := body
-	for _, value := range rawjson.Members(body) {
-		if rawjson.KindOf(value) != rawjson.KindStub {
-			continue
-		}
-		before, after, _ := bytes.Cut(rest, value)
-		rest = after
-		if out, err = t.appendLong(append(out, before...), ref, store.ParseStub(value)); err != nil {
-			return nil, err
-		}
-	}
-	return append(out, rest...), nil
-}
-
-// appendLong appends a value that is kept in pieces.
-func (t *tx) appendLong(dst []byte, ref store.Ref, stub store.Stub) ([]byte, error) {
-	dst = stub.Quote(dst)
-	err := t.Long(ref, stub, 0, func(piece []byte) bool {
-		dst = append(dst, piece...)
-		return true
-	})
-	return stub.Quote(dst), err
 }

@@ -12,9 +12,9 @@ import (
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// TestReindexGoesOn: a re-index is done record by record, by whoever opens the store,
-// and records that come in meanwhile are indexed as declared.
-func TestReindexGoesOn(t *testing.T) { // M-11
+// TestReindexContinues: a re-index proceeds record by record, also after the store is
+// opened again, and new records are indexed as declared meanwhile.
+func TestReindexContinues(t *testing.T) { // M-11
 	dir := t.TempDir()
 	open := func() *world {
 		t.Helper()
@@ -83,10 +83,10 @@ func TestReindexGoesOn(t *testing.T) { // M-11
 	w.consistent(t)
 }
 
-// TestTermsCanBeTakenOut: after words were marked as gone from many records, by a new
-// declaration or by a change of the records, and the marks were cleared away, words can be
-// taken out of the search index one by one.
-func TestTermsCanBeTakenOut(t *testing.T) {
+// TestTermsCanBeRemoved: after words of many records were marked as deleted, by a new
+// declaration or by a change of the records, and the marks were removed, words can be
+// removed from the search index one by one.
+func TestTermsCanBeRemoved(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *world, int){
 		"M-11 REC-37 after a re-index": func(t *testing.T, w *world, _ int) {
 			m, err := manifest.Parse([]byte(strings.Replace(declaration, `["memo","note"]`, `["memo","parent"]`, 1)))

@@ -9,9 +9,9 @@ import (
 	"pdpp/internal/osfile"
 )
 
-// ownFile is the file that a store has open. Its name may come to stand for another one,
-// or for none: then commands write elsewhere, and a right that they withdraw would still
-// be valid here. So it is looked at before every view and update.
+// ownFile is the file that a store has open. When another file gets its name, or the
+// name is removed, commands write elsewhere: a right that they revoke would still be
+// valid here. So it is checked before every view and update.
 type ownFile struct {
 	path string
 	id   osfile.FileID
@@ -20,14 +20,14 @@ type ownFile struct {
 	replaced chan struct{} // closed when the file was removed or replaced
 }
 
-// remember is called once the file is open.
+// remember stores the identity of the open file.
 func (f *ownFile) remember() (err error) {
 	f.id, err = osfile.Identify(f.path)
 	return err
 }
 
-// check fails when the file is no longer the one of its name. A store that was replaced
-// once stays so: nobody knows what the other file was used for meanwhile.
+// check fails when the name no longer leads to the open file. After the first failure it
+// always fails: the other file may have been written to meanwhile.
 func (f *ownFile) check() error {
 	select {
 	case <-f.replaced:
@@ -41,7 +41,7 @@ func (f *ownFile) check() error {
 		f.once.Do(func() { close(f.replaced) })
 		return errReplaced
 	default:
-		return &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The store cannot be looked at.", RetryAfter: 5, Err: err}
+		return &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The file of the store cannot be checked.", RetryAfter: 5, Err: err}
 	}
 }
 
@@ -49,6 +49,6 @@ var errReplaced = &pdpp.Error{
 	Code: pdpp.CodeUnavailable, RetryAfter: 5, Message: "The store was removed or replaced while it was in use; it has to be opened again.",
 }
 
-// Replaced is closed when the file of the store was found removed or replaced. Nothing
-// can be read or written from then on.
+// Replaced returns a channel that is closed when the file of the store was removed or
+// replaced. From then on all reads and writes fail.
 func (db *DB) Replaced() <-chan struct{} { return db.file.replaced }

@@ -10,8 +10,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// A store whose file was removed or replaced is used no more: what commands write now, such
-// as that a grant is withdrawn, is not in it (H-4).
+// TestReplaced: a store whose file was removed or replaced fails: what commands write now,
+// such as the revocation of a grant, is not in it (H-4).
 func TestReplaced(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a file that is open cannot be removed here")

@@ -16,8 +16,8 @@ import (
 	"pdpp/internal/store/storetest"
 )
 
-// TestSearchWaysAgree: by words or one by one, the matches are those of the model.
-func TestSearchWaysAgree(t *testing.T) {
+// TestSearchPlansAgree: by words or one by one, the matches are those of the model.
+func TestSearchPlansAgree(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, t.TempDir())
 	eachModel(t, db, func(rt *rapid.T, m *storetest.Model) {
@@ -27,8 +27,8 @@ func TestSearchWaysAgree(t *testing.T) {
 				return
 			}
 			want := m.SearchAnswer(q)
-			for name, visible := range map[string]int64{"few": 1, "many": sqlgen.Gather + 1} {
-				got, err := searchWith(rt, db, q.Search, always(visible))
+			for _, name := range []string{"gather", "walk"} {
+				got, err := searchWith(rt, db, q.Search, probes[name])
 				if err != nil {
 					rt.Fatalf("%s: %v", name, err)
 				}
@@ -40,56 +40,17 @@ func TestSearchWaysAgree(t *testing.T) {
 	})
 }
 
-// searchWith reads the matches of each source the way that a probe leads to, and
-// puts them in order.
-func searchWith(t *rapid.T, db *DB, q query.Search, probe func(sqlgen.Statement) (int64, error)) (out []storetest.Found, err error) {
-	type numbered struct {
-		storetest.Found
-		number int64
-	}
-	var found []numbered
+// searchWith reads all matches with the plans that a probe leads to.
+func searchWith(t *rapid.T, db *DB, q query.Search, p probe) (out []storetest.Found, err error) {
 	err = db.View(t.Context(), func(v store.View) error {
-		tx := v.(*tx)
-		for _, src := range q.Sources {
-			s, ok, err := tx.source(q.Subject, src.Source)
-			if err != nil {
-				return err
-			}
-			if !ok { // the record it asks for is hidden
-				continue
-			}
-			way, err := sqlgen.CompileSearch(dialect{}, s, probe)
-			if err != nil {
-				return err
-			}
-			if way.Empty() {
-				continue
-			}
-			f, err := tx.find(q, src, s, way)
-			if err != nil {
-				return err
-			}
-			defer f.stmt.Close()
-			for {
-				ok, err := f.next()
-				if err != nil {
-					return err
-				}
-				if !ok {
-					break
-				}
-				m := f.cur
-				found = append(found, numbered{storetest.Found{
-					Connection: src.Connection, ID: string(m.ID), EmittedAt: m.EmittedAt, Times: slices.Clone(m.Times), Length: m.Length,
-				}, m.Number()})
-			}
-		}
-		return nil
+		return readerWith(v, p).Search(q, func(m *store.Match) (bool, error) {
+			out = append(out, storetest.Found{
+				Connection: q.Sources[m.Source].Connection, ID: string(m.ID), EmittedAt: m.EmittedAt,
+				Times: slices.Clone(m.Times), Length: m.Length,
+			})
+			return true, nil
+		})
 	})
-	slices.SortFunc(found, func(a, b numbered) int { return int(b.number - a.number) })
-	for _, f := range found {
-		out = append(out, f.Found)
-	}
 	return out, err
 }
 
@@ -149,13 +110,13 @@ func TestExplainSearch(t *testing.T) {
 	}
 }
 
-// explainSearch gives the plan of a search when so many records are visible in
-// time; a negative number says that nobody should have to ask.
+// explainSearch returns the plan of a search when the given number of records is visible
+// in time; a negative number means that no probe is expected.
 func (w *world) explainSearch(t *testing.T, src query.Source, oldest *int64, visible int64) (steps []string) {
 	t.Helper()
 	err := w.db.View(t.Context(), func(v store.View) error {
 		tx := v.(*tx)
-		s, _, err := tx.source(w.subject, src)
+		s, _, err := tx.Source(w.subject, src)
 		if err != nil {
 			return err
 		}

@@ -1,21 +1,20 @@
 package sqlite
 
-// tidyPages is about how much of the search index one step of Tidy rewrites: some
-// ten milliseconds of work.
+// tidyPages is about how much of the search index one step of Tidy rewrites: about ten
+// milliseconds of work.
 const tidyPages = 500
 
-// The search index may hold terms that are marked as gone. They leave the file when
-// all parts of the index, as they are then, were merged: the first step of that says
-// so, the others go on with it.
+// The search index may contain terms that are only marked as deleted. Merging all parts
+// of the index removes them from the file. The first step starts such a merge, later
+// steps continue it.
 const (
-	markedTerms = "search_marked" // name in meta; absent: there are none
-	marksNew    = "new"           // since the merge began, or it did not begin
+	markedTerms = "search_marked" // name in meta; missing when no terms are marked
+	marksNew    = "new"           // terms were marked since the merge began
 	marksMerged = "merging"
 )
 
 // Tidy implements store.RecordsWriter. Every transaction adds a part to the search
-// index, and a search looks into each of them; merging parts of like size keeps
-// them few.
+// index, and a search reads each of them. Merging parts of similar size keeps them few.
 func (t *tx) Tidy() (more bool, err error) {
 	marks, err := t.Meta(markedTerms)
 	if err != nil {
@@ -43,8 +42,8 @@ func (t *tx) Unerased() (bool, error) {
 	return marks != nil, err
 }
 
-// merge does a part of the merging of the search index; more says that there may be
-// some left.
+// merge does a part of the merging of the search index; more reports that some may be
+// left.
 func (t *tx) merge(pages int) (more bool, err error) {
 	before := t.conn.TotalChanges()
 	if err := t.conn.Exec(`INSERT INTO search (search, rank) VALUES ('merge', ?)`, pages); err != nil {

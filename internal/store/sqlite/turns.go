@@ -16,15 +16,15 @@ import (
 //
 //   - bulk.lock is held by the one slice of a long write that waits for the store. The
 //     process that wrote last cannot overtake it.
-//   - update.lock is held by an Update until it has committed. A slice that is about to
-//     wait for the store lets it go first.
+//   - update.lock is held by an Update until it has committed. A slice takes it for a
+//     moment before it waits for the store, so that a waiting Update goes first.
 //
 // So an Update waits for two slices at most: the one that writes and the one that
-// waits. The system drops the locks of a process that ends.
+// waits. The operating system releases the locks of a process that ends.
 type turns struct {
 	bulk   string
 	update string
-	slice  chan struct{} // holds a value while no slice of this process waits
+	slice  chan struct{} // contains a value while no slice of this process waits
 }
 
 func newTurns(dir string) turns {
@@ -41,8 +41,8 @@ const (
 	lockPoll    = 5 * time.Millisecond
 )
 
-// waitBulk waits for the turn of a slice. started is called when the slice has the
-// store, or will not have it.
+// waitBulk waits until a slice may wait for the store. The caller calls started when the
+// slice has the store, or has given up.
 func (t *turns) waitBulk(ctx context.Context) (started func(), err error) {
 	select {
 	case <-t.slice:
@@ -66,7 +66,7 @@ func (t *turns) waitBulk(ctx context.Context) (started func(), err error) {
 	return started, before.Close()
 }
 
-// waitUpdate announces an Update. done is called when it has ended.
+// waitUpdate announces an Update. The caller calls done when it has ended.
 func (t *turns) waitUpdate(ctx context.Context) (done func() error, err error) {
 	f, err := lock(ctx, t.update)
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *turns) waitUpdate(ctx context.Context) (done func() error, err error) {
 	return f.Close, nil
 }
 
-// lock waits for the lock of a file, which lasts until the file is closed.
+// lock waits for the lock of a file, which is held until the file is closed.
 func lock(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

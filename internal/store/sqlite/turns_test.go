@@ -14,7 +14,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// isLocked tells whether somebody holds the lock of a file.
+// isLocked reports whether the lock of a file is held.
 func isLocked(t *testing.T, path string) bool {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -32,7 +32,7 @@ func waitLocked(t *testing.T, path string) {
 	}
 }
 
-// sequence notes what happens after what.
+// sequence records the order of events.
 type sequence struct {
 	mu    sync.Mutex
 	steps []string
@@ -81,7 +81,7 @@ func TestUpdateGoesBeforeSlices(t *testing.T) { // H-2, H-171
 		t.Fatal(err)
 	}
 	close(release)
-	err = other.transact(t.Context(), &tx{db: other, conn: conn}, func() {}, func(store.Tx) error { done.add("update"); return nil })
+	err = other.transact(t.Context(), other.newTx(conn), func() {}, func(store.Tx) error { done.add("update"); return nil })
 	if err := errors.Join(err, finish()); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestSlicesOfProcessesTakeTurns(t *testing.T) { // H-2
 	}
 }
 
-// TestPanicEndsUpdate: an Update that panics lets those of other processes go on.
+// TestPanicEndsUpdate: an Update that panics does not block those of other processes.
 func TestPanicEndsUpdate(t *testing.T) { // H-2
 	dir := t.TempDir()
 	db := openDB(t, dir)

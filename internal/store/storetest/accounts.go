@@ -196,8 +196,8 @@ func testUsage(t *testing.T, open Opener) {
 	}
 }
 
-// A connection that nothing was stored in can be taken back, with its manifest; any
-// other stays as it is.
+// testDropConnection: a connection that was never written to can be removed, with its
+// manifest; any other stays.
 func testDropConnection(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	fresh := pdpp.Connection{ID: "cin_new", Connector: "fresh", Name: "new", Status: "active", CreatedAt: at(1)}

@@ -72,7 +72,7 @@ func (w *world) aggregate(q query.Aggregate) store.Aggregation {
 	return out
 }
 
-// Lines writes an aggregation down: a line per group, or one without.
+// Lines formats an aggregation: a line per group, or one line without groups.
 func Lines(a store.Aggregation) []string {
 	out := []string{fmt.Sprintf("%d records, %d other", a.Records, a.Other)}
 	if a.Groups == nil {
@@ -214,8 +214,8 @@ func testTimeBuckets(t *testing.T, open Opener) {
 	by("seen_at", query.MetricDistinct, month("Europe/Berlin", false), 9, "6 records, 0 other", `"2026-06-01" 2 2`, `null 4 3`)
 }
 
-// testBucketsAcrossChanges: what clocks do twice counts once, and nothing is lost
-// between two buckets.
+// testBucketsAcrossChanges: a local time that occurs twice is one bucket, and no record is
+// missing between two buckets.
 func testBucketsAcrossChanges(t *testing.T, open Opener) {
 	w := newWorld(t, open, counted())
 	var in []store.Input

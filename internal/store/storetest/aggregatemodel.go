@@ -18,8 +18,7 @@ import (
 	"pdpp/internal/timebucket"
 )
 
-// Counted declares aggregations for most fields; what remains is looked up in other
-// ways.
+// Counted declares aggregations for most fields; the others have no index entries.
 func (m *Model) Counted(t *rapid.T) {
 	m.w.tb = t
 	m.decl = someDecl(t)
@@ -68,7 +67,7 @@ type modelValue struct {
 	value any // nil: none
 }
 
-// Aggregated is what the store should answer, as Lines.
+// Aggregated returns what the store should answer, as Lines.
 func (m *Model) Aggregated(q Question, a query.Aggregate) []string {
 	byKey := map[string]*modelGroup{}
 	all := &modelGroup{}
@@ -147,7 +146,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// metric is the value of a group as it is written and as it is compared.
+// metric returns the value of a group as it is written and as it is compared.
 func (g *modelGroup) metric(m query.Metric) (string, any) {
 	sum, seen := new(big.Rat), map[string]bool{}
 	var best *modelValue
@@ -189,7 +188,7 @@ func (v *modelValue) beats(o *modelValue, m query.Metric) bool {
 	return cmp.Or(c, strings.Compare(v.row.ID, o.row.ID), strings.Compare(string(v.row.Connection), string(o.row.Connection))) < 0
 }
 
-// groupOf is the JSON text of the key a value counts under.
+// groupOf returns the JSON text of the key that a value counts under.
 func groupOf(a query.Aggregate, raw json.RawMessage) (key string, start time.Time) {
 	kind := a.Kind(a.Group)
 	v := indexedValue(kind, raw)
@@ -219,7 +218,7 @@ func groupOf(a query.Aggregate, raw json.RawMessage) (key string, start time.Tim
 	return string(text), start
 }
 
-// indexedValue is a value that is compared at all; nil when there is none.
+// indexedValue returns a value that has an index entry; nil when there is none.
 func indexedValue(kind pdpp.Kind, raw json.RawMessage) any {
 	v, ok := valueOf(kind, raw)
 	if text, isText := v.(string); !ok || isText && len(text) > store.MaxIndexed {

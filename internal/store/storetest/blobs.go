@@ -52,7 +52,7 @@ func (w *world) upload(c pdpp.ConnectionID, content string, n int) {
 	})
 }
 
-// in is a source of entries with fields that may be looked at.
+// in returns a source of entries with the fields that may refer to blobs.
 func (w *world) in(c pdpp.ConnectionID, fields ...string) query.BlobSource {
 	w.Helper()
 	s := query.BlobSource{Source: w.from(c, "entries")}
@@ -75,7 +75,7 @@ func (w *world) findBlob(content string, sources ...query.BlobSource) (b store.B
 	return b
 }
 
-// reaches compares whether a blob is found with what should be.
+// reaches checks whether a blob is found.
 func (w *world) reaches(when, content string, want bool, sources ...query.BlobSource) {
 	w.Helper()
 	b := w.findBlob(content, sources...)
@@ -135,7 +135,7 @@ func testBlobShapes(t *testing.T, open Opener) {
 	}
 }
 
-// testBlobInLongList: a list of references may be kept in pieces.
+// testBlobInLongList: a list of references may be stored in pieces.
 func testBlobInLongList(t *testing.T, open Opener) {
 	w := newWorld(t, open, photos())
 	var refs []string
@@ -165,13 +165,13 @@ func testBlobFields(t *testing.T, open Opener) {
 	w.reaches("another field", "one", false, w.in(connA, "pages"))
 	w.reaches("no field", "one", false, w.in(connA))
 	w.reaches("no source", "one", false)
-	// A field that is no blob reference never leads to one.
+	// No blob is found through a field that is not a blob reference.
 	w.ingest(connA, put("a", `{"tags":[`+ref("one")+`],"memo":"`+string(blobOf("one"))+`"}`, 2))
 	w.reaches("undeclared reference", "one", false, w.in(connA, "pages", "scan", "tags", "memo"))
 }
 
-// testBlobVisibility: a record outside the grant's time or resources leads to no
-// blob (REC-28, REC-29).
+// testBlobVisibility: no blob is found through a record outside the grant's time or
+// resources (REC-28, REC-29).
 func testBlobVisibility(t *testing.T, open Opener) {
 	w := newWorld(t, open, photos())
 	w.upload(connA, "one", 0)
@@ -198,8 +198,8 @@ func testBlobVisibility(t *testing.T, open Opener) {
 	}
 }
 
-// testBlobConnection: the upload ties a blob to a connection (B-9), and a record
-// of another one does not lead to it.
+// testBlobConnection: an upload belongs to a connection (B-9); it is not found through a
+// record of another one.
 func testBlobConnection(t *testing.T, open Opener) {
 	w := newWorld(t, open, photos())
 	a, b := w.in(connA, "scan"), w.in(connB, "scan")
@@ -240,7 +240,7 @@ func testBlobSubjects(t *testing.T, open Opener) {
 	})
 }
 
-// testBlobAgain: the last upload says the type.
+// testBlobAgain: the last upload determines the type.
 func testBlobAgain(t *testing.T, open Opener) {
 	w := newWorld(t, open, photos())
 	w.ingest(connA, put("a", `{"scan":`+ref("one")+`}`, 1))
@@ -254,7 +254,7 @@ func testBlobAgain(t *testing.T, open Opener) {
 	}
 }
 
-// testBlobReindex: what a field refers to follows its declaration (M-11).
+// testBlobReindex: references follow the declaration of their field (M-11).
 func testBlobReindex(t *testing.T, open Opener) {
 	w := newWorld(t, open, entries().with("scan object"))
 	w.upload(connA, "one", 0)
@@ -272,8 +272,8 @@ func testBlobReindex(t *testing.T, open Opener) {
 	w.reaches("another record", "one", false, w.in(connA, "scan"))
 }
 
-// testBlobBeforeReindex: while references are indexed, no answer tells which blobs there
-// are beside those that a visible record leads to.
+// testBlobBeforeReindex: while references are re-indexed, no answer reveals blobs other
+// than those that a visible record refers to.
 func testBlobBeforeReindex(t *testing.T, open Opener) {
 	w := newWorld(t, open, photos())
 	w.upload(connA, "shown", 0)
@@ -292,7 +292,7 @@ func testBlobBeforeReindex(t *testing.T, open Opener) {
 	w.reaches("in other fields", "never uploaded", false, w.in(connA, "pages"))
 }
 
-// sweep goes through all uploads, n seconds after the start.
+// sweep checks all uploads, n seconds after the start.
 func (w *world) sweep(n int) (unneeded []store.Blob) {
 	w.Helper()
 	return w.sweepAs(store.Sweep{Limit: 1000, Now: at(n), Grace: 100 * time.Second})
@@ -303,7 +303,7 @@ func (w *world) sweepAs(s store.Sweep) (unneeded []store.Blob) {
 	w.update(func(tx store.Tx) error {
 		swept, err := tx.SweepBlobs(s)
 		if swept.Next != nil {
-			w.Errorf("a sweep of few uploads goes on at %+v", *swept.Next)
+			w.Errorf("a sweep of few uploads continues at %+v", *swept.Next)
 		}
 		unneeded = swept.Unneeded
 		return err
@@ -311,7 +311,7 @@ func (w *world) sweepAs(s store.Sweep) (unneeded []store.Blob) {
 	return unneeded
 }
 
-// kept compares whether an upload for any connection is known.
+// kept checks whether there is an upload for any connection.
 func (w *world) kept(when, content string, want bool) {
 	w.Helper()
 	w.view(func(v store.View) error {
@@ -327,7 +327,7 @@ func (w *world) kept(when, content string, want bool) {
 	})
 }
 
-// testSweep: an upload goes when nothing referred to it for the whole time (B-9).
+// testSweep: an upload is removed when nothing referred to it for the whole time (B-9).
 func testSweep(t *testing.T, open Opener) {
 	w := newWorld(t, open, photos())
 	w.upload(connA, "one", 0)
@@ -408,7 +408,7 @@ func testSweepSteps(t *testing.T, open Opener) {
 	}
 }
 
-// testSweepUnneeded: a content is named when its last upload goes, once.
+// testSweepUnneeded: content is returned once, when its last upload is removed.
 func testSweepUnneeded(t *testing.T, open Opener) {
 	w := newWorld(t, open, photos())
 	w.upload(connA, "one", 0)
@@ -427,7 +427,7 @@ func testSweepUnneeded(t *testing.T, open Opener) {
 	}
 }
 
-// testSweepAnew: what was noted before does not count after a sweep that begins anew.
+// testSweepAnew: earlier marks do not count after a sweep with Anew.
 func testSweepAnew(t *testing.T, open Opener) {
 	w := newWorld(t, open, photos())
 	w.upload(connA, "one", 0)

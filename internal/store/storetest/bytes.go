@@ -54,8 +54,8 @@ func exactly(t *testing.T, w *world, bodies []string) {
 
 func testExactBodies(t *testing.T, open Opener) { exactly(t, newWorld(t, open), oddBodies) }
 
-// testExactLongBodies repeats it with a long value in front and behind: taking it
-// out must not touch the rest.
+// testExactLongBodies repeats it with a long value before and after: cutting it out must
+// not change the rest.
 func testExactLongBodies(t *testing.T, open Opener) {
 	long := `"` + strings.Repeat("long ", store.LongValue/4) + `"`
 	var bodies []string

@@ -17,7 +17,7 @@ import (
 )
 
 var changeTests = []test{
-	{"what is told", testToldChanges},
+	{"what is told", testReportedChanges},
 	{"hidden fields", testHiddenChanges},
 	{"hidden long values", testHiddenLong},
 	{"moves in time", testTimeChanges},
@@ -36,9 +36,9 @@ var changeTests = []test{
 // allOf follows everything on both connections.
 func (w *world) allOf() *follower { return w.follow(query.Projection{All: true}, w.both) }
 
-// testToldChanges: each record once, at its last change, in the order of changes;
-// what came and went in between is not mentioned (REC-34, REC-35).
-func testToldChanges(t *testing.T, open Opener) {
+// testReportedChanges: each record once, at its last change, in the order of changes;
+// a record that was added and removed in between is not reported (REC-34, REC-35).
+func testReportedChanges(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	f := w.allOf()
 	f.expect()
@@ -60,8 +60,8 @@ func testToldChanges(t *testing.T, open Opener) {
 	fresh.expect("a@cin_b")
 }
 
-// testHiddenChanges: a change of fields that are not shown is not told; a shown
-// one is, whatever else changes before or after it (REC-34).
+// testHiddenChanges: a change of hidden fields is not reported; a change of shown fields
+// is, whatever else changes before or after it (REC-34).
 func testHiddenChanges(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	f := w.follow(named("memo"), w.both)
@@ -81,7 +81,7 @@ func testHiddenChanges(t *testing.T, open Opener) {
 	nothing.expect("c@cin_a")
 }
 
-// testHiddenLong: how many long values stand before a shown one is no part of it.
+// testHiddenLong: the number of long values before a shown one is not part of it.
 func testHiddenLong(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	f := w.follow(named("note"), w.both)
@@ -108,8 +108,8 @@ func (w *world) within(field string, since, until time.Time) func() []query.Sour
 // due is a record with a consent time.
 func due(id, day, more string) store.Input { return put(id, `{"due":"`+day+`"`+more+`}`, 1) }
 
-// testTimeChanges: leaving the range is told as such, coming in as a record, and
-// what happens outside not at all (REC-35).
+// testTimeChanges: a record that leaves the range is reported as out of scope, one that
+// enters it as a record, and changes outside are not reported (REC-35).
 func testTimeChanges(t *testing.T, open Opener) {
 	const in, out = "2026-02-10", "2026-05-01"
 	w := newWorld(t, open)
@@ -120,7 +120,7 @@ func testTimeChanges(t *testing.T, open Opener) {
 	f.expect("c@cin_a", "out a@cin_a")
 	w.ingest(connA, due("a", out, `,"memo":"hidden"`), drop("never", 2), due("b", "2026-02-11", ""))
 	f.expect()
-	// What happens to b after it left is not told: neither the edit nor the deletion.
+	// Changes of b after it left are not reported: neither the edit nor the deletion.
 	w.ingest(connA, due("b", out, ""), due("c", in, `,"memo":"m"`), due("b", out, `,"memo":"n"`), drop("b", 3))
 	f.expect("out b@cin_a", "c@cin_a")
 	w.ingest(connA, due("c", out, `,"memo":"m"`), due("c", in, `,"memo":"m"`)) // out and in again
@@ -157,8 +157,8 @@ func testResourceChanges(t *testing.T, open Opener) {
 	none.expect()
 }
 
-// testAfterHorizon: a session tells the state at its horizon at most; what happens
-// while it is read comes in the next one, and is not lost.
+// testAfterHorizon: a session reports changes up to its horizon; those made while it is
+// read are in the next session.
 func testAfterHorizon(t *testing.T, open Opener) {
 	const in, out = "2026-02-10", "2026-05-01"
 	for _, c := range []struct {
@@ -195,8 +195,8 @@ func testAfterHorizon(t *testing.T, open Opener) {
 	}
 }
 
-// testBusyRecord: a record that is written while a session is read is told by it
-// all the same, and again by the next one.
+// testBusyRecord: a record that is written while a session is read is reported by that
+// session, and again by the next one.
 func testBusyRecord(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	f := w.allOf()
@@ -209,8 +209,8 @@ func testBusyRecord(t *testing.T, open Opener) {
 	f.expect("b@cin_a")
 }
 
-// testSnapshotUnderWrites: records that were not there at the horizon take no room
-// on a page, also when there are more of them than a page holds.
+// testSnapshotUnderWrites: records that were added after the horizon do not count on a
+// page, even when there are more of them than fit on one.
 func testSnapshotUnderWrites(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	for _, c := range []pdpp.ConnectionID{connA, connB} {
@@ -233,7 +233,7 @@ func testSnapshotUnderWrites(t *testing.T, open Opener) {
 	f.want()
 }
 
-// testRemovedFacts: when a record was deleted, and when that became known.
+// testRemovedFacts: when a record was deleted, and when that was committed.
 func testRemovedFacts(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{"due":"2026-02-10"}`, 1), put("b", `{"due":"2026-02-10"}`, 1))
@@ -269,8 +269,8 @@ func testRemovedFacts(t *testing.T, open Opener) {
 	}
 }
 
-// testScanLimit: a page ends after so many changes, told or not, and goes on after
-// them.
+// testScanLimit: a page ends after a number of changes, reported or not, and the next
+// one continues there.
 func testScanLimit(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	f := w.follow(named("memo"), w.both)
@@ -289,8 +289,8 @@ func testScanLimit(t *testing.T, open Opener) {
 	f.want()
 }
 
-// testPruned: old changes go, and with them what began before (REC-37). Current
-// state needs no log.
+// testPruned: old changes are removed, and sessions that began before them fail (REC-37).
+// Current state needs no log.
 func testPruned(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	b := w.binding(connA, "entries")
@@ -321,8 +321,8 @@ func testPruned(t *testing.T, open Opener) {
 	prune(21, 1, 1)
 	prune(21, 100, 1)
 	prune(21, 100, 0)
-	if err := old.session(everything, nil); !errors.Is(err, store.ErrForgotten) {
-		t.Errorf("a session from before the pruned changes = %v, want ErrForgotten", err)
+	if err := old.session(everything, nil); !errors.Is(err, store.ErrPruned) {
+		t.Errorf("a session from before the pruned changes = %v, want ErrPruned", err)
 	}
 	young.expect("c@cin_a", "d@cin_a")
 	prune(26, 100, 0) // c is younger, and everything after it stays
@@ -334,9 +334,9 @@ func testPruned(t *testing.T, open Opener) {
 	old.expect("e@cin_a")
 }
 
-// testOtherTimeField: the log knows former consent times alone. A reader who is
-// narrowed by another field starts from the beginning, and so does one across a
-// declaration of another consent time, also when it was taken back.
+// testOtherTimeField: the log has former consent times only. A reader that is narrowed by
+// another field starts from the beginning, and so does one across a declaration of
+// another consent time, even when that was reverted.
 func testOtherTimeField(t *testing.T, open Opener) {
 	const in, out = "2026-02-10", "2026-05-01"
 	w := newWorld(t, open)
@@ -344,7 +344,7 @@ func testOtherTimeField(t *testing.T, open Opener) {
 	free := w.follow(named("memo"), w.both)
 	forgotten := func(want bool) {
 		t.Helper()
-		if err := f.session(everything, nil); errors.Is(err, store.ErrForgotten) != want {
+		if err := f.session(everything, nil); errors.Is(err, store.ErrPruned) != want {
 			t.Errorf("session = %v, want forgotten %t", err, want)
 		}
 	}
@@ -370,7 +370,7 @@ func testOtherTimeField(t *testing.T, open Opener) {
 	forgotten(false)
 }
 
-// testChangesOfTwoSubjects: the same names, and nothing of the other is told.
+// testChangesOfTwoSubjects: with the same names, no change of the other is reported.
 func testChangesOfTwoSubjects(t *testing.T, open Opener) {
 	ann := newWorld(t, open)
 	bea := subjectIn(t, ann.store, "bea")

@@ -35,7 +35,7 @@ func entries() decl {
 	}
 }
 
-// without is d without a field and all that is declared about it.
+// without returns d without a field and everything declared about it.
 func (d decl) without(field string) decl {
 	drop := func(list []string) (out []string) {
 		for _, s := range list {
@@ -49,7 +49,7 @@ func (d decl) without(field string) decl {
 	return d
 }
 
-// with is d with a field declared anew, at the end.
+// with returns d with a field added, or declared again, at the end.
 func (d decl) with(field string) decl {
 	name, _, _ := strings.Cut(field, " ")
 	had := d
@@ -118,7 +118,7 @@ func blobSchema(list bool) object {
 	return object{"type": []string{"array", "null"}, "items": one}
 }
 
-// declare makes a manifest.
+// declare returns a manifest.
 func declare(t tb, connector string, decls ...decl) *pdpp.Manifest {
 	t.Helper()
 	var streams []string

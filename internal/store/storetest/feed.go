@@ -16,7 +16,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// follower keeps a copy of what a query shows, by reading changes alone.
+// follower maintains a copy of what a query shows, by reading changes only.
 type follower struct {
 	w       *world
 	sources func() []query.Source // for the current declaration
@@ -36,13 +36,12 @@ func (w *world) follow(shown query.Projection, sources func() []query.Source) *f
 // named shows some fields.
 func named(names ...string) query.Projection { return query.Projection{Names: names} }
 
-// catchUp reads one session in pages of a size. between is called between two
-// pages. A log that does not reach back is followed by a start from the beginning,
-// as readers do.
+// catchUp reads one session in pages of a size. between is called between two pages.
+// After ErrPruned it starts from the beginning, as readers do.
 func (f *follower) catchUp(size int, between func()) {
 	f.w.Helper()
 	err := f.session(size, between)
-	if errors.Is(err, store.ErrForgotten) {
+	if errors.Is(err, store.ErrPruned) {
 		f.begun = false
 		err = f.session(size, between)
 	}
@@ -137,7 +136,7 @@ func (f *follower) note(v store.View, into map[string]string, sources []query.So
 	return err
 }
 
-// cut is the shown part of a body, with its names in order.
+// cut returns the shown part of a body, with its names in order.
 func (f *follower) cut(body string) string {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(body), &all); err != nil {
@@ -160,7 +159,7 @@ func (f *follower) want() {
 	}
 }
 
-// expect reads one session and compares what it told.
+// expect reads one session and compares what it reported.
 func (f *follower) expect(want ...string) {
 	f.w.Helper()
 	f.catchUp(everything, nil)
@@ -170,9 +169,9 @@ func (f *follower) expect(want ...string) {
 	f.want()
 }
 
-// testFollowers: whatever is written, also between two pages, a copy kept by
-// reading changes ends up equal to the list (REC-35), and nobody is told of a
-// record that was never visible to them.
+// testFollowers: whatever is written, also between two pages, a copy maintained by
+// reading changes becomes equal to the list (REC-35), and no follower gets a record that
+// was never visible to it.
 func testFollowers(t *testing.T, open Opener) {
 	t.Parallel()
 	s := open(t)
@@ -242,7 +241,7 @@ func (m *Model) follower(t *rapid.T) *followed {
 	return f
 }
 
-// look notes what is visible now.
+// look records what is visible now.
 func (f *followed) look(m *Model) {
 	q := f.question
 	q.List.Sources = f.sources()

@@ -28,8 +28,8 @@ type cond struct {
 	operand string
 }
 
-// found runs conditions in every order, checks that Count and Get agree, and
-// gives the ids in ascending order.
+// found runs conditions in every order, checks that Count and Get agree, and returns the
+// ids in ascending order.
 func (w *world) found(src query.Source, conds ...cond) []string {
 	w.Helper()
 	for _, c := range conds {
@@ -151,7 +151,7 @@ func testSeveralConditions(t *testing.T, open Opener) {
 	})
 }
 
-// testKeyField: a filter on the key field looks at the data, which may lack it.
+// testKeyField: a filter on the key field tests the data, where the field may be missing.
 func testKeyField(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{"id":"a"}`, 1), put("b", `{"memo":"b"}`, 2), put("c", `{"id":null}`, 3),
@@ -172,8 +172,8 @@ func testKeyField(t *testing.T, open Opener) {
 	})
 }
 
-// testLongOperands: the longest operand that may be asked for is found (REC-18),
-// a value beyond it equals nothing.
+// testLongOperands: the longest allowed operand is found (REC-18); no operand equals a
+// longer value.
 func testLongOperands(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	exact, wide := strings.Repeat("x", store.MaxIndexed), strings.Repeat("é", store.MaxIndexed/2)

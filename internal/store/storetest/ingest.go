@@ -80,7 +80,7 @@ func testBatchOfOneRecord(t *testing.T, open Opener) {
 	}
 }
 
-// testUpdateMoves: all that a record is found by follows its content.
+// testUpdateMoves: index entries follow the content of a record.
 func testUpdateMoves(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA,
@@ -229,7 +229,7 @@ func testStale(t *testing.T, open Opener) {
 	})
 }
 
-// testDeleteUpTo: what comes in or changes after the change that is named stays.
+// testDeleteUpTo: records that are added or changed after the named change stay.
 func testDeleteUpTo(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{}`, 1), put("b", `{}`, 1))

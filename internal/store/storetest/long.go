@@ -144,8 +144,7 @@ func testLongUpdates(t *testing.T, open Opener) {
 	}
 }
 
-// testLongStops: reading a window touches no more pieces than it needs, also
-// while a list is under way.
+// testLongStops: reading a window reads no more pieces than it needs, also during a list.
 func testLongStops(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	body := `{"memo":"` + strings.Repeat("x", 5*store.LongValue) + `"}`
@@ -177,7 +176,7 @@ func testLongStops(t *testing.T, open Opener) {
 	}
 }
 
-// testLongFrom: reading may begin at any character, with the piece that holds it.
+// testLongFrom: reading may begin at any character, with the piece that contains it.
 func testLongFrom(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	text := strings.Repeat("äb\\n", 3*store.PieceChars)

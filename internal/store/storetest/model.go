@@ -13,8 +13,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// Model is a subject of a store together with what it should hold, in a map. It
-// compares values with math/big and time, not with the store's encodings.
+// Model is a subject of a store together with its expected content, in a map. It compares
+// values with math/big and time, not with the store's encodings.
 type Model struct {
 	w       *world
 	decl    decl
@@ -48,7 +48,7 @@ func NewModel(t T, s store.Store, name string) *Model {
 	}
 }
 
-// Answer is what the store should list: all records that meet the question, from
+// Answer returns what the store should list: all records that match the question, from
 // the start of the order.
 func (m *Model) Answer(q Question) []Row {
 	stream := q.List.Sources[0].Stream
@@ -125,7 +125,7 @@ func (r modelRecord) sortValue(s *pdpp.Stream, by query.OrderBy) any {
 	return nil
 }
 
-// compare follows REC-7: value, id, connection; no value is last either way.
+// compare follows REC-7: value, id, connection; missing values are last either way.
 func (a sortable) compare(b sortable, desc bool) int {
 	c := 0
 	switch {
@@ -143,7 +143,7 @@ func (a sortable) compare(b sortable, desc bool) int {
 	return c
 }
 
-// valueOf reads a JSON value as kind; false when it is no such value.
+// valueOf reads a JSON value as kind; false when it is not of that kind.
 func valueOf(kind pdpp.Kind, raw json.RawMessage) (any, bool) {
 	if len(raw) == 0 {
 		return nil, false

@@ -123,7 +123,8 @@ func testPaging(t *testing.T, open Opener) {
 	}
 }
 
-// testHasMore: more is exact (REC-10), whatever the limit and the caller take.
+// testHasMore: more is exact (REC-10), whatever the limit is and however many the caller
+// takes.
 func testHasMore(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	for i := range 5 {

@@ -49,8 +49,8 @@ func packageToken(w *world, id pdpp.TokenID, pack pdpp.PackageID) store.Token {
 	}
 }
 
-// packageWorld has the package gpkg_1 of the grants grt_b and grt_a, in this order,
-// with its token; and beside it a grant that is in no package.
+// packageWorld has the package gpkg_1 of the grants grt_b and grt_a, in this order, with
+// its token; and a grant that is in no package.
 func packageWorld(t *testing.T, open Opener) *world {
 	w := newWorld(t, open)
 	w.update(func(tx store.Tx) error {
@@ -71,7 +71,7 @@ func packageWorld(t *testing.T, open Opener) *world {
 	return w
 }
 
-// create tries to make a package.
+// create tries to create a package.
 func (w *world) create(p store.Package, members ...store.NewMember) error {
 	w.Helper()
 	return w.store.Update(w.Context(), func(tx store.Tx) error {
@@ -133,7 +133,7 @@ func testPackage(t *testing.T, open Opener) {
 	})
 }
 
-// testRefusedMembers: what H-16 and H-82 refuse makes no package.
+// testRefusedMembers: grants that H-16 and H-82 refuse do not become a package.
 func testRefusedMembers(t *testing.T, open Opener) {
 	w := packageWorld(t, open)
 	bea := subjectIn(t, w.store, "bea")
@@ -277,7 +277,7 @@ func testPackagePrincipal(t *testing.T, open Opener) {
 	})
 }
 
-// testRevokedMember: the next read of the members knows it (H-84).
+// testRevokedMember: the next read of the members returns the revocation (H-84).
 func testRevokedMember(t *testing.T, open Opener) {
 	w := packageWorld(t, open)
 	w.update(func(tx store.Tx) error {
@@ -319,7 +319,7 @@ func testPackageRevocation(t *testing.T, open Opener) {
 				t.Errorf("grant %s was revoked at %v, want %v; %v", id, g.RevokedAt, want, err)
 			}
 		}
-		// The token itself lives on, so that its holder hears why (H-49).
+		// The token itself stays valid, so that its holder gets the reason (H-49).
 		p, err := v.Token(store.HashToken("pack"))
 		if err == nil && (!p.Live(at(71)) || !p.Package.Revoked) {
 			t.Errorf("Token of a revoked package = %+v", p)
@@ -335,8 +335,8 @@ func testPackageRevocation(t *testing.T, open Opener) {
 	}
 }
 
-// testPackageTouch: a read through a package is a use of the package and of the one
-// grant that was read with.
+// testPackageTouch: a read through a package is a use of the package and of the grant
+// that authorized it.
 func testPackageTouch(t *testing.T, open Opener) {
 	w := packageWorld(t, open)
 	w.update(func(tx store.Tx) error {
@@ -356,7 +356,7 @@ func testPackageTouch(t *testing.T, open Opener) {
 	})
 }
 
-// testPackagesOfOthers: an id is no key to another subject's packages (C-21).
+// testPackagesOfOthers: an id does not give access to another subject's packages (C-21).
 func testPackagesOfOthers(t *testing.T, open Opener) {
 	w := packageWorld(t, open)
 	bea := subjectIn(t, w.store, "bea")

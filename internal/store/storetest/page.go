@@ -43,7 +43,7 @@ func page(v store.View, q query.List) (rows []Row, next *query.Position, err err
 	return rows, next, err
 }
 
-// whole puts the long values of a record back in place, as readers do.
+// whole replaces the stubs of a record by its long values, as readers do.
 func whole(v store.View, r *store.Record) (string, error) {
 	if bytes.IndexByte(r.Body, 0) < 0 {
 		return string(r.Body), nil
@@ -82,7 +82,7 @@ func (w *world) list(q query.List) []Row {
 	return rows
 }
 
-// pages reads all records of a query in pages, each in a View of its own.
+// pages reads all records of a query in pages, each in its own View.
 func (w *world) pages(q query.List, size int) []Row {
 	w.Helper()
 	q.Subject, q.Limit = w.subject, size
@@ -130,8 +130,8 @@ func (w *world) get(id string, sources ...query.Source) []Row {
 	return rows
 }
 
-// ids are the record ids of rows, with the connection's letter where a test
-// reads from several.
+// ids returns the record ids of rows, with the connection's letter where a test reads
+// from several.
 func ids(rows []Row) []string {
 	out := make([]string, 0, len(rows))
 	for _, r := range rows {

@@ -19,9 +19,9 @@ var propertyTests = []test{
 	{"pages under writes", testPagesUnderWrites},
 }
 
-// testEqualsMap: after any operations, any question is answered as by a map. All
-// runs share a store, each with a subject of its own, so they also check that
-// subjects do not meet.
+// testEqualsMap: after any operations, the store answers any question like a map. All
+// runs share a store, each with its own subject, so they also check that subjects are
+// separate.
 func testEqualsMap(t *testing.T, open Opener) {
 	t.Parallel()
 	s := open(t)

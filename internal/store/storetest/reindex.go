@@ -29,7 +29,7 @@ var reindexTests = []test{
 	{"connection added later", testLateConnection},
 }
 
-// testNewField: a new declaration takes effect at once for what is stored (M-11).
+// testNewField: a new declaration applies to stored records (M-11).
 func testNewField(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	long := strings.Repeat("long ", store.LongValue)
@@ -104,8 +104,8 @@ func testAnotherType(t *testing.T, open Opener) {
 	})
 }
 
-// testAnotherKey: what identifies records cannot change under them; nor can the
-// source behind a connector key.
+// testAnotherKey: the primary key of a stream with records cannot change, nor the source
+// of a connector key.
 func testAnotherKey(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{"id":"a","memo":"x"}`, 1), put("x", `{"memo":"y"}`, 2))
@@ -157,8 +157,8 @@ func testDroppedStream(t *testing.T, open Opener) {
 	}
 }
 
-// testWritesAfterReindex: entries made by a re-index are taken out by the next
-// change of the record.
+// testWritesAfterReindex: the next change of a record removes the entries that a re-index
+// made.
 func testWritesAfterReindex(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{"extra":"x","memo":"m","posted_at":"2026-01-01"}`, 1), put("b", `{"extra":"x"}`, 1))
@@ -217,7 +217,7 @@ func rebuilding(t *testing.T, what string, err error) {
 	}
 }
 
-// tryList lists and gives the ids.
+// tryList lists and returns the ids.
 func (w *world) tryList(q query.List) (got []string, err error) {
 	q.Subject, q.Limit = w.subject, 100
 	err = w.store.View(w.Context(), func(v store.View) error {
@@ -230,8 +230,8 @@ func (w *world) tryList(q query.List) (got []string, err error) {
 	return got, err
 }
 
-// testReadsBeforeReindex: reads that do not depend on what changed go on; others are
-// refused, and never answered from stale entries (M-11).
+// testReadsBeforeReindex: reads that do not depend on stale entries work; others are
+// refused (M-11).
 func testReadsBeforeReindex(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{"extra":"x","memo":"m","amount":2}`, 1), put("b", `{"extra":"y","memo":"m","amount":1}`, 2))
@@ -267,7 +267,7 @@ func testReadsBeforeReindex(t *testing.T, open Opener) {
 }
 
 // testWritesBeforeReindex: records that were indexed under several layouts are changed
-// and deleted before they were indexed anew, and leave nothing.
+// and deleted before they are re-indexed, and leave no entries.
 func testWritesBeforeReindex(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	data := `{"extra":"x","memo":"old","note":"words","posted_at":"2026-01-01","amount":1}`
@@ -333,7 +333,7 @@ func testTimeBeforeReindex(t *testing.T, open Opener) {
 	}
 }
 
-// testSearchBeforeReindex: a search says that it may miss records (Q-12).
+// testSearchBeforeReindex: a search reports that it may miss records (Q-12).
 func testSearchBeforeReindex(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{"memo":"rent","parent":"rent"}`, 1))

@@ -151,7 +151,7 @@ func testPrincipal(t *testing.T, open Opener) {
 	})
 }
 
-// principalOf is what presenting a token that is not revoked yields.
+// principalOf returns the principal of a token that is not revoked.
 func principalOf(k store.Token, generation int64) store.Principal {
 	return store.Principal{
 		ID: k.ID, Kind: k.Kind, Subject: k.Subject, Audience: k.Audience, ExpiresAt: k.ExpiresAt, Generation: generation,
@@ -177,7 +177,7 @@ func testRevocation(t *testing.T, open Opener) {
 		})
 	}
 	w.view(func(v store.View) error {
-		// The store judges nothing: a revoked token is found, with its facts.
+		// The store does not check validity: it returns a revoked token with its state.
 		p, err := v.Token(store.HashToken("one"))
 		if err != nil || p.Grant == nil || !p.Grant.Revoked || p.Revoked {
 			t.Errorf("Token of a revoked grant = %+v, %v", p, err)
@@ -231,7 +231,7 @@ func testTouch(t *testing.T, open Opener) {
 	})
 }
 
-// testRightsOfOthers: an id is no key to another subject's rights (C-21).
+// testRightsOfOthers: an id does not give access to another subject's rights (C-21).
 func testRightsOfOthers(t *testing.T, open Opener) {
 	w := rightsWorld(t, open)
 	bea := subjectIn(t, w.store, "bea")

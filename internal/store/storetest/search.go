@@ -14,7 +14,6 @@ import (
 	"pdpp/internal/analyzer"
 	"pdpp/internal/query"
 	"pdpp/internal/store"
-	"pdpp/internal/store/sqlgen"
 )
 
 var searchTests = []test{
@@ -37,7 +36,7 @@ var searchTests = []test{
 	{"equals a model", testSearchEqualsModel},
 }
 
-// search runs a search in a View of its own.
+// search runs a search in its own View.
 func (w *world) search(q query.Search) []Found {
 	w.Helper()
 	q.Subject = w.subject
@@ -56,7 +55,7 @@ func (w *world) search(q query.Search) []Found {
 	return out
 }
 
-// words searches memo and note of sources and gives "id@connection" of the matches.
+// words searches memo and note of sources and returns "id@connection" of the matches.
 func (w *world) words(text string, sources ...query.Source) string {
 	w.Helper()
 	q := query.Search{Terms: analyzer.Query(text)}
@@ -154,7 +153,7 @@ func testTimesAndLength(t *testing.T, open Opener) {
 	}
 }
 
-// testMatchedFields: the index knows which fields of a match hold a term.
+// testMatchedFields: Matched reports which fields of a match contain a term.
 func testMatchedFields(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	long := strings.Repeat("word ", 20_000)
@@ -188,7 +187,7 @@ func testMatchedFields(t *testing.T, open Opener) {
 	}
 }
 
-// testOldest: a search from a match on gives it and what is newer.
+// testOldest: a search from a match on finds it and newer ones.
 func testOldest(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	for i := range 6 {
@@ -283,17 +282,20 @@ func (w *world) filtered(src query.Source, conds []cond) string {
 	return strings.ReplaceAll(w.words("rent", src), "@a", "")
 }
 
-// testFewAndMany: under a time constraint few records are read one by one, many are
-// looked up by their words. Both find the same, with the same counts.
+// manyRecords is more than any store reads one by one for a search.
+const manyRecords = 2200
+
+// testFewAndMany: under a time range a store may read few records one by one, and look
+// up many by their words. Both find the same, with the same counts.
 func testFewAndMany(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	var in []store.Input
-	for i := range sqlgen.Gather + 200 {
+	for i := range manyRecords {
 		memo := "tea"
 		if i%100 == 0 {
 			memo = "rent rent"
 		}
-		when := fmt.Sprintf(`"2026-01-%02dT00:00:00Z"`, i*28/(sqlgen.Gather+200)+1)
+		when := fmt.Sprintf(`"2026-01-%02dT00:00:00Z"`, i*28/manyRecords+1)
 		in = append(in, put(fmt.Sprintf("r%04d", i), `{"memo":"`+memo+`","note":"tea","pieces":`+fmt.Sprint(i%3)+`,"posted_at":`+when+`,"due":`+when+`,"seen_at":`+when+`}`, i))
 	}
 	w.ingest(connA, in...)
@@ -303,7 +305,7 @@ func testFewAndMany(t *testing.T, open Opener) {
 			few, many := w.inTime(field, 8, conds), w.inTime(field, 40, conds)
 			var want []Found
 			for _, f := range many {
-				if f.ID < fmt.Sprintf("r%04d", (sqlgen.Gather+200)*7/28) {
+				if f.ID < fmt.Sprintf("r%04d", manyRecords*7/28) {
 					want = append(want, f)
 				}
 			}
@@ -327,8 +329,7 @@ func (w *world) inTime(field string, until int, conds []cond) []Found {
 	return w.search(query.Search{Terms: []string{"rent", "tea"}, Sources: []query.SearchSource{searched(src, "memo", "note")}})
 }
 
-// testHashes: words are told apart by themselves, not by a short hash that some
-// everyday words share.
+// testHashes: words are distinguished even if they share a short hash.
 func testHashes(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{"memo":"liquid liquid liquid costarring"}`, 1), put("b", `{"memo":"costarring"}`, 2), put("c", `{"memo":"zinke altarage altarage"}`, 3))
@@ -378,7 +379,7 @@ func testSearchStops(t *testing.T, open Opener) {
 	}
 }
 
-// testMatchedRecord: a match is the record, long values and all.
+// testMatchedRecord: a match is the record, with its long values.
 func testMatchedRecord(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	body := `{"id":"a","memo":"rent","note":"` + strings.Repeat("long ", store.LongValue) + `","extra":[1]}`

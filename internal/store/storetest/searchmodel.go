@@ -29,11 +29,11 @@ type SearchQuestion struct {
 	Question
 }
 
-// someQueries have one word, several, and words that stand in different fields.
+// someQueries have one word, several, and words in different fields.
 var someQueries = []string{"x", "X y", "é", "ab", "x ab", "e AB", "2026 01", "y x", "nothing", "x nothing"}
 
-// SearchQuestion draws a search for the current manifest; false when it declares
-// nothing that could be searched.
+// SearchQuestion draws a search for the current manifest; false when no field is
+// searchable.
 func (m *Model) SearchQuestion(t *rapid.T) (q SearchQuestion, ok bool) {
 	m.w.tb = t
 	s := m.w.stream("entries")
@@ -49,7 +49,7 @@ func (m *Model) SearchQuestion(t *rapid.T) (q SearchQuestion, ok bool) {
 	return q, true
 }
 
-// searched is a source whose named fields are looked at.
+// searched returns a source whose named fields are searched.
 func searched(src query.Source, fields ...string) query.SearchSource {
 	out := query.SearchSource{Source: src}
 	for _, name := range fields {
@@ -58,7 +58,7 @@ func searched(src query.Source, fields ...string) query.SearchSource {
 	return out
 }
 
-// SearchAnswer is what the store should find, newest first.
+// SearchAnswer returns what the store should find, newest first.
 func (m *Model) SearchAnswer(q SearchQuestion) []Found {
 	type numbered struct {
 		Found

@@ -28,7 +28,7 @@ func testSearchAfterChanges(t *testing.T, open Opener) {
 	w.ingest(connA, drop("b", 5), put("c", `{"memo":"new"}`, 5), drop("c", 6), put("c", `{"memo":"old"}`, 6))
 	check("deleted", "old", "c@a a@b")
 	check("deleted", "new", "a@a")
-	// More than are taken out of the index one by one.
+	// More than are removed from the index one by one.
 	var in, out []store.Input
 	for i := range 60 {
 		in = append(in, put(fmt.Sprint("m", i), `{"memo":"many"}`, i))

@@ -6,10 +6,10 @@ import (
 	"pdpp/internal/store"
 )
 
-// Opener gives a fresh, empty store that is closed with the test.
+// Opener returns a new, empty store that is closed with the test.
 type Opener func(t *testing.T) store.Store
 
-// Run holds a store to the contract.
+// Run tests a store against the contract.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, group := range []struct {
 		name  string

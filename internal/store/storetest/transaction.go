@@ -61,8 +61,7 @@ func everythingOnce(w *world, tx store.Tx) error {
 	return err
 }
 
-// untouched checks that nothing of everythingOnce is there, and that it can be
-// done afterwards.
+// untouched checks that everythingOnce left nothing, and that it can be done afterwards.
 func untouched(w *world, generation int64) {
 	w.Helper()
 	w.view(func(v store.View) error {

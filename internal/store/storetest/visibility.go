@@ -94,7 +94,7 @@ func testTimeConstraint(t *testing.T, open Opener) {
 	}
 }
 
-// firstIf is s when the list starts with it.
+// firstIf returns s when the list starts with it.
 func firstIf(list, s string) string {
 	if strings.HasPrefix(list, s) {
 		return s
@@ -102,8 +102,8 @@ func firstIf(list, s string) string {
 	return ""
 }
 
-// testTimeFieldRetyped: a new declaration never widens a grant (M-11). A field
-// that holds no times any more gives no record a time.
+// testTimeFieldRetyped: a new declaration never widens a grant (M-11). When a field is no
+// longer a time, no record is visible.
 func testTimeFieldRetyped(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{"seen_at":"2026-02-01"}`, 1), put("b", `{"seen_at":"ÿÿÿÿ"}`, 2), put("c", `{"seen_at":1e9}`, 3))
@@ -129,8 +129,7 @@ func testTimeFieldRetyped(t *testing.T, open Opener) {
 	}
 }
 
-// testTwoSubjects: equal names everywhere, and still nobody sees the other
-// (C-21).
+// testTwoSubjects: with equal names everywhere, no subject sees the other (C-21).
 func testTwoSubjects(t *testing.T, open Opener) {
 	ann := newWorld(t, open)
 	bea := subjectIn(t, ann.store, "bea")
@@ -171,7 +170,8 @@ func testTwoSubjects(t *testing.T, open Opener) {
 	}
 }
 
-// testAbsentBindings: what is not connected has no records, and is no error.
+// testAbsentBindings: a connection that does not exist has no records, and is not an
+// error.
 func testAbsentBindings(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	src := query.Source{Connection: "cin_nowhere", Stream: w.stream("entries")}

@@ -22,7 +22,7 @@ type tb interface {
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// at is the n-th second of the tests' time.
+// at returns the n-th second of the tests' time.
 func at(n int) time.Time { return start.Add(time.Duration(n) * time.Second) }
 
 // world is one subject of a store.
@@ -39,8 +39,8 @@ const (
 	connB pdpp.ConnectionID = "cin_b"
 )
 
-// newWorld opens a store with one subject, the streams given (entries when none)
-// and two connections.
+// newWorld opens a store with one subject, the given streams (by default entries) and two
+// connections.
 func newWorld(t *testing.T, open Opener, decls ...decl) *world {
 	t.Helper()
 	return subjectIn(t, open(t), "ann", decls...)
@@ -72,14 +72,14 @@ func subjectIn(t tb, s store.Store, name string, decls ...decl) *world {
 	return w
 }
 
-// declare declares the streams anew and has all records indexed so.
+// declare replaces the manifest and re-indexes all records.
 func (w *world) declare(decls ...decl) {
 	w.Helper()
 	w.declareOnly(decls...)
 	w.reindex()
 }
 
-// declareOnly leaves the records as they were indexed.
+// declareOnly replaces the manifest without re-indexing.
 func (w *world) declareOnly(decls ...decl) {
 	w.Helper()
 	w.manifest = declare(w, "ledger", decls...)

@@ -23,9 +23,9 @@ type Conn struct {
 	mu     sync.Mutex // guards closed against Interrupt
 	closed bool
 
-	interrupted atomic.Bool   // by Interrupt, until Resume
-	fired       chan struct{} // Watch has interrupted
-	until       context.Context
+	interrupted atomic.Bool     // by Interrupt, until Resume
+	fired       chan struct{}   // Watch has interrupted
+	ctx         context.Context // of SetContext; nil: none
 }
 
 // Open opens the database file at path, creating it when absent.
@@ -34,8 +34,8 @@ func Open(path string) (*Conn, error) {
 }
 
 // OpenReadOnly opens the database file at path on a disk that cannot be written to.
-// immutable says that nobody writes to it elsewhere: it is read without locks, and
-// without a log that could be beside it.
+// immutable means that nobody else writes to it either: it is read without locks and
+// without its log.
 func OpenReadOnly(path string, immutable bool) (*Conn, error) {
 	uri := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro"
 	if immutable {
@@ -55,8 +55,7 @@ func connect(path string, flags int32) (*Conn, error) {
 	pp := libc.Xmalloc(c.tls, types.Size_t(unsafe.Sizeof(uintptr(0))))
 	defer libc.Xfree(c.tls, pp)
 
-	// One goroutine uses a connection at a time, so the engine's own mutexes
-	// would only cost.
+	// One goroutine uses a connection at a time, so the engine needs no mutexes.
 	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, pp, flags|sqlite3.SQLITE_OPEN_NOMUTEX, 0)
 	c.db = pointerAt(pp)
 	if rc != sqlite3.SQLITE_OK {
@@ -66,13 +65,13 @@ func connect(path string, flags int32) (*Conn, error) {
 	}
 	sqlite3.Xsqlite3_extended_result_codes(c.tls, c.db, 1)
 	c.keepPlans()
-	c.askUntil()
+	c.pollContext()
 	return c, nil
 }
 
-// keepPlans makes plans independent of the values that are bound. Otherwise some
-// statements, all with LIMIT ? and those of the text index among them, are prepared
-// anew whenever a value changes.
+// keepPlans makes plans independent of bound values. Otherwise some statements, such as
+// those with LIMIT ? and those of the text index, are prepared again whenever a value
+// changes.
 func (c *Conn) keepPlans() {
 	args := libc.NewVaList(int32(1), uintptr(0))
 	defer libc.Xfree(c.tls, args)
@@ -98,7 +97,7 @@ func (c *Conn) Close() error {
 		}
 	}
 	c.idle = nil
-	asked.Delete(c.db)
+	polled.Delete(c.db)
 	rc := sqlite3.Xsqlite3_close_v2(c.tls, c.db)
 	c.tls.Close()
 	if rc != sqlite3.SQLITE_OK {
@@ -108,15 +107,14 @@ func (c *Conn) Close() error {
 }
 
 // Interrupt makes the running statement, and every one until Resume, fail with an
-// error that IsInterrupt knows. It may be called from any goroutine, also after
-// Close.
+// interrupt error (IsInterrupt). It may be called from any goroutine, also after Close.
 func (c *Conn) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return
 	}
-	c.interrupted.Store(true) // the engine itself forgets it when nothing runs
+	c.interrupted.Store(true) // the engine ignores an interrupt when nothing runs
 	tls := libc.NewTLS()      // c.tls belongs to the goroutine that runs the statement
 	sqlite3.Xsqlite3_interrupt(tls, c.db)
 	tls.Close()
@@ -125,9 +123,9 @@ func (c *Conn) Interrupt() {
 // Resume ends the effect of Interrupt.
 func (c *Conn) Resume() { c.interrupted.Store(false) }
 
-// Watch interrupts the connection when ctx ends, until the returned function was
-// called. That function returns only when no interrupt is pending, so that none can
-// hit the connection's next user.
+// Watch interrupts the connection when ctx ends, until the returned function is called.
+// That function returns only when no interrupt is pending, so that none affects the
+// next user of the connection.
 func (c *Conn) Watch(ctx context.Context) (stop func()) {
 	if ctx.Done() == nil {
 		return func() {}
@@ -200,8 +198,8 @@ func (c *Conn) Query(sql string, args ...any) (*Stmt, error) {
 	return s, nil
 }
 
-// Prepare gives a statement for sql, from the cache when an idle one is there.
-// Close returns it to the cache.
+// Prepare returns a statement for sql, from the cache when it has an idle one. Close
+// returns it to the cache.
 func (c *Conn) Prepare(sql string) (*Stmt, error) {
 	if stmts := c.idle[sql]; len(stmts) > 0 {
 		s := stmts[len(stmts)-1]

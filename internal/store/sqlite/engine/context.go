@@ -9,42 +9,42 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Until makes statements fail with an error that IsInterrupt knows once ctx is done. It
-// costs next to nothing: the context is asked when a statement goes on, and now and then
-// while one runs. Watch also reaches what runs inside a single operation of the engine,
-// such as a checkpoint.
-func (c *Conn) Until(ctx context.Context) { c.until = ctx }
+// SetContext makes statements fail with an interrupt error once ctx is done. It costs
+// almost nothing: the context is checked at every Step, and every progressOps operations
+// within one. Watch also interrupts a single long operation of the engine, such as a
+// checkpoint.
+func (c *Conn) SetContext(ctx context.Context) { c.ctx = ctx }
 
-// Always ends the effect of Until.
-func (c *Conn) Always() { c.until = nil }
+// ClearContext ends the effect of SetContext.
+func (c *Conn) ClearContext() { c.ctx = nil }
 
-// askUntil makes the engine ask for the context of Until.
-func (c *Conn) askUntil() {
-	asked.Store(c.db, c)
+// pollContext makes the engine check the context of SetContext.
+func (c *Conn) pollContext() {
+	polled.Store(c.db, c)
 	sqlite3.Xsqlite3_progress_handler(c.tls, c.db, progressOps, isDonePointer, c.db)
 }
 
-// progressOps is how many operations of the engine pass before a context is asked: some
-// microseconds.
+// progressOps is how many operations of the engine pass between two checks of a context:
+// a few microseconds.
 const progressOps = 1000
 
-// asked are the open connections by their handles.
-var asked sync.Map // uintptr -> *Conn
+// polled maps the handles of open connections to them.
+var polled sync.Map // uintptr -> *Conn
 
 // isDone is called by the engine, in the goroutine that runs a statement of the
 // connection.
 func isDone(_ *libc.TLS, db uintptr) int32 {
-	if c, ok := asked.Load(db); ok && c.(*Conn).ended() {
+	if c, ok := polled.Load(db); ok && c.(*Conn).ended() {
 		return 1
 	}
 	return 0
 }
 
-// isDonePointer is isDone as the engine calls functions.
+// isDonePointer is isDone as a C function pointer.
 var isDonePointer = func() uintptr {
 	f := isDone
 	return *(*uintptr)(unsafe.Pointer(&f))
 }()
 
-// ended reports that the context of Until is done.
-func (c *Conn) ended() bool { return c.until != nil && c.until.Err() != nil }
+// ended reports whether the context of SetContext is done.
+func (c *Conn) ended() bool { return c.ctx != nil && c.ctx.Err() != nil }

@@ -120,13 +120,13 @@ func TestInterrupt(t *testing.T) {
 	<-done
 }
 
-// TestUntil: a statement that runs when its context ends is interrupted, one that comes
-// later does not begin, and what follows without the context is not touched.
-func TestUntil(t *testing.T) {
+// TestSetContext: a statement that runs when its context ends is interrupted, a later one
+// does not begin, and statements after ClearContext are not affected.
+func TestSetContext(t *testing.T) {
 	c := open(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	c.Until(ctx)
+	c.SetContext(ctx)
 	const endless = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT count(*) FROM n`
 	if err := c.Exec(endless); !IsInterrupt(err) || ctx.Err() == nil {
 		t.Errorf("an endless statement: %v with context %v, want an interrupt after its end", err, ctx.Err())
@@ -134,7 +134,7 @@ func TestUntil(t *testing.T) {
 	if err := c.Exec(`SELECT 1`); !IsInterrupt(err) {
 		t.Errorf("a statement after the end of the context: %v, want an interrupt", err)
 	}
-	c.Always()
+	c.ClearContext()
 	if err := c.Exec(`SELECT 1`); err != nil {
 		t.Errorf("a statement without the context: %v", err)
 	}
@@ -153,7 +153,7 @@ func TestErrorsAreTyped(t *testing.T) {
 	}
 }
 
-// TestPlansAreKept: another bound value does not make the engine prepare anew.
+// TestPlansAreKept: another bound value does not make the engine prepare again.
 func TestPlansAreKept(t *testing.T) {
 	c := open(t)
 	if err := c.Script(`CREATE TABLE t (a INTEGER PRIMARY KEY, b)`); err != nil {
@@ -174,8 +174,8 @@ func TestPlansAreKept(t *testing.T) {
 	}
 }
 
-// A database is opened for reading alone by any name a file can have, and nothing is
-// made where there is none.
+// TestOpenReadOnly: a database is opened by any name that a file can have, and none is
+// created.
 func TestOpenReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b?c#d%20e&f")
 	for _, immutable := range []bool{true, false} {

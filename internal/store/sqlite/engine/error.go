@@ -25,7 +25,7 @@ func hasCode(err error, primary int) bool {
 // IsBusy reports that a lock was not obtained within the busy timeout.
 func IsBusy(err error) bool { return hasCode(err, sqlite3.SQLITE_BUSY) }
 
-// IsInterrupt reports that Interrupt, or the context of Until, ended the statement.
+// IsInterrupt reports that Interrupt, or the context of SetContext, ended the statement.
 func IsInterrupt(err error) bool { return hasCode(err, sqlite3.SQLITE_INTERRUPT) }
 
 // IsConstraint reports a violated uniqueness or check.
@@ -34,5 +34,5 @@ func IsConstraint(err error) bool { return hasCode(err, sqlite3.SQLITE_CONSTRAIN
 // IsFull reports that the disk is full or the file may not grow.
 func IsFull(err error) bool { return hasCode(err, sqlite3.SQLITE_FULL) }
 
-// IsNotADatabase reports that the file is no SQLite database.
+// IsNotADatabase reports that the file is not an SQLite database.
 func IsNotADatabase(err error) bool { return hasCode(err, sqlite3.SQLITE_NOTADB) }

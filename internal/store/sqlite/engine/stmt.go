@@ -16,10 +16,10 @@ type Stmt struct {
 	conn *Conn
 	sql  string
 	ptr  uintptr
-	busy bool // taken from the cache and not yet given back
+	busy bool // taken from the cache and not yet returned
 
-	// Bound strings and blobs live in the engine's memory until Close: a block
-	// that is kept and refilled, and single allocations for what it cannot hold.
+	// Bound strings and blobs are in the engine's memory until Close: in a block
+	// that is reused, and in single allocations when they do not fit.
 	block     uintptr
 	blockSize int
 	blockUsed int
@@ -91,8 +91,8 @@ func (s *Stmt) Step() (bool, error) {
 	}
 }
 
-// Run executes the statement once, discarding rows, and readies it for new
-// binds. It is for writes that are repeated with other values.
+// Run executes the statement once, discards its rows, and resets it for new binds. It
+// is for writes that are repeated with other values.
 func (s *Stmt) Run() error {
 	for {
 		row, err := s.Step()
@@ -103,7 +103,7 @@ func (s *Stmt) Run() error {
 	}
 }
 
-// Reset readies the statement for new binds.
+// Reset prepares the statement for new binds.
 func (s *Stmt) Reset() {
 	sqlite3.Xsqlite3_reset(s.conn.tls, s.ptr)
 	s.blockUsed = 0
@@ -113,8 +113,8 @@ func (s *Stmt) Reset() {
 	s.extra = s.extra[:0]
 }
 
-// Close resets the statement and gives it back to the connection's cache. Closing
-// it again does nothing.
+// Close resets the statement and returns it to the connection's cache. Closing it
+// again does nothing.
 func (s *Stmt) Close() {
 	if !s.busy {
 		return
@@ -129,12 +129,12 @@ func (s *Stmt) Close() {
 	s.conn.idle[s.sql] = append(idle, s)
 }
 
-// Int is the integer in column col, counted from 0.
+// Int returns the integer in column col, counted from 0.
 func (s *Stmt) Int(col int) int64 {
 	return sqlite3.Xsqlite3_column_int64(s.conn.tls, s.ptr, int32(col))
 }
 
-// Bytes is the content of column col. It is valid until the next Step, Reset or
+// Bytes returns the content of column col. It is valid until the next Step, Reset or
 // Close.
 func (s *Stmt) Bytes(col int) []byte {
 	p := sqlite3.Xsqlite3_column_blob(s.conn.tls, s.ptr, int32(col))
@@ -145,7 +145,7 @@ func (s *Stmt) Bytes(col int) []byte {
 	return memory(p, int(n))
 }
 
-// Text is a copy of column col as a string.
+// Text returns a copy of column col as a string.
 func (s *Stmt) Text(col int) string { return string(s.Bytes(col)) }
 
 // IsNull reports whether column col is NULL.
@@ -153,7 +153,7 @@ func (s *Stmt) IsNull(col int) bool {
 	return sqlite3.Xsqlite3_column_type(s.conn.tls, s.ptr, int32(col)) == sqlite3.SQLITE_NULL
 }
 
-// alloc gives n bytes of engine memory that live until Reset.
+// alloc returns n bytes of engine memory that are valid until Reset.
 func (s *Stmt) alloc(n int) (uintptr, error) {
 	if n > bindBlock/2 {
 		return s.allocExtra(n)
