@@ -23,6 +23,7 @@ var breaches = []struct {
 	{"pure", importing("pdpp/internal/evidence", "pdpp/internal/rs"), "imports pdpp/internal/rs"},
 	{"store contract", importing("pdpp/internal/store", "pdpp/internal/store/sqlite"), "imports pdpp/internal/store/sqlite"},
 	{"sql compiler", importing("pdpp/internal/store/sqlgen", "os"), "imports os"},
+	{"sql reads", importing("pdpp/internal/store/sqlread", "pdpp/internal/store/sqlite"), "imports pdpp/internal/store/sqlite"},
 	{"engines below", importing("pdpp/internal/store/sqlite", "pdpp/internal/rs"), "imports pdpp/internal/rs"},
 	{"engines apart", importing("pdpp/internal/store/sqlite", "pdpp/internal/store/postgres"), "imports pdpp/internal/store/postgres"},
 	{"contract suite", importing("pdpp/internal/store/storetest", "pdpp/internal/store/sqlite"), "imports pdpp/internal/store/sqlite"},

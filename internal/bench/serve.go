@@ -20,7 +20,8 @@ import (
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/query"
 	"pdpp/internal/rs"
-	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store"
+	"pdpp/internal/store/open"
 )
 
 // instanceKey is fixed, so that the benchmark can create cursors for any position.
@@ -29,7 +30,7 @@ var instanceKey = []byte("a key that protects nothing at all")
 // Serve serves the store in dir as `pdpp serve` does, without a rate limit, until
 // ctx is done. It calls ready with its address when it listens.
 func Serve(ctx context.Context, dir string, ready func(addr string)) (err error) {
-	db, err := sqlite.Open(ctx, dir)
+	db, err := open.Store(ctx, dir, store.OpenOptions{Create: true, Migrate: true})
 	if err != nil {
 		return err
 	}

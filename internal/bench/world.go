@@ -12,7 +12,7 @@ import (
 	"pdpp/internal/ingest"
 	"pdpp/internal/manifest"
 	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/open"
 )
 
 //go:embed mail.json
@@ -64,7 +64,7 @@ func emptyWorld(ctx context.Context, dir string) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(ctx, dir)
+	db, err := open.Store(ctx, dir, store.OpenOptions{Create: true, Migrate: true})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func emptyWorld(ctx context.Context, dir string) (*World, error) {
 
 // OpenWorld opens a store that NewWorld created.
 func OpenWorld(ctx context.Context, dir string) (*World, error) {
-	db, err := sqlite.Open(ctx, dir)
+	db, err := open.Store(ctx, dir, store.OpenOptions{Create: true, Migrate: true})
 	if err != nil {
 		return nil, err
 	}

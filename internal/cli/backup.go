@@ -82,7 +82,11 @@ func (c *backupCommand) copyAll(ctx context.Context, a *app, to string) (answer 
 		return answer, err
 	}
 	file := filepath.Join(to, instance.StoreFile)
-	if err := st.CopyTo(ctx, file); err != nil {
+	db, ok := st.(copier)
+	if !ok {
+		return answer, pdpp.Errorf(pdpp.CodeUsage, "pdpp cannot copy %s. Use the backup program of the database.", st.Describe())
+	}
+	if err := db.CopyTo(ctx, file); err != nil {
 		return answer, err
 	}
 	info, err := os.Stat(file)

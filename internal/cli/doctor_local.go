@@ -71,7 +71,9 @@ func (a *app) checkFolder(ctx context.Context, keyFile string) (checks []doctor.
 	st, err := a.openStore(ctx, dir)
 	if err == nil {
 		defer st.Close()
-		err = st.Check(ctx)
+		if db, ok := st.(checker); ok {
+			err = db.Check(ctx)
+		}
 	}
 	if err != nil {
 		return slices.Concat(checks, []doctor.Check{failed("store", err)}, skipped("instance_key", "owners", "blobs"))

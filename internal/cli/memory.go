@@ -8,7 +8,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/httpx"
-	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store"
 )
 
 // memory is the number of bytes that a server may use (H-69).
@@ -46,9 +46,12 @@ func (m memory) requests() *httpx.Budget { return httpx.NewBudget(int64(m / 4)) 
 // everything that Go allocates, including the budget of requests. The last eighth is for
 // the program itself and the work of the store. GOMEMLIMIT, when set, overrides the Go
 // limit.
-func (m memory) share(st *sqlite.DB) error {
+func (m memory) share(st store.Store) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(m / 8 * 5))
 	}
-	return st.LimitCache(int64(m / 4))
+	if db, ok := st.(cacheLimiter); ok {
+		return db.LimitCache(int64(m / 4))
+	}
+	return nil
 }

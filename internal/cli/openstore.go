@@ -6,7 +6,18 @@ import (
 
 	"pdpp"
 	"pdpp/internal/instance"
-	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store"
+	"pdpp/internal/store/open"
+)
+
+// What only some kinds of stores can do.
+type (
+	cacheLimiter interface{ LimitCache(bytes int64) error }
+	checker      interface{ Check(context.Context) error }
+	copier       interface {
+		CopyTo(ctx context.Context, path string) error
+	}
+	replaceable interface{ Replaced() <-chan struct{} }
 )
 
 // openStore opens the store of a data folder. It creates a store only in a folder
@@ -14,9 +25,9 @@ import (
 // (H-4). Only the flag --new-store of `owner create`, which no start script of a server
 // has, creates one there. It migrates an older store only while no server uses it,
 // because that server may be an older program (H-5).
-func (a *app) openStore(ctx context.Context, dir string) (*sqlite.DB, error) {
-	st, err := a.openStoreAs(ctx, dir, sqlite.Options{})
-	if !errors.Is(err, sqlite.ErrOlder) {
+func (a *app) openStore(ctx context.Context, dir string) (store.Store, error) {
+	st, err := a.openStoreAs(ctx, dir, store.OpenOptions{})
+	if !errors.Is(err, store.ErrOlder) {
 		return st, err
 	}
 	lock, err := instance.Acquire(dir)
@@ -30,18 +41,18 @@ func (a *app) openStore(ctx context.Context, dir string) (*sqlite.DB, error) {
 		return nil, err
 	}
 	defer lock.Release()
-	return a.openStoreAs(ctx, dir, sqlite.Options{Migrate: true})
+	return a.openStoreAs(ctx, dir, store.OpenOptions{Migrate: true})
 }
 
-// openStoreAs is openStore for a process that may do what opts say.
-func (a *app) openStoreAs(ctx context.Context, dir string, opts sqlite.Options) (*sqlite.DB, error) {
+// openStoreAs is openStore with the changes that opts allow.
+func (a *app) openStoreAs(ctx context.Context, dir string, opts store.OpenOptions) (store.Store, error) {
 	left, err := instance.Remains(dir)
 	if err != nil {
 		return nil, err
 	}
 	opts.Create = left == "" || a.newStore
-	st, err := sqlite.OpenAs(ctx, dir, opts)
-	if errors.Is(err, sqlite.ErrNoStore) {
+	st, err := open.Store(ctx, dir, opts)
+	if errors.Is(err, store.ErrNoStore) {
 		return nil, lostStore(dir, left)
 	}
 	return st, err

@@ -16,7 +16,6 @@ import (
 	"pdpp/internal/httpx"
 	"pdpp/internal/instance"
 	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
 )
 
 // serveCommand is `pdpp serve` (hosted-auth.md 1.3).
@@ -154,7 +153,7 @@ func orDerived(o httpx.Origin) string {
 
 // opened is a data folder that this process serves.
 type opened struct {
-	store *sqlite.DB
+	store store.Store
 	blobs *blobfile.Store
 	key   []byte
 }
@@ -169,7 +168,7 @@ func (a *app) openInstance(ctx context.Context, dir, keyFile string, fn func(ope
 		return err
 	}
 	defer lock.Release()
-	st, err := a.openStoreAs(ctx, dir, sqlite.Options{Migrate: true})
+	st, err := a.openStoreAs(ctx, dir, store.OpenOptions{Migrate: true})
 	if err != nil {
 		return err
 	}

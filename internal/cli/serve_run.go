@@ -100,10 +100,14 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 // answered any more, and a new start opens the store that is there, or says that there
 // is none (H-4).
 func (s *service) awaitReplaced(ctx context.Context) error {
+	var replaced <-chan struct{} // nil, hence never ready, for a store without a file
+	if st, ok := s.store.(replaceable); ok {
+		replaced = st.Replaced()
+	}
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-s.store.Replaced():
+	case <-replaced:
 	}
 	err := &pdpp.Error{
 		Code:    pdpp.CodeBusy, // for a supervisor: a new start is worth a try

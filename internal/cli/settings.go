@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"pdpp"
+	"pdpp/internal/store/open"
 )
 
 // fromEnvironment resolves flags that are not on the command line from the environment.
@@ -42,11 +44,8 @@ func showVariable(v *kong.Value) string {
 // dataFolder returns the folder of H-7: that of --data, else of PDPP_DATA_DIR, else the
 // platform's.
 func (a *app) dataFolder() (string, error) {
-	if a.Data != "" {
-		return a.Data, nil
-	}
-	if dir := a.Getenv("PDPP_DATA_DIR"); dir != "" {
-		return dir, nil
+	if location := cmp.Or(a.Data, a.Getenv("PDPP_DATA_DIR")); location != "" {
+		return open.Folder(location)
 	}
 	return platformFolder(runtime.GOOS, a.Getenv, "pdpp")
 }

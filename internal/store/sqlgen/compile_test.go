@@ -23,6 +23,7 @@ func (numbered) OneOf(column, param string) string { return column + " = ANY(" +
 func (numbered) WalkedBody() string                { return "r.body" }
 func (numbered) IDList(ids []pdpp.RecordID) any    { return fmt.Sprint(ids) }
 func (numbered) Token() TermJoin                   { return TermJoin{"terms i", "i.term = ?", "i.record"} }
+
 func (numbered) Words(groups [][]string) (TermJoin, any) {
 	return TermJoin{"terms i", "i.terms @> ?", "i.record"}, groups
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"pdpp"
+	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite/engine"
 )
 
@@ -27,15 +28,15 @@ func migrationFiles() []string {
 // migrate brings the schema up to date in one transaction (H-5), and marks records for
 // re-indexing that this program indexes differently. It only reads a store that is up to
 // date, so that commands start while another process writes.
-func migrate(db *DB, c *engine.Conn, opts Options) (err error) {
+func migrate(db *DB, c *engine.Conn, opts store.OpenOptions) (err error) {
 	have, err := queryInt(c, "PRAGMA user_version")
 	switch {
 	case err != nil || int(have) == SchemaVersion():
 		return openError(err)
 	case have == 0 && !opts.Create:
-		return ErrNoStore
+		return store.ErrNoStore
 	case have > 0 && int(have) < SchemaVersion() && !opts.Migrate:
-		return ErrOlder
+		return store.ErrOlder
 	}
 	if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
 		return openError(err)

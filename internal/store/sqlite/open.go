@@ -14,29 +14,15 @@ import (
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// Options say what OpenAs may do besides opening a store.
-type Options struct {
-	Create  bool // make the folder and the store when absent
-	Migrate bool // bring an older schema up to date
-}
-
-var (
-	// ErrNoStore says that there is no store, or one that nothing was ever written to.
-	ErrNoStore = errors.New("there is no store")
-	// ErrOlder says that the store has the schema of an older program.
-	ErrOlder = errors.New("the store is of an older version")
-)
-
-// Open opens the store in the folder dir, creating both when absent, and brings
-// its schema up to date. A store made by a newer version of the program is
+// Open opens the store in the folder dir. It creates both when they are missing, and
+// migrates an older schema. A store that a newer version of the program created is
 // refused with CodeNotConfigured.
 func Open(ctx context.Context, dir string) (*DB, error) {
-	return OpenAs(ctx, dir, Options{Create: true, Migrate: true})
+	return OpenAs(ctx, dir, store.OpenOptions{Create: true, Migrate: true})
 }
 
-// OpenAs is Open with only the changes that opts allows. Without Create, a missing store
-// is ErrNoStore; without Migrate, an older one is ErrOlder. Neither changes anything.
-func OpenAs(_ context.Context, dir string, opts Options) (*DB, error) {
+// OpenAs is Open with only the changes that opts allow.
+func OpenAs(_ context.Context, dir string, opts store.OpenOptions) (*DB, error) {
 	path := filepath.Join(dir, "pdpp.db")
 	db := &DB{path: path, file: ownFile{path: path, replaced: make(chan struct{})}, write: make(chan *engine.Conn, 1), turns: newTurns(dir), sliceTime: sliceTime}
 	if err := db.prepare(dir, opts); err != nil {
@@ -64,9 +50,9 @@ func OpenAs(_ context.Context, dir string, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// prepare makes the folder, or looks whether there is a store. A file without content
-// is none: the engine would make a new store of it.
-func (db *DB) prepare(dir string, opts Options) error {
+// prepare creates the folder, or checks that there is a store. An empty file is not
+// one: the engine would create a new store in it.
+func (db *DB) prepare(dir string, opts store.OpenOptions) error {
 	if opts.Create {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The data folder cannot be created.", Err: err}
@@ -75,7 +61,7 @@ func (db *DB) prepare(dir string, opts Options) error {
 	}
 	info, err := os.Stat(db.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return ErrNoStore
+		return store.ErrNoStore
 	}
 	return openError(err)
 }

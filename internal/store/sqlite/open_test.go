@@ -88,7 +88,7 @@ func TestReopen(t *testing.T) {
 	again.consistent(t)
 }
 
-// TestModes: the data belongs to its owner alone.
+// TestModes: only the owner can read the data.
 func TestModes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "above", "data")
 	w := newWorldIn(t, openDB(t, dir))
@@ -133,8 +133,7 @@ func TestSubjectEverywhere(t *testing.T) {
 	})
 }
 
-// TestDiskFull: nothing half-written remains, and the store goes on when there is
-// room again.
+// TestDiskFull: no partial write remains, and the store works again when there is space.
 func TestDiskFull(t *testing.T) {
 	w := newWorld(t)
 	w.mustIngest(t, w.put("a", `{"memo":"before"}`))
@@ -164,7 +163,7 @@ func TestDiskFull(t *testing.T) {
 	w.consistent(t)
 }
 
-// TestClose waits for a view under way, and nothing works afterwards.
+// TestClose: Close waits for a running view, and every later call fails.
 func TestClose(t *testing.T) {
 	db, err := Open(t.Context(), t.TempDir())
 	if err != nil {
@@ -209,8 +208,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestLockedByAnother: a store that another process writes to is busy, and says
-// so.
+// TestLockedByAnother: a store that another process writes to is CodeBusy.
 func TestLockedByAnother(t *testing.T) {
 	w := newWorld(t)
 	conn := <-w.db.write
@@ -230,26 +228,26 @@ func TestLockedByAnother(t *testing.T) {
 	w.mustIngest(t, w.put("a", `{}`))
 }
 
-// TestOpenAs: without a word no store is made, also of an empty file or of a database
-// that holds nothing, and an older one is left as it is (H-4, H-5).
+// TestOpenAs: without Create no store is created, also from an empty file or an empty
+// database, and without Migrate an older one is not changed (H-4, H-5).
 func TestOpenAs(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pdpp.db")
-	refused := func(when string, opts Options, want error) {
+	refused := func(when string, opts store.OpenOptions, want error) {
 		t.Helper()
 		db, err := OpenAs(t.Context(), dir, opts)
 		if !errors.Is(err, want) {
 			t.Errorf("%s: OpenAs(%+v) = %v, %v, want %v", when, opts, db, err, want)
 		}
 	}
-	refused("no file", Options{Migrate: true}, ErrNoStore)
+	refused("no file", store.OpenOptions{Migrate: true}, store.ErrNoStore)
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a refused store was made")
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused("an empty file", Options{Migrate: true}, ErrNoStore)
+	refused("an empty file", store.OpenOptions{Migrate: true}, store.ErrNoStore)
 	setVersion := func(version int) {
 		t.Helper()
 		c, err := engine.Open(path)
@@ -262,15 +260,15 @@ func TestOpenAs(t *testing.T) {
 		}
 	}
 	setVersion(0)
-	refused("a database without tables", Options{Migrate: true}, ErrNoStore)
+	refused("a database without tables", store.OpenOptions{Migrate: true}, store.ErrNoStore)
 	openDB(t, dir).Close()
-	if db, err := OpenAs(t.Context(), dir, Options{}); err != nil {
+	if db, err := OpenAs(t.Context(), dir, store.OpenOptions{}); err != nil {
 		t.Errorf("OpenAs of a store that is up to date: %v", err)
 	} else {
 		db.Close()
 	}
 	setVersion(SchemaVersion() - 1)
-	refused("an older store", Options{Create: true}, ErrOlder)
+	refused("an older store", store.OpenOptions{Create: true}, store.ErrOlder)
 	w := world{db: &DB{path: path}}
 	w.raw(t, func(c *engine.Conn) {
 		if n := rows(t, c, 1, `PRAGMA user_version`); n[0][0] != fmt.Sprint(SchemaVersion()-1) {
@@ -279,8 +277,8 @@ func TestOpenAs(t *testing.T) {
 	})
 }
 
-// All connections together keep no more pages than they may, and none more than it
-// has by itself.
+// TestLimitCache: all connections together stay below the limit, and none gets more than
+// its default.
 func TestLimitCache(t *testing.T) {
 	for _, c := range []struct{ limit, writer, readers int64 }{
 		{8 << 30, writerCache, readerCache},

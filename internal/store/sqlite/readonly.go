@@ -7,11 +7,12 @@ import (
 	"os"
 
 	"pdpp"
+	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// openReadOnly opens a store for reading alone: its disk or its folder cannot be
-// written to. Nothing is migrated then, and every Update fails.
+// openReadOnly opens a store whose disk or folder cannot be written to. It migrates
+// nothing, and every Update fails.
 func (db *DB) openReadOnly() (*DB, error) {
 	if err := cmp.Or(db.openReaders(), db.file.remember()); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -23,7 +24,7 @@ func (db *DB) openReadOnly() (*DB, error) {
 	case err != nil:
 		err = openError(err)
 	case have == 0:
-		err = ErrNoStore
+		err = store.ErrNoStore
 	case int(have) < SchemaVersion():
 		err = &pdpp.Error{
 			Code: pdpp.CodeCannotCreate, Message: "The store is of an older version, and its disk or folder is read-only: it cannot be brought up to date.",
@@ -43,8 +44,8 @@ func (db *DB) connect(pragmas []string) (*engine.Conn, error) {
 	if !db.readOnly {
 		return openConn(db.path, pragmas)
 	}
-	// Beside a log there may be writers that see the disk otherwise, and the log
-	// holds what was written last: only without one is the file all there is.
+	// With a log, another machine may write to the disk, and the latest commits are in
+	// the log. Only without one is the file complete and immutable.
 	inUse := exists(db.path+"-wal") || exists(db.path+"-shm")
 	c, err := engine.OpenReadOnly(db.path, !inUse)
 	if err != nil {

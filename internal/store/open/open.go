@@ -1,0 +1,44 @@
+package open
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"pdpp"
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite"
+)
+
+// Store opens the store at a location, as far as opts allow. Without opts.Create, a
+// missing store is store.ErrNoStore; without opts.Migrate, a store with an older
+// schema is store.ErrOlder. Neither error changes anything.
+func Store(ctx context.Context, location string, opts store.OpenOptions) (store.Store, error) {
+	dir, err := Folder(location)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sqlite.OpenAs(ctx, dir, opts)
+	if err != nil {
+		return nil, err // not db, which is a nil pointer in a non-nil interface
+	}
+	return db, nil
+}
+
+// Folder returns the data folder of a location. It fails with CodeUsage when the
+// location is a URL that no store of this program has.
+func Folder(location string) (string, error) {
+	scheme, _, isURL := strings.Cut(location, "://")
+	if !isURL {
+		return location, nil
+	}
+	u, err := url.Parse(location)
+	if err != nil || scheme != "sqlite" || u.Host != "" || u.Path == "" {
+		return "", &pdpp.Error{ // without the location, which may contain a password
+			Code: pdpp.CodeUsage, Message: "This program cannot open a store at a URL that begins with " + scheme + "://.",
+			Hint: "Name a folder, or a URL of the form sqlite:///folder.",
+		}
+	}
+	return filepath.FromSlash(u.Path), nil
+}
