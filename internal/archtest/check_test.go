@@ -29,6 +29,7 @@ var breaches = []struct {
 	{"contract suite", importing("pdpp/internal/store/storetest", "pdpp/internal/store/sqlite"), "imports pdpp/internal/store/sqlite"},
 	{"resource server", importing("pdpp/internal/rs", "pdpp/internal/store/sqlite"), "imports pdpp/internal/store/sqlite"},
 	{"tools read like clients", importing("pdpp/internal/mcp", "pdpp/internal/store"), "imports pdpp/internal/store"},
+	{"texts below tools", importing("pdpp/internal/mcp/recordtext", "pdpp/internal/rsclient"), "imports pdpp/internal/rsclient"},
 	{"http edge", importing("pdpp/internal/httpx", "pdpp/internal/grant"), "imports pdpp/internal/grant"},
 	{"demo data", importing("pdpp/internal/demo", "pdpp/internal/store"), "imports pdpp/internal/store"},
 	{"top", importing("pdpp/internal/rs", "pdpp/internal/cli"), "imports pdpp/internal/cli"},

@@ -111,6 +111,13 @@ var Rules = []Rule{
 		Because:  "every read of a tool is a grant-enforced /v1 read through rsclient (HOSTED-5)",
 	},
 	{
+		Name:     "texts below tools",
+		Packages: []string{"pdpp/internal/mcp/quote", "pdpp/internal/mcp/recordtext"},
+		Only:     append([]string{"std", "pdpp/internal/mcp/limits", "pdpp/internal/mcp/quote"}, pure...),
+		Never:    []string{"net/http/..."},
+		Because:  "texts are rendered from values alone: what a tool, a call or a server is, the surface decides",
+	},
+	{
 		Name:     "http edge",
 		Packages: []string{"pdpp/internal/httpx/..."},
 		Never:    []string{"pdpp/internal/store/...", "pdpp/internal/rs/...", "pdpp/internal/grant", "pdpp/internal/query"},

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pdpp/internal/credential"
-	"pdpp/internal/mcp"
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rsclient"
 )
 
@@ -128,7 +128,7 @@ func (a *requester) fetch() toolCall {
 	return toolCall{"fetch", `{"id":"` + string(connection.ID) + `/` + stream + `:` + id + `"}`, func(ctx context.Context, rs rsclient.Reader) (*rsclient.Answer, error) {
 		var q rsclient.Query
 		q.Set("connection_id", string(connection.ID))
-		return rs.Record(ctx, stream, id, q, rsclient.Prefer{FieldPreview: mcp.FetchField})
+		return rs.Record(ctx, stream, id, q, rsclient.Prefer{FieldPreview: limits.FetchField})
 	}}
 }
 
@@ -140,7 +140,7 @@ func (a *requester) query() toolCall {
 		var q rsclient.Query
 		q.Member("filter", "category", "", category)
 		q.Set("limit", "25")
-		return rs.Records(ctx, stream, q, rsclient.Prefer{FieldPreview: mcp.PreviewField, PageBytes: mcp.PreviewPage})
+		return rs.Records(ctx, stream, q, rsclient.Prefer{FieldPreview: limits.PreviewField, PageBytes: limits.PreviewPage})
 	}}
 }
 
@@ -151,6 +151,6 @@ func (a *requester) search() toolCall {
 		var q rsclient.Query
 		q.Set("q", word)
 		q.Set("limit", "25")
-		return rs.Search(ctx, "", q, rsclient.Prefer{PageBytes: mcp.SearchPage})
+		return rs.Search(ctx, "", q, rsclient.Prefer{PageBytes: limits.SearchPage})
 	}}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -56,7 +58,7 @@ func callAggregate(ctx context.Context, c *call) (*Result, error) {
 // Characters of a group's key, and of a single value, in the text.
 const (
 	keyChars   = 40
-	valueChars = PreviewChars
+	valueChars = limits.PreviewChars
 )
 
 // aggregateText says the numbers (MS-112).
@@ -73,7 +75,7 @@ func (c *call) aggregateText(body []byte) string {
 	}
 	var shown []string
 	total, tail := 0, groupsTail(body)
-	room := AggTextMax - len(head) - len(dimension) - len(tail) - groupsReserve
+	room := limits.AggTextMax - len(head) - len(dimension) - len(tail) - groupsReserve
 	if hasOthers(body) {
 		room -= max(len(c.moreGroupsLine(false)), len(c.moreGroupsLine(true)))
 	}
@@ -140,11 +142,11 @@ func (c *call) moreGroups(cut bool) *Next {
 // moreGroupsLine is that call as a last line; "" where it would take most of the text.
 func (c *call) moreGroupsLine(cut bool) string {
 	next := c.moreGroups(cut)
-	line := "\nnext: " + next.Tool + " " + escapeHidden(string(next.Args))
+	line := "\nnext: " + next.Tool + " " + quote.EscapeHidden(string(next.Args))
 	if next.Tool == "schema" {
 		line += " shows what to filter by"
 	}
-	if len(line) > AggTextMax/2 {
+	if len(line) > limits.AggTextMax/2 {
 		return ""
 	}
 	return line
@@ -161,12 +163,12 @@ const groupsReserve = 180
 
 // aggregateHead is metric(stream.field).
 func (c *call) aggregateHead(body []byte) string {
-	head := plainCode(c.args.Text("metric")) + "(" + bareName(cutName(c.args.Text("stream")))
+	head := quote.Code(c.args.Text("metric")) + "(" + quote.Name(cutName(c.args.Text("stream")))
 	if f := c.args.Text("field"); f != "" {
-		head += "." + bareName(cutName(f))
+		head += "." + quote.Name(cutName(f))
 	}
 	head += ")"
-	if isTrue(body, "approximate") {
+	if v, _ := rawjson.Get(body, "approximate"); string(v) == "true" {
 		head += " approximate"
 	}
 	return head
@@ -176,14 +178,14 @@ func (c *call) aggregateHead(body []byte) string {
 // server says it used.
 func (c *call) aggregateDimension(body []byte) string {
 	if f := c.args.Text("group_by"); f != "" {
-		return bareName(cutName(f))
+		return quote.Name(cutName(f))
 	}
-	dimension := bareName(cutName(c.args.Text("group_by_time")))
-	if s := textMember(body, "granularity"); s != "" {
-		dimension += "/" + plainCode(s)
+	dimension := quote.Name(cutName(c.args.Text("group_by_time")))
+	if s := rawjson.GetString(body, "granularity"); s != "" {
+		dimension += "/" + quote.Code(s)
 	}
-	if s := textMember(body, "time_zone"); s != "" {
-		dimension += " tz=" + quote(firstChars(s, LabelChars))
+	if s := rawjson.GetString(body, "time_zone"); s != "" {
+		dimension += " tz=" + quote.Text(quote.First(s, limits.LabelChars))
 	}
 	return dimension
 }
@@ -192,7 +194,7 @@ func (c *call) aggregateDimension(body []byte) string {
 // value is the number of records.
 func aggregateValue(body []byte) string {
 	records, counted := rawjson.Get(body, "filtered_record_count")
-	isCount := textMember(body, "metric") == "count"
+	isCount := rawjson.GetString(body, "metric") == "count"
 	value, ok := rawjson.Get(body, "value")
 	switch {
 	case !ok && isCount && counted:
@@ -200,9 +202,9 @@ func aggregateValue(body []byte) string {
 	case !ok:
 		return "unstated"
 	}
-	text := scalar(value, valueChars)
+	text := quote.Scalar(value, valueChars)
 	if !isCount && counted {
-		text += " over " + scalar(records, keyChars) + " records"
+		text += " over " + quote.Scalar(records, keyChars) + " records"
 	}
 	return text
 }
@@ -211,16 +213,16 @@ func aggregateValue(body []byte) string {
 // count.
 func groupItem(g []byte) string {
 	key, _ := rawjson.Get(g, "key")
-	item := scalar(key, keyChars) + "="
+	item := quote.Scalar(key, keyChars) + "="
 	count, counted := rawjson.Get(g, "count")
 	value, ok := rawjson.Get(g, "value")
 	switch {
 	case !ok:
-		return item + scalar(count, keyChars)
+		return item + quote.Scalar(count, keyChars)
 	case !counted:
-		return item + scalar(value, keyChars)
+		return item + quote.Scalar(value, keyChars)
 	}
-	return item + scalar(value, keyChars) + "(count:" + scalar(count, keyChars) + ")"
+	return item + quote.Scalar(value, keyChars) + "(count:" + quote.Scalar(count, keyChars) + ")"
 }
 
 // groupsTail is what the answer says about groups that limit cut off (AGG-4).
@@ -229,38 +231,9 @@ func groupsTail(body []byte) string {
 	if !ok {
 		return ""
 	}
-	tail := " other_count=" + scalar(other, keyChars)
+	tail := " other_count=" + quote.Scalar(other, keyChars)
 	if hasOthers(body) {
 		tail += " (records in groups beyond limit)"
 	}
 	return tail
-}
-
-// scalar writes a value of an answer: strings quoted and cut at n characters, numbers
-// and words bare, as received. A number too long for a line is cut like a string.
-func scalar(v []byte, n int) string {
-	switch rawjson.KindOf(v) {
-	case rawjson.KindString:
-		s, _ := rawjson.String(v)
-		return quoteCut(s, n)
-	case rawjson.KindNumber:
-		if len(v) > 2*valueChars {
-			return quoteCut(string(v), n)
-		}
-		return string(v)
-	case rawjson.KindNone:
-		return "null"
-	case rawjson.KindArray, rawjson.KindObject:
-		return quoteCut(string(v), n)
-	}
-	return string(v)
-}
-
-// quoteCut quotes a value, cut at n characters (MS-63).
-func quoteCut(s string, n int) string {
-	total := charCount(s)
-	if total <= n {
-		return quote(s)
-	}
-	return quote(firstChars(s, n)+"…") + cutMark(total)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rawjson"
 )
 
@@ -59,7 +60,7 @@ func TestText(t *testing.T) {
 				res := mustDo(t, s.Surface, "aggregate", tc.args)
 				text := res.Content[0].Text
 				golden(t, "aggregate_"+tc.name+".txt", text+"\n")
-				if len(text) > AggTextMax {
+				if len(text) > limits.AggTextMax {
 					t.Errorf("the text has %d bytes", len(text))
 				}
 				compact, err := rawjson.Compact(nil, []byte(tc.body))
@@ -157,7 +158,7 @@ func TestAggregateGoesOn(t *testing.T) {
 			for args := tc.args; args != "" && len(got) < 10; {
 				res := mustDo(t, s, "aggregate", args)
 				text := res.Content[0].Text
-				if len(text) > AggTextMax {
+				if len(text) > limits.AggTextMax {
 					t.Errorf("text of %d bytes", len(text))
 				}
 				_, next, _ := strings.Cut(text, "\nnext: ")
@@ -261,7 +262,7 @@ func TestBudget(t *testing.T) {
 				rt.Fatal(err)
 			}
 			text := c.aggregateText([]byte(body))
-			if len(text) > AggTextMax || !strings.Contains(text, " other_count=3 (records in groups beyond limit)") {
+			if len(text) > limits.AggTextMax || !strings.Contains(text, " other_count=3 (records in groups beyond limit)") {
 				rt.Fatalf("%d bytes: %q", len(text), text)
 			}
 			if lines := strings.Split(text, "\n"); len(lines) > 3 || slices.Contains(lines, "") {

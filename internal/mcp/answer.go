@@ -13,14 +13,5 @@ func (c *call) structured(data []byte, requestID string, extra ...byte) []byte {
 	return append(appendOrNull(b, requestID), '}')
 }
 
-// textMember is a string member of an object; "" when there is none.
-func textMember(obj []byte, name string) string {
-	v, _ := rawjson.Get(obj, name)
-	s, _ := rawjson.String(v)
-	return s
-}
-
-func isTrue(obj []byte, name string) bool {
-	v, _ := rawjson.Get(obj, name)
-	return string(v) == "true"
-}
+// appendNext appends a call as a member of structured output.
+func appendNext(b []byte, next *Next) []byte { return next.append(append(b, `,"next":`...)) }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rsclient"
 )
 
@@ -42,10 +43,10 @@ func (b *blobBytes) Read(p []byte) (int, error) {
 		if b.last {
 			return 0, io.EOF
 		}
-		if b.at >= BlobScanMax {
+		if b.at >= limits.BlobScanMax {
 			return 0, errScanEnd
 		}
-		part, err := b.read(rsclient.Part{From: b.at, Most: BlobPart})
+		part, err := b.read(rsclient.Part{From: b.at, Most: limits.BlobPart})
 		switch {
 		case err != nil:
 			return 0, err
@@ -206,7 +207,7 @@ func (f *textFile) excerpt(start place, limit int) (e excerpt, err error) {
 // wholeText is a whole blob as text; false when it is none, or cannot be decoded
 // without loss.
 func wholeText(b *rsclient.Blob) (string, bool) {
-	if !isTextType(b.MimeType) {
+	if !evidence.IsTextType(b.MimeType) {
 		return "", false
 	}
 	decode, known := decoding(b.Charset, b.Content)

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/recordtext"
 	"pdpp/internal/rsclient"
 )
 
@@ -12,16 +15,16 @@ import (
 // how much of it there is and how to read on.
 func (d *document) card() string {
 	var first, second [512]byte
-	head := appendID(append(first[:0], "document "...), d.id)
+	head := quote.AppendID(append(first[:0], "document "...), d.id)
 	if d.title.Field != "" || d.title.Text != d.id {
-		head = appendQuote(append(head, ' '), d.title.Text)
+		head = quote.AppendText(append(head, ' '), d.title.Text)
 	}
 	if d.at.Value != "" {
-		head = appendTimed(append(head, ' '), d.at)
+		head = recordtext.AppendTime(append(head, ' '), d.at)
 	}
 	source := d.appendSource(append(second[:0], '\n'))
 	ways := append([]string{d.extent()}, d.ways()...)
-	room := CardMax - len(head) - len(source) - len("\n")
+	room := limits.CardMax - len(head) - len(source) - len("\n")
 	for i, line := range ways {
 		if i > 1 && len(line)+1 > room {
 			ways = ways[:i] // the first call is never left out
@@ -30,7 +33,7 @@ func (d *document) card() string {
 		room -= len(line) + 1
 	}
 	var text strings.Builder
-	text.Grow(CardMax - room)
+	text.Grow(limits.CardMax - room)
 	text.Write(head)
 	if room >= 0 {
 		text.Write(source)
@@ -46,14 +49,14 @@ func (d *document) card() string {
 func (d *document) appendSource(b []byte) []byte {
 	b = append(b, "source"...)
 	if d.Connection != "" {
-		b = appendID(append(b, " connection_id="...), d.Connection)
+		b = quote.AppendID(append(b, " connection_id="...), d.Connection)
 	}
 	if d.ConnectorKey != "" {
-		b = appendQuote(append(b, " connector_key="...), firstChars(rsclient.ShortKey(d.ConnectorKey), LabelChars))
+		b = quote.AppendText(append(b, " connector_key="...), quote.First(rsclient.ShortKey(d.ConnectorKey), limits.LabelChars))
 	}
-	b = appendID(append(b, " stream="...), d.Stream)
+	b = quote.AppendID(append(b, " stream="...), d.Stream)
 	if label := d.Label(); label != "" {
-		b = appendQuote(append(b, " display_name="...), firstChars(label, LabelChars))
+		b = quote.AppendText(append(b, " display_name="...), quote.First(label, limits.LabelChars))
 	}
 	return b
 }
@@ -67,7 +70,7 @@ func (d *document) extent() string {
 	case d.field != "":
 		return "the record's text above is chars 0.." + of(d.cuts[0].shown, d.cuts[0].total)
 	}
-	return "the record's text above has " + of(charCount(d.text), d.total) + " chars"
+	return "the record's text above has " + of(quote.Count(d.text), d.total) + " chars"
 }
 
 // ways are the lines that say how to read on, and what there is of files.
@@ -96,14 +99,14 @@ func (d *document) ways() []string {
 		lines = append(lines, "more: "+d.ref.from(name, offset[name]).next().line())
 	}
 	if nested = append(nested, d.omitted...); len(nested) > 0 {
-		lines = append(lines, "more: "+d.ref.fetchFields(nested[:min(len(nested), LadderFields)]...).line())
+		lines = append(lines, "more: "+d.ref.fetchFields(nested[:min(len(nested), limits.LadderFields)]...).line())
 	}
 	for _, n := range d.lists {
 		lines = append(lines, "more: "+n.line())
 	}
 	for _, f := range d.binaries {
-		lines = append(lines, "binary "+quoteID(f.Name)+" "+string(appendShortFacts(nil, *f.File, f.Value)))
-		if isReadFile(f.File) && isReadable(f.Name) {
+		lines = append(lines, "binary "+quote.ID(f.Name)+" "+string(recordtext.AppendShortFacts(nil, *f.File, f.Value)))
+		if recordtext.IsReadableFile(f.File) && recordtext.IsReadable(f.Name) {
 			lines = append(lines, "more: "+d.ref.from(f.Name, 0).next().line())
 		}
 	}
@@ -112,3 +115,8 @@ func (d *document) ways() []string {
 
 // line is the call as a text shows it.
 func (n *Next) line() string { return n.Tool + " " + string(n.Args) }
+
+// AppendCall appends the call as a text shows it.
+func (n *Next) AppendCall(b []byte) []byte {
+	return append(append(append(b, n.Tool...), ' '), n.Args...)
+}

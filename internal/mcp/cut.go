@@ -3,6 +3,8 @@ package mcp
 import (
 	"strconv"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -25,8 +27,8 @@ func fitPage(answer *rsclient.Answer, want rsclient.Prefer) *cutPage {
 		p.preview(want)
 	}
 	if answer.Applied.PageBytes == 0 {
-		for len(p.rows) > 1 && p.bytes() > LocalPage {
-			p.drop(p.bytes() - LocalPage)
+		for len(p.rows) > 1 && p.bytes() > limits.LocalPage {
+			p.drop(p.bytes() - limits.LocalPage)
 		}
 	}
 	return p
@@ -39,7 +41,7 @@ func (p *cutPage) preview(want rsclient.Prefer) {
 	rows := make([][]byte, len(p.rows))
 	for i, raw := range p.rows {
 		row, cut := rsclient.PreviewRow(raw, want.FieldPreview)
-		for n := want.FieldPreview / 2; i == 0 && len(row) > LocalPage && n >= least; n /= 2 {
+		for n := want.FieldPreview / 2; i == 0 && len(row) > limits.LocalPage && n >= least; n /= 2 {
 			row, cut = rsclient.PreviewRow(raw, n)
 		}
 		rows[i] = row
@@ -115,7 +117,7 @@ func (c *call) rerun(limit int) *Next {
 func (c *call) limitLine(limit int, words string) string {
 	if c.hasLimit(limit) {
 		n := c.narrow()
-		return "next: " + n.Tool + " " + escapeHidden(string(n.Args)) + " shows what to narrow this call with"
+		return "next: " + n.Tool + " " + quote.EscapeHidden(string(n.Args)) + " shows what to narrow this call with"
 	}
 	return c.callLine("next", words, limitTo(limit))
 }
@@ -159,11 +161,11 @@ func excess(r *Result) int {
 	for _, b := range r.Content {
 		worst += longest*len(b.Text) + len(`""`)
 	}
-	if n+worst <= ResultMax {
-		return n + worst - ResultMax
+	if n+worst <= limits.ResultMax {
+		return n + worst - limits.ResultMax
 	}
 	for _, b := range r.Content {
 		n += rawjson.StringLen(b.Text)
 	}
-	return n - ResultMax
+	return n - limits.ResultMax
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pdpp/internal/mcp/limits"
 )
 
 // A server that knows no preference is cut here, and nothing loses its way on.
@@ -22,7 +24,7 @@ func TestAdapterCut(t *testing.T) {
 			t.Errorf("EVID-3 total_chars %v", got)
 		}
 		note, _ := find(t, res.Structured, "data.data.0.data.note").(string)
-		if note != letter(PreviewField) {
+		if note != letter(limits.PreviewField) {
 			t.Errorf("D15 the preview has %d characters", utf8.RuneCountInString(note))
 		}
 	})
@@ -51,7 +53,7 @@ func TestAdapterCut(t *testing.T) {
 		}
 		s.says(entriesPath, `{"data":[{"id":"e1","stream":"entries","data":{`+strings.Join(fields, ",")+`}}],"has_more":false}`, false)
 		res := mustDo(t, s.Surface, "query_records", `{"stream":"entries","limit":1}`)
-		if n := len(res.Structured); n > ResultMax {
+		if n := len(res.Structured); n > limits.ResultMax {
 			t.Errorf("%d bytes", n)
 		}
 		if got := fmt.Sprint(find(t, res.Structured, "data.data.0.truncated_fields.f0.shown_chars")); got != "256" {

@@ -7,6 +7,9 @@ import (
 
 	"pdpp"
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/recordtext"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -50,13 +53,13 @@ type cutField struct {
 // repeated as a JSON string in a JSON string: text that needs escapes has less space there.
 func (d *document) composeWithin(relations func(room int) string) {
 	const least = 1024
-	for d.most = DocTextMax; ; {
+	for d.most = limits.DocTextMax; ; {
 		d.compose(relations)
-		sent := rawjson.StringLen(string(appendQuote(nil, d.text)))
-		if sent <= SentTextMax || d.most <= least {
+		sent := rawjson.StringLen(string(quote.AppendText(nil, d.text)))
+		if sent <= limits.SentTextMax || d.most <= least {
 			return
 		}
-		d.most = max(least, min(d.most, len(d.text))*SentTextMax/sent)
+		d.most = max(least, min(d.most, len(d.text))*limits.SentTextMax/sent)
 		d.cuts, d.left, d.lists, d.omitted, d.childRungs = nil, nil, nil, nil, nil
 	}
 }
@@ -97,12 +100,12 @@ func (d *document) compose(relations func(room int) string) {
 		b = append(b, rest...)
 	}
 	d.text = string(b)
-	d.total = charCount(d.text)
+	d.total = quote.Count(d.text)
 	for _, c := range d.cuts {
 		d.total += c.total - c.shown
 	}
 	for _, l := range d.left {
-		d.total += charCount(l.label) + l.total + 1
+		d.total += quote.Count(l.label) + l.total + 1
 		d.omit([]evidence.Field{l.Field})
 	}
 }
@@ -138,24 +141,24 @@ func (d *document) lines() []docLine {
 	}
 	lines := make([]docLine, 0, len(d.all))
 	for _, f := range d.all {
-		lines = append(lines, newLine(f, bareName(f.Name)+": "))
+		lines = append(lines, newLine(f, quote.Name(f.Name)+": "))
 	}
 	d.only = len(lines) == 1
 	return lines
 }
 
 func newLine(f evidence.Field, label string) docLine {
-	l := docLine{Field: f, label: label, value: f.Value, total: nestedSize(f), whole: f.Cut == nil}
+	l := docLine{Field: f, label: label, value: f.Value, total: recordtext.NestedSize(&f), whole: f.Cut == nil}
 	switch f.Shape {
 	case evidence.ShapeText:
 		l.value, _ = rawjson.Text(f.Value)
 		l.total = f.TotalChars()
 	case evidence.ShapeBinary:
-		l.value, l.whole = appendBinary(nil, f), true
+		l.value, l.whole = recordtext.AppendBinary(nil, f), true
 	case evidence.ShapeNested:
-		shown, fits := appendNested(nil, f.Value, DocTextMax)
+		shown, fits := recordtext.AppendNested(nil, f.Value, limits.DocTextMax)
 		if l.value, l.whole = shown, l.whole && fits; !l.whole {
-			l.value = appendCutMark([]byte("json"), l.total)
+			l.value = quote.AppendCutMark([]byte("json"), l.total)
 		}
 	}
 	return l
@@ -178,7 +181,7 @@ func share(lines []docLine, room int) int {
 		}
 		room -= n
 	}
-	return DocTextMax
+	return limits.DocTextMax
 }
 
 // appendShown appends a line within its share. A text is cut exactly when it is all
@@ -189,7 +192,7 @@ func (d *document) appendShown(b []byte, l *docLine, most int) []byte {
 		return append(b, l.value...)
 	}
 	if l.Shape == evidence.ShapeNested {
-		mark := "json" + cutMark(l.total)
+		mark := "json" + quote.CutMark(l.total)
 		if l.whole && len(l.value) <= len(mark) {
 			return append(b, l.value...)
 		}
@@ -198,10 +201,10 @@ func (d *document) appendShown(b []byte, l *docLine, most int) []byte {
 	}
 	mark := ""
 	if l.label != "" {
-		mark = "…" + cutMark(l.total)
+		mark = "…" + quote.CutMark(l.total)
 	}
-	head := headBytes(string(l.value), max(0, most-len(l.label)-len(mark)))
-	d.cuts = append(d.cuts, cutField{l.Field, charCount(head), l.total})
+	head := quote.HeadBytes(string(l.value), max(0, most-len(l.label)-len(mark)))
+	d.cuts = append(d.cuts, cutField{l.Field, quote.Count(head), l.total})
 	return append(append(b, head...), mark...)
 }
 
@@ -215,7 +218,7 @@ func (d *document) collect() {
 			d.binaries = append(d.binaries, f)
 			continue
 		case f.Shape == evidence.ShapeNested:
-			d.binaries = append(d.binaries, blobsOf(f)...)
+			d.binaries = append(d.binaries, recordtext.Files(&f)...)
 		}
 		isShown := d.source == "rendered" || f.Name == d.field || d.isToldElsewhere(f)
 		if !isShown {
@@ -224,7 +227,7 @@ func (d *document) collect() {
 				d.small = append(d.small, smallField{f.Name, value})
 			}
 		}
-		if !isShown || f.Shape == evidence.ShapeNested && hidesBytes(f.Value) && !d.isCutField(f.Name) {
+		if !isShown || f.Shape == evidence.ShapeNested && recordtext.HidesBytes(f.Value) && !d.isCutField(f.Name) {
 			d.long = append(d.long, f)
 		}
 	}
@@ -233,21 +236,6 @@ func (d *document) collect() {
 // isCutField reports a field that the text shows in part.
 func (d *document) isCutField(name string) bool {
 	return slices.ContainsFunc(d.cuts, func(c cutField) bool { return c.Name == name })
-}
-
-// blobsOf are the files of a list.
-func blobsOf(list evidence.Field) []evidence.Field {
-	var all []evidence.Field
-	n := 0
-	for item := range rawjson.Elements(list.Value) {
-		if id := evidence.BlobIDOf(item); id != "" {
-			facts, _ := evidence.DetectBinary(item, true)
-			name := list.Name + "." + strconv.Itoa(n) // as read_record_field takes it
-			all = append(all, evidence.Field{Name: name, Shape: evidence.ShapeBinary, Value: item, File: &evidence.File{Binary: facts, BlobID: id}})
-		}
-		n++
-	}
-	return all
 }
 
 // isToldElsewhere reports a field that the title, the time or the id says whole.
@@ -270,18 +258,18 @@ func smallValue(f *evidence.Field) ([]byte, bool) {
 	}
 	switch f.Shape {
 	case evidence.ShapeScalar:
-		return f.Value, len(f.Value) <= PreviewChars
+		return f.Value, len(f.Value) <= limits.PreviewChars
 	case evidence.ShapeText:
-		if f.TotalChars() > PreviewChars {
+		if f.TotalChars() > limits.PreviewChars {
 			return nil, false
 		}
-		if content, _ := rawjson.Content(f.Value); !isPrintable(content) {
+		if content, _ := rawjson.Content(f.Value); !quote.IsPrintable(content) {
 			text, _ := rawjson.String(f.Value)
-			return appendQuote(nil, text), true
+			return quote.AppendText(nil, text), true
 		}
 		return f.Value, true
 	case evidence.ShapeNested:
-		return appendNested(nil, f.Value, JSONPreviewBytes)
+		return recordtext.AppendNested(nil, f.Value, limits.JSONPreviewBytes)
 	}
 	return nil, false
 }
@@ -289,7 +277,7 @@ func smallValue(f *evidence.Field) ([]byte, bool) {
 // isWindowed reports a field that is read on in windows: a text, and a nested value
 // that no document has room for.
 func (d *document) isWindowed(f evidence.Field) bool {
-	return f.Shape == evidence.ShapeText || d.only || nestedSize(f) > DocTextMax || hidesBytes(f.Value)
+	return f.Shape == evidence.ShapeText || d.only || recordtext.NestedSize(&f) > limits.DocTextMax || recordtext.HidesBytes(f.Value)
 }
 
 // relations are the expanded records as lines (MS-67), each relation with the same
@@ -306,7 +294,7 @@ func (d *document) relations(room int) string {
 }
 
 func (d *document) relation(rel rsclient.Relation, room int) string {
-	head := bareName(rel.Name) + " (" + strconv.Itoa(len(rel.Records)) + " records"
+	head := quote.Name(rel.Name) + " (" + strconv.Itoa(len(rel.Records)) + " records"
 	if len(rel.Records) == 1 {
 		head = strings.TrimSuffix(head, "s")
 	}
@@ -315,11 +303,11 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 	}
 	head += ")\n"
 	const rest = 256 // for the line about what is not shown
-	s := sheet{room: room - len(head) - rest, coming: len(rel.Records), least: RowMin}
+	items := recordtext.NewItemWriter(room-len(head)-rest, len(rel.Records), limits.RowMin)
 	var all *Next
 	var child row // one after the other
 	child.Asked.Connection, child.Declared, child.Texts = d.Connection, d.Declared, d.Texts
-	var it item
+	var it recordtext.Item
 	for i, raw := range rel.Records {
 		child.Row(raw)
 		child.describe(nil)
@@ -327,15 +315,15 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 			all = d.children(&child, d.keys[rel.Name])
 		}
 		child.item(&it, i+1)
-		if !s.add(&it) {
+		if !items.Add(&it) {
 			break
 		}
 		if cut := child.cutIn(&it); len(cut) > 0 {
 			d.childRungs = append(d.childRungs, append(child.appendRung([]byte{'{'}, cut, d.provider), '}'))
 		}
 	}
-	out := head + string(s.text)
-	left := len(rel.Records) - s.shown
+	out := head + items.String()
+	left := len(rel.Records) - items.Shown()
 	if left == 0 && !rel.HasMore || all == nil {
 		return strings.TrimSuffix(out, "\n")
 	}
@@ -352,7 +340,7 @@ func (d *document) children(child *row, key string) *Next {
 	args := schemaArgs(child.Stream, child.Connection)
 	if key != "" {
 		args = append(args[:len(args)-1], `,"filter":{`...)
-		args = append(args, quoteID(key)+":"+quoteID(d.Identity.Record)+"}}"...)
+		args = append(args, quote.ID(key)+":"+quote.ID(d.Identity.Record)+"}}"...)
 	}
 	return &Next{"query_records", args}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rsclient"
 )
 
@@ -273,8 +274,8 @@ func TestDefectsSayWhatToDo(t *testing.T) {
 
 // What is too large is named, with a call that reads less of it and runs.
 func TestErrorsOfSize(t *testing.T) {
-	full := `{"object":"schema","connectors":[{"connector_key":"a","streams":[{"name":"entries","schema":{"x":"` + strings.Repeat("y", FullStructuredMax) + `"}}]}]}`
-	part := []byte(strings.Repeat("x", BlobPart))
+	full := `{"object":"schema","connectors":[{"connector_key":"a","streams":[{"name":"entries","schema":{"x":"` + strings.Repeat("y", limits.FullStructuredMax) + `"}}]}]}`
+	part := []byte(strings.Repeat("x", limits.BlobPart))
 	for _, c := range []struct{ code, tool, args, where, next string }{
 		{"schema_too_large", "schema", `{"stream":"entries","detail":"full"}`, `stream \"entries\"`, "Add connection_id, or use compact"},
 		{"blob_too_large", "read_record_field", `{"id":"cin_a1/entries:ent_31","field_path":"scan","q":"rent"}`, `param="q"`, "/v1/blobs/blob_1"},
@@ -288,7 +289,7 @@ func TestErrorsOfSize(t *testing.T) {
 					var from, to int
 					fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to)
 					w.Header().Set("Content-Type", "text/plain")
-					w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to, 2*BlobScanMax))
+					w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to, 2*limits.BlobScanMax))
 					w.WriteHeader(http.StatusPartialContent)
 					w.Write(part[:min(to-from+1, len(part))])
 				case r.URL.Path == "/v1/schema":

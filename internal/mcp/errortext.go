@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/schematext"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -14,12 +17,12 @@ import (
 // MS-42, within ErrorTextMax bytes.
 func (c *call) errorText(object []byte, status int, requestID string, next *Next) string {
 	e := errorObject(object)
-	head := "error " + plainCode(e.text("code"))
+	head := "error " + quote.Code(e.text("code"))
 	if status != 0 {
 		head += " (HTTP " + strconv.Itoa(status) + ")"
 	}
 	t := errorLines{}
-	t.add(head + ": " + quote(e.text("message")))
+	t.add(head + ": " + quote.Text(e.text("message")))
 	t.labelled("param=", e.text("param"))
 	t.labelled("field=", e.text("field"))
 	if string(e.raw("needs_broader_grant")) == "true" {
@@ -41,11 +44,11 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 	}
 	if next != nil {
 		// A call is there whole or not at all: half of the text is for what went wrong.
-		if line := "next: " + next.Tool + " " + escapeHidden(string(next.Args)); len(line) <= ErrorTextMax/2 {
+		if line := "next: " + next.Tool + " " + quote.EscapeHidden(string(next.Args)); len(line) <= limits.ErrorTextMax/2 {
 			foot.add(line)
 		}
 	}
-	foot.labelled("request_id=", firstChars(requestID, TitleChars))
+	foot.labelled("request_id=", quote.First(requestID, limits.TitleChars))
 	return t.with(e, foot, c.choice(e))
 }
 
@@ -62,10 +65,10 @@ func (c *call) choice(e errorObject) func(connection string) *Next {
 // onConnection is the same call on one connection: by the handle, where there is one
 // that can name it.
 func (c *call) onConnection(connection string) *Next {
-	beside := member{"connection_id", []byte(quoteID(connection))}
+	beside := member{"connection_id", []byte(quote.ID(connection))}
 	if h := c.args.handle; h.Record != "" {
 		if r := refer(Handle{connection, h.Stream, h.Record}); r.beside == "" {
-			return &Next{c.tool.Name, c.args.JSON(member{"id", []byte(quoteID(r.id))}, member{"connection_id", nil})}
+			return &Next{c.tool.Name, c.args.JSON(member{"id", []byte(quote.ID(r.id))}, member{"connection_id", nil})}
 		}
 	}
 	return &Next{c.tool.Name, c.args.JSON(beside)}
@@ -78,7 +81,7 @@ func (t *errorLines) add(line string) { t.lines = append(t.lines, line) }
 
 func (t *errorLines) labelled(label, value string) {
 	if value != "" {
-		t.add(label + quote(value))
+		t.add(label + quote.Text(value))
 	}
 }
 
@@ -86,8 +89,8 @@ func (t *errorLines) labelled(label, value string) {
 // makes the call on one of them.
 func (t errorLines) with(e errorObject, foot errorLines, choice func(string) *Next) string {
 	tail := strings.Join(foot.lines, "\n")
-	text := cutBytes(strings.Join(t.lines, "\n"), ErrorTextMax-len(tail)-1)
-	left := ErrorTextMax - len(text) - len(tail) - 2
+	text := quote.CutBytes(strings.Join(t.lines, "\n"), limits.ErrorTextMax-len(tail)-1)
+	left := limits.ErrorTextMax - len(text) - len(tail) - 2
 	lines, cut := e.connections(left, choice)
 	for _, l := range lines {
 		text += "\n" + l
@@ -158,58 +161,11 @@ func choiceLine(connection string, choice func(string) *Next) string {
 		return ""
 	}
 	n := choice(connection)
-	line := "\nnext: " + n.Tool + " " + escapeHidden(string(n.Args))
-	if len(line) > ErrorTextMax/4 {
+	line := "\nnext: " + n.Tool + " " + quote.EscapeHidden(string(n.Args))
+	if len(line) > limits.ErrorTextMax/4 {
 		return ""
 	}
 	return line
-}
-
-// connectionLine says what a connection is. Its grant is not for those who read: they
-// cannot pass it to any tool.
-func connectionLine(label string, item []byte) string {
-	o := errorObject(item)
-	line := label + " " + quoteID(rsclient.ConnectionOf(item))
-	for _, name := range []string{"connector_key", "display_name", "code"} {
-		s := o.text(name)
-		if name == "code" && s == "" {
-			s = errorObject(o.raw("error")).text("code") // as packages say it (H-88)
-		}
-		if s != "" {
-			line += " " + name + "=" + quote(firstChars(s, LabelChars))
-		}
-	}
-	return line
-}
-
-// plainCode makes a code safe to print bare.
-func plainCode(code string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-' {
-			return r
-		}
-		return '_'
-	}, firstChars(code, 64))
-}
-
-// cutBytes is the beginning of a text, at most n bytes, ending with a character.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return headBytes(s, n-len("…")) + "…"
-}
-
-// headBytes is the longest beginning of a text that has at most n bytes and ends
-// with a character.
-func headBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return s[:max(0, n)]
 }
 
 // withNextStep is an error object that also says, to those who read no text, what to do
@@ -276,6 +232,5 @@ func (c *call) connection() string {
 }
 
 func schemaArgs(stream, connection string) []byte {
-	b := append([]byte(`{"stream":`), rawjson.AppendString(nil, stream)...)
-	return append(appendMember(b, "connection_id", connection), '}')
+	return schematext.Scope{Stream: stream, Connection: connection}.Args()
 }

@@ -83,7 +83,7 @@ func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
 	case errors.As(err, &up) && up.Status != 0:
 		return nil, up
 	case errors.As(err, &up):
-		return &Failure{Code: up.Code, Message: up.Message, Param: textMember(up.Object, "param"), NextStep: textMember(up.Object, "next_step")}, nil
+		return &Failure{Code: up.Code, Message: up.Message, Param: rawjson.GetString(up.Object, "param"), NextStep: rawjson.GetString(up.Object, "next_step")}, nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Code: rsclient.CodeTimeout, Message: "The call ended before the server at " + s.RS.Provider() + " had answered. Try again."}, nil
 	}
@@ -120,7 +120,7 @@ func (c *call) failure(err error) *Result {
 	}
 	return &Result{
 		IsError: true, Structured: append(b, '}'),
-		Content: []Block{{Text: c.errorText(own.object(), 0, textMember(own.object(), "request_id"), own.Next)}},
+		Content: []Block{{Text: c.errorText(own.object(), 0, rawjson.GetString(own.object(), "request_id"), own.Next)}},
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -41,7 +43,7 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	}
 	q := c.query("id", "connection_id")
 	q.Set("connection_id", h.Connection)
-	answer, err := c.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: FetchField})
+	answer, err := c.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: limits.FetchField})
 	if err != nil {
 		return nil, c.narrower(err)
 	}
@@ -74,7 +76,7 @@ func (c *call) document(answer *rsclient.Answer) *document {
 	d := &document{id: c.args.Text("id"), provider: c.RS.Provider(), keys: c.keys}
 	body := answer.Body
 	if answer.Applied.FieldPreview == 0 {
-		body, d.projected = rsclient.PreviewDetail(body, FetchField)
+		body, d.projected = rsclient.PreviewDetail(body, limits.FetchField)
 	}
 	asked := rsclient.Identity{Connection: c.connection(), Stream: c.args.handle.Stream, Record: c.args.handle.Record}
 	d.Asked, d.Declared, d.Texts = asked, rsclient.PresentationsOf(body), new(rawjson.Texts)
@@ -101,18 +103,18 @@ func (c *call) document(answer *rsclient.Answer) *document {
 // binaries (MS-147).
 func (d *document) links() []Link {
 	const most = 3
-	list := []Link{{URI: d.ref.URI(), Name: visible(d.id), MimeType: "application/json"}}
+	list := []Link{{URI: d.ref.URI(), Name: quote.Visible(d.id), MimeType: "application/json"}}
 	for _, c := range d.cuts {
 		if c.Shape == evidence.ShapeText {
-			w := d.ref.from(c.Name, 0).at(c.shown, WindowDefault)
-			list = append(list, Link{URI: w.URI(), Name: visible(c.Name), MimeType: "text/plain"})
+			w := d.ref.from(c.Name, 0).at(c.shown, limits.WindowDefault)
+			list = append(list, Link{URI: w.URI(), Name: quote.Visible(c.Name), MimeType: "text/plain"})
 		}
 	}
 	for _, f := range d.binaries {
 		if f.File.BlobID == "" {
 			continue
 		}
-		link := Link{URI: blobHandle{d.ref.Connection, f.File.BlobID}.URI(), Name: visible(f.Name), MimeType: evidence.Clean(f.File.MimeType)}
+		link := Link{URI: blobHandle{d.ref.Connection, f.File.BlobID}.URI(), Name: quote.Visible(f.Name), MimeType: evidence.Clean(f.File.MimeType)}
 		link.Size = max(0, f.File.SizeBytes)
 		list = append(list, link)
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 )
 
@@ -54,13 +57,13 @@ func checkDocument(t testing.TB, res *Result) {
 		t.Fatalf("MS-146 content[0] differs from the structured output")
 	}
 	text := find(t, res.Structured, "text").(string)
-	if len(text) > DocTextMax {
+	if len(text) > limits.DocTextMax {
 		t.Errorf("MS-145 the text has %d bytes", len(text))
 	}
-	if n := len(res.Structured) - (len(quoteID(text)) - len(text)); n > FetchMax {
+	if n := len(res.Structured) - (len(quote.ID(text)) - len(text)); n > limits.FetchMax {
 		t.Errorf("FETCH_MAX the document has %d bytes", n)
 	}
-	if n := len(res.Content[1].Text); n > CardMax && len(find(t, res.Structured, "id").(string)) <= 128 {
+	if n := len(res.Content[1].Text); n > limits.CardMax && len(find(t, res.Structured, "id").(string)) <= 128 {
 		t.Errorf("MS-146 the card has %d bytes:\n%s", n, res.Content[1].Text)
 	}
 	if n := len(res.Content) - 2; n > 3 {
@@ -186,11 +189,11 @@ func TestLongDocument(t *testing.T) {
 			doc := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:long"}`)
 			checkDocument(t, doc)
 			head := find(t, doc.Structured, "text").(string)
-			total := json.Number(fmt.Sprint(charCount(want)))
+			total := json.Number(fmt.Sprint(quote.Count(want)))
 			if find(t, doc.Structured, "metadata.text_truncated") != true || find(t, doc.Structured, "metadata.text_total_chars") != total {
 				t.Errorf("MS-145 metadata of a text of %s characters: %.500s", total, doc.Structured[len(doc.Structured)-500:])
 			}
-			if sent := rawjson.StringLen(string(appendQuote(nil, head))); len(head) < DocTextMax-4 && sent < SentTextMax*9/10 {
+			if sent := rawjson.StringLen(string(quote.AppendText(nil, head))); len(head) < limits.DocTextMax-4 && sent < limits.SentTextMax*9/10 {
 				t.Errorf("MS-145 only %d bytes are inline", len(head))
 			}
 			args, err := json.Marshal(find(t, doc.Structured, "metadata.content_ladder.fields.0.read.args"))
@@ -205,7 +208,7 @@ func TestLongDocument(t *testing.T) {
 					next = nextCall(res.Content[0].Text, "next:", "read_record_field")
 				}
 				if got != want {
-					t.Errorf("by the %s: %d characters, want %s", how, charCount(got), total)
+					t.Errorf("by the %s: %d characters, want %s", how, quote.Count(got), total)
 				}
 			}
 		}
@@ -215,7 +218,7 @@ func TestLongDocument(t *testing.T) {
 // TestWholeInline: a text that fits the inline limit exactly is whole.
 func TestWholeInline(t *testing.T) {
 	t.Run("LINK-2 whole inline", func(t *testing.T) {
-		for _, n := range []int{1, DocTextMax - 1, DocTextMax} {
+		for _, n := range []int{1, limits.DocTextMax - 1, limits.DocTextMax} {
 			want := strings.Repeat("a b", n)[:n]
 			d := newDrawer(t, wholeCabinet, filed("x", `"title":"T","body":`+jsonText(want)))
 			res := mustDo(t, d.Surface, "fetch", `{"id":"items:x"}`)
@@ -417,8 +420,8 @@ func TestOtherServers(t *testing.T) {
 			}
 		}
 		shown, _, _ := strings.Cut(strings.TrimPrefix(text[strings.Index(text, "two: "):], "two: "), "…(cut:")
-		if got := find(t, res.Structured, "metadata.content_ladder.fields.1.read.args.offset_chars"); got != json.Number(fmt.Sprint(charCount(shown))) {
-			t.Errorf("two goes on at %v, %d characters are shown", got, charCount(shown))
+		if got := find(t, res.Structured, "metadata.content_ladder.fields.1.read.args.offset_chars"); got != json.Number(fmt.Sprint(quote.Count(shown))) {
+			t.Errorf("two goes on at %v, %d characters are shown", got, quote.Count(shown))
 		}
 	})
 }
@@ -537,12 +540,12 @@ func TestFetchManyChildren(t *testing.T) {
 	checkDocument(t, res)
 	text := find(t, res.Structured, "text").(string)
 	body, relations, _ := strings.Cut(text, "\n\nnotes (400 records)\n")
-	if len(relations) > DocTextMax/4 || len(relations) < DocTextMax/8 || !strings.Contains(relations, `1. "c/notes:child_0"`) ||
+	if len(relations) > limits.DocTextMax/4 || len(relations) < limits.DocTextMax/8 || !strings.Contains(relations, `1. "c/notes:child_0"`) ||
 		!strings.Contains(relations, "\nnot shown: ") || !strings.HasSuffix(relations, `; more: query_records {"stream":"notes","connection_id":"c"}`) {
 		t.Errorf("%d bytes of relations: %.300s … %s", len(relations), relations, relations[len(relations)-200:])
 	}
-	if got := find(t, res.Structured, "metadata.content_ladder.fields.0.read.args.offset_chars"); got != json.Number(fmt.Sprint(charCount(body))) {
-		t.Errorf("the text goes on at %v, %d characters are shown", got, charCount(body))
+	if got := find(t, res.Structured, "metadata.content_ladder.fields.0.read.args.offset_chars"); got != json.Number(fmt.Sprint(quote.Count(body))) {
+		t.Errorf("the text goes on at %v, %d characters are shown", got, quote.Count(body))
 	}
 }
 
@@ -557,7 +560,7 @@ func TestNothingHidden(t *testing.T) {
 			if block.Link != nil {
 				shown = block.Link.Name + block.Link.MimeType
 			}
-			if strings.ContainsFunc(shown, isHidden) {
+			if strings.ContainsFunc(shown, func(r rune) bool { return r >= 0x7f && evidence.IsInvisible(r) }) {
 				t.Errorf("hidden characters in %.900q", shown)
 			}
 		}
@@ -575,7 +578,7 @@ func TestFetchEscapes(t *testing.T) {
 			s := newScript(t, entriesPath+"/e1", `{"object":"record","id":"e1","stream":"entries","connection_id":"c1","data":{"text":"`+strings.Repeat(unit, 65_536)+`"}}`)
 			res := mustDo(t, s.Surface, "fetch", `{"id":"c1/entries:e1"}`)
 			conforms(t, "fetch", res.Structured)
-			if n, sent := len(res.Structured), rawjson.StringLen(text(res)); n > FetchMax || sent > FetchMax {
+			if n, sent := len(res.Structured), rawjson.StringLen(text(res)); n > limits.FetchMax || sent > limits.FetchMax {
 				t.Errorf("%d bytes of structure, %d of text", n, sent)
 			}
 			shown, _ := find(t, res.Structured, "text").(string)

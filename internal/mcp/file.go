@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -46,7 +48,7 @@ func appendFile(list []file, path string, value []byte) []file {
 		return list
 	}
 	facts, _ := evidence.DetectBinary(value, true)
-	return append(list, file{path: path, id: id, facts: facts, charset: rsclient.Charset(textMember(value, "mime_type"))})
+	return append(list, file{path: path, id: id, facts: facts, charset: rsclient.Charset(rawjson.GetString(value, "mime_type"))})
 }
 
 // element splits the path of one of a list of references: field.n.
@@ -71,7 +73,7 @@ func (s *Surface) readElement(ctx context.Context, w window) (*piece, error) {
 	if !ok {
 		return nil, nil
 	}
-	whole, err := s.readField(ctx, window{record: w.record, field: list, place: selector{limit: given{WindowMax, true}}}, true)
+	whole, err := s.readField(ctx, window{record: w.record, field: list, place: selector{limit: given{limits.WindowMax, true}}}, true)
 	if err != nil {
 		return nil, nil //nolint:nilerr // the path is what was asked for, and its own error says more
 	}
@@ -94,19 +96,19 @@ func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error
 	var q rsclient.Query
 	q.Set("connection_id", w.record.Connection)
 	read := func(part rsclient.Part) (*rsclient.Blob, error) { return s.RS.Blob(ctx, f.id, q, part) }
-	head, err := read(rsclient.Part{Most: BlobHead})
+	head, err := read(rsclient.Part{Most: limits.BlobHead})
 	if err != nil {
 		return nil, err
 	}
 	f.learn(head)
 	p := &piece{Answer: new(rsclient.Answer), asked: w, limit: w.limit()}
-	if isTextType(f.facts.MimeType) {
+	if evidence.IsTextType(f.facts.MimeType) {
 		charset := firstOf(head.Charset, f.charset)
 		decode, known := decoding(charset, head.Content)
 		if known {
 			err = p.cut(&textFile{read: read, head: head, decode: decode})
 		} else {
-			f.note = "its charset " + quote(firstChars(charset, LabelChars)) + " is not known here"
+			f.note = "its charset " + quote.Text(quote.First(charset, limits.LabelChars)) + " is not known here"
 		}
 	}
 	if errors.Is(err, errScanEnd) {
@@ -120,7 +122,7 @@ func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error
 func (s *Surface) scanEnded(w window, f file) *Failure {
 	h := blobHandle{w.record.Connection, f.id}
 	failure := s.blobTooLarge(h, f.facts.SizeBytes, f.facts.MimeType, "The file is too large to look for this place in it: at most "+
-		strconv.Itoa(BlobScanMax)+" bytes are read for that. Read on from its start with the cursors, or export it: "+h.export(s.RS.Provider()))
+		strconv.Itoa(limits.BlobScanMax)+" bytes are read for that. Read on from its start with the cursors, or export it: "+h.export(s.RS.Provider()))
 	failure.Param = "offset_chars"
 	if w.q != "" {
 		failure.Param = "q"
@@ -144,7 +146,7 @@ func (f *file) learn(b *rsclient.Blob) {
 // cut makes the window that was asked for of a file, with the members and the meaning
 // that a window of a field has (FW-2 to FW-5).
 func (p *piece) cut(f *textFile) error {
-	start, limit := place{p.asked.place.offset.n, p.asked.byte.n}, min(p.limit, WindowMax)
+	start, limit := place{p.asked.place.offset.n, p.asked.byte.n}, min(p.limit, limits.WindowMax)
 	match, nextMatch := -1, -1
 	if p.asked.q != "" {
 		var err error
@@ -165,7 +167,7 @@ func (p *piece) cut(f *textFile) error {
 	body := append([]byte(`{"window":`), e.raw(limit)...)
 	matchEnd := -1
 	if match >= 0 {
-		matchEnd = match + charCount(p.asked.q)
+		matchEnd = match + quote.Count(p.asked.q)
 	}
 	body = appendPlaces(body[:len(body)-1], []number{{"match_start_chars", match}, {"match_end_chars", matchEnd}, {"next_match_start_chars", nextMatch}})
 	p.Window, _ = rsclient.WindowOf(append(body, "}}"...), rsclient.Identity(p.asked.record.Handle), p.asked.field)
@@ -177,9 +179,9 @@ func (p *piece) cut(f *textFile) error {
 func (w window) matchLimit() int {
 	limit := w.limit()
 	if !w.place.limit.ok && (w.place.before.ok || w.place.after.ok) {
-		limit = w.place.before.n + charCount(w.q) + w.place.after.n
+		limit = w.place.before.n + quote.Count(w.q) + w.place.after.n
 	}
-	return min(limit, WindowMax)
+	return min(limit, limits.WindowMax)
 }
 
 func notMatched(field string) error {

@@ -12,6 +12,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/ingest"
+	"pdpp/internal/mcp/quote"
 )
 
 // upload stores a file on cin_c1 and gives the reference that a record holds.
@@ -72,7 +73,7 @@ func TestTextFiles(t *testing.T) {
 		t.Run("FIELD-1 MS-177 windows by the text alone give the file "+id, func(t *testing.T) {
 			got := readThrough(t, d.Surface, args, func(r *Result) string { return nextCall(r.Content[0].Text, "next:", "read_record_field") })
 			if got != want {
-				t.Errorf("%d characters, want %d: %.80q", charCount(got), charCount(want), got)
+				t.Errorf("%d characters, want %d: %.80q", quote.Count(got), quote.Count(want), got)
 			}
 		})
 		t.Run("FIELD-1 MS-177 and by the structure alone "+id, func(t *testing.T) {
@@ -84,7 +85,7 @@ func TestTextFiles(t *testing.T) {
 				return strings.TrimSuffix(args, "}") + `,"cursor":` + jsonText(cursor) + `}`
 			})
 			if got != want {
-				t.Errorf("%d characters, want %d", charCount(got), charCount(want))
+				t.Errorf("%d characters, want %d", quote.Count(got), quote.Count(want))
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/quote"
 )
 
 // What read_record_field says of files (MS-178).
@@ -24,9 +25,9 @@ func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
 	blob := blobHandle{p.asked.record.Connection, f.id}
 	facts := f.facts
 	facts.MimeType = evidence.Clean(facts.MimeType)
-	b = appendID(append(b, `{"field_path":`...), f.path)
+	b = quote.AppendID(append(b, `{"field_path":`...), f.path)
 	b = append(facts.AppendMembers(append(b, ',')), `,"blob_id":`...)
-	b = appendID(b, f.id)
+	b = quote.AppendID(b, f.id)
 	b = appendMember(append(b, `,"export":{"method":"GET"`...), "url", blob.export(provider))
 	b = appendMember(append(b, '}'), "resource_uri", blob.URI())
 	if !p.isWindow() && f.isReadable() {
@@ -36,7 +37,7 @@ func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
 }
 
 // isReadable reports a file that may be text. One that was read has a media type.
-func (f *file) isReadable() bool { return f.note == "" && mayBeText(f.facts.MimeType) }
+func (f *file) isReadable() bool { return f.note == "" && evidence.MayBeText(f.facts.MimeType) }
 
 // file is the first window of one of several files.
 func (w window) file(f *file) window {
@@ -50,9 +51,9 @@ func (p *piece) renderFiles(provider string) string {
 	for i := range p.files {
 		f := &p.files[i]
 		b = append(strconv.AppendInt(append(b, '\n'), int64(i+1), 10), ". field_path="...)
-		b = appendID(b, f.path)
+		b = quote.AppendID(b, f.path)
 		b = appendFileFacts(b, f)
-		b = appendID(append(b, " export="...), "GET "+blobHandle{p.asked.record.Connection, f.id}.export(provider))
+		b = quote.AppendID(append(b, " export="...), "GET "+blobHandle{p.asked.record.Connection, f.id}.export(provider))
 		switch {
 		case f.isReadable():
 			b = append(append(b, "\n   more: read_record_field "...), p.asked.file(f).args()...)
@@ -67,12 +68,12 @@ func (p *piece) renderFiles(provider string) string {
 
 // appendFileFacts appends what is known of a file.
 func appendFileFacts(b []byte, f *file) []byte {
-	b = appendQuote(append(b, " mime_type="...), f.facts.MimeType)
+	b = quote.AppendText(append(b, " mime_type="...), f.facts.MimeType)
 	if f.facts.SizeBytes >= 0 {
 		b = strconv.AppendInt(append(b, " size_bytes="...), f.facts.SizeBytes, 10)
 	}
 	if f.facts.SHA256 != "" {
-		b = appendQuote(append(b, " sha256="...), f.facts.SHA256)
+		b = quote.AppendText(append(b, " sha256="...), f.facts.SHA256)
 	}
 	return b
 }
@@ -83,7 +84,7 @@ func (p *piece) fileLinks() []Block {
 	var list []Block
 	for _, f := range p.files[:min(most, len(p.files))] {
 		uri := blobHandle{p.asked.record.Connection, f.id}.URI()
-		list = append(list, Block{Link: &Link{URI: uri, Name: visible(f.path), MimeType: evidence.Clean(f.facts.MimeType), Size: max(0, f.facts.SizeBytes)}})
+		list = append(list, Block{Link: &Link{URI: uri, Name: quote.Visible(f.path), MimeType: evidence.Clean(f.facts.MimeType), Size: max(0, f.facts.SizeBytes)}})
 	}
 	return list
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"pgregory.net/rapid"
 
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rawjson"
 )
 
@@ -121,18 +122,18 @@ func errorOf(t fatal, res *Result) (kind, code string) {
 // textMax is the budget of a text block.
 func textMax(tool *Tool, res *Result, block int, raw []byte) int {
 	if res.IsError {
-		return ErrorTextMax // always
+		return limits.ErrorTextMax // always
 	}
-	most := QueryTextMax // also of search and the index of schema
+	most := limits.QueryTextMax // also of search and the index of schema
 	switch {
 	case tool == &aggregateTool:
-		most = AggTextMax
+		most = limits.AggTextMax
 	case tool == &fetchTool && block == 0:
-		most = FetchMax * 2 // escaped once more
+		most = limits.FetchMax * 2 // escaped once more
 	case tool == &fetchTool:
-		most = CardMax
+		most = limits.CardMax
 	case tool == &readRecordFieldTool:
-		most = WindowMax
+		most = limits.WindowMax
 	}
 	return most + longest(raw)
 }

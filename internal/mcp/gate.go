@@ -3,8 +3,8 @@ package mcp
 import (
 	"context"
 	"slices"
-	"strings"
 
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rsclient"
 )
 
@@ -35,7 +35,7 @@ func (c *call) gate(ctx context.Context) error {
 
 // offers compares the relations that were asked for with those that there are.
 func (c *call) offers(offered, asked []string) error {
-	stream := "The stream " + quoteID(c.stream())
+	stream := "The stream " + quote.ID(c.stream())
 	const where = " The tool schema lists them: GET /v1/schema (expand_capabilities)."
 	fail := &Failure{Code: "invalid_expand", Param: "expand", Next: &Next{"schema", schemaArgs(c.stream(), c.connection())}}
 	if !c.args.Has("expand") {
@@ -47,7 +47,7 @@ func (c *call) offers(offered, asked []string) error {
 	}
 	for _, name := range asked {
 		if !slices.Contains(offered, name) {
-			fail.Message = stream + " has no relation " + quoteID(cutName(name)) + "; it has " + strings.Join(each(offered, quoteID), ", ") + "." + where
+			fail.Message = stream + " has no relation " + quote.ID(cutName(name)) + "; it has " + quote.IDs(offered, ", ") + "." + where
 			return fail
 		}
 	}

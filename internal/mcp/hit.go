@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/recordtext"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -29,14 +32,14 @@ type hit struct {
 
 // newHit reads the nth hit of a page.
 func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider string) hit {
-	h := hit{Hit: found, ref: refer(identify(found)), snippet: balanced(evidence.Clean(found.Snippet.Text))}
+	h := hit{Hit: found, ref: refer(identify(found)), snippet: quote.Balance(evidence.Clean(found.Snippet.Text))}
 	h.url = h.ref.url(provider, found.URL, found.RecordURL)
 	if h.id = h.ref.id; h.id == "" {
 		h.id = firstOf(found.OwnID, found.URL, "result:"+strconv.Itoa(n))
 	}
 	h.Stream, h.Connection = h.ref.Stream, h.ref.Connection
 	if card := found.Card; card != nil { // the server's own evaluation comes first (MS-61)
-		h.title, h.titleField = shortText(card.Title, TitleChars), card.TitleField
+		h.title, h.titleField = quote.Short(card.Title, limits.TitleChars), card.TitleField
 		h.timed(card)
 	}
 	if h.title == "" || h.at.Value == "" {
@@ -66,7 +69,7 @@ func (h *hit) timed(c *rsclient.Card) {
 	if c.EventTime == "" {
 		return
 	}
-	h.at = evidence.EventTime{Value: firstChars(c.EventTime, LabelChars)}
+	h.at = evidence.EventTime{Value: quote.First(c.EventTime, limits.LabelChars)}
 	if c.Emitted {
 		h.at.Source = evidence.SourceEnvelope
 	}
@@ -95,16 +98,16 @@ func identify(h *rsclient.Hit) Handle {
 func (h *hit) matched() []rsclient.Excerpt {
 	list := h.Excerpts[:0] // in the place of those that came
 	for _, e := range h.Excerpts {
-		if len(list) < maxExcerpts && isReadable(e.Field) && h.isMatched(e.Field) {
+		if len(list) < maxExcerpts && recordtext.IsReadable(e.Field) && h.isMatched(e.Field) {
 			if e.Text == h.Snippet.Text { // as of most
 				e.Text = h.snippet
 			} else {
-				e.Text = balanced(evidence.Clean(e.Text))
+				e.Text = quote.Balance(evidence.Clean(e.Text))
 			}
 			list = append(list, e)
 		}
 	}
-	if s := h.Snippet; len(list) == 0 && isReadable(s.Field) && s.Text != "" {
+	if s := h.Snippet; len(list) == 0 && recordtext.IsReadable(s.Field) && s.Text != "" {
 		list = append(list, rsclient.Excerpt{Field: s.Field, Text: h.snippet, Complete: s.Complete, Total: s.Total, Offset: s.Offset})
 	}
 	return list
@@ -128,7 +131,7 @@ func (h *hit) window(e *rsclient.Excerpt) window {
 	if e.Offset >= 0 {
 		return h.ref.from(e.Field, e.Offset)
 	}
-	if q := firstMark(e.Text); q != "" {
+	if q := quote.FirstMark(e.Text); q != "" {
 		return h.ref.around(e.Field, q)
 	}
 	return h.ref.from(e.Field, 0)
@@ -137,11 +140,11 @@ func (h *hit) window(e *rsclient.Excerpt) window {
 // append appends the hit as one of the results (MS-123): what ChatGPT's contract asks
 // for, the connection, and how to read on. All else is in the hit itself, under data.
 func (h *hit) append(b []byte) []byte {
-	b = appendID(append(b, `{"id":`...), h.id)
+	b = quote.AppendID(append(b, `{"id":`...), h.id)
 	b = appendMember(b, "title", h.title)
-	b = appendID(append(b, `,"url":`...), h.url)
+	b = quote.AppendID(append(b, `,"url":`...), h.url)
 	if h.ref.Connection != "" {
-		b = appendID(append(b, `,"connection_id":`...), h.ref.Connection)
+		b = quote.AppendID(append(b, `,"connection_id":`...), h.ref.Connection)
 	}
 	reads := 0
 	for i := range h.excerpts {
@@ -163,68 +166,63 @@ func (h *hit) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// item is the hit as a text shows it (MS-126). told is what the text says of its
-// source elsewhere.
-func (h *hit) item(it *item, n int, told source) {
-	it.start(n, h.ref)
-	if h.ref.id == "" {
-		it.head = appendID(append(it.head, ' '), h.id)
-		it.handle = len(it.head)
+// item fills an item with the hit (MS-126). told is what the text says of its source
+// elsewhere.
+func (h *hit) item(it *recordtext.Item, n int, told source) {
+	subject := recordtext.Subject{ID: h.ref.id, Beside: h.ref.beside, Name: h.id}
+	if h.ref.id != "" {
+		subject.Calls = &h.ref
 	}
+	it.Start(n, subject)
 	title := evidence.Title{Text: h.title, Field: h.titleField}
 	if h.titleField == "" && h.title == h.id { // nothing else was known
 		title.Text = ""
 	}
-	it.titled(title, h.at)
+	it.Title(title, h.at)
 	if h.ref.id == "" {
-		it.labels = append(it.labels, " url="+quoteID(h.url))
+		it.LabelID("url", h.url)
 	}
 	if strings.HasPrefix(h.id, recordURI) || h.ref.id == "" { // no handle that can be read
-		it.label("stream", h.ref.Stream)
+		it.Label("stream", h.ref.Stream)
 		told = source{}
 	}
-	it.from(h.Source, told)
+	told.label(it, h.Source)
 	for i := range h.excerpts {
 		e := &h.excerpts[i]
-		p := it.add(named(e.Field))
-		p.source, p.total, p.marked, p.whole, p.read = e.Text, e.Total, true, e.Complete, it.reading(h.window(e))
-		p.shorten(PreviewChars)
+		rest := h.window(e)
+		it.AddText(recordtext.Text{Naming: recordtext.Named(e.Field), Source: e.Text, Total: e.Total, Marked: true, Whole: e.Complete, Rest: &rest})
 	}
 	if len(h.excerpts) == 0 && h.Snippet.Text != "" {
-		p := it.add(naming{label: "snippet"})
-		p.source, p.total, p.marked = h.snippet, -1, true
-		p.shorten(PreviewChars)
+		it.AddText(recordtext.Text{Naming: recordtext.Naming{Label: "snippet"}, Source: h.snippet, Total: -1, Marked: true})
 	}
 	if h.Card != nil {
-		h.cardParts(it)
+		h.addCard(it)
 	}
 }
 
-// cardParts are the fields and binary facts that the server's own card shows.
-func (h *hit) cardParts(it *item) {
+// addCard adds the fields and binary facts of the server's own card.
+func (h *hit) addCard(it *recordtext.Item) {
 	for _, f := range h.Card.Fields {
 		if f.Field == "" || slices.ContainsFunc(h.excerpts, func(e rsclient.Excerpt) bool { return e.Field == f.Field }) {
 			continue
 		}
-		p := it.add(named(f.Field))
-		p.print(f.Value)
-		if s, ok := rawjson.String(f.Value); ok {
-			p.source, p.total, p.whole, p.read = s, -1, !f.Truncated, it.reading(h.ref.from(f.Field, 0))
-			p.shorten(PreviewChars)
+		name := recordtext.Named(f.Field)
+		if s, _ := rawjson.String(f.Value); s != "" {
+			start := h.ref.from(f.Field, 0)
+			it.AddText(recordtext.Text{Naming: name, Source: s, Total: -1, Whole: !f.Truncated, Rest: &start})
+		} else {
+			it.AddValue(name, f.Value, recordtext.OmitsNothing)
 		}
 	}
 	for _, f := range h.Card.Binary {
-		p := it.add(named(f.Field))
-		facts := evidence.File{Binary: f.Facts, BlobID: f.BlobID}
-		p.print(appendShortFacts([]byte("binary"), facts, nil))
-		if isReadFile(&facts) {
-			p.lacks = lacksText
+		facts, omits := evidence.File{Binary: f.Facts, BlobID: f.BlobID}, recordtext.OmitsNothing
+		if recordtext.IsReadableFile(&facts) {
+			omits = recordtext.OmitsText
 		}
+		it.AddValue(recordtext.Named(f.Field), recordtext.AppendShortFacts([]byte("binary"), facts, nil), omits)
 	}
 	if n := h.Card.Omitted; n > 0 {
-		p := it.add(naming{label: "binary_omitted"})
-		p.print(strconv.AppendInt(nil, int64(n), 10))
-		p.lacks = lacksNested
+		it.AddValue(recordtext.Naming{Label: "binary_omitted"}, strconv.AppendInt(nil, int64(n), 10), recordtext.OmitsNested)
 	}
 }
 
@@ -236,12 +234,4 @@ func firstOf(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// shortText is the first n characters of a text, with a mark where it was longer.
-func shortText(s string, n int) string {
-	if head := firstChars(s, n); head != s {
-		return head + "…"
-	}
-	return s
 }

@@ -7,6 +7,9 @@ import (
 
 	"pdpp/internal/bufpool"
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/recordtext"
 	"pdpp/internal/rawjson"
 )
 
@@ -57,7 +60,7 @@ func (l *ladder) add(r *row) {
 		l.b = append(l.b, ',')
 	}
 	l.b = append(r.appendRung(append(l.b, '{'), fields, l.provider), '}')
-	if len(ladderHead)+len(l.b)+len(ladderTail) > LadderMax+len(`,"content_ladder":`) {
+	if len(ladderHead)+len(l.b)+len(ladderTail) > limits.LadderMax+len(`,"content_ladder":`) {
 		l.b = l.b[:rung]
 		l.omitted++
 		return
@@ -99,12 +102,12 @@ func (l *ladder) append(b []byte) []byte {
 // appendRung appends the members of one record of a page's ladder (MS-191), with at
 // most LadderFields of its fields, text first.
 func (r *row) appendRung(b []byte, fields []ranked, provider string) []byte {
-	b = appendID(append(b, `"id":`...), r.ref.id)
+	b = quote.AppendID(append(b, `"id":`...), r.ref.id)
 	if r.ref.beside != "" {
-		b = appendID(append(b, `,"connection_id":`...), r.ref.beside)
+		b = quote.AppendID(append(b, `,"connection_id":`...), r.ref.beside)
 	}
 	b = append(b, `,"fields":[`...)
-	for i := range fields[:min(len(fields), LadderFields)] {
+	for i := range fields[:min(len(fields), limits.LadderFields)] {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -116,15 +119,15 @@ func (r *row) appendRung(b []byte, fields []ranked, provider string) []byte {
 // appendRecord appends the members of the record in the ladder of a document, up to its
 // fields.
 func (r ref) appendRecord(b []byte) []byte {
-	b = appendID(append(b, `"id":`...), r.id)
+	b = quote.AppendID(append(b, `"id":`...), r.id)
 	b = append(b, `,"connection_id":`...)
 	if r.Connection == "" {
 		b = append(b, "null"...)
 	} else {
-		b = appendID(b, r.Connection)
+		b = quote.AppendID(b, r.Connection)
 	}
-	b = appendID(append(b, `,"stream":`...), r.Stream)
-	b = appendID(append(b, `,"record_id":`...), r.Record)
+	b = quote.AppendID(append(b, `,"stream":`...), r.Stream)
+	b = quote.AppendID(append(b, `,"record_id":`...), r.Record)
 	b = append(r.appendURI(append(b, `,"resource_uri":"`...)), '"')
 	return append(b, `,"fields":[`...)
 }
@@ -160,7 +163,7 @@ func rankOf(f *evidence.Field) rank {
 			return cutText
 		}
 	case evidence.ShapeNested:
-		if f.Cut != nil || hasBinary(f.Value) || hidesBytes(f.Value) {
+		if f.Cut != nil || hasBinary(f.Value) || recordtext.HidesBytes(f.Value) {
 			return nested
 		}
 	case evidence.ShapeBinary:
@@ -185,11 +188,11 @@ func (r *row) continued() []ranked {
 		if k == shownFull {
 			continue
 		}
-		if k != nested || f.Cut != nil || hidesBytes(f.Value) {
+		if k != nested || f.Cut != nil || recordtext.HidesBytes(f.Value) {
 			r.partly = append(r.partly, ranked{k, f})
 		}
 		if k == nested {
-			for _, blob := range blobsOf(*f) {
+			for _, blob := range recordtext.Files(f) {
 				r.partly = append(r.partly, ranked{k, &blob})
 			}
 		}
@@ -200,26 +203,22 @@ func (r *row) continued() []ranked {
 	return r.partly
 }
 
-// cutIn are the fields of an expanded record that a document shows in part as an item,
-// or leaves out, text first. A text goes on where the item ends. Short values that are
-// left out are no part of a ladder.
-func (r *row) cutIn(it *item) []ranked {
+// cutIn returns the fields of an expanded record that a document shows in part as an item,
+// or leaves out, text first. A text continues where the item ends. Short values that are
+// left out are not part of a ladder.
+func (r *row) cutIn(it *recordtext.Item) []ranked {
 	if r.ref.id == "" {
 		return nil
 	}
 	var cut []ranked
-	for i := range it.parts {
-		p := &it.parts[i]
-		at := slices.IndexFunc(r.all, func(f evidence.Field) bool { return f.Name == p.field })
-		if at < 0 || p.field == "" || p.fate == isShown && p.lacks == lacksNothing {
+	for _, part := range it.CutFields() {
+		at := slices.IndexFunc(r.all, func(f evidence.Field) bool { return f.Name == part.Name })
+		if at < 0 {
 			continue
 		}
 		switch f := r.all[at]; f.Shape {
 		case evidence.ShapeText:
-			f.Cut = &evidence.Truncation{TotalChars: f.TotalChars()}
-			if p.fate == isShown {
-				f.Cut.ShownChars = p.chars
-			}
+			f.Cut = &evidence.Truncation{TotalChars: f.TotalChars(), ShownChars: part.Chars}
 			cut = append(cut, ranked{cutText, &f})
 		case evidence.ShapeNested:
 			cut = append(cut, ranked{nested, &f})
@@ -246,7 +245,7 @@ func hasBinary(value []byte) bool {
 func (r *row) appendEntry(b []byte, f *evidence.Field, provider string) []byte {
 	switch f.Shape {
 	case evidence.ShapeText:
-		if isReadable(f.Name) {
+		if recordtext.IsReadable(f.Name) {
 			b = appendSize(appendEntryHead(b, f, "text"), f.TotalChars())
 			b = append(b, `,"offset_chars":`...)
 			return append(strconv.AppendInt(b, int64(f.Cut.ShownChars), 10), '}')
@@ -259,7 +258,7 @@ func (r *row) appendEntry(b []byte, f *evidence.Field, provider string) []byte {
 }
 
 func appendEntryHead(b []byte, f *evidence.Field, kind string) []byte {
-	b = appendID(append(b, `{"field_path":`...), f.Name)
+	b = quote.AppendID(append(b, `{"field_path":`...), f.Name)
 	return appendMember(b, "kind", kind)
 }
 
@@ -280,10 +279,10 @@ func (r *row) textEntry(b []byte, f *evidence.Field) []byte {
 
 // windowEntry ends an entry with a window of its field.
 func (r *row) windowEntry(b []byte, field string, offset int) []byte {
-	if !isReadable(field) {
+	if !recordtext.IsReadable(field) {
 		return append(appendRead(b, r.ref.fetch()), '}')
 	}
-	w := r.ref.from(field, 0).at(offset, WindowDefault)
+	w := r.ref.from(field, 0).at(offset, limits.WindowDefault)
 	return append(w.appendRead(b), '}')
 }
 
@@ -294,11 +293,11 @@ func (w window) appendRead(b []byte) []byte {
 }
 
 func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
-	b = appendSize(appendEntryHead(b, f, "json"), nestedSize(*f))
-	if nestedSize(*f) > DocTextMax || !isReadable(f.Name) || hidesBytes(f.Value) {
+	b = appendSize(appendEntryHead(b, f, "json"), recordtext.NestedSize(f))
+	if recordtext.NestedSize(f) > limits.DocTextMax || !recordtext.IsReadable(f.Name) || recordtext.HidesBytes(f.Value) {
 		return r.windowEntry(b, f.Name, 0)
 	}
-	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quoteList([]string{f.Name}))})), '}')
+	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quote.List([]string{f.Name}))})), '}')
 }
 
 // binaryEntry tells the facts of a binary value and the way to its bytes: the blob,
@@ -312,10 +311,10 @@ func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
 		return r.windowEntry(b, f.Name, 0)
 	}
 	blob := blobHandle{r.ref.Connection, f.File.BlobID}
-	b = appendID(append(b, `,"blob_id":`...), f.File.BlobID)
+	b = quote.AppendID(append(b, `,"blob_id":`...), f.File.BlobID)
 	b = append(b, `,"export":{"method":"GET"`...)
 	b = append(appendMember(b, "url", blob.export(provider)), '}')
-	if isReadFile(f.File) && isReadable(f.Name) {
+	if recordtext.IsReadableFile(f.File) && recordtext.IsReadable(f.Name) {
 		b = appendRead(b, r.ref.from(f.Name, 0).next())
 	}
 	return append(appendMember(b, "resource_uri", blob.URI()), '}')

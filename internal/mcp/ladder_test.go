@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/mcp/limits"
 )
 
 // A ladder says how to read on, text first, and is bounded (MS-190 …).
@@ -110,7 +112,7 @@ func TestLadderOfDocumentChildren(t *testing.T) {
 		res := mustDo(t, s.Surface, "fetch", `{"id":"c1/entries:e1","expand":["receipts"]}`)
 		checkDocument(t, res)
 		records := find(t, res.Structured, "metadata.content_ladder.records").([]any)
-		if omitted := find(t, res.Structured, "metadata.content_ladder.records_omitted"); len(records) != LadderRecords || omitted != json.Number("15") {
+		if omitted := find(t, res.Structured, "metadata.content_ladder.records_omitted"); len(records) != limits.LadderRecords || omitted != json.Number("15") {
 			t.Errorf("%d records, %v omitted", len(records), omitted)
 		}
 	})
@@ -122,7 +124,7 @@ func TestLadderBounds(t *testing.T) {
 	res := mustDo(t, s.Surface, "query_records", `{"stream":"entries","limit":40}`)
 	records, _ := find(t, res.Structured, "content_ladder.records").([]any)
 	omitted := fmt.Sprint(find(t, res.Structured, "content_ladder.records_omitted"))
-	if len(records) == 0 || len(records) > LadderRecords || omitted != fmt.Sprint(40-len(records)) {
+	if len(records) == 0 || len(records) > limits.LadderRecords || omitted != fmt.Sprint(40-len(records)) {
 		t.Errorf("MS-190 %d records, %s omitted", len(records), omitted)
 	}
 	if got := find(t, res.Structured, "ids.39"); got != "cin_a1/entries:ent_39" {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	"pdpp/internal/mcp/limits"
 )
 
 func TestToolsList(t *testing.T) {
@@ -28,8 +30,8 @@ func TestToolsList(t *testing.T) {
 		if !slices.Equal(got, want) || list.NextCursor != nil {
 			t.Errorf("MS-8 tools %q, next cursor %v", got, list.NextCursor)
 		}
-		if n := len(ToolsList()); n > ToolsListMax {
-			t.Errorf("MS-9 tools/list has %d bytes, at most %d are allowed", n, ToolsListMax)
+		if n := len(ToolsList()); n > limits.ToolsListMax {
+			t.Errorf("MS-9 tools/list has %d bytes, at most %d are allowed", n, limits.ToolsListMax)
 		}
 	})
 	t.Run("TOOLS-1 each with title, description, schemas and hints", func(t *testing.T) {
@@ -48,10 +50,10 @@ func TestToolsList(t *testing.T) {
 }
 
 func TestInstructions(t *testing.T) {
-	if n := utf8.RuneCountInString(Instructions); n > InstructionsMax {
+	if n := utf8.RuneCountInString(Instructions); n > limits.InstructionsMax {
 		t.Errorf("MS-5 instructions have %d characters", n)
 	}
-	if n := utf8.RuneCountInString(instructionsHead); n > InstructionsHead {
+	if n := utf8.RuneCountInString(instructionsHead); n > limits.InstructionsHead {
 		t.Errorf("MS-5 the head has %d characters", n)
 	}
 }

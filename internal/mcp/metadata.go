@@ -4,6 +4,9 @@ import (
 	"strconv"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/recordtext"
 )
 
 const (
@@ -14,13 +17,13 @@ const (
 // structured is the document: exactly id, title, text, url, metadata (MS-143). It has no
 // character that nobody could see: a document must not carry hidden instructions (D14).
 func (d *document) structured(b []byte) []byte {
-	b = appendID(append(b, `{"id":`...), d.id)
-	b = appendQuote(append(b, `,"title":`...), d.title.Text)
+	b = quote.AppendID(append(b, `{"id":`...), d.id)
+	b = quote.AppendText(append(b, `,"title":`...), d.title.Text)
 	b = append(b, `,"text":`...)
-	b = appendQuote(b, d.text)
-	b = appendID(append(b, `,"url":`...), d.url)
+	b = quote.AppendText(b, d.text)
+	b = quote.AppendID(append(b, `,"url":`...), d.url)
 	b = append(b, `,"metadata":`...)
-	return append(d.appendMetadata(b, FetchMax-len(b)-1), '}')
+	return append(d.appendMetadata(b, limits.FetchMax-len(b)-1), '}')
 }
 
 // appendMetadata appends the metadata (MS-144) in at most that many bytes. When they
@@ -31,8 +34,8 @@ func (d *document) appendMetadata(b []byte, room int) []byte {
 	b = d.appendFacts(b)
 	room -= len(b) - start + d.notesRoom()
 	whole := room
-	rungs, room := fill(d.rungs(), LadderFields, min(room, LadderMax), room)
-	ladderRoom := LadderMax - (whole - room) - d.notesRoom()
+	rungs, room := fill(d.rungs(), limits.LadderFields, min(room, limits.LadderMax), room)
+	ladderRoom := limits.LadderMax - (whole - room) - d.notesRoom()
 	if n := len(rungs) - len(d.cuts); n < len(d.long) {
 		d.omit(d.long[max(0, n):])
 	}
@@ -44,13 +47,13 @@ func (d *document) appendMetadata(b []byte, room int) []byte {
 		if i == 0 {
 			sep = `,"fields":{`
 		}
-		b = append(append(appendID(append(b, sep...), f.name), ':'), f.value...)
+		b = append(append(quote.AppendID(append(b, sep...), f.name), ':'), f.value...)
 	}
 	if len(d.small) > 0 {
 		b = append(b, '}')
 	}
 	if len(d.omitted) > 0 {
-		b = append(append(b, `,"more_fields":`...), quoteList(d.omitted[:d.named])...)
+		b = append(append(b, `,"more_fields":`...), quote.List(d.omitted[:d.named])...)
 		b = append(b, `,"more_fields_total":`...)
 		b = strconv.AppendInt(b, int64(len(d.omitted)), 10)
 	}
@@ -78,7 +81,7 @@ func (d *document) appendChildren(b []byte, room int) []byte {
 	if room -= members; len(d.childRungs) == 0 || room < 0 {
 		return b
 	}
-	shown, _ := fill(d.childRungs, LadderRecords, room, room)
+	shown, _ := fill(d.childRungs, limits.LadderRecords, room, room)
 	b = appendList(append(b, `,"records":`...), shown, "[]")
 	if left := len(d.childRungs) - len(shown); left > 0 {
 		b = strconv.AppendInt(append(b, `,"records_omitted":`...), int64(left), 10)
@@ -92,8 +95,8 @@ func (d *document) appendFacts(b []byte) []byte {
 	if d.at.Source == evidence.SourceEnvelope { // emitted_at says it
 		eventTime = ""
 	}
-	b = appendID(append(b, `{"stream":`...), d.Stream)
-	b = appendID(append(b, `,"record_id":`...), d.ref.Record)
+	b = quote.AppendID(append(b, `{"stream":`...), d.Stream)
+	b = quote.AppendID(append(b, `,"record_id":`...), d.ref.Record)
 	for _, m := range [...]struct{ name, value string }{
 		{"connection_id", d.Connection},
 		{"connector_key", d.ConnectorKey},
@@ -103,7 +106,7 @@ func (d *document) appendFacts(b []byte) []byte {
 		{"text_source", d.source},
 	} {
 		if m.value != "" {
-			b = appendID(append(append(append(b, `,"`...), m.name...), `":`...), m.value)
+			b = quote.AppendID(append(append(append(b, `,"`...), m.name...), `":`...), m.value)
 		}
 	}
 	return b
@@ -143,7 +146,7 @@ func (d *document) entry(f evidence.Field) []byte {
 	case f.Shape == evidence.ShapeText:
 		return d.textEntry(nil, &f)
 	case d.isWindowed(f):
-		return d.windowEntry(appendSize(appendEntryHead(nil, &f, "json"), nestedSize(f)), f.Name, 0)
+		return d.windowEntry(appendSize(appendEntryHead(nil, &f, "json"), recordtext.NestedSize(&f)), f.Name, 0)
 	}
 	return d.nestedEntry(nil, &f)
 }
@@ -152,8 +155,8 @@ func (d *document) entry(f evidence.Field) []byte {
 func (d *document) files() [][]byte {
 	var all [][]byte
 	for _, f := range d.binaries {
-		b := appendID([]byte(`{"field_path":`), f.Name)
-		all = append(all, append(append(b, ','), appendFacts(nil, *f.File, f.Value)[1:]...))
+		b := quote.AppendID([]byte(`{"field_path":`), f.Name)
+		all = append(all, append(append(b, ','), recordtext.AppendFacts(nil, *f.File, f.Value)[1:]...))
 	}
 	return all
 }
@@ -170,10 +173,10 @@ func (d *document) omit(fields []evidence.Field) {
 // that is left.
 func (d *document) take(room int) int {
 	for _, f := range d.small {
-		room -= idLen(f.name) + 1
+		room -= quote.IDLen(f.name) + 1
 	}
 	for _, name := range d.omitted {
-		room -= idLen(name) + 1
+		room -= quote.IDLen(name) + 1
 	}
 	for i, f := range d.small {
 		if room -= len(f.value) + 1; i == metadataFields || room < 0 {
@@ -187,7 +190,7 @@ func (d *document) take(room int) int {
 	}
 	d.named = len(d.omitted)
 	for ; d.named > 0 && room < 0; d.named-- {
-		room += idLen(d.omitted[d.named-1]) + 1
+		room += quote.IDLen(d.omitted[d.named-1]) + 1
 	}
 	return room
 }

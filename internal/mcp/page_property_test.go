@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rawjson"
 )
 
@@ -92,9 +93,9 @@ func checkPage(t *rapid.T, tool, body, args string, res *Result) {
 // handle.
 func checkBudget(t *rapid.T, got string) {
 	t.Helper()
-	most := QueryTextMax
+	most := limits.QueryTextMax
 	for _, m := range regexp.MustCompile(`(?: next_(?:cursor|changes_since)=|"(?:cursor|changes_since)":)("[cb]*")`).FindAllStringSubmatch(got, -1) {
-		most += max(0, len(m[1])-countedToken)
+		most += max(0, len(m[1])-1024)
 	}
 	if first := regexp.MustCompile(`(?m)^1\. .*$`).FindString(got); len(first) > most/2 {
 		most += len(first)

@@ -10,6 +10,7 @@ import (
 	"pdpp"
 	"pdpp/internal/demo"
 	"pdpp/internal/ingest"
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rs/resttest"
 )
@@ -92,7 +93,7 @@ func TestPagesLeadOn(t *testing.T) {
 			}
 			calls := offers(text(res))
 			for _, read := range reads(res.Structured) {
-				calls = append(calls, offered{textMember(read, "tool"), string(memberOf(read, "args"))})
+				calls = append(calls, offered{rawjson.GetString(read, "tool"), string(memberOf(read, "args"))})
 			}
 			for _, o := range calls {
 				conforms(t, o.tool, mustDo(t, s, o.tool, o.args).Structured)
@@ -166,7 +167,7 @@ func TestPagesContinueText(t *testing.T) {
 	body := letter(9000)
 	d := newDrawer(t, wholeCabinet, filed("long", `"title":"Letter","body":`+jsonText(body)))
 	res := mustDo(t, d.Surface, "query_records", `{"stream":"items"}`)
-	if got, _ := find(t, res.Structured, "data.data.0.data.body").(string); got != body[:len(got)] || len([]rune(got)) != PreviewField {
+	if got, _ := find(t, res.Structured, "data.data.0.data.body").(string); got != body[:len(got)] || len([]rune(got)) != limits.PreviewField {
 		t.Errorf("BOUND-1 the adapter received %d characters", len([]rune(got)))
 	}
 	_, shown, _ := strings.Cut(text(res), ` | body="`)

@@ -3,6 +3,9 @@ package mcp
 import (
 	"context"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/recordtext"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -52,7 +55,7 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 	}
 	defer answer.Free()
 	page := fitPage(answer, want)
-	rungs := LadderRecords
+	rungs := limits.LadderRecords
 	for {
 		res := c.records(page, rungs)
 		switch over := excess(res); {
@@ -75,8 +78,8 @@ func (c *call) pagePreference() rsclient.Prefer {
 		limit = defaultRecords
 	}
 	return rsclient.Prefer{
-		FieldPreview: min(max(PreviewField, defaultRecords*PreviewField/limit), PreviewFieldMax),
-		PageBytes:    PreviewPage * max(limit, defaultRecords) / defaultRecords,
+		FieldPreview: min(max(limits.PreviewField, defaultRecords*limits.PreviewField/limit), limits.PreviewFieldMax),
+		PageBytes:    limits.PreviewPage * max(limit, defaultRecords) / defaultRecords,
 	}
 }
 
@@ -92,12 +95,11 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	ways := newLadder(c.RS.Provider(), rungs)
 	defer ways.free()
 	var r row // one after the other
-	r.Declared, r.Texts = p.Presentation, new(rawjson.Texts)
+	r.Declared, r.Texts, r.again = p.Presentation, new(rawjson.Texts), c.again
 	r.Asked = rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
 	from := r.sources(p.rows)
-	text := c.recordsText(p, from)
-	sheet := text.begin()
-	it := item{way: c.again}
+	text := recordtext.NewPage(c.recordsText(p, from))
+	var it recordtext.Item
 	expanded := false
 	for i, raw := range p.rows {
 		r.Row(raw)
@@ -108,10 +110,10 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		b = appendOrNull(b, r.ref.id)
 		ways.add(&r)
 		expanded = expanded || len(r.Expanded) > 0
-		if sheet.isOpen() {
+		if text.IsOpen() {
 			r.item(&it, i+1)
-			it.from(r.Source, from.told(r.Connection))
-			sheet.add(&it)
+			from.told(r.Connection).label(&it, r.Source)
+			text.Add(&it)
 		}
 	}
 	if expanded {
@@ -122,29 +124,29 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	if p.dropped() > 0 {
 		next = c.rerun(len(p.rows))
 	}
-	return &Result{Structured: c.appendTail(b, p, next), lent: lent, Content: []Block{{Text: text.end(sheet)}}}
+	return &Result{Structured: c.appendTail(b, p, next), lent: lent, Content: []Block{{Text: text.String()}}}
 }
 
-// recordsText is the text without its items (MS-104, MS-105). Its first lines name the
-// sources, so these are read before the items are.
-func (c *call) recordsText(p *cutPage, from sources) *pageText {
-	t := c.pageText(p)
-	t.title = "records stream=" + quoteID(c.args.Text("stream"))
-	t.label, t.noun, t.count = "returned", "records", len(p.rows)
-	t.budget, t.share, t.narrow = QueryTextMax, RowMin, "name fewer fields"
-	t.from(from, c.connection())
-	if t.isLast() && !c.args.Has("cursor") && !c.args.Has("changes_since") {
-		t.none = c.emptyAdvice()
+// recordsText returns the text around the records of a page (MS-104, MS-105). Its first
+// lines name the sources, which are therefore read before the records.
+func (c *call) recordsText(p *cutPage, from sources) recordtext.PageConfig {
+	t := c.pageText(p, len(p.rows))
+	t.Title = "records stream=" + quote.ID(c.args.Text("stream"))
+	t.Label, t.Noun = "returned", "records"
+	t.Budget, t.ItemMin, t.Narrow = limits.QueryTextMax, limits.RowMin, "name fewer fields"
+	from.describe(&t, c.connection())
+	if t.IsLast() && !c.args.Has("cursor") && !c.args.Has("changes_since") {
+		t.Empty = c.emptyAdvice()
 	}
-	switch {
-	case t.split != nil:
-		t.ways = append(t.ways, c.splitLines(t.split)...)
+	switch split := c.split(p); {
+	case split != nil:
+		t.Continue = c.splitLines(split)
 	case p.dropped() > 0:
-		t.ways = append(t.ways, t.again(len(p.rows)))
-	case t.cursor != "":
-		t.ways = append(t.ways, c.cursorLine(t.cursor))
-	case t.bookmark != "" && t.isLast():
-		t.ways = append(t.ways, c.laterLine(t.bookmark))
+		t.Continue = []string{t.Rerun(len(p.rows))}
+	case t.Cursor != "":
+		t.Continue = []string{c.cursorLine(t.Cursor)}
+	case t.Bookmark != "" && t.IsLast():
+		t.Continue = []string{c.laterLine(t.Bookmark)}
 	}
 	return t
 }
@@ -153,7 +155,7 @@ func (c *call) recordsText(p *cutPage, from sources) *pageText {
 func (c *call) emptyAdvice() string {
 	if c.args.Has("filter") {
 		return "no records; the whole filter must match: try a wider one, or search for words\nnext: schema " +
-			escapeHidden(string(schemaArgs(c.stream(), c.connection()))) + " shows what a filter can be\n"
+			quote.EscapeHidden(string(schemaArgs(c.stream(), c.connection()))) + " shows what a filter can be\n"
 	}
 	return "no records; other streams and connections may have some\nnext: schema {} shows them\n"
 }
@@ -161,7 +163,7 @@ func (c *call) emptyAdvice() string {
 // laterLine is the call for what changes after the page. Changes have an order of
 // their own.
 func (c *call) laterLine(bookmark string) string {
-	changes := []member{{"changes_since", []byte(quoteID(bookmark))}, {"cursor", nil}}
+	changes := []member{{"changes_since", []byte(quote.ID(bookmark))}, {"cursor", nil}}
 	if !c.args.Has("changes_since") {
 		changes = append(changes, member{"sort", nil}, member{"order", nil})
 	}
@@ -174,5 +176,5 @@ func (c *call) again(fields []string) *Next {
 	if len(fields) == 0 {
 		return &Next{c.tool.Name, c.args.JSON()}
 	}
-	return &Next{c.tool.Name, c.args.JSON(member{"fields", []byte(quoteList(fields))}, member{"view", nil})}
+	return &Next{c.tool.Name, c.args.JSON(member{"fields", []byte(quote.List(fields))}, member{"view", nil})}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/mcp/limits"
 )
 
 const entriesPath = "/v1/streams/entries/records"
@@ -241,8 +243,8 @@ func TestQueryRecordsPaging(t *testing.T) {
 	})
 	t.Run("MS-21 arguments that would fill the text are not repeated", func(t *testing.T) {
 		s.says(entriesPath, ledgerPage(), true)
-		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","filter":{"memo":"`+strings.Repeat("x", QueryTextMax)+`"}}`))
-		if want := "\nnext call: query_records, same arguments with {\"cursor\":\"pc1.7Q\"}\n"; !strings.Contains(got, want) || len(got) > QueryTextMax {
+		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","filter":{"memo":"`+strings.Repeat("x", limits.QueryTextMax)+`"}}`))
+		if want := "\nnext call: query_records, same arguments with {\"cursor\":\"pc1.7Q\"}\n"; !strings.Contains(got, want) || len(got) > limits.QueryTextMax {
 			t.Errorf("no %q in %s", want, got)
 		}
 	})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 )
 
@@ -22,10 +24,10 @@ var readRecordFieldTool = Tool{
 		{name: "field_path", kind: argText, required: true, about: "Field to read, as a more: line names it."},
 		{name: "cursor", kind: argText, about: "next_cursor or previous_cursor; not with offset_chars or q."},
 		{name: "offset_chars", kind: argInt, min: 0, about: "First character, from 0; not with cursor."},
-		{name: "limit_chars", kind: argInt, min: 1, max: WindowMax, about: "Most characters; default 4096."},
+		{name: "limit_chars", kind: argInt, min: 1, max: limits.WindowMax, about: "Most characters; default 4096."},
 		{name: "q", kind: argText, about: "Window around the first match; with offset_chars the first from there."},
-		{name: "before_chars", kind: argInt, min: 0, max: ContextMax, about: "Characters before the match of q."},
-		{name: "after_chars", kind: argInt, min: 0, max: ContextMax, about: "Characters after the match of q."},
+		{name: "before_chars", kind: argInt, min: 0, max: limits.ContextMax, about: "Characters before the match of q."},
+		{name: "after_chars", kind: argInt, min: 0, max: limits.ContextMax, about: "Characters after the match of q."},
 	},
 	output: `{"type":"object","properties":{` +
 		`"record":{"type":"object","required":["id","stream","record_id"],"properties":{"id":{"type":"string"},"connection_id":{"type":["string","null"]},"stream":{"type":"string"},"record_id":{"type":"string"}}},` +
@@ -53,7 +55,7 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 		return &Result{Structured: p.structured(c.RS.Provider(), "", neighbours{}), Content: append([]Block{{Text: p.renderFiles(c.RS.Provider())}}, p.fileLinks()...)}, nil
 	}
 	near := p.neighbours()
-	link := &Link{URI: p.uri(), Name: visible(w.field), MimeType: "text/plain"}
+	link := &Link{URI: p.uri(), Name: quote.Visible(w.field), MimeType: "text/plain"}
 	structured := p.structured(c.RS.Provider(), link.URI, near)
 	if near.next.ok {
 		link.URI = near.next.URI()
@@ -84,13 +86,13 @@ func (p *piece) structured(provider, uri string, near neighbours) []byte {
 func (p *piece) appendSource(b []byte) []byte {
 	h := p.asked.record
 	b = append(b, `"record":{"id":`...)
-	b = appendID(b, h.id)
+	b = quote.AppendID(b, h.id)
 	b = append(b, `,"connection_id":`...)
 	b = appendOrNull(b, h.Connection)
 	b = appendMember(b, "stream", h.Stream)
 	b = appendMember(b, "record_id", h.Record)
 	b = append(b, `},"field":{"path":`...)
-	b = appendID(b, p.asked.field)
+	b = quote.AppendID(b, p.asked.field)
 	b = appendMember(b, "type", p.Field.Type)
 	b = append(b, `,"text_like":`...)
 	return append(strconv.AppendBool(b, p.isWindow() && !p.asJSON), '}')
@@ -106,7 +108,7 @@ func (p *piece) appendWindow(b []byte, near neighbours, withText bool) []byte {
 			continue
 		case "text":
 			if withText { // exact, with escapes for what nobody could see
-				b = append(append(b, escapeHidden(string(p.Raw[at.Start:at.End]))...), ',')
+				b = append(append(b, quote.EscapeHidden(string(p.Raw[at.Start:at.End]))...), ',')
 			}
 			continue
 		}
@@ -174,16 +176,16 @@ func (p *piece) render(near neighbours) string {
 	if p.broken {
 		b = append(b, "\nnote: bytes that are not UTF-8 are shown as U+FFFD"...)
 	}
-	return string(appendQuote(append(b, "\ntext="...), p.Text))
+	return string(quote.AppendText(append(b, "\ntext="...), p.Text))
 }
 
 // appendRecord appends which record and field the text is about.
 func (p *piece) appendRecord(b []byte) []byte {
-	b = appendID(append(b, "record="...), p.asked.record.id)
+	b = quote.AppendID(append(b, "record="...), p.asked.record.id)
 	if p.asked.record.beside != "" {
-		b = appendID(append(b, " connection_id="...), p.asked.record.Connection)
+		b = quote.AppendID(append(b, " connection_id="...), p.asked.record.Connection)
 	}
-	return appendID(append(b, " field="...), p.asked.field)
+	return quote.AppendID(append(b, " field="...), p.asked.field)
 }
 
 // appendSpan appends start..end.

@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 )
 
 // shownWindow is a window as a client that sees only the text reads it.
@@ -71,7 +74,7 @@ func TestFollowNext(t *testing.T) {
 			got += shownWindow(t, res)
 		}
 		if got != want {
-			t.Fatalf("the windows give %d characters, want %d", charCount(got), charCount(want))
+			t.Fatalf("the windows give %d characters, want %d", quote.Count(got), quote.Count(want))
 		}
 		got = shownWindow(t, res)
 		for n := 0; n < 20; n++ {
@@ -83,7 +86,7 @@ func TestFollowNext(t *testing.T) {
 			got = shownWindow(t, res) + got
 		}
 		if got != want {
-			t.Fatalf("backwards the windows give %d characters, want %d", charCount(got), charCount(want))
+			t.Fatalf("backwards the windows give %d characters, want %d", quote.Count(got), quote.Count(want))
 		}
 	})
 }
@@ -272,7 +275,7 @@ func TestWindowErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		res := mustFail(t, d.Surface, "read_record_field", tt.args, tt.code)
-		if n := len(res.Content[0].Text); n > ErrorTextMax {
+		if n := len(res.Content[0].Text); n > limits.ErrorTextMax {
 			t.Errorf("%s: %d bytes of text", tt.args, n)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -19,12 +20,12 @@ func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error)
 	}
 	var q rsclient.Query
 	q.Set("connection_id", h.Connection)
-	answer, err := s.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: FetchField})
+	answer, err := s.RS.Record(ctx, h.Stream, h.Record, q, rsclient.Prefer{FieldPreview: limits.FetchField})
 	if err != nil {
 		return nil, err
 	}
 	body := shortenedRecord(answer.Body)
-	if len(body) > RecordResourceMax { // of its many fields, fetch names those that it leaves out
+	if len(body) > limits.RecordResourceMax { // of its many fields, fetch names those that it leaves out
 		return nil, &Failure{
 			Code: rsclient.CodeTooLarge, Message: "The record has too many fields for a resource; read it with the tool fetch.",
 			Next: refer(h).fetch(),
@@ -42,7 +43,7 @@ func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error)
 func shortenedRecord(body []byte) []byte {
 	const least = 64
 	short := body
-	for n := FetchField / 2; len(short) > RecordResourceMax && n >= least; n /= 2 {
+	for n := limits.FetchField / 2; len(short) > limits.RecordResourceMax && n >= least; n /= 2 {
 		short, _ = rsclient.PreviewDetail(body, n)
 	}
 	return short
@@ -66,7 +67,7 @@ func (s *Surface) recordLadder(h Handle, body []byte) []byte {
 	size := 0
 	for _, f := range cut {
 		entry := r.documentEntry(f.Field, s.RS.Provider())
-		if size += len(entry); size > DocTextMax {
+		if size += len(entry); size > limits.DocTextMax {
 			break
 		}
 		entries = append(entries, entry)

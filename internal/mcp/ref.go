@@ -6,6 +6,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 )
 
@@ -29,6 +30,44 @@ func referBy(h Handle, texts *rawjson.Texts) ref {
 	return r
 }
 
+// AppendFields appends the call that shows some fields of the record, or all of it.
+func (r *ref) AppendFields(b []byte, fields []string) []byte {
+	b = r.appendFetched(append(b, "fetch "...))
+	for i, name := range fields {
+		sep := ","
+		if i == 0 {
+			sep = `,"fields":[`
+		}
+		b = quote.AppendID(append(b, sep...), name)
+	}
+	if len(fields) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// AppendRest appends the call that reads a text field from a character on.
+func (r *ref) AppendRest(b []byte, field string, offset int) []byte {
+	w := r.from(field, offset)
+	return w.AppendCall(b)
+}
+
+// AppendExpand appends the call that shows the records of relations.
+func (r *ref) AppendExpand(b []byte, relations []string) []byte {
+	return r.fetch(member{"expand", []byte(quote.List(relations))}).AppendCall(b)
+}
+
+// pageCalls are the calls for a record of a page that no handle names.
+type pageCalls struct {
+	*ref
+	again func(fields []string) *Next
+}
+
+// AppendFields appends the call that reads the page again with these fields.
+func (p pageCalls) AppendFields(b []byte, fields []string) []byte {
+	return p.again(fields).AppendCall(b)
+}
+
 // fetch is the call that reads the record, or some of its fields (MS-68).
 func (r ref) fetch(members ...member) *Next {
 	b := r.appendFetched(make([]byte, 0, len(r.id)+128))
@@ -40,16 +79,16 @@ func (r ref) fetch(members ...member) *Next {
 
 // appendFetched appends the arguments that name the record, without the end.
 func (r ref) appendFetched(b []byte) []byte {
-	b = appendID(append(b, `{"id":`...), r.id)
+	b = quote.AppendID(append(b, `{"id":`...), r.id)
 	if r.beside == "" {
 		return b
 	}
-	return appendID(append(b, `,"connection_id":`...), r.beside)
+	return quote.AppendID(append(b, `,"connection_id":`...), r.beside)
 }
 
 // fetchFields is the call that reads some fields of the record.
 func (r ref) fetchFields(names ...string) *Next {
-	return r.fetch(member{"fields", []byte(quoteList(names))})
+	return r.fetch(member{"fields", []byte(quote.List(names))})
 }
 
 // from is the window of a field that starts at a character.

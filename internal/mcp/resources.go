@@ -11,6 +11,8 @@ import (
 
 	"pdpp"
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -176,7 +178,7 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 	}
 	var q rsclient.Query
 	q.Set("connection_id", h.connection)
-	blob, err := s.RS.Blob(ctx, h.id, q, rsclient.Part{Most: BlobInlineMax})
+	blob, err := s.RS.Blob(ctx, h.id, q, rsclient.Part{Most: limits.BlobInlineMax})
 	if err != nil {
 		return nil, err
 	}
@@ -223,14 +225,14 @@ func (s *Surface) resourceError(err error) *ResourceError {
 func ownResourceError(kind ResourceKind, f *Failure) *ResourceError {
 	message := f.Error()
 	if f.Next != nil {
-		message += " next: " + f.Next.Tool + " " + escapeHidden(string(f.Next.Args))
+		message += " next: " + f.Next.Tool + " " + quote.EscapeHidden(string(f.Next.Args))
 	}
 	return &ResourceError{Kind: kind, Message: message, Data: f.object()}
 }
 
 // relayedResourceError is an error of the resource server, its members as they came.
 func (s *Surface) relayedResourceError(e *rsclient.Error) *ResourceError {
-	r := &ResourceError{Kind: ResourceFailed, Message: cutBytes(plainCode(e.Code)+": "+evidence.Clean(e.Message), ErrorTextMax)}
+	r := &ResourceError{Kind: ResourceFailed, Message: quote.CutBytes(quote.Code(e.Code)+": "+evidence.Clean(e.Message), limits.ErrorTextMax)}
 	if lost := s.lostAuthorization(e.Code, e.Status); lost != "" {
 		r.Message += "\n" + lost
 	}

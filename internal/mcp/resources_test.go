@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pdpp/internal/rs/resttest"
-
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rawjson"
+	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
 )
 
@@ -143,7 +143,7 @@ func TestRecord(t *testing.T) {
 func followRecord(t *testing.T, s *Surface, uri string, n int) {
 	t.Helper()
 	contents := open(t, s, uri)
-	if len(contents) != 2 || len(contents[0].Text) > RecordResourceMax || contents[1].URI != uri || contents[1].MimeType != "application/json" {
+	if len(contents) != 2 || len(contents[0].Text) > limits.RecordResourceMax || contents[1].URI != uri || contents[1].MimeType != "application/json" {
 		t.Fatalf("MS-201 %d contents, %d bytes", len(contents), len(contents[0].Text))
 	}
 	entries := find(t, []byte(contents[1].Text), "content_ladder.fields").([]any)
@@ -191,11 +191,11 @@ func TestBlob(t *testing.T) {
 		if diff := cmp.Diff([]Content{{URI: uri, MimeType: "image/png", Blob: content}}, got); diff != "" {
 			t.Errorf("MS-203 (-want +got):\n%s", diff)
 		}
-		got = open(t, files(t, make([]byte, BlobInlineMax)), uri)
-		if len(got[0].Blob) != BlobInlineMax {
+		got = open(t, files(t, make([]byte, limits.BlobInlineMax)), uri)
+		if len(got[0].Blob) != limits.BlobInlineMax {
 			t.Errorf("MS-203 %d bytes", len(got[0].Blob))
 		}
-		s := files(t, make([]byte, BlobInlineMax+1))
+		s := files(t, make([]byte, limits.BlobInlineMax+1))
 		_, failure := s.ReadResource(t.Context(), uri)
 		if failure == nil || failure.Kind != ResourceFailed {
 			t.Fatalf("MS-203 a large blob: %+v", failure)

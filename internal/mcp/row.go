@@ -1,10 +1,9 @@
 package mcp
 
 import (
-	"slices"
-	"strconv"
-
 	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/recordtext"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -18,9 +17,11 @@ type row struct {
 	title    evidence.Title   // its text is never empty where there is a handle
 	at       evidence.EventTime
 
-	columns columns
+	columns recordtext.Columns
+	empty   []string // labels of the fields without a value
+	partly  []ranked // the fields that an answer shows in part
 
-	partly []ranked // the fields that an answer shows in part
+	again func(fields []string) *Next // the call for a record without a handle; nil: none
 }
 
 // describe says what there is to say of the record that was read. fields, when they were
@@ -76,118 +77,55 @@ func (r *row) sources(rows [][]byte) (all sources) {
 	return all
 }
 
-// item is the record as a text shows it, without its source.
-func (r *row) item(it *item, n int) {
-	it.start(n, r.ref)
+// item fills an item with the record, without its source.
+func (r *row) item(it *recordtext.Item, n int) {
+	it.Start(n, r.subject())
 	if r.ref.id == "" { // reachable through query_records only (MS-52)
-		it.say("no handle, query_records only: record_id=" + quoteID(r.Identity.Record))
+		it.Say("no handle, query_records only: record_id=" + quote.ID(r.Identity.Record))
 	}
 	if r.Deleted {
-		it.say("deleted=true")
-		it.label("deleted_at", r.DeletedAt)
-		it.label("removed_reason", r.RemovedReason)
+		it.Say("deleted=true")
+		it.Label("deleted_at", r.DeletedAt)
+		it.Label("removed_reason", r.RemovedReason)
 		return
 	}
-	it.titled(r.title, r.at)
-	r.columns.follow(r)
-	it.parts = slices.Grow(it.parts, len(r.columns.order)+len(r.Expanded)+1)
-	empty := it.empty[:0]
-	for _, i := range r.columns.order {
-		switch f := &r.all[i]; {
-		case r.isSaid(f):
-		case isEmpty(f):
-			empty = append(empty, r.columns.names[i].label)
-		default:
-			if i == r.columns.text && f.Shape == evidence.ShapeText {
-				it.body = len(it.parts)
-			}
-			r.addField(it, f, r.columns.names[i])
-		}
-	}
-	it.addEmpty(empty)
-	for i := range r.Expanded {
-		it.relation(&r.Expanded[i])
+	it.Title(r.title, r.at)
+	r.addFields(it)
+	for _, rel := range r.Expanded {
+		it.AddRelation(rel.Name, len(rel.Records), rel.HasMore)
 	}
 	if r.title.Truncated && r.title.Field != "" {
-		it.add(named(r.title.Field)).lacks = lacksText
+		it.AddValue(recordtext.Named(r.title.Field), nil, recordtext.OmitsText)
 	}
 }
 
-// addField adds a field.
-func (r *row) addField(it *item, f *evidence.Field, n naming) {
-	p := it.add(n)
-	switch f.Shape {
-	case evidence.ShapeScalar:
-		p.print(f.Value)
-	case evidence.ShapeBinary:
-		p.print(it.written(appendBinary(it.values, *f)))
-		if isReadFile(f.File) {
-			p.lacks = lacksText
+// addFields adds the fields that the head of the item does not show, in the order of texts.
+func (r *row) addFields(it *recordtext.Item) {
+	r.columns.Follow(&r.evidence, r.all)
+	r.empty = r.empty[:0]
+	for _, i := range r.columns.Order {
+		f, name := &r.all[i], r.columns.Names[i]
+		switch {
+		case r.isSaid(f):
+		case isEmpty(f):
+			r.empty = append(r.empty, name.Label)
+		case i == r.columns.Body && f.Shape == evidence.ShapeText:
+			it.AddBody(name, f, r.Texts)
+		default:
+			it.AddField(name, f, r.Texts)
 		}
-	case evidence.ShapeNested:
-		shown, whole := appendNested(it.values, f.Value, JSONPreviewBytes)
-		if f.Cut != nil || !whole {
-			shown = appendCutMark(append(it.values, "json"...), nestedSize(*f))
-			p.lacks = lacksNested
-		} else if len(blobsOf(*f)) > 0 || hidesBytes(f.Value) {
-			p.lacks = lacksText
-		}
-		p.print(it.written(shown))
-	default:
-		content, _ := rawjson.Content(f.Value)
-		content = rawjson.Prefix(content, PreviewChars)
-		if len(content) > 0 && isPrintable(content) {
-			p.printRaw(content, min(f.Chars(), PreviewChars), f.TotalChars())
-			return
-		}
-		p.source, p.total = r.Texts.Decoded(content), f.TotalChars()
-		p.shorten(PreviewChars)
 	}
+	it.AddEmpty(r.empty)
 }
 
-// addEmpty adds the names of the fields without a value.
-func (it *item) addEmpty(names []string) {
-	if it.empty = names; len(names) == 0 {
-		return
+// subject returns the record as an item names it.
+func (r *row) subject() recordtext.Subject {
+	s := recordtext.Subject{ID: r.ref.id, Beside: r.ref.beside}
+	switch {
+	case r.ref.id != "":
+		s.Calls = &r.ref
+	case r.again != nil:
+		s.Calls = pageCalls{&r.ref, r.again}
 	}
-	b := it.values
-	for i, name := range names {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, name...)
-	}
-	p := it.add(naming{label: "empty_fields"})
-	p.print(it.written(b))
-	p.fields = len(names)
-}
-
-// relation adds an expanded relation.
-func (it *item) relation(rel *rsclient.Relation) {
-	p := it.add(named(rel.Name))
-	b := strconv.AppendInt(append(it.values, "expanded("...), int64(len(rel.Records)), 10)
-	if rel.HasMore {
-		b = append(b, ", has_more"...)
-	}
-	p.print(it.written(append(b, ')')))
-	if len(rel.Records) > 0 {
-		p.lacks = lacksRelation
-	} else {
-		p.field, p.width = "", 0 // no field to ask for, and no records either
-	}
-}
-
-// written takes the room for values with one appended, which it gives.
-func (it *item) written(values []byte) []byte {
-	value := values[len(it.values):]
-	it.values = values
-	return value
-}
-
-// nestedSize is the length of a nested value: of a preview that of the whole.
-func nestedSize(f evidence.Field) int {
-	if f.Cut != nil {
-		return f.Cut.TotalChars
-	}
-	return len(f.Value)
+	return s
 }

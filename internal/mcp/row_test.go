@@ -3,6 +3,8 @@ package mcp
 import (
 	"strings"
 	"testing"
+
+	"pdpp/internal/evidence"
 )
 
 // threads are records in which values that are equal to other things meet: the id, the
@@ -72,7 +74,7 @@ func TestNothingHiddenReachesAModel(t *testing.T) {
 			if b.Link != nil {
 				continue
 			}
-			if i := strings.IndexFunc(strings.ReplaceAll(b.Text, "👩\u200d🚀", ""), isHidden); i >= 0 {
+			if i := strings.IndexFunc(strings.ReplaceAll(b.Text, "👩\u200d🚀", ""), func(r rune) bool { return r >= 0x7f && evidence.IsInvisible(r) }); i >= 0 {
 				t.Errorf("D14 MS-62 %s shows %+q", tool, b.Text[i:])
 			}
 			if !strings.Contains(b.Text, shownText) && tool != "fetch" {

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/schematext"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 	"pdpp/internal/schemadoc"
@@ -44,57 +47,78 @@ func callSchema(ctx context.Context, c *call) (*Result, error) {
 	return c.compactSchema(ctx)
 }
 
-func (c *call) schemaScope() schemaScope {
-	return schemaScope{c.args.Text("stream"), c.args.Text("connection_id")}
+// scope returns the scope of a schema call.
+func (c *call) scope() schematext.Scope {
+	return schematext.Scope{Stream: c.args.Text("stream"), Connection: c.args.Text("connection_id")}
 }
 
-// compactSchema gives the compact document as it came, or a projection of what came
-// (MS-84).
+// offset returns the offset of a schema call, or -1.
+func (c *call) offset() int {
+	if n, given := c.args.Int("offset"); given {
+		return n
+	}
+	return -1
+}
+
+// compactSchema returns the compact document as received, or a projection (MS-84).
 func (c *call) compactSchema(ctx context.Context) (*Result, error) {
 	answer, err := c.readSchema(ctx, "view", "compact")
 	var up *rsclient.Error
 	if errors.As(err, &up) && up.Status == http.StatusBadRequest {
-		answer, err = c.readSchema(ctx, "", "") // it may not know the view
+		answer, err = c.readSchema(ctx, "", "") // the server may not support the view
 	}
 	if err != nil {
 		return nil, err
 	}
-	d := readSchema(answer.Body, c.schemaScope())
+	d := schematext.Read(answer.Body, c.scope())
 	legend := schemadoc.AppendLegend([]byte(`,"field_capability_legend":`))
-	text := &schemaText{doc: d, detail: "compact", offset: c.args.number("offset")}
 	structured := c.structured(d.Document, answer.RequestID, legend...)
-	if !d.Compact || d.excluded > 0 || len(structured) > SchemaStructuredMax {
+	isExact := d.IsExact() && len(structured) <= limits.SchemaStructuredMax
+	if !isExact {
 		members := append(legend, `,"projected":"adapter"`...)
 		around := len(structured) - len(d.Document) + len(members) - len(legend)
-		around += len(appendNext(nil, text.goOn(maxPlace)))
-		doc, next := d.project(SchemaStructuredMax-around, text.offset)
-		if next.ok {
-			members = appendNext(members, text.goOn(next.n))
+		around += len(c.appendContinue(nil, d, schematext.MaxOffset))
+		doc, next := d.Project(limits.SchemaStructuredMax-around, c.offset())
+		if next >= 0 {
+			members = c.appendContinue(members, d, next)
 		}
 		structured = c.structured(doc, answer.RequestID, members...)
-		text.projected = true
 	}
-	return &Result{Structured: structured, Content: []Block{{Text: text.String()}}}, nil
+	text := c.schemaText(schematext.Config{Document: d, Detail: "compact", Projected: !isExact})
+	return &Result{Structured: structured, Content: []Block{{Text: text}}}, nil
 }
 
-// readSchema asks for the scope of the call, with one more parameter unless its name
-// is empty.
+// appendContinue appends the call that continues a compact document at an offset.
+func (c *call) appendContinue(b []byte, d *schematext.Document, offset int) []byte {
+	return appendNext(b, &Next{c.tool.Name, d.ContinueArgs("compact", offset)})
+}
+
+// schemaText returns the text of a schema result.
+func (c *call) schemaText(cfg schematext.Config) string {
+	const most = 8 // lines of notes
+	d := cfg.Document
+	notes := warningLines(rsclient.PageOf(d.Document).Warnings)
+	cfg.Notes = append(notes, unavailableLines(most-len(notes), d.Document, d.Meta)...)
+	cfg.Offset, cfg.IsStream = c.offset(), isStreamName
+	return schematext.Text(cfg)
+}
+
+// readSchema reads the scope of the call, with one more parameter unless its name is empty.
 func (c *call) readSchema(ctx context.Context, name, value string) (*rsclient.Answer, error) {
-	scope := c.schemaScope()
+	scope := c.scope()
 	var q rsclient.Query
 	if name != "" {
 		q.Set(name, value)
 	}
-	q.Set("stream", scope.stream)
-	q.Set("connection_id", scope.connection)
+	q.Set("stream", scope.Stream)
+	q.Set("connection_id", scope.Connection)
 	return c.RS.Schema(ctx, q)
 }
 
-// fullSchema gives the exhaustive description of one stream on one connection
-// (MS-86).
+// fullSchema returns the exhaustive description of one stream on one connection (MS-86).
 func (c *call) fullSchema(ctx context.Context) (*Result, error) {
-	scope := c.schemaScope()
-	if scope.stream == "" {
+	scope := c.scope()
+	if scope.Stream == "" {
 		return nil, &Failure{
 			Code: "invalid_request", Param: "detail", Next: &Next{"schema", []byte("{}")},
 			Message: `detail:"full" describes one stream of one source: call schema(stream, connection_id, detail:"full").`,
@@ -104,61 +128,20 @@ func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, ambiguousAnswer(err)
 	}
-	d := readSchema(answer.Body, scope)
-	if err := d.ambiguous(); err != nil {
-		return nil, err
+	d := schematext.Read(answer.Body, scope)
+	if choices, total := d.Choices(); total > 1 {
+		return nil, ambiguousDetail(choices, total)
 	}
-	data := d.scoped()
+	data := d.Scoped()
 	structured := c.structured(data, answer.RequestID)
-	if len(structured) > FullStructuredMax {
+	if len(structured) > limits.FullStructuredMax {
 		return nil, &Failure{
-			Code: "schema_too_large", Param: "detail", Next: &Next{"schema", schemaArgs(scope.stream, scope.connection)},
-			Message: "The full description of the stream " + quoteID(scope.stream) + " is too large. Add connection_id, or use compact.",
+			Code: "schema_too_large", Param: "detail", Next: &Next{"schema", scope.Args()},
+			Message: "The full description of the stream " + quote.ID(scope.Stream) + " is too large. Add connection_id, or use compact.",
 		}
 	}
-	text := &schemaText{doc: d, detail: "full", bytes: len(data), offset: c.args.number("offset")}
-	return &Result{Structured: structured, Content: []Block{{Text: text.String()}}}, nil
-}
-
-// Most choices that an ambiguity lists; the rest is counted.
-const maxChoices = 50
-
-// ambiguous is the error of a full description that several sources could give,
-// whether the server minded or not (MS-86).
-func (d *schemaDoc) ambiguous() error {
-	if d.scope.connection != "" {
-		return nil
-	}
-	var choices [][]byte
-	total := 0
-	pairs := map[string]bool{}
-	for _, src := range d.sources {
-		for _, c := range connectionsOf(src.rows) {
-			pair := quoteID(src.ConnectorKey) + quoteID(c.ID)
-			if pairs[pair] {
-				continue
-			}
-			pairs[pair] = true
-			if total++; total <= maxChoices {
-				choices = append(choices, choice(src.ConnectorKey, d.scope.stream, c))
-			}
-		}
-	}
-	if total <= 1 {
-		return nil
-	}
-	return ambiguousDetail(jsonArray(choices), total)
-}
-
-func choice(connector, stream string, c rsclient.Connection) []byte {
-	var o jsonObject
-	o.text("connection_id", c.ID)
-	o.text("connector_key", connector)
-	o.text("stream", stream)
-	if c.DisplayName != "" {
-		o.text("display_name", c.DisplayName)
-	}
-	return o.close()
+	text := c.schemaText(schematext.Config{Document: d, Detail: "full", Bytes: len(data)})
+	return &Result{Structured: structured, Content: []Block{{Text: text}}}, nil
 }
 
 func ambiguousDetail(choices []byte, total int) error {
@@ -171,8 +154,8 @@ func ambiguousDetail(choices []byte, total int) error {
 	}
 }
 
-// ambiguousAnswer gives an ambiguity that a server reports under another code its
-// own; every other error stays what it is.
+// ambiguousAnswer returns the adapter's own error for an ambiguity that a server reports
+// under another code. Every other error is unchanged.
 func ambiguousAnswer(err error) error {
 	var up *rsclient.Error
 	if !errors.As(err, &up) || up.Status != http.StatusConflict || up.Code == "ambiguous_schema_detail" {

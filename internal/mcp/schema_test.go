@@ -1,8 +1,6 @@
 package mcp
 
-import (
-	"testing"
-)
+import "testing"
 
 var schemaCases = []struct{ name, args, body string }{
 	{"index", `{}`, indexBody},

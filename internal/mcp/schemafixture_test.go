@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/rsclient"
 )
 
 // indexBody is the index of MS-88: two connectors, three streams.
@@ -105,4 +106,10 @@ func readFile(t testing.TB, path string) string {
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// rowsOf returns the rows of a schema document.
+func rowsOf(body string) []rsclient.SchemaRow {
+	s := rsclient.SchemaOf([]byte(body))
+	return s.Rows()
 }

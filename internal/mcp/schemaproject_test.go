@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -108,19 +110,19 @@ func TestBounded(t *testing.T) {
 			"names of many streams": {manyBody(60, 16, 2), `"stream_names":["stream_0_0",`},
 		} {
 			t.Run(name, func(t *testing.T) {
-				if len(tc.body) <= SchemaStructuredMax {
+				if len(tc.body) <= limits.SchemaStructuredMax {
 					t.Fatalf("the document has only %d bytes", len(tc.body))
 				}
 				res := mustDo(t, scripted(t, always(tc.body)).Surface, "schema", `{}`)
-				if n := len(res.Structured); n > SchemaStructuredMax {
+				if n := len(res.Structured); n > limits.SchemaStructuredMax {
 					t.Errorf("structured output has %d bytes", n)
 				}
 				got := data(t, res)
 				if strings.Contains(got, "field_capabilities") || !strings.Contains(got, tc.holds) {
 					t.Errorf("data = %.600s", got)
 				}
-				for _, r := range readSchema([]byte(tc.body), schemaScope{}).inScope() {
-					if !strings.Contains(got, quoteID(r.Name)) || !strings.Contains(res.Content[0].Text, r.Name) {
+				for _, r := range rowsOf(tc.body) {
+					if !strings.Contains(got, quote.ID(r.Name)) || !strings.Contains(res.Content[0].Text, r.Name) {
 						t.Fatalf("stream %s is missing", r.Name)
 					}
 				}
@@ -134,7 +136,7 @@ func TestBounded(t *testing.T) {
 func TestScopedBudget(t *testing.T) {
 	t.Run("SCHEMA-2 scoped budget", func(t *testing.T) {
 		res := mustDo(t, scripted(t, always(wideBody(10, 70))).Surface, "schema", `{"stream":"entries"}`)
-		if n := len(res.Structured); n > SchemaStructuredMax || n < SchemaStructuredMax/2 {
+		if n := len(res.Structured); n > limits.SchemaStructuredMax || n < limits.SchemaStructuredMax/2 {
 			t.Errorf("structured output has %d bytes", n)
 		}
 		var doc struct {
@@ -201,7 +203,7 @@ func TestFullScope(t *testing.T) {
 // TestTooLarge: a full document beyond its bound is an error with a way on.
 func TestTooLarge(t *testing.T) {
 	t.Run("DISC-6 too large", func(t *testing.T) {
-		body := `{"object":"schema","connectors":[{"connector_key":"a","streams":[{"name":"entries","schema":{"x":"` + strings.Repeat("y", FullStructuredMax) + `"}}]}]}`
+		body := `{"object":"schema","connectors":[{"connector_key":"a","streams":[{"name":"entries","schema":{"x":"` + strings.Repeat("y", limits.FullStructuredMax) + `"}}]}]}`
 		res := mustFail(t, scripted(t, always(body)).Surface, "schema", `{"stream":"entries","detail":"full"}`, "schema_too_large")
 		runnable(t, res.Content[0].Text)
 		if !strings.Contains(res.Content[0].Text, `next: schema {"stream":"entries"}`) {
@@ -228,7 +230,7 @@ func TestSchemaRecorded(t *testing.T) {
 				t.Error("the recording has no rows")
 			}
 			for _, row := range rows {
-				if !strings.Contains(text, quoteID(row.Name)) {
+				if !strings.Contains(text, quote.ID(row.Name)) {
 					t.Errorf("stream %s is not in the text:\n%s", row.Name, text)
 				}
 			}

@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 )
 
@@ -73,11 +75,11 @@ func TestAnyDocument(t *testing.T) {
 				res = do(t, surface, "schema", `{"stream":"entries","detail":"`+detail+`"}`)
 				text := res.Content[0].Text
 				runnable(rt, text)
-				if most := map[bool]int{true: ErrorTextMax, false: ScopedTextMax}[res.IsError]; len(text) > most {
+				if most := map[bool]int{true: limits.ErrorTextMax, false: limits.ScopedTextMax}[res.IsError]; len(text) > most {
 					rt.Fatalf("%s text of %d bytes:\n%s", detail, len(text), text)
 				}
 				followSchema(rt, surface, res)
-				if detail == "compact" && len(res.Structured) > SchemaStructuredMax {
+				if detail == "compact" && len(res.Structured) > limits.SchemaStructuredMax {
 					rt.Fatalf("structured output of %d bytes", len(res.Structured))
 				}
 			}
@@ -88,19 +90,19 @@ func TestAnyDocument(t *testing.T) {
 func checkIndex(rt *rapid.T, body string, res *Result) {
 	text := res.Content[0].Text
 	names := 0
-	for _, r := range readSchema([]byte(body), schemaScope{}).inScope() {
-		names += len(quoteID(r.Name)) + 1
-		if !strings.Contains(text, quoteID(r.Name)) && !strings.Contains(text, r.Name) {
+	for _, r := range rowsOf(body) {
+		names += len(quote.ID(r.Name)) + 1
+		if !strings.Contains(text, quote.ID(r.Name)) && !strings.Contains(text, r.Name) {
 			rt.Fatalf("stream %q is not in the text:\n%s", r.Name, text)
 		}
 		if !strings.Contains(string(res.Structured), string(rawjson.AppendString(nil, r.Name))) {
 			rt.Fatalf("stream %q is not in structured output", r.Name)
 		}
 	}
-	if len(text) > max(SchemaTextMax, names+SchemaTextMax/2) {
+	if len(text) > max(limits.SchemaTextMax, names+limits.SchemaTextMax/2) {
 		rt.Fatalf("text of %d bytes, of which %d are names", len(text), names)
 	}
-	if len(res.Structured) > SchemaStructuredMax {
+	if len(res.Structured) > limits.SchemaStructuredMax {
 		rt.Fatalf("structured output of %d bytes", len(res.Structured))
 	}
 	if lines := strings.Split(text, "\n"); strings.Count(text, "next: schema ") < 1 && names > 0 && usable(body) {
@@ -110,7 +112,7 @@ func checkIndex(rt *rapid.T, body string, res *Result) {
 
 // usable reports whether some stream can be named as an argument.
 func usable(body string) bool {
-	for _, r := range readSchema([]byte(body), schemaScope{}).inScope() {
+	for _, r := range rowsOf(body) {
 		if isStreamName(r.Name) {
 			return true
 		}
@@ -126,7 +128,7 @@ func TestSchemaTextBudget(t *testing.T) {
 			res := mustDo(t, scripted(t, always(wideBody(rows, fields))).Surface, "schema", `{"stream":"entries"}`)
 			text := res.Content[0].Text
 			runnable(t, text)
-			if len(text) > ScopedTextMax {
+			if len(text) > limits.ScopedTextMax {
 				t.Errorf("%s: text of %d bytes", name, len(text))
 			}
 			for _, line := range []string{"\nlegend: ", "\nrow ", "\n fields: ", "\n sort: ", "\n expand: ", "\n aggregation: ", "\nnext: query_records "} {
@@ -134,7 +136,7 @@ func TestSchemaTextBudget(t *testing.T) {
 					t.Errorf("%s: no %q in the text", name, line)
 				}
 			}
-			if n := len(res.Structured); n > SchemaStructuredMax {
+			if n := len(res.Structured); n > limits.SchemaStructuredMax {
 				t.Errorf("%s: structured output of %d bytes", name, n)
 			}
 		}
@@ -159,7 +161,7 @@ func followSchema(t fataler, s *Surface, res *Result) string {
 	for {
 		text := res.Content[0].Text
 		all.WriteString(text + "\n")
-		if len(text) > ScopedTextMax {
+		if len(text) > limits.ScopedTextMax {
 			t.Fatalf("text of %d bytes:\n%s", len(text), text)
 		}
 		args := schemaNext(text)
@@ -193,7 +195,7 @@ func followStructured(t *testing.T, s *Surface, res *Result) string {
 		if sc.Next == nil {
 			return all.String()
 		}
-		if n := len(res.Structured); n > SchemaStructuredMax {
+		if n := len(res.Structured); n > limits.SchemaStructuredMax {
 			t.Errorf("structured output of %d bytes", n)
 		}
 		res = mustDo(t, s, "schema", string(sc.Next.Args))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pdpp/internal/mcp/limits"
 )
 
 // TestManyConnections: the index names a hundred connections, as many as a package can
@@ -18,7 +20,7 @@ func TestManyConnections(t *testing.T) {
 	t.Run("AMBIG-1 DISC-1 the index names every connection", func(t *testing.T) {
 		text := mustDo(t, scripted(t, always(body)).Surface, "schema", `{}`).Content[0].Text
 		runnable(t, text)
-		if len(text) > SchemaTextMax {
+		if len(text) > limits.SchemaTextMax {
 			t.Errorf("text of %d bytes", len(text))
 		}
 		for i := range 100 {

@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/recordtext"
 	"pdpp/internal/rsclient"
 )
 
@@ -48,7 +51,7 @@ func search(ctx context.Context, c *call) (*Result, error) {
 	if mode == "lexical" {
 		mode = ""
 	}
-	want := rsclient.Prefer{HitPreview: SearchPreview, PageBytes: SearchPage}
+	want := rsclient.Prefer{HitPreview: limits.SearchPreview, PageBytes: limits.SearchPage}
 	answer, err := c.RS.Search(ctx, mode, c.query("mode"), want)
 	if err != nil {
 		return nil, c.smaller(err)
@@ -115,64 +118,61 @@ func rest(p *cutPage, over int) (limit int) {
 
 // searchText is the text (MS-126, MS-127, MS-128).
 func (c *call) searchText(p *cutPage, list []hit, limit int) string {
-	t := c.pageText(p)
+	t := c.pageText(p, len(list))
 	mode := c.args.Text("mode")
 	if mode == "" {
 		mode = "lexical"
 	}
-	t.title = "search " + quote(shortText(c.args.Text("q"), LabelChars)) + " mode=" + mode
-	t.label, t.noun, t.count = "hits", "hits", len(list)
-	t.budget, t.share = SearchTextMax, HitMin
-	t.ranked = true
-	t.none = "no hits; "
+	t.Title = "search " + quote.Text(quote.Short(c.args.Text("q"), limits.LabelChars)) + " mode=" + mode
+	t.Label, t.Noun, t.Ranked = "hits", "hits", true
+	t.Budget, t.ItemMin = limits.SearchTextMax, limits.HitMin
+	t.Empty = "no hits; "
 	if mode == "lexical" {
-		t.none += "all words must match; "
+		t.Empty += "all words must match; "
 	}
-	t.none += "try fewer words, the language of the data, other streams, or schema {} to see what is searchable\n"
-	t.narrow = "narrow with streams or connection_id"
+	t.Empty += "try fewer words, the language of the data, other streams, or schema {} to see what is searchable\n"
+	t.Narrow = "narrow with streams or connection_id"
 	if mode == "hybrid" { // it does not page
-		t.again = func(int) string { return c.callLine("next", " pages through all of them", member{"mode", nil}) }
+		t.Rerun = func(int) string { return c.callLine("next", " pages through all of them", member{"mode", nil}) }
 	}
 	var from sources
 	for i := range list {
 		from.add(list[i].ref.Connection, list[i].Source)
 	}
-	t.from(from, c.connection())
-	t.facts = append(t.facts, unavailableLines(maxUnavailable, p.Meta)...)
+	from.describe(&t, c.connection())
+	t.Facts = append(t.Facts, unavailableLines(maxUnavailable, p.Meta)...)
 	if line := recallLine(p.Recall()); line != "" {
-		t.facts = append(t.facts, line)
+		t.Facts = append(t.Facts, line)
 	}
 	if limit > 0 { // what came behind the shown hits is not behind a cursor
-		t.hasMore, t.cursor = "true", ""
+		t.HasMore, t.Cursor = "true", ""
 	}
-	t.ways = c.searchWays(p, t, from, limit)
-	s := t.begin()
-	var it item
-	for i := range list {
-		if h := &list[i]; s.isOpen() {
-			h.item(&it, i+1, from.told(h.ref.Connection))
-			s.add(&it)
-		}
+	t.Continue = c.continueSearch(p, &t, from, limit)
+	text := recordtext.NewPage(t)
+	var it recordtext.Item
+	for i := 0; i < len(list) && text.IsOpen(); i++ {
+		list[i].item(&it, i+1, from.told(list[i].ref.Connection))
+		text.Add(&it)
 	}
-	return t.end(s)
+	return text.String()
 }
 
-// searchWays are the lines that say how to go on when all hits are shown.
-func (c *call) searchWays(p *cutPage, t *pageText, from sources, limit int) (lines []string) {
-	switch {
-	case t.split != nil:
-		return c.splitLines(t.split)
-	case limit > t.count:
+// continueSearch returns the lines with the calls that continue when all hits are shown.
+func (c *call) continueSearch(p *cutPage, t *recordtext.PageConfig, from sources, limit int) (lines []string) {
+	switch split := c.split(p); {
+	case split != nil:
+		return c.splitLines(split)
+	case limit > t.Count:
 		lines = append(lines, c.limitLine(limit, " shows all that came"))
 	case limit > 0:
-		lines = append(lines, t.again(limit))
-	case t.cursor != "":
-		lines = append(lines, c.cursorLine(t.cursor))
+		lines = append(lines, t.Rerun(limit))
+	case t.Cursor != "":
+		lines = append(lines, c.cursorLine(t.Cursor))
 	}
 	source := from.largest()
 	for _, w := range p.Warnings {
 		if w.Code == "cursor_unavailable" && source != "" && !c.args.Has("connection_id") { // MS-225
-			return append(lines, c.callLine("next", "", member{"connection_id", []byte(quoteID(source))}, member{"cursor", nil}))
+			return append(lines, c.callLine("next", "", member{"connection_id", []byte(quote.ID(source))}, member{"cursor", nil}))
 		}
 	}
 	return lines

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/mcp/limits"
 )
 
 const searchPath = "/v1/search"
@@ -237,7 +239,7 @@ func TestSearchMany(t *testing.T) {
 	res := mustDo(t, s.Surface, "search", `{"q":"rent"}`)
 	got := text(res)
 	golden(t, "search_many.txt", got+"\n")
-	if len(got) > SearchTextMax {
+	if len(got) > limits.SearchTextMax {
 		t.Errorf("TEXT-2 the text has %d bytes", len(got))
 	}
 	if !strings.Contains(string(res.Structured), body) {
@@ -288,7 +290,7 @@ func TestSearchMatchesComeFirst(t *testing.T) {
 		s := newScript(t, searchPath, hitsOf(hits...))
 		got := text(mustDo(t, s.Surface, "search", `{"q":"rent"}`))
 		checkMatches(t, got, strings.Count(got, `. "pdpp://record/`))
-		if len(got) > SearchTextMax {
+		if len(got) > limits.SearchTextMax {
 			t.Errorf("TEXT-2 the text has %d bytes", len(got))
 		}
 	})
@@ -302,7 +304,7 @@ func TestSearchMatchesComeFirst(t *testing.T) {
 		s := newScript(t, searchPath, hitsOf(hits...))
 		got := text(mustDo(t, s.Surface, "search", `{"q":"rent","limit":100}`))
 		checkMatches(t, got, strings.Count(got, `. "cin_l55yfetei5rgdno73bc2zlugam/messages:`))
-		if len(got) > SearchTextMax {
+		if len(got) > limits.SearchTextMax {
 			t.Errorf("TEXT-2 the text has %d bytes", len(got))
 		}
 	})

@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/mcp/recordtext"
 	"pdpp/internal/rsclient"
 )
 
@@ -47,14 +50,14 @@ func (all sources) told(connection string) source {
 // isOne reports that all items of a page are from one source.
 func (all sources) isOne(items int) bool { return len(all) == 1 && all[0].items == items }
 
-// from names the sources of a page: a single one in the first line, several in a line of
-// their own. asked is the connection that the call names.
-func (t *pageText) from(all sources, asked string) {
+// describe names the sources in the text of a page: a single one in the first line, several
+// in a line of their own. asked is the connection that the call names.
+func (all sources) describe(t *recordtext.PageConfig, asked string) {
 	switch {
-	case all.isOne(t.count):
-		t.tokens += all[0].tokens(asked)
+	case all.isOne(t.Count):
+		t.Tokens += all[0].tokens(asked)
 	case len(all) > 0:
-		t.facts = append([]string{all.line(t.noun)}, t.facts...)
+		t.Facts = append([]string{all.line(t.Noun)}, t.Facts...)
 	}
 }
 
@@ -66,12 +69,12 @@ func (all sources) line(noun string) string {
 			entries = append(entries, "more_sources="+strconv.Itoa(len(all)-maxSources))
 			break
 		}
-		entry := quoteID(s.connection)
+		entry := quote.ID(s.connection)
 		if s.key != "" {
-			entry += " connector_key=" + quote(firstChars(s.key, LabelChars))
+			entry += " connector_key=" + quote.Text(quote.First(s.key, limits.LabelChars))
 		}
 		if s.name != "" {
-			entry += " " + quote(firstChars(s.name, LabelChars))
+			entry += " " + quote.Text(quote.First(s.name, limits.LabelChars))
 		}
 		entries = append(entries, entry+" "+noun+"="+strconv.Itoa(s.items))
 	}
@@ -81,24 +84,24 @@ func (all sources) line(noun string) string {
 // tokens name a source in the first line; not its connection, when the call does.
 func (s source) tokens(asked string) (tokens string) {
 	if s.connection != asked {
-		tokens += " source=" + quoteID(s.connection)
+		tokens += " source=" + quote.ID(s.connection)
 	}
 	if s.key != "" {
-		tokens += " connector_key=" + quote(firstChars(s.key, LabelChars))
+		tokens += " connector_key=" + quote.Text(quote.First(s.key, limits.LabelChars))
 	}
 	if s.name != "" {
-		tokens += " display_name=" + quote(firstChars(s.name, LabelChars))
+		tokens += " display_name=" + quote.Text(quote.First(s.name, limits.LabelChars))
 	}
 	return tokens
 }
 
-// from adds the labels of an item's source that the text does not show elsewhere.
-func (it *item) from(s rsclient.Source, told source) {
+// label adds the labels of an item's source that differ from what is told elsewhere.
+func (told source) label(it *recordtext.Item, s rsclient.Source) {
 	if key := rsclient.ShortKey(s.ConnectorKey); key != told.key {
-		it.label("connector_key", key)
+		it.Label("connector_key", key)
 	}
 	if name := s.Label(); name != told.name {
-		it.label("display_name", name)
+		it.Label("display_name", name)
 	}
 }
 

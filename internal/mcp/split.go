@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rsclient"
 )
 
@@ -29,8 +31,8 @@ func (c *call) split(p *cutPage) []string {
 }
 
 const (
-	maxConnection = 256              // bytes of a connection id in such a call
-	maxSplitLines = QueryTextMax / 4 // bytes of all such calls in a text, but for the first
+	maxConnection = 256                     // bytes of a connection id in such a call
+	maxSplitLines = limits.QueryTextMax / 4 // bytes of all such calls in a text, but for the first
 )
 
 // isCutShort reports a page that is not the one asked for: longer than its limit, or,
@@ -49,7 +51,7 @@ func (c *call) isCutShort(p *cutPage) bool {
 
 // onOne changes a call so that it reads one connection from its start.
 func onOne(connection string) []member {
-	return []member{{"connection_id", []byte(quoteID(connection))}, {"cursor", nil}}
+	return []member{{"connection_id", []byte(quote.ID(connection))}, {"cursor", nil}}
 }
 
 // splitLines says how to read a page that was split.
@@ -72,5 +74,5 @@ func (c *call) appendSplit(b []byte, ids []string) []byte {
 	next := Next{c.tool.Name, c.args.JSON(onOne(ids[0])...)}
 	b = next.append(append(b, `,"next":`...))
 	b = append(b, `,"next_connections":`...)
-	return append(b, quoteList(ids)...)
+	return append(b, quote.List(ids)...)
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"pdpp/internal/mcp/limits"
 )
 
 // fanOut is a server that applies the limit to each connection, puts the rows together
@@ -105,7 +107,7 @@ func TestSplitPages(t *testing.T) {
 		}
 		s := scripted(t, fanOut(3, many...))
 		got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries","limit":1}`))
-		if !regexp.MustCompile(`(?m)^more_connections=\d+; schema \{\} lists them$`).MatchString(got) || len(got) > QueryTextMax {
+		if !regexp.MustCompile(`(?m)^more_connections=\d+; schema \{\} lists them$`).MatchString(got) || len(got) > limits.QueryTextMax {
 			t.Errorf("%d bytes\n%s", len(got), got)
 		}
 	})

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/mcp/limits"
 )
 
 const manualPath = "../../docs/mcp.md"
@@ -62,16 +64,16 @@ var manualExamples = map[string][]manualExample{
 // manualLimits are the bounds of a tool's results, and what else is to be known.
 var manualLimits = map[string]string{
 	"schema": fmt.Sprintf("Text: at most %d bytes without a stream (every stream name is in it, whatever the size), %d with one. Structured output: at most %d bytes; "+
-		"%d with `detail:\"full\"`. When the server's answer is larger, or not compact, the adapter reduces it and says `projected=adapter`.", SchemaTextMax, ScopedTextMax, SchemaStructuredMax, FullStructuredMax),
+		"%d with `detail:\"full\"`. When the server's answer is larger, or not compact, the adapter reduces it and says `projected=adapter`.", limits.SchemaTextMax, limits.ScopedTextMax, limits.SchemaStructuredMax, limits.FullStructuredMax),
 	"query_records": fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d. Long fields come as previews (of %d characters in a page of 25 records, longer ones with a smaller limit), with `truncated_fields` beside the record. "+
 		"A page that reaches its size before its `limit` begins `returned=15 of limit=25 (page size reached)`, and its `next:` goes on. "+
 		"With `fields`, a record still has the keys of its envelope, which are identity or operation: `object`, `id`, `stream`, `connection_id`, `connector_key`, `display_name`, "+
-		"`emitted_at`, `expanded`, `truncated_fields`, `deleted`, `deleted_at`, `removed_reason`.", QueryTextMax, ResultMax, PreviewField),
-	"aggregate": fmt.Sprintf("Text: at most %d bytes; groups that do not fit are in structured output. A positive `other_count` is the number of records in groups beyond `limit`.", AggTextMax),
-	"search":    fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d.", SearchTextMax, ResultMax),
+		"`emitted_at`, `expanded`, `truncated_fields`, `deleted`, `deleted_at`, `removed_reason`.", limits.QueryTextMax, limits.ResultMax, limits.PreviewField),
+	"aggregate": fmt.Sprintf("Text: at most %d bytes; groups that do not fit are in structured output. A positive `other_count` is the number of records in groups beyond `limit`.", limits.AggTextMax),
+	"search":    fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d.", limits.SearchTextMax, limits.ResultMax),
 	"fetch": fmt.Sprintf("The document's text is whole up to %d bytes. Structured output: at most %d bytes; `content[0]` is the same object as JSON text, `content[1]` a card of at most %d bytes.",
-		DocTextMax, FetchMax, CardMax),
-	"read_record_field": fmt.Sprintf("A window has %d characters unless `limit_chars` says otherwise, at most %d; at most %d on each side of a match.", WindowDefault, WindowMax, ContextMax),
+		limits.DocTextMax, limits.FetchMax, limits.CardMax),
+	"read_record_field": fmt.Sprintf("A window has %d characters unless `limit_chars` says otherwise, at most %d; at most %d on each side of a match.", limits.WindowDefault, limits.WindowMax, limits.ContextMax),
 }
 
 const manualHead = `# MCP tools
@@ -101,7 +103,7 @@ func manual(t *testing.T) string {
 	for line := range strings.Lines(Instructions) {
 		quoted.WriteString("> " + line)
 	}
-	fmt.Fprintf(&b, manualHead, ErrorTextMax, quoted.String())
+	fmt.Fprintf(&b, manualHead, limits.ErrorTextMax, quoted.String())
 	for _, tool := range tools {
 		fmt.Fprintf(&b, "\n## `%s` — %s\n\n%s\n\n%s\n\n", tool.Name, tool.Title, tool.Description, manualLimits[tool.Name])
 		b.WriteString("| argument | type | |\n|---|---|---|\n")

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -75,7 +77,7 @@ func (a *Args) located() (Handle, error) {
 	if beside != "" && h.Connection != "" && beside != h.Connection {
 		return h, &Failure{
 			Code: "conflicting_connection_id", Param: "connection_id",
-			Message: "The id names the connection " + quoteID(h.Connection) + ", the argument " + quoteID(beside) + ". Leave connection_id out.",
+			Message: "The id names the connection " + quote.ID(h.Connection) + ", the argument " + quote.ID(beside) + ". Leave connection_id out.",
 		}
 	}
 	h.Connection = firstOf(h.Connection, beside)
@@ -149,13 +151,13 @@ func (w window) args() []byte { return w.appendArgs(nil) }
 
 func (w *window) appendArgs(b []byte) []byte {
 	if w.record.id != "" && w.record.beside == "" {
-		b = appendID(append(b, `{"id":`...), w.record.id)
+		b = quote.AppendID(append(b, `{"id":`...), w.record.id)
 	} else {
-		b = appendID(append(b, `{"connection_id":`...), w.record.Connection)
-		b = appendID(append(b, `,"stream":`...), w.record.Stream)
-		b = appendID(append(b, `,"record_id":`...), w.record.Record)
+		b = quote.AppendID(append(b, `{"connection_id":`...), w.record.Connection)
+		b = quote.AppendID(append(b, `,"stream":`...), w.record.Stream)
+		b = quote.AppendID(append(b, `,"record_id":`...), w.record.Record)
 	}
-	b = appendID(append(b, `,"field_path":`...), w.field)
+	b = quote.AppendID(append(b, `,"field_path":`...), w.field)
 	if w.byte.ok { // a cursor finds the place in a file without reading it from the start
 		b = appendMember(b, "cursor", w.cursor())
 		return append(w.place.limit.append(b, `,"limit_chars":`), '}')
@@ -163,10 +165,13 @@ func (w *window) appendArgs(b []byte) []byte {
 	return append(w.appendSelector(b), '}')
 }
 
+// AppendCall appends the call that reads the window.
+func (w *window) AppendCall(b []byte) []byte { return w.appendArgs(append(b, "read_record_field "...)) }
+
 // appendRest appends the arguments but for those that name the record, as an object:
 // for where id and connection_id stand beside them.
 func (w *window) appendRest(b []byte) []byte {
-	b = appendID(append(b, `{"field_path":`...), w.field)
+	b = quote.AppendID(append(b, `{"field_path":`...), w.field)
 	return append(w.appendSelector(b), '}')
 }
 
@@ -218,8 +223,8 @@ func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
 		return p, err
 	}
 	start := w
-	if w.q != "" || w.place.offset.n > 0 || w.limit() < WindowDefault {
-		start = window{record: w.record, field: w.field, place: selector{limit: given{WindowMax, true}}}
+	if w.q != "" || w.place.offset.n > 0 || w.limit() < limits.WindowDefault {
+		start = window{record: w.record, field: w.field, place: selector{limit: given{limits.WindowMax, true}}}
 	}
 	if p, err = s.readField(ctx, start, true); err != nil {
 		return nil, err
@@ -267,7 +272,7 @@ func (s *Surface) readField(ctx context.Context, w window, asJSON bool) (*piece,
 	if h := Handle(p.Identity); h.isNamed() {
 		p.asked.record = refer(h)
 	}
-	if p.Limit >= 1 && p.Limit <= WindowMax {
+	if p.Limit >= 1 && p.Limit <= limits.WindowMax {
 		p.limit = p.Limit
 	}
 	return p, nil
@@ -284,7 +289,7 @@ func (w window) limit() int {
 	if w.place.limit.ok {
 		return w.place.limit.n
 	}
-	return WindowDefault
+	return limits.WindowDefault
 }
 
 // uri is the resource of this piece: asked for by its place, or by the words that

@@ -97,6 +97,13 @@ func Get(obj []byte, name string) ([]byte, bool) {
 	}
 }
 
+// GetString returns a string member of a compact object, or "".
+func GetString(obj []byte, name string) string {
+	v, _ := Get(obj, name)
+	s, _ := String(v)
+	return s
+}
+
 // Member is a member of an object: its decoded name, and its value as it stands there.
 type Member struct{ Name, Value []byte }
 

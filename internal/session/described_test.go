@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pdpp/internal/mcp"
+	"pdpp/internal/mcp/limits"
 )
 
 // What a client is told before it calls anything.
@@ -108,7 +108,7 @@ func instructed(v *visit) {
 	if n := strings.Count(strings.ToLower(text), "owner or control-plane"); n != 1 {
 		v.Errorf("owner tokens are spoken of %d times: %s", n, text)
 	}
-	if n := len([]rune(text)); n > mcp.InstructionsMax {
+	if n := len([]rune(text)); n > limits.InstructionsMax {
 		v.Errorf("%d characters", n)
 	}
 }
@@ -267,11 +267,11 @@ func whole(v *visit, tool *sdk.Tool) string {
 func withinBudget(v *visit) {
 	s := v.as(everything)
 	var list []any
-	if n := len(remarshal(v.T, s.tools, &list)); n > mcp.ToolsListMax {
-		v.Errorf("the tools have %d bytes, the budget is %d", n, mcp.ToolsListMax)
+	if n := len(remarshal(v.T, s.tools, &list)); n > limits.ToolsListMax {
+		v.Errorf("the tools have %d bytes, the budget is %d", n, limits.ToolsListMax)
 	}
-	if n := len([]rune(s.InitializeResult().Instructions)); n == 0 || n > mcp.InstructionsMax {
-		v.Errorf("the instructions have %d characters, at most %d are allowed", n, mcp.InstructionsMax)
+	if n := len([]rune(s.InitializeResult().Instructions)); n == 0 || n > limits.InstructionsMax {
+		v.Errorf("the instructions have %d characters, at most %d are allowed", n, limits.InstructionsMax)
 	}
 	for _, tool := range s.tools {
 		if n := len([]rune(tool.Description)); n > 500 {

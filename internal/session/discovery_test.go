@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/mcp"
+	"pdpp/internal/mcp/limits"
 )
 
 // What schema tells, and what can be asked after reading it.
@@ -53,7 +53,7 @@ func wideIndex(v *visit) {
 	a = v.as(`{"source":{"connector_key":"wide"},"streams":[{"name":"*"}]}`).do("schema", `{}`)
 	a.says(names...)
 	a.says(`"wide" connections="cin_wide":`)
-	if strings.Contains(a.text, "fields=") || len(a.text) > mcp.SchemaTextMax {
+	if strings.Contains(a.text, "fields=") || len(a.text) > limits.SchemaTextMax {
 		v.Errorf("%d bytes of text, rows are not capped: %.300s", len(a.text), a.text)
 	}
 	step := a.offer("next")
@@ -186,7 +186,7 @@ func fullOfOne(v *visit) {
 		"data.streams": nil, // they are under connectors
 	})
 	a.hides("cin_home", `"topic"`)
-	if n := len(a.sc.Body); n > mcp.FullStructuredMax {
+	if n := len(a.sc.Body); n > limits.FullStructuredMax {
 		v.Errorf("%d bytes", n)
 	}
 }
@@ -233,7 +233,7 @@ func groups(v *visit) {
 	if _, rest, ok := strings.Cut(a.text, " shown="); ok {
 		fmt.Sscan(rest, &shown)
 	}
-	if shown < 20 || len(a.text) > mcp.AggTextMax || strings.Count(a.text, "=1 ")+strings.Count(a.text, "=3 ") < 20 {
+	if shown < 20 || len(a.text) > limits.AggTextMax || strings.Count(a.text, "=1 ")+strings.Count(a.text, "=3 ") < 20 {
 		v.Errorf("%d groups shown in %d bytes: %.300s", shown, len(a.text), a.text)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pdpp/internal/mcp"
+	"pdpp/internal/mcp/limits"
 )
 
 // What fetch and projected reads give.
@@ -57,7 +57,7 @@ func card(v *visit) {
 		}
 	}
 	got = s.do("fetch", `{"id":"`+longID+`"}`).document()
-	if len(got) > mcp.CardMax || !strings.Contains(got, "\nthe record's text above is chars 0..") || strings.Contains(got, "Line 0 ") {
+	if len(got) > limits.CardMax || !strings.Contains(got, "\nthe record's text above is chars 0..") || strings.Contains(got, "Line 0 ") {
 		v.Errorf("a card of %d bytes: %s", len(got), got)
 	}
 }

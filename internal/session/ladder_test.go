@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pdpp/internal/mcp"
+	"pdpp/internal/mcp/limits"
 )
 
 // How content that is not all shown is reached.
@@ -40,7 +40,7 @@ func cutHit(v *visit) {
 	a.wants(map[string]any{
 		"read_tool": "read_record_field", "results.0.id": longID, "results.0.reads.0.field_path": "body", "data.data.0.snippet.field": "body",
 	})
-	if n := len([]rune(a.str("data.data.0.snippet.text"))); n > mcp.SearchPreview+len("<mark></mark>……") {
+	if n := len([]rune(a.str("data.data.0.snippet.text"))); n > limits.SearchPreview+len("<mark></mark>……") {
 		v.Errorf("a preview of %d characters", n)
 	}
 	if n := len(a.text) + len(a.sc.Body); n > 6_000 {
@@ -61,7 +61,7 @@ func windowsOn(v *visit) {
 		step := s.do(tool, args).offer("more")
 		a := s.follow(step)
 		offset := int(decoded(v, step.args)["offset_chars"].(float64))
-		if got := a.window(); got != chars(v.letter, offset, offset+mcp.WindowDefault) {
+		if got := a.window(); got != chars(v.letter, offset, offset+limits.WindowDefault) {
 			v.Errorf("the hint of %s reads %.200q", tool, got)
 		}
 		a.says(fmt.Sprintf("chars=%d..", offset), fmt.Sprintf("total=%d", len([]rune(v.letter))))
@@ -217,7 +217,7 @@ func previewAndWayOn(v *visit) {
 	} {
 		a := s.do(tool, args)
 		a.says("Line 1 of the ") // a preview, not a mark
-		if strings.Contains(a.text, "Line 1500 ") || len(a.text)+len(a.sc.Body) > 2*mcp.ResultMax {
+		if strings.Contains(a.text, "Line 1500 ") || len(a.text)+len(a.sc.Body) > 2*limits.ResultMax {
 			v.Errorf("%s: %d bytes of text, %d of structured output", tool, len(a.text), len(a.sc.Body))
 		}
 		step := a.offer("more")
@@ -236,7 +236,7 @@ func previewAndWayOn(v *visit) {
 	a = s.do("query_records", `{"stream":"messages","connection_id":"cin_home"}`)
 	a.wants(map[string]any{
 		"content_ladder.read_tool": "read_record_field", "content_ladder.records.0.id": longID, "content_ladder.records.0.fields.0.field_path": "body",
-		"content_ladder.records.0.fields.0.size_chars": len([]rune(v.letter)), "content_ladder.records.0.fields.0.offset_chars": mcp.PreviewField,
+		"content_ladder.records.0.fields.0.size_chars": len([]rune(v.letter)), "content_ladder.records.0.fields.0.offset_chars": limits.PreviewField,
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/mcp"
+	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rs/resttest"
 )
 
@@ -71,7 +71,7 @@ func boundedHits(v *visit) {
 	v = v.crowd()
 	s := v.as(everything)
 	a := s.do("search", `{"q":"rent","limit":50}`)
-	if n := len(a.text); n > mcp.SearchTextMax+1024 { // a cursor counts for no more than that
+	if n := len(a.text); n > limits.SearchTextMax+1024 { // a cursor counts for no more than that
 		v.Errorf("the text has %d bytes", n)
 	}
 	a.isBody("data", s.again(a))

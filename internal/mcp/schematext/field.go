@@ -1,55 +1,57 @@
-package mcp
+package schematext
 
 import (
 	"slices"
 	"strings"
 
 	"pdpp"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/schemadoc"
 )
 
-// schemaField is a field of a row: its flags as received, or in the grammar of X-15
-// made from its description (MS-90).
-type schemaField struct {
+// field is a field of a row. Its flags are as received, or derived from its description
+// in the grammar of X-15 (MS-90).
+type field struct {
 	name   string
 	flags  string
-	enum   []string // the values it may have, as JSON; full documents only
-	sorted bool     // the sort line says it by reference to the brackets of the fields
+	enum   []string // its possible values, as JSON; full documents only
+	sorted bool     // terse texts list "sort" among its flags, in place of the sort line
 }
 
-// fields are the fields of a row, in its order. A row without capabilities has those
-// of its JSON Schema.
-func (r *schemaRow) fields() []schemaField {
+// fields returns the fields of a row in its order. A row without capabilities has the
+// fields of its JSON Schema.
+func (r *row) fields() []field {
 	schema, _ := rawjson.Get(r.Raw, "schema")
 	properties, _ := rawjson.Get(schema, "properties")
 	byName := map[string][]byte{}
 	for name, property := range rawjson.Members(properties) {
 		byName[string(name)] = property
 	}
-	var out []schemaField
+	var out []field
 	for _, f := range r.Fields {
 		property := byName[f.Name]
 		if f.Object == nil {
-			out = append(out, schemaField{name: f.Name, flags: f.Flags, enum: enumOf(property)})
+			out = append(out, field{name: f.Name, flags: f.Flags, enum: enumOf(property)})
 			continue
 		}
 		if own, ok := rawjson.Get(f.Object, "schema"); ok {
 			property = own
 		}
-		out = append(out, schemaField{name: f.Name, flags: schemadoc.Flags(capsOf(f.Object, property)), enum: enumOf(property)})
+		out = append(out, field{name: f.Name, flags: schemadoc.Flags(capsOf(f.Object, property)), enum: enumOf(property)})
 	}
 	if out != nil {
 		return out
 	}
 	for name, property := range rawjson.Members(properties) {
-		out = append(out, schemaField{name: string(name), flags: schemadoc.Flags(capsOf(nil, property)), enum: enumOf(property)})
+		out = append(out, field{name: string(name), flags: schemadoc.Flags(capsOf(nil, property)), enum: enumOf(property)})
 	}
 	return out
 }
 
-// fieldCount is the number of fields of a row.
-func (r *schemaRow) fieldCount() int {
+// fieldCount counts the fields of a row.
+func (r *row) fieldCount() int {
 	if len(r.Fields) > 0 {
 		return len(r.Fields)
 	}
@@ -62,7 +64,7 @@ func (r *schemaRow) fieldCount() int {
 	return n
 }
 
-// capabilities of X-9 by the tokens of X-15.
+// fieldCapabilities are the capabilities of X-9 by the tokens of X-15.
 var fieldCapabilities = []struct{ token, name string }{
 	{"eq", "exact_filter"}, {"r", "range_filter"}, {"lex", "lexical_search"}, {"sem", "semantic_search"},
 }
@@ -70,14 +72,14 @@ var fieldCapabilities = []struct{ token, name string }{
 // capsOf reads the description of a field and its JSON Schema.
 func capsOf(object, property []byte) schemadoc.FieldCaps {
 	c := schemadoc.FieldCaps{
-		Type: textMember(object, "type"), Role: pdpp.Role(textMember(object, "role")),
-		JSONTypes: namesOf(property, "type"), Format: textMember(property, "format"), Unusable: map[string]string{},
+		Type: rawjson.GetString(object, "type"), Role: pdpp.Role(rawjson.GetString(object, "role")),
+		JSONTypes: namesOf(property, "type"), Format: rawjson.GetString(property, "format"), Unusable: map[string]string{},
 	}
 	if c.Type == "" {
-		c.Type = textMember(property, "x_pdpp_type")
+		c.Type = rawjson.GetString(property, "x_pdpp_type")
 	}
 	if c.Role == "" {
-		c.Role = pdpp.Role(textMember(property, "x_pdpp_role"))
+		c.Role = pdpp.Role(rawjson.GetString(property, "x_pdpp_role"))
 	}
 	granted, _ := rawjson.Get(object, "granted")
 	c.NotGranted = string(granted) == "false"
@@ -104,8 +106,8 @@ func capsOf(object, property []byte) schemadoc.FieldCaps {
 	return c
 }
 
-// aggregationsIn are the usable aggregations of a field, in the order of X-15. Only
-// when none is, the reason of one that is declared is noted.
+// aggregationsIn returns the usable aggregations of a field, in the order of X-15. When
+// there are none, it notes the reason of the first one that is declared.
 func aggregationsIn(object []byte, unusable map[string]string) []string {
 	var out []string
 	first := ""
@@ -124,8 +126,8 @@ func aggregationsIn(object []byte, unusable map[string]string) []string {
 	return out
 }
 
-// capability reads {declared, usable}: whether it can be used, and if it is only
-// declared, why not.
+// capability reads {declared, usable}. For a capability that is only declared it returns
+// the reason.
 func capability(v []byte) (usable bool, why string) {
 	if string(v) == "true" || isTrue(v, "usable") {
 		return true, ""
@@ -133,13 +135,13 @@ func capability(v []byte) (usable bool, why string) {
 	if !isTrue(v, "declared") {
 		return false, ""
 	}
-	if why = textMember(v, "reason"); why == "" {
+	if why = rawjson.GetString(v, "reason"); why == "" {
 		why = "unstated"
 	}
 	return false, why
 }
 
-// namesOf is a member that is a string or a list of strings.
+// namesOf reads a member that is a string or a list of strings.
 func namesOf(obj []byte, name string) []string {
 	v, _ := rawjson.Get(obj, name)
 	if s, ok := rawjson.String(v); ok {
@@ -154,33 +156,35 @@ func namesOf(obj []byte, name string) []string {
 	return out
 }
 
-// Most values of an enum that a text shows (MS-91).
-const maxEnum = 10
+const (
+	maxEnum   = 10 // values of an enum in a text (MS-91)
+	enumChars = 40 // characters of one value
+)
 
 func enumOf(property []byte) []string {
 	v, _ := rawjson.Get(property, "enum")
 	var out []string
 	for item := range rawjson.Elements(v) {
-		out = append(out, scalar(item, keyChars))
+		out = append(out, quote.Scalar(item, enumChars))
 	}
 	return out
 }
 
-// isPlainFlags reports flags that can stand in brackets as they are (MS-90).
+// isPlainFlags reports flags that need no quotes inside brackets (MS-90).
 func isPlainFlags(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.:|=,/-", r))
 	}) < 0
 }
 
-// text is a field as scoped text shows it. Short flags say only what can be asked.
-func (f schemaField) text(layout schemaLayout) string {
+// text returns a field as scoped text shows it.
+func (f field) text(layout layout) string {
 	flags := f.flags
 	if layout.short {
 		flags = shortFlags(flags)
 	}
 	if !isPlainFlags(flags) {
-		flags = quoteCut(flags, PreviewChars)
+		flags = quote.Cut(flags, limits.PreviewChars)
 	}
 	if f.sorted && layout.terse {
 		flags += ",sort"
@@ -191,10 +195,10 @@ func (f schemaField) text(layout schemaLayout) string {
 			flags += "|…"
 		}
 	}
-	return bareName(f.name) + "[" + flags + "]"
+	return quote.Name(f.name) + "[" + flags + "]"
 }
 
-// shortFlags drops what only describes: type, role, JSON type, format (MS-89).
+// shortFlags drops the flags that only describe: type, role, JSON type, format (MS-89).
 func shortFlags(flags string) string {
 	tokens := slices.DeleteFunc(strings.Split(flags, ","), func(token string) bool {
 		name, _, _ := strings.Cut(token, "=")
@@ -206,8 +210,8 @@ func shortFlags(flags string) string {
 	return strings.Join(tokens, ",")
 }
 
-// flagged are the fields whose flags have a token, or a value of it.
-func flagged(fields []schemaField, token, value string) []string {
+// flagged returns the fields whose flags have a token, or a value of it.
+func flagged(fields []field, token, value string) []string {
 	var out []string
 	for _, f := range fields {
 		if hasFlag(f.flags, token, value) {
@@ -228,4 +232,9 @@ func hasFlag(flags, token, value string) bool {
 		}
 	}
 	return false
+}
+
+func isTrue(obj []byte, name string) bool {
+	v, _ := rawjson.Get(obj, name)
+	return string(v) == "true"
 }

@@ -1,4 +1,4 @@
-package mcp
+package quote
 
 import (
 	"strings"
@@ -33,39 +33,40 @@ func TestFirstMarked(t *testing.T) {
 
 func TestAroundMark(t *testing.T) {
 	long := strings.Repeat("before ", 40) + "<mark>found</mark>" + strings.Repeat(" after", 40)
-	got, _ := aroundMark(long, 60)
+	got, _ := AroundMark(long, 60)
 	if want := "…efore before before <mark>found</mark> after after after after after aft…"; got != want {
-		t.Errorf("aroundMark = %q, want %q", got, want)
+		t.Errorf("AroundMark = %q, want %q", got, want)
 	}
+	pieces := rapid.SampledFrom([]string{"<mark>", "</mark>", "</ma", "word ", "ä漢", "😀", "\n", "\"", "<", "…", "\u202e", strings.Repeat("x", 50)})
 	rapid.Check(t, func(t *rapid.T) {
-		s := balanced(drawText(0, 300).Draw(t, "text"))
-		n := rapid.IntRange(minShown, 200).Draw(t, "n")
-		shown, chars := aroundMark(s, n)
+		s := Balance(strings.Join(rapid.SliceOfN(pieces, 0, 60).Draw(t, "pieces"), ""))
+		n := rapid.IntRange(40, 200).Draw(t, "n")
+		shown, chars := AroundMark(s, n)
 		plain := strings.NewReplacer(openMark, "", closeMark, "").Replace(shown)
 		if chars > n || utf8.RuneCountInString(plain) > n+2 || !utf8.ValidString(shown) {
 			t.Fatalf("%d characters (%d asked): %q", chars, n, shown)
 		}
-		if shown != balanced(shown) {
+		if shown != Balance(shown) {
 			t.Fatalf("MS-63 tags are not balanced: %q", shown)
 		}
 		_, rest, _ := strings.Cut(s, openMark)
-		whole, _, _ := strings.Cut(rest, closeMark) // with the space around it, which takes room too
-		if firstMark(s) != "" && utf8.RuneCountInString(whole) < n/2 && firstMark(shown) == "" {
+		whole, _, _ := strings.Cut(rest, closeMark) // with the space around it, which counts too
+		if FirstMark(s) != "" && utf8.RuneCountInString(whole) < n/2 && FirstMark(shown) == "" {
 			t.Fatalf("TEXT-1 the match %q is not in %q", whole, shown)
 		}
 	})
 }
 
-// TestQuotedLengths: lengths are counted as texts are written.
+// TestQuotedLengths compares counted lengths with written texts.
 func TestQuotedLengths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z"\\\n\t é…\x00\x7f\x{202e}\x{2028}]*`), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "s")
-		if chars, got := measure(s); got != len(quote(s)) || chars != charCount(s) {
-			t.Fatalf("measure(%q) = %d, %d, want %d, %d", s, chars, got, charCount(s), len(quote(s)))
+		if chars, got := Measure(s); got != len(Text(s)) || chars != Count(s) {
+			t.Fatalf("Measure(%q) = %d, %d, want %d, %d", s, chars, got, Count(s), len(Text(s)))
 		}
 		most := rapid.IntRange(0, len(s)+2).Draw(t, "most")
-		n := charsWithin(s, most)
-		if len(quote(firstChars(s, n)))-2 > most || n < charCount(s) && len(quote(firstChars(s, n+1)))-2 <= most {
+		n := CharsWithin(s, most)
+		if len(Text(First(s, n)))-2 > most || n < Count(s) && len(Text(First(s, n+1)))-2 <= most {
 			t.Fatalf("%d characters of %q in %d bytes", n, s, most)
 		}
 	})

@@ -1,10 +1,12 @@
-package mcp
+package schematext
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 )
 
@@ -13,9 +15,9 @@ const (
 	none     = "none"
 )
 
-// offers are the lines of a row that say what can be asked of it (MS-89). They come
-// from query_capabilities; what the document does not state is said to be unstated.
-func (r *schemaRow) offers(fields []schemaField, l namesList) []string {
+// offers returns the lines of a row that list its capabilities (MS-89), as
+// query_capabilities states them. A capability that is missing there is "unstated".
+func (r *row) offers(fields []field, l namesList) []string {
 	all := namesList{}
 	modes, stated := r.searchModes(fields)
 	lines := []string{
@@ -33,8 +35,8 @@ func (r *schemaRow) offers(fields []schemaField, l namesList) []string {
 	return lines
 }
 
-// keptOffers are the lines that every row keeps, with the first names of each list.
-func (r *schemaRow) keptOffers(fields []schemaField) []string {
+// keptOffers returns the lines that every row keeps, with the first names of each list.
+func (r *row) keptOffers(fields []field) []string {
 	some := namesList{most: crowdedNames, flagged: true}
 	return []string{" sort: " + r.sort(fields, some), " expand: " + r.expand(some), " aggregation: " + r.aggregation(fields, some)}
 }
@@ -42,7 +44,7 @@ func (r *schemaRow) keptOffers(fields []schemaField) []string {
 // namesList writes lists of names.
 type namesList struct {
 	most    int  // names of each list; 0: all
-	flagged bool // what the flags of fields say is not repeated
+	flagged bool // names that the flags of fields imply are not repeated
 }
 
 func (l namesList) join(parts []string, sep string) string {
@@ -53,7 +55,11 @@ func (l namesList) join(parts []string, sep string) string {
 }
 
 func (l namesList) names(names []string) string {
-	return l.join(each(names, quoteID), ",")
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = quote.ID(name)
+	}
+	return l.join(quoted, ",")
 }
 
 func statedList(names []string, stated bool) string {
@@ -63,10 +69,10 @@ func statedList(names []string, stated bool) string {
 	case len(names) == 0:
 		return none
 	}
-	return joinNames(names, ",")
+	return quote.Names(names, ",")
 }
 
-func (r *schemaRow) projection(l namesList) string {
+func (r *row) projection(l namesList) string {
 	projection, ok := rawjson.Get(r.Capabilities, "projection")
 	text := "fields=" + unstated
 	if ok {
@@ -79,7 +85,7 @@ func (r *schemaRow) projection(l namesList) string {
 	}
 	var views []string
 	for _, v := range r.Views {
-		views = append(views, quoteID(v.ID)+"("+l.names(v.Fields)+")")
+		views = append(views, quote.ID(v.ID)+"("+l.names(v.Fields)+")")
 	}
 	if views == nil {
 		return text
@@ -87,8 +93,8 @@ func (r *schemaRow) projection(l namesList) string {
 	return text + "; views=" + l.join(views, ",")
 }
 
-// sort falls back to the cursor field.
-func (r *schemaRow) sort(fields []schemaField, l namesList) string {
+// sort returns the sort line. It falls back to the cursor field.
+func (r *row) sort(fields []field, l namesList) string {
 	sort, ok := rawjson.Get(r.Capabilities, "sort")
 	names := namesOf(sort, "fields")
 	if !ok {
@@ -102,24 +108,24 @@ func (r *schemaRow) sort(fields []schemaField, l namesList) string {
 	}
 	var parts []string
 	for _, f := range names {
-		parts = append(parts, quoteID(f)+" or "+quoteID("-"+f))
+		parts = append(parts, quote.ID(f)+" or "+quote.ID("-"+f))
 	}
 	text := l.join(parts, ", ")
-	if l.flagged && slices.ContainsFunc(fields, func(f schemaField) bool { return f.sorted }) {
+	if l.flagged && slices.ContainsFunc(fields, func(f field) bool { return f.sorted }) {
 		text = `"<field>" or "-<field>" of the fields with sort in their brackets`
 	}
-	if s := textMember(sort, "default"); s != "" {
-		text += ", default " + quoteID(s)
+	if s := rawjson.GetString(sort, "default"); s != "" {
+		text += ", default " + quote.ID(s)
 	}
 	if order := namesOf(sort, "order"); len(order) > 0 {
-		text += "; order " + joinNames(order, "|")
+		text += "; order " + quote.Names(order, "|")
 	}
 	return text
 }
 
-// markSorted marks the fields to sort by when they are more than a short list has:
-// then their brackets can say it.
-func (r *schemaRow) markSorted(fields []schemaField) {
+// markSorted marks the fields that can be sorted by, if they are too many for a short
+// list: a terse text then shows it in their brackets.
+func (r *row) markSorted(fields []field) {
 	sort, _ := rawjson.Get(r.Capabilities, "sort")
 	names := map[string]bool{}
 	for _, name := range namesOf(sort, "fields") {
@@ -139,14 +145,14 @@ func (r *schemaRow) markSorted(fields []schemaField) {
 	}
 }
 
-func (r *schemaRow) counts() string {
+func (r *row) counts() string {
 	if _, ok := rawjson.Get(r.Capabilities, "count"); !ok {
 		return unstated
 	}
-	return joinNames(namesOf(r.Capabilities, "count"), "|")
+	return quote.Names(namesOf(r.Capabilities, "count"), "|")
 }
 
-func (r *schemaRow) expand(l namesList) string {
+func (r *row) expand(l namesList) string {
 	if _, ok := rawjson.Get(r.Raw, "expand_capabilities"); !ok {
 		return unstated
 	}
@@ -155,9 +161,9 @@ func (r *schemaRow) expand(l namesList) string {
 		if !rel.Usable {
 			continue
 		}
-		part := quoteID(rel.Name)
+		part := quote.ID(rel.Name)
 		if rel.Cardinality != "" {
-			part += " " + bareName(rel.Cardinality)
+			part += " " + quote.Name(rel.Cardinality)
 		}
 		if rel.Max >= 0 {
 			part += " max=" + strconv.Itoa(rel.Max)
@@ -170,9 +176,9 @@ func (r *schemaRow) expand(l namesList) string {
 	return l.join(parts, "; ")
 }
 
-// aggregation lists the fields of each metric and grouping. Which fields a metric may
-// have is in the flags; the rest is in query_capabilities.
-func (r *schemaRow) aggregation(fields []schemaField, l namesList) string {
+// aggregation lists the fields of each metric and grouping: from query_capabilities, else
+// from the flags.
+func (r *row) aggregation(fields []field, l namesList) string {
 	agg, stated := rawjson.Get(r.Capabilities, "aggregate")
 	if stated && rawjson.KindOf(agg) != rawjson.KindObject {
 		return none
@@ -207,12 +213,12 @@ func (r *schemaRow) aggregation(fields []schemaField, l namesList) string {
 		return unstated
 	}
 	if v, ok := rawjson.Get(agg, "max_limit"); ok {
-		parts = append(parts, "limit max="+scalar(v, keyChars))
+		parts = append(parts, "limit max="+quote.Scalar(v, enumChars))
 	}
 	return strings.Join(parts, "; ")
 }
 
-func (r *schemaRow) changes() string {
+func (r *row) changes() string {
 	switch v, _ := rawjson.Get(r.Capabilities, "changes_since"); string(v) {
 	case "true":
 		return "yes"
@@ -222,13 +228,13 @@ func (r *schemaRow) changes() string {
 	return unstated
 }
 
-// timeConstraint is the part of the stream's time that is granted (X-8).
-func (r *schemaRow) timeConstraint() string {
+// timeConstraint returns the granted time range of the stream (X-8).
+func (r *row) timeConstraint() string {
 	tc, _ := rawjson.Get(r.Raw, "time_constraint")
 	var parts []string
 	for _, name := range []string{"field", "since", "until"} {
-		if s := textMember(tc, name); s != "" {
-			parts = append(parts, name+"="+quote(firstChars(s, LabelChars)))
+		if s := rawjson.GetString(tc, name); s != "" {
+			parts = append(parts, name+"="+quote.Text(quote.First(s, limits.LabelChars)))
 		}
 	}
 	return strings.Join(parts, " ")

@@ -1,4 +1,4 @@
-package mcp
+package schematext
 
 import (
 	"slices"
@@ -6,18 +6,18 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// schemaFacts are what an index says of a row, taken from the row or, in a
-// fuller document, from what it offers (MS-89).
-type schemaFacts struct {
-	fields          int // -1: not known
+// facts are what an index states about a row, taken from the row or, in a fuller
+// document, derived from its capabilities (MS-89).
+type facts struct {
+	fields          int // -1: unknown
 	search          []string
 	searchStated    bool
 	aggregate       bool
 	aggregateStated bool
 }
 
-func (r *schemaRow) facts() schemaFacts {
-	f := schemaFacts{fields: r.FieldCount}
+func (r *row) facts() facts {
+	f := facts{fields: r.FieldCount}
 	fields := r.fields()
 	if f.fields < 0 && len(fields) > 0 {
 		f.fields = len(fields)
@@ -33,8 +33,8 @@ func (r *schemaRow) facts() schemaFacts {
 	return f
 }
 
-// searchModes are those that the row states, else those of its flags.
-func (r *schemaRow) searchModes(fields []schemaField) (modes []string, stated bool) {
+// searchModes returns the modes that the row states, else those that its flags imply.
+func (r *row) searchModes(fields []field) (modes []string, stated bool) {
 	for _, obj := range [][]byte{r.Raw, r.Capabilities} {
 		if _, ok := rawjson.Get(obj, "search_modes"); ok {
 			return namesOf(obj, "search_modes"), true
@@ -49,9 +49,9 @@ func (r *schemaRow) searchModes(fields []schemaField) (modes []string, stated bo
 	return modes, len(modes) > 0
 }
 
-// fieldAggregations are those that need a field, in the order texts show them.
+// fieldAggregations are the aggregations that need a field, in the order of texts.
 var fieldAggregations = []string{"sum", "min", "max", "count_distinct", "group_by", "group_by_time"}
 
-func aggregated(fields []schemaField) bool {
+func aggregated(fields []field) bool {
 	return slices.ContainsFunc(fieldAggregations, func(name string) bool { return len(flagged(fields, "a", name)) > 0 })
 }

@@ -1,4 +1,4 @@
-package mcp
+package schematext
 
 import (
 	"strconv"
@@ -7,10 +7,10 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// A projection is a compact document made here, for a server that gave another or too
-// much (MS-85). Its members are spliced from what came (MS-36).
+// A projection is a compact document that the adapter derives, for a server that sent
+// another form or too much (MS-85). Its members are spliced from the answer (MS-36).
 
-// jsonObject is an object in the making, its closing brace excluded.
+// jsonObject is a JSON object that is being written, without its closing brace.
 type jsonObject []byte
 
 func (o *jsonObject) raw(name string, value []byte) {
@@ -27,7 +27,7 @@ func (o *jsonObject) text(name, value string) { o.raw(name, rawjson.AppendString
 
 func (o *jsonObject) number(name string, n int) { o.raw(name, strconv.AppendInt(nil, int64(n), 10)) }
 
-// keep copies members of another object, those that it has.
+// keep copies the named members of another object, where it has them.
 func (o *jsonObject) keep(from []byte, names ...string) {
 	for _, name := range names {
 		if v, ok := rawjson.Get(from, name); ok {
@@ -75,59 +75,59 @@ func jsonConnections(conns []rsclient.Connection) []byte {
 	return jsonArray(items)
 }
 
-// project makes the compact document of the scope, within budget bytes where that
-// can be. next is the place of the first row that is not whole; a call with that
-// offset goes on there, since then a document that is too large begins at it.
-func (d *schemaDoc) project(budget int, offset given) (doc []byte, next given) {
-	if d.scope.stream == "" {
-		return d.projectIndex(budget), given{}
+// Project returns the compact document of the scope, within budget bytes where that is
+// possible. offset is the one of the call, or -1. next is the offset of the first row that
+// is not whole, or -1: a call with that offset continues there.
+func (d *Document) Project(budget, offset int) (doc []byte, next int) {
+	if d.scope.Stream == "" {
+		return d.projectIndex(budget), -1
 	}
 	forms := d.rowForms()
-	chosen := make(map[*schemaRow][]byte, len(forms))
+	chosen := make(map[*row][]byte, len(forms))
 	for row, f := range forms {
 		chosen[row] = f[0]
 	}
 	size := len(d.projectRows(chosen))
 	rows := d.inScope()
-	var cut given
+	cut := -1
 	for step := 1; step < len(rowForms{}); step++ {
 		for i := len(rows) - 1; i >= 0 && size > budget; i-- {
 			form := forms[rows[i]][step]
 			size += len(form) - len(chosen[rows[i]])
 			chosen[rows[i]] = form
-			if !cut.ok || rows[i].at < cut.n {
-				cut = given{rows[i].at, true}
+			if cut < 0 || rows[i].at < cut {
+				cut = rows[i].at
 			}
 		}
 	}
-	if cut.ok && offset.ok {
-		return d.projectFrom(offset.n, budget)
+	if cut >= 0 && offset >= 0 {
+		return d.projectFrom(offset, budget)
 	}
 	return d.projectRows(chosen), cut
 }
 
-// rowForms are the forms of a scoped row: whole, without the flags of its fields, and
-// as in an index.
+// rowForms are the forms of a scoped row: whole, without the flags of its fields, and as
+// in an index.
 type rowForms [3][]byte
 
-func (d *schemaDoc) rowForms() map[*schemaRow]rowForms {
-	forms := map[*schemaRow]rowForms{}
+func (d *Document) rowForms() map[*row]rowForms {
+	forms := map[*row]rowForms{}
 	for _, r := range d.inScope() {
 		forms[r] = rowForms{r.project(true), r.project(false), r.projectIndex()}
 	}
 	return forms
 }
 
-// projectIndex names every stream; over budget it only names them.
-func (d *schemaDoc) projectIndex(budget int) []byte {
-	rows := map[*schemaRow][]byte{}
+// projectIndex returns the document of all streams. Over budget it has their names only.
+func (d *Document) projectIndex(budget int) []byte {
+	rows := map[*row][]byte{}
 	for _, r := range d.inScope() {
 		rows[r] = r.projectIndex()
 	}
 	if doc := d.projectRows(rows); len(doc) <= budget {
 		return doc
 	}
-	return d.envelope(func(src *schemaSource) []byte {
+	return d.envelope(func(src *connector) []byte {
 		o := src.open()
 		var names []string
 		for _, r := range src.rows {
@@ -139,9 +139,9 @@ func (d *schemaDoc) projectIndex(budget int) []byte {
 	})
 }
 
-// projectRows is the document with these forms of its rows.
-func (d *schemaDoc) projectRows(rows map[*schemaRow][]byte) []byte {
-	return d.envelope(func(src *schemaSource) []byte {
+// projectRows returns the document with these forms of its rows.
+func (d *Document) projectRows(rows map[*row][]byte) []byte {
+	return d.envelope(func(src *connector) []byte {
 		o := src.open()
 		o.number("stream_count", len(src.rows))
 		if len(src.shared) > 0 {
@@ -158,8 +158,8 @@ func (d *schemaDoc) projectRows(rows map[*schemaRow][]byte) []byte {
 	})
 }
 
-// envelope is the document around its connectors.
-func (d *schemaDoc) envelope(connector func(*schemaSource) []byte) []byte {
+// envelope returns the document around its connectors.
+func (d *Document) envelope(connector func(*connector) []byte) []byte {
 	var o jsonObject
 	o.text("object", "schema")
 	o.text("detail", "compact")
@@ -175,7 +175,7 @@ func (d *schemaDoc) envelope(connector func(*schemaSource) []byte) []byte {
 	return o.close()
 }
 
-func (src *schemaSource) open() *jsonObject {
+func (src *connector) open() *jsonObject {
 	var o jsonObject
 	if src.ConnectorKey != "" {
 		o.text("connector_key", src.ConnectorKey)
@@ -186,13 +186,13 @@ func (src *schemaSource) open() *jsonObject {
 	return &o
 }
 
-// identityMembers are kept of every row (MS-85).
+// identityMembers are the members that every form of a row keeps (MS-85).
 var identityMembers = []string{
 	"name", "connector_key", "display_name", "connection_id", "primary_key", "cursor_field", "consent_time_field", "label",
 }
 
-// projectIndex is a row of an index.
-func (r *schemaRow) projectIndex() []byte {
+// projectIndex returns a row of an index.
+func (r *row) projectIndex() []byte {
 	var o jsonObject
 	o.keep(r.Raw, identityMembers...)
 	facts := r.facts()
@@ -209,9 +209,9 @@ func (r *schemaRow) projectIndex() []byte {
 	return o.close()
 }
 
-// project is a row with what can be asked of it, with the flags of its fields
-// or their number.
-func (r *schemaRow) project(flags bool) []byte {
+// project returns a row with its capabilities, and with the flags of its fields or
+// their number.
+func (r *row) project(flags bool) []byte {
 	var o jsonObject
 	o.keep(r.Raw, identityMembers...)
 	fields := r.fields()
@@ -229,16 +229,16 @@ func (r *schemaRow) project(flags bool) []byte {
 	return o.close()
 }
 
-// appendConnections appends a row's connections unless its connector shows them.
-func (r *schemaRow) appendConnections(o *jsonObject) {
+// appendConnections appends a row's connections unless its connector lists them.
+func (r *row) appendConnections(o *jsonObject) {
 	if r.stated && (r.deviates() || len(r.Connections) == 0) {
 		o.raw("granted_connections", jsonConnections(r.Connections))
 	}
 }
 
-// scoped is a full document with the rows of the scope only, each once (MS-86); as it
-// came when that is all it has.
-func (d *schemaDoc) scoped() []byte {
+// Scoped returns a full document with the rows of the scope only, each once (MS-86). A
+// document that has nothing else is returned unchanged.
+func (d *Document) Scoped() []byte {
 	repeats := d.repeatsRows()
 	if d.excluded == 0 && !repeats {
 		return d.Document
@@ -267,7 +267,7 @@ func (d *schemaDoc) scoped() []byte {
 	return o.close()
 }
 
-// scopedConnectors leaves out what has no row of the scope.
+// scopedConnectors drops the connectors that have no row of the scope.
 func scopedConnectors(connectors []byte, kept map[*byte]bool) []byte {
 	var list [][]byte
 	for c := range rawjson.Elements(connectors) {
@@ -288,8 +288,7 @@ func scopedConnectors(connectors []byte, kept map[*byte]bool) []byte {
 	return jsonArray(list)
 }
 
-// keptRows are the rows of a list that stay. Rows are told apart by where they stand
-// in the document.
+// keptRows filters a list of rows. Rows are identified by their address in the document.
 func keptRows(list []byte, kept map[*byte]bool) []byte {
 	var rows [][]byte
 	for r := range rawjson.Elements(list) {

@@ -1,7 +1,6 @@
-package mcp
+package limits
 
-// The constants of MS-20. Tests read them from here; those of the RS client are its
-// own.
+// The sizes of MS-20.
 const (
 	ToolsListMax = 16_384 // bytes of the tools/list result
 

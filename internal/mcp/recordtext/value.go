@@ -1,0 +1,208 @@
+package recordtext
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/mcp/limits"
+	"pdpp/internal/mcp/quote"
+	"pdpp/internal/rawjson"
+)
+
+// AppendBinary appends the facts of a binary value (MS-64, MS-66). Its bytes are never in
+// a text.
+func AppendBinary(b []byte, f evidence.Field) []byte {
+	return AppendShortFacts(append(b, "binary"...), *f.File, f.Value)
+}
+
+// AppendShortFacts appends what a reader needs of a binary value: its type, its size, its
+// URL, and the other members of its object. A digest that is in the id is not repeated.
+func AppendShortFacts(b []byte, f evidence.File, value []byte) []byte {
+	facts, blobID := f.Binary, f.BlobID
+	b = append(b, '{')
+	start := len(b)
+	if blobID == "" {
+		b = appendMember(b, "kind", facts.Kind)
+	}
+	b = appendMember(b, "mime_type", evidence.Clean(facts.MimeType))
+	if facts.SizeBytes >= 0 {
+		b = strconv.AppendInt(append(b, `,"size_bytes":`...), facts.SizeBytes, 10)
+	}
+	if !strings.Contains(blobID, facts.SHA256) {
+		b = appendMember(b, "sha256", facts.SHA256)
+	}
+	if blobID != "" {
+		b = quote.AppendID(append(b, `,"export":`...), "GET "+string(evidence.AppendBlobURL(nil, blobID, "")))
+	}
+	b = appendOther(b, value)
+	return append(slices.Delete(b, start, min(start+1, len(b))), '}') // the first comma
+}
+
+// appendOther appends, as the member other, the members of a binary object that are not
+// facts about its bytes: the name of a file, for example.
+func appendOther(b, object []byte) []byte {
+	const most = 2 * limits.LabelChars // of each value
+	n := 0
+	for name, value := range rawjson.Members(object) {
+		switch string(name) {
+		case "blob_id", "mime_type", "mimeType", "content_type", "size_bytes", "size", "sha256", "digest", "fetch_url":
+			continue
+		}
+		sep := ","
+		if n == 0 {
+			sep = `,"other":{`
+		}
+		b = append(quote.AppendID(append(b, sep...), string(name)), ':')
+		if text, ok := rawjson.String(value); ok {
+			b = quote.AppendText(b, quote.Short(text, most))
+		} else if shown, whole := AppendNested(b, value, most); whole {
+			b = shown
+		} else {
+			b = append(append(b, `"json`...), quote.CutMark(len(value))+`"`...)
+		}
+		n++
+	}
+	if n > 0 {
+		b = append(b, '}')
+	}
+	return b
+}
+
+// HidesBytes reports a nested value with binary content that is in no blob. Texts show the
+// facts of that content only.
+func HidesBytes(value []byte) bool {
+	switch rawjson.KindOf(value) {
+	case rawjson.KindString:
+		_, ok := evidence.DetectBinary(value, false)
+		return ok
+	case rawjson.KindObject:
+		if _, ok := evidence.DetectBinary(value, true); ok {
+			return evidence.BlobIDOf(value) == ""
+		}
+		for _, member := range rawjson.Members(value) {
+			if HidesBytes(member) {
+				return true
+			}
+		}
+	case rawjson.KindArray:
+		for item := range rawjson.Elements(value) {
+			if HidesBytes(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// IsReadableFile reports a binary value that can be read in windows: a file that may be
+// text, or bytes in the record itself.
+func IsReadableFile(f *evidence.File) bool { return f.BlobID == "" || evidence.MayBeText(f.MimeType) }
+
+// AppendFacts appends all facts of a binary value as an object.
+func AppendFacts(b []byte, f evidence.File, value []byte) []byte {
+	facts, blobID := f.Binary, f.BlobID
+	b = append(b, '{')
+	facts.MimeType = evidence.Clean(facts.MimeType)
+	b = facts.AppendMembers(b)
+	if blobID != "" {
+		b = quote.AppendID(append(b, `,"blob_id":`...), blobID)
+		export := "GET " + string(evidence.AppendBlobURL(nil, blobID, ""))
+		b = quote.AppendID(append(b, `,"export":`...), export)
+	}
+	return append(appendOther(b, value), '}')
+}
+
+// AppendNested appends an object or array as compact JSON, with its strings quoted like
+// all data and its binary values as facts. It stops and returns false after most bytes.
+func AppendNested(b, value []byte, most int) ([]byte, bool) {
+	w := nestedWriter{b: b, end: len(b) + most}
+	w.value(value)
+	return w.b, len(w.b) <= w.end
+}
+
+type nestedWriter struct {
+	b   []byte
+	end int
+}
+
+// value writes one value. Every level of nesting writes a byte first, so the number of
+// bytes bounds the depth, too.
+func (w *nestedWriter) value(v []byte) {
+	if len(w.b) > w.end {
+		return
+	}
+	if facts, ok := evidence.DetectBinary(v, true); ok && rawjson.KindOf(v) != rawjson.KindArray {
+		w.b = AppendShortFacts(w.b, evidence.File{Binary: facts, BlobID: evidence.BlobIDOf(v)}, v)
+		return
+	}
+	switch rawjson.KindOf(v) {
+	case rawjson.KindString:
+		s, _ := rawjson.String(v)
+		w.b = quote.AppendText(w.b, s)
+	case rawjson.KindObject:
+		w.b = append(w.b, '{')
+		n := 0
+		for name, member := range rawjson.Members(v) {
+			if w.comma(&n); len(w.b) > w.end {
+				return
+			}
+			w.b = append(quote.AppendID(w.b, string(name)), ':')
+			w.value(member)
+		}
+		w.b = append(w.b, '}')
+	case rawjson.KindArray:
+		w.b = append(w.b, '[')
+		n := 0
+		for item := range rawjson.Elements(v) {
+			if w.comma(&n); len(w.b) > w.end {
+				return
+			}
+			w.value(item)
+		}
+		w.b = append(w.b, ']')
+	default:
+		w.b = append(w.b, v...)
+	}
+}
+
+func (w *nestedWriter) comma(n *int) {
+	if *n > 0 {
+		w.b = append(w.b, ',')
+	}
+	*n++
+}
+
+// NestedSize returns the length of a nested value; for a preview, that of the whole.
+func NestedSize(f *evidence.Field) int {
+	if f.Cut != nil {
+		return f.Cut.TotalChars
+	}
+	return len(f.Value)
+}
+
+// Files returns the blobs of a list as fields of their own, named field.n as
+// read_record_field accepts them.
+func Files(list *evidence.Field) []evidence.Field {
+	var all []evidence.Field
+	n := 0
+	for item := range rawjson.Elements(list.Value) {
+		if id := evidence.BlobIDOf(item); id != "" {
+			facts, _ := evidence.DetectBinary(item, true)
+			name := list.Name + "." + strconv.Itoa(n)
+			all = append(all, evidence.Field{Name: name, Shape: evidence.ShapeBinary, Value: item, File: &evidence.File{Binary: facts, BlobID: id}})
+		}
+		n++
+	}
+	return all
+}
+
+// appendMember appends ,"name":"value"; nothing when the value is empty.
+func appendMember(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return rawjson.AppendString(b, value)
+}
