@@ -22,7 +22,7 @@ func (s *service) watch(ctx context.Context, metricsListen string, getenv func(s
 		return nil, err
 	}
 	s.telemetry, err = telemetry.New(telemetry.Config{
-		Metrics: metricsListen != "", Traces: s.traces, Tools: mcp.ToolNames(), Store: database, DroppedLines: s.dropped,
+		Metrics: metricsListen != "", Traces: s.traces, Tools: mcp.Tools().Names(), Store: database, DroppedLines: s.dropped,
 		Version: readVersion().Version, Clock: s.clock, Log: s.log,
 	})
 	if err != nil {

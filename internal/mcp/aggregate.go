@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,10 +37,21 @@ var aggregateTool = Tool{
 	output: `{"type":"object","properties":{"data":{"type":"object"},"next":{"type":"object"},` +
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},"anyOf":[{"required":["data"]},{"required":["error"]}]}`,
-	call: callAggregate,
+	limits:   fmt.Sprintf("Text: at most %d bytes; groups that do not fit are in structured output. A positive `other_count` is the number of records in groups beyond `limit`.", limits.AggTextMax),
+	call:     callAggregate,
+	recovery: recovery{unfiltered: (*call).listRecords},
 }
 
-// callAggregate makes one request; the answer is the structured output (MS-111).
+// listRecords returns the call that reads the records themselves, or nil: without the
+// filter, the number would be another one.
+func (c *call) listRecords() *Next {
+	if !isStreamName(c.stream()) {
+		return nil
+	}
+	return &Next{"query_records", schemaArgs(c.stream(), c.connection())}
+}
+
+// callAggregate makes one request and returns its answer as structured output (MS-111).
 func callAggregate(ctx context.Context, c *call) (*Result, error) {
 	answer, err := c.RS.Aggregate(ctx, c.args.Text("stream"), c.query("stream"))
 	if err != nil {
@@ -61,7 +73,7 @@ const (
 	valueChars = limits.PreviewChars
 )
 
-// aggregateText says the numbers (MS-112).
+// aggregateText returns the text with the numbers (MS-112).
 func (c *call) aggregateText(body []byte) string {
 	head := c.aggregateHead(body)
 	notes := warningLines(rsclient.PageOf(body).Warnings)
@@ -75,12 +87,12 @@ func (c *call) aggregateText(body []byte) string {
 	}
 	var shown []string
 	total, tail := 0, groupsTail(body)
-	room := limits.AggTextMax - len(head) - len(dimension) - len(tail) - groupsReserve
+	left := limits.AggTextMax - len(head) - len(dimension) - len(tail) - groupsReserve
 	if hasOthers(body) {
-		room -= max(len(c.moreGroupsLine(false)), len(c.moreGroupsLine(true)))
+		left -= max(len(c.moreGroupsLine(false)), len(c.moreGroupsLine(true)))
 	}
 	for _, line := range notes {
-		room -= len(line) + 1
+		left -= len(line) + 1
 	}
 	size := 0
 	for g := range rawjson.Elements(groups) {
@@ -89,10 +101,10 @@ func (c *call) aggregateText(body []byte) string {
 		size += len(item) + 1
 		shown = append(shown, item)
 	}
-	if size > room && !hasOthers(body) { // now there is a line about them
-		room -= len(c.moreGroupsLine(true))
+	if size > left && !hasOthers(body) { // some are cut, so there is a line about them
+		left -= len(c.moreGroupsLine(true))
 	}
-	for size > room && len(shown) > 0 {
+	for size > left && len(shown) > 0 {
 		last := len(shown) - 1
 		size -= len(shown[last]) + 1
 		shown = shown[:last]
@@ -121,14 +133,14 @@ const maxGroups = 100
 
 var granularities = []string{"minute", "hour", "day", "week", "month", "quarter", "year"}
 
-// moreGroups is the call that shows groups beyond those of this one (MS-113): more of
-// them, or, where there are too many for one answer or (cut) for its text, larger time
-// buckets, or else what the stream can be filtered with.
+// moreGroups returns the call that shows further groups (MS-113): more of them or, when
+// there are too many for one answer or (cut) for its text, larger time buckets, else the
+// schema with the possible filters.
 func (c *call) moreGroups(cut bool) *Next {
 	limit, given := c.args.Int("limit")
 	timed := c.args.Has("group_by_time")
 	if !given && timed || limit == maxGroups {
-		cut = true // the default of time buckets is the largest
+		cut = true // the limit is the largest already
 	}
 	if !cut {
 		return c.rerun(maxGroups)
@@ -139,7 +151,8 @@ func (c *call) moreGroups(cut bool) *Next {
 	return c.narrow()
 }
 
-// moreGroupsLine is that call as a last line; "" where it would take most of the text.
+// moreGroupsLine returns that call as the last line, or "" if it would fill most of the
+// text.
 func (c *call) moreGroupsLine(cut bool) string {
 	next := c.moreGroups(cut)
 	line := "\nnext: " + next.Tool + " " + quote.EscapeHidden(string(next.Args))
@@ -152,16 +165,16 @@ func (c *call) moreGroupsLine(cut bool) string {
 	return line
 }
 
-// hasOthers reports records in groups that the answer does not have.
+// hasOthers reports records in groups beyond the limit.
 func hasOthers(body []byte) bool {
 	other, _ := rawjson.Get(body, "other_count")
 	return rawjson.KindOf(other) == rawjson.KindNumber && string(other) != "0" && other[0] != '-'
 }
 
-// groupsReserve is room for the constant words around the groups, with their counts.
+// groupsReserve is the space for the constant words around the groups, with their counts.
 const groupsReserve = 180
 
-// aggregateHead is metric(stream.field).
+// aggregateHead returns metric(stream.field).
 func (c *call) aggregateHead(body []byte) string {
 	head := quote.Code(c.args.Text("metric")) + "(" + quote.Name(cutName(c.args.Text("stream")))
 	if f := c.args.Text("field"); f != "" {
@@ -174,8 +187,8 @@ func (c *call) aggregateHead(body []byte) string {
 	return head
 }
 
-// aggregateDimension is what the groups are of. Granularity and zone are what the
-// server says it used.
+// aggregateDimension returns the field of the groups, with the granularity and the time
+// zone that the server used.
 func (c *call) aggregateDimension(body []byte) string {
 	if f := c.args.Text("group_by"); f != "" {
 		return quote.Name(cutName(f))
@@ -190,8 +203,8 @@ func (c *call) aggregateDimension(body []byte) string {
 	return dimension
 }
 
-// aggregateValue is the one number of an answer without groups. A count without a
-// value is the number of records.
+// aggregateValue returns the one number of an answer without groups. A count without a value
+// is the number of records.
 func aggregateValue(body []byte) string {
 	records, counted := rawjson.Get(body, "filtered_record_count")
 	isCount := rawjson.GetString(body, "metric") == "count"
@@ -209,7 +222,7 @@ func aggregateValue(body []byte) string {
 	return text
 }
 
-// groupItem is a group's key with its value and, where that is another number, its
+// groupItem returns the key of a group with its value and, if that is another number, its
 // count.
 func groupItem(g []byte) string {
 	key, _ := rawjson.Get(g, "key")
@@ -225,7 +238,7 @@ func groupItem(g []byte) string {
 	return item + quote.Scalar(value, keyChars) + "(count:" + quote.Scalar(count, keyChars) + ")"
 }
 
-// groupsTail is what the answer says about groups that limit cut off (AGG-4).
+// groupsTail returns the count of the groups that limit cut off (AGG-4).
 func groupsTail(body []byte) string {
 	other, ok := rawjson.Get(body, "other_count")
 	if !ok {

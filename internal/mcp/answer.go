@@ -2,8 +2,8 @@ package mcp
 
 import "pdpp/internal/rawjson"
 
-// structured is the structured output of a call that gave data (MS-40); extra members,
-// each after a comma, stand behind it.
+// structured returns the structured output of a call that returned data (MS-40), followed
+// by extra members, each after a comma.
 func (c *call) structured(data []byte, requestID string, extra ...byte) []byte {
 	b := append([]byte(`{"data":`), data...)
 	b = append(b, extra...)

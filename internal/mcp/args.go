@@ -18,16 +18,16 @@ const (
 	argStream                     // the name of a stream (MS-56)
 	argID                         // a connection or record id (MS-56)
 	argHandle                     // the handle of a record (MS-50)
-	argEnum                       // one of some words
+	argEnum                       // one of several words
 	argInt                        // an integer within bounds
 	argTexts                      // a non-empty list of non-empty strings
-	argStreams                    // the same of stream names
+	argStreams                    // a non-empty list of stream names
 	argFilter                     // a typed filter (MS-100)
 	argExpand                     // a list of relations
 	argExpandLimit                // limits by relation
 )
 
-// arg is one argument of a tool: its schema and its checks are made from it.
+// arg is one argument of a tool. It defines the schema and the checks of the argument.
 type arg struct {
 	name     string
 	kind     argKind
@@ -35,14 +35,14 @@ type arg struct {
 	enum     []string
 	min, max int
 	about    string // the description in the schema
-	alias    string // another name that is accepted for it; "" for none
+	alias    string // another name that is accepted; "" for none
 
-	// byServer: which words of enum work is up to the server, whose schema lists them.
-	// The tool's schema is the same for all servers and does not.
+	// byServer: which words of enum work depends on the server, whose schema lists them.
+	// The schema of the tool is the same for all servers and does not.
 	byServer bool
 }
 
-// choice says what an argument of some words may be.
+// choice returns the words that an argument may be.
 func (decl arg) choice() string {
 	if decl.byServer {
 		return decl.about
@@ -61,7 +61,7 @@ type Args struct {
 	handle Handle
 }
 
-// argument is one that was given, and what it says by its kind.
+// argument is an argument that was given, with its value by kind.
 type argument struct {
 	member
 	text   string
@@ -74,14 +74,14 @@ type member struct {
 	value []byte // compact JSON
 }
 
-// given is a number, if there is one.
+// given is an optional number.
 type given struct {
 	n  int
 	ok bool
 }
 
-// Condition is one comparison of a filter; Op is "" for equality. Value is the
-// operand as the query string carries it: numbers keep their digits.
+// Condition is one comparison of a filter; Op is "" for equality. Value is the operand as
+// in the query string: numbers keep their digits.
 type Condition struct{ Field, Op, Value string }
 
 // RelationLimit is one entry of expand_limit.
@@ -90,7 +90,7 @@ type RelationLimit struct {
 	Limit    int
 }
 
-// get is an argument; nil when it is absent.
+// get returns an argument, or nil.
 func (a *Args) get(name string) *argument {
 	for i := range a.given {
 		if a.given[i].name == name {
@@ -100,7 +100,7 @@ func (a *Args) get(name string) *argument {
 	return nil
 }
 
-// Text is a string argument; "" when it is absent.
+// Text returns a string argument, or "".
 func (a *Args) Text(name string) string {
 	if arg := a.get(name); arg != nil {
 		return arg.text
@@ -108,7 +108,7 @@ func (a *Args) Text(name string) string {
 	return ""
 }
 
-// List is a list argument; nil when it is absent.
+// List returns a list argument, or nil.
 func (a *Args) List(name string) []string {
 	if arg := a.get(name); arg != nil {
 		return arg.list
@@ -116,7 +116,7 @@ func (a *Args) List(name string) []string {
 	return nil
 }
 
-// number is an integer argument, if it was given.
+// number returns an integer argument, if it was given.
 func (a *Args) number(name string) given {
 	if arg := a.get(name); arg != nil {
 		return arg.number
@@ -124,7 +124,7 @@ func (a *Args) number(name string) given {
 	return given{}
 }
 
-// Int is an integer argument.
+// Int returns an integer argument.
 func (a *Args) Int(name string) (n int, given bool) {
 	number := a.number(name)
 	return number.n, number.ok
@@ -133,8 +133,8 @@ func (a *Args) Int(name string) (n int, given bool) {
 // Has reports whether an argument was given.
 func (a *Args) Has(name string) bool { return a.get(name) != nil }
 
-// JSON is the arguments as received, as compact JSON, with some of them replaced
-// or, by a nil value, left out; new ones come last.
+// JSON returns the arguments as received, as compact JSON, with some of them replaced or,
+// for a nil value, left out. New ones come last.
 func (a *Args) JSON(changes ...member) []byte {
 	out := []byte{'{'}
 	add := func(m member) {
@@ -160,8 +160,8 @@ func (a *Args) JSON(changes ...member) []byte {
 	return append(out, '}')
 }
 
-// parse checks raw arguments in the order of MS-44, up to what a single argument
-// says about itself; what arguments say about each other is the tool's.
+// parse checks raw arguments in the order of MS-44, each by itself. Which arguments go
+// together is checked by the tool.
 func (t argTable) parse(raw []byte) (Args, error) {
 	var a Args
 	if err := a.read(raw); err != nil {
@@ -204,8 +204,8 @@ func (t argTable) each(a *Args, check phase) error {
 	return nil
 }
 
-// read splits the arguments. A null means absent, except where the contract wants
-// an object (MS-44).
+// read splits the arguments. A null means absent, except where the contract requires an
+// object (MS-44).
 func (a *Args) read(raw []byte) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
@@ -236,8 +236,8 @@ func (t argTable) knows(a *Args) error {
 	return nil
 }
 
-// rename gives arguments that came under an alias their name. Both names with different
-// values are an error: one of them would be lost.
+// rename replaces an alias by the name of the argument. Both names with different values
+// are an error, since one of them would be lost.
 func (t argTable) rename(a *Args) error {
 	for _, decl := range t {
 		if decl.alias == "" {
@@ -428,7 +428,7 @@ func (a *Args) takeFilter(decl *arg, in *argument) error {
 	return nil
 }
 
-// operand is a scalar as the query string carries it.
+// operand returns a scalar as in the query string.
 func operand(v []byte, booleans bool) (string, bool) {
 	switch rawjson.KindOf(v) {
 	case rawjson.KindString:
@@ -474,7 +474,7 @@ func (a *Args) takeExpand(decl *arg, in *argument) error {
 	return nil
 }
 
-// cutName shortens a name that came from outside for a message.
+// cutName shortens a name from outside for a message.
 func cutName(s string) string {
 	if r := []rune(s); len(r) > 64 {
 		return string(r[:64]) + "…"

@@ -6,13 +6,13 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// schema is the input schema of the arguments (MS-10): no references, no unions of
-// types, nothing that hosts fail to convert.
+// schema returns the input schema of the arguments (MS-10): without references and unions of
+// types, which some hosts fail to convert.
 func (t argTable) schema() []byte {
 	b := []byte(`{"type":"object","additionalProperties":false`)
 	first := true
 	for _, decl := range t {
-		if !decl.required || decl.alias != "" { // either name will do
+		if !decl.required || decl.alias != "" { // either name is accepted
 			continue
 		}
 		if first {

@@ -16,10 +16,10 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// utf8Mark is the byte order mark of UTF-8. It is no part of a text.
+// utf8Mark is the byte order mark of UTF-8, which is not part of the text.
 const utf8Mark = "\xef\xbb\xbf"
 
-// utf16Encoding is UTF-16, with the byte order that a mark says, else as it is named.
+// utf16Encoding returns UTF-16 with the byte order of the mark, else with this one.
 func utf16Encoding(isBig bool) encoding.Encoding {
 	if isBig {
 		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
@@ -27,15 +27,15 @@ func utf16Encoding(isBig bool) encoding.Encoding {
 	return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
 }
 
-// blobBytes reads a blob in parts, from one byte on.
+// blobBytes reads a blob in parts.
 type blobBytes struct {
 	read func(rsclient.Part) (*rsclient.Blob, error)
-	left []byte // of the part that was read last
-	at   int    // the byte behind it
-	last bool   // there is no other part
+	left []byte // unread bytes of the last part
+	at   int    // offset of the next part
+	last bool   // there is no next part
 }
 
-// errScanEnd says that a place was not found in the bytes that are read for it.
+// errScanEnd reports that a place is beyond the bytes that are scanned.
 var errScanEnd = errors.New("the place is not in the first bytes of the file")
 
 func (b *blobBytes) Read(p []byte) (int, error) {
@@ -61,21 +61,21 @@ func (b *blobBytes) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// place is a character of a text, and the byte of the blob where it begins.
+// place is the offset of a character in a text, and of its first byte in the blob.
 type place struct {
 	char int
-	byte int // 0: only the start is known
+	byte int // 0: unknown, unless char is 0
 }
 
-// blobText is the text of a blob, read from one place on.
+// blobText reads the text of a blob from a place on.
 type blobText struct {
 	*bufio.Reader
 	at      place
-	decoded bool // bytes of the blob are not those of the text
-	broken  bool // bytes were met that are not UTF-8
+	decoded bool // from another encoding, so bytes are not offsets in the blob
+	broken  bool // it had bytes that are not UTF-8
 }
 
-// next reads a character. Bytes that are no character are U+FFFD, one for each.
+// next reads a character. Each invalid byte is read as U+FFFD.
 func (t *blobText) next() (rune, error) {
 	r, size, err := t.ReadRune()
 	if err != nil {
@@ -97,7 +97,7 @@ func (t *blobText) skipTo(char int) (bool, error) {
 	return true, nil
 }
 
-// ended is nil for the end of a text, and any other error as it is.
+// ended returns nil at the end of a text, and any other error unchanged.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -112,8 +112,7 @@ type textFile struct {
 	decode encoding.Encoding
 }
 
-// from opens the text at a place: the known one, or the start when the bytes of the
-// place are not known.
+// from opens the text at a place, or at the start when the byte of the place is unknown.
 func (f *textFile) from(p place) *blobText {
 	if f.decode != nil {
 		return &blobText{Reader: bufio.NewReader(transform.NewReader(f.bytes(0), f.decode.NewDecoder())), decoded: true}
@@ -127,7 +126,7 @@ func (f *textFile) from(p place) *blobText {
 	return &blobText{Reader: bufio.NewReader(f.bytes(p.byte)), at: p}
 }
 
-// bytes opens the blob at a byte. The part that is known is not read again.
+// bytes opens the blob at a byte. It does not read the first part again.
 func (f *textFile) bytes(at int) io.Reader {
 	head := f.head.Content
 	if at >= len(head) {
@@ -136,8 +135,8 @@ func (f *textFile) bytes(at int) io.Reader {
 	return &blobBytes{read: f.read, left: head[at:], at: len(head), last: f.head.Whole}
 }
 
-// find gives the first match of a text from a place on, and the character of the one
-// behind it, if there is one.
+// find returns the characters where a text first matches from a place on, and where it
+// matches next; -1 for none.
 func (f *textFile) find(q string, from place) (match, next int, err error) {
 	t := f.from(from)
 	if ok, err := t.skipTo(from.char); !ok {
@@ -163,7 +162,7 @@ func (f *textFile) find(q string, from place) (match, next int, err error) {
 type excerpt struct {
 	text       string
 	start, end place
-	total      int // characters of the whole; -1: not known
+	total      int // characters of the whole; -1: unknown
 	broken     bool
 }
 
@@ -193,7 +192,7 @@ func (f *textFile) excerpt(start place, limit int) (e excerpt, err error) {
 		}
 		e.total = t.at.char
 	}
-	if e.total < 0 && f.head.Whole { // the rest is known, and short
+	if e.total < 0 && f.head.Whole { // the rest is in memory, and short
 		for ; err == nil; _, err = t.next() {
 		}
 		e.total = t.at.char
@@ -204,7 +203,7 @@ func (f *textFile) excerpt(start place, limit int) (e excerpt, err error) {
 	return e, nil
 }
 
-// wholeText is a whole blob as text; false when it is none, or cannot be decoded
+// wholeText returns a whole blob as text; false when it is not text, or cannot be decoded
 // without loss.
 func wholeText(b *rsclient.Blob) (string, bool) {
 	if !evidence.IsTextType(b.MimeType) {

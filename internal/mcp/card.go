@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// card is the short text beside the document (MS-146): what it is, where it is from,
-// how much of it there is and how to read on.
+// card returns the short text beside the document (MS-146): its title, its source, how much
+// of it is shown, and the calls that read on.
 func (d *document) card() string {
 	var first, second [512]byte
 	head := quote.AppendID(append(first[:0], "document "...), d.id)
@@ -23,29 +23,29 @@ func (d *document) card() string {
 		head = recordtext.AppendTime(append(head, ' '), d.at)
 	}
 	source := d.appendSource(append(second[:0], '\n'))
-	ways := append([]string{d.extent()}, d.ways()...)
-	room := limits.CardMax - len(head) - len(source) - len("\n")
-	for i, line := range ways {
-		if i > 1 && len(line)+1 > room {
-			ways = ways[:i] // the first call is never left out
+	lines := append([]string{d.extent()}, d.moreLines()...)
+	left := limits.CardMax - len(head) - len(source) - len("\n")
+	for i, line := range lines {
+		if i > 1 && len(line)+1 > left {
+			lines = lines[:i] // the first call is always shown
 			break
 		}
-		room -= len(line) + 1
+		left -= len(line) + 1
 	}
 	var text strings.Builder
-	text.Grow(limits.CardMax - room)
+	text.Grow(limits.CardMax - left)
 	text.Write(head)
-	if room >= 0 {
+	if left >= 0 {
 		text.Write(source)
 	}
-	for _, line := range ways {
+	for _, line := range lines {
 		text.WriteByte('\n')
 		text.WriteString(line)
 	}
 	return text.String()
 }
 
-// appendSource appends the source, named by the handles that calls take.
+// appendSource appends the source, as arguments name it.
 func (d *document) appendSource(b []byte) []byte {
 	b = append(b, "source"...)
 	if d.Connection != "" {
@@ -61,7 +61,7 @@ func (d *document) appendSource(b []byte) []byte {
 	return b
 }
 
-// extent says how much of the record's text stands above.
+// extent returns the line about how much of the record's text is shown.
 func (d *document) extent() string {
 	of := func(shown, total int) string { return strconv.Itoa(shown) + " of " + strconv.Itoa(total) }
 	switch {
@@ -73,8 +73,8 @@ func (d *document) extent() string {
 	return "the record's text above has " + of(quote.Count(d.text), d.total) + " chars"
 }
 
-// ways are the lines that say how to read on, and what there is of files.
-func (d *document) ways() []string {
+// moreLines returns the lines with the calls that read on, and with the facts of files.
+func (d *document) moreLines() []string {
 	if !d.isCut() && len(d.long)+len(d.omitted)+len(d.lists)+len(d.binaries) == 0 {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (d *document) ways() []string {
 	return lines
 }
 
-// line is the call as a text shows it.
+// line returns the call as a text shows it.
 func (n *Next) line() string { return n.Tool + " " + string(n.Args) }
 
 // AppendCall appends the call as a text shows it.

@@ -9,17 +9,17 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// cutPage is a page as it is passed on (MS-71): as it came, or cut here because the
-// server did not do it, or because the result would not fit.
+// cutPage is a page for the client (MS-71): as received, or cut because the server ignored
+// the preferences or the result would be too large.
 type cutPage struct {
 	rsclient.Page
 	answer *rsclient.Answer
-	rows   [][]byte // what is left of Page.Rows
-	cut    bool     // something is not as it came
+	rows   [][]byte // those that are kept of Page.Rows
+	cut    bool     // something differs from the answer
 }
 
-// fitPage does what a server that knows the preferences would have done. The page is
-// bounded more loosely: rows that are dropped here have to be read again.
+// fitPage applies the preferences that a server ignored. Its bound is looser, since rows
+// that are dropped here have to be read again.
 func fitPage(answer *rsclient.Answer, want rsclient.Prefer) *cutPage {
 	p := &cutPage{Page: rsclient.PageOf(answer.Body), answer: answer}
 	p.rows = p.Page.Rows
@@ -34,8 +34,8 @@ func fitPage(answer *rsclient.Answer, want rsclient.Prefer) *cutPage {
 	return p
 }
 
-// preview shortens long values. The first record is shortened further while it alone
-// is too large (REC-40).
+// preview shortens long values. The first record is shortened further while it alone is
+// too large (REC-40).
 func (p *cutPage) preview(want rsclient.Prefer) {
 	const least = 64
 	rows := make([][]byte, len(p.rows))
@@ -50,7 +50,7 @@ func (p *cutPage) preview(want rsclient.Prefer) {
 	p.rows = rows
 }
 
-// bytes is the size of the list of rows.
+// bytes returns the size of the list of rows.
 func (p *cutPage) bytes() int {
 	n := len(`[]`) + max(0, len(p.rows)-1)
 	for _, row := range p.rows {
@@ -59,7 +59,7 @@ func (p *cutPage) bytes() int {
 	return n
 }
 
-// drop removes rows from the end that take at least that many bytes, never the first.
+// drop removes rows of at least so many bytes from the end, never the first.
 func (p *cutPage) drop(bytes int) {
 	for len(p.rows) > 1 && bytes > 0 {
 		last := len(p.rows) - 1
@@ -69,10 +69,10 @@ func (p *cutPage) drop(bytes int) {
 	}
 }
 
-// dropped is how many rows are gone.
+// dropped counts the rows that were removed.
 func (p *cutPage) dropped() int { return len(p.Page.Rows) - len(p.rows) }
 
-// body is what goes into structured output: the received bytes where nothing was cut
+// body returns the page for structured output: the received bytes if nothing was cut
 // (MS-36).
 func (p *cutPage) body() []byte {
 	if !p.cut {
@@ -81,8 +81,8 @@ func (p *cutPage) body() []byte {
 	return p.Body(p.rows)
 }
 
-// handles are the cursor and the bookmark that go on after the page. Behind dropped
-// rows there are none.
+// handles returns the cursor and the bookmark that continue after the page. A page with
+// dropped rows has none.
 func (p *cutPage) handles() (cursor, bookmark string) {
 	if p.dropped() > 0 {
 		return "", ""
@@ -90,7 +90,7 @@ func (p *cutPage) handles() (cursor, bookmark string) {
 	return p.NextCursor, p.NextChangesSince
 }
 
-// hasMore says whether there is more; known is false when nobody says it.
+// hasMore reports whether there are more rows; known is false when that is not stated.
 func (p *cutPage) hasMore() (more, known bool) {
 	if p.dropped() > 0 {
 		return true, true
@@ -101,11 +101,11 @@ func (p *cutPage) hasMore() (more, known bool) {
 	return *p.HasMore, true
 }
 
-// limitTo is another limit.
+// limitTo returns a change of the limit.
 func limitTo(n int) member { return member{"limit", strconv.AppendInt(nil, int64(n), 10)} }
 
-// rerun is the same call with another limit. Where it has that limit already, the
-// server does not keep to it: then the schema shows how to ask for less.
+// rerun returns the same call with another limit. A call that already has that limit was
+// not obeyed: then the schema shows how to ask for less.
 func (c *call) rerun(limit int) *Next {
 	if c.hasLimit(limit) {
 		return c.narrow()
@@ -113,7 +113,7 @@ func (c *call) rerun(limit int) *Next {
 	return &Next{c.tool.Name, c.args.JSON(limitTo(limit))}
 }
 
-// limitLine is the rerun as a line.
+// limitLine returns the rerun as a line.
 func (c *call) limitLine(limit int, words string) string {
 	if c.hasLimit(limit) {
 		n := c.narrow()
@@ -127,7 +127,7 @@ func (c *call) hasLimit(limit int) bool {
 	return given && n == limit
 }
 
-// narrow is the schema of what the call reads.
+// narrow returns the call that shows the schema of the stream.
 func (c *call) narrow() *Next {
 	if !isStreamName(c.stream()) {
 		return &Next{"schema", []byte("{}")}
@@ -152,11 +152,11 @@ func (c *call) appendTail(b []byte, p *cutPage, next *Next) []byte {
 	return append(appendOrNull(b, p.answer.RequestID), '}')
 }
 
-// excess is how much larger a result is than it may be, as a client receives it: its
-// text is a JSON string there.
+// excess returns by how many bytes a result is too large, as a client receives it: with its
+// text as a JSON string.
 func excess(r *Result) int {
 	const frame = len(`{"content":[{"type":"text","text":}],"structuredContent":,"resultType":"complete"}`)
-	const longest = len(`\u0000`) // that one byte can become
+	const longest = len(`\u0000`) // of one byte, escaped
 	n, worst := frame+len(r.Structured), 0
 	for _, b := range r.Content {
 		worst += longest*len(b.Text) + len(`""`)

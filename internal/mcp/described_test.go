@@ -5,9 +5,10 @@ import (
 	"testing"
 )
 
-// Every argument of every tool says what it is for: a model chooses by that alone.
+// TestArgumentsDescribed: every argument of every tool has a description, which is all that a
+// model chooses by.
 func TestArgumentsDescribed(t *testing.T) {
-	for _, tool := range tools {
+	for _, tool := range tools.tools {
 		var schema struct {
 			Properties map[string]struct{ Description string }
 		}

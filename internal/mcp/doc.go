@@ -1,10 +1,10 @@
-// Package mcp is the MCP surface (mcp-surface.md): six read tools, their resources,
-// instructions and limits. It turns reads of a resource server into answers that
-// suffice for a model that sees only the text, and for one that sees only the
-// structured output. It knows no transport and no SDK: a Surface is called with a
-// name and raw arguments, and gives back a Result.
+// Package mcp is the MCP surface (mcp-surface.md): read tools, resources and instructions.
+// It turns reads of a resource server into answers that suffice for a model that sees only
+// the text, and for one that sees only the structured output. It knows no transport and no
+// SDK: a Surface is called with a tool and raw arguments, and returns a Result.
 //
-// One file per tool; every tool is one entry of the registry. Arguments are checked
-// by the table that their schema is made from (args.go). All text goes through the
-// budget writer, all quoting through quote.go, all handles through handle.go.
+// A tool is one file with one Tool value, and one entry of the registry. The table of its
+// arguments defines both their checks and their schema (args.go). Texts are rendered by the
+// packages below: recordtext for records and hits, schematext for schema documents, quote
+// for strings. limits has the sizes of all of them.
 package mcp

@@ -14,31 +14,31 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// document is a record as fetch gives it (MS-143 to MS-145).
+// document is a record as fetch returns it (MS-143 to MS-145).
 type document struct {
 	row
 	id        string
 	url       string
 	provider  string
 	projected bool              // by the adapter (MS-71)
-	keys      map[string]string // of relations (MS-67)
+	keys      map[string]string // by relation: the field with the id of the parent (MS-67)
 
 	source string // of the text: role, text or rendered
-	field  string // that is the text; "" when it is rendered
+	field  string // that has the text; "" when the text is rendered
 	most   int    // bytes of the text
 	text   string
 	total  int        // characters of the whole text
-	cuts   []cutField // what the text shows in part
-	left   []docLine  // what it does not show
+	cuts   []cutField // fields that the text shows in part
+	left   []docLine  // fields that it does not show
 	only   bool       // the record has one field
 
-	// What is beside the text:
-	small      []smallField     // shown whole
-	long       []evidence.Field // only in the ladder
-	binaries   []evidence.Field // told by their facts
-	omitted    []string         // fields that found no place
-	named      int              // how many of them metadata names
-	lists      []*Next          // where records of relations are that the text lacks
+	// Fields that are not in the text:
+	small      []smallField     // whole, in metadata
+	long       []evidence.Field // in the ladder only
+	binaries   []evidence.Field // as facts
+	omitted    []string         // nowhere but in more_fields
+	named      int              // how many of those metadata names
+	lists      []*Next          // calls for the records of relations that the text omits
 	childRungs [][]byte         // rungs of expanded records that the text shows in part
 }
 
@@ -49,9 +49,9 @@ type cutField struct {
 	total int // characters of the whole
 }
 
-// composeWithin makes the text so that it stays within its bound also where it is
-// repeated as a JSON string in a JSON string: text that needs escapes has less space there.
-func (d *document) composeWithin(relations func(room int) string) {
+// composeWithin composes the text within its bound also where it is repeated as a JSON
+// string in a JSON string: a text that needs escapes has less space there.
+func (d *document) composeWithin(relations func(most int) string) {
 	const least = 1024
 	for d.most = limits.DocTextMax; ; {
 		d.compose(relations)
@@ -64,12 +64,12 @@ func (d *document) composeWithin(relations func(room int) string) {
 	}
 }
 
-// compose makes the text: the field that holds the record's text, else all fields,
-// then the expanded relations. Over d.most bytes the longest fields are
-// shortened, so that each is named at least; relations keep a quarter (MS-145).
-func (d *document) compose(relations func(room int) string) {
+// compose composes the text: the field that has the record's text, else all fields, then
+// the expanded relations. Over d.most bytes the longest fields are shortened, so that each
+// is at least named; a quarter is left for relations (MS-145).
+func (d *document) compose(relations func(most int) string) {
 	lines := d.lines()
-	need := len(lines) // for the ends of the lines
+	need := len(lines) // line breaks
 	for i := range lines {
 		need += lines[i].need()
 	}
@@ -77,14 +77,14 @@ func (d *document) compose(relations func(room int) string) {
 	if len(d.Expanded) > 0 {
 		rest = relations(max(d.most/4, d.most-need-len("\n\n")))
 	}
-	room := d.most
+	space := d.most
 	if rest != "" {
-		room -= len(rest) + len("\n\n")
+		space -= len(rest) + len("\n\n")
 	}
-	b := make([]byte, 0, min(need, room)+len(rest)+len("\n\n"))
-	most := share(lines, room-max(0, len(lines)-1))
+	b := make([]byte, 0, min(need, space)+len(rest)+len("\n\n"))
+	most := share(lines, space-max(0, len(lines)-1))
 	for i := range lines {
-		if i > 0 && len(b)+len(lines[i].label)+len("\n") > room { // not even the names fit
+		if i > 0 && len(b)+len(lines[i].label)+len("\n") > space { // not even the names fit
 			d.left = lines[i:]
 			break
 		}
@@ -110,19 +110,19 @@ func (d *document) compose(relations func(room int) string) {
 	}
 }
 
-// isCut reports that the text is not all of the record's.
+// isCut reports that the text is not complete.
 func (d *document) isCut() bool { return len(d.cuts)+len(d.left) > 0 }
 
 // docLine is a field in the text of a document.
 type docLine struct {
 	evidence.Field
-	label string // before the value; "" when the field is all of the text
+	label string // before the value; "" when the field is the whole text
 	value []byte
 	total int  // characters of the whole value
-	whole bool // value is all of it
+	whole bool // value is complete
 }
 
-// lines are the fields that make up the text (MS-61, MS-67).
+// lines returns the fields of the text (MS-61, MS-67).
 func (d *document) lines() []docLine {
 	text := evidence.TextField(&d.evidence)
 	d.field, d.source = text, "text"
@@ -164,28 +164,28 @@ func newLine(f evidence.Field, label string) docLine {
 	return l
 }
 
-// need is the bytes that the line takes when it is whole.
+// need returns the bytes of the whole line.
 func (l *docLine) need() int { return len(l.label) + len(l.value) }
 
-// share is the most that one line may take so that all of them fit: what short ones
-// leave is for the others.
-func share(lines []docLine, room int) int {
+// share returns the most that one line may take so that all of them fit: long lines share
+// what short ones leave.
+func share(lines []docLine, left int) int {
 	needs := make([]int, len(lines))
 	for i := range lines {
 		needs[i] = lines[i].need()
 	}
 	slices.Sort(needs)
 	for i, n := range needs {
-		if each := room / (len(needs) - i); n > each {
+		if each := left / (len(needs) - i); n > each {
 			return each
 		}
-		room -= n
+		left -= n
 	}
 	return limits.DocTextMax
 }
 
-// appendShown appends a line within its share. A text is cut exactly when it is all
-// there is, so that what follows can be joined to it; among others it is marked.
+// appendShown appends a line within its share. A text that is the whole document is cut
+// without a mark, so that its continuation can be joined to it.
 func (d *document) appendShown(b []byte, l *docLine, most int) []byte {
 	b = append(b, l.label...)
 	if l.whole && l.need() <= most || l.Shape != evidence.ShapeText && l.Shape != evidence.ShapeNested {
@@ -208,8 +208,8 @@ func (d *document) appendShown(b []byte, l *docLine, most int) []byte {
 	return append(append(b, head...), mark...)
 }
 
-// collect sorts the fields that are not the text: nothing of the record is without a
-// place or a way to it (CONT-1).
+// collect assigns the fields that are not the text to metadata and ladder, so that every
+// value of the record is shown or has a call that reads it (CONT-1).
 func (d *document) collect() {
 	d.small = make([]smallField, 0, len(d.all))
 	for _, f := range d.all {
@@ -220,7 +220,7 @@ func (d *document) collect() {
 		case f.Shape == evidence.ShapeNested:
 			d.binaries = append(d.binaries, recordtext.Files(&f)...)
 		}
-		isShown := d.source == "rendered" || f.Name == d.field || d.isToldElsewhere(f)
+		isShown := d.source == "rendered" || f.Name == d.field || d.isWholeInHead(f)
 		if !isShown {
 			var value []byte
 			if value, isShown = smallValue(&f); isShown {
@@ -238,20 +238,20 @@ func (d *document) isCutField(name string) bool {
 	return slices.ContainsFunc(d.cuts, func(c cutField) bool { return c.Name == name })
 }
 
-// isToldElsewhere reports a field that the title, the time or the id says whole.
-func (d *document) isToldElsewhere(f evidence.Field) bool {
+// isWholeInHead reports a field that the title, the time or the id shows whole.
+func (d *document) isWholeInHead(f evidence.Field) bool {
 	isShortened := f.Name == d.title.Field && d.title.Truncated
-	return d.isSaid(&f) && !isShortened
+	return d.isInHead(&f) && !isShortened
 }
 
-// smallField is a field as metadata shows it whole.
+// smallField is a field that metadata shows whole.
 type smallField struct {
 	name  string
 	value []byte
 }
 
-// smallValue is a field as metadata shows it whole; false when it is too long. A
-// number or text is as it came; in lists and objects binaries are their facts.
+// smallValue returns the value of a field for metadata; false when it is too long. Numbers
+// and texts are unchanged; binary values in lists and objects are replaced by their facts.
 func smallValue(f *evidence.Field) ([]byte, bool) {
 	if f.Cut != nil {
 		return nil, false
@@ -274,26 +274,26 @@ func smallValue(f *evidence.Field) ([]byte, bool) {
 	return nil, false
 }
 
-// isWindowed reports a field that is read on in windows: a text, and a nested value
-// that no document has room for.
+// isWindowed reports a field that is read in windows: a text, or a nested value that is too
+// large for a document.
 func (d *document) isWindowed(f evidence.Field) bool {
 	return f.Shape == evidence.ShapeText || d.only || recordtext.NestedSize(&f) > limits.DocTextMax || recordtext.HidesBytes(f.Value)
 }
 
-// relations are the expanded records as lines (MS-67), each relation with the same
-// share of the room. What is not shown is in the stream of the children.
-func (d *document) relations(room int) string {
+// relations returns the expanded records as lines (MS-67), within so many bytes that the
+// relations share equally. Records that do not fit can be read from their stream.
+func (d *document) relations(most int) string {
 	var b strings.Builder
 	for i, rel := range d.Expanded {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(d.relation(rel, (room-b.Len())/(len(d.Expanded)-i)))
+		b.WriteString(d.relation(rel, (most-b.Len())/(len(d.Expanded)-i)))
 	}
 	return b.String()
 }
 
-func (d *document) relation(rel rsclient.Relation, room int) string {
+func (d *document) relation(rel rsclient.Relation, most int) string {
 	head := quote.Name(rel.Name) + " (" + strconv.Itoa(len(rel.Records)) + " records"
 	if len(rel.Records) == 1 {
 		head = strings.TrimSuffix(head, "s")
@@ -302,10 +302,10 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 		head += ", has_more"
 	}
 	head += ")\n"
-	const rest = 256 // for the line about what is not shown
-	items := recordtext.NewItemWriter(room-len(head)-rest, len(rel.Records), limits.RowMin)
+	const rest = 256 // bytes for the line about the other records
+	items := recordtext.NewItemWriter(most-len(head)-rest, len(rel.Records), limits.RowMin)
 	var all *Next
-	var child row // one after the other
+	var child row
 	child.Asked.Connection, child.Declared, child.Texts = d.Connection, d.Declared, d.Texts
 	var it recordtext.Item
 	for i, raw := range rel.Records {
@@ -334,8 +334,8 @@ func (d *document) relation(rel rsclient.Relation, room int) string {
 	return out + "more: " + all.line()
 }
 
-// children is the list of all records of a relation, as far as the schema says which
-// they are; else the list of their stream.
+// children returns the call that lists all records of a relation, if the schema names the
+// field that refers to the parent; else the call that lists their stream.
 func (d *document) children(child *row, key string) *Next {
 	args := schemaArgs(child.Stream, child.Connection)
 	if key != "" {

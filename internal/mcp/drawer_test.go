@@ -35,8 +35,8 @@ type drawer struct {
 
 const wholeCabinet = `{"source":{"connector_key":"cabinet"},"streams":[{"name":"*"}]}`
 
-// newDrawer opens a drawer with some items on cin_c1. The grant is made when the
-// surface is: it covers the connections that there are.
+// newDrawer returns a drawer with these items on cin_c1. The grant covers the connections
+// that exist when it is created.
 func newDrawer(t *testing.T, grant string, items ...string) *drawer {
 	t.Helper()
 	raw, err := os.ReadFile("../rs/testdata/cabinet.json")
@@ -55,7 +55,7 @@ func newDrawer(t *testing.T, grant string, items ...string) *drawer {
 	return d
 }
 
-// as gives the drawer a surface with another grant.
+// as replaces the surface of the drawer by one with another grant.
 func (d *drawer) as(grant string) *drawer {
 	d.T.Helper()
 	token, _ := d.Grant(grant)
@@ -63,7 +63,7 @@ func (d *drawer) as(grant string) *drawer {
 	return d
 }
 
-// surface is one over HTTP; what it sends is noted.
+// surface returns a surface over HTTP that records its requests in sent.
 func surface(t testing.TB, provider, token string, sent *requests) *Surface {
 	t.Helper()
 	client, err := rsclient.New(rsclient.Config{
@@ -93,7 +93,7 @@ func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// take gives the requests since the last time.
+// take returns the requests since the last call of take.
 func (r *requests) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *requests) take() []string {
 	return list
 }
 
-// filed is a line for the items stream; members follow the id.
+// filed returns a line for the items stream; members follow the id.
 func filed(id, members string) string {
 	if members != "" {
 		members = "," + members
@@ -110,7 +110,7 @@ func filed(id, members string) string {
 	return fmt.Sprintf(`{"key":%s,"data":{"id":%[1]s%s}}`, jsonText(id), members)
 }
 
-// jsonText is a string as JSON.
+// jsonText returns a string as JSON.
 func jsonText(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -121,10 +121,10 @@ func jsonText(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// do calls a tool, whatever comes of it.
+// do calls a tool, which may fail.
 func do(t testing.TB, s *Surface, tool, args string) *Result {
 	t.Helper()
-	res := s.Call(t.Context(), Lookup(tool), []byte(args))
+	res := s.Call(t.Context(), tools.Lookup(tool), []byte(args))
 	if !json.Valid(res.Structured) {
 		t.Fatalf("%s %s: structured output is not JSON: %s", tool, args, res.Structured)
 	}
@@ -158,7 +158,7 @@ func mustFail(t testing.TB, s *Surface, tool, args, code string) *Result {
 	return res
 }
 
-// find gives the value at a dotted path of a JSON text; nil when there is none.
+// find returns the value at a dotted path of a JSON text, or nil.
 func find(t testing.TB, raw []byte, path string) any {
 	t.Helper()
 	return resttest.Answer{T: t, Body: raw}.At(path)
@@ -193,7 +193,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// nextCall gives the arguments of the line that starts with a label and a tool.
+// nextCall returns the arguments of the line that starts with a label and a tool.
 func nextCall(text, label, tool string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if args, ok := strings.CutPrefix(strings.TrimSpace(line), label+" "+tool+" "); ok {
@@ -204,8 +204,8 @@ func nextCall(text, label, tool string) string {
 	return ""
 }
 
-// letter is a text of n characters, some of two and four bytes, no part of it like
-// another.
+// letter returns a text of n characters, some of two and four bytes, in which no part
+// repeats.
 func letter(n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < 5*n; i++ {
@@ -214,7 +214,7 @@ func letter(n int) string {
 	return string([]rune(b.String())[:n])
 }
 
-// orderedMembers are the members of a JSON object, in their order.
+// orderedMembers returns the members of a JSON object in their order.
 func orderedMembers(raw []byte) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for name, value := range rawjson.Members(raw) {

@@ -13,8 +13,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// errorText says what went wrong and what to do, one fact per line, in the order of
-// MS-42, within ErrorTextMax bytes.
+// errorText returns the text of an error: what went wrong and what to do, one fact per
+// line, in the order of MS-42, within limits.ErrorTextMax bytes.
 func (c *call) errorText(object []byte, status int, requestID string, next *Next) string {
 	e := errorObject(object)
 	head := "error " + quote.Code(e.text("code"))
@@ -35,7 +35,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 	}
 	t.labelled("hint ", hint)
 	foot := errorLines{}
-	const digits = 20 // of a number that means something
+	const digits = 20 // of a plausible number
 	if s := e.raw("retry_after_s"); rawjson.KindOf(s) == rawjson.KindNumber && len(s) <= digits {
 		foot.add("retry_after_s=" + string(s))
 	}
@@ -43,7 +43,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 		foot.add(step)
 	}
 	if next != nil {
-		// A call is there whole or not at all: half of the text is for what went wrong.
+		// A call is written whole or not at all; half of the text is for the error.
 		if line := "next: " + next.Tool + " " + quote.EscapeHidden(string(next.Args)); len(line) <= limits.ErrorTextMax/2 {
 			foot.add(line)
 		}
@@ -52,8 +52,8 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 	return t.with(e, foot, c.choice(e))
 }
 
-// choice is the call on one of the connections that an ambiguity lists; nil for other
-// errors.
+// choice returns the function that makes the call on one of the connections that an
+// ambiguity lists; nil for other errors.
 func (c *call) choice(e errorObject) func(connection string) *Next {
 	switch e.text("code") {
 	case "ambiguous_connection", "ambiguous_schema_detail":
@@ -62,8 +62,8 @@ func (c *call) choice(e errorObject) func(connection string) *Next {
 	return nil
 }
 
-// onConnection is the same call on one connection: by the handle, where there is one
-// that can name it.
+// onConnection returns the same call on one connection, named by the handle where that is
+// possible.
 func (c *call) onConnection(connection string) *Next {
 	beside := member{"connection_id", []byte(quote.ID(connection))}
 	if h := c.args.handle; h.Record != "" {
@@ -85,7 +85,7 @@ func (t *errorLines) labelled(label, value string) {
 	}
 }
 
-// with puts the lists of connections between head and foot, as much as fits. choice
+// with inserts the lists of connections between head and foot, as much as fits. choice
 // makes the call on one of them.
 func (t errorLines) with(e errorObject, foot errorLines, choice func(string) *Next) string {
 	tail := strings.Join(foot.lines, "\n")
@@ -117,10 +117,10 @@ func (e errorObject) text(name string) string {
 	return s
 }
 
-// connections are the lines of the choices that an error lists, and, when they are
-// not all there, a line that says so. Each choice is followed by its call.
-func (e errorObject) connections(room int, choice func(string) *Next) (lines []string, cut string) {
-	const rest = 80 // for the line about the rest
+// connections returns the lines for the connections that an error lists, each followed by
+// its call. cut is the line that counts them when not all fit.
+func (e errorObject) connections(left int, choice func(string) *Next) (lines []string, cut string) {
+	const rest = 80 // bytes for the line about the others
 	shown, listed := 0, 0
 	for _, list := range []struct{ name, label string }{
 		{"available_connections", "connection"}, {"unavailable_connections", "unavailable"},
@@ -135,7 +135,7 @@ func (e errorObject) connections(room int, choice func(string) *Next) (lines []s
 				listed++
 				line += choiceLine(rsclient.ConnectionOf(item), choice)
 			}
-			if room -= len(line) + 1; room < rest {
+			if left -= len(line) + 1; left < rest {
 				continue
 			}
 			lines = append(lines, line)
@@ -154,8 +154,8 @@ func (e errorObject) connections(room int, choice func(string) *Next) (lines []s
 	return lines, cut
 }
 
-// choiceLine is the call on a connection, behind the line about it; "" when there is
-// none, or it is so long that few choices would fit.
+// choiceLine returns the call on a connection, below the line about it. It returns "" when
+// there is none, or it is so long that few choices would fit.
 func choiceLine(connection string, choice func(string) *Next) string {
 	if choice == nil || connection == "" || strings.ContainsRune(connection, 0) {
 		return ""
@@ -168,8 +168,8 @@ func choiceLine(connection string, choice func(string) *Next) string {
 	return line
 }
 
-// withNextStep is an error object that also says, to those who read no text, what to do
-// when no call helps.
+// withNextStep returns an error object with what to do when no call helps, for clients that
+// do not read the text.
 func (c *call) withNextStep(object []byte, status int) []byte {
 	step := c.step(object, status)
 	if _, given := rawjson.Get(object, "next_step"); given || step == "" {
@@ -178,8 +178,8 @@ func (c *call) withNextStep(object []byte, status int) []byte {
 	return append(appendMember(object[:len(object)-1:len(object)-1], "next_step", strings.ReplaceAll(step, "\n", "; ")), '}')
 }
 
-// step says what to do about an error that is not about the arguments (MS-49); "" for
-// the rest.
+// step returns what to do about an error that is not about the arguments (MS-49); "" for
+// all others.
 func (s *Surface) step(e errorObject, status int) string {
 	code := e.text("code")
 	if lost := s.lostAuthorization(code, status); lost != "" {
@@ -199,7 +199,7 @@ func (s *Surface) step(e errorObject, status int) string {
 	return ""
 }
 
-// lostAuthorization is the advice when the grant or token is gone (MS-49).
+// lostAuthorization returns the advice when the grant or token is no longer valid (MS-49).
 func (s *Surface) lostAuthorization(code string, status int) string {
 	lost := slices.Contains([]string{"invalid_token", "grant_revoked", "grant_expired", "grant_invalid", rsclient.CodeOwner}, code)
 	if !lost && status != http.StatusUnauthorized {
@@ -212,7 +212,7 @@ func (s *Surface) lostAuthorization(code string, status int) string {
 	return advice
 }
 
-// stream is the stream that the call is about; "" when it is about none.
+// stream returns the stream that the call names, or "".
 func (c *call) stream() string {
 	if s := c.args.Text("stream"); s != "" {
 		return s
@@ -223,7 +223,7 @@ func (c *call) stream() string {
 	return c.args.handle.Stream
 }
 
-// connection is the connection that the call names, by argument or handle.
+// connection returns the connection that the call names, by argument or handle, or "".
 func (c *call) connection() string {
 	if s := c.args.Text("connection_id"); s != "" {
 		return s

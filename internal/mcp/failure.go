@@ -12,7 +12,7 @@ import (
 	"pdpp/internal/secret"
 )
 
-// Failure is an error made by the adapter (MS-45).
+// Failure is an error of the adapter itself (MS-45).
 type Failure struct {
 	Code      string
 	Message   string
@@ -25,7 +25,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }
 
-// Next is a call that would work.
+// Next is a call that a client can make next.
 type Next struct {
 	Tool string
 	Args []byte // compact JSON
@@ -35,11 +35,11 @@ func badArg(param, format string, args ...any) error {
 	return &Failure{Code: "invalid_argument", Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
-// tellOwner is the next step after an answer that no correct server gives.
+// tellOwner is the next step after an answer that no correct server sends.
 const tellOwner = "Try again once; if it fails again, tell the owner of the server."
 
-// defect logs what should not happen and gives its failure, which names the line of
-// the log and says nothing else (MS-45).
+// defect logs an internal error and returns a failure that only refers to the log by its
+// request id (MS-45).
 func (s *Surface) defect(what string, attrs ...any) *Failure {
 	id := secret.ID("req_")
 	s.Log.Error(what, append(attrs, "request_id", id)...)
@@ -49,7 +49,7 @@ func (s *Surface) defect(what string, attrs ...any) *Failure {
 	}
 }
 
-// object is the error as it stands in structured output (MS-41).
+// object returns the error object of structured output (MS-41).
 func (f *Failure) object() []byte {
 	b := appendMember([]byte(`{"type":"adapter_error"`), "code", f.Code)
 	b = appendMember(b, "message", f.Message)
@@ -72,8 +72,8 @@ func (n *Next) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// classify tells errors of the resource server, which are relayed, from all others,
-// which become the adapter's own. One of the two is nil.
+// classify separates errors of the resource server, which are relayed, from all others,
+// which become failures of the adapter. One of the two is nil.
 func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
 	var up *rsclient.Error
 	var own *Failure
@@ -90,7 +90,7 @@ func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
 	return s.defect("a read failed", "cause", err), nil
 }
 
-// isOfServer reports a failure of reaching, or being let in by, the resource server.
+// isOfServer reports a failure to reach the resource server or to be authorized by it.
 func (f *Failure) isOfServer() bool {
 	switch f.Code {
 	case "invalid_token", "temporarily_unavailable", rsclient.CodeOwner:
@@ -99,14 +99,14 @@ func (f *Failure) isOfServer() bool {
 	return strings.HasPrefix(f.Code, "upstream_")
 }
 
-// failure is the result of a call that failed (MS-41, MS-42).
+// failure returns the result of a failed call (MS-41, MS-42).
 func (c *call) failure(err error) *Result {
 	own, up := c.classify(err)
 	if up != nil {
 		return c.relayed(up)
 	}
 	if own.Code == "invalid_filter" && own.Next == nil && isStreamName(c.stream()) {
-		own.Next = &Next{"schema", schemaArgs(c.stream(), c.connection())} // where the legal fields are
+		own.Next = &Next{"schema", schemaArgs(c.stream(), c.connection())} // which lists the legal fields
 	}
 	if own.Code == "conflicting_connection_id" {
 		own.Next = &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})}
@@ -124,10 +124,10 @@ func (c *call) failure(err error) *Result {
 	}
 }
 
-// relayed is an error of the resource server, as it came, with the way on that the
-// adapter knows (MS-49).
+// relayed returns an error of the resource server as received, with the recovery call that
+// the adapter knows (MS-49).
 func (c *call) relayed(e *rsclient.Error) *Result {
-	next := c.wayOn(e)
+	next := c.recoveryCall(e)
 	object := c.named(e.Object)
 	if _, given := rawjson.Get(object, "hint"); !given {
 		object = append(appendMember(object[:len(object)-1:len(object)-1], "hint", c.hint(e)), '}')

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"pdpp/internal/evidence"
@@ -29,10 +30,13 @@ var fetchTool = Tool{
 	output: `{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"},"url":{"type":"string"},` +
 		`"metadata":{"type":"object"},"http_status":{"type":"integer"},"error":{"type":"object","required":["code","message"]}},` +
 		`"anyOf":[{"required":["id","title","text","url","metadata"]},{"required":["error"]}]}`,
-	call: fetch,
+	limits: fmt.Sprintf("The document's text is whole up to %d bytes. Structured output: at most %d bytes; `content[0]` is the same object as JSON text, `content[1]` a card of at most %d bytes.",
+		limits.DocTextMax, limits.FetchMax, limits.CardMax),
+	call:     fetch,
+	recovery: recovery{notFound: func(c *call, _ *rsclient.Error) *Next { return c.firstRecords() }},
 }
 
-// fetch reads one record and gives it as a document (MS-142).
+// fetch reads one record and returns it as a document (MS-142).
 func fetch(ctx context.Context, c *call) (*Result, error) {
 	h, err := c.args.located()
 	if err != nil {
@@ -51,17 +55,17 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	d := c.document(answer)
 	d.composeWithin(d.relations)
 	d.collect()
-	lent, links := resultBuffers.Get(), d.links()
-	sc := rawjson.QuoteHuge(d.structured(lent.Bytes())) // here, as the text repeats it
+	links := d.links()
+	sc := rawjson.QuoteHuge(d.structured()) // here, since the text repeats it
 	content := append(make([]Block, 0, 2+len(links)), Block{Text: string(sc)}, Block{Text: d.card()})
 	for i := range links {
 		content = append(content, Block{Link: &links[i]})
 	}
-	return &Result{Structured: sc, lent: lent, Content: content}, nil
+	return &Result{Structured: sc, Content: content}, nil
 }
 
-// narrower adds to the refusal of a record that is too large where its fields are
-// listed: fewer of them can be named (MS-45).
+// narrower adds the call that lists the fields of a stream to the error of a record that is
+// too large: the client can then name fewer (MS-45).
 func (c *call) narrower(err error) error {
 	var e *rsclient.Error
 	if !errors.As(err, &e) || e.Code != rsclient.CodeTooLarge {
@@ -71,7 +75,7 @@ func (c *call) narrower(err error) error {
 	return &Failure{Code: e.Code, Message: e.Message + " Name fewer fields.", Next: next}
 }
 
-// document is the answer as a document, before its text is made.
+// document returns the answer as a document, without its text.
 func (c *call) document(answer *rsclient.Answer) *document {
 	d := &document{id: c.args.Text("id"), provider: c.RS.Provider(), keys: c.keys}
 	body := answer.Body
@@ -99,8 +103,8 @@ func (c *call) document(answer *rsclient.Answer) *document {
 	return d
 }
 
-// links are at most three resources: the record, then texts that are cut, then
-// binaries (MS-147).
+// links returns at most three resources: the record, then texts that are cut, then binaries
+// (MS-147).
 func (d *document) links() []Link {
 	const most = 3
 	list := []Link{{URI: d.ref.URI(), Name: quote.Visible(d.id), MimeType: "application/json"}}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -19,11 +20,11 @@ type file struct {
 	id      string
 	facts   evidence.Binary
 	charset string // as the reference declares it
-	note    string // why its text is not shown; "" for what is no text
+	note    string // why its text is not shown; "" for a file that is not text
 }
 
-// filesOf are the references that the value of a field is: one, or a list of them
-// (M-9). It is nil when the value is something else.
+// filesOf returns the files that a field refers to, by one reference or a list of them
+// (M-9); nil for any other value.
 func filesOf(field string, value []byte) []file {
 	if rawjson.KindOf(value) != rawjson.KindArray {
 		return appendFile(nil, field, value)
@@ -51,7 +52,7 @@ func appendFile(list []file, path string, value []byte) []file {
 	return append(list, file{path: path, id: id, facts: facts, charset: rsclient.Charset(rawjson.GetString(value, "mime_type"))})
 }
 
-// element splits the path of one of a list of references: field.n.
+// element returns the field of a path field.n, which names one of a list of references.
 func (w window) element() (list string, ok bool) {
 	dot := strings.LastIndexByte(w.field, '.')
 	if dot < 1 {
@@ -61,13 +62,13 @@ func (w window) element() (list string, ok bool) {
 	return w.field[:dot], err == nil
 }
 
-// isUnknown reports that the resource server knows no such field.
+// isUnknown reports that the record has no such field.
 func isUnknown(err error) bool {
 	var e *rsclient.Error
 	return errors.As(err, &e) && (e.Code == "unknown_field" || e.Code == "field_not_found")
 }
 
-// readElement reads one of a list of references; nil when the path names none.
+// readElement reads one of a list of references; nil when the path does not name one.
 func (s *Surface) readElement(ctx context.Context, w window) (*piece, error) {
 	list, ok := w.element()
 	if !ok {
@@ -75,7 +76,7 @@ func (s *Surface) readElement(ctx context.Context, w window) (*piece, error) {
 	}
 	whole, err := s.readField(ctx, window{record: w.record, field: list, place: selector{limit: given{limits.WindowMax, true}}}, true)
 	if err != nil {
-		return nil, nil //nolint:nilerr // the path is what was asked for, and its own error says more
+		return nil, nil //nolint:nilerr // the error about the whole path says more
 	}
 	for _, f := range filesOf(list, []byte(whole.Text)) {
 		if f.path == w.field && whole.Complete {
@@ -85,13 +86,13 @@ func (s *Surface) readElement(ctx context.Context, w window) (*piece, error) {
 	return nil, nil
 }
 
-// of is the window with the identity that an answer has.
+// of returns the window with the identity of an answer.
 func (w window) of(p *piece) window {
 	w.record = p.asked.record
 	return w
 }
 
-// readFile reads a window of a text file. Of any other file only the facts are given.
+// readFile reads a window of a text file. For any other file it returns the facts only.
 func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error) {
 	var q rsclient.Query
 	q.Set("connection_id", w.record.Connection)
@@ -103,7 +104,7 @@ func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error
 	f.learn(head)
 	p := &piece{Answer: new(rsclient.Answer), asked: w, limit: w.limit()}
 	if evidence.IsTextType(f.facts.MimeType) {
-		charset := firstOf(head.Charset, f.charset)
+		charset := cmp.Or(head.Charset, f.charset)
 		decode, known := decoding(charset, head.Content)
 		if known {
 			err = p.cut(&textFile{read: read, head: head, decode: decode})
@@ -118,7 +119,7 @@ func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error
 	return p, err
 }
 
-// scanEnded refuses a place that is too far in a file to be looked for.
+// scanEnded returns the failure for a place that is too far into a file.
 func (s *Surface) scanEnded(w window, f file) *Failure {
 	h := blobHandle{w.record.Connection, f.id}
 	failure := s.blobTooLarge(h, f.facts.SizeBytes, f.facts.MimeType, "The file is too large to look for this place in it: at most "+
@@ -130,8 +131,8 @@ func (s *Surface) scanEnded(w window, f file) *Failure {
 	return failure
 }
 
-// learn takes the facts that the resource server states: they come before those that a
-// record repeats.
+// learn takes the facts that the resource server states, in preference to those of the
+// record.
 func (f *file) learn(b *rsclient.Blob) {
 	const unstated = "application/octet-stream"
 	if b.MimeType != unstated || f.facts.MimeType == "" {
@@ -140,11 +141,11 @@ func (f *file) learn(b *rsclient.Blob) {
 	if b.Size >= 0 {
 		f.facts.SizeBytes = b.Size
 	}
-	f.facts.SHA256 = firstOf(b.SHA256, f.facts.SHA256)
+	f.facts.SHA256 = cmp.Or(b.SHA256, f.facts.SHA256)
 }
 
-// cut makes the window that was asked for of a file, with the members and the meaning
-// that a window of a field has (FW-2 to FW-5).
+// cut reads the requested window of a file, with the members of a window of a field (FW-2 to
+// FW-5).
 func (p *piece) cut(f *textFile) error {
 	start, limit := place{p.asked.place.offset.n, p.asked.byte.n}, min(p.limit, limits.WindowMax)
 	match, nextMatch := -1, -1
@@ -175,7 +176,7 @@ func (p *piece) cut(f *textFile) error {
 	return nil
 }
 
-// matchLimit is the length of a window around a match (FW-2).
+// matchLimit returns the length of a window around a match (FW-2).
 func (w window) matchLimit() int {
 	limit := w.limit()
 	if !w.place.limit.ok && (w.place.before.ok || w.place.after.ok) {
@@ -191,7 +192,7 @@ func notMatched(field string) error {
 	return &rsclient.Error{Status: 404, Code: "query_not_found", Message: message, Object: object}
 }
 
-// raw is the excerpt as the member window.
+// raw returns the excerpt as the member window.
 func (e *excerpt) raw(limit int) []byte {
 	next, previous := -1, -1
 	hasMore := e.total < 0 || e.end.char < e.total
@@ -208,7 +209,7 @@ func (e *excerpt) raw(limit int) []byte {
 	return append(appendPlaces(b, []number{{"next_offset_chars", next}, {"previous_offset_chars", previous}}), '}')
 }
 
-// number is a member with a number; null when it is negative.
+// number is a member with a number; a negative one is written as null.
 type number struct {
 	name string
 	n    int

@@ -7,9 +7,8 @@ import (
 	"pdpp/internal/mcp/quote"
 )
 
-// What read_record_field says of files (MS-178).
-
-// appendFiles appends the member files: the facts of each, and how it is had.
+// appendFiles appends the member files of read_record_field (MS-178): the facts of each file
+// and where to read it.
 func (p *piece) appendFiles(b []byte, provider string) []byte {
 	b = append(b, `,"files":[`...)
 	for i := range p.files {
@@ -36,15 +35,15 @@ func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
 	return append(appendMember(b, "note", f.note), '}')
 }
 
-// isReadable reports a file that may be text. One that was read has a media type.
+// isReadable reports a file that may be text.
 func (f *file) isReadable() bool { return f.note == "" && evidence.MayBeText(f.facts.MimeType) }
 
-// file is the first window of one of several files.
+// file returns the first window of one of several files.
 func (w window) file(f *file) window {
 	return window{record: w.record, field: f.path, place: selector{offset: given{0, true}}}
 }
 
-// renderFiles is the text about files of which no window is shown.
+// renderFiles returns the text about files without a window.
 func (p *piece) renderFiles(provider string) string {
 	b := p.appendRecord([]byte("files "))
 	b = strconv.AppendInt(append(b, " count="...), int64(len(p.files)), 10)
@@ -66,7 +65,7 @@ func (p *piece) renderFiles(provider string) string {
 	return string(b)
 }
 
-// appendFileFacts appends what is known of a file.
+// appendFileFacts appends the known facts of a file.
 func appendFileFacts(b []byte, f *file) []byte {
 	b = quote.AppendText(append(b, " mime_type="...), f.facts.MimeType)
 	if f.facts.SizeBytes >= 0 {
@@ -78,7 +77,7 @@ func appendFileFacts(b []byte, f *file) []byte {
 	return b
 }
 
-// fileLinks are the files as resources.
+// fileLinks returns links to the files as resources.
 func (p *piece) fileLinks() []Block {
 	const most = 3
 	var list []Block

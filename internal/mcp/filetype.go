@@ -7,9 +7,8 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// decoding finds how a charset is decoded: nil for UTF-8, and for none, which is taken
-// for UTF-8; false when it is not known here. A byte order mark is more certain than a
-// declaration.
+// decoding returns the encoding of a charset: nil for UTF-8 and for none, which is read as
+// UTF-8; false for an unknown charset. A byte order mark overrides the declaration.
 func decoding(charset string, head []byte) (encoding.Encoding, bool) {
 	switch {
 	case strings.HasPrefix(string(head), "\xff\xfe"), strings.HasPrefix(string(head), "\xfe\xff"):

@@ -17,10 +17,10 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// Whatever the arguments are: no panic, nothing is asked for that is not valid, the
-// output is what its schema says and the text stays within its budget.
+// For any arguments: no panic, no invalid request, output that conforms to its schema, and
+// text within its budget.
 
-// moods are how a server can answer what it is asked.
+// moods are the ways in which the server answers.
 var moods = []func(target string) (int, string){
 	plausible,
 	always(`{}`),
@@ -59,7 +59,7 @@ func plausible(target string) (int, string) {
 	return http.StatusOK, `{"id":"ent_31","stream":"entries","connection_id":"cin_a1","data":{"id":"ent_31","memo":"April rent","note":"` + strings.Repeat("long ", 900) + `"}}`
 }
 
-// asked is a surface over a server whose mood can be chosen.
+// asked is a surface over a server that answers in a chosen mood.
 type asked struct{ *script }
 
 func newAsked(t testing.TB) *asked { return &asked{scripted(t, plausible)} }
@@ -69,15 +69,15 @@ var refusals = []string{
 	"invalid_argument", "invalid_filter", "invalid_expand", "invalid_id", "invalid_name", "conflicting_connection_id", "invalid_field_window_selector", "invalid_request",
 }
 
-// fatal is what fuzz targets and properties have in common.
+// fatal is implemented by fuzz targets and properties.
 type fatal interface {
 	Helper()
 	Context() context.Context
 	Fatalf(format string, args ...any)
 }
 
-// check makes a call and checks everything that holds for any call. It says whether
-// the arguments were accepted.
+// check makes a call and checks the rules for any call. It reports whether the arguments were
+// accepted.
 func (a *asked) check(t fatal, tool *Tool, raw []byte, mood int) (accepted bool) {
 	t.Helper()
 	a.does(moods[mood%len(moods)])
@@ -119,7 +119,7 @@ func errorOf(t fatal, res *Result) (kind, code string) {
 	return sc.Error.Type, sc.Error.Code
 }
 
-// textMax is the budget of a text block.
+// textMax returns the budget of a text block.
 func textMax(tool *Tool, res *Result, block int, raw []byte) int {
 	if res.IsError {
 		return limits.ErrorTextMax // always
@@ -138,8 +138,8 @@ func textMax(tool *Tool, res *Result, block int, raw []byte) int {
 	return most + longest(raw)
 }
 
-// longest is what arguments beyond any sense may add to a text that must repeat them:
-// names are never cut (MS-62), and a character can be written as six or twelve.
+// longest returns what absurdly long arguments may add to a text that must repeat them:
+// names are never cut (MS-62), and a character can take six or twelve bytes.
 func longest(raw []byte) int {
 	if len(raw) <= 256 {
 		return 0
@@ -147,8 +147,8 @@ func longest(raw []byte) int {
 	return 12 * len(raw)
 }
 
-// offends reports whether arguments break the input schema of their tool. What is
-// null is absent (MS-44); what encoding/json reads otherwise is not judged.
+// offends reports whether arguments violate the input schema of their tool. A null is absent
+// (MS-44); arguments that encoding/json reads differently are not checked.
 func offends(t fatal, tool *Tool, raw []byte) bool {
 	t.Helper()
 	if len(raw) == 0 {
@@ -181,7 +181,7 @@ func inputSchema(t fatal, tool *Tool) *jsonschema.Resolved {
 		return s
 	}
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(tool.InputSchema(), &schema); err != nil {
+	if err := json.Unmarshal(tool.args.schema(), &schema); err != nil {
 		t.Fatalf("%s: %v", tool.Name, err)
 	}
 	resolved, err := schema.Resolve(nil)
@@ -192,9 +192,9 @@ func inputSchema(t fatal, tool *Tool) *jsonschema.Resolved {
 	return resolved
 }
 
-// FuzzCallArguments gives tools raw bytes.
+// FuzzCallArguments calls tools with raw bytes.
 func FuzzCallArguments(f *testing.F) {
-	for i := range tools {
+	for i := range tools.tools {
 		for _, raw := range []string{
 			``, `null`, `[]`, `{}`, `{"stream":"entries"}`, `{"stream":"entries","metric":"count"}`, `{"q":"rent","limit":5}`, `{"id":"cin_a1/entries:ent_31"}`,
 			`{"id":"entries:ent_31","connection_id":"cin_a1","fields":["memo"]}`, `{"id":"cin_a1/entries:ent_31","connection_id":"cin_b2"}`,
@@ -207,16 +207,15 @@ func FuzzCallArguments(f *testing.F) {
 	}
 	a := newAsked(f)
 	f.Fuzz(func(t *testing.T, tool uint8, raw []byte, mood uint8) {
-		a.check(t, tools[int(tool)%len(tools)], raw, int(mood))
+		a.check(t, tools.tools[int(tool)%len(tools.tools)], raw, int(mood))
 	})
 }
 
-// TestAnyArguments gives tools arguments that are nearly right, in every mood of
-// the server.
+// TestAnyArguments calls tools with nearly valid arguments, in every mood of the server.
 func TestAnyArguments(t *testing.T) {
 	t.Run("TOOLS-3 any arguments", func(t *testing.T) {
 		a := newAsked(t)
-		for _, tool := range tools {
+		for _, tool := range tools.tools {
 			t.Run(tool.Name, func(t *testing.T) {
 				accepted, refused := 0, 0
 				for range 4 { // more than the usual number of draws
@@ -236,8 +235,8 @@ func TestAnyArguments(t *testing.T) {
 	})
 }
 
-// drawCall draws arguments: all required ones nearly always, others now and then, a
-// wrong one seldom.
+// drawCall draws arguments: required ones nearly always, others sometimes, invalid ones
+// rarely.
 func drawCall(t *rapid.T, tool *Tool) string {
 	var members []string
 	for _, decl := range tool.args {
@@ -299,7 +298,7 @@ func drawArgument(t *rapid.T, decl arg) string {
 	return word()
 }
 
-// drawHandle draws a handle of any form, or what looks like one.
+// drawHandle draws a handle of any form, or something similar.
 func drawHandle(t *rapid.T) string {
 	h := Handle{awkwardName().Draw(t, "connection"), awkwardName().Draw(t, "stream"), awkwardName().Draw(t, "record")}
 	switch rapid.IntRange(0, 5).Draw(t, "form") {
@@ -316,8 +315,7 @@ func drawHandle(t *rapid.T) string {
 	return "cin_a1/entries:ent_31"
 }
 
-// FuzzReadResource reads URIs. What is not the one URI of a thing is refused before
-// anything is asked for.
+// FuzzReadResource reads URIs. A URI that is not canonical is refused before any request.
 func FuzzReadResource(f *testing.F) {
 	record := Handle{"cin_a1", "entries", "ent_31"}
 	for _, uri := range []string{
@@ -330,14 +328,14 @@ func FuzzReadResource(f *testing.F) {
 	a := newAsked(f)
 	f.Fuzz(func(t *testing.T, uri string, mood uint8) {
 		a.checkResource(t, uri, int(mood))
-		// The same as a payload, so that what is inside a URI is varied too.
+		// Also as a payload, so that the content of a URI varies, too.
 		for _, prefix := range []string{recordURI, windowURI, blobURI} {
 			a.checkResource(t, prefix+base64.RawURLEncoding.EncodeToString([]byte(uri)), int(mood))
 		}
 	})
 }
 
-// TestAnyPayload reads URIs with members that are nearly right.
+// TestAnyPayload reads URIs with nearly valid members.
 func TestAnyPayload(t *testing.T) {
 	t.Run("HANDLE-1 any payload", func(t *testing.T) {
 		a := newAsked(t)
@@ -368,7 +366,7 @@ func TestAnyPayload(t *testing.T) {
 	})
 }
 
-// checkResource reads a URI and says whether it was passed on.
+// checkResource reads a URI and reports whether it led to a request.
 func (a *asked) checkResource(t fatal, uri string, mood int) bool {
 	t.Helper()
 	a.does(moods[mood%len(moods)])

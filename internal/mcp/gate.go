@@ -8,8 +8,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// gate refuses an expansion that the live schema does not offer, before any record
-// is read (MS-47). It is no authority: what it cannot tell is left to the server.
+// gate refuses an expansion that the live schema does not offer, before any record is read
+// (MS-47). When the schema cannot be read, the server decides.
 func (c *call) gate(ctx context.Context) error {
 	asked := slices.Clone(c.args.List("expand"))
 	for _, l := range c.args.limits {
@@ -33,7 +33,7 @@ func (c *call) gate(ctx context.Context) error {
 	return c.offers(offered, asked)
 }
 
-// offers compares the relations that were asked for with those that there are.
+// offers refuses relations that are not offered.
 func (c *call) offers(offered, asked []string) error {
 	stream := "The stream " + quote.ID(c.stream())
 	const where = " The tool schema lists them: GET /v1/schema (expand_capabilities)."
@@ -54,8 +54,8 @@ func (c *call) offers(offered, asked []string) error {
 	return nil
 }
 
-// relations are the usable relations of the stream, over all rows that the read may
-// reach; known is false when no row names the stream. Their keys are remembered.
+// relations returns the usable relations of the stream, over all rows that the read may
+// reach, and keeps their keys. known is false when no row names the stream.
 func (c *call) relations(s rsclient.Schema) (names []string, known bool) {
 	c.keys = map[string]string{}
 	rows := slices.Clone(s.Streams)
@@ -77,7 +77,7 @@ func (c *call) relations(s rsclient.Schema) (names []string, known bool) {
 	return names, known
 }
 
-// isOn reports whether a row is about a connection; one that names none is about any.
+// isOn reports whether a row belongs to a connection; a row that names none belongs to any.
 func isOn(row rsclient.SchemaRow, connection string) bool {
 	return connection == "" || len(row.Connections) == 0 ||
 		slices.ContainsFunc(row.Connections, func(c rsclient.Connection) bool { return c.ID == connection })

@@ -10,10 +10,10 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// Handle names a record. It holds state, never authority (MS-55): whoever sends it
-// reads with their own token.
+// Handle names a record. It contains state, never authority (MS-55): a client that sends it
+// reads with its own token.
 type Handle struct {
-	Connection string // "" when it is not known
+	Connection string // "" when it is unknown
 	Stream     string
 	Record     string
 }
@@ -48,23 +48,23 @@ func badHandle() error {
 	}
 }
 
-// isSegment reports whether a part of an id can stand in the grammar (MS-50).
+// isSegment reports whether a string can be a part of an id (MS-50).
 func isSegment(s string) bool {
 	return s != "" && s != "." && !strings.ContainsAny(s, `/\`) && !strings.Contains(s, "..") && !hasControl(s) && utf8.ValidString(s)
 }
 
-// String is the handle as results show it (MS-52). embedded says that it names the
-// connection, or that none is known; else the connection goes beside it. It is ""
-// when no handle can name the record.
+// String returns the handle as results show it (MS-52), or "" when no handle can name the
+// record. embedded reports that nothing has to be passed beside it: it contains the
+// connection, or that is unknown.
 func (h Handle) String() (id string, embedded bool) {
-	var room [256]byte
-	b, embedded := h.append(room[:0])
+	var buf [256]byte
+	b, embedded := h.append(buf[:0])
 	return string(b), embedded
 }
 
-// append appends the handle as String gives it.
+// append appends the handle as String returns it.
 func (h Handle) append(b []byte) (id []byte, embedded bool) {
-	if isToken(h.Connection) && isToken(h.Stream) && isToken(h.Record) { // as most are
+	if isToken(h.Connection) && isToken(h.Stream) && isToken(h.Record) { // most are
 		b = append(append(append(b, h.Connection...), '/'), h.Stream...)
 		return append(append(b, ':'), h.Record...), true
 	}
@@ -81,7 +81,7 @@ func (h Handle) append(b []byte) (id []byte, embedded bool) {
 	return append(append(append(b, h.Stream...), ':'), h.Record...), !beside
 }
 
-// isToken reports a name of letters, digits, hyphens and underscores, which can stand
+// isToken reports a name of letters, digits, hyphens and underscores, which is valid
 // anywhere.
 func isToken(s string) bool {
 	for i := range len(s) {
@@ -92,7 +92,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// ofTokens are the bytes that tokens have.
+// ofTokens are the bytes of tokens.
 var ofTokens = func() (all [256]bool) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") {
 		all[c] = true
@@ -100,15 +100,15 @@ var ofTokens = func() (all [256]bool) {
 	return all
 }()
 
-// URI is the pdpp://record form, which can hold any name (MS-53).
+// URI returns the pdpp://record form, which can contain any name (MS-53).
 func (h Handle) URI() string {
-	var room [256]byte
-	return string(h.appendURI(room[:0]))
+	var buf [256]byte
+	return string(h.appendURI(buf[:0]))
 }
 
 func (h Handle) appendURI(b []byte) []byte {
-	var room [512]byte
-	payload := appendIdentity(append(room[:0], `{"v":1,"kind":"record"`...), h)
+	var buf [512]byte
+	payload := appendIdentity(append(buf[:0], `{"v":1,"kind":"record"`...), h)
 	return appendURI(b, recordURI, append(payload, '}'))
 }
 
@@ -131,9 +131,9 @@ func appendMember(b []byte, name, value string) []byte {
 	return rawjson.AppendString(b, value)
 }
 
-// parseRecordURI reads both forms of a record URI: the template expanded with the id
-// that a result shows (RFC 6570 escapes its separators, which base64url has none of), or
-// the form that can hold any name (MS-53).
+// parseRecordURI reads both forms of a record URI: the template expanded with the id of a
+// result (RFC 6570 escapes its separators, and base64url has none), or the form that can
+// contain any name (MS-53).
 func parseRecordURI(s string) (Handle, error) {
 	if escaped := strings.TrimPrefix(s, recordURI); strings.ContainsAny(escaped, "%:") {
 		id, err := url.PathUnescape(escaped)
@@ -160,7 +160,7 @@ func (h Handle) isNamed() bool {
 	return isCarried(h.Connection)
 }
 
-// isCarried reports whether the JSON of a URI gives a name back as it was.
+// isCarried reports whether a name survives the JSON of a URI.
 func isCarried(s string) bool { return !strings.ContainsRune(s, 0) && utf8.ValidString(s) }
 
 // decoded is the payload of a pdpp:// URI.
@@ -174,9 +174,9 @@ func (d decoded) number(name string) given {
 	return given{n, ok}
 }
 
-// decodeURI reads the payload of a pdpp:// URI: the named members only, strings or
-// whole numbers. Who calls it compares the URI that it would make of them, so that
-// one thing has one URI (MS-53).
+// decodeURI reads the payload of a pdpp:// URI: the named members only, strings or whole
+// numbers. The caller compares s with the URI of the result, so that every resource has
+// one URI (MS-53).
 func decodeURI(s, prefix, kind string, names ...string) (decoded, bool) {
 	d := decoded{map[string]string{}, map[string]int{}}
 	text, ok := strings.CutPrefix(s, prefix)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,29 +14,29 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// maxExcerpts is how many excerpts of a hit are passed on (MS-123).
+// maxExcerpts is the number of excerpts of a hit that results have (MS-123).
 const maxExcerpts = 3
 
 // hit is a search hit, flattened.
 type hit struct {
 	*rsclient.Hit
 	ref   ref
-	id    string // of the result: the handle, or what the hit calls itself
+	id    string // of the result: the handle, else the id of the hit itself
 	title string
-	// titleField is the field that the title is of; "" for one that was put together.
+	// titleField is the field that has the title; "" for a title that was composed.
 	titleField string
 	url        string
 	at         evidence.EventTime
-	snippet    string             // with balanced tags, as the next ones
-	excerpts   []rsclient.Excerpt // that are passed on
+	snippet    string             // with balanced tags
+	excerpts   []rsclient.Excerpt // of the result, with balanced tags
 }
 
-// newHit reads the nth hit of a page.
+// newHit flattens the nth hit of a page.
 func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider string) hit {
 	h := hit{Hit: found, ref: refer(identify(found)), snippet: quote.Balance(evidence.Clean(found.Snippet.Text))}
 	h.url = h.ref.url(provider, found.URL, found.RecordURL)
 	if h.id = h.ref.id; h.id == "" {
-		h.id = firstOf(found.OwnID, found.URL, "result:"+strconv.Itoa(n))
+		h.id = cmp.Or(found.OwnID, found.URL, "result:"+strconv.Itoa(n))
 	}
 	h.Stream, h.Connection = h.ref.Stream, h.ref.Connection
 	if card := found.Card; card != nil { // the server's own evaluation comes first (MS-61)
@@ -45,14 +46,14 @@ func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider str
 	if h.title == "" || h.at.Value == "" {
 		h.evaluate(all)
 	}
-	h.title = firstOf(evidence.Clean(h.title), h.id)
+	h.title = cmp.Or(evidence.Clean(h.title), h.id)
 	if h.ref.id != "" {
 		h.excerpts = h.matched()
 	}
 	return h
 }
 
-// evaluate finds what no card says.
+// evaluate derives the title and the time that the card does not state.
 func (h *hit) evaluate(all rsclient.Presentations) {
 	rec := h.Evidence(all)
 	if h.title == "" {
@@ -64,7 +65,7 @@ func (h *hit) evaluate(all rsclient.Presentations) {
 	}
 }
 
-// timed takes the time of a card, if it has one.
+// timed takes the time of a card, if the card has one.
 func (h *hit) timed(c *rsclient.Card) {
 	if c.EventTime == "" {
 		return
@@ -75,16 +76,16 @@ func (h *hit) timed(c *rsclient.Card) {
 	}
 }
 
-// identify is the record that a hit is of (MS-124): what its parts say, else its own
-// id, read as a handle or as the id of a record of its stream. A hit that is no
-// record has no stream.
+// identify returns the record of a hit (MS-124): named by its members, else by its own id,
+// read as a handle or as the id of a record of its stream. A hit that is not a record has
+// no stream.
 func identify(h *rsclient.Hit) Handle {
 	whole := Handle{h.Connection, h.Stream, h.Identity.Record}
 	if h.Stream != "" && h.Keyed {
 		return whole
 	}
 	if own, err := ParseHandle(h.OwnID); err == nil {
-		own.Connection = firstOf(own.Connection, h.Connection)
+		own.Connection = cmp.Or(own.Connection, h.Connection)
 		return own
 	}
 	if h.Stream != "" && h.OwnID != "" {
@@ -93,13 +94,12 @@ func identify(h *rsclient.Hit) Handle {
 	return Handle{Connection: h.Connection}
 }
 
-// matched are the excerpts of matched fields, else the snippet where its field is
-// known. None is invented.
+// matched returns the excerpts of matched fields, else the snippet if its field is known.
 func (h *hit) matched() []rsclient.Excerpt {
-	list := h.Excerpts[:0] // in the place of those that came
+	list := h.Excerpts[:0] // in place
 	for _, e := range h.Excerpts {
 		if len(list) < maxExcerpts && recordtext.IsReadable(e.Field) && h.isMatched(e.Field) {
-			if e.Text == h.Snippet.Text { // as of most
+			if e.Text == h.Snippet.Text { // true for most hits
 				e.Text = h.snippet
 			} else {
 				e.Text = quote.Balance(evidence.Clean(e.Text))
@@ -113,8 +113,8 @@ func (h *hit) matched() []rsclient.Excerpt {
 	return list
 }
 
-// isMatched reports a field that the hit lists as matched. One that lists none leaves
-// it open.
+// isMatched reports a field that the hit lists as matched. When a hit lists none, every
+// field may be.
 func (h *hit) isMatched(field string) bool {
 	listed := false
 	for name := range rawjson.Elements(h.MatchedFields) {
@@ -125,8 +125,8 @@ func (h *hit) isMatched(field string) bool {
 	return !listed
 }
 
-// window is the place to read on from an excerpt: where the server says, else around
-// the first highlight, else at the start of the field (MS-68).
+// window returns where an excerpt continues: at the server's offset, else around the first
+// highlight, else at the start of the field (MS-68).
 func (h *hit) window(e *rsclient.Excerpt) window {
 	if e.Offset >= 0 {
 		return h.ref.from(e.Field, e.Offset)
@@ -137,8 +137,8 @@ func (h *hit) window(e *rsclient.Excerpt) window {
 	return h.ref.from(e.Field, 0)
 }
 
-// append appends the hit as one of the results (MS-123): what ChatGPT's contract asks
-// for, the connection, and how to read on. All else is in the hit itself, under data.
+// append appends the hit as one of the results (MS-123): the members of ChatGPT's contract,
+// the connection, and the calls that read on. Everything else is in the hit, under data.
 func (h *hit) append(b []byte) []byte {
 	b = quote.AppendID(append(b, `{"id":`...), h.id)
 	b = appendMember(b, "title", h.title)
@@ -166,27 +166,26 @@ func (h *hit) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// item fills an item with the hit (MS-126). told is what the text says of its source
-// elsewhere.
-func (h *hit) item(it *recordtext.Item, n int, told source) {
+// item fills an item with the hit (MS-126). from is its source if the text names it.
+func (h *hit) item(it *recordtext.Item, n int, from source) {
 	subject := recordtext.Subject{ID: h.ref.id, Beside: h.ref.beside, Name: h.id}
 	if h.ref.id != "" {
 		subject.Calls = &h.ref
 	}
 	it.Start(n, subject)
 	title := evidence.Title{Text: h.title, Field: h.titleField}
-	if h.titleField == "" && h.title == h.id { // nothing else was known
+	if h.titleField == "" && h.title == h.id { // there is no other
 		title.Text = ""
 	}
 	it.Title(title, h.at)
 	if h.ref.id == "" {
 		it.LabelID("url", h.url)
 	}
-	if strings.HasPrefix(h.id, recordURI) || h.ref.id == "" { // no handle that can be read
+	if strings.HasPrefix(h.id, recordURI) || h.ref.id == "" { // the stream is not legible in the id
 		it.Label("stream", h.ref.Stream)
-		told = source{}
+		from = source{}
 	}
-	told.label(it, h.Source)
+	from.label(it, h.Source)
 	for i := range h.excerpts {
 		e := &h.excerpts[i]
 		rest := h.window(e)
@@ -224,14 +223,4 @@ func (h *hit) addCard(it *recordtext.Item) {
 	if n := h.Card.Omitted; n > 0 {
 		it.AddValue(recordtext.Naming{Label: "binary_omitted"}, strconv.AppendInt(nil, int64(n), 10), recordtext.OmitsNested)
 	}
-}
-
-// firstOf is the first text that is not empty.
-func firstOf(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }

@@ -1,8 +1,7 @@
 package mcp
 
-// Instructions are what a model is told about the server (MS-5, MS-6): a constant,
-// never built from data. The first InstructionsHead characters are a text of their
-// own.
+// Instructions explain the server to a model (MS-5, MS-6). They are constant, never built
+// from data. The first limits.InstructionsHead characters are a complete text.
 const Instructions = instructionsHead + instructionsRest
 
 const instructionsHead = `Personal data of one owner, limited to what the owner granted to this token; read-only. ` +

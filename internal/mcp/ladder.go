@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"pdpp/internal/bufpool"
 	"pdpp/internal/evidence"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
@@ -13,36 +12,23 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// The content ladder says to a program what lines starting more: say to a reader
-// (MS-190 …): how to read what an answer shows in part.
-
-// ladder is that of a page, with at most that many records and LadderMax bytes; the
-// others are counted.
+// ladder is the content ladder of a page (MS-190 …): for programs, the calls that read what
+// an answer shows in part, as the lines starting more: are for readers of the text. It has
+// a rung for at most so many records, within limits.LadderMax bytes; others are counted.
 type ladder struct {
 	provider string
 	most     int
-	lent     *bufpool.Buffer
 	b        []byte // the rungs
 	n        int
 	omitted  int
 }
-
-var ladderBuffers bufpool.Pool
-
-func newLadder(provider string, most int) *ladder {
-	lent := ladderBuffers.Get() // the rungs are copied into the result
-	return &ladder{provider: provider, most: most, lent: lent, b: lent.Bytes()}
-}
-
-// free ends the use of a ladder.
-func (l *ladder) free() { l.lent.Put(l.b) }
 
 const (
 	ladderHead = `,"content_ladder":{"kind":"record_set","read_tool":"read_record_field","resource_template":"` + recordURI + `{id}","records":[`
 	ladderTail = `],"records_omitted":100}`
 )
 
-// add adds the rung of a record, if it has one.
+// add adds the rung of a record that is shown in part.
 func (l *ladder) add(r *row) {
 	if r.ref.id == "" {
 		return
@@ -68,10 +54,10 @@ func (l *ladder) add(r *row) {
 	l.n++
 }
 
-// addChildren adds the rungs of expanded records, behind those of the page. reader
-// has read the page.
+// addChildren adds the rungs of expanded records, after those of the page. reader has read
+// the page.
 func (l *ladder) addChildren(rows [][]byte, reader *row) {
-	var child row // one after the other
+	var child row
 	child.Declared, child.Texts = reader.Declared, reader.Texts
 	for _, raw := range rows {
 		reader.Row(raw)
@@ -86,7 +72,7 @@ func (l *ladder) addChildren(rows [][]byte, reader *row) {
 	}
 }
 
-// append appends the ladder as a member; nothing when no record has a rung.
+// append appends the ladder as a member; nothing when it has no rungs.
 func (l *ladder) append(b []byte) []byte {
 	if l.n+l.omitted == 0 {
 		return b
@@ -99,8 +85,8 @@ func (l *ladder) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendRung appends the members of one record of a page's ladder (MS-191), with at
-// most LadderFields of its fields, text first.
+// appendRung appends the members of one record in the ladder of a page (MS-191), with at
+// most limits.LadderFields fields, text first.
 func (r *row) appendRung(b []byte, fields []ranked, provider string) []byte {
 	b = quote.AppendID(append(b, `"id":`...), r.ref.id)
 	if r.ref.beside != "" {
@@ -144,18 +130,17 @@ func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
 	return append(b, ']')
 }
 
-// rank is the place of a field among those that the data of a page does not hold whole
-// (MS-192).
+// rank orders the fields that the data of a page does not contain whole (MS-192).
 type rank uint8
 
 const (
 	cutText rank = iota
 	nested       // cut, or a list of blobs
-	binary       // whatever its size
+	binary       // of any size
 	shownFull
 )
 
-// rankOf is the rank of a field.
+// rankOf returns the rank of a field.
 func rankOf(f *evidence.Field) rank {
 	switch f.Shape {
 	case evidence.ShapeText:
@@ -178,8 +163,8 @@ type ranked struct {
 	*evidence.Field
 }
 
-// continued are the fields of a record that the data does not hold whole, by their
-// ranks. A list of blobs is one field for each.
+// continued returns the fields of a record that the data does not contain whole, by rank. A
+// list of blobs is one field for each.
 func (r *row) continued() []ranked {
 	r.partly = r.partly[:0]
 	for i := range r.all {
@@ -240,8 +225,8 @@ func hasBinary(value []byte) bool {
 	return false
 }
 
-// appendEntry appends the entry of a field in the ladder of a page. A text has its
-// arguments for read_tool beside those that name the record.
+// appendEntry appends the entry of a field in the ladder of a page. For a text it has the
+// arguments of read_tool, without those that name the record.
 func (r *row) appendEntry(b []byte, f *evidence.Field, provider string) []byte {
 	switch f.Shape {
 	case evidence.ShapeText:
@@ -277,7 +262,7 @@ func (r *row) textEntry(b []byte, f *evidence.Field) []byte {
 	return r.windowEntry(appendSize(appendEntryHead(b, f, "text"), f.TotalChars()), f.Name, offset)
 }
 
-// windowEntry ends an entry with a window of its field.
+// windowEntry ends an entry with the call for a window of its field.
 func (r *row) windowEntry(b []byte, field string, offset int) []byte {
 	if !recordtext.IsReadable(field) {
 		return append(appendRead(b, r.ref.fetch()), '}')
@@ -286,7 +271,7 @@ func (r *row) windowEntry(b []byte, field string, offset int) []byte {
 	return append(w.appendRead(b), '}')
 }
 
-// appendRead appends how the window is read: by a call, and as a resource.
+// appendRead appends the call and the resource that read the window.
 func (w window) appendRead(b []byte) []byte {
 	b = w.appendArgs(append(b, `,"read":{"tool":"read_record_field","args":`...))
 	return append(w.appendURI(append(b, `},"resource_uri":"`...)), '"')
@@ -300,8 +285,8 @@ func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
 	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quote.List([]string{f.Name}))})), '}')
 }
 
-// binaryEntry tells the facts of a binary value and the way to its bytes: the blob,
-// or an explicit window of the field.
+// binaryEntry appends the entry of a binary value: its facts, and where its bytes are: in a
+// blob, or in a window of the field.
 func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
 	facts := f.File.Binary
 	facts.MimeType = evidence.Clean(facts.MimeType)

@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	metadataFields = 64 // of the record, beside its text
+	metadataFields = 64 // of the record, without its text
 	metadataFiles  = 16
 )
 
-// structured is the document: exactly id, title, text, url, metadata (MS-143). It has no
-// character that nobody could see: a document must not carry hidden instructions (D14).
-func (d *document) structured(b []byte) []byte {
+// structured returns the document: exactly id, title, text, url, metadata (MS-143). It has
+// no invisible characters, which could carry hidden instructions (D14).
+func (d *document) structured() []byte {
+	b := make([]byte, 0, len(d.text)+4096)
 	b = quote.AppendID(append(b, `{"id":`...), d.id)
 	b = quote.AppendText(append(b, `,"title":`...), d.title.Text)
 	b = append(b, `,"text":`...)
@@ -26,22 +27,22 @@ func (d *document) structured(b []byte) []byte {
 	return append(d.appendMetadata(b, limits.FetchMax-len(b)-1), '}')
 }
 
-// appendMetadata appends the metadata (MS-144) in at most that many bytes. When they
-// are short, the rungs of expanded records give way first, whose calls are also in the
-// text, then fields, then files, then the last rungs of the record.
-func (d *document) appendMetadata(b []byte, room int) []byte {
+// appendMetadata appends the metadata (MS-144) in at most so many bytes. When these are not
+// enough it drops the rungs of expanded records first, whose calls are also in the text,
+// then fields, then files, then the last rungs of the record.
+func (d *document) appendMetadata(b []byte, left int) []byte {
 	start := len(b)
 	b = d.appendFacts(b)
-	room -= len(b) - start + d.notesRoom()
-	whole := room
-	rungs, room := fill(d.rungs(), limits.LadderFields, min(room, limits.LadderMax), room)
-	ladderRoom := limits.LadderMax - (whole - room) - d.notesRoom()
+	left -= len(b) - start + d.notesSize()
+	whole := left
+	rungs, left := fill(d.rungs(), limits.LadderFields, min(left, limits.LadderMax), left)
+	ladderLeft := limits.LadderMax - (whole - left) - d.notesSize()
 	if n := len(rungs) - len(d.cuts); n < len(d.long) {
 		d.omit(d.long[max(0, n):])
 	}
-	files, room := fill(d.files(), metadataFiles, room, room)
+	files, left := fill(d.files(), metadataFiles, left, left)
 	d.omit(d.binaries[len(files):])
-	children := d.appendChildren(nil, min(d.take(room), ladderRoom))
+	children := d.appendChildren(nil, min(d.take(left), ladderLeft))
 	for i, f := range d.small {
 		sep := ","
 		if i == 0 {
@@ -74,22 +75,22 @@ func (d *document) appendMetadata(b []byte, room int) []byte {
 	return append(b, '}')
 }
 
-// appendChildren appends the rungs of expanded records to the ladder, in at most that
-// many bytes; those that find no place are counted.
-func (d *document) appendChildren(b []byte, room int) []byte {
+// appendChildren appends the rungs of expanded records to the ladder, in at most so many
+// bytes; the others are counted.
+func (d *document) appendChildren(b []byte, left int) []byte {
 	const members = len(`,"records":[],"records_omitted":100000`)
-	if room -= members; len(d.childRungs) == 0 || room < 0 {
+	if left -= members; len(d.childRungs) == 0 || left < 0 {
 		return b
 	}
-	shown, _ := fill(d.childRungs, limits.LadderRecords, room, room)
+	shown, _ := fill(d.childRungs, limits.LadderRecords, left, left)
 	b = appendList(append(b, `,"records":`...), shown, "[]")
-	if left := len(d.childRungs) - len(shown); left > 0 {
-		b = strconv.AppendInt(append(b, `,"records_omitted":`...), int64(left), 10)
+	if n := len(d.childRungs) - len(shown); n > 0 {
+		b = strconv.AppendInt(append(b, `,"records_omitted":`...), int64(n), 10)
 	}
 	return b
 }
 
-// appendFacts appends the members of metadata that are always there.
+// appendFacts appends the members of metadata that are never dropped.
 func (d *document) appendFacts(b []byte) []byte {
 	eventTime := d.at.Value
 	if d.at.Source == evidence.SourceEnvelope { // emitted_at says it
@@ -112,16 +113,16 @@ func (d *document) appendFacts(b []byte) []byte {
 	return b
 }
 
-// notesRoom is what the members take that come with what is left out.
-func (d *document) notesRoom() int {
+// notesSize returns the most bytes of the members that describe what is left out.
+func (d *document) notesSize() int {
 	const notes = len(`,"fields":{},"text_truncated":true,"text_total_chars":1000000000,"projected":"adapter","binary":[],"more_fields":[],"more_fields_total":100000}`)
 	const ladder = `,"content_ladder":{"kind":"record","read_tool":"read_record_field",}`
 	var counted [1024]byte
 	return notes + len(ladder) + len(d.ref.appendEntries(counted[:0], nil))
 }
 
-// rungs are the ways to read on: the text first, where it goes on at the cut, then
-// what is only here, then files (MS-145, MS-192).
+// rungs returns the rungs of the record: the text first, which continues at the cut, then
+// fields that are nowhere else, then files (MS-145, MS-192).
 func (d *document) rungs() [][]byte {
 	var all [][]byte
 	for _, c := range d.cuts {
@@ -140,7 +141,7 @@ func (d *document) rungs() [][]byte {
 	return all
 }
 
-// entry is the rung of a text or a nested value.
+// entry returns the rung of a text or a nested value.
 func (d *document) entry(f evidence.Field) []byte {
 	switch {
 	case f.Shape == evidence.ShapeText:
@@ -151,7 +152,7 @@ func (d *document) entry(f evidence.Field) []byte {
 	return d.nestedEntry(nil, &f)
 }
 
-// files are the entries of binary.
+// files returns the entries of the member binary.
 func (d *document) files() [][]byte {
 	var all [][]byte
 	for _, f := range d.binaries {
@@ -161,50 +162,49 @@ func (d *document) files() [][]byte {
 	return all
 }
 
-// omit notes fields that found no place.
+// omit adds fields to those that only more_fields names.
 func (d *document) omit(fields []evidence.Field) {
 	for _, f := range fields {
 		d.omitted = append(d.omitted, f.Name)
 	}
 }
 
-// take finds how many of the small fields metadata has room for, and keeps those alone.
-// Space is kept for the names of the others, as many of them as fit. It gives the space
-// that is left.
-func (d *document) take(room int) int {
+// take keeps the small fields that fit into so many bytes, with space for the names of the
+// others, as many as fit. It returns the bytes that are left.
+func (d *document) take(left int) int {
 	for _, f := range d.small {
-		room -= quote.IDLen(f.name) + 1
+		left -= quote.IDLen(f.name) + 1
 	}
 	for _, name := range d.omitted {
-		room -= quote.IDLen(name) + 1
+		left -= quote.IDLen(name) + 1
 	}
 	for i, f := range d.small {
-		if room -= len(f.value) + 1; i == metadataFields || room < 0 {
-			room += len(f.value) + 1
-			for _, left := range d.small[i:] {
-				d.omitted = append(d.omitted, left.name)
+		if left -= len(f.value) + 1; i == metadataFields || left < 0 {
+			left += len(f.value) + 1
+			for _, other := range d.small[i:] {
+				d.omitted = append(d.omitted, other.name)
 			}
 			d.small = d.small[:i]
 			break
 		}
 	}
 	d.named = len(d.omitted)
-	for ; d.named > 0 && room < 0; d.named-- {
-		room += quote.IDLen(d.omitted[d.named-1]) + 1
+	for ; d.named > 0 && left < 0; d.named-- {
+		left += quote.IDLen(d.omitted[d.named-1]) + 1
 	}
-	return room
+	return left
 }
 
-// fill takes entries while there is room for them: at most n, and most bytes. It
-// gives the room that is left.
-func fill(entries [][]byte, n, most, room int) ([][]byte, int) {
+// fill returns the first entries that fit: at most n, of at most most bytes. It returns what
+// they leave of left.
+func fill(entries [][]byte, n, most, left int) ([][]byte, int) {
 	for i, e := range entries {
 		if most -= len(e) + 1; i == n || most < 0 {
-			return entries[:i], room
+			return entries[:i], left
 		}
-		room -= len(e) + 1
+		left -= len(e) + 1
 	}
-	return entries, room
+	return entries, left
 }
 
 // appendList appends entries within braces or brackets.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
@@ -10,7 +11,7 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// filterAbout describes a filter where it is first met.
+// filterAbout describes the argument filter.
 const filterAbout = "Typed object filter. {field: value} = exact, {field: {gte,gt,lte,lt}} = range. Not a string. Legal fields: see schema."
 
 // queryRecordsTool reads a page of records (mcp-surface §8).
@@ -39,11 +40,15 @@ var queryRecordsTool = Tool{
 		`"content_ladder":{"type":"object"},"projected":{"type":"string"},"next":{"type":"object"},` +
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},"anyOf":[{"required":["data","ids"]},{"required":["error"]}]}`,
+	limits: fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d. Long fields come as previews (of %d characters in a page of 25 records, longer ones with a smaller limit), with `truncated_fields` beside the record. "+
+		"A page that reaches its size before its `limit` begins `returned=15 of limit=25 (page size reached)`, and its `next:` goes on. "+
+		"With `fields`, a record still has the keys of its envelope, which are identity or operation: `object`, `id`, `stream`, `connection_id`, `connector_key`, `display_name`, "+
+		"`emitted_at`, `expanded`, `truncated_fields`, `deleted`, `deleted_at`, `removed_reason`.", limits.QueryTextMax, limits.ResultMax, limits.PreviewField),
 	call: queryRecords,
 }
 
-// queryRecords reads one page (MS-102). What is too much for one result gives way:
-// first the ladder, then records from the end (MS-71).
+// queryRecords reads one page (MS-102). A result that is too large loses its ladder first,
+// then records from the end (MS-71).
 func queryRecords(ctx context.Context, c *call) (*Result, error) {
 	if err := c.gate(ctx); err != nil {
 		return nil, err
@@ -66,12 +71,11 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 		default:
 			page.drop(over)
 		}
-		res.Free()
 	}
 }
 
-// pagePreference is how much of a page is asked for (MS-39): the fewer records, the more
-// of each.
+// pagePreference returns how much of a page is requested (MS-39): the fewer records, the
+// more of each.
 func (c *call) pagePreference() rsclient.Prefer {
 	limit, given := c.args.Int("limit")
 	if !given {
@@ -83,18 +87,17 @@ func (c *call) pagePreference() rsclient.Prefer {
 	}
 }
 
-// defaultRecords is the limit of a page that names none.
+// defaultRecords is the number of records of a call without a limit.
 const defaultRecords = 25
 
-// records is the result for a page, with a ladder of at most that many records.
+// records returns the result for a page, with a ladder of at most so many records.
 func (c *call) records(p *cutPage, rungs int) *Result {
 	fields := c.args.List("fields")
-	lent := resultBuffers.Get()
-	b := append(append(lent.Bytes(), `{"data":`...), p.body()...)
+	body := p.body()
+	b := append(append(make([]byte, 0, len(body)+resultExtra), `{"data":`...), body...)
 	b = append(b, `,"ids":[`...)
-	ways := newLadder(c.RS.Provider(), rungs)
-	defer ways.free()
-	var r row // one after the other
+	ladder := ladder{provider: c.RS.Provider(), most: rungs}
+	var r row
 	r.Declared, r.Texts, r.again = p.Presentation, new(rawjson.Texts), c.again
 	r.Asked = rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
 	from := r.sources(p.rows)
@@ -108,23 +111,23 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 			b = append(b, ',')
 		}
 		b = appendOrNull(b, r.ref.id)
-		ways.add(&r)
+		ladder.add(&r)
 		expanded = expanded || len(r.Expanded) > 0
 		if text.IsOpen() {
 			r.item(&it, i+1)
-			from.told(r.Connection).label(&it, r.Source)
+			from.named(r.Connection).label(&it, r.Source)
 			text.Add(&it)
 		}
 	}
 	if expanded {
-		ways.addChildren(p.rows, &r)
+		ladder.addChildren(p.rows, &r)
 	}
-	b = ways.append(append(b, ']'))
+	b = ladder.append(append(b, ']'))
 	var next *Next
 	if p.dropped() > 0 {
 		next = c.rerun(len(p.rows))
 	}
-	return &Result{Structured: c.appendTail(b, p, next), lent: lent, Content: []Block{{Text: text.String()}}}
+	return &Result{Structured: c.appendTail(b, p, next), Content: []Block{{Text: text.String()}}}
 }
 
 // recordsText returns the text around the records of a page (MS-104, MS-105). Its first
@@ -151,7 +154,7 @@ func (c *call) recordsText(p *cutPage, from sources) recordtext.PageConfig {
 	return t
 }
 
-// emptyAdvice is what to try when a stream shows no records at all.
+// emptyAdvice returns what to try when a stream has no records at all.
 func (c *call) emptyAdvice() string {
 	if c.args.Has("filter") {
 		return "no records; the whole filter must match: try a wider one, or search for words\nnext: schema " +
@@ -160,8 +163,7 @@ func (c *call) emptyAdvice() string {
 	return "no records; other streams and connections may have some\nnext: schema {} shows them\n"
 }
 
-// laterLine is the call for what changes after the page. Changes have an order of
-// their own.
+// laterLine returns the line with the call for later changes, which have their own order.
 func (c *call) laterLine(bookmark string) string {
 	changes := []member{{"changes_since", []byte(quote.ID(bookmark))}, {"cursor", nil}}
 	if !c.args.Has("changes_since") {
@@ -170,8 +172,8 @@ func (c *call) laterLine(bookmark string) string {
 	return c.callLine("later", "", changes...)
 }
 
-// again is the same page with some fields: the way to a record without a handle
-// (MS-68).
+// again returns the call for the same page with some fields, which shows a record without a
+// handle (MS-68).
 func (c *call) again(fields []string) *Next {
 	if len(fields) == 0 {
 		return &Next{c.tool.Name, c.args.JSON()}

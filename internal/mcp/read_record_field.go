@@ -2,11 +2,13 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
+	"pdpp/internal/rsclient"
 )
 
 // readRecordFieldTool reads a window of one text field (mcp-surface §12).
@@ -37,10 +39,24 @@ var readRecordFieldTool = Tool{
 		`"resource":{"type":"object"},"files":{"type":"array","items":{"type":"object"}},"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},` +
 		`"anyOf":[{"required":["record","field","window"]},{"required":["record","field","files"]},{"required":["error"]}]}`,
-	call: readRecordField,
+	limits: fmt.Sprintf("A window has %d characters unless `limit_chars` says otherwise, at most %d; at most %d on each side of a match.", limits.WindowDefault, limits.WindowMax, limits.ContextMax),
+	call:   readRecordField,
+	recovery: recovery{
+		params:   map[string]string{"field": "field_path", "offset_chars": "cursor"},
+		notFound: (*call).windowNotFound,
+	},
 }
 
-// readRecordField reads one window and shows it whole, in text and structured.
+// windowNotFound returns the call after a window that was not found. Without the record,
+// fetch would fail, too; otherwise the server may lack the window route (MS-172).
+func (c *call) windowNotFound(e *rsclient.Error) *Next {
+	if e.Code == "not_found" {
+		return c.firstRecords()
+	}
+	return c.fetchField()
+}
+
+// readRecordField reads one window and returns it whole, as text and as structured output.
 func readRecordField(ctx context.Context, c *call) (*Result, error) {
 	w, err := c.args.window()
 	if err != nil {
@@ -63,7 +79,7 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 	return &Result{Structured: structured, Content: []Block{{Text: p.render(near)}, {Link: link}}}, nil
 }
 
-// structured is the structured output (MS-174).
+// structured returns the structured output (MS-174).
 func (p *piece) structured(provider, uri string, near neighbours) []byte {
 	b := p.appendSource(append(make([]byte, 0, len(p.Raw)+2048), '{'))
 	if p.isWindow() {
@@ -98,8 +114,8 @@ func (p *piece) appendSource(b []byte) []byte {
 	return append(strconv.AppendBool(b, p.isWindow() && !p.asJSON), '}')
 }
 
-// appendWindow appends the window: its members as received, with the cursors. The
-// text is left out where it stands elsewhere.
+// appendWindow appends the window: its members as received, with the cursors. The text is
+// optional, for results that have it elsewhere.
 func (p *piece) appendWindow(b []byte, near neighbours, withText bool) []byte {
 	b = append(b, '{')
 	for name, at := range rawjson.Places(p.Raw) {
@@ -107,7 +123,7 @@ func (p *piece) appendWindow(b []byte, near neighbours, withText bool) []byte {
 		case "next_cursor", "previous_cursor":
 			continue
 		case "text":
-			if withText { // exact, with escapes for what nobody could see
+			if withText { // exact, with invisible characters escaped
 				b = append(append(b, quote.EscapeHidden(string(p.Raw[at.Start:at.End]))...), ',')
 			}
 			continue
@@ -122,7 +138,7 @@ func (p *piece) appendWindow(b []byte, near neighbours, withText bool) []byte {
 	return append(b, '}')
 }
 
-// appendCursor appends the cursor of a neighbour; null when there is none.
+// appendCursor appends the cursor of a neighbour, or null.
 func (n neighbour) appendCursor(b []byte) []byte {
 	if !n.ok {
 		return append(b, "null"...)
@@ -133,7 +149,7 @@ func (n neighbour) appendCursor(b []byte) []byte {
 // isLast reports a window that ends with the text.
 func (p *piece) isLast() bool { return p.Next < 0 && p.End == p.Total }
 
-// render is the text: facts and ways on first, the window last (MS-175).
+// render returns the text: facts and calls first, the window last (MS-175).
 func (p *piece) render(near neighbours) string {
 	b := p.appendRecord(append(make([]byte, 0, len(p.Text)+1024), "field window "...))
 	if p.asJSON {
@@ -179,7 +195,7 @@ func (p *piece) render(near neighbours) string {
 	return string(quote.AppendText(append(b, "\ntext="...), p.Text))
 }
 
-// appendRecord appends which record and field the text is about.
+// appendRecord appends the record and the field of the text.
 func (p *piece) appendRecord(b []byte) []byte {
 	b = quote.AppendID(append(b, "record="...), p.asked.record.id)
 	if p.asked.record.beside != "" {

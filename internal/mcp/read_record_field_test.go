@@ -16,7 +16,7 @@ import (
 	"pdpp/internal/mcp/quote"
 )
 
-// shownWindow is a window as a client that sees only the text reads it.
+// shownWindow returns a window as a client reads it that sees only the text.
 func shownWindow(t testing.TB, res *Result) (text string) {
 	t.Helper()
 	lines := strings.Split(res.Content[0].Text, "\n")
@@ -57,8 +57,8 @@ func TestWindowText(t *testing.T) {
 	}
 }
 
-// TestFollowNext: a client that reads only the text, and only follows its
-// lines, gets the field exactly, forwards and backwards.
+// TestFollowNext: a client that only follows the lines of the text reads the field exactly,
+// forwards and backwards.
 func TestFollowNext(t *testing.T) {
 	t.Run("FIELD-1 follow next", func(t *testing.T) {
 		want := letter(9120)
@@ -114,8 +114,8 @@ func TestCursors(t *testing.T) {
 	})
 }
 
-// TestWindowArithmetic: any window is the characters it says it is, and the text
-// says the same as the structured output.
+// TestWindowArithmetic: any window has the characters that it states, and text and structured
+// output agree.
 func TestWindowArithmetic(t *testing.T) {
 	want := []rune(letter(500))
 	d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(string(want))))
@@ -197,8 +197,8 @@ func TestExclusiveSelectors(t *testing.T) {
 	})
 }
 
-// TestWindowRequests: one request for one window, cut by the server; absent
-// arguments are not sent.
+// TestWindowRequests: one request per window, which the server cuts; absent arguments are not
+// sent.
 func TestWindowRequests(t *testing.T) {
 	t.Run("BOUND-1 window requests", func(t *testing.T) {
 		d := newDrawer(t, wholeCabinet, filed("a/b", `"body":"short","meta":{"a":1}`))
@@ -223,8 +223,8 @@ func TestWindowRequests(t *testing.T) {
 	})
 }
 
-// TestAmbiguousWindow: a legacy id that several connections hold is refused by
-// the server; the choices are in the text.
+// TestAmbiguousWindow: the server refuses a legacy id that is in several connections; the text
+// lists them.
 func TestAmbiguousWindow(t *testing.T) {
 	t.Run("ID-3 ambiguous window", func(t *testing.T) {
 		d := newDrawer(t, wholeCabinet, filed("x", `"body":"left"`))
@@ -242,8 +242,8 @@ func TestAmbiguousWindow(t *testing.T) {
 	})
 }
 
-// TestWindowsAuthorizeNothing: handles outside the grant fail as the server
-// says, through the tool and as resources.
+// TestWindowsAuthorizeNothing: handles outside the grant fail with the error of the server,
+// through the tool and as resources.
 func TestWindowsAuthorizeNothing(t *testing.T) {
 	t.Run("HANDLE-1 windows authorize nothing", func(t *testing.T) {
 		d := newDrawer(t, wholeCabinet, filed("x", `"body":"secret words","title":"T","author":"Ada"`))
@@ -281,8 +281,8 @@ func TestWindowErrors(t *testing.T) {
 	}
 }
 
-// TestWindowOfOtherServers: a server without the route, one that answers something
-// else, and one that says less of the record.
+// TestWindowOfOtherServers: a server without the route, one with another answer, and one that
+// states less about the record.
 func TestWindowOfOtherServers(t *testing.T) {
 	var body string
 	status := http.StatusOK
@@ -315,7 +315,7 @@ func TestWindowOfOtherServers(t *testing.T) {
 	}
 }
 
-// TestWindowBeside: where the id cannot carry the connection, calls name the parts.
+// TestWindowBeside: when the id cannot contain the connection, calls name the parts.
 func TestWindowBeside(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -347,7 +347,7 @@ func TestDeclared(t *testing.T) {
 			Properties           map[string]json.RawMessage
 			AdditionalProperties *bool
 		}
-		if err := json.Unmarshal(Lookup("read_record_field").InputSchema(), &input); err != nil {
+		if err := json.Unmarshal(tools.Lookup("read_record_field").args.schema(), &input); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"id", "connection_id", "stream", "record_id", "field_path", "cursor", "offset_chars", "limit_chars", "q", "before_chars", "after_chars"} {

@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// readRecord gives the record as the resource server sends it, shortened when it is
-// too large, and then how to read what it does not hold whole (MS-201).
+// readRecord returns the record as received, shortened when it is too large, and the calls
+// that read the values that are cut (MS-201).
 func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error) {
 	h, err := ParseHandle(uri)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error)
 		return nil, err
 	}
 	body := shortenedRecord(answer.Body)
-	if len(body) > limits.RecordResourceMax { // of its many fields, fetch names those that it leaves out
+	if len(body) > limits.RecordResourceMax { // fetch names the fields that it leaves out
 		return nil, &Failure{
 			Code: rsclient.CodeTooLarge, Message: "The record has too many fields for a resource; read it with the tool fetch.",
 			Next: refer(h).fetch(),
@@ -38,8 +38,8 @@ func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error)
 	return contents, nil
 }
 
-// shortenedRecord is a record whose long values are previews, ever shorter ones until
-// the whole is within the limit. Without need, it is as it came.
+// shortenedRecord replaces the long values of a record by previews, shorter ones until the
+// whole is within the limit. A record within the limit is unchanged.
 func shortenedRecord(body []byte) []byte {
 	const least = 64
 	short := body
@@ -49,9 +49,9 @@ func shortenedRecord(body []byte) []byte {
 	return short
 }
 
-// recordLadder says how to read the values that the record shows in part: the ladder
-// of a document (MS-190). nil when it shows all. Entries beyond DocTextMax bytes are
-// counted; truncated_fields of the record names their fields.
+// recordLadder returns the ladder of a record whose values are cut, like that of a document
+// (MS-190); nil when it is whole. Entries beyond limits.DocTextMax bytes are counted;
+// truncated_fields of the record names their fields.
 func (s *Surface) recordLadder(h Handle, body []byte) []byte {
 	var r row
 	r.Asked, r.Declared, r.Texts = rsclient.Identity(h), rsclient.PresentationsOf(body), new(rawjson.Texts)
@@ -79,7 +79,7 @@ func (s *Surface) recordLadder(h Handle, body []byte) []byte {
 	return append(b, '}', '}')
 }
 
-// documentEntry is the entry of a field in the ladder of a document, with its call.
+// documentEntry returns the entry of a field in the ladder of a document, with its call.
 func (r *row) documentEntry(f *evidence.Field, provider string) []byte {
 	if f.Shape == evidence.ShapeText {
 		return r.textEntry(nil, f)

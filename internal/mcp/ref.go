@@ -14,15 +14,15 @@ import (
 type ref struct {
 	Handle
 	id     string // the handle as shown; "" when none can name the record
-	beside string // the connection that goes beside the id; "" when the id says all
+	beside string // the connection to pass beside the id; "" when the id contains it
 }
 
 func refer(h Handle) ref { return referBy(h, nil) }
 
-// referBy is refer for one of many records, whose strings are made together.
+// referBy is refer for one of many records, whose strings share memory.
 func referBy(h Handle, texts *rawjson.Texts) ref {
-	var room [256]byte
-	id, embedded := h.append(room[:0])
+	var buf [256]byte
+	id, embedded := h.append(buf[:0])
 	r := ref{Handle: h, id: texts.Of(id)}
 	if len(id) > 0 && !embedded {
 		r.beside = h.Connection
@@ -68,7 +68,7 @@ func (p pageCalls) AppendFields(b []byte, fields []string) []byte {
 	return p.again(fields).AppendCall(b)
 }
 
-// fetch is the call that reads the record, or some of its fields (MS-68).
+// fetch returns the call that reads the record, or some of its fields (MS-68).
 func (r ref) fetch(members ...member) *Next {
 	b := r.appendFetched(make([]byte, 0, len(r.id)+128))
 	for _, m := range members {
@@ -77,7 +77,7 @@ func (r ref) fetch(members ...member) *Next {
 	return &Next{"fetch", append(b, '}')}
 }
 
-// appendFetched appends the arguments that name the record, without the end.
+// appendFetched appends the arguments that name the record, without the closing brace.
 func (r ref) appendFetched(b []byte) []byte {
 	b = quote.AppendID(append(b, `{"id":`...), r.id)
 	if r.beside == "" {
@@ -86,25 +86,25 @@ func (r ref) appendFetched(b []byte) []byte {
 	return quote.AppendID(append(b, `,"connection_id":`...), r.beside)
 }
 
-// fetchFields is the call that reads some fields of the record.
+// fetchFields returns the call that reads some fields of the record.
 func (r ref) fetchFields(names ...string) *Next {
 	return r.fetch(member{"fields", []byte(quote.List(names))})
 }
 
-// from is the window of a field that starts at a character.
+// from returns the window of a field that starts at a character.
 func (r ref) from(field string, offset int) window {
 	return window{record: r, field: field, place: selector{offset: given{offset, true}}}
 }
 
-// around is the window of a field around the first occurrence of a text (MS-68).
+// around returns the window of a field around the first occurrence of a text (MS-68).
 func (r ref) around(field, q string) window {
 	return window{record: r, field: field, q: q, place: selector{before: given{512, true}, after: given{2048, true}}}
 }
 
 func (w window) next() *Next { return &Next{"read_record_field", w.args()} }
 
-// url is where a record can be read, absolute (MS-61): its own url, else the route
-// that the server named, else ours.
+// url returns the absolute URL of a record (MS-61): its own, else the route that the server
+// named, else the one of /v1.
 func (r ref) url(provider, own, route string) string {
 	if isWeb(own) {
 		return own
@@ -118,13 +118,13 @@ func (r ref) url(provider, own, route string) string {
 		return provider
 	}
 	rec := evidence.Record{Stream: r.Stream, ID: pdpp.RecordID(r.Record), ConnectionID: pdpp.ConnectionID(r.Connection)}
-	var room [256]byte
-	return string(evidence.AppendRecordURL(append(room[:0], provider...), &rec))
+	var buf [256]byte
+	return string(evidence.AppendRecordURL(append(buf[:0], provider...), &rec))
 }
 
 // isWeb reports an absolute http or https URL.
 func isWeb(s string) bool {
-	if len(s) < len("http") || !strings.EqualFold(s[:len("http")], "http") { // as most: nothing, or a path
+	if len(s) < len("http") || !strings.EqualFold(s[:len("http")], "http") { // most are empty or a path
 		return false
 	}
 	u, err := url.Parse(s)

@@ -2,47 +2,65 @@ package mcp
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"runtime/debug"
 
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
-// Surface is the tools over one resource server. It is safe for concurrent use.
-type Surface struct {
-	RS  rsclient.Reader
-	Log *slog.Logger
-	// Reconnect is the command that renews a lost authorization (MS-49); "" where
-	// there is none.
-	Reconnect string
-}
-
-// Tool is one entry of the registry.
+// Tool is one tool of a registry: everything that the surface, the manual and the metrics
+// need to know about it. A tool is one file and one entry of a Registry.
 type Tool struct {
 	Name        string
 	Title       string
 	Description string // at most 500 characters (MS-11)
 	args        argTable
 	output      string // the output schema, compact JSON (MS-43)
+	limits      string // the bounds of its results, for the manual
 	call        func(context.Context, *call) (*Result, error)
+	recovery    recovery
+
+	// ranked: hits of several sources are merged by rank, so a page is cut short only when
+	// it is longer than its limit (IO-5).
+	ranked bool
 }
 
-// tools are the tools of the surface, in the order they are listed (MS-8).
-var tools = []*Tool{&schemaTool, &queryRecordsTool, &aggregateTool, &searchTool, &fetchTool, &readRecordFieldTool}
-
-// call is one tool call in progress.
-type call struct {
-	*Surface
-	tool *Tool
-	args Args
-	keys map[string]string // of the relations that the gate saw: the field with the parent's id
+// recovery is what a tool knows about errors of the resource server (MS-49). All of it is
+// optional.
+type recovery struct {
+	params     map[string]string                   // arguments by the parameter that an error names
+	hint       func(*call, *rsclient.Error) string // what an error means; "" for nothing
+	notFound   func(*call, *rsclient.Error) *Next  // the call after 404; nil for none
+	unfiltered func(*call) *Next                   // the call when a server takes no filter
 }
 
-// Lookup finds a tool by its name; nil when the surface does not list it (MS-12).
-func Lookup(name string) *Tool {
-	for _, t := range tools {
+// Registry is an immutable list of tools. It is safe for concurrent use.
+type Registry struct {
+	tools []*Tool
+	list  []byte // the tools/list result (MS-9)
+}
+
+// NewRegistry returns a registry of tools, in the order they are listed.
+func NewRegistry(tools ...*Tool) *Registry {
+	r := &Registry{tools: tools, list: []byte(`{"tools":[`)}
+	for i, t := range tools {
+		if i > 0 {
+			r.list = append(r.list, ',')
+		}
+		r.list = t.append(r.list)
+	}
+	r.list = append(r.list, "]}"...)
+	return r
+}
+
+// tools are the tools of the surface, in the order of MS-8.
+var tools = NewRegistry(&schemaTool, &queryRecordsTool, &aggregateTool, &searchTool, &fetchTool, &readRecordFieldTool)
+
+// Tools returns the registry of the tools of the surface.
+func Tools() *Registry { return tools }
+
+// Lookup returns the tool with a name; nil when the registry has none (MS-12).
+func (r *Registry) Lookup(name string) *Tool {
+	for _, t := range r.tools {
 		if t.Name == name {
 			return t
 		}
@@ -50,31 +68,27 @@ func Lookup(name string) *Tool {
 	return nil
 }
 
-// ToolNames are the names of the tools, in the order they are listed.
-func ToolNames() []string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
+// Names returns the names of the tools.
+func (r *Registry) Names() []string {
+	names := make([]string, len(r.tools))
+	for i, t := range r.tools {
 		names[i] = t.Name
 	}
 	return names
 }
 
-// Call runs a tool with raw arguments, a JSON value or nil. Whatever goes wrong is a
-// Result, never a panic (MS-46).
-func (s *Surface) Call(ctx context.Context, t *Tool, raw []byte) (res *Result) {
-	c := &call{Surface: s, tool: t}
-	defer func() {
-		if p := recover(); p != nil {
-			res = c.failure(s.defect("a tool failed", "tool", t.Name, "cause", fmt.Sprint(p), "stack", string(debug.Stack())))
-		}
-	}()
-	var err error
-	if c.args, err = t.args.parse(raw); err != nil {
-		return c.failure(err)
-	}
-	if res, err = t.call(ctx, c); err != nil {
-		res = c.failure(err)
-	}
-	res.Structured = rawjson.QuoteHuge(res.Structured) // clients decode it (MS-36)
-	return res
+// List returns the tools/list result: a JSON object that must not be changed.
+func (r *Registry) List() []byte { return r.list }
+
+// readOnly are the hints of every tool (MS-10).
+const readOnly = `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}`
+
+func (t *Tool) append(b []byte) []byte {
+	b = append(b, `{"name":`...)
+	b = rawjson.AppendString(b, t.Name)
+	b = appendMember(b, "title", t.Title)
+	b = appendMember(b, "description", t.Description)
+	b = append(append(b, `,"inputSchema":`...), t.args.schema()...)
+	b = append(append(b, `,"outputSchema":`...), t.output...)
+	return append(append(append(b, `,"annotations":`...), readOnly...), '}')
 }

@@ -8,9 +8,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// query is the query string of the call: its arguments in the order of the schema,
-// none added and none dropped (MS-31, MS-32, MS-102), but for those that choose the
-// route.
+// query returns the query string of the call: its arguments in the order of the schema,
+// none added and none dropped (MS-31, MS-32, MS-102), except those that select the route.
 func (c *call) query(route ...string) rsclient.Query {
 	var q rsclient.Query
 	for _, decl := range c.tool.args {
@@ -39,17 +38,15 @@ func (c *call) query(route ...string) rsclient.Query {
 	return q
 }
 
-// smaller adds to the refusal of an answer that is too large a call whose answer is
-// smaller (MS-45).
+// smaller adds a call with a smaller answer to the error of one that is too large (MS-45).
 func (c *call) smaller(err error) error {
-	const plain = 25 // the records of a page that names no limit
 	var e *rsclient.Error
 	if !errors.As(err, &e) || e.Code != rsclient.CodeTooLarge {
 		return err
 	}
 	limit, given := c.args.Int("limit")
 	if !given {
-		limit = plain
+		limit = defaultRecords
 	}
 	return &Failure{Code: e.Code, Message: e.Message, Next: c.rerun(max(1, limit/5))}
 }

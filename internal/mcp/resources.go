@@ -25,10 +25,10 @@ const templates = `{"resourceTemplates":[` +
 	`{"name":"pdpp-field-window","title":"A window of one text field","uriTemplate":"` + windowURI + `{handle}","mimeType":"text/plain"},` +
 	`{"name":"pdpp-blob","title":"The content of one file","uriTemplate":"` + blobURI + `{handle}","mimeType":"application/octet-stream"}]}`
 
-// Templates is the resources/templates/list result of the surface: a JSON object.
+// Templates returns the resources/templates/list result of the surface: a JSON object.
 func Templates() []byte { return []byte(templates) }
 
-// Content is one content of a resource: a text, or bytes.
+// Content is one content of a resource: text or bytes.
 type Content struct {
 	URI      string
 	MimeType string
@@ -36,15 +36,15 @@ type Content struct {
 	Blob     []byte // nil: a text
 }
 
-// ResourceKind tells failures of a resource read apart. Their numbers are JSON-RPC's,
-// and that of NotFound depends on the protocol revision (MS-204).
+// ResourceKind is the kind of a failed resource read. The transport maps it to a JSON-RPC
+// code; that of ResourceNotFound depends on the protocol revision (MS-204).
 type ResourceKind uint8
 
 // The kinds of failures.
 const (
 	ResourceInvalid  ResourceKind = iota // the URI is malformed
-	ResourceRefused                      // it may not be read, or not like this
-	ResourceNotFound                     // there is nothing of that name
+	ResourceRefused                      // the server refused the read
+	ResourceNotFound                     // there is no such resource
 	ResourceFailed                       // anything else
 )
 
@@ -57,8 +57,8 @@ type ResourceError struct {
 
 func (e *ResourceError) Error() string { return e.Message }
 
-// ReadResource reads a pdpp:// URI with the caller's token: a handle holds state,
-// never authority (MS-55). Nothing that a failure says is content.
+// ReadResource reads a pdpp:// URI with the caller's token: a handle contains state, never
+// authority (MS-55). A failure contains no content.
 func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Content, failure *ResourceError) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -90,8 +90,8 @@ func (s *Surface) readOther(context.Context, string) ([]Content, error) {
 	return nil, &Failure{Code: "not_found", Message: "There is no such resource. URIs start with " + recordURI + ", " + windowURI + " or " + blobURI + "."}
 }
 
-// readFieldWindow gives the window that read_record_field gives for the same
-// selector, then the facts about it (MS-202).
+// readFieldWindow returns the window that read_record_field returns for the same selector,
+// then the facts about it (MS-202).
 func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, error) {
 	w, err := parseWindowURI(uri)
 	if err != nil {
@@ -122,8 +122,8 @@ func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, e
 	}, nil
 }
 
-// parseWindowURI reads a window handle. Its selector is checked like the arguments
-// of the tool, by the same table.
+// parseWindowURI reads a window handle. Its selector is checked like the arguments of the
+// tool, by the same table.
 func parseWindowURI(uri string) (window, error) {
 	d, ok := decodeURI(uri, windowURI, "field-window", "connection_id", "stream", "record_id", "field_path",
 		"offset_chars", "limit_chars", "q", "before_chars", "after_chars")
@@ -150,13 +150,13 @@ func parseWindowURI(uri string) (window, error) {
 // blobHandle names a blob.
 type blobHandle struct{ connection, id string }
 
-// URI is the blob as a resource (MS-54).
+// URI returns the resource of the blob (MS-54).
 func (h blobHandle) URI() string {
 	b := appendMember([]byte(`{"v":1,"kind":"blob"`), "connection_id", h.connection)
 	return string(appendURI(nil, blobURI, append(appendMember(b, "blob_id", h.id), '}')))
 }
 
-// export is the URL that reads the blob.
+// export returns the URL of the blob.
 func (h blobHandle) export(provider string) string {
 	return provider + string(evidence.AppendBlobURL(nil, h.id, pdpp.ConnectionID(h.connection)))
 }
@@ -170,7 +170,7 @@ func parseBlobURI(uri string) (blobHandle, error) {
 	return h, nil
 }
 
-// readBlob gives the content of a blob that is not too large (MS-203).
+// readBlob returns the content of a blob that is not too large (MS-203).
 func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 	h, err := parseBlobURI(uri)
 	if err != nil {
@@ -192,8 +192,8 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 	return nil, s.blobTooLarge(h, blob.Size, blob.MimeType, "The file is too large to be given inline; export has its URL.")
 }
 
-// blobTooLarge refuses to read a file, and says what it is and where it can be exported.
-// A negative size is not known.
+// blobTooLarge returns the failure for a file that is too large, with its facts and the URL
+// that exports it. A negative size is unknown.
 func (s *Surface) blobTooLarge(h blobHandle, size int64, mimeType, message string) *Failure {
 	var members []byte
 	if size >= 0 {
@@ -206,7 +206,7 @@ func (s *Surface) blobTooLarge(h blobHandle, size int64, mimeType, message strin
 	return &Failure{Code: "blob_too_large", Message: message, Members: members}
 }
 
-// resourceError is a failure as a resource read reports it (MS-204).
+// resourceError returns the failure of a resource read (MS-204).
 func (s *Surface) resourceError(err error) *ResourceError {
 	own, up := s.classify(err)
 	if up != nil {
@@ -230,7 +230,7 @@ func ownResourceError(kind ResourceKind, f *Failure) *ResourceError {
 	return &ResourceError{Kind: kind, Message: message, Data: f.object()}
 }
 
-// relayedResourceError is an error of the resource server, its members as they came.
+// relayedResourceError returns an error of the resource server with its members unchanged.
 func (s *Surface) relayedResourceError(e *rsclient.Error) *ResourceError {
 	r := &ResourceError{Kind: ResourceFailed, Message: quote.CutBytes(quote.Code(e.Code)+": "+evidence.Clean(e.Message), limits.ErrorTextMax)}
 	if lost := s.lostAuthorization(e.Code, e.Status); lost != "" {
@@ -239,7 +239,7 @@ func (s *Surface) relayedResourceError(e *rsclient.Error) *ResourceError {
 	switch {
 	case e.Status == http.StatusNotFound:
 		r.Kind = ResourceNotFound
-	case e.Status/100 == 4 && e.Status != http.StatusTooManyRequests: // what was asked for is refused; the server works
+	case e.Status/100 == 4 && e.Status != http.StatusTooManyRequests: // the request is refused; the server works
 		r.Kind = ResourceRefused
 	}
 	r.Data = append(r.Data, e.Object[:len(e.Object)-1]...)

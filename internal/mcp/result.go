@@ -1,28 +1,17 @@
 package mcp
 
-import "pdpp/internal/bufpool"
-
 // Result is the outcome of a tool call.
 type Result struct {
 	Structured []byte // structuredContent: a compact JSON object
 	Content    []Block
 	IsError    bool
-
-	lent *bufpool.Buffer // that Structured stands in; nil when it is its own
 }
 
-var resultBuffers bufpool.Pool
+// resultExtra is the usual size of structured output beyond the data of the answer, for the
+// first allocation.
+const resultExtra = 8 << 10
 
-// Free gives back the room of a result that has been copied, and of which nothing is
-// used any more. Who does not free a result leaves it to the collector.
-func (r *Result) Free() {
-	if r.lent != nil {
-		r.lent.Put(r.Structured)
-		r.lent, r.Structured = nil, nil
-	}
-}
-
-// Block is one block of content: a text, or a link to a resource.
+// Block is one block of content: a text or a link to a resource.
 type Block struct {
 	Text string
 	Link *Link // nil: a text block

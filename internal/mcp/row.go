@@ -8,13 +8,14 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// row is a record of an answer and what is said of it (MS-60, MS-61).
+// row is a record of an answer with its title, time and fields (MS-60, MS-61). One row
+// serves all records of an answer, one after the other.
 type row struct {
 	rsclient.RecordReader
 	ref      ref
 	evidence evidence.Record
 	all      []evidence.Field // its fields
-	title    evidence.Title   // its text is never empty where there is a handle
+	title    evidence.Title   // never empty for a record with a handle
 	at       evidence.EventTime
 
 	columns recordtext.Columns
@@ -24,15 +25,15 @@ type row struct {
 	again func(fields []string) *Next // the call for a record without a handle; nil: none
 }
 
-// describe says what there is to say of the record that was read. fields, when they were
-// asked for, are all that is looked at (MS-102, PROJ-2).
+// describe fills in everything about the record that was read. When fields were requested,
+// it considers only those (MS-102, PROJ-2).
 func (r *row) describe(fields []string) {
 	if fields != nil {
 		r.Project(fields)
 	}
 	r.ref = referBy(Handle(r.Identity), r.Texts)
 	if r.Describe(&r.evidence); fields != nil {
-		r.evidence.Envelope = nil // it was not asked for either
+		r.evidence.Envelope = nil // not requested either
 	}
 	r.all = r.evidence.AppendFields(r.all[:0])
 	r.at = evidence.EventTimeOf(&r.evidence)
@@ -42,9 +43,9 @@ func (r *row) describe(fields []string) {
 	}
 }
 
-// isSaid reports a field that the title, the time or the id shows. A field is left out
-// because of what it was declared to be; one that merely has an equal value is shown.
-func (r *row) isSaid(f *evidence.Field) bool {
+// isInHead reports a field that the title, the time or the id shows. That depends on its
+// declaration: a field that merely has an equal value is shown.
+func (r *row) isInHead(f *evidence.Field) bool {
 	return f.Name == r.title.Field || f.Name == r.at.Field || r.isKey(f)
 }
 
@@ -57,18 +58,18 @@ func (r *row) isKey(f *evidence.Field) bool {
 	return rawjson.Is(f.Value, r.Identity.Record) || string(f.Value) == r.Identity.Record
 }
 
-// isEmpty reports a value that says nothing.
+// isEmpty reports a field without a value.
 func isEmpty(f *evidence.Field) bool {
 	switch string(f.Value) {
 	case `""`:
-		return f.Cut == nil // else it stands for something binary
+		return f.Cut == nil // else it replaces a binary value
 	case `null`, `{}`, `[]`:
 		return true
 	}
 	return false
 }
 
-// sources are those of the rows of a page.
+// sources returns the sources of the rows of a page.
 func (r *row) sources(rows [][]byte) (all sources) {
 	for _, raw := range rows {
 		r.Origin(raw)
@@ -106,7 +107,7 @@ func (r *row) addFields(it *recordtext.Item) {
 	for _, i := range r.columns.Order {
 		f, name := &r.all[i], r.columns.Names[i]
 		switch {
-		case r.isSaid(f):
+		case r.isInHead(f):
 		case isEmpty(f):
 			r.empty = append(r.empty, name.Label)
 		case i == r.columns.Body && f.Shape == evidence.ShapeText:

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -31,6 +32,9 @@ var schemaTool = Tool{
 	output: `{"type":"object","properties":{"data":{"type":"object"},"field_capability_legend":{"type":"object"},"projected":{"type":"string"},"next":{"type":"object"},` +
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},"anyOf":[{"required":["data"]},{"required":["error"]}]}`,
+	limits: fmt.Sprintf("Text: at most %d bytes without a stream (every stream name is in it, whatever the size), %d with one. Structured output: at most %d bytes; "+
+		"%d with `detail:\"full\"`. When the server's answer is larger, or not compact, the adapter reduces it and says `projected=adapter`.",
+		limits.SchemaTextMax, limits.ScopedTextMax, limits.SchemaStructuredMax, limits.FullStructuredMax),
 	call: callSchema,
 }
 

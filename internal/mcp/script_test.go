@@ -20,7 +20,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// script is a server that answers what it is told to, and a surface over it.
+// script is a server with scripted answers, and a surface over it.
 type script struct {
 	*Surface
 	URL  string
@@ -29,15 +29,15 @@ type script struct {
 	mu      sync.Mutex
 	answer  func(target string) (status int, body string)
 	answers map[string]string // by path; "409 {…}" is an error
-	applies bool              // it says that it applied what was preferred
+	applies bool              // it reports preferences as applied
 }
 
-// always gives one answer to everything.
+// always returns one answer for every request.
 func always(body string) func(string) (int, string) {
 	return func(string) (int, string) { return http.StatusOK, body }
 }
 
-// scripted makes a server that answers by a function and knows no preference.
+// scripted returns a server that answers by a function and ignores preferences.
 func scripted(t testing.TB, answer func(target string) (int, string)) *script {
 	t.Helper()
 	s := newScript(t)
@@ -45,7 +45,7 @@ func scripted(t testing.TB, answer func(target string) (int, string)) *script {
 	return s
 }
 
-// newScript makes a server with answers: path, body, path, body, …
+// newScript returns a server with answers: path, body, path, body, …
 func newScript(t testing.TB, answers ...string) *script {
 	t.Helper()
 	s := &script{answers: map[string]string{}, applies: true, sent: &requests{}}
@@ -90,7 +90,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// byPath gives the answer that was set for a path.
+// byPath returns the answer of a path.
 func (s *script) byPath(target string) (status int, body string) {
 	path, _, _ := strings.Cut(target, "?")
 	body, known := s.answers[path]
@@ -106,8 +106,8 @@ func (s *script) byPath(target string) (status int, body string) {
 	return status, body[len("409 "):]
 }
 
-// show is a result as a person reads it: the text, and the structured output without
-// the received data.
+// show returns a result for a golden file: the text, and the structured output without the
+// received data.
 func (s *script) show(t testing.TB, res *Result) string {
 	t.Helper()
 	rest := []byte(`{"data":"as received"`)
@@ -132,7 +132,7 @@ func indented(t testing.TB, raw []byte) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// text is the text of a result.
+// text returns the text of a result.
 func text(res *Result) string { return res.Content[0].Text }
 
 var outputSchemas sync.Map // *Tool → *jsonschema.Resolved
@@ -147,7 +147,7 @@ func conforms(t interface {
 	cached, ok := outputSchemas.Load(tool)
 	if !ok {
 		var schema jsonschema.Schema
-		if err := json.Unmarshal(Lookup(tool).OutputSchema(), &schema); err != nil {
+		if err := json.Unmarshal([]byte(tools.Lookup(tool).output), &schema); err != nil {
 			t.Fatalf("MS-43 %s: %v", tool, err)
 		}
 		resolved, err := schema.Resolve(nil)
@@ -170,7 +170,7 @@ type offered struct{ tool, args string }
 
 var offer = regexp.MustCompile(`(?m)^(?:   more: |next: |later: |previous: )([a-z_]+) (\{.*\})(?: other_fields=(\[.*\])| (?:shows|repeats|pages) [a-z,;: ]+)?$`)
 
-// offers are the calls that a text offers.
+// offers returns the calls that a text offers.
 func offers(text string) (list []offered) {
 	for _, m := range offer.FindAllStringSubmatch(text, -1) {
 		list = append(list, offered{m[1], m[2]})
@@ -178,9 +178,9 @@ func offers(text string) (list []offered) {
 	return list
 }
 
-// accepted checks that a call would be taken by the tool it names.
+// accepted checks that the tool accepts the call.
 func (o offered) accepted() error {
-	tool := Lookup(o.tool)
+	tool := tools.Lookup(o.tool)
 	if tool == nil {
 		return fmt.Errorf("there is no tool %s", o.tool)
 	}
@@ -191,12 +191,12 @@ func (o offered) accepted() error {
 	return err
 }
 
-// worldSurface is a surface over a real server.
+// worldSurface returns a surface over a real server.
 func worldSurface(w *resttest.World, token string) *Surface {
 	return surface(w.T, w.URL, token, &requests{})
 }
 
-// data is the member data of a result.
+// data returns the member data of a result.
 func data(t testing.TB, res *Result) string {
 	t.Helper()
 	var sc struct{ Data json.RawMessage }
@@ -206,13 +206,13 @@ func data(t testing.TB, res *Result) string {
 	return string(sc.Data)
 }
 
-// reporter is what tests and properties have in common.
+// reporter is implemented by tests and properties.
 type reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
 }
 
-// runnable checks that every call that a text offers is one that its tool accepts.
+// runnable checks that every call of a text is accepted by its tool.
 func runnable(t reporter, text string) {
 	t.Helper()
 	list := offers(text)
@@ -229,8 +229,8 @@ func runnable(t reporter, text string) {
 // recordings are answers of the other implementation, beside the repository.
 const recordings = "../../../shared/interop"
 
-// recorded is the body of a recorded answer of another server; the test is skipped
-// where the recordings are not there.
+// recorded returns the body of a recorded answer of another server. It skips the test when
+// there are no recordings.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(recordings, name+".json"))

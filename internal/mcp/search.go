@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -33,10 +35,30 @@ var searchTool = Tool{
 		`"projected":{"type":"string"},"next":{"type":"object"},"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},` +
 		`"http_status":{"type":"integer"},"error":{"type":"object","required":["code","message"]}},` +
 		`"anyOf":[{"required":["data","results"]},{"required":["error"]}]}`,
-	call: search,
+	limits:   fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d.", limits.SearchTextMax, limits.ResultMax),
+	call:     search,
+	ranked:   true,
+	recovery: recovery{hint: (*call).modeHint, notFound: (*call).searchWords},
 }
 
-// The limits of a page of hits, and of the unavailable sources that its text names
+// modeHint explains that a server has no search of the requested mode.
+func (c *call) modeHint(e *rsclient.Error) string {
+	mode := c.args.Text("mode")
+	if mode == "" || mode == "lexical" || e.Status != http.StatusNotFound || e.Code == "connection_not_found" {
+		return ""
+	}
+	return "This server has no " + mode + " search."
+}
+
+// searchWords returns the same call in the mode that every server has, or nil.
+func (c *call) searchWords(*rsclient.Error) *Next {
+	if !c.args.Has("mode") {
+		return nil
+	}
+	return &Next{c.tool.Name, c.args.JSON(member{"mode", nil}, member{"cursor", nil})}
+}
+
+// The default and the maximum of hits, and the unavailable sources that a text names
 // (MS-222).
 const (
 	defaultHits    = 25
@@ -44,8 +66,8 @@ const (
 	maxUnavailable = 3
 )
 
-// search reads one page of hits (MS-122). What is too much for one result gives way
-// from the end (MS-71).
+// search reads one page of hits (MS-122). A result that is too large loses hits from the end
+// (MS-71).
 func search(ctx context.Context, c *call) (*Result, error) {
 	mode := c.args.Text("mode")
 	if mode == "lexical" {
@@ -65,16 +87,15 @@ func search(ctx context.Context, c *call) (*Result, error) {
 			return res, nil
 		}
 		page.drop(over)
-		res.Free()
 	}
 }
 
-// hits is the result for a page.
+// hits returns the result for a page.
 func (c *call) hits(p *cutPage) *Result {
 	found := rsclient.HitsOf(p.rows)
 	list := c.flatten(p, found)
-	lent := resultBuffers.Get()
-	b := append(append(lent.Bytes(), `{"data":`...), p.body()...)
+	body := p.body()
+	b := append(append(make([]byte, 0, len(body)+resultExtra), `{"data":`...), body...)
 	b = append(b, `,"results":[`...)
 	for i := range list {
 		if i > 0 {
@@ -88,10 +109,10 @@ func (c *call) hits(p *cutPage) *Result {
 		next = c.rerun(limit)
 	}
 	text := c.searchText(p, list, limit)
-	return &Result{Structured: c.appendTail(append(b, `],"read_tool":"read_record_field"`...), p, next), lent: lent, Content: []Block{{Text: text}}}
+	return &Result{Structured: c.appendTail(append(b, `],"read_tool":"read_record_field"`...), p, next), Content: []Block{{Text: text}}}
 }
 
-// flatten are the hits that are shown: no more than were asked for (MS-123).
+// flatten returns the hits of the results: no more than requested (MS-123).
 func (c *call) flatten(p *cutPage, found []rsclient.Hit) []hit {
 	most, given := c.args.Int("limit")
 	if !given {
@@ -104,8 +125,8 @@ func (c *call) flatten(p *cutPage, found []rsclient.Hit) []hit {
 	return list
 }
 
-// rest is the limit that shows hits which came and are not in the results: more than
-// were asked for (MS-125), or dropped (MS-71). 0 when there are none.
+// rest returns the limit that shows hits of the answer that are not in the results: more
+// than requested (MS-125), or dropped (MS-71). 0 when there are none.
 func rest(p *cutPage, over int) (limit int) {
 	switch {
 	case over > 0:
@@ -116,7 +137,7 @@ func rest(p *cutPage, over int) (limit int) {
 	return 0
 }
 
-// searchText is the text (MS-126, MS-127, MS-128).
+// searchText returns the text (MS-126, MS-127, MS-128).
 func (c *call) searchText(p *cutPage, list []hit, limit int) string {
 	t := c.pageText(p, len(list))
 	mode := c.args.Text("mode")
@@ -144,14 +165,14 @@ func (c *call) searchText(p *cutPage, list []hit, limit int) string {
 	if line := recallLine(p.Recall()); line != "" {
 		t.Facts = append(t.Facts, line)
 	}
-	if limit > 0 { // what came behind the shown hits is not behind a cursor
+	if limit > 0 { // the hits that are not shown come before the cursor
 		t.HasMore, t.Cursor = "true", ""
 	}
 	t.Continue = c.continueSearch(p, &t, from, limit)
 	text := recordtext.NewPage(t)
 	var it recordtext.Item
 	for i := 0; i < len(list) && text.IsOpen(); i++ {
-		list[i].item(&it, i+1, from.told(list[i].ref.Connection))
+		list[i].item(&it, i+1, from.named(list[i].ref.Connection))
 		text.Add(&it)
 	}
 	return text.String()
@@ -178,7 +199,7 @@ func (c *call) continueSearch(p *cutPage, t *recordtext.PageConfig, from sources
 	return lines
 }
 
-// recallLine warns that a page is not exhaustive; "" when nothing says so (MS-127).
+// recallLine returns the warning that a page is not exhaustive, or "" (MS-127).
 func recallLine(r rsclient.Recall) string {
 	if !r.Bounded {
 		return ""

@@ -11,20 +11,20 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// source is a connection that items of a page are from.
+// source is the connection of some items of a page.
 type source struct {
 	connection, key, name string
 	items                 int
 }
 
-// sources are those of a page, in the order of their first items. A text names each of
-// them once (FANIN-1).
+// sources are the sources of a page, in the order of their first items. A text names each
+// of them once (FANIN-1).
 type sources []source
 
-// maxSources is how many sources a text names.
+// maxSources is the number of sources that a text names.
 const maxSources = 8
 
-// add counts an item of a connection; one without is of no source.
+// add counts an item of a connection; an item without one has no source.
 func (all *sources) add(connection string, from rsclient.Source) {
 	if connection == "" {
 		return
@@ -37,8 +37,8 @@ func (all *sources) add(connection string, from rsclient.Source) {
 	(*all)[at].items++
 }
 
-// told is what the text says of a source; nothing where it does not name it.
-func (all sources) told(connection string) source {
+// named returns a source that the text names; the zero value for any other.
+func (all sources) named(connection string) source {
 	for _, s := range all[:min(len(all), maxSources)] {
 		if s.connection == connection {
 			return s
@@ -47,7 +47,7 @@ func (all sources) told(connection string) source {
 	return source{}
 }
 
-// isOne reports that all items of a page are from one source.
+// isOne reports that all items of a page have one source.
 func (all sources) isOne(items int) bool { return len(all) == 1 && all[0].items == items }
 
 // describe names the sources in the text of a page: a single one in the first line, several
@@ -61,7 +61,7 @@ func (all sources) describe(t *recordtext.PageConfig, asked string) {
 	}
 }
 
-// line names several sources and says how many items are of each.
+// line names several sources, with the number of their items.
 func (all sources) line(noun string) string {
 	var entries []string
 	for i, s := range all {
@@ -81,7 +81,7 @@ func (all sources) line(noun string) string {
 	return "sources: " + strings.Join(entries, "; ")
 }
 
-// tokens name a source in the first line; not its connection, when the call does.
+// tokens returns a source for the first line, without the connection if the call names it.
 func (s source) tokens(asked string) (tokens string) {
 	if s.connection != asked {
 		tokens += " source=" + quote.ID(s.connection)
@@ -95,17 +95,17 @@ func (s source) tokens(asked string) (tokens string) {
 	return tokens
 }
 
-// label adds the labels of an item's source that differ from what is told elsewhere.
-func (told source) label(it *recordtext.Item, s rsclient.Source) {
-	if key := rsclient.ShortKey(s.ConnectorKey); key != told.key {
+// label adds the labels of an item's source that differ from this one, which the text names.
+func (s source) label(it *recordtext.Item, own rsclient.Source) {
+	if key := rsclient.ShortKey(own.ConnectorKey); key != s.key {
 		it.Label("connector_key", key)
 	}
-	if name := s.Label(); name != told.name {
+	if name := own.Label(); name != s.name {
 		it.Label("display_name", name)
 	}
 }
 
-// largest is the connection with most items.
+// largest returns the connection with most items.
 func (all sources) largest() (connection string) {
 	most := 0
 	for _, s := range all {

@@ -10,9 +10,9 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// split returns the connections that a page has to be read from one by one; nil for
-// most pages. Some servers apply the limit to each connection, put the rows together
-// and give no cursor (IO-5): no other limit leads past what they returned.
+// split returns the connections to read one by one; nil for most pages. Some servers apply
+// the limit to each connection, merge the rows and send no cursor (IO-5): no other limit
+// continues behind such a page.
 func (c *call) split(p *cutPage) []string {
 	if p.NextCursor != "" || c.connection() != "" || !c.isCutShort(p) {
 		return nil
@@ -21,7 +21,7 @@ func (c *call) split(p *cutPage) []string {
 	for _, row := range p.Page.Rows {
 		id := rsclient.ConnectionOf(row)
 		if id == "" || len(id) > maxConnection || strings.ContainsRune(id, 0) {
-			return nil // it cannot be read by itself
+			return nil // an argument cannot name it
 		}
 		if !slices.Contains(all, id) {
 			all = append(all, id)
@@ -35,26 +35,26 @@ const (
 	maxSplitLines = limits.QueryTextMax / 4 // bytes of all such calls in a text, but for the first
 )
 
-// isCutShort reports a page that is not the one asked for: longer than its limit, or,
-// of a list, without the rest that its server says there is.
+// isCutShort reports a page that is longer than its limit or, in a list, lacks the rest
+// that its server announces.
 func (c *call) isCutShort(p *cutPage) bool {
 	limit, given := c.args.Int("limit")
 	if !given {
 		limit = defaultHits
 	}
-	if len(p.Page.Rows) > limit || c.tool.Name == "search" {
+	if len(p.Page.Rows) > limit || c.tool.ranked {
 		return len(p.Page.Rows) > limit
 	}
 	isPartial := func(w rsclient.Warning) bool { return w.Code == "partial_results" }
 	return p.HasMore != nil && *p.HasMore || slices.ContainsFunc(p.Warnings, isPartial)
 }
 
-// onOne changes a call so that it reads one connection from its start.
+// onOne returns the changes that make a call read one connection from its start.
 func onOne(connection string) []member {
 	return []member{{"connection_id", []byte(quote.ID(connection))}, {"cursor", nil}}
 }
 
-// splitLines says how to read a page that was split.
+// splitLines returns the lines with the calls that read a page by connection.
 func (c *call) splitLines(ids []string) []string {
 	lines := []string{"not the whole list: the server gives no cursor over several connections; read each connection"}
 	bytes := 0
@@ -68,8 +68,8 @@ func (c *call) splitLines(ids []string) []string {
 	return lines
 }
 
-// appendSplit appends the call on the first connection of a page that was split, and
-// all connections that it has to be made for.
+// appendSplit appends the call on the first connection of a page that is read by
+// connection, and the list of all connections.
 func (c *call) appendSplit(b []byte, ids []string) []byte {
 	next := Next{c.tool.Name, c.args.JSON(onOne(ids[0])...)}
 	b = next.append(append(b, `,"next":`...))

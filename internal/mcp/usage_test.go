@@ -14,11 +14,11 @@ import (
 
 const manualPath = "../../docs/mcp.md"
 
-// TestManual: docs/mcp.md is what the registry says; -update rewrites it. The
-// golden files that it quotes are rewritten before, by tests of files that come first.
+// TestManual: docs/mcp.md is generated from the registry; -update rewrites it. Tests of
+// earlier files rewrite the golden files that it quotes.
 func TestManual(t *testing.T) {
 	t.Run("TOOLS-2 manual", func(t *testing.T) {
-		got := manual(t)
+		got := manual(t, Tools())
 		if *update {
 			if err := os.WriteFile(manualPath, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
@@ -30,8 +30,8 @@ func TestManual(t *testing.T) {
 	})
 }
 
-// manualExample is a call with its text, from a golden file: all of it, or what stands
-// between two marks.
+// manualExample is a call with its text, from a golden file: all of it, or the part between
+// two marks.
 type manualExample struct {
 	about, args, file string
 	from, until       string
@@ -61,21 +61,6 @@ var manualExamples = map[string][]manualExample{
 	},
 }
 
-// manualLimits are the bounds of a tool's results, and what else is to be known.
-var manualLimits = map[string]string{
-	"schema": fmt.Sprintf("Text: at most %d bytes without a stream (every stream name is in it, whatever the size), %d with one. Structured output: at most %d bytes; "+
-		"%d with `detail:\"full\"`. When the server's answer is larger, or not compact, the adapter reduces it and says `projected=adapter`.", limits.SchemaTextMax, limits.ScopedTextMax, limits.SchemaStructuredMax, limits.FullStructuredMax),
-	"query_records": fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d. Long fields come as previews (of %d characters in a page of 25 records, longer ones with a smaller limit), with `truncated_fields` beside the record. "+
-		"A page that reaches its size before its `limit` begins `returned=15 of limit=25 (page size reached)`, and its `next:` goes on. "+
-		"With `fields`, a record still has the keys of its envelope, which are identity or operation: `object`, `id`, `stream`, `connection_id`, `connector_key`, `display_name`, "+
-		"`emitted_at`, `expanded`, `truncated_fields`, `deleted`, `deleted_at`, `removed_reason`.", limits.QueryTextMax, limits.ResultMax, limits.PreviewField),
-	"aggregate": fmt.Sprintf("Text: at most %d bytes; groups that do not fit are in structured output. A positive `other_count` is the number of records in groups beyond `limit`.", limits.AggTextMax),
-	"search":    fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d.", limits.SearchTextMax, limits.ResultMax),
-	"fetch": fmt.Sprintf("The document's text is whole up to %d bytes. Structured output: at most %d bytes; `content[0]` is the same object as JSON text, `content[1]` a card of at most %d bytes.",
-		limits.DocTextMax, limits.FetchMax, limits.CardMax),
-	"read_record_field": fmt.Sprintf("A window has %d characters unless `limit_chars` says otherwise, at most %d; at most %d on each side of a match.", limits.WindowDefault, limits.WindowMax, limits.ContextMax),
-}
-
 const manualHead = `# MCP tools
 
 <!-- Made from the registry of internal/mcp by: go test ./internal/mcp -run Manual -update -->
@@ -95,8 +80,8 @@ What a client is told about the server:
 %s
 `
 
-// manual is the document.
-func manual(t *testing.T) string {
+// manual returns the document of a registry.
+func manual(t *testing.T, registry *Registry) string {
 	t.Helper()
 	var b strings.Builder
 	var quoted strings.Builder
@@ -104,8 +89,8 @@ func manual(t *testing.T) string {
 		quoted.WriteString("> " + line)
 	}
 	fmt.Fprintf(&b, manualHead, limits.ErrorTextMax, quoted.String())
-	for _, tool := range tools {
-		fmt.Fprintf(&b, "\n## `%s` — %s\n\n%s\n\n%s\n\n", tool.Name, tool.Title, tool.Description, manualLimits[tool.Name])
+	for _, tool := range registry.tools {
+		fmt.Fprintf(&b, "\n## `%s` — %s\n\n%s\n\n%s\n\n", tool.Name, tool.Title, tool.Description, tool.limits)
 		b.WriteString("| argument | type | |\n|---|---|---|\n")
 		for _, decl := range tool.args {
 			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", decl.name, map[bool]string{true: " (required)"}[decl.required], decl.typeName(), strings.ReplaceAll(decl.about, "|", "\\|"))
@@ -118,7 +103,7 @@ func manual(t *testing.T) string {
 	return b.String()
 }
 
-// typeName is what an argument takes, in words.
+// typeName describes the type of an argument.
 func (decl arg) typeName() string {
 	switch decl.kind {
 	case argStream:
@@ -148,7 +133,7 @@ func (decl arg) typeName() string {
 	return "string"
 }
 
-// manualOutput lists the members of a successful result, those that are always there
+// manualOutput lists the members of a successful result, those that are always present
 // first.
 func manualOutput(t *testing.T, tool *Tool) string {
 	t.Helper()
@@ -178,7 +163,7 @@ func manualOutput(t *testing.T, tool *Tool) string {
 	return list
 }
 
-// text is the text of an example; its call must be one that the tool accepts.
+// text returns the text of an example and checks that the tool accepts its call.
 func (e manualExample) text(t *testing.T, tool *Tool) string {
 	t.Helper()
 	if _, err := tool.args.parse([]byte(e.args)); err != nil {

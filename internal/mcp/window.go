@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -20,10 +21,10 @@ type window struct {
 	field  string
 	q      string
 	place  selector
-	byte   given // of a file: where offset_chars is in it
+	byte   given // of a file: the byte at offset_chars
 }
 
-// selector is the numbers that were given of a window, in the order of MS-54.
+// selector has the numbers that select a window, in the order of MS-54.
 type selector struct{ offset, limit, before, after given }
 
 // selectorOf picks the numbers of a selector.
@@ -35,8 +36,7 @@ func badSelector(param, message string) error {
 	return &Failure{Code: "invalid_field_window_selector", Param: param, Message: message}
 }
 
-// window is the window that the arguments ask for. What they say about each other is
-// checked here (MS-171).
+// window returns the requested window. It checks which arguments go together (MS-171).
 func (a *Args) window() (window, error) {
 	w := window{field: a.Text("field_path"), q: a.Text("q"), place: selectorOf(a.number)}
 	byParts := a.Has("connection_id") && a.Has("stream") && a.Has("record_id")
@@ -71,7 +71,7 @@ func (a *Args) window() (window, error) {
 	return w, nil
 }
 
-// located is the record of the handle, with the connection that stands beside it.
+// located returns the record of the handle, with the connection that was passed beside it.
 func (a *Args) located() (Handle, error) {
 	h, beside := a.handle, a.Text("connection_id")
 	if beside != "" && h.Connection != "" && beside != h.Connection {
@@ -80,12 +80,12 @@ func (a *Args) located() (Handle, error) {
 			Message: "The id names the connection " + quote.ID(h.Connection) + ", the argument " + quote.ID(beside) + ". Leave connection_id out.",
 		}
 	}
-	h.Connection = firstOf(h.Connection, beside)
+	h.Connection = cmp.Or(h.Connection, beside)
 	return h, nil
 }
 
-// cursorPlace reads a cursor (MS-172): the offset in decimal digits and, in a file, a
-// dot and the byte that it is at.
+// cursorPlace reads a cursor (MS-172): the offset in decimal digits and, in a file, a dot
+// and the byte of that offset.
 func cursorPlace(cursor string) (char, byte given, ok bool) {
 	chars, bytes, inFile := strings.Cut(cursor, ".")
 	char, ok = cursorNumber(chars)
@@ -101,7 +101,7 @@ func cursorNumber(digits string) (given, bool) {
 	return given{int(n), true}, err == nil && len(digits) <= maxDigits
 }
 
-// cursor is the place of the window as cursorPlace reads it.
+// cursor returns the start of the window as cursorPlace reads it.
 func (w *window) cursor() string {
 	s := strconv.Itoa(w.place.offset.n)
 	if w.byte.ok {
@@ -110,12 +110,12 @@ func (w *window) cursor() string {
 	return s
 }
 
-// at is another window of the same field.
+// at returns another window of the same field.
 func (w window) at(offset, limit int) window {
 	return window{record: w.record, field: w.field, place: selector{offset: given{offset, true}, limit: given{limit, true}}}
 }
 
-// appendSelector appends the members of the selector that apply.
+// appendSelector appends the members of the selector that were given.
 func (w *window) appendSelector(b []byte) []byte {
 	b = w.place.offset.append(b, `,"offset_chars":`)
 	b = w.place.limit.append(b, `,"limit_chars":`)
@@ -124,7 +124,7 @@ func (w *window) appendSelector(b []byte) []byte {
 	return w.place.after.append(b, `,"after_chars":`)
 }
 
-// append appends the number behind its name; nothing when there is none.
+// append appends the number after its name; nothing when it was not given.
 func (g given) append(b []byte, name string) []byte {
 	if !g.ok {
 		return b
@@ -132,21 +132,21 @@ func (g given) append(b []byte, name string) []byte {
 	return strconv.AppendInt(append(b, name...), int64(g.n), 10)
 }
 
-// URI is the window as a resource (MS-54).
+// URI returns the resource of the window (MS-54).
 func (w window) URI() string {
-	var room [512]byte
-	return string(w.appendURI(room[:0]))
+	var buf [512]byte
+	return string(w.appendURI(buf[:0]))
 }
 
 func (w *window) appendURI(b []byte) []byte {
-	var room [512]byte
-	payload := appendIdentity(append(room[:0], `{"v":1,"kind":"field-window"`...), w.record.Handle)
+	var buf [512]byte
+	payload := appendIdentity(append(buf[:0], `{"v":1,"kind":"field-window"`...), w.record.Handle)
 	payload = appendMember(payload, "field_path", w.field)
 	return appendURI(b, windowURI, append(w.appendSelector(payload), '}'))
 }
 
-// args are the arguments of read_record_field for the window. A handle that cannot
-// carry the connection gives way to its parts (MS-68).
+// args returns the arguments of read_record_field for the window. When the handle cannot
+// contain the connection, they name the record by its parts (MS-68).
 func (w window) args() []byte { return w.appendArgs(nil) }
 
 func (w *window) appendArgs(b []byte) []byte {
@@ -168,14 +168,13 @@ func (w *window) appendArgs(b []byte) []byte {
 // AppendCall appends the call that reads the window.
 func (w *window) AppendCall(b []byte) []byte { return w.appendArgs(append(b, "read_record_field "...)) }
 
-// appendRest appends the arguments but for those that name the record, as an object:
-// for where id and connection_id stand beside them.
+// appendRest appends the arguments without those that name the record, as an object.
 func (w *window) appendRest(b []byte) []byte {
 	b = quote.AppendID(append(b, `{"field_path":`...), w.field)
 	return append(w.appendSelector(b), '}')
 }
 
-// query is the request for the window (MS-172).
+// query returns the query string for the window (MS-172).
 func (w window) query() rsclient.Query {
 	var q rsclient.Query
 	q.Set("field", w.field)
@@ -195,23 +194,23 @@ func (w window) query() rsclient.Query {
 
 // piece is a window as the resource server cut it.
 type piece struct {
-	*rsclient.Answer // which it is a part of
+	*rsclient.Answer
 	rsclient.Window
-	asked  window // with the identity that the answer has
+	asked  window // with the identity of the answer
 	limit  int
-	asJSON bool // it is of the field's JSON text
+	asJSON bool // a window of the field's JSON text
 
-	files    []file // that it is of, or that are all that there is to say
-	nextByte int    // of a file: where Next is in it; 0: not known
-	broken   bool   // of a file: bytes in it are no characters
+	files    []file // the file of the window; without a window, all files of the field
+	nextByte int    // of a file: the byte at Next; 0: unknown
+	broken   bool   // of a file: it has bytes that are not UTF-8
 }
 
 // isWindow reports that there is text to show.
 func (p *piece) isWindow() bool { return p.Raw != nil }
 
-// readWindow reads a piece of a field. It is cut by the resource server: nothing
-// here reads a record and slices it (BOUND-1). A field that refers to files is read in
-// the file; any other that is no text is read as its JSON text.
+// readWindow reads a piece of a field. The resource server cuts it: the adapter never reads
+// a whole record for it (BOUND-1). For a field that refers to files it reads the file; any
+// other field that is not text it reads as JSON.
 func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
 	p, err := s.readField(ctx, w, false)
 	if isUnknown(err) {
@@ -240,7 +239,7 @@ func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
 	return s.readField(ctx, w, true)
 }
 
-// whole is the JSON text of a field that was read whole; nil of one that was not.
+// whole returns the JSON text of a field if the piece has all of it, else nil.
 func (p *piece) whole() []byte {
 	if !p.Complete {
 		return nil
@@ -284,7 +283,7 @@ func wantsJSON(err error) bool {
 	return errors.As(err, &e) && e.Code == "field_not_text" && rsclient.RetryWith(e.Object) == "as"
 }
 
-// limit is the length that the window was asked for.
+// limit returns the requested length of the window.
 func (w window) limit() int {
 	if w.place.limit.ok {
 		return w.place.limit.n
@@ -292,8 +291,7 @@ func (w window) limit() int {
 	return limits.WindowDefault
 }
 
-// uri is the resource of this piece: asked for by its place, or by the words that
-// found it.
+// uri returns the resource of this piece: by its offset, or by the words that found it.
 func (p *piece) uri() string {
 	if p.asked.q != "" {
 		return p.asked.URI()
@@ -323,7 +321,7 @@ func (p *piece) neighbours() neighbours {
 	return n
 }
 
-// append appends the members of a resource that name them.
+// append appends the members of a resource that link to the neighbours.
 func (n neighbours) append(b []byte) []byte {
 	if n.next.ok {
 		b = append(n.next.appendURI(append(b, `,"next_uri":"`...)), '"')

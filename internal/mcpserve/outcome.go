@@ -61,7 +61,7 @@ func (o *Outcome) do(ctx context.Context) {
 	case m.Method == "resources/read":
 		o.read(ctx)
 	case m.Method == "tools/list":
-		o.list(mcp.ToolsList())
+		o.list(s.Surface.Registry().List())
 	case m.Method == "resources/list":
 		o.list(noResources)
 	case m.Method == "resources/templates/list":
@@ -87,7 +87,7 @@ func (o *Outcome) list(text []byte) {
 
 // call runs a tool (MS-12, MS-13).
 func (o *Outcome) call(ctx context.Context) {
-	tool := mcp.Lookup(o.message.Name)
+	tool := o.server.Surface.Registry().Lookup(o.message.Name)
 	if tool == nil {
 		o.failed = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %.60q", o.message.Name)}
 		return
@@ -179,7 +179,6 @@ func (o *Outcome) appendResult(b []byte) []byte {
 	switch {
 	case o.tool != nil:
 		b = appendToolResult(b, o.tool, o.revision != Batches)
-		o.tool.Free()
 		o.tool = nil
 		return b
 	case o.constant != nil:

@@ -61,7 +61,7 @@ func TestListsAreConstant(t *testing.T) {
 			if diff := cmp.Diff([]string{"schema", "query_records", "aggregate", "search", "fetch", "read_record_field"}, names); diff != "" {
 				t.Errorf("MS-8 the order:\n%s", diff)
 			}
-			list := mcp.ToolsList()
+			list := mcp.Tools().List()
 			checkList(t, wire.last(), string(list[1:len(list)-1]), version)
 
 			templates, err := session.ListResourceTemplates(t.Context(), nil)
@@ -111,7 +111,7 @@ func TestCallsKeepTheirBytes(t *testing.T) {
 			if got := strings.Contains(message, `"resultType":"complete"`); got != (version == eras[0]) {
 				t.Errorf("MS-3 resultType: %v", got)
 			}
-			direct := surface.Call(t.Context(), mcp.Lookup("query_records"), []byte(`{"stream":"entries"}`))
+			direct := surface.Call(t.Context(), mcp.Tools().Lookup("query_records"), []byte(`{"stream":"entries"}`))
 			if text := res.Content[0].(*sdk.TextContent).Text; text != direct.Content[0].Text {
 				t.Errorf("the text is %q, want %q", text, direct.Content[0].Text)
 			}

@@ -212,7 +212,7 @@ func at(t testing.TB, body []byte, path string) any {
 
 func tool(p *pkgreader.Package, name, args string) *mcp.Result {
 	s := &mcp.Surface{RS: p, Log: slog.New(slog.DiscardHandler)}
-	return s.Call(context.Background(), mcp.Lookup(name), []byte(args))
+	return s.Call(context.Background(), mcp.Tools().Lookup(name), []byte(args))
 }
 
 // ids are the handles of the results of a search.

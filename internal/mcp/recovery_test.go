@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What an error offers is a call that its tool takes, by names that the tool knows.
+// TestErrorsLeadOn: an error offers a call that its tool accepts, by the names of its
+// arguments.
 func TestErrorsLeadOn(t *testing.T) {
 	const (
 		recordPath = "/v1/streams/items/records/x"
@@ -134,7 +135,7 @@ func TestErrorsLeadOn(t *testing.T) {
 	})
 }
 
-// A legacy id is read where the connection beside it says.
+// TestWindowBesideConnection: a legacy id is read on the connection that is passed beside it.
 func TestWindowBesideConnection(t *testing.T) {
 	t.Run("MS-171 a handle without connection takes one beside it", func(t *testing.T) {
 		d := newDrawer(t, wholeCabinet, filed("x", `"body":"Left"`))
