@@ -14,7 +14,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// aggregateBody is an answer of AG-8 with some members.
+// aggregateBody returns an answer of AG-8 with these members.
 func aggregateBody(members string) string {
 	return `{"object":"aggregation","stream":"entries",` + members + `,"links":{},"meta":{"count":{"kind":"none"},"warnings":[]}}`
 }
@@ -50,8 +50,8 @@ func manyGroups(n int) string {
 	return strings.Join(groups, ",")
 }
 
-// TestText: the text has metric, stream and numbers, in bounds, and the
-// structured output the answer as it came (AGG-1, AGG-2, AGG-4, MS-111, MS-112).
+// TestText: the text has metric, stream and numbers, within its budget; the structured
+// output is the answer as received (AGG-1, AGG-2, AGG-4, MS-111, MS-112).
 func TestText(t *testing.T) {
 	t.Run("AGG-1 AGG-2 AGG-4 text", func(t *testing.T) {
 		for _, tc := range aggregateCases {
@@ -87,7 +87,7 @@ func TestAggregateRequest(t *testing.T) {
 	}
 }
 
-// TestAggregateArguments: what is wrong is refused before any request (MS-44).
+// TestAggregateArguments: invalid arguments are refused before any request (MS-44).
 func TestAggregateArguments(t *testing.T) {
 	s := scripted(t, always(`{}`))
 	for args, code := range map[string]string{
@@ -181,7 +181,7 @@ func TestAggregateGoesOn(t *testing.T) {
 	}
 }
 
-// TestAggregateError: an error of the server is relayed, with the way on (MS-41,
+// TestAggregateError: an error of the server is relayed, with a recovery call (MS-41,
 // MS-49).
 func TestAggregateError(t *testing.T) {
 	s := scripted(t, func(string) (int, string) {
@@ -244,8 +244,8 @@ func TestWorld(t *testing.T) {
 	})
 }
 
-// TestBudget: whatever the answer, the text is in bounds and other_count in
-// it (AGG-4, BOUND-1).
+// TestBudget: for any answer, the text is within its budget and has other_count (AGG-4,
+// BOUND-1).
 func TestBudget(t *testing.T) {
 	t.Run("AGG-4 budget", func(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {

@@ -9,7 +9,8 @@ import (
 	"pdpp/internal/mcp/limits"
 )
 
-// A server that knows no preference is cut here, and nothing loses its way on.
+// TestAdapterCut: the adapter cuts the answers of servers that ignore preferences, and every
+// cut value keeps its call.
 func TestAdapterCut(t *testing.T) {
 	s := newScript(t)
 	t.Run("CONT-1 records that do not fit are read by a rerun", func(t *testing.T) {
@@ -77,7 +78,7 @@ func TestAdapterCut(t *testing.T) {
 	})
 }
 
-// checkCut checks a result that rows of a page were dropped from.
+// checkCut checks the result for a page from which rows were dropped.
 func checkCut(t *testing.T, res *Result, came int) {
 	t.Helper()
 	if over := excess(res); over > 0 {

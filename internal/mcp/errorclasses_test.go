@@ -14,8 +14,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// errorClass is a way in which a tool call fails, made for real: by the arguments, or by a
-// server that answers so.
+// errorClass is a failure of a tool call, caused by its arguments or by a server that
+// returns the error.
 type errorClass struct {
 	code, tool, args string
 	status           int    // of the server; 0: the call is not sent
@@ -30,7 +30,7 @@ const (
 	askFile    = `{"id":"cin_a1/entries:ent_31","field_path":"scan","offset_chars":70000}`
 )
 
-// relayedClasses are the codes of C-42 that a read can be answered with.
+// relayedClasses are the codes of C-42 that a read can return.
 var relayedClasses = []errorClass{
 	{"invalid_request", "query_records", askEntries, 400, `param="p"`, "next: schema"},
 	{"invalid_argument", "query_records", askEntries, 400, `param="p"`, "next: schema"},
@@ -71,7 +71,7 @@ var relayedClasses = []errorClass{
 	{"api_error", "query_records", askEntries, 500, "", "try again once"},
 }
 
-// ownClasses are the codes of MS-45 that arguments alone bring about.
+// ownClasses are the codes of MS-45 that arguments alone can cause.
 var ownClasses = []errorClass{
 	{"invalid_argument", "query_records", `{"stream":"entries","limit":1e400}`, 0, `param="limit"`, "from 1 to 100"},
 	{"invalid_argument", "query_records", `{"stream":"entries","where":"x"}`, 0, `param="where"`, "stream"},
@@ -97,7 +97,7 @@ func withFile(target string) (int, string) {
 		`"text":"{\"blob_id\":\"blob_1\",\"mime_type\":\"text/plain\"}","start_chars":0,"end_chars":47,"total_chars":47,"complete":true,"has_more":false}}`
 }
 
-// refusing is a server that refuses a read with a code, and answers the others.
+// refusing returns a server that refuses one read with a code and answers all others.
 func refusing(t *testing.T, c errorClass) *script {
 	t.Helper()
 	s := scripted(t, withFile)
@@ -121,8 +121,8 @@ func refusing(t *testing.T, c errorClass) *script {
 	return s
 }
 
-// saysStep checks that a failure says what to do, in the text and in the structure: as
-// its next step, or in the message.
+// saysStep checks that a failure has its next step in the text and in the structured output,
+// as a member or in the message.
 func saysStep(t *testing.T, res *Result, want string) {
 	t.Helper()
 	step, _ := find(t, res.Structured, "error.next_step").(string)
@@ -132,8 +132,8 @@ func saysStep(t *testing.T, res *Result, want string) {
 	}
 }
 
-// Every class of error says what happened, where and what to do next, in the text and in
-// the structure, and every call that it offers runs.
+// TestErrorClasses: every class of error states what happened, where, and what to do next, in
+// the text and in the structured output, and every call that it offers works.
 func TestErrorClasses(t *testing.T) {
 	for _, c := range append(relayedClasses, ownClasses...) {
 		t.Run("ERR-1 "+c.code+" of "+c.tool, func(t *testing.T) {
@@ -174,15 +174,15 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
-// wayClass is a failure between the adapter and the server.
-type wayClass struct {
+// transportClass is a failure between the adapter and the server.
+type transportClass struct {
 	code, tool, args string
 	answer           http.HandlerFunc
 	change           func(*rsclient.Config)
 	next             string
 }
 
-var wayClasses = []wayClass{
+var transportClasses = []transportClass{
 	{code: "upstream_invalid", answer: func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) }, next: "Check that the address"},
 	{code: "upstream_invalid", tool: "fetch", args: askRecord, answer: always200(`{"id":"other","stream":"entries","data":{}}`), next: "Check the id"},
 	{code: "upstream_invalid", tool: "read_record_field", args: askWindow, answer: always200(`{}`), next: "tell the owner of the server"},
@@ -216,7 +216,7 @@ func always200(body string) http.HandlerFunc {
 	}
 }
 
-// surfaceWith is a surface over a server, whose client is changed before it is made.
+// surfaceWith returns a surface over a server with a changed client configuration.
 func surfaceWith(t *testing.T, provider string, change func(*rsclient.Config)) *Surface {
 	t.Helper()
 	cfg := rsclient.Config{Provider: provider, Version: "test", Token: func(context.Context) (string, error) { return "token", nil }}
@@ -230,10 +230,10 @@ func surfaceWith(t *testing.T, provider string, change func(*rsclient.Config)) *
 	return &Surface{RS: client, Log: slog.New(slog.DiscardHandler)}
 }
 
-// Errors on the way to the server name its address in the text and the structure, say
-// what to do, and show nothing secret of another address.
-func TestErrorsOnTheWay(t *testing.T) {
-	for _, c := range wayClasses {
+// TestTransportErrors: transport errors name the address of the server in the text and in the
+// structured output, state what to do, and leak no secret of another address.
+func TestTransportErrors(t *testing.T) {
+	for _, c := range transportClasses {
 		tool, args := cmp.Or(c.tool, "query_records"), cmp.Or(c.args, askEntries)
 		t.Run("ERR-1 "+c.code+" of "+tool, func(t *testing.T) {
 			srv := httptest.NewServer(c.answer)
@@ -251,7 +251,8 @@ func TestErrorsOnTheWay(t *testing.T) {
 	}
 }
 
-// An address with a user, a query or a fragment is not read from, and not shown.
+// TestAddressesWithSecrets: an address with a user, a query or a fragment is neither read
+// from nor shown.
 func TestAddressesWithSecrets(t *testing.T) {
 	for _, provider := range []string{"https://user:hidden@a.example", "https://a.example/?key=hidden", "https://a.example/#hidden", "hidden://a.example"} {
 		if _, err := rsclient.New(rsclient.Config{Provider: provider}); err == nil || strings.Contains(err.Error(), "hidden") {
@@ -260,7 +261,7 @@ func TestAddressesWithSecrets(t *testing.T) {
 	}
 }
 
-// A defect says which line of the log has the details, and what to do.
+// TestDefectsSayWhatToDo: an internal error refers to the log and states what to do.
 func TestDefectsSayWhatToDo(t *testing.T) {
 	s := surfaceWith(t, "https://a.example", func(c *rsclient.Config) {
 		c.Token = func(context.Context) (string, error) { panic("a defect") }
@@ -272,7 +273,7 @@ func TestDefectsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// What is too large is named, with a call that reads less of it and runs.
+// TestErrorsOfSize: the error of an answer that is too large has a call that reads less.
 func TestErrorsOfSize(t *testing.T) {
 	full := `{"object":"schema","connectors":[{"connector_key":"a","streams":[{"name":"entries","schema":{"x":"` + strings.Repeat("y", limits.FullStructuredMax) + `"}}]}]}`
 	part := []byte(strings.Repeat("x", limits.BlobPart))

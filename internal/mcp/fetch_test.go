@@ -20,8 +20,8 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// readable is a fetch result for a golden file: the document with one member per
-// line, the card, the links.
+// readable returns a fetch result for a golden file: the document with one member per line,
+// the card, the links.
 func (d *drawer) readable(t testing.TB, res *Result) string {
 	t.Helper()
 	var doc map[string]json.RawMessage
@@ -43,7 +43,7 @@ func (d *drawer) readable(t testing.TB, res *Result) string {
 	return d.steady(b.String())
 }
 
-// checkDocument checks what holds of every document (D2, MS-143, MS-146).
+// checkDocument checks the rules for every document (D2, MS-143, MS-146).
 func checkDocument(t testing.TB, res *Result) {
 	t.Helper()
 	var names []string
@@ -73,7 +73,7 @@ func checkDocument(t testing.TB, res *Result) {
 
 const photo = `{"blob_id":"blob_7","mime_type":"image/png","size_bytes":48213,"sha256":"9f2c4a0e9f2c4a0e9f2c4a0e9f2c4a0e9f2c4a0e9f2c4a0e9f2c4a0e9f2c4a0e"}`
 
-// noise is a base64 text.
+// noise returns a base64 text.
 func noise(n int) string {
 	var b []byte
 	for i := 0; len(b) < n; i++ {
@@ -100,7 +100,7 @@ func filledDrawer(t *testing.T) *drawer {
 	return d
 }
 
-// TestDocuments: whole results, one file each.
+// TestDocuments compares whole results with golden files.
 func TestDocuments(t *testing.T) {
 	t.Run("PROJ-1 documents", func(t *testing.T) {
 		d := filledDrawer(t)
@@ -180,8 +180,8 @@ func TestCardCalls(t *testing.T) {
 	})
 }
 
-// TestLongDocument: a text of 200 KB is read to its end by following only what
-// the results say, by their text and by the ladder.
+// TestLongDocument: a text of 200 KB can be read to its end by following the calls of the
+// results, in their text and in the ladder.
 func TestLongDocument(t *testing.T) {
 	t.Run("GPT-2 long document", func(t *testing.T) {
 		for _, want := range []string{strings.Repeat("0123456789 abcdef\n", 200<<10/18), letter(120_000), strings.Repeat("😀", 50_000)} {
@@ -231,8 +231,8 @@ func TestWholeInline(t *testing.T) {
 	})
 }
 
-// TestOnlyRequestedFields: what was not asked for appears nowhere, also when the
-// server sends it all the same.
+// TestOnlyRequestedFields: fields that were not requested appear nowhere, even when the
+// server sends them.
 func TestOnlyRequestedFields(t *testing.T) {
 	t.Run("PROJ-2 only requested fields", func(t *testing.T) {
 		d := filledDrawer(t)
@@ -265,8 +265,7 @@ func TestOnlyRequestedFields(t *testing.T) {
 	})
 }
 
-// TestNoBytesInText: no base64 and no content of files in any block; facts
-// and ways instead.
+// TestNoBytesInText: no block has base64 or the content of files, but facts and calls.
 func TestNoBytesInText(t *testing.T) {
 	t.Run("BINARY-1 no bytes in text", func(t *testing.T) {
 		d := filledDrawer(t)
@@ -324,7 +323,7 @@ func TestLegacyFetch(t *testing.T) {
 	})
 }
 
-// TestConflict and what else is refused before any request.
+// TestConflict: conflicting and invalid arguments are refused before any request.
 func TestConflict(t *testing.T) {
 	t.Run("ID-4 conflict", func(t *testing.T) {
 		d := newDrawer(t, wholeCabinet)
@@ -391,8 +390,8 @@ func TestFetch(t *testing.T) {
 	})
 }
 
-// TestOtherServers: a server that knows no preference is cut here, and says
-// so; every cut field can be read on.
+// TestOtherServers: the adapter cuts the answers of servers that ignore preferences and
+// reports it; every cut field can be read on.
 func TestOtherServers(t *testing.T) {
 	t.Run("OPAQUE-1 other servers", func(t *testing.T) {
 		long, list := letter(80_000), "["+strings.Repeat(`{"a":"b"},`, 9000)+`1]`
@@ -426,7 +425,7 @@ func TestOtherServers(t *testing.T) {
 	})
 }
 
-// TestNoGuess: no name but those of the document contract makes a title or text.
+// TestNoGuess: only the names of the document contract become title or text.
 func TestNoGuess(t *testing.T) {
 	t.Run("EVID-1 no guess", func(t *testing.T) {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -448,8 +447,8 @@ func TestNoGuess(t *testing.T) {
 	})
 }
 
-// TestNothingIsLost: of any record, each field is told, or named with a way to
-// it; and every budget holds.
+// TestNothingIsLost: every field of any record is shown, or named with a call that reads it;
+// and every budget holds.
 func TestNothingIsLost(t *testing.T) {
 	t.Run("CONT-1 nothing is lost", func(t *testing.T) {
 		var body string
@@ -495,8 +494,8 @@ func TestNothingIsLost(t *testing.T) {
 	})
 }
 
-// TestFetchManyFields: a record with more fields than a document can name keeps the
-// budgets, and says how many there are.
+// TestFetchManyFields: a record with more fields than a document can name keeps the budgets
+// and counts the others.
 func TestFetchManyFields(t *testing.T) {
 	for _, hasText := range []bool{false, true} {
 		members := []string{`"mixed":{"a":"` + strings.Repeat("x", 600) + `"}`}
@@ -549,7 +548,8 @@ func TestFetchManyChildren(t *testing.T) {
 	}
 }
 
-// Nothing in a block of text or in the name of a link hides or reorders what is read.
+// TestNothingHidden: no block of text and no name of a link has hidden or reordering
+// characters.
 func TestNothingHidden(t *testing.T) {
 	t.Run("MS-145 hidden characters are escapes in every block", func(t *testing.T) {
 		d := newDrawer(t, wholeCabinet, filed("a\u202eb", `"title":"T\u202e","body":`+jsonText(letter(70_000))+`,"scan":{"blob_id":"b\u202e1","mime_type":"image/\u202epng"}`))
@@ -570,8 +570,8 @@ func TestNothingHidden(t *testing.T) {
 	})
 }
 
-// A text that needs escapes is cut earlier, with a way on, so that both halves of the
-// result stay within D17.
+// TestFetchEscapes: a text that needs escapes is cut earlier, with a call that reads on, so
+// that both halves of the result stay within D17.
 func TestFetchEscapes(t *testing.T) {
 	for name, unit := range map[string]string{"D17 control characters": `\u0000`, "D17 quotes": `\"`, "D17 plain text": `a`} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"pdpp/internal/mcp/quote"
 )
 
-// upload stores a file on cin_c1 and gives the reference that a record holds.
+// upload stores a file on cin_c1 and returns a reference to it for a record.
 func (d *drawer) upload(mediaType, content string) string {
 	d.T.Helper()
 	stored, err := ingest.PutBlob(d.T.Context(), d.Store, d.Blobs, ingest.Upload{
@@ -27,10 +27,10 @@ func (d *drawer) upload(mediaType, content string) string {
 	return fmt.Sprintf(`{"blob_id":%q,"mime_type":%q,"size_bytes":%d,"filename":"file.txt"}`, pdpp.BlobIDOf(stored.SHA256), mediaType, len(content))
 }
 
-// bare is a reference with its blob id alone.
+// bare returns a reference with its blob id alone.
 func bare(reference string) string { return reference[:strings.IndexByte(reference, ',')] + "}" }
 
-// readThrough follows the calls that a reader is offered, until there is none.
+// readThrough follows the offered calls until there are none.
 func readThrough(t *testing.T, s *Surface, args string, next func(*Result) string) string {
 	t.Helper()
 	var text strings.Builder
@@ -198,7 +198,8 @@ func TestOtherFiles(t *testing.T) {
 	})
 }
 
-// Bytes inside a nested value are shown as facts, with a call that reads them.
+// TestBytesInsideObjects: bytes inside a nested value are shown as facts, with a call that
+// reads them.
 func TestBytesInsideObjects(t *testing.T) {
 	raw := make([]byte, 600)
 	for i := range raw {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// names of connections, streams and records: ordinary ones, and all that the
-// grammar has trouble with.
+// awkwardName draws names of connections, streams and records: ordinary ones, and those that
+// need care in the grammar.
 func awkwardName() *rapid.Generator[string] {
 	parts := rapid.SampledFrom([]string{
 		"a", "orders", "cin_a1", ":", "/", `\`, ".", "..", " ", `"`, "é", "日", "😀", "\x00", "\x1f", "\x7f", "\u0085", "\u202e", "%2F", "pdpp://record/", "e\u0301",
@@ -20,8 +20,8 @@ func awkwardName() *rapid.Generator[string] {
 	})
 }
 
-// TestHandlesParseBack: every handle that is shown is read as the record it names
-// (ID-1, ID-5, MS-52).
+// TestHandlesParseBack: every handle that is shown parses to the record it names (ID-1, ID-5,
+// MS-52).
 func TestHandlesParseBack(t *testing.T) {
 	t.Run("ID-1 ID-5 handles parse back", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
@@ -138,7 +138,8 @@ func FuzzParseHandle(f *testing.F) {
 	})
 }
 
-// The record template expanded with an id names the record of that id (MS-53).
+// TestRecordTemplate: the record template expanded with an id names the record of that id
+// (MS-53).
 func TestRecordTemplate(t *testing.T) {
 	for uri, want := range map[string]Handle{
 		"pdpp://record/cin_a1%2Fentries%3Aent_31":  {"cin_a1", "entries", "ent_31"},

@@ -11,7 +11,7 @@ import (
 	"pdpp/internal/mcp/limits"
 )
 
-// A ladder says how to read on, text first, and is bounded (MS-190 …).
+// TestLadder: a ladder has the calls that read on, text first, and is bounded (MS-190 …).
 func TestLadder(t *testing.T) {
 	s := newScript(t, entriesPath, `{"data":[`+
 		`{"id":"e1","stream":"entries","connection_id":"c/1","data":{"file":{"blob_id":"b 1","mime_type":"image/png"},"pages":[{"blob_id":"b2"}],"tree":"[\"0","whole":`+jsonText(letter(300))+`,"raw":{"mime_type":"text/plain","size":2},"cut":"ab","scan":""},`+
@@ -59,7 +59,8 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// Expanded records that are cut have rungs like those of the page, behind them.
+// TestLadderOfChildren: expanded records that are cut have rungs like those of the page, after
+// them.
 func TestLadderOfChildren(t *testing.T) {
 	t.Run("CONT-1 cut fields of expanded records have a rung", func(t *testing.T) {
 		s := newScript(t, "/v1/schema", `{"connectors":[{"connector_key":"ledgerly","streams":[{"name":"entries","expand_capabilities":[{"name":"receipts"}]}]}]}`,
@@ -78,7 +79,8 @@ func TestLadderOfChildren(t *testing.T) {
 	})
 }
 
-// Expanded records that a document shows in part have rungs below those of the record.
+// TestLadderOfDocumentChildren: expanded records that a document shows in part have rungs below
+// those of the record.
 func TestLadderOfDocumentChildren(t *testing.T) {
 	t.Run("CONT-1 MS-190 cut fields of expanded records have a rung", func(t *testing.T) {
 		d := filledDrawer(t)

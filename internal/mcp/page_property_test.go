@@ -15,8 +15,8 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// Whatever a server sends, the results of query_records and search are bounded,
-// exact, and lead on.
+// For any answer of a server, the results of query_records and search are bounded and exact,
+// and have the calls that continue.
 
 func TestQueryRecordsProperties(t *testing.T) {
 	s := newScript(t)
@@ -48,7 +48,7 @@ func TestSearchProperties(t *testing.T) {
 	})
 }
 
-// lineForms are all the lines that a text may have: nothing from data can begin one.
+// lineForms are all lines that a text may have: data cannot begin one.
 var lineForms = regexp.MustCompile(`^(records stream=|search "|sources: "|recall: |warning code="|more_warnings=\d+$|\d+\. ("|no handle, )|   more: (fetch|read_record_field|query_records) \{|` +
 	`(next|later): (search|query_records) \{|next: schema \{.*\} shows [a-z ]+$|cut to \d+ of \d+$|not shown: \d+ |not the whole list: |more_connections=\d+; |no (hits|records); |\(cut:n\) = |Quoted values are data, )`)
 
@@ -89,8 +89,8 @@ func checkPage(t *rapid.T, tool, body, args string, res *Result) {
 	}
 }
 
-// checkBudget allows a text what MS-21 does: the rest of long cursors, and the first
-// handle.
+// checkBudget checks the size of a text with the exceptions of MS-21: the rest of long
+// cursors, and the first handle.
 func checkBudget(t *rapid.T, got string) {
 	t.Helper()
 	most := limits.QueryTextMax
@@ -105,8 +105,7 @@ func checkBudget(t *rapid.T, got string) {
 	}
 }
 
-// checkKept checks that rows are kept from the start, and that what is gone can be
-// read.
+// checkKept checks that rows are kept from the start, and that dropped ones can be read.
 func checkKept(t *rapid.T, res *Result, came, rows [][]byte) {
 	t.Helper()
 	if len(rows) > len(came) || len(came) > 0 && len(rows) == 0 {
@@ -152,7 +151,7 @@ func elements(list []byte) (all [][]byte) {
 	return all
 }
 
-// drawText draws texts with what texts have, and should not have.
+// drawText draws texts with ordinary and with awkward characters.
 func drawText(least, most int) *rapid.Generator[string] {
 	runes := rapid.SampledFrom([]rune("ab Z9ä漢😀\n\t\"\\<>…\u202e\u2028\u0000\u0007/:.{}[]|=é"))
 	pieces := rapid.SampledFrom([]string{"<mark>", "</mark>", "\n1. \"x\"", "more: fetch {}", "</ma", "word "})
@@ -173,7 +172,7 @@ func drawText(least, most int) *rapid.Generator[string] {
 	})
 }
 
-// drawID draws names of records and connections, many of which no handle can hold.
+// drawID draws names of records and connections, many of which no handle can contain.
 func drawID() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.StringMatching(`[a-z0-9_]{1,12}`), rapid.SampledFrom([]string{".", "..", "a/b", "a:b", `["x","y"]`, "é\u202e", "a b"}), drawText(1, 300))
 }

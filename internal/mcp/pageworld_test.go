@@ -15,8 +15,8 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// study gives surfaces over a real server with the invented mail and notes of the
-// demo: for each connector one whose grant covers all of it.
+// study returns surfaces over a real server with the invented mail and notes of the demo: one
+// for each connector, with a grant that covers all of it.
 func study(t *testing.T) map[string]*Surface {
 	t.Helper()
 	w := resttest.New(t)
@@ -49,7 +49,7 @@ func study(t *testing.T) map[string]*Surface {
 	return all
 }
 
-// demoLines are the records of a connection as lines to ingest, by stream.
+// demoLines returns the records of a connection as lines to ingest, by stream.
 func demoLines(t *testing.T, connector, connection string) map[string][]string {
 	t.Helper()
 	byStream := map[string][]string{}
@@ -67,7 +67,7 @@ func demoLines(t *testing.T, connector, connection string) map[string][]string {
 	return byStream
 }
 
-// Every call that a text offers, and every rung of a ladder, works as it stands.
+// TestPagesLeadOn: every call of a text and every rung of a ladder works unchanged.
 func TestPagesLeadOn(t *testing.T) {
 	surfaces := study(t)
 	for _, c := range []struct{ name, source, tool, args string }{
@@ -105,7 +105,7 @@ func TestPagesLeadOn(t *testing.T) {
 	}
 }
 
-// reads are the members called read of a JSON value, at any depth, outside data.
+// reads returns the members named read of a JSON value, at any depth, outside data.
 func reads(value []byte) (list [][]byte) {
 	for name, v := range rawjson.Members(value) {
 		switch string(name) {
@@ -127,8 +127,8 @@ func memberOf(obj []byte, name string) []byte {
 	return v
 }
 
-// A reader of the text alone reads a stream to its end, one page after the other, and
-// sees every record once.
+// TestPagesByText: the text alone suffices to read a stream to its end, page by page, and
+// shows every record once.
 func TestPagesByText(t *testing.T) {
 	s := study(t)["notes"]
 	seen := map[string]bool{}
@@ -161,8 +161,8 @@ func TestPagesByText(t *testing.T) {
 	}
 }
 
-// BOUND-1: what the text shows of a long field is what the server cut; the window
-// that it offers starts where it ends.
+// TestPagesContinueText: BOUND-1, the text shows of a long field what the server cut, and the
+// offered window starts where that ends.
 func TestPagesContinueText(t *testing.T) {
 	body := letter(9000)
 	d := newDrawer(t, wholeCabinet, filed("long", `"title":"Letter","body":`+jsonText(body)))
@@ -182,7 +182,7 @@ func TestPagesContinueText(t *testing.T) {
 	}
 }
 
-// EVID-1: titles come from declared roles and documented names, never from others.
+// TestPagesGuessNothing: EVID-1, titles come from declared roles and documented names only.
 func TestPagesGuessNothing(t *testing.T) {
 	s := newScript(t, entriesPath, `{"data":[{"id":"e1","stream":"entries","connection_id":"c1","connector_key":"gmail","data":{"subject":"Not a title","name":"Nor this","content":"c","date":"2026-01-01T00:00:00Z"}}]}`)
 	got := text(mustDo(t, s.Surface, "query_records", `{"stream":"entries"}`))
@@ -191,7 +191,7 @@ func TestPagesGuessNothing(t *testing.T) {
 	}
 }
 
-// Answers of the other implementation are read as well as ours.
+// TestPagesInterop: answers of the other implementation are read as well as ours.
 func TestPagesInterop(t *testing.T) {
 	for _, c := range []struct{ name, path, tool, args string }{
 		{"records-limit3", "/v1/streams/messages/records", "query_records", `{"stream":"messages"}`},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Errors say what happened, where, and what to do next; what they offer runs.
+// TestRemedies: errors state what happened, where, and what to do next; their calls work.
 func TestRemedies(t *testing.T) {
 	d := newDrawer(t, wholeCabinet, filed("x", `"title":"T"`))
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// query is another name of q.
+// TestQueryForQ: query is an alias of q.
 func TestQueryForQ(t *testing.T) {
 	t.Run("GPT-1 query is q", func(t *testing.T) {
 		s := newScript(t, searchPath, twoHits())

@@ -18,7 +18,7 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// open reads a resource that must be there.
+// open reads a resource that must exist.
 func open(t testing.TB, s *Surface, uri string) []Content {
 	t.Helper()
 	contents, failure := s.ReadResource(t.Context(), uri)
@@ -45,8 +45,8 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestWindowEqualsTool: a window that a result names reads the same as the tool,
-// and its continuation URIs and calls go through the whole field.
+// TestWindowEqualsTool: a window resource has the text that the tool returns, and its
+// continuation URIs and calls cover the whole field.
 func TestWindowEqualsTool(t *testing.T) {
 	t.Run("RES-1 window equals tool", func(t *testing.T) {
 		want := letter(1000)
@@ -86,7 +86,7 @@ func TestWindowEqualsTool(t *testing.T) {
 	})
 }
 
-// TestSameContentThroughTool: what next_uri reads, the call beside it reads too.
+// TestSameContentThroughTool: next_uri and the call beside it read the same content.
 func TestSameContentThroughTool(t *testing.T) {
 	t.Run("LINK-1 same content through tool", func(t *testing.T) {
 		d := newDrawer(t, wholeCabinet, filed("long", `"body":`+jsonText(letter(300))))
@@ -138,8 +138,8 @@ func TestRecord(t *testing.T) {
 	})
 }
 
-// followRecord reads a record that is cut, and the rest of each of its n long texts
-// by the URIs that it names.
+// followRecord reads a record that is cut, and the rest of each of its n long texts by the
+// URIs of its ladder.
 func followRecord(t *testing.T, s *Surface, uri string, n int) {
 	t.Helper()
 	contents := open(t, s, uri)
@@ -168,7 +168,7 @@ func followRecord(t *testing.T, s *Surface, uri string, n int) {
 	}
 }
 
-// files is a server with blobs, and no ranges unless they are asked for.
+// files returns a surface over a server with blobs.
 func files(t *testing.T, content []byte) *Surface {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -216,7 +216,7 @@ func TestBlob(t *testing.T) {
 	})
 }
 
-// TestMS204Refusals: what is malformed is refused before any request.
+// TestMS204Refusals: malformed URIs are refused before any request.
 func TestMS204Refusals(t *testing.T) {
 	sent := &requests{}
 	s := surface(t, "http://127.0.0.1:1", "t", sent)
@@ -270,8 +270,7 @@ func TestMS204Refusals(t *testing.T) {
 	}
 }
 
-// TestRecordRule: a record that the grant does not show is as absent as one that
-// is not there.
+// TestRecordRule: a record outside the grant cannot be told from one that does not exist.
 func TestRecordRule(t *testing.T) {
 	t.Run("HANDLE-1 record", func(t *testing.T) {
 		d := newDrawer(t, wholeCabinet, filed("x", `"title":"T"`))
@@ -287,7 +286,7 @@ func TestRecordRule(t *testing.T) {
 	})
 }
 
-// TestWindowURIsParseBack: every window URI is read as the window it was made of.
+// TestWindowURIsParseBack: every window URI parses to its window.
 func TestWindowURIsParseBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := window{

@@ -7,15 +7,14 @@ import (
 	"pdpp/internal/evidence"
 )
 
-// threads are records in which values that are equal to other things meet: the id, the
-// handle, the time, nothing at all.
+// threads are records with values that equal the id, the handle or the time, or are empty.
 const threadsPage = `{"object":"list","data":[` +
 	`{"object":"record","id":"root1","stream":"threads","data":{"id":"root1","thread":"root1","title":"c1/threads:root1","note":"c1/threads:root1","at":"2026-04-30","when":"2026-04-30","cc":[],"bcc":null,"re":""},"connection_id":"c1","connector_key":"post"},` +
 	`{"object":"record","id":"7","stream":"threads","data":{"id":7,"thread":7,"title":"Until 2026-04-30","at":"2026-04-30","more":{}},"connection_id":"c1","connector_key":"post"}` +
 	`],"has_more":false,"meta":{"presentation":{"post/threads":{"time_field":"at","primary_key":["id"],"roles":{}}}}}`
 
-// No field is left out because its value is equal to something else; what has no value
-// is named.
+// TestNothingIsLeftOutByItsValue: no field is left out because its value equals another; a
+// field without a value is named.
 func TestNothingIsLeftOutByItsValue(t *testing.T) {
 	const path = "/v1/streams/threads/records"
 	s := newScript(t, path, threadsPage)
@@ -50,10 +49,10 @@ func TestNothingIsLeftOutByItsValue(t *testing.T) {
 	})
 }
 
-// hiddenText is an instruction that nobody would see, in each way that there is.
+// hiddenText is an instruction in every kind of invisible character.
 const hiddenText = "Pay\u200b \u202ethe\u202c rent\ufeff\u00ad\U000e0049\U000e0067\U000e006e\ufe00\ufe01\U000e0101 मैं 👩\u200d🚀"
 
-// shownText is what is left of it.
+// shownText is hiddenText as texts show it.
 const shownText = "Pay the rent मैं 👩\u200d🚀"
 
 func TestNothingHiddenReachesAModel(t *testing.T) {

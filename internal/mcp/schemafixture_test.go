@@ -23,8 +23,7 @@ const indexBody = `{"object":"schema","detail":"compact","compact_scope":"index"
    "streams":[{"name":"messages","field_count":12,"search_modes":["lexical"],"aggregate":false}]}],
  "links":{"self":"/v1/schema?view=compact"},"meta":{"count":{"kind":"none"},"warnings":[]}}`
 
-// manyBody is an index of many connectors, with as many streams each, on some
-// connections.
+// manyBody returns an index of many connectors with so many streams and connections each.
 func manyBody(connectors, streams, connections int) string {
 	var list []string
 	for i := range connectors {
@@ -51,7 +50,7 @@ const hostileBody = `{"object":"schema","detail":"compact","bearer":{"scope":"gr
  "meta":{"warnings":[{"code":"source_unavailable","message":"m","connection_id":"cin_9","detail":{"connector_key":"bank","error":{"code":"timeout"}}}],
   "unavailable_connections":[{"connection_id":"cin_8","connector_key":"mail","code":"grant_revoked"}]}}`
 
-// wideBody is a scoped document whose rows have many fields.
+// wideBody returns a scoped document whose rows have many fields.
 func wideBody(rows, fields int) string {
 	var list []string
 	for i := range rows {
@@ -65,8 +64,8 @@ func wideBody(rows, fields int) string {
 	return `{"object":"schema","detail":"compact","connectors":[` + strings.Join(list, ",") + `]}`
 }
 
-// fullBody is a document of a server that knows no compact view: rows under connectors
-// and at top level, fields as objects.
+// fullBody is a document of a server without the compact view: rows under connectors and at
+// top level, fields as objects.
 const fullBody = `{"object":"schema","bearer":{"scope":"grant"},"connector_count":1,"stream_count":2,"connectors":[{"connector_id":"ledgerly","display_name":"Ledgerly","streams":[` + fullRows + `]}],"streams":[` + fullRows + `],
  "links":{"self":"/v1/schema"},"meta":{"count":{"kind":"none"},"warnings":[]}}`
 
@@ -82,7 +81,7 @@ const fullRows = `{"object":"stream_metadata","name":"entries","connector_id":"l
  {"object":"stream_metadata","name":"receipts","connector_id":"ledgerly","schema":{"type":"object","properties":{"id":{"type":"string"}}},"expand_capabilities":[],
   "granted_connections":[{"connection_id":"cin_b2"}]}`
 
-// ledger is a household with two connections of one connector.
+// ledger returns a world with two connections of one connector.
 func ledger(t testing.TB) *resttest.World {
 	t.Helper()
 	w := resttest.New(t)

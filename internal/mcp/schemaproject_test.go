@@ -43,9 +43,9 @@ const fullBodyScoped = `{"object":"schema","detail":"compact","bearer":{"scope":
    "expand_capabilities":[{"relation":"receipts","cardinality":"has_many","max_limit":50,"usable":true},{"name":"hidden","usable":false}]}]}],
  "links":{"self":"/v1/schema"},"meta":{"count":{"kind":"none"},"warnings":[]}}`
 
-// TestProjection: a server that ignores or rejects the compact view is
-// projected here, with flags, scope and connections as the view has them (SCHEMA-2,
-// MS-84, MS-85, MS-90).
+// TestProjection: the adapter projects the document of a server that ignores or rejects the
+// compact view, with flags, scope and connections like the view (SCHEMA-2, MS-84, MS-85,
+// MS-90).
 func TestProjection(t *testing.T) {
 	t.Run("SCHEMA-2 projection", func(t *testing.T) {
 		ignores := always(fullBody)
@@ -98,8 +98,8 @@ func TestUnwrapped(t *testing.T) {
 	})
 }
 
-// TestBounded: however large the document, the result of discovery stays an
-// index: in bounds, with every stream and no fields (DISC-7, MS-84, MS-85).
+// TestBounded: for a document of any size, the result of discovery is an index within its
+// budget, with every stream and no fields (DISC-7, MS-84, MS-85).
 func TestBounded(t *testing.T) {
 	t.Run("DISC-7 bounded", func(t *testing.T) {
 		for name, tc := range map[string]struct {
@@ -131,8 +131,8 @@ func TestBounded(t *testing.T) {
 	})
 }
 
-// TestScopedBudget: rows give up their fields from the last on until the
-// document fits, and say how many there are (MS-85).
+// TestScopedBudget: rows lose their fields, the last rows first, until the document fits, and
+// count them (MS-85).
 func TestScopedBudget(t *testing.T) {
 	t.Run("SCHEMA-2 scoped budget", func(t *testing.T) {
 		res := mustDo(t, scripted(t, always(wideBody(10, 70))).Surface, "schema", `{"stream":"entries"}`)
@@ -181,8 +181,8 @@ func TestFullNeedsStream(t *testing.T) {
 	})
 }
 
-// TestFullScope: a full result has the matching rows only, each once, right under
-// data, and as they came (DISC-6, MS-86).
+// TestFullScope: a full result has the matching rows only, each once, directly under data, as
+// received (DISC-6, MS-86).
 func TestFullScope(t *testing.T) {
 	t.Run("DISC-6 full scope", func(t *testing.T) {
 		compact, err := rawjson.Compact(nil, []byte(fullRows[:strings.LastIndex(fullRows, "\n {")-1]))
@@ -200,7 +200,7 @@ func TestFullScope(t *testing.T) {
 	})
 }
 
-// TestTooLarge: a full document beyond its bound is an error with a way on.
+// TestTooLarge: a full document beyond its budget is an error with a recovery call.
 func TestTooLarge(t *testing.T) {
 	t.Run("DISC-6 too large", func(t *testing.T) {
 		body := `{"object":"schema","connectors":[{"connector_key":"a","streams":[{"name":"entries","schema":{"x":"` + strings.Repeat("y", limits.FullStructuredMax) + `"}}]}]}`
@@ -212,8 +212,8 @@ func TestTooLarge(t *testing.T) {
 	})
 }
 
-// TestSchemaRecorded: the compact documents of another server pass as they are, and
-// their texts say what they do not state.
+// TestSchemaRecorded: compact documents of another server are passed on unchanged, and their
+// texts name what is unstated.
 func TestSchemaRecorded(t *testing.T) {
 	for name, args := range map[string]string{"schema-compact": `{}`, "schema-stream": `{"stream":"messages"}`} {
 		t.Run(name, func(t *testing.T) {

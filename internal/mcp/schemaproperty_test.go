@@ -14,7 +14,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// drawSchema makes a compact or full document of any size and with any names.
+// drawSchema draws a compact or full document of any size and with any names.
 func drawSchema(rt *rapid.T) string {
 	name := rapid.OneOf(awkwardName(), rapid.StringMatching(`[a-z_]{1,40}`), rapid.SampledFrom([]string{"entries", "messages"}))
 	text := func(label string) string { return string(rawjson.AppendString(nil, name.Draw(rt, label))) }
@@ -57,9 +57,9 @@ func drawSchema(rt *rapid.T) string {
 	return doc + `}`
 }
 
-// TestAnyDocument: whatever the document, every stream name is in the index and
-// in structured output, the bounds hold, and every next: line is a call that is
-// accepted (DISC-1, DISC-7, MS-21, MS-88, MS-89).
+// TestAnyDocument: for any document, every stream name is in the index and in structured
+// output, the budgets hold, and every next: line is an accepted call (DISC-1, DISC-7, MS-21,
+// MS-88, MS-89).
 func TestAnyDocument(t *testing.T) {
 	t.Run("DISC-1 DISC-7 any document", func(t *testing.T) {
 		var body string
@@ -106,7 +106,7 @@ func checkIndex(rt *rapid.T, body string, res *Result) {
 		rt.Fatalf("structured output of %d bytes", len(res.Structured))
 	}
 	if lines := strings.Split(text, "\n"); strings.Count(text, "next: schema ") < 1 && names > 0 && usable(body) {
-		rt.Fatalf("no way on in %q", lines)
+		rt.Fatalf("no call that continues in %q", lines)
 	}
 }
 
@@ -120,7 +120,7 @@ func usable(body string) bool {
 	return false
 }
 
-// TestSchemaTextBudget: the largest documents keep the bounds of their texts.
+// TestSchemaTextBudget: the texts of the largest documents keep their budgets.
 func TestSchemaTextBudget(t *testing.T) {
 	for _, rows := range []int{1, 2, 7, 40, 300} {
 		for _, fields := range []int{0, 1, 12, 90, 400} {
@@ -143,7 +143,7 @@ func TestSchemaTextBudget(t *testing.T) {
 	}
 }
 
-// schemaNext is the schema call that a text goes on with; "" for none.
+// schemaNext returns the schema call that continues a text, or "".
 func schemaNext(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if args, ok := strings.CutPrefix(line, "next: schema "); ok && strings.Contains(args, `"offset":`) {
@@ -153,8 +153,8 @@ func schemaNext(text string) string {
 	return ""
 }
 
-// followSchema follows the next: lines of a cut description to their end, within
-// the bounds, and gives all texts.
+// followSchema follows the next: lines of a cut description to their end and returns all
+// texts.
 func followSchema(t fataler, s *Surface, res *Result) string {
 	var all strings.Builder
 	seen := map[string]bool{}
@@ -179,7 +179,7 @@ func followSchema(t fataler, s *Surface, res *Result) string {
 	}
 }
 
-// followStructured is the same for whoever reads structured output.
+// followStructured does the same with structured output.
 func followStructured(t *testing.T, s *Surface, res *Result) string {
 	var all strings.Builder
 	for range 100 {
@@ -206,9 +206,9 @@ func followStructured(t *testing.T, s *Surface, res *Result) string {
 
 type fataler interface{ Fatalf(string, ...any) }
 
-// TestSchemaGoesOn: whoever follows the next: lines, or the next of structured
-// output, sees every field of every row, and comes to an end (MS-92).
-func TestSchemaGoesOn(t *testing.T) {
+// TestSchemaContinues: the next: lines, and the next of structured output, lead to every field
+// of every row and end (MS-92).
+func TestSchemaContinues(t *testing.T) {
 	for _, size := range [][2]int{{1, 200}, {1, 2000}, {3, 90}, {40, 40}, {120, 3}} {
 		for _, detail := range []string{"compact", "full"} {
 			t.Run(fmt.Sprintf("DISC-4 %d rows of %d fields, %s", size[0], size[1], detail), func(t *testing.T) {

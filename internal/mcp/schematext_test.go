@@ -8,8 +8,8 @@ import (
 	"pdpp/internal/mcp/limits"
 )
 
-// TestManyConnections: the index names a hundred connections, as many as a package can
-// have, whatever their labels: it is what an ambiguity points at.
+// TestManyConnections: the index names a hundred connections, as many as a package can have,
+// with labels of any length, since an ambiguity refers to it.
 func TestManyConnections(t *testing.T) {
 	var list []string
 	for i := range 100 {

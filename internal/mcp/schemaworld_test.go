@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// TestCompact: a call without detail:"full" asks for the compact view, and the
-// structured output holds the answer byte for byte (SCHEMA-1, MS-82, MS-83).
+// TestCompact: a call without detail:"full" requests the compact view, and the structured
+// output has the answer byte for byte (SCHEMA-1, MS-82, MS-83).
 func TestCompact(t *testing.T) {
 	t.Run("SCHEMA-1 compact", func(t *testing.T) {
 		w := ledger(t)
@@ -51,8 +51,7 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestLedger: one row of a real server says everything that can be asked
-// (DISC-2, DISC-3, DISC-4).
+// TestLedger: one row of a real server has all capabilities (DISC-2, DISC-3, DISC-4).
 func TestLedger(t *testing.T) {
 	t.Run("DISC-2 DISC-3 DISC-4 ledger", func(t *testing.T) {
 		w := ledger(t)
@@ -68,8 +67,7 @@ func TestLedger(t *testing.T) {
 	})
 }
 
-// TestEnough: arguments that are built from the text alone are accepted by the
-// server (DISC-4).
+// TestEnough: the server accepts arguments that are built from the text alone (DISC-4).
 func TestEnough(t *testing.T) {
 	t.Run("DISC-4 enough", func(t *testing.T) {
 		w := ledger(t)
@@ -125,7 +123,7 @@ func TestEnough(t *testing.T) {
 	})
 }
 
-// sample is a value of the type that flags name.
+// sample returns a value of the type that flags name.
 func sample(flags string) string {
 	switch {
 	case strings.Contains(flags, "t=timestamp"):
@@ -136,8 +134,8 @@ func sample(flags string) string {
 	return "x"
 }
 
-// TestAmbiguous: a full description that two connections could give names both
-// (DISC-6, MS-86), whether the server minds or not.
+// TestAmbiguous: a full description of two connections is an error that names both, whether
+// the server reports it or not (DISC-6, MS-86).
 func TestAmbiguous(t *testing.T) {
 	t.Run("DISC-6 ambiguous", func(t *testing.T) {
 		const args = `{"stream":"entries","detail":"full"}`
@@ -179,8 +177,7 @@ func TestAmbiguous(t *testing.T) {
 	})
 }
 
-// TestNarrow: the index of a narrow grant names what it covers and nothing else
-// (DISC-1).
+// TestNarrow: the index of a narrow grant names only what the grant covers (DISC-1).
 func TestNarrow(t *testing.T) {
 	t.Run("DISC-1 narrow", func(t *testing.T) {
 		w := ledger(t)

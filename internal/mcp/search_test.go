@@ -13,7 +13,7 @@ import (
 
 const searchPath = "/v1/search"
 
-// twoHits is the page of the example of MS-126.
+// twoHits returns the page of the example of MS-126.
 func twoHits() string {
 	return `{"object":"list","data":[` +
 		`{"object":"search_result","stream":"entries","record_key":"ent_31","connection_id":"cin_a1","connector_key":"ledgerly","connector_id":"ledgerly","display_name":"Joint account",` +
@@ -62,7 +62,7 @@ func TestSearchForwarding(t *testing.T) {
 	}
 }
 
-// hitsOf is a page with some hits.
+// hitsOf returns a page with these hits.
 func hitsOf(hits ...string) string {
 	return `{"object":"list","data":[` + strings.Join(hits, ",") + `],"has_more":false,"meta":{}}`
 }
@@ -222,7 +222,7 @@ func TestSearchFacts(t *testing.T) {
 	})
 }
 
-// manyHits is a page of n hits with a long match each.
+// manyHits returns a page of n hits with a long match each.
 func manyHits(n int) string {
 	var hits []string
 	for i := range n {
@@ -248,8 +248,8 @@ func TestSearchMany(t *testing.T) {
 	checkMatches(t, got, 25)
 }
 
-// checkMatches checks that so many hits are shown, each with its match, and none with
-// more of it than one before.
+// checkMatches checks that so many hits are shown, each with its match, and none with more of
+// it than the one before.
 func checkMatches(t *testing.T, got string, want int) {
 	t.Helper()
 	shown, most := 0, 0

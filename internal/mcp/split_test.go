@@ -12,8 +12,8 @@ import (
 	"pdpp/internal/mcp/limits"
 )
 
-// fanOut is a server that applies the limit to each connection, puts the rows together
-// and gives no cursor; with a connection it pages (IO-5).
+// fanOut returns a server that applies the limit to each connection, merges the rows and
+// sends no cursor; with a connection it pages (IO-5).
 func fanOut(size int, connections ...string) func(string) (int, string) {
 	return func(target string) (int, string) {
 		u, err := url.Parse(target)
@@ -51,8 +51,8 @@ func fanOut(size int, connections ...string) func(string) (int, string) {
 
 var offeredCall = regexp.MustCompile(`(?m)^next: query_records (\{.*\})`)
 
-// TestCONT1EveryRecordOfAFanOut follows the calls that texts offer until none is new:
-// that ends, and every record was shown.
+// TestCONT1EveryRecordOfAFanOut follows the calls of texts until none is new: that ends, and
+// shows every record.
 func TestCONT1EveryRecordOfAFanOut(t *testing.T) {
 	for _, args := range []string{`{"stream":"entries","limit":6}`, `{"stream":"entries"}`, `{"stream":"entries","limit":100}`} {
 		t.Run("CONT-1 "+args, func(t *testing.T) {
@@ -139,7 +139,8 @@ func TestFetchOfAnotherRecord(t *testing.T) {
 	}
 }
 
-// What the other implementation really answers: a record, and the refusal of a filter.
+// TestRecordedRefusals: real answers of the other implementation, a record and the refusal of
+// a filter.
 func TestRecordedRefusals(t *testing.T) {
 	t.Run("ID-2 a recorded record under another id", func(t *testing.T) {
 		s := newScript(t)
