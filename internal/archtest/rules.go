@@ -20,6 +20,7 @@ var pure = []string{
 // edges know the outside world: commands, the network, the terminal.
 var edges = []string{
 	"pdpp/cmd/...",
+	"pdpp/internal/auth/...",
 	"pdpp/internal/bench/...",
 	"pdpp/internal/cli/...",
 	"pdpp/internal/demo/...",
@@ -103,6 +104,14 @@ var Rules = []Rule{
 		Packages: []string{"pdpp/internal/rs/..."},
 		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/store/sqlgen/...", "pdpp/internal/store/open", "pdpp/internal/cli/..."},
 		Because:  "handlers reach data through the store contract only, so that the grant is applied in storage (REC-30) whatever the engine",
+	},
+	{
+		Name:     "authentication",
+		Packages: []string{"pdpp/internal/auth"},
+		Never: []string{
+			"pdpp/internal/rs/...", "pdpp/internal/mcp...", "pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/cli/...",
+		},
+		Because: "every resource of the server authenticates its requests in the same way; what it serves must not make a difference",
 	},
 	{
 		Name:     "tools read like clients",

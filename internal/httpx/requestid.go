@@ -108,15 +108,6 @@ func Note(ctx context.Context, attrs ...slog.Attr) {
 	}
 }
 
-// DropNotes forgets what was noted.
-func DropNotes(ctx context.Context) {
-	if st := stateOf(ctx); st != nil {
-		st.mu.Lock()
-		st.notes = nil
-		st.mu.Unlock()
-	}
-}
-
 // validRequestID is [A-Za-z0-9_.:-]{1,128}.
 func validRequestID(s string) bool {
 	if s == "" || len(s) > 128 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/auth"
 	"pdpp/internal/bufpool"
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcpserve"
@@ -21,13 +22,12 @@ import (
 )
 
 const (
-	path     = "/mcp"
-	audience = "mcp"
-	methods  = "POST, OPTIONS"
-	bodyMax  = 1 << 20 // bytes of a request (H-65)
+	path    = "/mcp"
+	methods = "POST, OPTIONS"
+	bodyMax = 1 << 20 // bytes of a request (H-65)
 )
 
-// Config is what an endpoint is made of.
+// Config configures an endpoint.
 type Config struct {
 	RS      *rs.Server
 	Edge    *httpx.Edge
@@ -46,17 +46,18 @@ type Config struct {
 	Instead func(*mcpserve.Message) http.Handler
 }
 
-// Endpoint serves /mcp. It is safe for concurrent use, and keeps nothing of a caller
-// but which members of packages failed (H-94).
+// Endpoint serves /mcp. It is safe for concurrent use. Between requests it keeps nothing
+// about a client but which members of its package failed (H-94).
 type Endpoint struct {
 	Config
+	v1         http.Handler // for reads inside the process
 	memory     *pkgreader.Memory
 	identities httpx.PerOrigin[*mcpserve.Identity]
 }
 
-// New makes the endpoint, to be served by rs.Server.Handler.
+// New returns the endpoint, to be served by rs.Server.Handler.
 func New(c Config) rs.Endpoint {
-	e := &Endpoint{Config: c, memory: new(pkgreader.Memory)}
+	e := &Endpoint{Config: c, v1: c.RS.Inside(), memory: new(pkgreader.Memory)}
 	handler := httpx.Chain(httpx.Handler(e.serve), constant, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path))
 	return rs.Endpoint{Path: path, Handler: handler}
 }
@@ -66,8 +67,7 @@ var (
 	valueVersion = []string{httpx.PDPPVersion}
 )
 
-// constant puts on every answer what all of them carry (H-64): it is kept out of
-// caches, and a preflight too tells the version.
+// constant sets the headers that all answers have, preflights too (H-64).
 func constant(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -76,31 +76,38 @@ func constant(next http.Handler) http.Handler {
 	})
 }
 
-// serve goes through the steps of H-41 from the bearer on. Whatever they come to is
-// answered only if the caller is confirmed.
+// serve does the steps of H-41 from the bearer on. The request is authenticated before
+// anything else is done with it.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	httpx.SetRoute(r.Context(), path)
-	caller, err := e.RS.Admit(r, audience)
+	id, err := e.RS.Auth.AuthenticateRequest(r, auth.MCP)
+	if err == nil && r.Method != http.MethodPost {
+		err = httpx.MethodNotAllowed(methods)(w, r)
+	}
+	if err == nil {
+		err = e.RS.Limiter.Acquire(id.Caller.Key)
+	}
 	if err != nil {
 		hangUp(w, r)
 		return err
 	}
+	defer e.RS.Limiter.Release(id.Caller.Key)
+	return e.serveMessage(w, r, id)
+}
+
+// serveMessage reads the body of an authenticated request and answers it: steps 8 to 10.
+func (e *Endpoint) serveMessage(w http.ResponseWriter, r *http.Request, id *auth.Identity) error {
 	buf := buffers.Get().(*buffer)
 	defer buf.put()
-	release, err := e.read(w, r, caller, buf)
-	var out reply
+	err := checkMedia(r.Header)
+	if err == nil {
+		err = buf.read(w, r)
+	}
 	if err != nil {
 		hangUp(w, r)
-	} else {
-		defer release()
-		out, err = e.answer(r, caller, buf)
+		return err
 	}
-	if refused := caller.Confirm(r); refused != nil {
-		hangUp(w, r)
-		w.Header().Del("Allow") // nothing shows of what would have been answered
-		httpx.DropNotes(r.Context())
-		return refused
-	}
+	out, err := e.answer(r, id, buf)
 	switch {
 	case err != nil:
 		return err
@@ -111,25 +118,8 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	return out.send(w)
 }
 
-// read is steps 7 and 8. After a nil error release is called once.
-func (e *Endpoint) read(w http.ResponseWriter, r *http.Request, caller *rs.Caller, buf *buffer) (release func(), err error) {
-	if r.Method != http.MethodPost {
-		return nil, httpx.MethodNotAllowed(methods)(w, r)
-	}
-	if release, err = caller.Limit(); err != nil {
-		return nil, err
-	}
-	if err = checkMedia(r.Header); err == nil {
-		err = buf.read(w, r)
-	}
-	if err != nil {
-		release()
-	}
-	return release, err
-}
-
-// hangUp ends the connection of a refused request with its answer. Otherwise net/http
-// would wait for the rest of the body before it sends a refusal that does not need it.
+// hangUp closes the connection of a refused request after the answer. Otherwise net/http
+// would wait for the rest of the body before it sends the answer.
 func hangUp(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor == 1 && r.ContentLength != 0 {
 		w.Header()["Connection"] = valueClose
@@ -138,13 +128,13 @@ func hangUp(w http.ResponseWriter, r *http.Request) {
 
 var valueClose = []string{"close"}
 
-// buffer is what a request needs for a while: its body, and its answer.
+// buffer holds the body and the answer of a request.
 type buffer struct {
 	body bytes.Buffer
 	text []byte // the body as compact JSON
 
 	answer []byte
-	lent   *bufpool.Buffer // that answer stands in; nil before there is one
+	pooled *bufpool.Buffer // of answer; nil before there is one
 }
 
 var (
@@ -152,19 +142,21 @@ var (
 	answers bufpool.Pool
 )
 
-// room gives the room for an answer. It is not held before: a request may wait.
-func (b *buffer) room() []byte {
-	if b.lent == nil {
-		b.lent = answers.Get()
+// start returns the empty buffer of the answer. It is taken from the pool only now: a
+// request that waits holds none.
+func (b *buffer) start() []byte {
+	if b.pooled == nil {
+		b.pooled = answers.Get()
 	}
-	return b.lent.Bytes()
+	return b.pooled.Bytes()
 }
 
+// put returns the buffers to their pools.
 func (b *buffer) put() {
-	if b.lent != nil {
-		b.lent.Put(b.answer)
+	if b.pooled != nil {
+		b.pooled.Put(b.answer)
 	}
-	b.answer, b.lent = nil, nil
+	b.answer, b.pooled = nil, nil
 	if b.body.Cap() <= bufpool.MaxKept && cap(b.text) <= bufpool.MaxKept {
 		b.body.Reset()
 		buffers.Put(b)
@@ -192,8 +184,7 @@ func (b *buffer) read(w http.ResponseWriter, r *http.Request) error {
 	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body of the request did not arrive whole, or not in time."}
 }
 
-// holdBody counts a large body, and the same as compact JSON, against the memory of
-// the server (H-69).
+// holdBody counts a large body, and its compact JSON, against the memory budget (H-69).
 func holdBody(r *http.Request) error {
 	size := int(r.ContentLength)
 	if size < 0 {
@@ -211,14 +202,14 @@ func tooLarge() error {
 
 var valueJSON = []string{"application/json"}
 
-// reply is what a request is answered with.
+// reply is the answer to a request.
 type reply struct {
 	status  int
 	body    []byte       // nil: none
-	handler http.Handler // answers in place of it
+	handler http.Handler // answers instead; nil: none
 }
 
-// accepted answers what needs no answer: notifications (H-61).
+// accepted answers notifications (H-61).
 var accepted = reply{status: http.StatusAccepted}
 
 func (out reply) send(w http.ResponseWriter) error {
@@ -234,7 +225,7 @@ func (out reply) send(w http.ResponseWriter) error {
 	return err
 }
 
-// replay is the request with its body as if it had not been read.
+// replay returns the request with its body unread.
 func replay(r *http.Request, body []byte) *http.Request {
 	out := r.Clone(r.Context())
 	out.Body = io.NopCloser(bytes.NewReader(body))

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,7 +106,7 @@ func (h *house) onFaulty() *faulty {
 	return f
 }
 
-// A store that fails says nothing about a token: it is neither good nor bad (H-44).
+// A store that fails says nothing about a token: it is neither valid nor invalid (H-44).
 func TestFailingStore(t *testing.T) {
 	h := newHouse(t)
 	_, revoked := h.Grant(memberSpecs[0])
@@ -143,21 +144,19 @@ func TestFailingStore(t *testing.T) {
 	}
 }
 
-// A store that fails under a tool makes the tool fail, and nothing worse: the token
-// stays good, and no member counts as lost (H-94).
+// A store that fails during a tool call makes the tool fail, and nothing else: the token
+// stays valid, and no member counts as lost (H-94).
 func TestFailingReads(t *testing.T) {
 	h := newHouse(t)
 	f := h.onFaulty()
 	for _, token := range []string{h.client, h.pkg} {
 		for _, step := range []string{"view", "token", "grant"} {
-			h.send(token, callOf(modern, "schema", `{}`)).OK() // the reach is known
+			h.send(token, callOf(modern, "schema", `{}`)).OK() // caches the reach
 			h.spy.watched(func(*http.Request) { f.failAt(step) })
 			a := h.send(token, callOf(modern, "query_records", `{"stream":"entries","connection_id":"cin_a1"}`))
 			switch {
-			case step == "grant" && token == h.client: // which is not read again
+			case step == "grant" && token == h.client: // its reach is cached
 				wants(t, a.OK(), map[string]any{"result.isError": nil})
-			case token == h.client: // nothing of this request could say that it is good
-				expect(t, a, 503, "temporarily_unavailable")
 			default:
 				wants(t, a.OK(), map[string]any{"result.isError": true, "result.structuredContent.http_status": 503, "result.structuredContent.error.code": "temporarily_unavailable"})
 			}
@@ -232,14 +231,10 @@ func TestDisconnect(t *testing.T) {
 	}
 }
 
-// waited waits for the end of a context.
+// waited waits for the end of a context. Without a cancellation its deadline ends it.
 func waited(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(4 * time.Second): // before any deadline of our own
-		return errors.New("nobody ended it")
-	}
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // leave sends a request, and goes away when it has begun.
@@ -284,7 +279,7 @@ func TestSlowHeaders(t *testing.T) {
 	handler := h.handler(nil, nil)
 	srv := httptest.NewUnstartedServer(handler)
 	srv.Config = httpx.NewServer(handler)
-	srv.Config.ReadHeaderTimeout = 500 * time.Millisecond // 10 s are for people
+	srv.Config.ReadHeaderTimeout = 2 * time.Second // 10 s would make the test long
 	srv.Start()
 	t.Cleanup(srv.Close)
 	h.URL = srv.URL
@@ -296,7 +291,6 @@ func TestSlowHeaders(t *testing.T) {
 				if _, err := io.WriteString(conn, drop); err != nil {
 					break
 				}
-				time.Sleep(20 * time.Millisecond)
 			}
 			if status, body := response(conn); status != 0 && status != 408 {
 				t.Errorf("a request without an end was answered: %d %s", status, body)
@@ -308,9 +302,8 @@ func TestSlowHeaders(t *testing.T) {
 	h.send(h.client, callOf(modern, "search", `{"q":"rent"}`)).OK()
 }
 
-// So are those that begin a body and do not go on. Who is refused for something else
-// may hear that, or nothing: net/http waits for the body before it sends an answer, and
-// gives up on both at the same time.
+// So are clients that begin a body and do not continue. A request that is refused for
+// another reason is answered without waiting for its body.
 func TestSlowBodies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for the deadline of a body")
@@ -320,30 +313,28 @@ func TestSlowBodies(t *testing.T) {
 	head := func(token string, length int) string {
 		return "POST /mcp HTTP/1.1\r\nHost: " + h.host() + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\nContent-Length: " + fmt.Sprint(length) + "\r\n\r\n"
 	}
-	begin := time.Now()
+	ask := func(text string, want int) {
+		conn := h.dial(t)
+		_ = conn.SetDeadline(time.Time{}) // the server ends it
+		_, _ = io.WriteString(conn, text)
+		if status, body := response(conn); status != want {
+			t.Errorf("slow body of %.300q: %d %s, want %d", text, status, body, want)
+		}
+	}
 	var slow sync.WaitGroup
-	for i, c := range []struct {
-		text   string
-		status int
-	}{
-		{head(h.client, 100) + `{"jsonrpc":`, 400}, {head(h.client, 1<<20) + "{", 400}, {head("wrong", 100) + "{", 401}, {head(h.client, 1<<20+1) + "{", 413},
-	} {
+	var ended atomic.Int32
+	for _, text := range []string{head(h.client, 100) + `{"jsonrpc":`, head(h.client, 1<<20) + "{"} {
 		slow.Go(func() {
-			conn := h.dial(t)
-			_ = conn.SetDeadline(begin.Add(50 * time.Second))
-			_, _ = io.WriteString(conn, c.text)
-			if status, body := response(conn); status != c.status {
-				t.Errorf("slow body %d: %d %s, want %d", i, status, body, c.status)
-			}
-			if took := time.Since(begin); took > 10*time.Second && c.status != 400 {
-				t.Errorf("slow body %d: refused after %s", i, took)
-			}
-			if took := time.Since(begin); took > 40*time.Second {
-				t.Errorf("slow body %d: %s", i, took)
-			}
+			ask(text, 400)
+			ended.Add(1)
 		})
 	}
+	ask(head("wrong", 100)+"{", 401)
+	ask(head(h.client, 1<<20+1)+"{", 413)
 	h.send(h.client, callOf(modern, "search", `{"q":"rent"}`)).OK()
+	if ended.Load() != 0 {
+		t.Error("a refused request was answered only after the deadline of a body")
+	}
 	slow.Wait()
 }
 

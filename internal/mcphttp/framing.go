@@ -8,24 +8,24 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcpserve"
 	"pdpp/internal/rawjson"
-	"pdpp/internal/rs"
 )
 
 const batchMax = 20 // messages of a batch (H-61)
 
 // answer is steps 9 and 10: one message, or a batch of them where the revision has
 // batches.
-func (e *Endpoint) answer(r *http.Request, caller *rs.Caller, buf *buffer) (reply, error) {
+func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (reply, error) {
 	text, fault := mcpserve.Compact(buf.text[:0], buf.body.Bytes())
 	buf.text = text
 	if fault != nil {
 		return refuse(nil, fault), nil
 	}
 	if text[0] == '[' {
-		return e.batch(r, caller, buf, text)
+		return e.batch(r, id, buf, text)
 	}
 	m, ok := mcpserve.Parse(text)
 	if !ok || m.BadID {
@@ -50,12 +50,12 @@ func (e *Endpoint) answer(r *http.Request, caller *rs.Caller, buf *buffer) (repl
 		defer cancel()
 	}
 	var code int64
-	buf.answer, code = e.answered(ctx, e.server(r, caller, httpx.Note), buf.room, &m, revision)
+	buf.answer, code = e.answered(ctx, e.server(r, id, httpx.Note), buf.start, &m, revision)
 	return reply{status: statusOf(code, revision), body: buf.answer}, nil
 }
 
 // batch answers the messages of an array one by one, as revision 2025-03-26 has it.
-func (e *Endpoint) batch(r *http.Request, caller *rs.Caller, buf *buffer, text []byte) (reply, error) {
+func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text []byte) (reply, error) {
 	invalid := func(message string) (reply, error) {
 		return refuse(nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: message}), nil
 	}
@@ -81,18 +81,14 @@ func (e *Endpoint) batch(r *http.Request, caller *rs.Caller, buf *buffer, text [
 		return invalid("a batch has 1 to 20 messages")
 	}
 	for range list[1:] { // each message counts as a request (H-67)
-		release, err := caller.Limit()
-		if err != nil {
+		if err := e.RS.Limiter.Acquire(id.Caller.Key); err != nil {
 			return reply{}, err
 		}
-		release()
-	}
-	if err := caller.Confirm(r); err != nil { // before there are lines about its messages
-		return reply{}, err
+		e.RS.Limiter.Release(id.Caller.Key)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
 	defer cancel()
-	server := e.server(r, caller, nil) // a line of the log for each
+	server := e.server(r, id, nil) // a line of the log for each
 	out := []byte{'['}
 	for i := range list {
 		if m := &list[i]; m.ID != nil && m.Method != "" {

@@ -15,6 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcp"
 	"pdpp/internal/mcpserve"
@@ -377,8 +378,8 @@ func (h *house) fingerprint() string {
 	return b.String()
 }
 
-// A package token reads through its members alone. The caller that stands for the
-// whole package has no grant, and that must not make it an owner.
+// A package token reads through its members alone. Its own caller has no grant, and that
+// must not make it an owner.
 func TestPackageItselfReadsNothing(t *testing.T) {
 	h := newHouse(t)
 	r, err := http.NewRequestWithContext(t.Context(), "POST", h.URL+"/mcp", nil)
@@ -386,21 +387,14 @@ func TestPackageItselfReadsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+h.pkg)
-	caller, err := h.Server.Admit(r, "mcp")
+	id, err := h.Server.Auth.AuthenticateRequest(r, auth.MCP)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := http.NewRequestWithContext(t.Context(), "GET", h.URL+"/v1/streams/entries/records?connection_id=cin_x9", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := caller.RoundTrip(read)
-	if err != nil {
-		return
-	}
-	defer res.Body.Close()
-	body, _ := io.ReadAll(res.Body)
-	if res.StatusCode != 403 || strings.Contains(string(body), outside) {
-		t.Errorf("the package read %d %.300s", res.StatusCode, body)
+	ctx := auth.WithCaller(t.Context(), id.Caller)
+	w := httptest.NewRecorder()
+	h.Server.Inside().ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/streams/entries/records?connection_id=cin_x9", nil))
+	if w.Code != 403 || strings.Contains(w.Body.String(), outside) {
+		t.Errorf("the package read %d %.300s", w.Code, w.Body)
 	}
 }

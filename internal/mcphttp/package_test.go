@@ -1,13 +1,14 @@
 package mcphttp_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -424,17 +425,16 @@ func TestSlowMember(t *testing.T) {
 			}
 			return roundTrip(func(r *http.Request) (*http.Response, error) { // the second member hangs
 				<-r.Context().Done()
+				if err := r.Context().Err(); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("the read of the member ended with %v", err)
+				}
 				return nil, r.Context().Err()
 			})
 		}
 	})
-	begin := time.Now()
 	a := h.send(h.pkg, callOf(modern, "search", `{"q":"rent"}`)).OK()
 	wants(t, a, map[string]any{
 		"result.isError": nil, "result.structuredContent.data.meta.package.partial": true, "result.structuredContent.data.meta.warnings.0.connection_id": "cin_b2",
 		"result.structuredContent.data.meta.warnings.0.detail.error.code": "timeout",
 	})
-	if took := time.Since(begin); took < 4*time.Second || took > 10*time.Second {
-		t.Errorf("it took %s", took)
-	}
 }

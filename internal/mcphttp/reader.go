@@ -5,34 +5,35 @@ import (
 	"log/slog"
 	"net/http"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcp"
 	"pdpp/internal/mcpserve"
 	"pdpp/internal/pkgreader"
-	"pdpp/internal/rs"
 	"pdpp/internal/rsclient"
 )
 
-// server is the surface for one caller. note is where a call is noted; nil for a line
-// of the log.
-func (e *Endpoint) server(r *http.Request, caller *rs.Caller, note func(context.Context, ...slog.Attr)) *mcpserve.Server {
+// server returns the surface for one request. note adds the facts of a call to the access
+// log; nil: each call has a log entry of its own.
+func (e *Endpoint) server(r *http.Request, id *auth.Identity, note func(context.Context, ...slog.Attr)) *mcpserve.Server {
 	base := e.Edge.Base(r)
 	identity := e.identities.Get(base, func(base string) *mcpserve.Identity {
 		return mcpserve.NewIdentity(base, e.Version, base+httpx.IconPath)
 	})
 	return mcpserve.New(mcpserve.Config{
-		Surface:  &mcp.Surface{RS: e.reader(base, caller), Log: e.Log},
+		Surface:  &mcp.Surface{RS: e.reader(base, id), Log: e.Log},
 		Identity: identity, RequestID: httpx.RequestID(r.Context()), Note: note, Log: e.Log, Now: e.Clock,
 	})
 }
 
-// reader reads with the caller's grant, or with those of its package (H-85).
-func (e *Endpoint) reader(base string, caller *rs.Caller) rsclient.Reader {
-	if caller.Package == "" {
-		return e.client(base, caller)
+// reader returns a reader with the grant of the token, or with those of its package
+// (H-85).
+func (e *Endpoint) reader(base string, id *auth.Identity) rsclient.Reader {
+	if id.Package == nil {
+		return e.client(base, id.Caller)
 	}
-	members := make([]pkgreader.Member, len(caller.Members))
-	for i, m := range caller.Members {
+	members := make([]pkgreader.Member, len(id.Members))
+	for i, m := range id.Members {
 		members[i] = pkgreader.Member{
 			GrantID: string(m.GrantID), Connection: string(m.Connection), ConnectorKey: string(m.ConnectorKey),
 			DisplayName: m.DisplayName, Streams: m.Streams, Unusable: string(m.Fault),
@@ -42,16 +43,17 @@ func (e *Endpoint) reader(base string, caller *rs.Caller) rsclient.Reader {
 		}
 	}
 	return &pkgreader.Package{
-		ID: string(caller.Package), URL: base, Members: members, Sealer: e.Cursors, Memory: e.memory, Clock: e.Clock,
+		ID: string(id.Package.ID), URL: base, Members: members, Sealer: e.Cursors, Memory: e.memory, Clock: e.Clock,
 		RequestID: httpx.RequestID,
 	}
 }
 
-// client reads /v1 in memory. The Request-Id of its reads is that of the request
-// (H-63): it comes with the context.
-func (e *Endpoint) client(base string, caller *rs.Caller) rsclient.Reader {
+// client returns a client of /v1 in memory. Its reads have the Request-Id of the request,
+// which is in the context (H-63).
+func (e *Endpoint) client(base string, caller *auth.Caller) rsclient.Reader {
+	reads := inside{e.v1, caller}
 	if e.Around != nil {
-		return rsclient.NewInside(base, e.Around(caller))
+		return rsclient.NewInside(base, e.Around(reads))
 	}
-	return rsclient.NewInside(base, caller)
+	return rsclient.NewInside(base, reads)
 }

@@ -9,13 +9,13 @@ import (
 	"pdpp/internal/telemetry"
 )
 
-// answered does what a message asks for and appends the answer to room. It tells
-// telemetry which method and tool, how long, how it ended, and nothing of what was asked
-// or answered (H-28).
-func (e *Endpoint) answered(ctx context.Context, s *mcpserve.Server, room func() []byte, m *mcpserve.Message, revision string) ([]byte, int64) {
+// answered handles a message and appends the answer to the buffer that start returns. It
+// reports method, tool, duration and outcome to telemetry, and nothing of the content
+// (H-28).
+func (e *Endpoint) answered(ctx context.Context, s *mcpserve.Server, start func() []byte, m *mcpserve.Message, revision string) ([]byte, int64) {
 	if e.Telemetry == nil {
 		out := s.Do(ctx, m, revision)
-		return out.Append(room()), out.Code()
+		return out.Append(start()), out.Code()
 	}
 	op := telemetry.Operation{Method: m.Method, Protocol: revision, TraceParent: text(m.Params, "_meta", "traceparent")}
 	if m.Method == "tools/call" {
@@ -23,15 +23,15 @@ func (e *Endpoint) answered(ctx context.Context, s *mcpserve.Server, room func()
 	}
 	ctx, run := e.Telemetry.StartOperation(ctx, op)
 	out := s.Do(ctx, m, revision)
-	b := room()
-	start := len(b)
+	b := start()
+	before := len(b)
 	b = out.Append(b)
-	run.End(errorType(b[start:], out.Code()), len(b)-start)
+	run.End(errorType(b[before:], out.Code()), len(b)-before)
 	return b, out.Code()
 }
 
-// errorType is how an answer failed: the code of JSON-RPC, or that of the tool; "" for
-// one that did not.
+// errorType returns the error code of an answer, of JSON-RPC or of the tool; "" for a
+// success.
 func errorType(answer []byte, code int64) string {
 	if code != 0 {
 		return strconv.FormatInt(code, 10)
@@ -43,7 +43,7 @@ func errorType(answer []byte, code int64) string {
 	return text(result, "structuredContent", "error", "code")
 }
 
-// text finds a text by the names of members on the way to it; "" when there is none.
+// text returns the string at a path of member names; "" when it is missing.
 func text(value []byte, names ...string) string {
 	for _, name := range names {
 		value, _ = rawjson.Get(value, name)

@@ -148,7 +148,7 @@ func (q *request) shown() (query.Shown, error) {
 	if err != nil {
 		return query.Shown{}, err
 	}
-	return q.known.once(key{name}, func() any { return query.ShownOf(rows) }).(query.Shown), nil
+	return q.reach.Derive(key{name}, func() any { return query.ShownOf(rows) }).(query.Shown), nil
 }
 
 // read writes the page and moves the session on.

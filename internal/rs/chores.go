@@ -32,10 +32,10 @@ func (s *Server) chores(now time.Time) []*chore {
 // Run does the server's work in the background until ctx ends. What fails is tried
 // again next time.
 func (s *Server) Run(ctx context.Context) error {
-	var noting sync.WaitGroup
-	noting.Go(func() { s.noteUses(ctx) }) // beside the chores, which may take long
+	var uses sync.WaitGroup
+	uses.Go(func() { s.Auth.Run(ctx) }) // not delayed by chores, which may take long
 	s.doChores(ctx)
-	noting.Wait()
+	uses.Wait()
 	return nil
 }
 

@@ -86,7 +86,7 @@ func (q *request) appendConnectorStream(row grant.Row) error {
 	out := appendText(q.body, `{"object":"stream","name":`)
 	out = rawjson.AppendString(out, row.Stream.Name)
 	out = appendExtent(out, total, last, found)
-	q.body = append(appendStreamCapabilities(out, row.Manifest.ConnectorKey, row.Stream.Name, schemadoc.UsesOf(q.reach, row)), '}')
+	q.body = append(appendStreamCapabilities(out, row.Manifest.ConnectorKey, row.Stream.Name, schemadoc.UsesOf(q.reach.Reach, row)), '}')
 	return nil
 }
 

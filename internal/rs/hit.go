@@ -183,7 +183,7 @@ func (s *searcher) evidenceRecord(h *hit) (*evidence.Record, error) {
 // sourceEvidence is what all records of a source have in common.
 func (q *request) sourceEvidence(s *shape) *evidence.Record {
 	type key struct{ stream *pdpp.Stream }
-	declared := q.known.once(key{s.row.Stream}, func() any { return evidence.Declared(s.row.Stream) })
+	declared := q.reach.Derive(key{s.row.Stream}, func() any { return evidence.Declared(s.row.Stream) })
 	rec := &evidence.Record{
 		Stream: s.row.Stream.Name, ConnectionID: s.connection,
 		ConnectorKey: s.row.Manifest.ConnectorKey, ConnectorDisplayName: s.row.Manifest.DisplayName,

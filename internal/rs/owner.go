@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"pdpp"
+	"pdpp/internal/auth"
 	"pdpp/internal/grant"
 	"pdpp/internal/httpx"
 	"pdpp/internal/ingest"
@@ -35,15 +36,15 @@ type ownerRequest struct {
 // that owner. The snapshot ends before the body is read.
 func (s *Server) write(answer func(*ownerRequest) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
-		who, ctx, leave, err := s.enter(r, writeTimeout)
+		who, ctx, leave, err := s.enter(r, httpx.RequestTimeout)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		q := &ownerRequest{w: w, store: ownerStore{s.Store, s, who.bearer}}
+		q := &ownerRequest{w: w, store: ownerStore{s.Store, s.Auth, who.Bearer}}
 		q.request = request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock(), hold: httpx.HoldOf(ctx)}
 		err = s.view(ctx, func(v store.View) error {
-			if err := q.admit(v, who); err != nil {
+			if err := q.authenticate(v, who); err != nil {
 				return err
 			}
 			return q.openOwner(v, params...)
@@ -60,8 +61,8 @@ func (s *Server) write(answer func(*ownerRequest) error, params ...string) handl
 // is still valid (I-11).
 type ownerStore struct {
 	store.Store
-	server *Server
-	who    bearer
+	auth   *auth.Authenticator
+	bearer auth.Bearer
 }
 
 // Update implements store.Store.
@@ -77,7 +78,7 @@ func (s ownerStore) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 // checked returns fn preceded by a check of the token.
 func (s ownerStore) checked(fn func(store.Tx) error) func(store.Tx) error {
 	return func(tx store.Tx) error {
-		p, err := s.server.known(tx, s.who, s.server.Clock())
+		p, err := s.auth.Token(tx, s.bearer)
 		if err != nil {
 			return err
 		}

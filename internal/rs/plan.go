@@ -54,12 +54,12 @@ func (q *request) streamRows(name string) ([]grant.Row, error) {
 		stream string
 		grant.Selector
 	}
-	if rows, ok := q.known.made.Load(key{name, q.sel}); ok {
+	if rows, ok := q.reach.Derived.Load(key{name, q.sel}); ok {
 		return rows.([]grant.Row), nil
 	}
 	rows, err := q.reach.Stream(name, q.sel)
 	if err == nil { // what is not there could be anything
-		q.known.made.Store(key{name, q.sel}, rows)
+		q.reach.Derived.Store(key{name, q.sel}, rows)
 	}
 	return rows, err
 }
@@ -75,12 +75,12 @@ func (q *request) planOne(rows []grant.Row, w wish) (*plan, error) {
 		grant.Selector
 	}
 	at := key{q.vars.get("stream"), q.sel}
-	if p, ok := q.known.made.Load(at); ok {
+	if p, ok := q.reach.Derived.Load(at); ok {
 		return p.(*plan), nil
 	}
 	p, err := q.plan(rows, w)
 	if err == nil {
-		q.known.made.Store(at, p)
+		q.reach.Derived.Store(at, p)
 	}
 	return p, err
 }
@@ -176,12 +176,12 @@ func (q *request) shapeRow(row grant.Row, w wish) (*shape, []query.Condition, er
 	projection, badFields := query.Project(w.selection, row.Access)
 	where, badFilter := query.Where(w.filters, row.Access)
 	badSort := query.CheckSort(w.sort, row.Access)
-	expansions, badExpand := query.Expansions(w.expand, q.reach, row)
+	expansions, badExpand := query.Expansions(w.expand, q.reach.Reach, row)
 	if err := query.First(badFields, badFilter, badSort, badExpand); err != nil {
 		return nil, nil, err
 	}
 	if w.isPlain() {
-		made := q.known.once(shapeKey{row.Access, ""}, func() any { return newShape(row, projection, nil) })
+		made := q.reach.Derive(shapeKey{row.Access, ""}, func() any { return newShape(row, projection, nil) })
 		return made.(*shape), where, nil
 	}
 	return newShape(row, projection, expansions), where, nil
@@ -192,7 +192,7 @@ func (q *request) shapeOn(s *shape, row grant.Row, c pdpp.Connection, w wish) *s
 	if !w.isPlain() {
 		return s.on(row, c)
 	}
-	return q.known.once(shapeKey{row.Access, c.ID}, func() any { return s.on(row, c) }).(*shape)
+	return q.reach.Derive(shapeKey{row.Access, c.ID}, func() any { return s.on(row, c) }).(*shape)
 }
 
 // isPlain reports that records are shown as a grant shows them by itself.

@@ -32,7 +32,7 @@ func (q *request) presentation(p *plan) []byte {
 		return appendPresentation(p)
 	}
 	type key struct{ access *grant.Access }
-	return q.known.once(key{p.rows[0].Access}, func() any { return appendPresentation(p) }).([]byte)
+	return q.reach.Derive(key{p.rows[0].Access}, func() any { return appendPresentation(p) }).([]byte)
 }
 
 // appendPresentation is meta.presentation (REC-5): what was declared about the

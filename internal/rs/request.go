@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/auth"
 	"pdpp/internal/bufpool"
 	"pdpp/internal/grant"
 	"pdpp/internal/httpx"
@@ -20,37 +21,36 @@ type request struct {
 	http   *http.Request
 	ctx    context.Context // ends with the time for the request
 	view   store.View
-	reach  *grant.Reach
-	known  *knownReach // the reach, with what follows from it
+	reach  *auth.Reach
 	params *query.Params
 	sel    grant.Selector
 	vars   vars
 	now    time.Time
 	prefs  query.Preferences
 
-	hold     *httpx.Hold // what the request holds of the server's memory
-	reserved int         // of it, for the answer
+	hold     *httpx.Hold // the request's part of the memory budget
+	reserved int         // bytes of hold for the answer
 
 	warnings warnings
 	body     []byte                          // the answer
-	stream   func(http.ResponseWriter) error // sends the answer instead, when the snapshot has ended
+	stream   func(http.ResponseWriter) error // if not nil, sends the answer after the snapshot has ended
 }
 
-// read makes the handler of a read route: everything up to the meaning of the
-// parameters happens here, in the order of C-20.
+// read returns the handler of a read route. It authenticates the request and parses the
+// query string, in the order of C-20; answer does the rest.
 func (s *Server) read(isExpensive cost, answer func(*request) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
-		who, ctx, leave, err := s.enter(r, readTimeout)
+		who, ctx, leave, err := s.enter(r, httpx.ReadTimeout)
 		if err != nil {
 			return err
 		}
 		defer leave()
 		req := &request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock(), hold: httpx.HoldOf(ctx)}
-		lent := answers.Get()
-		defer func() { lent.Put(req.body) }()
-		req.body = lent.Bytes()
+		buffer := answers.Get()
+		defer func() { buffer.Put(req.body) }()
+		req.body = buffer.Bytes()
 		err = req.inTurn(who, isExpensive(r), func(v store.View) error {
-			if err := req.admit(v, who); err != nil {
+			if err := req.authenticate(v, who); err != nil {
 				return err
 			}
 			if err := req.parse(params...); err != nil {
@@ -71,10 +71,10 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 	}
 }
 
-// inTurn reads the store when it is the turn of the request. The turn ends with the
-// snapshot, also when fn panics.
-func (q *request) inTurn(who asker, isExpensive bool, fn func(store.View) error) error {
-	done, err := q.server.turns.take(q.ctx, q.server, q.http, who, isExpensive)
+// inTurn calls fn with a snapshot of the store when it is the turn of the request. The
+// turn ends with the snapshot, also when fn panics.
+func (q *request) inTurn(who requester, isExpensive bool, fn func(store.View) error) error {
+	done, err := q.server.waitTurn(q.ctx, q.http, who, isExpensive)
 	if err != nil {
 		return err
 	}
@@ -82,29 +82,28 @@ func (q *request) inTurn(who asker, isExpensive bool, fn func(store.View) error)
 	return q.server.view(q.ctx, fn)
 }
 
-// asker is who makes a request, not yet judged: by a bearer, or inside the process as
-// the caller of the hosted endpoint, which counted the request already.
-type asker struct {
-	bearer
-	caller *Caller // nil: the request came from outside
+// requester is the sender of a request that is not yet authenticated in the snapshot.
+type requester struct {
+	auth.Bearer
+	caller *auth.Caller // of a read inside the process; nil: the request came from outside
 }
 
-// copies is how often the bytes of an answer are in memory while it is sent. A tool
-// call has the body it read, what it makes of it, and its own answer besides.
-func (who asker) copies() int {
+// copies is the number of copies of an answer in memory while it is sent. A tool call
+// also holds the body it read, the values it derives, and its own answer.
+func (who requester) copies() int {
 	if who.caller != nil {
 		return 4
 	}
 	return 1
 }
 
-// reserve makes sure that the server has memory for an answer of n bytes (H-69). Small
-// answers cost nothing.
+// reserve takes memory of the budget for an answer of n bytes (H-69). Small answers are
+// not counted.
 func (q *request) reserve(n int) error {
 	if n <= max(q.reserved, bufpool.MaxKept) {
 		return nil
 	}
-	n += n / 4 // what append takes ahead
+	n += n / 4 // unused capacity of append
 	if err := q.hold.Reserve(n - q.reserved); err != nil {
 		return err
 	}
@@ -112,61 +111,44 @@ func (q *request) reserve(n int) error {
 	return nil
 }
 
-// enter reads the bearer, counts the request against it and starts its time. After
-// a nil error the caller calls leave once.
-func (s *Server) enter(r *http.Request, most time.Duration) (who asker, ctx context.Context, leave func(), err error) {
-	if c := callerOf(r.Context()); c != nil {
-		ctx, cancel := context.WithTimeout(r.Context(), most)
-		return asker{c.bearer, c}, ctx, cancel, nil
+// enter parses the bearer, counts the request against it (H-67) and starts its timeout.
+// The limit comes before the snapshot: a client with many open requests must not keep
+// others waiting. /mcp has already counted the request of a read inside the process.
+// After a nil error the caller calls leave once.
+func (s *Server) enter(r *http.Request, timeout time.Duration) (who requester, ctx context.Context, leave func(), err error) {
+	if c := auth.CallerOf(r.Context()); c != nil {
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
+		return requester{c.Bearer, c}, ctx, cancel, nil
 	}
-	if who.bearer, err = bearerOf(r); err != nil {
+	if who.Bearer, err = auth.ParseBearer(r.Header); err != nil {
 		return who, nil, nil, err
 	}
-	release, err := s.limit(who.key)
-	if err != nil {
+	if err := s.Limiter.Acquire(who.Key); err != nil {
 		return who, nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), most)
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	return who, ctx, func() {
 		cancel()
-		release()
+		s.Limiter.Release(who.Key)
 	}, nil
 }
 
-// limit counts a request against its bearer (H-67), before it takes a snapshot:
-// a client with many open requests must not keep others from theirs.
-func (s *Server) limit(key pdpp.TokenID) (release func(), err error) {
-	if err := s.limiter.Acquire(key); err != nil {
-		return nil, err
-	}
-	return func() { s.limiter.Release(key) }, nil
-}
-
-// judge finds out who asks.
-func (s *Server) judge(v store.View, r *http.Request, who asker, now time.Time) (store.Principal, error) {
+// authenticate authenticates a requester in the snapshot v.
+func (s *Server) authenticate(v store.View, r *http.Request, who requester) (auth.Identity, error) {
 	if who.caller != nil {
-		return who.caller.principal(v, now)
+		return s.Auth.Recheck(v, who.caller)
 	}
-	return s.authenticate(v, r, who.bearer, now)
+	return s.Auth.Authenticate(v, r, who.Bearer, auth.REST)
 }
 
-// admit finds out who asks and what they can reach.
-func (q *request) admit(v store.View, who asker) error {
-	p, err := q.server.judge(v, q.http, who, q.now)
+// authenticate sets the reach of the request.
+func (q *request) authenticate(v store.View, who requester) error {
+	id, err := q.server.authenticate(v, q.http, who)
 	if err != nil {
 		return err
 	}
-	q.server.used.note(p, q.now)
-	q.hold.Claim(clientOf(p))
-	q.view = v
-	known, err := q.server.reach(v, p)
-	if err != nil {
-		return err
-	}
-	q.reach, q.known = known.reach, known
-	if who.caller != nil {
-		who.caller.confirmed.Store(true)
-	}
+	q.hold.Claim(id.Client())
+	q.view, q.reach = v, id.Reach
 	return nil
 }
 
@@ -207,8 +189,8 @@ func (q *request) target() string {
 // path is the escaped path of the request.
 func (q *request) path() string { return q.http.URL.EscapedPath() }
 
-// view calls fn with a snapshot of the store. A store that cannot give one cannot
-// tell who asks either: that is 503, never 401 (C-17).
+// view calls fn with a snapshot of the store. Without one no token can be authenticated:
+// that is 503, never 401 (C-17).
 func (s *Server) view(ctx context.Context, fn func(store.View) error) error {
 	began := false
 	err := s.Store.View(ctx, func(v store.View) error {
@@ -224,7 +206,7 @@ func (s *Server) view(ctx context.Context, fn func(store.View) error) error {
 	return err
 }
 
-// storageError turns a store that is busy into a 503 for the caller.
+// storageError reports a busy store as 503.
 func storageError(err error) error {
 	if pdpp.CodeOf(err) == pdpp.CodeBusy {
 		return &pdpp.Error{

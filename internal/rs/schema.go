@@ -20,14 +20,14 @@ func schema(q *request) error {
 	req.Stream = stream
 	switch {
 	case compact && stream == "":
-		q.body = schemadoc.AppendIndex(q.body, q.reach, rows, req)
+		q.body = schemadoc.AppendIndex(q.body, q.reach.Reach, rows, req)
 	case compact:
-		q.body = schemadoc.AppendScoped(q.body, q.reach, rows, req)
+		q.body = schemadoc.AppendScoped(q.body, q.reach.Reach, rows, req)
 	default:
 		if full && q.sel.Connection == "" && len(grant.Bindings(rows)) > 1 {
 			return q.ambiguous(pdpp.CodeAmbiguousSchemaDetail, "Several connections have this stream.", rows, stream)
 		}
-		q.body = schemadoc.AppendFull(q.body, q.reach, rows, req)
+		q.body = schemadoc.AppendFull(q.body, q.reach.Reach, rows, req)
 	}
 	q.body = append(q.body, '\n')
 	return nil

@@ -122,7 +122,7 @@ func (s *searcher) chooseSources() {
 // order.
 func (q *request) searchable(row grant.Row) []*pdpp.Field {
 	type key struct{ access *grant.Access }
-	return q.known.once(key{row.Access}, func() any {
+	return q.reach.Derive(key{row.Access}, func() any {
 		var fields []*pdpp.Field
 		for _, name := range row.Stream.LexicalFields {
 			if row.Access.Granted(name) {

@@ -6,16 +6,11 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/blobfile"
 	"pdpp/internal/httpx"
 	"pdpp/internal/query"
 	"pdpp/internal/store"
-)
-
-// readTimeout cancels a read (C-35); writeTimeout a whole ingest call (H-66).
-const (
-	readTimeout  = httpx.ReadTimeout
-	writeTimeout = httpx.RequestTimeout
 )
 
 // Config is what a resource server is made of.
@@ -36,15 +31,12 @@ type Config struct {
 type Server struct {
 	Config
 	cursors   *query.Sealer
-	reaches   reachCache
 	documents httpx.PerOrigin[*documents]
-	limiter   *httpx.Limiter
-	turns     turns
-	throttle  *httpx.Throttle
-	used      *usedTokens
-	good      goodTokens
+	turns     fairShare
 	routes    []route
-	inside    http.Handler // for requests of the process itself
+
+	Auth    *auth.Authenticator
+	Limiter *httpx.Limiter // per token (H-67)
 }
 
 // New makes a server.
@@ -54,12 +46,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		Config: cfg, cursors: cursors, used: newUsedTokens(),
-		limiter: httpx.NewLimiter(cfg.Rate, cfg.Clock), throttle: httpx.NewThrottle(cfg.Clock),
-		turns: newTurns(cfg.Rate),
+		Config: cfg, cursors: cursors, turns: newFairShare(cfg.Rate), Limiter: httpx.NewLimiter(cfg.Rate, cfg.Clock),
+		Auth: auth.New(auth.Config{Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log}),
 	}
 	s.routes = s.table()
-	s.inside = httpx.Chain(httpx.Handler(s.route), httpx.WithRequestID, httpx.Observe(cfg.Observer))
 	return s, nil
 }
 
@@ -93,6 +83,12 @@ func (s *Server) table() []route {
 		{"/token", methods{"POST": noSignIn("unsupported_grant_type")}},
 		{httpx.IconPath, methods{"GET": func(w http.ResponseWriter, r *http.Request, _ vars) error { return httpx.Icon(w, r) }}},
 	}
+}
+
+// Inside serves reads that the process makes for an auth.Caller (H-53), through the same
+// routes as requests from outside.
+func (s *Server) Inside() http.Handler {
+	return httpx.Chain(httpx.Handler(s.route), httpx.WithRequestID, httpx.Observe(s.Observer))
 }
 
 // Endpoint is a handler of its own at a path.

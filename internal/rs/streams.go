@@ -82,7 +82,7 @@ func streamMetadata(q *request) error {
 	if len(rows) > 1 {
 		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connectors have this stream.", rows, "")
 	}
-	q.body = schemadoc.AppendStream(q.body, q.reach, rows[0], q.schemaRequest())
+	q.body = schemadoc.AppendStream(q.body, q.reach.Reach, rows[0], q.schemaRequest())
 	q.body = append(q.body, '\n')
 	return nil
 }

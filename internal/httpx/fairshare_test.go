@@ -15,7 +15,7 @@ type turn struct {
 	finish chan struct{}      // closed: the work is done
 }
 
-func takeTurn(t *testing.T, turns *Turns, client string) *turn {
+func takeTurn(t *testing.T, turns *FairShare, client string) *turn {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &turn{leave: cancel, finish: make(chan struct{})}
 	go func() {
@@ -32,10 +32,10 @@ func takeTurn(t *testing.T, turns *Turns, client string) *turn {
 	return out
 }
 
-func TestTurns(t *testing.T) {
+func TestFairShare(t *testing.T) {
 	t.Run("H-67 a client has its share", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			turns := NewTurns(2, 0)
+			turns := NewFairShare(2, 0)
 			first, second, third := takeTurn(t, turns, "x"), takeTurn(t, turns, "x"), takeTurn(t, turns, "x")
 			other := takeTurn(t, turns, "y")
 			if !first.had || !second.had || third.had || !other.had {
@@ -48,14 +48,14 @@ func TestTurns(t *testing.T) {
 			for _, u := range []*turn{second, third, other} {
 				close(u.finish)
 			}
-			if synctest.Wait(); len(turns.lines) != 0 {
-				t.Errorf("%d lines are left", len(turns.lines))
+			if synctest.Wait(); len(turns.queues) != 0 {
+				t.Errorf("%d lines are left", len(turns.queues))
 			}
 		})
 	})
 	t.Run("H-67 all clients have a bound", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			turns := NewTurns(2, 3)
+			turns := NewFairShare(2, 3)
 			x := []*turn{takeTurn(t, turns, "x"), takeTurn(t, turns, "x"), takeTurn(t, turns, "x")}
 			y := []*turn{takeTurn(t, turns, "y"), takeTurn(t, turns, "y")}
 			if !x[0].had || !x[1].had || x[2].had || !y[0].had || y[1].had {
@@ -73,14 +73,14 @@ func TestTurns(t *testing.T) {
 			for _, u := range []*turn{x[1], y[0], y[1]} {
 				close(u.finish)
 			}
-			if synctest.Wait(); len(turns.lines) != 0 || len(turns.total) != 0 {
-				t.Errorf("%d lines and %d turns are left", len(turns.lines), len(turns.total))
+			if synctest.Wait(); len(turns.queues) != 0 || len(turns.total) != 0 {
+				t.Errorf("%d lines and %d turns are left", len(turns.queues), len(turns.total))
 			}
 		})
 	})
 	t.Run("H-67 no bound", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			turns := NewTurns(0, 0)
+			turns := NewFairShare(0, 0)
 			for range 20 {
 				u := takeTurn(t, turns, "x")
 				if !u.had {

@@ -1,4 +1,4 @@
-package rs
+package auth
 
 import (
 	"context"
@@ -47,11 +47,11 @@ func (t useTx) TouchTokens(uses map[store.Use]time.Time) error {
 func TestUseIsWrittenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := &useStore{last: map[store.Use]time.Time{}}
-		s := &Server{Config: Config{Store: st, Log: slog.New(slog.DiscardHandler)}, used: newUsedTokens()}
+		a := New(Config{Store: st, Clock: time.Now, Log: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); s.noteUses(ctx) }()
-		use := func(token string) { s.used.note(store.Principal{ID: pdpp.TokenID(token)}, time.Now()) }
+		go func() { defer close(done); a.Run(ctx) }()
+		use := func(token string) { a.uses.note(store.Principal{ID: pdpp.TokenID(token)}, time.Now()) }
 		expect := func(what string, writes int, token string, at time.Time) {
 			t.Helper()
 			synctest.Wait()

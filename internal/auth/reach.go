@@ -1,0 +1,98 @@
+package auth
+
+import (
+	"sync"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/store"
+)
+
+// Reach is what a token may read, with values that are derived from that alone.
+type Reach struct {
+	*grant.Reach
+	Derived    sync.Map
+	generation int64
+}
+
+// Derive returns the derived value of a key. The first call computes it.
+func (k *Reach) Derive(key any, compute func() any) any {
+	if found, ok := k.Derived.Load(key); ok {
+		return found
+	}
+	value := compute()
+	k.Derived.Store(key, value)
+	return value
+}
+
+// reach returns what a principal can read, computed once per grant and generation.
+func (a *Authenticator) reach(v store.View, p store.Principal) (*Reach, error) {
+	isOwner := p.Kind == pdpp.TokenOwner // a missing grant does not make an owner
+	if !isOwner && p.Grant == nil {
+		return nil, statusError(pdpp.CodeGrantInvalid)
+	}
+	var key string
+	if isOwner {
+		key = "owner " + string(p.Subject)
+	} else {
+		key = string(p.Grant.ID)
+	}
+	if cached := a.reaches.get(key, p.Generation); cached != nil {
+		return cached, nil
+	}
+	catalog, err := v.Catalog(p.Subject)
+	if err != nil {
+		return nil, err
+	}
+	out := &Reach{generation: catalog.Generation}
+	if isOwner {
+		out.Reach = grant.ForOwner(p.Subject, catalog)
+	} else if out.Reach, err = grantReach(v, p, catalog); err != nil {
+		return nil, err
+	}
+	a.reaches.put(key, out)
+	return out, nil
+}
+
+// grantReach computes the reach of a grant from its document.
+func grantReach(v store.View, p store.Principal, catalog *pdpp.Catalog) (*grant.Reach, error) {
+	stored, err := v.Grant(p.Subject, p.Grant.ID)
+	if err != nil {
+		return nil, err
+	}
+	g, err := grant.ParseDocument(stored.Document, stored.ConnectorKey)
+	if err != nil {
+		return nil, err
+	}
+	if g.SubjectID != p.Subject || g.ID != p.Grant.ID { // the token decides whose data it is (C-15)
+		return nil, statusError(pdpp.CodeGrantInvalid)
+	}
+	return grant.ForClient(g, catalog), nil
+}
+
+// reachCache keeps computed reaches. An entry is valid only for the generation it was
+// computed at, so the next request sees a changed manifest or label.
+type reachCache struct {
+	mu      sync.Mutex
+	entries map[string]*Reach
+}
+
+const maxReaches = 1024
+
+func (c *reachCache) get(key string, generation int64) *Reach {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.entries[key]; e != nil && e.generation == generation {
+		return e
+	}
+	return nil
+}
+
+func (c *reachCache) put(key string, r *Reach) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries == nil || len(c.entries) >= maxReaches {
+		c.entries = make(map[string]*Reach)
+	}
+	c.entries[key] = r
+}

@@ -1,0 +1,90 @@
+package httpx
+
+import (
+	"context"
+	"sync"
+)
+
+// FairShare bounds how many requests of one kind run at once: share of them for each
+// client, total for all clients together. Further requests wait. The requests of one
+// client wait in a queue of their own, so that a client with many requests delays the
+// others by share of them at most. It is safe for concurrent use.
+type FairShare struct {
+	share int           // 0: no bound for a client
+	total chan struct{} // nil: no bound for all
+
+	mu     sync.Mutex
+	queues map[string]*queue
+}
+
+// queue is where the requests of one client wait.
+type queue struct {
+	slots chan struct{}
+	users int // requests that wait or run
+}
+
+// NewFairShare returns a FairShare with two bounds; 0 lifts one.
+func NewFairShare(share, total int) *FairShare {
+	f := &FairShare{share: share, queues: map[string]*queue{}}
+	if total > 0 {
+		f.total = make(chan struct{}, total)
+	}
+	return f
+}
+
+// Take waits for a turn of a client. After a nil error the caller calls done once.
+func (f *FairShare) Take(ctx context.Context, client string) (done func(), err error) {
+	leave, err := f.wait(ctx, client)
+	if err != nil || f.total == nil {
+		return leave, err
+	}
+	select {
+	case f.total <- struct{}{}:
+		return func() {
+			<-f.total
+			leave()
+		}, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
+
+// wait waits in the queue of a client.
+func (f *FairShare) wait(ctx context.Context, client string) (leave func(), err error) {
+	if f.share == 0 {
+		return func() {}, nil
+	}
+	q := f.join(client)
+	select {
+	case q.slots <- struct{}{}:
+		return func() {
+			<-q.slots
+			f.leave(client, q)
+		}, nil
+	case <-ctx.Done():
+		f.leave(client, q)
+		return nil, ctx.Err()
+	}
+}
+
+func (f *FairShare) join(client string) *queue {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	q := f.queues[client]
+	if q == nil {
+		q = &queue{slots: make(chan struct{}, f.share)}
+		f.queues[client] = q
+	}
+	q.users++
+	return q
+}
+
+// leave removes the queue of a client when no request uses it.
+func (f *FairShare) leave(client string, q *queue) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if q.users--; q.users == 0 {
+		delete(f.queues, client)
+	}
+}

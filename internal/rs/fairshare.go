@@ -1,0 +1,110 @@
+package rs
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/query"
+	"pdpp/internal/store"
+)
+
+// fairShare shares the readers of the store between clients (H-67). The work of a cheap
+// read is about as much as its answer is long. An expensive read may go through many
+// records for a short answer. Some of the readers are never used by expensive reads, so
+// that a cheap read, the authentication of a token and the readiness probe find one soon.
+type fairShare struct {
+	cheap, expensive *httpx.FairShare
+	clients          clientCache
+}
+
+func newFairShare(rate httpx.Rate) fairShare {
+	readers := store.Readers()
+	share := readers / 2
+	if rate == 0 {
+		share = 0
+	}
+	return fairShare{cheap: httpx.NewFairShare(share, 0), expensive: httpx.NewFairShare(share, expensiveReads(readers))}
+}
+
+// expensiveReads is the number of expensive reads that run at once.
+func expensiveReads(readers int) int { return readers - max(1, readers/4) }
+
+// cost reports whether a read is expensive, by the request alone.
+type cost func(*http.Request) bool
+
+func cheap(*http.Request) bool { return false }
+
+func expensive(*http.Request) bool { return true }
+
+// unlessPlain reports a read as expensive if it does more than walk an index: conditions,
+// counts, related records, changes. It understands only plainly spelled names and
+// cursors; with another spelling a read is expensive, which may delay it.
+func unlessPlain(r *http.Request) bool {
+	if r.URL.RawQuery == "" {
+		return false
+	}
+	for part := range strings.SplitSeq(r.URL.RawQuery, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		switch name {
+		case "limit", "order", "sort", "fields", "view", "connection_id", "connector_instance_id", "connector_id", "":
+		case "cursor":
+			if !query.RecordPages.Has(value) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// waitTurn waits for the turn of a read among the other reads of its client. A token that
+// is not in the cache is authenticated first, to find its client; an invalid one fails
+// without waiting. After a nil error the caller calls done once.
+func (s *Server) waitTurn(ctx context.Context, r *http.Request, who requester, isExpensive bool) (done func(), err error) {
+	client, ok := s.turns.clients.get(who.Key)
+	if !ok {
+		err := s.view(ctx, func(v store.View) error {
+			id, err := s.authenticate(v, r, who)
+			client = id.Client()
+			return err
+		})
+		if err != nil {
+			return nil, storageError(err)
+		}
+		s.turns.clients.put(who.Key, client)
+	}
+	if isExpensive {
+		return s.turns.expensive.Take(ctx, client)
+	}
+	return s.turns.cheap.Take(ctx, client)
+}
+
+// clientCache caches the client of each token, which never changes. It grants no access:
+// every read still authenticates its token.
+type clientCache struct {
+	mu sync.RWMutex
+	of map[pdpp.TokenID]string
+}
+
+const maxClients = 1 << 16
+
+func (c *clientCache) get(key pdpp.TokenID) (string, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	client, ok := c.of[key]
+	return client, ok
+}
+
+func (c *clientCache) put(key pdpp.TokenID, client string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil || len(c.of) >= maxClients {
+		c.of = make(map[pdpp.TokenID]string)
+	}
+	c.of[key] = client
+}
