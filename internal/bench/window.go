@@ -23,7 +23,7 @@ func (s *Suite) Windows(ctx context.Context) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	s.Progress("storing a letter of %d MB", letterBytes>>20)
+	s.Progress("storing a message of %d MB", letterBytes>>20)
 	chars, err := s.storeLetter(ctx, dir)
 	if err != nil {
 		return Row{}, err
@@ -38,7 +38,7 @@ func (s *Suite) Windows(ctx context.Context) (Row, error) {
 			return err
 		}
 		defer c.close()
-		s.Progress("windows of a letter of %d MB", letterBytes>>20)
+		s.Progress("windows of a message of %d MB", letterBytes>>20)
 		for i := -s.Samples / 4; i < s.Samples; i++ {
 			for j := range asks {
 				side := (i + j) & 1

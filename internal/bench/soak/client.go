@@ -16,11 +16,17 @@ type client struct {
 	report *report
 }
 
+// request is a request to the server.
+type request struct {
+	token, method, path, mediaType string
+	body                           []byte
+}
+
 // do sends a request and returns the body of the answer. It returns nil while the server is
 // down or busy. It reports any other failure as a problem.
-func (c *client) do(ctx context.Context, token, method, path, mediaType string, body []byte) []byte {
+func (c *client) do(ctx context.Context, r request) []byte {
 	epoch := c.server.epoch.Load()
-	status, answer, err := c.send(ctx, token, method, path, mediaType, body)
+	status, answer, err := c.send(ctx, r)
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -29,7 +35,7 @@ func (c *client) do(ctx context.Context, token, method, path, mediaType string, 
 		pause(ctx, 100*time.Millisecond)
 		return nil
 	case err != nil:
-		c.report.problem("%s %.80s: %v", method, path, err)
+		c.report.problem("%s %.80s: %v", r.method, r.path, err)
 		return nil
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		c.report.count("busy")
@@ -38,24 +44,24 @@ func (c *client) do(ctx context.Context, token, method, path, mediaType string, 
 	case status == http.StatusNoContent:
 		return []byte("{}")
 	case status != http.StatusOK:
-		c.report.problem("%s %.80s: %d %.200s", method, path, status, answer)
+		c.report.problem("%s %.80s: %d %.200s", r.method, r.path, status, answer)
 		return nil
 	case !json.Valid(answer):
-		c.report.problem("%s %.80s: the answer is not JSON: %.200q", method, path, answer)
+		c.report.problem("%s %.80s: the answer is not JSON: %.200q", r.method, r.path, answer)
 		return nil
 	}
 	c.report.count("answers")
 	return answer
 }
 
-func (c *client) send(ctx context.Context, token, method, path, mediaType string, body []byte) (int, []byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.server.url()+path, bytes.NewReader(body))
+func (c *client) send(ctx context.Context, r request) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, c.server.url()+r.path, bytes.NewReader(r.body))
 	if err != nil {
 		return 0, nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	if mediaType != "" {
-		req.Header.Set("Content-Type", mediaType)
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	if r.mediaType != "" {
+		req.Header.Set("Content-Type", r.mediaType)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -67,5 +73,5 @@ func (c *client) send(ctx context.Context, token, method, path, mediaType string
 }
 
 func (c *client) get(ctx context.Context, token, path string) []byte {
-	return c.do(ctx, token, http.MethodGet, path, "", nil)
+	return c.do(ctx, request{token: token, method: http.MethodGet, path: path})
 }

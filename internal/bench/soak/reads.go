@@ -34,7 +34,8 @@ func (c *client) readAny(ctx context.Context, i int) {
 
 // call calls a tool of the hosted endpoint.
 func (c *client) call(ctx context.Context, token, params string) {
-	c.do(ctx, token, http.MethodPost, "/mcp", "application/json", []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+params+`}`))
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`
+	c.do(ctx, request{token, http.MethodPost, "/mcp", "application/json", []byte(body)})
 }
 
 // searchLongTexts searches for words that only the long texts contain.

@@ -55,7 +55,8 @@ func (c *client) ingestBatch(ctx context.Context, writer int, acked *acknowledge
 
 // ingest sends lines and returns the number of accepted ones.
 func (c *client) ingest(ctx context.Context, connection string, lines []byte) int {
-	answer := c.do(ctx, c.world.owner, http.MethodPost, "/v1/ingest/messages?connection_id="+c.world.conns[connection], "application/x-ndjson", lines)
+	path := "/v1/ingest/messages?connection_id=" + c.world.conns[connection]
+	answer := c.do(ctx, request{c.world.owner, http.MethodPost, path, "application/x-ndjson", lines})
 	var counts struct {
 		Accepted int `json:"records_accepted"`
 		Rejected int `json:"records_rejected"`
@@ -92,7 +93,8 @@ func (c *client) fillAndDelete(ctx context.Context, _ int) {
 	if err != nil && ctx.Err() == nil {
 		c.report.problem("%v", err)
 	}
-	c.do(ctx, c.world.owner, http.MethodDelete, "/v1/streams/messages/records?connection_id="+c.world.conns["scratch"], "", nil)
+	path := "/v1/streams/messages/records?connection_id=" + c.world.conns["scratch"]
+	c.do(ctx, request{token: c.world.owner, method: http.MethodDelete, path: path})
 	c.report.count("streams deleted")
 	pause(ctx, 20*time.Second)
 }
@@ -132,7 +134,7 @@ func (c *client) revoke(ctx context.Context, _ int) {
 		return
 	}
 	c.report.revocation(time.Since(start))
-	status, answer, err := c.send(ctx, g.Token, http.MethodGet, "/v1/streams", "", nil)
+	status, answer, err := c.send(ctx, request{token: g.Token, method: http.MethodGet, path: "/v1/streams"})
 	if err == nil && status == http.StatusOK {
 		c.report.problem("a revoked grant can still read: %.200s", answer)
 	}
@@ -144,7 +146,7 @@ func (a *acknowledged) verify(ctx context.Context, w *world, s *server) error {
 	have := map[string]bool{}
 	path := "/v1/streams/messages/records?limit=100&fields=id&connection_id=" + w.conns["live"]
 	for next, tries := path, 0; next != ""; {
-		status, answer, err := c.send(ctx, w.owner, http.MethodGet, next, "", nil)
+		status, answer, err := c.send(ctx, request{token: w.owner, method: http.MethodGet, path: next})
 		if err != nil {
 			return err
 		}
