@@ -108,7 +108,7 @@ func TestBrowser(t *testing.T) {
 		{"a read under a grant", "GET", "/v1/schema", good, "", false, 200, "", "ledgerly"},
 		{"META-1 root document", "GET", metadata, nil, "", true, 200, "", "mcp_endpoint"},
 		{"META-2 document of the endpoint", "GET", metadata + "/mcp", map[string]string{"MCP-Protocol-Version": "2025-11-25"}, "", true, 200, "", "mcp_package"},
-		{"a document that is not there", "GET", "/.well-known/openid-configuration", nil, "", true, 404, "", "not_found"},
+		{"a missing document", "GET", "/.well-known/openid-configuration", nil, "", true, 404, "", "not_found"},
 		{"icon", "GET", "/icon.svg", nil, "", true, 200, "", "<svg"},
 		{"HOSTED-3 /mcp without a bearer", "POST", "/mcp", sends(nil), call, false, 401, metadata + "/mcp", "authentication_error"},
 		{"CHAL-1 /mcp with a bad bearer", "POST", "/mcp", sends(bad), call, false, 401, metadata + "/mcp", "invalid_token"},

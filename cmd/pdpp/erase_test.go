@@ -52,11 +52,11 @@ func TestDeletedWordsAreErased(t *testing.T) {
 	}
 	run(t, "--data", data, "backup", filepath.Join(dir, "copy"))
 	if hasWord(t, filepath.Join(dir, "copy"), "xylophonist") {
-		t.Error("a backup right after the delete holds a deleted word")
+		t.Error("a backup right after the delete contains a deleted word")
 	}
 	for end := time.Now().Add(patience); hasWord(t, data, "xylophonist"); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("the files of the running server still hold a deleted word")
+			t.Fatal("the files of the running server still contain a deleted word")
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestDeletedByACommand(t *testing.T) { // REC-37
 		run(t, "--data", data, "ingest", "--manifest", shared("manifest.json"), "--connection", "giro", "--stream", "entries", lines)
 	}
 	if hasWord(t, data, "xylophonist") {
-		t.Error("the files hold a deleted word")
+		t.Error("the files contain a deleted word")
 	}
 }
 

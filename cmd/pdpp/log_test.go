@@ -110,7 +110,7 @@ func TestUnreadLog(t *testing.T) {
 		}
 	}
 	if n := awaitLine(t, log, `log lines were dropped.* lines=(\d+)`); n == "0" {
-		t.Error("the log tells of no dropped lines")
+		t.Error("the log reports no dropped lines")
 	}
 	go io.Copy(p.stderr, log)
 	p.cmd.Process.Signal(syscall.SIGTERM)
@@ -152,7 +152,7 @@ func TestLogReaderEnds(t *testing.T) {
 			break
 		}
 		if time.Now().After(stop) {
-			t.Fatal("lines that nobody could read are not counted")
+			t.Fatal("dropped lines are not counted")
 		}
 	}
 	p.cmd.Process.Signal(syscall.SIGTERM)

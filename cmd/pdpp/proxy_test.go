@@ -71,7 +71,7 @@ func startNginx(t *testing.T, nginx, upstream string) (addr string, roots *x509.
 	}
 	roots = x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {
-		t.Fatal("the certificate is none")
+		t.Fatal("the certificate is not valid")
 	}
 	addr = freeAddr(t)
 	config := filepath.Join(dir, "nginx.conf")

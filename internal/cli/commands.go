@@ -11,8 +11,8 @@ type globals struct {
 type commands struct {
 	globals
 
-	Serve       serveCommand        `cmd:"" help:"Serve the data of this folder."`
-	Demo        demoCommand         `cmd:"" help:"Try everything with invented data."`
+	Serve       serveCommand        `cmd:"" help:"Serve the data folder over HTTP."`
+	Demo        demoCommand         `cmd:"" help:"Serve invented data, and print commands to try."`
 	MCP         mcpCommand          `cmd:"" name:"mcp" help:"Serve read-only tools to an assistant over standard input and output."`
 	Setup       setupCommand        `cmd:"" help:"Show how to connect an assistant."`
 	Credentials credentialsCommands `cmd:"" help:"Manage saved credentials for reading servers."`

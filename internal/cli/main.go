@@ -94,7 +94,7 @@ type helpShown struct{}
 func newParser(root *commands, env Env) (*kong.Kong, error) {
 	return kong.New(root,
 		kong.Name("pdpp"),
-		kong.Description("A personal data server: your records, read by others only under grants you can take back."),
+		kong.Description("A personal data server: your records, read by others only under grants that you can revoke."),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(int) { panic(helpShown{}) }),
 		kong.Help(printHelp),
