@@ -6,7 +6,7 @@ import (
 )
 
 func byWords(w *walker) {
-	hits := w.good("mail", "search", args{"q": "Kratzer Balkontür Zinsen", "streams": []string{"messages"}, "limit": 3}).items()
+	hits := w.do("mail", "search", args{"q": "Kratzer Balkontür Zinsen", "streams": []string{"messages"}, "limit": 3}).items()
 	if len(hits) == 0 {
 		w.Fatal("no hits")
 	}
@@ -14,14 +14,14 @@ func byWords(w *walker) {
 	if i < 0 {
 		w.Fatalf("the letter is not among the hits: %v", hits)
 	}
-	doc := w.good("mail", "fetch", args{"id": hits[i].id}).document()
-	known := find(w.w.letters(), "subject", "Kaution: Abzug")
-	w.want("text", doc.text, known.str("body_text"))
+	doc := w.do("mail", "fetch", args{"id": hits[i].id}).document()
+	expected := find(w.w.letters(), "subject", "Kaution: Abzug")
+	w.want("text", doc.text, expected.str("body_text"))
 }
 
-// middleOfLetter follows the way on of a hit; the answer is in the window.
+// middleOfLetter makes the call that a hit offers; the answer is in the window.
 func middleOfLetter(w *walker) {
-	hits := w.good("mail", "search", args{"q": letterClue}).items()
+	hits := w.do("mail", "search", args{"q": letterClue}).items()
 	if len(hits) != 1 || !hits[0].cut["body_text"] {
 		w.Fatalf("hits = %v", hits)
 	}
@@ -34,18 +34,18 @@ func middleOfLetter(w *walker) {
 	}
 }
 
-// wholeLetter fetches, and reads on from where the document ends.
+// wholeLetter fetches a document and reads the rest in windows.
 func wholeLetter(w *walker) {
-	doc := w.good("mail", "fetch", args{"id": "personal/messages:" + letterID}).document()
+	doc := w.do("mail", "fetch", args{"id": "personal/messages:" + letterID}).document()
 	if doc.more == nil {
-		w.Fatal("a cut document offers no way on")
+		w.Fatal("a truncated document offers no call")
 	}
 	all := doc.text
 	s := &step{doc.more.tool, doc.more.args.with("limit_chars", 16384)}
 	for s != nil {
 		win := w.follow("mail", s).window()
 		if got := len([]rune(all)); win.start != got {
-			w.Fatalf("the window starts at %d, %d chars are known", win.start, got)
+			w.Fatalf("the window starts at %d, %d chars were read", win.start, got)
 		}
 		all += win.text
 		s = win.next
@@ -56,7 +56,7 @@ func wholeLetter(w *walker) {
 }
 
 func aroundWord(w *walker) {
-	win := w.good("mail", "read_record_field", args{
+	win := w.do("mail", "read_record_field", args{
 		"id": "personal/messages:" + letterID, "field_path": "body_text", "q": "schlüssel liegt", "before_chars": 5, "after_chars": 14,
 	}).window()
 	if !strings.Contains(win.text, letterAnswer) {
@@ -64,17 +64,17 @@ func aroundWord(w *walker) {
 	}
 }
 
-// cutInList reads the end of the first text that a list shortens for this reader.
+// cutInList reads the rest of a text that a list truncates.
 func cutInList(w *walker) {
 	a := args{"stream": "messages", "filter": args{"id": letterID}, "fields": []string{"id", "body_text"}}
-	rows := w.good("mail", "query_records", a).items()
+	rows := w.do("mail", "query_records", a).items()
 	if len(rows) != 1 || !rows[0].cut["body_text"] {
 		w.Fatalf("rows = %v", rows)
 	}
 	shown := strings.TrimSuffix(rows[0].fields["body_text"], "…")
 	win := w.follow("mail", rows[0].more).window()
 	if !strings.HasPrefix(w.w.letter, shown+win.text) {
-		w.Errorf("the window at %d does not go on where the list ends (%d chars)", win.start, len([]rune(shown)))
+		w.Errorf("the window at %d does not begin where the list ends (%d chars)", win.start, len([]rune(shown)))
 	}
 }
 
@@ -94,7 +94,7 @@ func pageToEnd(w *walker) {
 
 func searchToEnd(w *walker) {
 	a := args{"q": "Kaution", "streams": []string{"messages"}, "limit": 5}
-	count := w.good("mail", "search", a).total()
+	count := w.do("mail", "search", a).total()
 	hits, _ := w.pages("mail", "search", a)
 	ids := map[string]bool{}
 	for _, h := range hits {
@@ -107,35 +107,35 @@ func searchToEnd(w *walker) {
 	}
 }
 
-// filtered learns from the schema what may be asked, then asks it.
+// filtered finds the filters in the schema and uses them.
 func filtered(w *walker) {
-	index := w.good("mail", "schema", args{})
+	index := w.do("mail", "schema", args{})
 	if !slices.Contains(index.streams(), "messages") {
 		w.Fatalf("streams = %v", index.streams())
 	}
-	flags := w.good("mail", "schema", args{"stream": "messages"}).flags()
+	flags := w.do("mail", "schema", args{"stream": "messages"}).flags()
 	if !strings.Contains(flags["sent_at"], "r=gte") || !strings.Contains(flags["folder"], "eq") {
 		w.Fatalf("flags = %v", flags)
 	}
-	page := w.good("mail", "query_records", args{
+	page := w.do("mail", "query_records", args{
 		"stream": "messages", "filter": args{"sent_at": args{"gte": "2026-01-01"}, "folder": "sent"}, "sort": "sent_at", "limit": 1, "count": "exact",
 	})
-	var known []line
+	var expected []line
 	for _, l := range w.w.letters() {
 		if l.str("sent_at") >= "2026" && l.str("folder") == "sent" {
-			known = append(known, l)
+			expected = append(expected, l)
 		}
 	}
-	slices.SortFunc(known, func(a, b line) int { return strings.Compare(a.str("sent_at"), b.str("sent_at")) })
-	w.want("count", page.total(), text(len(known)))
+	slices.SortFunc(expected, func(a, b line) int { return strings.Compare(a.str("sent_at"), b.str("sent_at")) })
+	w.want("count", page.total(), text(len(expected)))
 	rows := page.items()
 	if len(rows) != 1 {
 		w.Fatalf("rows = %v", rows)
 	}
-	w.want("first", rows[0].title, known[0].str("subject"))
+	w.want("first", rows[0].title, expected[0].str("subject"))
 }
 
-// resumeChanges keeps a copy of the notes, and reads what is new.
+// resumeChanges reads all notes, then only changes.
 func resumeChanges(w *walker) {
 	rows, last := w.pages("notes", "query_records", args{"stream": "notes", "changes_since": "beginning", "limit": 100, "fields": []string{"id", "title"}})
 	if len(rows) < 10 || last.bookmark() == "" {
@@ -156,22 +156,22 @@ func resumeChanges(w *walker) {
 	}
 }
 
-// ambiguousRecord chooses by the owner's name for the account.
+// ambiguousRecord chooses a connection by its label.
 func ambiguousRecord(w *walker) {
-	got := w.on("mail", "fetch", args{"id": "contacts:con-mara"})
+	got := w.call("mail", "fetch", args{"id": "contacts:con-mara"})
 	w.want("code", got.code(), "ambiguous_connection")
-	doc := w.good("mail", "fetch", args{"id": "contacts:con-mara", "connection_id": w.choose(got, "Studio mail")}).document()
-	known := find(w.w.records([]string{"work"}, "contacts"), "id", "con-mara")
-	w.want("title", doc.title, known.str("display_name"))
-	for _, a := range known.Data["addresses"].([]any) {
+	doc := w.do("mail", "fetch", args{"id": "contacts:con-mara", "connection_id": w.choose(got, "Studio mail")}).document()
+	expected := find(w.w.records([]string{"work"}, "contacts"), "id", "con-mara")
+	w.want("title", doc.title, expected.str("display_name"))
+	for _, a := range expected.Data["addresses"].([]any) {
 		if !strings.Contains(doc.whole, text(a)) {
 			w.Errorf("%s is not in %s", a, doc.whole)
 		}
 	}
 }
 
-// choose is the id of the connection with a name.
-func (w *walker) choose(from seen, label string) string {
+// choose returns the id of the connection with a label.
+func (w *walker) choose(from result, label string) string {
 	w.Helper()
 	for _, c := range from.choices() {
 		if c.label == label {
@@ -183,10 +183,10 @@ func (w *walker) choose(from seen, label string) string {
 }
 
 func ambiguousSchema(w *walker) {
-	got := w.on("mail", "schema", args{"stream": "messages", "detail": "full"})
+	got := w.call("mail", "schema", args{"stream": "messages", "detail": "full"})
 	w.want("code", got.code(), "ambiguous_schema_detail")
 	id := w.choose(got, "Studio mail")
-	w.good("mail", "schema", args{"stream": "messages", "detail": "full", "connection_id": id})
+	w.do("mail", "schema", args{"stream": "messages", "detail": "full", "connection_id": id})
 	if r, ok := got.(textReader); ok {
 		for i, s := range r.steps("next", r.lines...) {
 			w.want("connection", text(s.args["connection_id"]), got.choices()[i].id)
@@ -195,19 +195,19 @@ func ambiguousSchema(w *walker) {
 			}
 		}
 	}
-	rows := w.good("mail", "query_records", args{"stream": "messages", "connection_id": id, "limit": 1}).items()
+	rows := w.do("mail", "query_records", args{"stream": "messages", "connection_id": id, "limit": 1}).items()
 	if len(rows) != 1 || !strings.HasPrefix(rows[0].id, "work/") {
 		w.Errorf("rows = %v", rows)
 	}
 }
 
-// attachmentOfLetter goes from the letter to its files.
+// attachmentOfLetter reads a letter with its files.
 func attachmentOfLetter(w *walker) {
-	rows := w.good("mail", "query_records", args{"stream": "messages", "filter": args{"attachment_count": args{"gte": 3}}, "fields": []string{"subject"}, "limit": 5}).items()
+	rows := w.do("mail", "query_records", args{"stream": "messages", "filter": args{"attachment_count": args{"gte": 3}}, "fields": []string{"subject"}, "limit": 5}).items()
 	if len(rows) == 0 {
 		w.Fatal("no letter")
 	}
-	doc := w.good("mail", "fetch", args{"id": rows[0].id, "expand": []string{"attachments"}}).document()
+	doc := w.do("mail", "fetch", args{"id": rows[0].id, "expand": []string{"attachments"}}).document()
 	_, letter, _ := strings.Cut(rows[0].id, ":")
 	n := 0
 	for _, l := range w.w.records(mail, "attachments") {
@@ -222,47 +222,47 @@ func attachmentOfLetter(w *walker) {
 		}
 	}
 	if n < 3 {
-		w.Errorf("%d files are known of %s", n, letter)
+		w.Errorf("%d files of %s were ingested", n, letter)
 	}
 }
 
 func attachmentByName(w *walker) {
-	hits := w.good("mail", "search", args{"q": "Protokoll Einzug", "streams": []string{"attachments"}}).items()
+	hits := w.do("mail", "search", args{"q": "Protokoll Einzug", "streams": []string{"attachments"}}).items()
 	i := slices.IndexFunc(hits, func(h item) bool { return h.title == "Protokoll_Einzug_2019.pdf" })
 	if i < 0 {
 		w.Fatalf("hits = %v", hits)
 	}
-	doc := w.good("mail", "fetch", args{"id": hits[i].id}).document()
-	known := find(w.w.records(mail, "attachments"), "filename", "Protokoll_Einzug_2019.pdf").Data["blob_ref"].(map[string]any)
+	doc := w.do("mail", "fetch", args{"id": hits[i].id}).document()
+	expected := find(w.w.records(mail, "attachments"), "filename", "Protokoll_Einzug_2019.pdf").Data["blob_ref"].(map[string]any)
 	for _, fact := range []string{"mime_type", "size_bytes"} {
-		w.want(fact, text(doc.binary["blob_ref"][fact]), text(known[fact]))
+		w.want(fact, text(doc.binary["blob_ref"][fact]), text(expected[fact]))
 	}
-	w.want("export", text(doc.binary["blob_ref"]["export"]), "GET /v1/blobs/"+text(known["blob_id"]))
-	if !strings.Contains(text(doc.binary["blob_ref"]), text(known["sha256"])) {
+	w.want("export", text(doc.binary["blob_ref"]["export"]), "GET /v1/blobs/"+text(expected["blob_id"]))
+	if !strings.Contains(text(doc.binary["blob_ref"]), text(expected["sha256"])) {
 		w.Errorf("the digest is not in %v", doc.binary["blob_ref"])
 	}
 }
 
-func awkwardID(w *walker) {
-	hits := w.good("chat", "search", args{"q": "Familjen", "streams": []string{"conversations"}}).items()
+func unusualID(w *walker) {
+	hits := w.do("chat", "search", args{"q": "Familjen", "streams": []string{"conversations"}}).items()
 	if len(hits) != 1 {
 		w.Fatalf("hits = %v", hits)
 	}
-	doc := w.good("chat", "fetch", args{"id": hits[0].id}).document()
-	known := find(w.w.records([]string{"phone"}, "conversations"), "title", "Familjen")
+	doc := w.do("chat", "fetch", args{"id": hits[0].id}).document()
+	expected := find(w.w.records([]string{"phone"}, "conversations"), "title", "Familjen")
 	w.want("title", doc.title, "Familjen")
-	if count := "message_count: " + known.str("message_count"); !strings.Contains(doc.text, count) {
+	if count := "message_count: " + expected.str("message_count"); !strings.Contains(doc.text, count) {
 		w.Errorf("%q is not in %q", count, doc.text)
 	}
 }
 
-// nestedList reads values inside a value.
+// nestedList reads a field that is a list.
 func nestedList(w *walker) {
-	known := w.w.records([]string{"phone"}, "conversations")[0]
+	expected := w.w.records([]string{"phone"}, "conversations")[0]
 	rows, _ := w.pages("chat", "query_records", args{"stream": "conversations"})
-	i := slices.IndexFunc(rows, func(r item) bool { return r.title == known.str("title") })
+	i := slices.IndexFunc(rows, func(r item) bool { return r.title == expected.str("title") })
 	if i < 0 {
-		w.Fatalf("%q is not among the rows", known.str("title"))
+		w.Fatalf("%q is not among the rows", expected.str("title"))
 	}
-	w.want("participants", rows[i].fields["participants"], known.str("participants"))
+	w.want("participants", rows[i].fields["participants"], expected.str("participants"))
 }

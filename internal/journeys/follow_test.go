@@ -7,13 +7,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Most calls of one walk through everything that texts offer, and of one chain.
+// The maximum numbers of calls: of all that texts offer, and of one chain.
 const (
-	mostFollowed = 250
-	mostInChain  = 400
+	maxFollowed = 250
+	maxChain    = 400
 )
 
-// seeds are the calls that everything else is reached from.
+// seeds returns the first calls.
 func seeds(connector string) []*step {
 	return map[string][]*step{
 		"mail": {
@@ -27,8 +27,8 @@ func seeds(connector string) []*step {
 	}[connector]
 }
 
-// TestEveryOffer: every call that a text prints after next: or more: succeeds and is
-// another one than the call that printed it; and going on with next: alone ends.
+// TestEveryOffer: every call that a text prints after next: or more: succeeds and differs
+// from the call that printed it. A chain of next: calls ends.
 func TestEveryOffer(t *testing.T) {
 	w := newWorld(t)
 	for connector := range w.tokens {
@@ -45,17 +45,17 @@ func TestEveryOffer(t *testing.T) {
 	}
 }
 
-// followAll makes the calls that texts offer, those nearest to the start first.
+// followAll makes the calls that texts offer, breadth first.
 func followAll(w *walker, connector string, queue []*step) {
-	known := map[string]bool{}
-	for len(queue) > 0 && w.calls < mostFollowed {
+	done := map[string]bool{}
+	for len(queue) > 0 && w.calls < maxFollowed {
 		s := queue[0]
 		queue = queue[1:]
-		if known[s.key(w.T)] {
+		if done[s.key(w.T)] {
 			continue
 		}
-		known[s.key(w.T)] = true
-		r := w.good(connector, s.tool, s.args).(textReader)
+		done[s.key(w.T)] = true
+		r := w.do(connector, s.tool, s.args).(textReader)
 		for _, label := range []string{"next", "more"} {
 			for _, offer := range r.steps(label, r.lines...) {
 				if offer.key(w.T) == s.key(w.T) {
@@ -68,24 +68,24 @@ func followAll(w *walker, connector string, queue []*step) {
 	w.Logf("%d calls", w.calls)
 }
 
-// followChain goes on with the same tool until there is no next: of it.
+// followChain follows next: of the same tool to its end.
 func followChain(w *walker, connector string, s *step) {
-	known := map[string]bool{}
-	for range mostInChain {
-		if known[s.key(w.T)] {
-			w.Fatalf("%s is offered again", s.key(w.T))
+	done := map[string]bool{}
+	for range maxChain {
+		if done[s.key(w.T)] {
+			w.Fatalf("%s is offered twice", s.key(w.T))
 		}
-		known[s.key(w.T)] = true
-		next := w.good(connector, s.tool, s.args).next()
+		done[s.key(w.T)] = true
+		next := w.do(connector, s.tool, s.args).next()
 		if next == nil || next.tool != s.tool {
 			return
 		}
 		s = next
 	}
-	w.Fatalf("%s: no end after %d calls", s.tool, mostInChain)
+	w.Fatalf("%s: no end after %d calls", s.tool, maxChain)
 }
 
-// key tells calls apart.
+// key returns a string that identifies a call.
 func (s *step) key(t *testing.T) string {
 	raw, err := json.Marshal(s.args)
 	if err != nil {

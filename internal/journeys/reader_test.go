@@ -11,49 +11,50 @@ import (
 // args are the arguments of a call.
 type args map[string]any
 
-// with gives the arguments with one more.
+// with returns the arguments with one more.
 func (a args) with(name string, value any) args {
 	a = maps.Clone(a)
 	a[name] = value
 	return a
 }
 
-// step is a call that an answer offers.
+// step is a call that a result offers.
 type step struct {
 	tool string
 	args args
 }
 
-// seen is what a reader makes of its half of a result. What the half does not say is
-// the zero value.
-type seen interface {
-	code() string // of an error; "" for a success
-	refusal() (param, message string)
+// result is what a reader finds in its half of a tool result. A missing value is the zero
+// value.
+type result interface {
+	code() string // of an error; "": success
+	errorDetail() (param, message string)
 	streams() []string // of an index
 	flags() map[string]string
 	choices() []choice // connections to choose from
 	items() []item     // records or hits
 	cursor() string
-	// onward are the arguments of the next page, given those of this one; nil at the
-	// end. again reports that it repeats what is seen here, because not all is.
-	onward(a args) (next args, again bool)
+	// nextPage returns the arguments of the next page, given those of this one; nil at the
+	// end. repeated reports that the next page begins with this one again, because not all
+	// of it was shown.
+	nextPage(a args) (next args, repeated bool)
 	bookmark() string
 	total() string // of a count
-	next() *step   // the way on of the whole answer
+	next() *step   // offered for the whole result
 	window() window
 	value() string // of an aggregate without groups
 	groups() []group
 	document() document
 }
 
-// choice is a connection under its name.
+// choice is a connection with its label.
 type choice struct{ id, label string }
 
 // item is a record of a list, or a hit.
 type item struct {
 	id, title string
 	deleted   bool
-	fields    map[string]string // what is shown of them, as text; numbers as digits
+	fields    map[string]string // as text; numbers as digits
 	cut       map[string]bool
 	more      *step
 }
@@ -69,25 +70,25 @@ type window struct {
 // group is one group of an aggregate.
 type group struct{ key, value string }
 
-// document is one record. Binary facts are by field.
+// document is one record.
 type document struct {
 	id, title, text string
-	binary          map[string]map[string]any
+	binary          map[string]map[string]any // facts, by field
 	more            *step
-	whole           string // the rest of what it says, to look for values in
+	whole           string // all of it, to search for values
 }
 
-// walker calls tools and gives its reader one half of what comes back.
+// walker calls tools and passes one half of each result to its reader.
 type walker struct {
 	*testing.T
 	w        *world
-	half     func(*testing.T, *sdk.CallToolResult) seen
+	half     func(*testing.T, *sdk.CallToolResult) result
 	sessions map[string]*sdk.ClientSession
 	calls    int
 }
 
 // on calls a tool under the grant of a connector.
-func (w *walker) on(connector, tool string, a args) seen {
+func (w *walker) call(connector, tool string, a args) result {
 	w.Helper()
 	w.calls++
 	raw, err := json.Marshal(a)
@@ -105,19 +106,19 @@ func (w *walker) on(connector, tool string, a args) seen {
 	return got
 }
 
-// follow does what an answer offers.
-func (w *walker) follow(connector string, s *step) seen {
+// follow makes an offered call.
+func (w *walker) follow(connector string, s *step) result {
 	w.Helper()
 	if s == nil {
-		w.Fatal("the reader sees no way on")
+		w.Fatal("the reader sees no offered call")
 	}
-	return w.on(connector, s.tool, s.args)
+	return w.call(connector, s.tool, s.args)
 }
 
-// good is on for a call that must succeed.
-func (w *walker) good(connector, tool string, a args) seen {
+// do makes a call that must succeed.
+func (w *walker) do(connector, tool string, a args) result {
 	w.Helper()
-	got := w.on(connector, tool, a)
+	got := w.call(connector, tool, a)
 	if got.code() != "" {
 		w.Fatalf("%s %v: %s", tool, a, got.code())
 	}
@@ -125,12 +126,12 @@ func (w *walker) good(connector, tool string, a args) seen {
 }
 
 // pages reads a list to its end.
-func (w *walker) pages(connector, tool string, a args) (all []item, last seen) {
+func (w *walker) pages(connector, tool string, a args) (all []item, last result) {
 	w.Helper()
 	for range 200 {
-		page := w.good(connector, tool, a)
-		next, again := page.onward(a)
-		if !again {
+		page := w.do(connector, tool, a)
+		next, repeated := page.nextPage(a)
+		if !repeated {
 			all = append(all, page.items()...)
 		}
 		if next == nil {
@@ -142,7 +143,7 @@ func (w *walker) pages(connector, tool string, a args) (all []item, last seen) {
 	return nil, nil
 }
 
-// want compares an answer with what is known to be true.
+// want compares a value with the expected one.
 func (w *walker) want(what, got, want string) {
 	w.Helper()
 	if got != want {
@@ -150,7 +151,7 @@ func (w *walker) want(what, got, want string) {
 	}
 }
 
-// text is a value as a reader notes it down.
+// text returns a value as text.
 func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// refused makes a call that must fail with a code, and follows what is offered.
-func (w *walker) refused(tool string, a args, code string) seen {
+// refused makes a call that must fail with a code, and the call that the error offers.
+func (w *walker) refused(tool string, a args, code string) result {
 	w.Helper()
-	got := w.on("mail", tool, a)
+	got := w.call("mail", tool, a)
 	w.want("code", got.code(), code)
 	next := w.follow("mail", got.next())
 	if next.code() != "" {
-		w.Fatalf("what %s offers fails too: %s", code, next.code())
+		w.Fatalf("the call that %s offers fails: %s", code, next.code())
 	}
 	return next
 }
 
 // offers checks that a schema names a field with a flag.
-func (w *walker) offers(s seen, field, flag string) {
+func (w *walker) offers(s result, field, flag string) {
 	w.Helper()
 	if !strings.Contains(s.flags()[field], flag) {
 		w.Errorf("the field %s is not shown with %s: %v", field, flag, s.flags())
@@ -63,7 +63,7 @@ func wrongCursor(w *walker) {
 func wrongBookmark(w *walker) {
 	page := w.refused("query_records", args{"stream": "contacts", "changes_since": "2026-01-01", "limit": 100}, "invalid_cursor")
 	if len(page.items()) == 0 || page.cursor()+page.bookmark() == "" {
-		w.Errorf("%d rows, and no way on", len(page.items()))
+		w.Errorf("%d rows, and no next page", len(page.items()))
 	}
 }
 
@@ -73,21 +73,21 @@ func wrongRelation(w *walker) {
 
 func wrongConnection(w *walker) {
 	index := w.refused("query_records", args{"stream": "messages", "connection_id": "cin_nothing"}, "connection_not_found")
-	rows := w.good("mail", "query_records", args{"stream": "messages", "connection_id": w.choose(index, "Personal mail"), "limit": 1}).items()
+	rows := w.do("mail", "query_records", args{"stream": "messages", "connection_id": w.choose(index, "Personal mail"), "limit": 1}).items()
 	if len(rows) != 1 || !strings.HasPrefix(rows[0].id, "personal/") {
 		w.Errorf("rows = %v", rows)
 	}
 }
 
-// wrongID has no way on but the words that both halves carry: what an id looks like.
+// wrongID has no offered call; the message of both halves shows the form of an id.
 func wrongID(w *walker) {
-	got := w.on("mail", "fetch", args{"id": letterID})
+	got := w.call("mail", "fetch", args{"id": letterID})
 	w.want("code", got.code(), "invalid_id")
-	hits := w.good("mail", "search", args{"q": letterClue}).items()
+	hits := w.do("mail", "search", args{"q": letterClue}).items()
 	if len(hits) != 1 {
 		w.Fatalf("hits = %v", hits)
 	}
-	w.want("title", w.good("mail", "fetch", args{"id": hits[0].id}).document().title, "Das ganze Inventar")
+	w.want("title", w.do("mail", "fetch", args{"id": hits[0].id}).document().title, "Das ganze Inventar")
 }
 
 func missingRecord(w *walker) {
@@ -97,14 +97,14 @@ func missingRecord(w *walker) {
 	}
 }
 
-func wordsNotThere(w *walker) {
+func missingWords(w *walker) {
 	win := w.refused("read_record_field", args{"id": "personal/messages:" + letterID, "field_path": "body_text", "q": "Schatzkarte"}, "query_not_found").window()
 	if win.start != 0 || !strings.HasPrefix(w.w.letter, win.text) || win.text == "" {
 		w.Errorf("window = %.100q at %d", win.text, win.start)
 	}
 }
 
-func fieldNotThere(w *walker) {
+func missingField(w *walker) {
 	doc := w.refused("read_record_field", args{"id": "personal/messages:" + letterID, "field_path": "labels"}, "field_not_found").document()
 	w.want("title", doc.title, "Das ganze Inventar")
 }
@@ -125,9 +125,9 @@ func fullWithoutStream(w *walker) {
 
 // outOfRange finds the bound in the message.
 func outOfRange(w *walker) {
-	got := w.on("mail", "query_records", args{"stream": "contacts", "limit": 1000})
+	got := w.call("mail", "query_records", args{"stream": "contacts", "limit": 1000})
 	w.want("code", got.code(), "invalid_argument")
-	param, message := got.refusal()
+	param, message := got.errorDetail()
 	w.want("param", param, "limit")
 	bound := 0
 	for word := range strings.FieldsFuncSeq(message, func(r rune) bool { return r < '0' || r > '9' }) {
@@ -135,5 +135,5 @@ func outOfRange(w *walker) {
 			bound = max(bound, n)
 		}
 	}
-	w.good("mail", "query_records", args{"stream": "contacts", param: bound})
+	w.do("mail", "query_records", args{"stream": "contacts", param: bound})
 }

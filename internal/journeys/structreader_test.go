@@ -8,10 +8,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// structReader sees the structured output and nothing else.
+// structReader reads only the structured output.
 type structReader struct{ sc node }
 
-func readStructured(t *testing.T, res *sdk.CallToolResult) seen {
+func readStructured(t *testing.T, res *sdk.CallToolResult) result {
 	t.Helper()
 	raw, err := json.Marshal(res.StructuredContent)
 	if err != nil {
@@ -24,7 +24,7 @@ func readStructured(t *testing.T, res *sdk.CallToolResult) seen {
 	return structReader{node{sc}}
 }
 
-// node is a place in a JSON value that may not be there.
+// node is a JSON value that may be missing.
 type node struct{ v any }
 
 func (n node) at(names ...string) node {
@@ -64,7 +64,7 @@ func (n node) int() int {
 	return i
 }
 
-// step is a call that stands in the output.
+// step returns a call of the output.
 func (n node) step() *step {
 	if n.v == nil {
 		return nil
@@ -75,7 +75,7 @@ func (n node) step() *step {
 
 func (r structReader) code() string { return r.sc.at("error", "code").text() }
 
-func (r structReader) refusal() (param, message string) {
+func (r structReader) errorDetail() (param, message string) {
 	return r.sc.at("error", "param").text(), r.sc.at("error", "message").text()
 }
 
@@ -147,7 +147,7 @@ func (r structReader) items() (out []item) {
 	return out
 }
 
-// title is the field that the answer says titles are in.
+// title returns the field with the titles, by the roles in the result.
 func (r structReader) title() string {
 	streams, _ := r.sc.at("data", "meta", "presentation").v.(map[string]any)
 	for name := range streams {
@@ -158,7 +158,7 @@ func (r structReader) title() string {
 	return ""
 }
 
-// structHit is a result, with what the hit behind it says and the tool that reads on.
+// structHit returns a result with the data of its hit. tool reads the rest.
 func structHit(result, hit node, tool string) item {
 	it := item{id: result.at("id").text(), title: result.at("title").text(), fields: map[string]string{}, cut: map[string]bool{}}
 	for name := range hit.at("fields").object() {
@@ -176,7 +176,7 @@ func structHit(result, hit node, tool string) item {
 }
 
 func (r structReader) cursor() string { return r.sc.at("data", "next_cursor").text() }
-func (r structReader) onward(a args) (next args, again bool) {
+func (r structReader) nextPage(a args) (next args, repeated bool) {
 	if r.cursor() == "" {
 		return nil, false
 	}

@@ -10,14 +10,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// textReader sees the text blocks and nothing else.
+// textReader reads only the text blocks.
 type textReader struct {
 	t      *testing.T
 	blocks []string
-	lines  []string // of the last block, which is for reading
+	lines  []string // of the last block
 }
 
-func readText(t *testing.T, res *sdk.CallToolResult) seen {
+func readText(t *testing.T, res *sdk.CallToolResult) result {
 	t.Helper()
 	r := textReader{t: t}
 	for _, c := range res.Content {
@@ -26,7 +26,7 @@ func readText(t *testing.T, res *sdk.CallToolResult) seen {
 		}
 	}
 	if len(r.blocks) == 0 {
-		t.Fatal("there is no text")
+		t.Fatal("the text is missing")
 	}
 	r.lines = strings.Split(r.blocks[len(r.blocks)-1], "\n")
 	return r
@@ -46,7 +46,7 @@ func (s *scanner) skip(prefixes ...string) bool {
 	return false
 }
 
-// json reads a JSON value of a kind that begins here.
+// json reads a JSON value.
 func (s *scanner) json() (any, bool) {
 	d := json.NewDecoder(strings.NewReader(s.rest))
 	d.UseNumber()
@@ -58,7 +58,7 @@ func (s *scanner) json() (any, bool) {
 	return v, true
 }
 
-// mustJSON is json for what must be there; nil when it is not.
+// mustJSON reads a JSON value; nil if there is none.
 func (s *scanner) mustJSON() any {
 	v, _ := s.json()
 	return v
@@ -76,7 +76,7 @@ func (s *scanner) quoted() (string, bool) {
 
 var bareName = regexp.MustCompile(`^[A-Za-z0-9_.-]+`)
 
-// name reads what stands before an equals sign.
+// name reads the name before an equals sign.
 func (s *scanner) name() (string, bool) {
 	before := s.rest
 	n, ok := s.quoted()
@@ -93,7 +93,7 @@ func (s *scanner) name() (string, bool) {
 
 var cutMark = regexp.MustCompile(`^\(cut(:\d+)?\)`)
 
-// value reads what stands behind an equals sign, and whether it was shortened.
+// value reads the value after an equals sign, and whether it was truncated.
 func (s *scanner) value() (v any, cut bool) {
 	if s.skip("binary") {
 		v, _ = s.json()
@@ -111,7 +111,7 @@ func (s *scanner) value() (v any, cut bool) {
 	return v, false
 }
 
-// pairs reads name=value as long as there are any.
+// pairs reads all name=value pairs.
 func (s *scanner) pairs(each func(name string, v any, cut bool)) {
 	for {
 		for s.skip(" | ", " ", "; ") {
@@ -125,7 +125,7 @@ func (s *scanner) pairs(each func(name string, v any, cut bool)) {
 	}
 }
 
-// token is a value of the first line.
+// token returns a value of the first line.
 func (r textReader) token(name string) string {
 	_, rest, ok := strings.Cut(r.lines[0], " "+name+"=")
 	if !ok {
@@ -141,7 +141,7 @@ func (r textReader) token(name string) string {
 
 var runnable = regexp.MustCompile(`(?:^|; )\s*(more|next|later|previous): ([a-z_]+) `)
 
-// steps are the calls of a label.
+// steps returns the calls under a label.
 func (r textReader) steps(label string, lines ...string) (out []*step) {
 	for _, l := range lines {
 		m := runnable.FindStringSubmatchIndex(l)
@@ -174,7 +174,7 @@ func (r textReader) code() string {
 	return regexp.MustCompile(`^[a-z0-9_.-]+`).FindString(rest)
 }
 
-func (r textReader) refusal() (param, message string) {
+func (r textReader) errorDetail() (param, message string) {
 	_, rest, _ := strings.Cut(r.lines[0], ": ")
 	s := scanner{rest}
 	message, _ = s.quoted()
@@ -218,7 +218,7 @@ func (r textReader) flags() map[string]string {
 	return out
 }
 
-// choices are `connection "id" "label"` of a schema and `connection "id" …
+// choices reads `connection "id" "label"` of a schema and `connection "id" …
 // display_name="label"` of an error.
 func (r textReader) choices() (out []choice) {
 	for _, l := range r.lines {
@@ -264,7 +264,7 @@ func parseItem(t *testing.T, l string) item {
 	s := scanner{l}
 	var ok bool
 	if it.id, ok = s.quoted(); !ok {
-		t.Fatalf("no handle: %s", l)
+		t.Fatalf("no id: %s", l)
 	}
 	s.skip(" ")
 	before := s.rest
@@ -278,7 +278,7 @@ func parseItem(t *testing.T, l string) item {
 		it.fields[name], it.cut[name] = text(v), cut
 	})
 	if s.rest != "" {
-		t.Fatalf("what is this: %q in %s", s.rest, l)
+		t.Fatalf("unexpected %q in %s", s.rest, l)
 	}
 	return it
 }
@@ -290,7 +290,7 @@ func (r textReader) cursor() string {
 	return ""
 }
 
-func (r textReader) onward(args) (next args, again bool) {
+func (r textReader) nextPage(args) (next args, repeated bool) {
 	if s := r.next(); s != nil {
 		next = s.args
 	}
@@ -355,11 +355,11 @@ func (r textReader) groups() (out []group) {
 	}
 }
 
-// document reads the first block, which is a document in JSON, and the card.
+// document reads the first block, a document in JSON, and the card.
 func (r textReader) document() (d document) {
 	var doc struct{ ID, Title, Text string }
 	if err := json.Unmarshal([]byte(r.blocks[0]), &doc); err != nil {
-		r.t.Fatalf("the first block is no document: %v", err)
+		r.t.Fatalf("the first block is not a document: %v", err)
 	}
 	d = document{id: doc.ID, title: doc.Title, text: doc.Text, binary: map[string]map[string]any{}, whole: r.blocks[0]}
 	for _, l := range r.lines {

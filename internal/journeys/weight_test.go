@@ -8,16 +8,16 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestWeight bounds what results of the demo's mail weigh: every byte is a part of
-// somebody's context window (MS-20).
+// TestWeight bounds the size of results: every byte takes part of a context window
+// (MS-20).
 func TestWeight(t *testing.T) {
 	w := newWorld(t)
 	session := w.connect(t, "mail", "2025-11-25")
 	for _, c := range []struct {
 		name, tool string
 		args       args
-		most       int // bytes of the whole result
-		results    int // that a search gives, all of them with the text they were found by
+		maxBytes   int // bytes of the whole result
+		results    int // of a search, each with its snippet
 	}{
 		{"DISC-7 the index", "schema", args{}, 2_400, 0},
 		{"DISC-3 one stream", "schema", args{"stream": "messages"}, 5_200, 0},
@@ -26,7 +26,7 @@ func TestWeight(t *testing.T) {
 		{"TEXT-2 25 hits in two accounts", "search", args{"q": "the", "limit": 25}, 30_000, 25},
 		{"TEXT-2 25 hits with umlauts", "search", args{"q": "die", "limit": 25}, 30_000, 25},
 		{"TEXT-2 25 hits in several fields", "search", args{"q": "mara", "limit": 25}, 30_000, 25},
-		{"FANIN-1 a default search gives 25 hits", "search", args{"q": "the"}, 30_000, 25},
+		{"FANIN-1 a default search returns 25 hits", "search", args{"q": "the"}, 30_000, 25},
 		{"PROJ-1 a long text, once in each half", "fetch", args{"id": "personal/messages:" + letterID}, 150_000, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -36,8 +36,8 @@ func TestWeight(t *testing.T) {
 			}
 			n := wireSize(t, res)
 			t.Logf("%d bytes", n)
-			if n > c.most {
-				t.Errorf("%d bytes, at most %d", n, c.most)
+			if n > c.maxBytes {
+				t.Errorf("%d bytes, at most %d", n, c.maxBytes)
 			}
 			if c.tool != "search" {
 				return
@@ -57,8 +57,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// wireSize is the size of a result as it is sent: the structure, and each text as a JSON
-// string.
+// wireSize returns the size of a result as it is sent.
 func wireSize(t *testing.T, res *sdk.CallToolResult) int {
 	t.Helper()
 	n := len(`{"content":[],"structuredContent":}`) + len(compact(t, res.StructuredContent))
@@ -73,7 +72,7 @@ func wireSize(t *testing.T, res *sdk.CallToolResult) int {
 	return n
 }
 
-// compact is a value as JSON without the escapes that HTML would need.
+// compact returns a value as JSON without HTML escapes.
 func compact(t *testing.T, v any) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -25,15 +25,15 @@ import (
 // afterDemo is a time after the newest record of the demo.
 var afterDemo = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
 
-// world is the demo on a real server, with one letter more: a very long one.
+// world is the demo on a real server, with one very long letter added.
 type world struct {
 	*resttest.World
-	lines  []line            // all that was taken in, in order
+	lines  []line            // all ingested records, in order
 	tokens map[string]string // by the connector that the grant covers
 	letter string            // the text of the long letter
 }
 
-// line is one record as it was taken in: what an answer is compared with.
+// line is one ingested record. Results are compared with it.
 type line struct {
 	connection, Stream string
 	Data               map[string]any
@@ -41,12 +41,11 @@ type line struct {
 
 const (
 	letterID = "letter-200k"
-	// letterClue and letterAnswer stand side by side in the middle of the letter and
-	// nowhere else.
+	// letterClue and letterAnswer occur once, side by side in the middle of the letter.
 	letterClue, letterAnswer = "Lagerhausschlüssel", "Fach 1187"
 )
 
-// longLetter is a letter of 200 KB, no two lines of which are the same.
+// longLetter returns a letter of 200 KB without repeated lines.
 func longLetter() string {
 	var b strings.Builder
 	for i := 0; b.Len() < 200<<10; i++ {
@@ -84,7 +83,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// load takes in one connection of the demo, the way the program does.
+// load ingests one connection of the demo as the program does.
 func (w *world) load(connector, connection string, m *pdpp.Manifest) {
 	w.T.Helper()
 	for id := range demo.Blobs(connector, connection) {
@@ -113,8 +112,8 @@ func (w *world) load(connector, connection string, m *pdpp.Manifest) {
 	}
 }
 
-// connect starts a server for a grant and an official client of it, over pipes. The
-// revision is the one the client asks for.
+// connect starts a server for a grant and connects the official client, over pipes. The
+// client requests the revision.
 func (w *world) connect(t *testing.T, connector, revision string) *sdk.ClientSession {
 	t.Helper()
 	rs, err := rsclient.New(rsclient.Config{

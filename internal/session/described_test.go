@@ -12,7 +12,7 @@ import (
 	"pdpp/internal/mcp/limits"
 )
 
-// What a client is told before it calls anything.
+// What a client sees before its first call.
 
 func exactTools(v *visit) {
 	var names []string
@@ -42,22 +42,22 @@ func sourceSelector(v *visit) {
 			v.Errorf("%s requires connection_id", tool.Name)
 		}
 		if raw := whole(v, tool); strings.Contains(raw, "connector_instance_id") {
-			v.Errorf("%s speaks of connector_instance_id", tool.Name)
+			v.Errorf("%s mentions connector_instance_id", tool.Name)
 		}
 	}
 }
 
-// noOtherMode: the tools name the search modes of no other server, the schema lists those
-// of this one, and asking for another gets an answer that leads on.
+// noOtherMode: tools and schema name only the search modes of this server. The error for
+// another mode offers a search that works.
 func noOtherMode(v *visit) {
 	s := v.as(everything)
-	told := s.InitializeResult().Instructions
+	listed := s.InitializeResult().Instructions
 	for _, tool := range s.tools {
-		told += whole(v, tool)
+		listed += whole(v, tool)
 	}
 	for _, mode := range []string{"semantic", "hybrid"} {
-		if strings.Contains(told, mode) {
-			v.Errorf("a client is told of %s search", mode)
+		if strings.Contains(listed, mode) {
+			v.Errorf("a client sees %s search", mode)
 		}
 		if a := s.do("schema", `{"stream":"messages"}`); strings.Contains(a.text, mode) {
 			v.Errorf("the schema lists %s search: %s", mode, a.text)
@@ -73,14 +73,14 @@ func sourceDescribed(v *visit) {
 	s := v.as(everything)
 	for _, tool := range s.tools {
 		if found := urlShaped.FindString(whole(v, tool)); found != "" {
-			v.Errorf("%s speaks of %q", tool.Name, found)
+			v.Errorf("%s mentions %q", tool.Name, found)
 		}
 	}
 	about, _ := properties(v, s.tool("query_records"))["connection_id"]["description"].(string)
 	if !strings.Contains(strings.ToLower(about), "source") {
 		v.Errorf("connection_id is described as %q, not as the source", about)
 	}
-	// Nor do results name sources in another way.
+	// Results name sources in the same way.
 	for tool, args := range map[string]string{"schema": `{}`, "query_records": `{"stream":"messages"}`, "search": `{"q":"rent"}`} {
 		a := s.do(tool, args)
 		a.hides("reg.acme.test", "connector_instance_id")
@@ -93,7 +93,7 @@ func sourceDescribed(v *visit) {
 func instructed(v *visit) {
 	text := v.as(everything).InitializeResult().Instructions
 	head := string([]rune(text)[:min(512, len([]rune(text)))])
-	// What counts is told in whole sentences.
+	// Only complete sentences count.
 	head = head[:strings.LastIndex(head, ".")+1]
 	for _, want := range []string{"Start with schema", "connection_id when a stream exists in several connections", "filter is a typed object", "limit, cursor, fields"} {
 		if !strings.Contains(head, want) {
@@ -106,7 +106,7 @@ func instructed(v *visit) {
 		}
 	}
 	if n := strings.Count(strings.ToLower(text), "owner or control-plane"); n != 1 {
-		v.Errorf("owner tokens are spoken of %d times: %s", n, text)
+		v.Errorf("owner tokens are mentioned %d times: %s", n, text)
 	}
 	if n := len([]rune(text)); n > limits.InstructionsMax {
 		v.Errorf("%d characters", n)
@@ -115,7 +115,7 @@ func instructed(v *visit) {
 
 var eventGuidance = regexp.MustCompile(`(?i)signature|signing|webhook|deliver|callback`)
 
-func saidOnce(v *visit) {
+func noRepetition(v *visit) {
 	sentences := map[string]string{}
 	for _, tool := range v.as(everything).tools {
 		about, _ := properties(v, tool)["connection_id"]["description"].(string)
@@ -131,7 +131,7 @@ func saidOnce(v *visit) {
 			}
 		}
 		if found := eventGuidance.FindString(whole(v, tool)); found != "" {
-			v.Errorf("%s speaks of %q", tool.Name, found)
+			v.Errorf("%s mentions %q", tool.Name, found)
 		}
 	}
 	if len(sentences) == 0 {
@@ -234,7 +234,7 @@ func windowContract(v *visit) {
 			v.Errorf("%s of the output schema requires %v, want %v", name, p.Required, required)
 		}
 	}
-	// Both forms read the same; call holds the results against the schema.
+	// Both forms read the same; call checks the results against the schema.
 	byID := s.do("read_record_field", `{"id":"cin_home/messages:m1","field_path":"body"}`)
 	byParts := s.do("read_record_field", `{"connection_id":"cin_home","stream":"messages","record_id":"m1","field_path":"body"}`)
 	for _, part := range []string{"record", "field", "window", "resource"} {
@@ -245,10 +245,10 @@ func windowContract(v *visit) {
 	if s.output["read_record_field"].Validate(map[string]any{"record": map[string]any{}}) == nil {
 		v.Error("the output schema accepts a result without field and window")
 	}
-	s.unasked("read_record_field", `{"stream":"messages","record_id":"m1","field_path":"body"}`, "invalid_field_window_selector")
+	s.refusedEarly("read_record_field", `{"stream":"messages","record_id":"m1","field_path":"body"}`, "invalid_field_window_selector")
 }
 
-// properties are the arguments of a tool.
+// properties returns the schemas of the arguments of a tool.
 func properties(v *visit, tool *sdk.Tool) map[string]map[string]any {
 	v.Helper()
 	var schema struct{ Properties map[string]map[string]any }
@@ -256,14 +256,14 @@ func properties(v *visit, tool *sdk.Tool) map[string]map[string]any {
 	return schema.Properties
 }
 
-// whole is all that is listed of a tool.
+// whole returns a tool as it is listed, in JSON.
 func whole(v *visit, tool *sdk.Tool) string {
 	v.Helper()
 	var value any
 	return string(remarshal(v.T, tool, &value))
 }
 
-// withinBudget: the list of tools, which every conversation pays for.
+// withinBudget bounds the list of tools, which is part of every conversation.
 func withinBudget(v *visit) {
 	s := v.as(everything)
 	var list []any

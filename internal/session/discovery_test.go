@@ -8,7 +8,7 @@ import (
 	"pdpp/internal/mcp/limits"
 )
 
-// What schema tells, and what can be asked after reading it.
+// What schema returns, and which calls can be built from it.
 
 func compactSchema(v *visit) {
 	s := v.as(everything)
@@ -19,7 +19,7 @@ func compactSchema(v *visit) {
 		`{"stream":"messages","connection_id":"cin_work"}`: "/v1/schema?view=compact&stream=messages&connection_id=cin_work",
 	} {
 		a := s.do("schema", args)
-		a.wantAsked(target)
+		a.wantRequests(target)
 		a.isBody("data", v.Get(s.token, target))
 	}
 }
@@ -28,12 +28,12 @@ func fullSchema(v *visit) {
 	s := v.as(everything)
 	a := s.do("schema", `{"stream":"messages","connection_id":"cin_home","detail":"full"}`)
 	const target = "/v1/schema?detail=full&stream=messages&connection_id=cin_home"
-	a.wantAsked(target)
+	a.wantRequests(target)
 	a.isBody("data", v.Get(s.token, target))
 	a.wants(map[string]any{"data.connectors.0.streams.0.schema.properties.created_at.format": "date-time", "projected": nil, "field_capability_legend": nil})
 }
 
-// wideIndex has so many streams that their rows have no room in the text.
+// wideIndex has more streams than rows fit into the text.
 func wideIndex(v *visit) {
 	s := v.as(everything)
 	a := s.do("schema", `{}`)
@@ -90,14 +90,14 @@ func oneRow(v *visit) {
 	s.do("schema", `{"stream":"threads","connection_id":"cin_home"}`).says("\n expand: \"messages\" has_many max=10")
 }
 
-// enoughToAsk builds calls from the text of one row, and makes them all.
-func enoughToAsk(v *visit) {
+// enoughToCall builds all calls that the text of one row describes, and makes them.
+func enoughToCall(v *visit) {
 	s := v.as(everything)
 	a := s.do("schema", `{"stream":"messages","connection_id":"cin_home"}`)
 	line := func(label string) string {
 		_, rest, ok := strings.Cut(a.text, "\n"+label+": ")
 		if !ok {
-			v.Fatalf("there is no line %s:\n%s", label, a.text)
+			v.Fatalf("the line %s is missing:\n%s", label, a.text)
 		}
 		rest, _, _ = strings.Cut(rest, "\n")
 		return rest
@@ -146,7 +146,7 @@ func enoughToAsk(v *visit) {
 	}
 }
 
-// sample is a value of the type that flags name, in JSON.
+// sample returns a value of the type that flags name, in JSON.
 func sample(flags string) string {
 	switch {
 	case strings.Contains(flags, "date-time"):
@@ -160,7 +160,7 @@ func sample(flags string) string {
 func fullNeedsStream(v *visit) {
 	s := v.as(everything)
 	for _, args := range []string{`{"detail":"full"}`, `{"detail":"full","connection_id":"cin_home"}`} {
-		a := s.unasked("schema", args, "invalid_request")
+		a := s.refusedEarly("schema", args, "invalid_request")
 		a.says(`schema(stream, connection_id, detail:\"full\")`)
 		a.wants(map[string]any{"error.param": "detail"})
 	}
@@ -191,7 +191,7 @@ func fullOfOne(v *visit) {
 	}
 }
 
-// numbers: what aggregate tells.
+// Numbers of aggregate.
 
 func oneNumber(v *visit) {
 	s := v.as(everything)

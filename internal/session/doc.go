@@ -1,11 +1,11 @@
-// Package session holds the requirements that a client must be able to see for itself:
-// one table, each row of which is checked through sessions of the official client, in
-// both eras of the protocol and over every transport.
+// Package session tests the requirements that a client can observe: one table, each row of
+// which is checked through sessions of the official client, in both eras of the protocol
+// and over every transport.
 //
-// A row is an id, a sentence and a check. A check is given sessions and the world
-// behind them: a real resource server with data, and a record of what it was asked.
-// A transport is one function (transports); it connects a client for a token, and
-// sends the reads of the server's side through the world's record.
+// A row is an id, a sentence and a check. A check opens sessions on a world: a real
+// resource server with data, and a log of the requests that it gets. A transport is one
+// function: it connects a client with a token, and sends the reads of the surface through
+// that log.
 //
-// It has no code of its own besides tests.
+// The package contains only tests.
 package session

@@ -12,10 +12,10 @@ import (
 	"pdpp/internal/mcp/limits"
 )
 
-// What fetch and projected reads give.
+// Results of fetch and of projected reads.
 
-// document checks that structured output is a document and the first block says the
-// same, and gives the card.
+// document checks that the structured output and the first block are the same document,
+// and returns the card.
 func (a answer) document() (card string) {
 	a.Helper()
 	value, _ := a.sc.JSON().(map[string]any)
@@ -64,7 +64,7 @@ func card(v *visit) {
 
 func nestedRecord(v *visit) {
 	s := v.as(everything)
-	// The server's answer is a wrapper with the fields under data.
+	// The server wraps the record: its fields are under data.
 	body := v.Get(s.token, "/v1/streams/pages/records/p1?connection_id=cin_home").OK()
 	if body.At("title") != nil || body.At("data.title") != "How to fold a letter" {
 		v.Fatalf("the server's record is %s", body.Body)
@@ -99,7 +99,7 @@ func onlyDocument(v *visit) {
 func projectedDocument(v *visit) {
 	s := v.as(everything)
 	a := s.do("fetch", `{"id":"cin_home/messages:m2","fields":["folder","pages"]}`)
-	a.wantAsked("/v1/streams/messages/records/m2?fields=folder&fields=pages&connection_id=cin_home")
+	a.wantRequests("/v1/streams/messages/records/m2?fields=folder&fields=pages&connection_id=cin_home")
 	a.document()
 	a.hides("Re: the flat", "paid on Monday", "U456", "zeppelin", "bcc", "thread_id", "2026-01-03", "body", "subject")
 	if got := a.str("text"); got != "folder: sent\npages: 4" {
@@ -113,7 +113,7 @@ func projectedDocument(v *visit) {
 func projectedRecords(v *visit) {
 	s := v.as(everything)
 	a := s.do("query_records", `{"stream":"messages","fields":["folder","pages"]}`)
-	// The keys that remain beside the fields are those the documentation lists.
+	// Beside the fields a record has only documented keys.
 	documented := []string{
 		"object", "id", "stream", "connection_id", "connector_key", "display_name", "emitted_at", "expanded", "truncated_fields", "deleted", "deleted_at", "removed_reason", "data",
 	}
@@ -136,7 +136,7 @@ func projectedRecords(v *visit) {
 	a.hides("Rent is due", "paid on Monday", "U456", "zeppelin", "2026-01-0", "thread_id")
 }
 
-// manifest roles and binaries: what is promoted, and what is never shown.
+// Roles of the manifest, and binaries.
 
 func declaredRoles(v *visit) {
 	s := v.as(everything)
@@ -151,7 +151,7 @@ func declaredRoles(v *visit) {
 	s.do("search", `{"q":"cuckoo"}`).wants(map[string]any{"results.0.title": fallback})
 }
 
-// binaryReads are the reads that meet a record with a file and with base64.
+// binaryReads return a record with a file and with base64.
 var binaryReads = map[string]string{
 	"query_records": `{"stream":"scans"}`, "search": `{"q":"envelope"}`, "fetch": `{"id":"cin_home/scans:s1"}`,
 }
@@ -175,13 +175,13 @@ func binaryFacts(v *visit) {
 	}
 }
 
-func binaryWayOn(v *visit) {
+func binaryExport(v *visit) {
 	s := v.as(everything)
 	for tool, args := range binaryReads {
 		a := s.do(tool, args)
 		text := strings.ReplaceAll(a.text, `\"`, `"`)
 		if !strings.Contains(text, `"kind":"base64_text"`) || strings.Contains(text, stamp[:40]) {
-			v.Errorf("%s does not show facts alone: %s", tool, a.text)
+			v.Errorf("%s shows more than facts: %s", tool, a.text)
 		}
 		_, export, ok := strings.Cut(text, `"export":"GET `)
 		export, _, _ = strings.Cut(export, `"`)
@@ -192,7 +192,7 @@ func binaryWayOn(v *visit) {
 			v.Errorf("%s: the export has %d bytes", tool, len(got.Body))
 		}
 	}
-	// The way on is inside the grant: another grant does not have it.
+	// The export is limited by the grant: another grant cannot read it.
 	other, _ := v.Grant(noBCC)
 	if got := v.Get(other, "/v1/blobs/"+v.blob.ID); got.Status != 404 && got.Status != 403 {
 		v.Errorf("a grant without scans reads the file: %d", got.Status)
@@ -210,17 +210,17 @@ func binaryWayOn(v *visit) {
 		step = next[0]
 	}
 	if got != stamp {
-		v.Errorf("the windows give %d characters, want %d", len(got), len(stamp))
+		v.Errorf("the windows have %d characters, want %d", len(got), len(stamp))
 	}
 }
 
-// reporter is what visits and answers have in common.
+// reporter is implemented by visits and answers.
 type reporter interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// decoded reads JSON that a text quotes.
+// decoded decodes a JSON object.
 func decoded(t reporter, text string) (value map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &value); err != nil {

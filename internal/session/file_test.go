@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Files that records refer to, and values that are equal to others.
+// Files that records refer to, and repeated values.
 
 func equalValues(v *visit) {
 	v = v.other()
@@ -18,7 +18,7 @@ func equalValues(v *visit) {
 	a.wants(map[string]any{"title": "root1", "metadata.fields.user_id": "root1", "metadata.fields.bcc": "root1", "metadata.fields.folder": ""})
 }
 
-// attach stores a scan with a file.
+// attach stores a scan that refers to a file.
 func (v *visit) attach(id string, f blob) {
 	v.Helper()
 	raw, err := json.Marshal(f)
@@ -47,7 +47,7 @@ func textFile(v *visit) {
 		}
 	}
 	if got != v.letter {
-		v.Errorf("the text gives %d bytes, want %d", len(got), len(v.letter))
+		v.Errorf("by text the file has %d bytes, want %d", len(got), len(v.letter))
 	}
 	got = ""
 	for a := first; ; {
@@ -59,7 +59,7 @@ func textFile(v *visit) {
 		a = s.do("read_record_field", `{"id":"cin_home/scans:t1","field_path":"scan","limit_chars":16000,"cursor":`+quoted(cursor)+`}`)
 	}
 	if got != v.letter {
-		v.Errorf("the structure gives %d bytes, want %d", len(got), len(v.letter))
+		v.Errorf("by structure the file has %d bytes, want %d", len(got), len(v.letter))
 	}
 	found := s.do("read_record_field", `{"id":"cin_home/scans:t1","field_path":"scan","q":"`+longWord+`","before_chars":11,"after_chars":6}`)
 	if found.window() != "key of the "+longWord+" hangs" {

@@ -13,15 +13,15 @@ import (
 	"pdpp/internal/mcp/limits"
 )
 
-// How content that is not all shown is reached.
+// How to reach content that a result does not show.
 
-// follow does what an answer offers.
+// follow makes an offered call.
 func (s *session) follow(st step) answer {
 	s.Helper()
 	return s.do(st.tool, st.args)
 }
 
-// chars is a part of a text by characters.
+// chars returns a part of a text by characters.
 func chars(text string, from, to int) string {
 	runes := []rune(text)
 	return string(runes[from:min(to, len(runes))])
@@ -35,7 +35,7 @@ func cutHit(v *visit) {
 	step := a.offer("more")
 	args := decoded(v, step.args)
 	if step.tool != "read_record_field" || args["id"] != longID || args["field_path"] != "body" {
-		v.Errorf("the way on is %+v", step)
+		v.Errorf("the offered call is %+v", step)
 	}
 	a.wants(map[string]any{
 		"read_tool": "read_record_field", "results.0.id": longID, "results.0.reads.0.field_path": "body", "data.data.0.snippet.field": "body",
@@ -47,13 +47,12 @@ func cutHit(v *visit) {
 		v.Errorf("a hit of %d bytes: the letter is in it", n)
 	}
 	if got := s.follow(step).window(); !strings.Contains(got, "hangs behind the clock") {
-		v.Errorf("the way on reads %.300q", got)
+		v.Errorf("the offered call reads %.300q", got)
 	}
 }
 
-// windowsOn starts from the hint of a list and follows lines of the text alone, to the
-// end and back.
-func windowsOn(v *visit) {
+// allWindows follows the calls that texts offer, to the end of a field and back.
+func allWindows(v *visit) {
 	s := v.as(everything)
 	for tool, args := range map[string]string{
 		"query_records": `{"stream":"messages","filter":{"folder":"inbox"},"connection_id":"cin_home"}`, "search": `{"q":"` + longWord + `"}`, "fetch": `{"id":"` + longID + `"}`,
@@ -77,7 +76,7 @@ func windowsOn(v *visit) {
 		there += a.window()
 	}
 	if there != v.letter {
-		v.Fatalf("forwards the windows give %d bytes, want %d", len(there), len(v.letter))
+		v.Fatalf("forwards the windows have %d bytes, want %d", len(there), len(v.letter))
 	}
 	back := a.window()
 	for previous := a.offers("previous"); len(previous) > 0; previous = a.offers("previous") {
@@ -85,14 +84,14 @@ func windowsOn(v *visit) {
 		back = a.window() + back
 	}
 	if back != v.letter {
-		v.Errorf("backwards the windows give %d bytes, want %d", len(back), len(v.letter))
+		v.Errorf("backwards the windows have %d bytes, want %d", len(back), len(v.letter))
 	}
 }
 
 func exclusiveSelectors(v *visit) {
 	s := v.as(everything)
 	for _, extra := range []string{`"offset_chars":1`, `"q":"a"`, `"offset_chars":1,"q":"a"`} {
-		a := s.unasked("read_record_field", `{"id":"`+longID+`","field_path":"body","cursor":"5",`+extra+`}`, "invalid_field_window_selector")
+		a := s.refusedEarly("read_record_field", `{"id":"`+longID+`","field_path":"body","cursor":"5",`+extra+`}`, "invalid_field_window_selector")
 		a.says("`cursor` continues a window and is exclusive with `offset_chars` and `q`")
 	}
 }
@@ -107,7 +106,7 @@ func (s *session) read(uri string) []*sdk.ResourceContents {
 	return res.Contents
 }
 
-// facts are the second content of a window resource.
+// facts reads a window resource: its text, and its second content.
 func facts(s *session, uri string) (text string, rest answer) {
 	s.Helper()
 	contents := s.read(uri)
@@ -142,7 +141,7 @@ func sameResource(v *visit) {
 	}
 	rest.wants(map[string]any{"next_uri": a.str("resource.next_uri"), "window.start_chars": 100, "window.end_chars": 800, "record.id": longID, "field.path": "body"})
 
-	// The links of a result are read, and lead on to the end.
+	// The links of a result lead to the end of the text.
 	fetched := s.do("fetch", `{"id":"`+longID+`"}`)
 	i := slices.IndexFunc(fetched.links, func(l *sdk.ResourceLink) bool { return strings.HasPrefix(l.URI, "pdpp://field-window/") })
 	if i < 0 {
@@ -155,11 +154,11 @@ func sameResource(v *visit) {
 		uri, _ = rest.sc.At("next_uri").(string)
 	}
 	if got != v.letter {
-		v.Errorf("the document and its windows give %d bytes, want %d", len(got), len(v.letter))
+		v.Errorf("the document and its windows have %d bytes, want %d", len(got), len(v.letter))
 	}
 
 	small := s.do("fetch", `{"id":"cin_home/messages:m1"}`)
-	v.asked.take()
+	v.requests.take()
 	contents := s.read(small.links[0].URI)
 	want := v.Get(s.token, "/v1/streams/messages/records/m1?connection_id=cin_home").OK()
 	record := want
@@ -169,7 +168,7 @@ func sameResource(v *visit) {
 	}
 }
 
-// outsideTheGrant takes handles of a wide grant to sessions of narrower ones.
+// outsideTheGrant uses handles from a wide grant in sessions of narrower grants.
 func outsideTheGrant(v *visit) {
 	wide := v.as(everything)
 	window := wide.do("read_record_field", `{"id":"cin_home/messages:m2","field_path":"bcc"}`).str("resource.uri")
@@ -196,7 +195,7 @@ func outsideTheGrant(v *visit) {
 	}
 }
 
-// wantUnreadable checks that a resource cannot be read, and why.
+// wantUnreadable checks that reading a resource fails with a code.
 func (s *session) wantUnreadable(uri, code string) {
 	s.Helper()
 	res, err := s.ReadResource(s.Context(), &sdk.ReadResourceParams{URI: uri})
@@ -207,16 +206,16 @@ func (s *session) wantUnreadable(uri, code string) {
 	if got := decoded(&visit{T: s.T}, string(rpc.Data))["code"]; got != code || strings.Contains(rpc.Error()+string(rpc.Data), "zeppelin") {
 		s.Errorf("resources/read %s: %v %s, want %s", uri, rpc, rpc.Data, code)
 	}
-	s.w.asked.take()
+	s.w.requests.take()
 }
 
-func previewAndWayOn(v *visit) {
+func previewAndRead(v *visit) {
 	s := v.as(everything)
 	for tool, args := range map[string]string{
 		"query_records": `{"stream":"messages","connection_id":"cin_home"}`, "search": `{"q":"inventory","streams":["messages"]}`, "fetch": `{"id":"` + longID + `"}`,
 	} {
 		a := s.do(tool, args)
-		a.says("Line 1 of the ") // a preview, not a mark
+		a.says("Line 1 of the ") // a preview, not only a mark
 		if strings.Contains(a.text, "Line 1500 ") || len(a.text)+len(a.sc.Body) > 2*limits.ResultMax {
 			v.Errorf("%s: %d bytes of text, %d of structured output", tool, len(a.text), len(a.sc.Body))
 		}
@@ -225,7 +224,7 @@ func previewAndWayOn(v *visit) {
 			v.Errorf("%s offers %+v", tool, step)
 		}
 		if got := s.follow(step).window(); got == "" || !strings.Contains(v.letter, got) {
-			v.Errorf("%s: the way on reads %.200q", tool, got)
+			v.Errorf("%s: the offered call reads %.200q", tool, got)
 		}
 	}
 	a := s.do("fetch", `{"id":"`+longID+`"}`)
@@ -240,7 +239,7 @@ func previewAndWayOn(v *visit) {
 	})
 }
 
-// nothingLost follows every way on that texts offer, under a narrow grant.
+// nothingLost makes every call that texts offer, under a narrow grant.
 func nothingLost(v *visit) {
 	s := v.as(noBCC)
 	followed := 0
@@ -264,22 +263,22 @@ func nothingLost(v *visit) {
 		}
 	}
 	if followed < 7 {
-		v.Errorf("only %d ways on", followed)
+		v.Errorf("only %d calls were offered", followed)
 	}
 
-	// Where a list is cut in a text, what it shows and what the way on reads are one text.
+	// Where a list is cut in a text, what it shows and what the offered call reads are one text.
 	a := s.do("query_records", `{"stream":"messages","filter":{"id":"long"}}`)
 	_, shown, _ := strings.Cut(a.text, `body=`)
 	shown, _, _ = strings.Cut(shown, `…"(cut:`)
 	shown = decoded(v, `{"text":`+shown+`"}`)["text"].(string)
 	if got := shown + s.follow(a.offer("more")).window(); got != chars(v.letter, 0, len([]rune(got))) || len(got) < 4000 {
-		v.Errorf("the list and the way on give %.200q … of %d bytes", got, len(got))
+		v.Errorf("the list and the offered call return %.200q … of %d bytes", got, len(got))
 	}
 
 	v.crowd().readAll()
 }
 
-// readAll reads more records than a text has room for, by doing what the text says.
+// readAll reads more records than fit into a text, by making the calls that it offers.
 func (v *visit) readAll() {
 	v.Helper()
 	s := v.as(everything)
@@ -302,7 +301,7 @@ func (v *visit) readAll() {
 	}
 }
 
-// textAlone answers a question without a look at structured output.
+// textAlone answers a question from texts, without structured output.
 func textAlone(v *visit) {
 	s := v.as(everything)
 	found := s.do("search", `{"q":"`+longWord+`"}`)
@@ -322,7 +321,7 @@ func textAlone(v *visit) {
 	s.follow(list.offer("next")).says(`"cin_home/messages:m1"`)
 }
 
-// withoutResources reaches through tools what links lead to.
+// withoutResources reads with tools what links lead to.
 func withoutResources(v *visit) {
 	s := v.as(everything)
 	for _, c := range [][2]string{{"fetch", `{"id":"` + longID + `"}`}, {"fetch", `{"id":"cin_home/messages:m1"}`}, {"read_record_field", `{"id":"` + longID + `","field_path":"body"}`}} {
@@ -363,7 +362,7 @@ func readInline(v *visit) {
 		v.Errorf("a small record needs more: %s", a.text)
 	}
 
-	// A text just within the inline limit is whole, too.
+	// A text just within the inline limit is shown whole.
 	v = v.other()
 	text := chars(v.letter, 0, 50_000)
 	v.Ingest("cin_home", "messages", message("fits", `"subject":"It fits","body":`+quoted(text), 9))

@@ -9,11 +9,11 @@ import (
 	"pdpp/internal/mcp"
 )
 
-// What every read goes through, and whom it may ask.
+// Every read goes through /v1, under a grant or a package.
 
-// throughTheServer reads by every tool, and by a resource: each time /v1 is asked, with
-// the caller's own rights, and what it says to the same question from outside is what
-// the result has. That a tool asks nothing but reads of /v1 is seen to by asked.
+// throughTheServer reads with every tool and with a resource. Each read sends one request
+// to /v1, and its result is what the same request returns to the client from outside.
+// requestLog checks that all requests are reads of /v1.
 func throughTheServer(v *visit) {
 	s := v.as(noBCC)
 	before := v.Get(v.OwnerToken(), "/v1/streams/messages/records?connection_id=cin_home&limit=100").OK()
@@ -28,8 +28,8 @@ func throughTheServer(v *visit) {
 		{"read_record_field", `{"id":"cin_home/messages:long","field_path":"body"}`, ""},
 	} {
 		a := s.do(c.tool, c.args)
-		if len(a.asked) != 1 {
-			v.Errorf("%s asked %q, want one request", a.call, a.asked)
+		if len(a.requests) != 1 {
+			v.Errorf("%s sent %q, want one request", a.call, a.requests)
 		}
 		if outside := s.again(a).OK(); c.body != "" {
 			a.isBody(c.body, outside)
@@ -41,12 +41,12 @@ func throughTheServer(v *visit) {
 	if err != nil {
 		v.Fatal(err)
 	}
-	asked := v.asked.take()
-	if len(asked) != 1 {
-		v.Fatalf("the resource asked %q, want one request", asked)
+	sent := v.requests.take()
+	if len(sent) != 1 {
+		v.Fatalf("resources/read sent %q, want one request", sent)
 	}
-	if want := v.Get(s.token, asked[0].raw, "Prefer: "+asked[0].prefer).OK(); res.Contents[0].Text != strings.TrimSpace(string(want.Body)) {
-		v.Errorf("the resource is %s, and outside it is %s", res.Contents[0].Text, want.Body)
+	if want := v.Get(s.token, sent[0].raw, "Prefer: "+sent[0].prefer).OK(); res.Contents[0].Text != strings.TrimSpace(string(want.Body)) {
+		v.Errorf("the resource is %s, /v1 returns %s", res.Contents[0].Text, want.Body)
 	}
 	for tool, args := range map[string]string{
 		"query_records": `{"stream":"notes"}`, "fetch": `{"id":"cin_home/notes:n1"}`, "read_record_field": `{"id":"cin_home/notes:n1","field_path":"body"}`,
@@ -59,13 +59,13 @@ func throughTheServer(v *visit) {
 	}
 }
 
-// lettersOf is a grant of the letters of one connection.
+// lettersOf returns a grant of the letters of one connection.
 func lettersOf(connection string) string {
 	return `{"source":{"connector_key":"post"},"streams":[{"name":"messages","connections":["` + connection + `"]}]}`
 }
 
-// packageRoutes reads a stream that one source of a package has, without saying which,
-// and one that none has.
+// packageRoutes reads, without a connection_id, a stream that one member of a package has
+// and a stream that none has.
 func packageRoutes(v *visit) {
 	threads := `{"source":{"connector_key":"post"},"streams":[{"name":"threads","connections":["cin_work"]}]}`
 	token, _, _ := v.Package(lettersOf("cin_home"), threads)
@@ -76,18 +76,18 @@ func packageRoutes(v *visit) {
 		{"fetch", `{"id":"messages:m1"}`, `{"id":"notes:n1"}`},
 		{"read_record_field", `{"id":"messages:m1","field_path":"body"}`, `{"id":"notes:n1","field_path":"body"}`},
 	} {
-		if a := s.do(c.tool, c.args); len(a.asked) != 1 {
-			v.Errorf("%s asked %q, want one request", a.call, a.asked)
+		if a := s.do(c.tool, c.args); len(a.requests) != 1 {
+			v.Errorf("%s sent %q, want one request", a.call, a.requests)
 		}
-		a := s.unasked(c.tool, c.none, "grant_stream_not_allowed")
+		a := s.refusedEarly(c.tool, c.none, "grant_stream_not_allowed")
 		a.wants(map[string]any{"http_status": 403, "error.available_connections": nil})
 		a.says("notes", "next: schema {}")
 		a.hides("cuckoo", "cin_home", "cin_work")
 	}
 }
 
-// packageAsks reads from one source of a package without saying which.
-func packageAsks(v *visit) {
+// packageAmbiguous reads, without a connection_id, a stream that two members have.
+func packageAmbiguous(v *visit) {
 	token, _, grants := v.Package(lettersOf("cin_home"), lettersOf("cin_work"))
 	s := v.with(token)
 	for _, c := range []struct{ tool, args, retry string }{
@@ -96,7 +96,7 @@ func packageAsks(v *visit) {
 		{"fetch", `{"id":"messages:m1"}`, `{"id":"messages:m1","connection_id":"cin_work"}`},
 		{"read_record_field", `{"id":"messages:m1","field_path":"body"}`, `{"stream":"messages","record_id":"m1","field_path":"body","connection_id":"cin_work"}`},
 	} {
-		a := s.unasked(c.tool, c.args, "ambiguous_connection")
+		a := s.refusedEarly(c.tool, c.args, "ambiguous_connection")
 		a.wants(map[string]any{
 			"http_status": 409, "error.retry_with": "connection_id", "error.available_connection_count": 2, "error.available_connections_truncated": nil,
 			"error.available_connections.0.connection_id": "cin_home", "error.available_connections.0.connector_key": "post",
@@ -115,13 +115,13 @@ func packageAsks(v *visit) {
 		specs = append(specs, lettersOf(id))
 	}
 	token, _, _ = v.Package(specs...)
-	a := v.with(token).unasked("query_records", `{"stream":"messages"}`, "ambiguous_connection")
+	a := v.with(token).refusedEarly("query_records", `{"stream":"messages"}`, "ambiguous_connection")
 	a.wants(map[string]any{
 		"error.available_connection_count": 15, "error.available_connections_truncated": true, "error.available_connections_omitted": 3,
 		"error.available_connections.11.connection_id": "cin_box11", "error.available_connections.12": nil,
 	})
 	if hint := a.str("error.discovery_hint"); hint == "" {
-		v.Error("there is no hint to call schema")
+		v.Error("the hint to call schema is missing")
 	}
 	a.says("cin_box11", "schema {}")
 	a.hides("cin_box12")

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// What a grant allows, and how refusals are told.
+// What a grant allows, and the errors of refused reads.
 
-// relayed checks that a result is the error that the resource server gives to the
-// same question, and that it was asked once.
+// relayed checks that a call sends one request, and that its error is the one that the
+// resource server returns.
 func (s *session) relayed(tool, args, code string) answer {
 	s.Helper()
 	a := s.refused(tool, args, code)
-	if len(a.asked) != 1 {
-		s.Fatalf("%s asked %q, want one request", a.call, a.asked)
+	if len(a.requests) != 1 {
+		s.Fatalf("%s sent %q, want one request", a.call, a.requests)
 	}
 	want := s.again(a)
 	a.wants(map[string]any{
@@ -47,8 +47,8 @@ func errorsKept(v *visit) {
 	s.relayed("search", `{"q":"rent","limit":1,"cursor":`+quoted(found)+`}`, "cursor_expired").wants(map[string]any{"http_status": 410})
 }
 
-// tokenEnded is about a session that outlives its token. Over HTTP the endpoint itself
-// refuses such a token, before any tool runs (CHAL-1).
+// tokenEnded revokes the token of a session. Over HTTP the endpoint itself refuses such
+// a token, before any tool runs (CHAL-1).
 func tokenEnded(v *visit) {
 	v = v.other()
 	token, id := v.Grant(everything)
@@ -69,7 +69,8 @@ func tokenEnded(v *visit) {
 	other.relayed("query_records", `{"stream":"messages"}`, "invalid_token").wants(map[string]any{"http_status": 401})
 }
 
-// narrow is one connection, few fields, and a time that leaves out m4 and all before.
+// narrow grants one connection, few fields, and a time range that excludes m4 and older
+// letters.
 const narrow = `{"source":{"connector_key":"post"},"streams":[{"name":"messages","fields":["id","subject","sent_at"],` +
 	`"connections":["cin_home"],"time_range":{"since":"2026-01-05T12:00:00Z"}}]}`
 
@@ -93,8 +94,8 @@ func neverBroader(v *visit) {
 		a.says(c.want)
 		a.hides(secrets...)
 		a.hides("Line 0")
-		if len(a.asked) != 1 {
-			v.Errorf("%s asked %q", a.call, a.asked)
+		if len(a.requests) != 1 {
+			v.Errorf("%s sent %q", a.call, a.requests)
 		}
 	}
 	for _, c := range []struct{ tool, args, code string }{
@@ -111,15 +112,15 @@ func neverBroader(v *visit) {
 	}
 }
 
-// cleanOutput is about stdio: whatever goes wrong, its output has messages and
-// nothing else. The transport looks at every line when the session ends.
+// cleanOutput makes calls that fail in several ways. The transport checks every line of
+// the output when the session ends.
 func cleanOutput(v *visit) {
 	s := v.as(everything)
 	before := len(v.log.String())
 	s.do("query_records", `{"stream":"messages"}`)
 	s.refused("query_records", `{"stream":"nothing"}`, "grant_stream_not_allowed")
-	s.unasked("query_records", `{"stream":"messages","filter":"x"}`, "invalid_filter")
-	v.asked.fault = func() { panic("out of cheese") }
+	s.refusedEarly("query_records", `{"stream":"messages","filter":"x"}`, "invalid_filter")
+	v.requests.fault = func() { panic("out of cheese") }
 	s.refused("query_records", `{"stream":"messages"}`, "internal_error").hides("cheese", "goroutine")
 	s.do("query_records", `{"stream":"messages"}`)
 	log := v.log.String()[before:]

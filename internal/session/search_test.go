@@ -12,10 +12,10 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// What search tells, and how ids lead on.
+// Results of search, and the use of their ids.
 
-// crowd is a world with more letters about rent than a text has room for, of which
-// some are of the other account.
+// crowd returns a visit to a world with more letters about rent than fit into a text, in
+// both accounts.
 func (v *visit) crowd() *visit {
 	v.Helper()
 	v = v.other()
@@ -50,7 +50,7 @@ func stableResults(v *visit) {
 	}
 }
 
-// passIDs is what every page of hits says about its ids.
+// passIDs is the line about ids on every page of hits.
 const passIDs = "Pass an id unchanged to fetch or read_record_field; add connection_id only where it is shown beside the id."
 
 func hitsInText(v *visit) {
@@ -71,7 +71,7 @@ func boundedHits(v *visit) {
 	v = v.crowd()
 	s := v.as(everything)
 	a := s.do("search", `{"q":"rent","limit":50}`)
-	if n := len(a.text); n > limits.SearchTextMax+1024 { // a cursor counts for no more than that
+	if n := len(a.text); n > limits.SearchTextMax+1024 { // a cursor is at most that long
 		v.Errorf("the text has %d bytes", n)
 	}
 	a.isBody("data", s.again(a))
@@ -115,25 +115,25 @@ func idIsEnough(v *visit) {
 	s.refused("fetch", `{"id":"messages:m1"}`, "ambiguous_connection")
 	id := s.do("search", `{"q":"office"}`).ids()[0]
 	a := s.do("fetch", `{"id":`+quoted(id)+`}`)
-	a.wantAsked("/v1/streams/messages/records/m1?connection_id=cin_work")
+	a.wantRequests("/v1/streams/messages/records/m1?connection_id=cin_work")
 	a.wants(map[string]any{"id": "cin_work/messages:m1", "title": "Office rent"})
 }
 
 func legacyID(v *visit) {
 	s := v.as(everything)
 	a := s.do("fetch", `{"id":"messages:m1","connection_id":"cin_work"}`)
-	a.wantAsked("/v1/streams/messages/records/m1?connection_id=cin_work")
+	a.wantRequests("/v1/streams/messages/records/m1?connection_id=cin_work")
 	a.wants(map[string]any{"id": "messages:m1", "title": "Office rent", "metadata.connection_id": "cin_work"})
 	s.do("fetch", `{"id":"messages:m3"}`).wants(map[string]any{"id": "messages:m3", "title": "Keys"}) // not ambiguous
 	a = s.relayed("fetch", `{"id":"messages:m1"}`, "ambiguous_connection")
-	a.wantAsked("/v1/streams/messages/records/m1")
+	a.wantRequests("/v1/streams/messages/records/m1")
 	a.says("(HTTP 409)", `retry_with "connection_id"`, `connection "cin_home"`, `connection "cin_work"`)
 	a.wants(map[string]any{"error.retry_with": "connection_id", "http_status": 409, "error.available_connections.1.connection_id": "cin_work"})
 }
 
 func conflictingID(v *visit) {
 	s := v.as(everything)
-	a := s.unasked("fetch", `{"id":"cin_home/messages:m1","connection_id":"cin_work"}`, "conflicting_connection_id")
+	a := s.refusedEarly("fetch", `{"id":"cin_home/messages:m1","connection_id":"cin_work"}`, "conflicting_connection_id")
 	a.says("cin_home", "cin_work")
 	a.wants(map[string]any{"error.type": "adapter_error", "error.param": "connection_id"})
 	s.do("fetch", `{"id":"cin_home/messages:m1","connection_id":"cin_home"}`).wants(map[string]any{"title": "Rent is due"})
@@ -146,13 +146,13 @@ func malformedID(v *visit) {
 		"cin_home/x/messages:m1", "cin_home/messages:a/b", "../cin_home/messages:m1", "cin_home/messages:../../etc", "cin_home/..:m1",
 		`cin_home\\messages:m1`, "cin_home/messages:a\\u0000b", "pdpp://record/", "pdpp://elsewhere/x", "https://elsewhere.example/x:y",
 	} {
-		a := s.unasked("fetch", `{"id":"`+id+`"}`, "invalid_id")
+		a := s.refusedEarly("fetch", `{"id":"`+id+`"}`, "invalid_id")
 		a.wants(map[string]any{"error.type": "adapter_error", "error.param": "id"})
-		s.unasked("read_record_field", `{"id":"`+id+`","field_path":"body"}`, "invalid_id")
+		s.refusedEarly("read_record_field", `{"id":"`+id+`","field_path":"body"}`, "invalid_id")
 	}
-	s.unasked("fetch", `{"id":""}`, "invalid_argument")
+	s.refusedEarly("fetch", `{"id":""}`, "invalid_argument")
 
-	// An id that the grammar cannot carry is offered in another form, which is read.
+	// A record key that the grammar of ids excludes is offered as a URI.
 	v = v.other()
 	v.Ingest("cin_home", "messages", message("a/b", `"subject":"Awkward","body":"An awkward zither."`, 9))
 	s = v.as(everything)
@@ -163,8 +163,8 @@ func malformedID(v *visit) {
 	s.do("fetch", `{"id":`+quoted(a.ids()[0])+`}`).wants(map[string]any{"title": "Awkward", "metadata.record_id": "a/b"})
 }
 
-// otherServer is a visit to a server that is not ours: it answers every read with one
-// body. Only a local adapter can be pointed at one.
+// otherServer opens a session on a server that is not ours and answers every read with
+// one body. Only stdio can be connected to one.
 func (v *visit) otherServer(body string) *session {
 	v.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -176,7 +176,7 @@ func (v *visit) otherServer(body string) *session {
 	return other.with("pdpp_at_other")
 }
 
-// unwrapped are hits that no self-contained id can be made of.
+// unwrapped has hits whose connection or stream no id can contain.
 func unwrapped(v *visit) {
 	s := v.otherServer(`{"object":"list","data":[{"stream":"messages","record_key":"m1","connection_id":"cin/odd","title":"Odd rent"},` +
 		`{"id":"page 7","url":"https://pages.example/7","title":"A page","connection_id":"cin_home"},` +
@@ -187,12 +187,12 @@ func unwrapped(v *visit) {
 		"results.2.id": "cin_home/messages:m2",
 	})
 	a.says(`1. "messages:m1" connection_id="cin/odd" "Odd rent"`, `2. "page 7" `, `3. "cin_home/messages:m2" "Plain rent"`, passIDs)
-	s.do("fetch", `{"id":"messages:m1","connection_id":"cin/odd"}`).wantAsked("/v1/streams/messages/records/m1?connection_id=cin/odd")
+	s.do("fetch", `{"id":"messages:m1","connection_id":"cin/odd"}`).wantRequests("/v1/streams/messages/records/m1?connection_id=cin/odd")
 }
 
 var marks = regexp.MustCompile(`</?mark>`)
 
-// balanced checks that a text has highlights, each of which ends before the next.
+// balanced checks that a text has highlights and that each ends before the next.
 func (v *visit) balanced(text string) {
 	v.Helper()
 	tags := marks.FindAllString(text, -1)
@@ -237,7 +237,7 @@ func fanIn(v *visit) {
 		}
 	}
 
-	// No title is declared: it is who, what and when, by the time it was written.
+	// Without a declared title the title is connection, stream and event time.
 	a = s.do("search", `{"q":"cuckoo","limit":3}`)
 	a.wants(map[string]any{"results.0.title": "Home post / notes / 2026-02-03T04:05:06Z", "data.data.0.authored_at": "2026-02-03T04:05:06Z"})
 	a.says(`"cin_home/notes:n1" "Home post / notes / 2026-02-03T04:05:06Z"`)
@@ -267,7 +267,7 @@ func namedSources(v *visit) {
 func oneSource(v *visit) {
 	s := v.as(everything)
 	a := s.do("search", `{"q":"rent","connection_id":"cin_home","limit":1}`)
-	a.wantAsked("/v1/search?q=rent&limit=1&connection_id=cin_home")
+	a.wantRequests("/v1/search?q=rent&limit=1&connection_id=cin_home")
 	a.wants(map[string]any{"results.0.connection_id": "cin_home", "results.1": nil, "data.meta.count.value": 2, "data.has_more": true})
 	a = s.do("search", `{"q":"rent","connection_id":"cin_home","limit":5}`)
 	if !slices.Equal(a.ids(), []string{"cin_home/messages:m1", "cin_home/messages:m2"}) {
@@ -276,8 +276,8 @@ func oneSource(v *visit) {
 	a.hides("cin_work", "Work post")
 }
 
-// pagesOn reads pages, changes and counts by what the text tells.
-func pagesOn(v *visit) {
+// allPages reads pages and changes with the calls that texts offer.
+func allPages(v *visit) {
 	v = v.other()
 	s := v.as(everything)
 	for tool, args := range map[string]string{
@@ -293,7 +293,7 @@ func pagesOn(v *visit) {
 		}
 		slices.Sort(ids)
 		if len(ids) != total || len(slices.Compact(ids)) != total {
-			v.Errorf("%s gives %q, want %d", tool, ids, total)
+			v.Errorf("%s returned %q, want %d", tool, ids, total)
 		}
 	}
 	a := s.do("query_records", `{"stream":"messages","changes_since":"beginning","limit":100}`)

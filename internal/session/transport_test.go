@@ -21,13 +21,11 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// eras are the revisions that stand for the two ways of the protocol: without a
-// handshake, and with one.
+// eras are one revision without a handshake and one with it.
 var eras = []string{"2026-07-28", "2025-11-25"}
 
-// transport is a way from a client to the surface. connect opens a session for a
-// token, which ends with the test. What the surface asks of /v1 must pass
-// world.asked.
+// transport connects clients to the surface. connect opens a session with a token, which
+// ends with the test. The requests of the surface to /v1 must pass world.requests.
 type transport struct {
 	name    string
 	connect func(t *testing.T, w *world, token, era string) *sdk.ClientSession
@@ -35,13 +33,13 @@ type transport struct {
 
 var transports = []transport{{"stdio", stdio}, {"http", hosted}}
 
-// stdio is what `pdpp mcp` does, over pipes. Whatever the server writes to its output
-// must be messages, one in a line, and its log goes elsewhere (STDOUT-1).
+// stdio serves like `pdpp mcp`, over pipes. The server may write only messages to its
+// output, one per line (STDOUT-1).
 func stdio(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	rs, err := rsclient.New(rsclient.Config{
-		Provider: w.URL, Version: "test", Transport: w.asked.through(t, rsclient.Pooled(), "Bearer "+token), Clock: time.Now, Log: log,
+		Provider: w.URL, Version: "test", Transport: w.requests.record(t, rsclient.Pooled(), "Bearer "+token), Clock: time.Now, Log: log,
 		Token: func(context.Context) (string, error) { return token, nil },
 	})
 	if err != nil {
@@ -69,8 +67,8 @@ func stdio(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 	return s
 }
 
-// hosted is the endpoint of the world's server. Its reads of /v1 are made in memory,
-// without any credential.
+// hosted serves the HTTP endpoint. Its reads of /v1 are made in memory, without a
+// credential.
 func hosted(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -80,7 +78,7 @@ func hosted(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 	}
 	endpoint := mcphttp.New(mcphttp.Config{
 		RS: w.Server, Edge: w.Server.Edge, Cursors: cursors, Version: "test", Log: log, Clock: w.Now,
-		Around: func(next http.RoundTripper) http.RoundTripper { return w.asked.through(t, next) },
+		Around: func(next http.RoundTripper) http.RoundTripper { return w.requests.record(t, next) },
 	})
 	w.URL = w.Serve(endpoint)
 	client := sdk.NewClient(&sdk.Implementation{Name: "session", Version: "test"}, nil)
@@ -103,7 +101,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// output keeps what a server wrote.
+// output records what a server wrote.
 type output struct {
 	next io.Writer
 	mu   sync.Mutex
@@ -117,7 +115,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.next.Write(p)
 }
 
-// check finds what is no message.
+// check checks that every line is a message.
 func (o *output) check(t testing.TB) {
 	t.Helper()
 	o.mu.Lock()
@@ -125,7 +123,7 @@ func (o *output) check(t testing.TB) {
 	for line := range bytes.Lines(o.text.Bytes()) {
 		var m struct{ JSONRPC string }
 		if err := json.Unmarshal(line, &m); err != nil || m.JSONRPC != "2.0" || !bytes.HasSuffix(line, []byte("\n")) {
-			t.Errorf("a line of the output is no message: %.200q", line)
+			t.Errorf("a line of the output is not a message: %.200q", line)
 		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// visit is what a check works with: a world, and a way to open sessions on it.
+// visit is the argument of a check: a world, and the transport and revision of sessions
+// with it.
 type visit struct {
 	*testing.T
 	*world
@@ -24,7 +25,7 @@ type visit struct {
 	era       string
 }
 
-// session is a session of the official client under one grant.
+// session is a session of the official client with one token.
 type session struct {
 	*testing.T
 	*sdk.ClientSession
@@ -41,7 +42,7 @@ func (v *visit) as(spec string) *session {
 	return v.with(token)
 }
 
-// with opens a session with a token, and lists the tools like every client does.
+// with opens a session with a token and lists the tools, as clients do.
 func (v *visit) with(token string) *session {
 	v.Helper()
 	s := &session{T: v.T, ClientSession: v.transport.connect(v.T, v.world, token, v.era), w: v.world, token: token, output: map[string]*jsonschema.Resolved{}}
@@ -60,11 +61,11 @@ func (v *visit) with(token string) *session {
 			v.Fatalf("output schema of %s: %v", tool.Name, err)
 		}
 	}
-	v.asked.take()
+	v.requests.take()
 	return s
 }
 
-// other is a visit to a world of its own, which a check may change.
+// other returns a visit to a new world, which the check may change.
 func (v *visit) other() *visit {
 	v.Helper()
 	return &visit{T: v.T, world: newWorld(v.T), transport: v.transport, era: v.era}
@@ -73,18 +74,18 @@ func (v *visit) other() *visit {
 // answer is the result of a tool call.
 type answer struct {
 	*testing.T
-	call   string
-	failed bool
-	blocks []string // the text blocks
-	text   string   // all of them
-	links  []*sdk.ResourceLink
-	sc     resttest.Answer // structured output
-	asked  []string        // of the resource server
-	last   request         // of these
+	call     string
+	failed   bool
+	blocks   []string // the text blocks
+	text     string   // all of them
+	links    []*sdk.ResourceLink
+	sc       resttest.Answer // structured output
+	requests []string        // to the resource server
+	last     request         // of these
 }
 
-// call calls a tool with arguments in JSON. Whatever comes back must fit the output
-// schema that the tool was listed with.
+// call calls a tool with arguments in JSON. The result must fit the output schema of the
+// tool.
 func (s *session) call(tool, args string) answer {
 	s.Helper()
 	res, err := s.CallTool(s.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
@@ -92,8 +93,8 @@ func (s *session) call(tool, args string) answer {
 		s.Fatalf("%s %s: %v", tool, args, err)
 	}
 	a := answer{T: s.T, call: tool + " " + args, failed: res.IsError}
-	for _, a.last = range s.w.asked.take() {
-		a.asked = append(a.asked, a.last.target)
+	for _, a.last = range s.w.requests.take() {
+		a.requests = append(a.requests, a.last.target)
 	}
 	for _, c := range res.Content {
 		switch c := c.(type) {
@@ -113,12 +114,12 @@ func (s *session) call(tool, args string) answer {
 		s.Errorf("%s: structured output does not fit its schema: %v\n%.600s", a.call, err, body)
 	}
 	if a.text == "" {
-		s.Errorf("%s: there is no text", a.call)
+		s.Errorf("%s: the text is missing", a.call)
 	}
 	return a
 }
 
-// do is call for what must succeed.
+// do makes a call that must succeed.
 func (s *session) do(tool, args string) answer {
 	s.Helper()
 	a := s.call(tool, args)
@@ -128,7 +129,7 @@ func (s *session) do(tool, args string) answer {
 	return a
 }
 
-// refused is call for what must fail with a code, which both halves tell.
+// refused makes a call that must fail with a code, in text and structured output.
 func (s *session) refused(tool, args, code string) answer {
 	s.Helper()
 	a := s.call(tool, args)
@@ -138,39 +139,39 @@ func (s *session) refused(tool, args, code string) answer {
 	return a
 }
 
-// unasked is refused for what must fail before the resource server is asked.
-func (s *session) unasked(tool, args, code string) answer {
+// refusedEarly makes a call that must fail before a request is sent.
+func (s *session) refusedEarly(tool, args, code string) answer {
 	s.Helper()
 	a := s.refused(tool, args, code)
-	a.wantAsked()
+	a.wantRequests()
 	return a
 }
 
-// again asks the resource server what a call asked it last.
+// again sends the last request of a call once more.
 func (s *session) again(a answer) resttest.Answer {
 	s.Helper()
 	return s.w.Get(s.token, a.last.raw, "Prefer: "+a.last.prefer)
 }
 
-// tool is a tool as it is listed.
+// tool returns a listed tool.
 func (s *session) tool(name string) *sdk.Tool {
 	s.Helper()
 	i := slices.IndexFunc(s.tools, func(t *sdk.Tool) bool { return t.Name == name })
 	if i < 0 {
-		s.Fatalf("there is no tool %s", name)
+		s.Fatalf("the tool %s is missing", name)
 	}
 	return s.tools[i]
 }
 
-// wantAsked compares what the resource server was asked.
-func (a answer) wantAsked(want ...string) {
+// wantRequests compares the requests that a call sent.
+func (a answer) wantRequests(want ...string) {
 	a.Helper()
-	if !slices.Equal(want, a.asked) {
-		a.Errorf("%s asked the server %q, want %q", a.call, a.asked, want)
+	if !slices.Equal(want, a.requests) {
+		a.Errorf("%s sent %q to the server, want %q", a.call, a.requests, want)
 	}
 }
 
-// says looks for parts of the text.
+// says checks that the text contains parts.
 func (a answer) says(parts ...string) {
 	a.Helper()
 	for _, part := range parts {
@@ -180,7 +181,7 @@ func (a answer) says(parts ...string) {
 	}
 }
 
-// hides looks for parts that may be nowhere in a result.
+// hides checks that no part is anywhere in the result.
 func (a answer) hides(parts ...string) {
 	a.Helper()
 	all := a.text + string(a.sc.Body)
@@ -194,8 +195,7 @@ func (a answer) hides(parts ...string) {
 	}
 }
 
-// wants compares values of the structured output, by path. Numbers are compared as
-// they are written.
+// wants compares values of the structured output, by path. Numbers are compared as text.
 func (a answer) wants(values map[string]any) {
 	a.Helper()
 	for path, want := range values {
@@ -205,25 +205,25 @@ func (a answer) wants(values map[string]any) {
 	}
 }
 
-// str is a string of the structured output.
+// str returns a string of the structured output.
 func (a answer) str(path string) string {
 	a.Helper()
 	s, ok := a.sc.At(path).(string)
 	if !ok {
-		a.Fatalf("%s: %s is no string but %v", a.call, path, a.sc.At(path))
+		a.Fatalf("%s: %s is not a string: %v", a.call, path, a.sc.At(path))
 	}
 	return s
 }
 
-// list is a list of the structured output.
+// list returns a list of the structured output.
 func (a answer) list(path string) []any {
 	a.Helper()
 	l, _ := a.sc.At(path).([]any)
 	return l
 }
 
-// isBody checks that a value of the structured output is the body that the resource
-// server gives to the same question.
+// isBody checks that a value of the structured output is the body of an answer of the
+// resource server.
 func (a answer) isBody(path string, want resttest.Answer) {
 	a.Helper()
 	if diff := cmp.Diff(want.OK().JSON(), a.sc.At(path)); diff != "" {
@@ -236,7 +236,7 @@ var offered = regexp.MustCompile(`(?m)^ *(more|next|later|previous): ([a-z_]+) (
 // step is a call that a text offers.
 type step struct{ tool, args string }
 
-// offers are the calls that the text offers under a label.
+// offers returns the calls that the text offers under a label.
 func (a answer) offers(label string) (steps []step) {
 	for _, m := range offered.FindAllStringSubmatch(a.text, -1) {
 		var args json.RawMessage
@@ -244,14 +244,14 @@ func (a answer) offers(label string) (steps []step) {
 			continue
 		}
 		if err := json.NewDecoder(strings.NewReader(m[3])).Decode(&args); err != nil {
-			a.Errorf("%s: the offered call %q is no JSON: %v", a.call, m[0], err)
+			a.Errorf("%s: the offered call %q is not JSON: %v", a.call, m[0], err)
 		}
 		steps = append(steps, step{m[2], string(args)})
 	}
 	return steps
 }
 
-// offer is the first call that the text offers under a label; there must be one.
+// offer returns the first call that the text offers under a label.
 func (a answer) offer(label string) step {
 	a.Helper()
 	steps := a.offers(label)
@@ -263,7 +263,7 @@ func (a answer) offer(label string) step {
 
 var item = regexp.MustCompile(`(?m)^\d+\. ("(?:[^"\\]|\\.)*")`)
 
-// ids are the ids of the records or hits that the text shows.
+// ids returns the ids of the records or hits that the text shows.
 func (a answer) ids() (ids []string) {
 	a.Helper()
 	for _, m := range item.FindAllStringSubmatch(a.text, -1) {
@@ -276,19 +276,19 @@ func (a answer) ids() (ids []string) {
 	return ids
 }
 
-// token is a quoted value of the first line of the text.
+// token returns a quoted value of the first line of the text.
 func (a answer) token(name string) string {
 	a.Helper()
 	first, _, _ := strings.Cut(a.text, "\n")
 	_, rest, ok := strings.Cut(first, " "+name+`="`)
 	value, _, closed := strings.Cut(rest, `"`)
 	if !ok || !closed {
-		a.Fatalf("%s: there is no %s in %q", a.call, name, first)
+		a.Fatalf("%s: %s is missing in %q", a.call, name, first)
 	}
 	return value
 }
 
-// handle is an argument of the call that the text offers under a label.
+// handle returns an argument of the call that the text offers under a label.
 func (a answer) handle(label, name string) string {
 	a.Helper()
 	value, ok := decoded(a, a.offer(label).args)[name].(string)
@@ -298,17 +298,17 @@ func (a answer) handle(label, name string) string {
 	return value
 }
 
-// window is the text of a field window, as the text tells it.
+// window returns the field window that the text quotes.
 func (a answer) window() (text string) {
 	a.Helper()
 	_, rest, ok := strings.Cut(a.text, "\ntext=")
 	if !ok || json.Unmarshal([]byte(rest), &text) != nil {
-		a.Fatalf("%s: there is no window in %s", a.call, a.text)
+		a.Fatalf("%s: no window in %s", a.call, a.text)
 	}
 	return text
 }
 
-// remarshal writes a value as JSON and reads it again.
+// remarshal encodes a value, decodes it into to, and returns the JSON.
 func remarshal(t *testing.T, from, to any) []byte {
 	t.Helper()
 	var raw bytes.Buffer

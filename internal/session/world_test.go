@@ -16,7 +16,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// Grants of the tests, beside those that a check writes out itself.
+// Grants that several checks use.
 const (
 	everything = `{"source":{"connector_key":"post"},"streams":[{"name":"*"}],"access_mode":"continuous"}`
 	// noBCC hides a field of messages, and every stream but that and threads.
@@ -24,8 +24,7 @@ const (
 		`"fields":["id","thread_id","user_id","subject","body","folder","pages","created_at","sent_at"]}]}`
 )
 
-// The long letter: longer than any inline limit, with one word in its middle that is
-// nowhere else.
+// The long letter is longer than any inline limit. longWord occurs once, in its middle.
 const (
 	longID   = "cin_home/messages:long"
 	longWord = "lighthouse"
@@ -42,17 +41,17 @@ func longLetter() string {
 	return b.String()
 }
 
-// world is a household with two accounts of one connector, on a real server, and a
-// record of what the server is asked by sessions.
+// world is a real server with two accounts of one connector, and a log of the requests
+// that sessions send to it.
 type world struct {
 	*resttest.World
-	asked  asked
-	log    resttest.SafeBuffer // of the server's side of sessions
-	letter string
-	blob   blob
+	requests requestLog
+	log      resttest.SafeBuffer // of the server's side of sessions
+	letter   string
+	blob     blob
 }
 
-// blob is a file that is stored, as a record refers to it.
+// blob is a reference to a stored file, as records contain it.
 type blob struct {
 	ID     string `json:"blob_id"`
 	Type   string `json:"mime_type"`
@@ -63,7 +62,7 @@ type blob struct {
 // stamp is a field of base64: bytes that no text may show.
 var stamp = base64.StdEncoding.EncodeToString(noise(3000))
 
-// noise is bytes without a pattern, always the same.
+// noise returns bytes without a pattern, the same in every run.
 func noise(n int) (out []byte) {
 	sum := sha256.Sum256([]byte("noise"))
 	for len(out) < n {
@@ -105,10 +104,10 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// storeBlob puts the one file of the world where blobs are.
+// storeBlob stores the one file of the world.
 func (w *world) storeBlob() { w.blob = w.put("image/png", noise(40_000)) }
 
-// put stores a file of the connection cin_home.
+// put stores a file of the connection cin_home and returns its reference.
 func (w *world) put(mediaType string, content []byte) blob {
 	w.T.Helper()
 	stored, err := ingest.PutBlob(w.T.Context(), w.Store, w.Blobs, ingest.Upload{
@@ -120,19 +119,20 @@ func (w *world) put(mediaType string, content []byte) blob {
 	return blob{ID: string(pdpp.BlobIDOf(stored.SHA256)), Type: stored.MediaType, Size: len(content), Digest: stored.SHA256}
 }
 
-// record is a line of a stream; members follow the id.
+// record returns a line for ingest; members follow the id.
 func record(id, members string) string {
 	return fmt.Sprintf(`{"key":%q,"data":{"id":%q,%s}}`, id, id, members)
 }
 
-// message is a letter of the thread t1, made and sent on a day of January.
+// message returns a line with a letter of the thread t1, created and sent on a day of
+// January.
 func message(id, members string, day int) string {
 	made := time.Date(2026, 1, day, 9, 0, 0, 0, time.UTC)
 	return record(id, fmt.Sprintf(`"thread_id":"t1",%s,"created_at":%q,"sent_at":%q`,
 		members, made.Format(time.RFC3339), made.Add(time.Hour).Format(time.RFC3339)))
 }
 
-// quoted is a text as JSON.
+// quoted returns a text as a JSON string.
 func quoted(text string) string {
 	raw, err := json.Marshal(text)
 	if err != nil {

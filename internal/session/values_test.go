@@ -2,7 +2,7 @@ package session
 
 import "strings"
 
-// Values that a client could stumble over.
+// Values that a client may handle wrongly.
 
 func nothingInvisible(v *visit) {
 	v = v.other()
@@ -20,8 +20,8 @@ func nothingInvisible(v *visit) {
 	s.do("fetch", `{"id":"cin_home/messages:h1"}`).wants(map[string]any{"title": shown, "text": shown + " zyzzyva"})
 }
 
-// hugeNumber reads a record whose number no float64 holds, with a client that decodes
-// numbers as those.
+// hugeNumber reads a record with a number beyond float64 with a client that decodes
+// numbers as float64.
 func hugeNumber(v *visit) {
 	v = v.other()
 	v.Ingest("cin_home", "messages", message("h1", `"subject":"Stars","body":"Counted.","pages":1e400`, 9))

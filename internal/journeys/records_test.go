@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// records are what was taken in for a stream of some connections.
+// records returns the ingested records of a stream of some connections.
 func (w *world) records(connections []string, stream string) (out []line) {
 	for _, l := range w.lines {
 		if l.Stream == stream && slices.Contains(connections, l.connection) {
@@ -15,7 +15,7 @@ func (w *world) records(connections []string, stream string) (out []line) {
 	return out
 }
 
-// str is a field as text.
+// str returns a field as text.
 func (l line) str(field string) string {
 	if l.Data[field] == nil {
 		return ""
@@ -23,7 +23,7 @@ func (l line) str(field string) string {
 	return text(l.Data[field])
 }
 
-// letters are the letters that the demo's grant shows: those since 2025.
+// letters returns the letters that the grant of the demo covers: those since 2025.
 func (w *world) letters() (out []line) {
 	for _, l := range w.records(mail, "messages") {
 		if l.str("sent_at") >= "2025" {
@@ -33,10 +33,10 @@ func (w *world) letters() (out []line) {
 	return out
 }
 
-// find is the first record with a field that begins so.
-func find(lines []line, field, start string) line {
+// find returns the first record with a field that has a prefix.
+func find(lines []line, field, prefix string) line {
 	for _, l := range lines {
-		if strings.HasPrefix(l.str(field), start) {
+		if strings.HasPrefix(l.str(field), prefix) {
 			return l
 		}
 	}
