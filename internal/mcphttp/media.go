@@ -9,12 +9,12 @@ import (
 	"pdpp"
 )
 
-// checkMedia checks what a request sends and what it takes (H-61).
+// checkMedia checks Content-Type and Accept (H-61).
 func checkMedia(h http.Header) error {
-	if !sendsJSON(h["Content-Type"]) {
+	if !isJSON(h["Content-Type"]) {
 		return pdpp.Errorf(pdpp.CodeUnsupportedMediaType, "Send one JSON-RPC message with Content-Type: application/json.")
 	}
-	if !takesJSON(h["Accept"]) {
+	if !acceptsJSON(h["Accept"]) {
 		return pdpp.Errorf("not_acceptable", "Answers are application/json, which the Accept header excludes.")
 	}
 	return nil
@@ -22,7 +22,7 @@ func checkMedia(h http.Header) error {
 
 const jsonType = "application/json"
 
-func sendsJSON(values []string) bool {
+func isJSON(values []string) bool {
 	if len(values) != 1 {
 		return false
 	}
@@ -33,26 +33,26 @@ func sendsJSON(values []string) bool {
 	return err == nil && media == jsonType
 }
 
-// takesJSON reports whether Accept leaves JSON in. Without the header everything is
-// taken.
-func takesJSON(values []string) bool {
+// acceptsJSON reports whether Accept allows JSON. A missing header allows everything. The
+// most specific range that matches decides.
+func acceptsJSON(values []string) bool {
 	all := strings.Join(values, ",")
 	if strings.TrimSpace(all) == "" {
 		return true
 	}
-	closest, takes := 0, false // the most specific range that matches decides
+	best, accepted := 0, false
 	for part := range strings.SplitSeq(all, ",") {
 		media, params, _ := strings.Cut(part, ";")
-		if n := matches(strings.ToLower(strings.TrimSpace(media))); n > 0 && n >= closest {
-			takes = !isRefused(params) || n == closest && takes
-			closest = n
+		if n := specificity(strings.ToLower(strings.TrimSpace(media))); n > 0 && n >= best {
+			accepted = !isRefused(params) || n == best && accepted
+			best = n
 		}
 	}
-	return takes
+	return accepted
 }
 
-// matches tells how closely a media range is JSON; 0 when it is something else.
-func matches(media string) int {
+// specificity ranks the media ranges that include JSON; 0 for others.
+func specificity(media string) int {
 	switch media {
 	case "*/*":
 		return 1
