@@ -36,7 +36,7 @@ var breaches = []struct {
 	{"top", importing("pdpp/internal/rs", "pdpp/internal/cli"), "imports pdpp/internal/cli"},
 	{"sqlite home", importing("pdpp/internal/ingest", "modernc.org/sqlite/lib"), "imports modernc.org/sqlite/lib"},
 	{"no database/sql", importing("pdpp/internal/store/sqlite", "database/sql"), "imports database/sql"},
-	{"mcp sdk home", importing("pdpp/internal/mcp", "github.com/modelcontextprotocol/go-sdk/mcp"), "imports github.com/modelcontextprotocol/go-sdk/mcp"},
+	{"no mcp sdk", importing("pdpp/internal/mcpserve", "github.com/modelcontextprotocol/go-sdk/mcp"), "imports github.com/modelcontextprotocol/go-sdk/mcp"},
 	{"telemetry home", importing("pdpp/internal/rs", "go.opentelemetry.io/otel/trace"), "imports go.opentelemetry.io/otel/trace"},
 	{"command line home", importing("pdpp/internal/rs", "github.com/alecthomas/kong"), "imports github.com/alecthomas/kong"},
 	{"test libraries", importing("pdpp/internal/rs", "pgregory.net/rapid"), "imports pgregory.net/rapid"},

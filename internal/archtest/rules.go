@@ -161,11 +161,10 @@ var Rules = []Rule{
 		Because:  "the store talks to the engine itself (docs/decisions/0001): a second way in would bypass its connections and transactions",
 	},
 	{
-		Name:     "mcp sdk home",
+		Name:     "no mcp sdk",
 		Packages: everything,
-		Except:   []string{"pdpp/internal/mcpserve/...", "pdpp/internal/hosted/..."},
 		Never:    []string{"github.com/modelcontextprotocol/..."},
-		Because:  "the surface is tested without a protocol; its wire form concerns one package",
+		Because:  "one path answers both transports (docs/decisions/0006); the SDK is the client and the reference of tests",
 	},
 	{
 		Name:     "telemetry home",

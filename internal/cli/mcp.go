@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -67,29 +66,11 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 // SIGPIPE is ignored (see logAside), a closed standard output is an error of the next
 // write.
 func serveStdio(ctx context.Context, server *mcpserve.Server, env Env) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	err := mcpserve.Serve(ctx, server, env.Stdin, &lostWriter{Writer: env.Stdout, lost: cancel})
-	var lost *pdpp.Error
-	if errors.As(context.Cause(ctx), &lost) {
-		return lost
+	err := mcpserve.Serve(ctx, server, env.Stdin, env.Stdout)
+	if errors.Is(err, mcpserve.ErrWrite) {
+		return &pdpp.Error{Code: pdpp.CodeInternal, Message: "Standard output was closed before the last message was written.", Err: err}
 	}
 	return err
-}
-
-// lostWriter calls lost when a write fails.
-type lostWriter struct {
-	io.Writer
-	lost context.CancelCauseFunc
-}
-
-// Write implements io.Writer.
-func (w *lostWriter) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	if err != nil {
-		w.lost(&pdpp.Error{Code: pdpp.CodeInternal, Message: "Standard output was closed before the last message was written.", Err: err})
-	}
-	return n, err
 }
 
 func (c *mcpCommand) provider(a *app) (string, error) {

@@ -3,7 +3,6 @@ package mcphttp
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,8 +27,8 @@ func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (repl
 		return e.batch(r, id, buf, text)
 	}
 	m, ok := mcpserve.Parse(text)
-	if !ok || m.BadID {
-		return refuse(nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: "the body is not a JSON-RPC message"}), nil
+	if !ok || m.NullID {
+		return refuse(nil, &mcpserve.Error{Code: mcpserve.CodeRequest, Message: "the body is not a JSON-RPC message"}), nil
 	}
 	revision, fault := revisionOf(r.Header, &m)
 	if fault != nil {
@@ -40,7 +39,7 @@ func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (repl
 			return reply{handler: h}, nil
 		}
 	}
-	if m.ID == nil || m.Method == "" {
+	if !m.NeedsAnswer() {
 		return accepted, nil
 	}
 	ctx := r.Context()
@@ -49,7 +48,7 @@ func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (repl
 		ctx, cancel = context.WithTimeout(ctx, httpx.RequestTimeout)
 		defer cancel()
 	}
-	var code int64
+	var code int
 	buf.answer, code = e.answered(ctx, e.server(r, id, httpx.Note), buf.start, &m, revision)
 	return reply{status: statusOf(code, revision), body: buf.answer}, nil
 }
@@ -57,7 +56,7 @@ func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (repl
 // batch answers the messages of an array one by one, as revision 2025-03-26 has it.
 func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text []byte) (reply, error) {
 	invalid := func(message string) (reply, error) {
-		return refuse(nil, &mcpserve.Fault{Code: mcpserve.CodeRequest, Message: message}), nil
+		return refuse(nil, &mcpserve.Error{Code: mcpserve.CodeRequest, Message: message}), nil
 	}
 	revision, fault := revisionOf(r.Header, &mcpserve.Message{})
 	switch {
@@ -69,7 +68,7 @@ func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text [
 	var list []mcpserve.Message
 	for raw := range rawjson.Elements(text) {
 		m, ok := mcpserve.Parse(raw)
-		if !ok || m.BadID || m.Method == "initialize" {
+		if !ok || m.NullID || m.Method == "initialize" {
 			return invalid("the batch has an entry that is no JSON-RPC message, or initialize")
 		}
 		if _, fault := revisionOf(r.Header, &m); fault != nil {
@@ -91,7 +90,7 @@ func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text [
 	server := e.server(r, id, nil) // a line of the log for each
 	out := []byte{'['}
 	for i := range list {
-		if m := &list[i]; m.ID != nil && m.Method != "" {
+		if m := &list[i]; m.NeedsAnswer() {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
@@ -105,12 +104,12 @@ func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text [
 }
 
 // refuse answers with a JSON-RPC error.
-func refuse(id []byte, e *mcpserve.Fault) reply {
+func refuse(id []byte, e *mcpserve.Error) reply {
 	return reply{status: http.StatusBadRequest, body: mcpserve.AppendError(nil, id, e)}
 }
 
 // statusOf is the HTTP status of an answer: revision 2026-07-28 has some for errors.
-func statusOf(code int64, revision string) int {
+func statusOf(code int, revision string) int {
 	if revision == mcpserve.Modern {
 		switch code {
 		case mcpserve.CodeMethod:
@@ -124,7 +123,7 @@ func statusOf(code int64, revision string) int {
 
 // revisionOf finds the revision that a message follows and holds it against its
 // headers (H-60).
-func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Fault) {
+func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Error) {
 	named := value(h, "Mcp-Protocol-Version")
 	switch {
 	case named == "" && m.Revision == "":
@@ -132,9 +131,9 @@ func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Fault) {
 	case named == "" && slices.Contains(mcpserve.Versions(), m.Revision):
 		return "", mismatch("the header MCP-Protocol-Version is missing")
 	case named == "":
-		return "", unsupported(m.Revision)
+		return "", mcpserve.Unsupported(m.Revision)
 	case !slices.Contains(mcpserve.Versions(), named):
-		return "", unsupported(named)
+		return "", mcpserve.Unsupported(named)
 	case named != mcpserve.Modern:
 		if m.Revision != "" && m.Revision != named {
 			return "", mismatch("the header MCP-Protocol-Version differs from the version in _meta")
@@ -149,7 +148,7 @@ func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Fault) {
 func value(h http.Header, name string) string { return strings.Join(h[name], ", ") }
 
 // checkModern compares the headers of revision 2026-07-28 with the body.
-func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
+func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Error {
 	if m.Method == "" {
 		return nil
 	}
@@ -162,20 +161,16 @@ func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
 	switch {
 	case m.ID == nil && m.Revision == "":
 		return nil // notifications need no _meta
-	case m.Revision == "":
-		return &mcpserve.Fault{Code: mcpserve.CodeParams, Message: "the protocol version is missing in _meta"}
-	case m.Revision != mcpserve.Modern:
+	case m.Revision != "" && m.Revision != mcpserve.Modern:
 		return mismatch("the header MCP-Protocol-Version differs from the version in _meta")
-	case !m.IsModern:
-		return &mcpserve.Fault{Code: mcpserve.CodeParams, Message: "the client capabilities are missing in _meta"}
 	}
-	return nil
+	return m.CheckMeta()
 }
 
 // checkName compares the header that repeats what a message is about. A client that
 // cannot read its own arguments because of a number beyond float64 does not send it: then
 // the number is what its user must know of.
-func checkName(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
+func checkName(h http.Header, m *mcpserve.Message) *mcpserve.Error {
 	sent := decodedHeader(value(h, "Mcp-Name"))
 	switch m.Method {
 	case "resources/read":
@@ -191,7 +186,7 @@ func checkName(h http.Header, m *mcpserve.Message) *mcpserve.Fault {
 }
 
 // compared checks that a header is there and repeats what the body says.
-func compared(header, what, sent, want string) *mcpserve.Fault {
+func compared(header, what, sent, want string) *mcpserve.Error {
 	switch {
 	case sent == "":
 		return mismatch("the header " + header + " is missing; it repeats " + what)
@@ -218,14 +213,6 @@ func decodedHeader(value string) string {
 	return string(text)
 }
 
-func mismatch(message string) *mcpserve.Fault {
-	return &mcpserve.Fault{Code: mcpserve.CodeHeaders, Message: message}
-}
-
-func unsupported(revision string) *mcpserve.Fault {
-	data, err := json.Marshal(map[string]any{"supported": mcpserve.Versions(), "requested": revision})
-	if err != nil {
-		data = nil // strings alone
-	}
-	return &mcpserve.Fault{Code: mcpserve.CodeUnsupported, Message: "unsupported protocol version", Data: data}
+func mismatch(message string) *mcpserve.Error {
+	return &mcpserve.Error{Code: mcpserve.CodeHeaders, Message: message}
 }

@@ -12,7 +12,7 @@ import (
 // answered handles a message and appends the answer to the buffer that start returns. It
 // reports method, tool, duration and outcome to telemetry, and nothing of the content
 // (H-28).
-func (e *Endpoint) answered(ctx context.Context, s *mcpserve.Server, start func() []byte, m *mcpserve.Message, revision string) ([]byte, int64) {
+func (e *Endpoint) answered(ctx context.Context, s *mcpserve.Server, start func() []byte, m *mcpserve.Message, revision string) ([]byte, int) {
 	if e.Telemetry == nil {
 		out := s.Do(ctx, m, revision)
 		return out.Append(start()), out.Code()
@@ -32,9 +32,9 @@ func (e *Endpoint) answered(ctx context.Context, s *mcpserve.Server, start func(
 
 // errorType returns the error code of an answer, of JSON-RPC or of the tool; "" for a
 // success.
-func errorType(answer []byte, code int64) string {
+func errorType(answer []byte, code int) string {
 	if code != 0 {
-		return strconv.FormatInt(code, 10)
+		return strconv.Itoa(code)
 	}
 	result, _ := rawjson.Get(answer, "result")
 	if failed, _ := rawjson.Get(result, "isError"); string(failed) != "true" {

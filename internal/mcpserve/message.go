@@ -1,84 +1,46 @@
 package mcpserve
 
-import (
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+import "pdpp/internal/rawjson"
 
-	"pdpp/internal/rawjson"
+// The members of _meta that revision 2026-07-28 defines.
+const (
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaClient       = "io.modelcontextprotocol/clientInfo"
+	metaServer       = "io.modelcontextprotocol/serverInfo"
 )
 
-// Message is a JSON-RPC message, taken apart and not checked further.
+// Message is a parsed JSON-RPC message. A member of the wrong type counts as missing.
+// All fields alias the text that was parsed.
 type Message struct {
-	ID     []byte // as it came; nil: a notification
-	BadID  bool   // it has an id that is none
-	Method string // "" for the answer to a request
-	Params []byte // nil: none
+	ID     []byte // as it was sent; nil: a notification
+	NullID bool   // the id is null, which MCP does not allow
+	Method string // "": a response
+	Params []byte // nil: none, or null
 
 	Name      string // of a tool
 	Arguments []byte // nil: none
 	URI       string // of a resource
 	Cursor    string
 
-	// Revision is the one that _meta names, as revision 2026-07-28 has it; "" for
-	// none. IsModern says that all of its members are there that must be.
-	Revision string
-	IsModern bool
+	Revision string // the protocol version in _meta; "": none
+	hasMeta  bool   // _meta has what revision 2026-07-28 requires beside the version
 }
 
-// Compact appends a message as compact JSON. Every transport reads messages by this one
-// rule: UTF-8, at most rawjson.MaxDepth levels, and of members that are repeated the first
-// counts.
-func Compact(dst, message []byte) ([]byte, *Fault) {
+// Compact appends a message as compact JSON. Both transports read messages by this one
+// rule: UTF-8, at most rawjson.MaxDepth levels, and the first of repeated members counts.
+func Compact(dst, message []byte) ([]byte, *Error) {
 	text, err := rawjson.CompactRelayed(dst, message)
 	if err != nil {
-		return dst, &Fault{Code: CodeParse, Message: "the message is not JSON in UTF-8, or it is nested too deep"}
+		return dst, &Error{Code: CodeParse, Message: "the message is not JSON in UTF-8, or it is nested too deep"}
 	}
 	return text, nil
 }
 
-// appendFirsts appends a compact value with the first of repeated members only, for
-// readers that would take the last. The arguments of a tool stay as they are: the tool
-// refuses repeated names, whichever way a call comes to it.
-func appendFirsts(dst, value []byte) []byte {
-	switch rawjson.KindOf(value) {
-	case rawjson.KindObject:
-		seen := make(map[string]bool)
-		dst = append(dst, '{')
-		for name, at := range rawjson.Places(value) {
-			if seen[string(name)] {
-				continue
-			}
-			if len(seen) > 0 {
-				dst = append(dst, ',')
-			}
-			seen[string(name)] = true
-			dst = append(dst, value[at.Start:at.Value]...)
-			if string(name) == "arguments" {
-				dst = append(dst, value[at.Value:at.End]...)
-			} else {
-				dst = appendFirsts(dst, value[at.Value:at.End])
-			}
-		}
-		return append(dst, '}')
-	case rawjson.KindArray:
-		dst = append(dst, '[')
-		first := true
-		for element := range rawjson.Elements(value) {
-			if !first {
-				dst = append(dst, ',')
-			}
-			first = false
-			dst = appendFirsts(dst, element)
-		}
-		return append(dst, ']')
-	}
-	return append(dst, value...)
-}
-
-// Parse takes a compact JSON text apart; false when it is no JSON-RPC message. What is
-// not of the kind that it should be counts as left out.
+// Parse parses compact JSON; ok is false if it is not a JSON-RPC message.
 func Parse(text []byte) (m Message, ok bool) {
-	var room [8]rawjson.Member
-	obj := rawjson.Object(rawjson.Index(room[:0], text))
+	var members [8]rawjson.Member
+	obj := rawjson.Object(rawjson.Index(members[:0], text))
 	if string(obj.Get("jsonrpc")) != `"2.0"` {
 		return m, false
 	}
@@ -86,19 +48,22 @@ func Parse(text []byte) (m Message, ok bool) {
 	case rawjson.KindString, rawjson.KindNumber:
 		m.ID = id
 	case rawjson.KindNone:
+	case rawjson.KindNull:
+		m.NullID = true
 	default:
-		m.BadID = true
+		return m, false
 	}
 	m.Method, _ = rawjson.String(obj.Get("method"))
-	if m.Params = obj.Get("params"); m.Params != nil {
-		m.readParams()
+	if params := obj.Get("params"); rawjson.KindOf(params) != rawjson.KindNull {
+		m.Params = params
+		m.parseParams()
 	}
 	return m, m.Method != "" || obj.Get("result") != nil || obj.Get("error") != nil
 }
 
-func (m *Message) readParams() {
-	var room [8]rawjson.Member
-	obj := rawjson.Object(rawjson.Index(room[:0], m.Params))
+func (m *Message) parseParams() {
+	var members [8]rawjson.Member
+	obj := rawjson.Object(rawjson.Index(members[:0], m.Params))
 	m.Name, _ = rawjson.String(obj.Get("name"))
 	m.Arguments = obj.Get("arguments")
 	m.URI, _ = rawjson.String(obj.Get("uri"))
@@ -107,10 +72,26 @@ func (m *Message) readParams() {
 	if rawjson.KindOf(meta) != rawjson.KindObject {
 		return
 	}
-	revision, _ := rawjson.Get(meta, sdk.MetaKeyProtocolVersion)
+	revision, _ := rawjson.Get(meta, metaVersion)
 	m.Revision, _ = rawjson.String(revision)
-	capabilities, _ := rawjson.Get(meta, sdk.MetaKeyClientCapabilities)
-	info, named := rawjson.Get(meta, sdk.MetaKeyClientInfo)
-	m.IsModern = m.Revision == Modern && rawjson.KindOf(capabilities) == rawjson.KindObject &&
-		(!named || rawjson.KindOf(info) == rawjson.KindObject)
+	capabilities, _ := rawjson.Get(meta, metaCapabilities)
+	client, named := rawjson.Get(meta, metaClient)
+	m.hasMeta = rawjson.KindOf(capabilities) == rawjson.KindObject && (!named || rawjson.KindOf(client) == rawjson.KindObject)
 }
+
+// CheckMeta checks the _meta that revision 2026-07-28 requires of a request (MS-3).
+func (m *Message) CheckMeta() *Error {
+	switch {
+	case m.Revision == "":
+		return &Error{Code: CodeParams, Message: "the protocol version is missing in _meta"}
+	case m.Revision != Modern:
+		return Unsupported(m.Revision)
+	case !m.hasMeta:
+		return &Error{Code: CodeParams, Message: "the client capabilities are missing in _meta, or the client info is not an object"}
+	}
+	return nil
+}
+
+// NeedsAnswer reports whether the message is a request. Notifications and responses
+// are not answered.
+func (m *Message) NeedsAnswer() bool { return m.ID != nil && m.Method != "" }

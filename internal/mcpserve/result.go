@@ -2,44 +2,14 @@ package mcpserve
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"strconv"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pdpp/internal/mcp"
 	"pdpp/internal/rawjson"
 )
 
-// result is a result that is written as it is: a JSON object, and what its revision
-// adds around it. The SDK sets the metadata.
-type result struct {
-	sdk.ResultBase
-	body   []byte // a JSON object with at least one member
-	modern bool   // revision 2026-07-28
-	hints  hints
-}
-
-// MarshalJSON implements json.Marshaler.
-func (r *result) MarshalJSON() ([]byte, error) {
-	b := append(make([]byte, 0, len(r.body)+512), r.body[:len(r.body)-1]...)
-	if r.modern {
-		b = append(b, `,"resultType":"complete"`...)
-	}
-	if r.modern && r.hints.cache {
-		b = r.hints.append(b)
-	}
-	if len(r.Meta) > 0 {
-		meta, err := json.Marshal(r.Meta)
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(b, `,"_meta":`...), meta...)
-	}
-	return append(b, '}'), nil
-}
-
-// appendToolResult writes the result of a tool call.
+// appendToolResult appends the result of a tool call. Link blocks need revision
+// 2025-06-18.
 func appendToolResult(b []byte, res *mcp.Result, links bool) []byte {
 	b = append(b, `{"content":[`...)
 	first := true
@@ -83,7 +53,7 @@ func appendBlock(b []byte, block mcp.Block) []byte {
 	return append(b, '}')
 }
 
-// appendContents writes the result of a resource read.
+// appendContents appends the result of a resource read.
 func appendContents(b []byte, contents []mcp.Content) []byte {
 	b = append(b, `{"contents":[`...)
 	for i, c := range contents {

@@ -3,159 +3,83 @@ package mcpserve
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"pdpp/internal/mcp"
+	"pdpp/internal/rawjson"
 )
 
 // The protocol revisions that matter by name: the first without a handshake, and the
-// last with batches and without resource_link blocks.
+// only one with batches and without resource_link blocks.
 const (
 	Modern  = "2026-07-28"
 	Batches = "2025-03-26"
 )
 
-// Versions are the protocol revisions that are served, the newest first (MS-3).
+// Versions returns the protocol revisions that are served, the newest first (MS-3).
 func Versions() []string { return []string{Modern, "2025-11-25", "2025-06-18", Batches} }
 
-const (
-	name  = "pdpp"
-	title = "PDPP personal data (read-only)"
-	// constantTTL is how long the answers that never change may be kept (MS-14).
-	constantTTL = 300_000
-)
-
-// Config is what a server is made of.
+// Config configures a Server.
 type Config struct {
 	Surface  *mcp.Surface
 	Identity *Identity
-	// RequestID is that of the request which is answered, for the log; "" where there
-	// are none.
+	// RequestID is the id of the HTTP request, for the log; "": none.
 	RequestID string
-	// Note, when not nil, is told what was called, for a log that has a line for the
-	// request already.
+	// Note adds facts about a call to the log line of the HTTP request. If it is nil, each
+	// call has a line of its own.
 	Note func(context.Context, ...slog.Attr)
 	Log  *slog.Logger
 	Now  func() time.Time
 }
 
-// Server answers the methods of MS-2: those of the surface are done by Do, and
-// in a session the SDK does the rest. It keeps no state between calls.
+// Server answers the methods of MS-2. It keeps no state between requests.
 type Server struct{ Config }
 
-// New makes a server of the normal surface.
+// New returns a server.
 func New(c Config) *Server { return &Server{c} }
 
-// Identity is who a server is (MS-1).
-type Identity struct {
-	sdk  sdk.Implementation
-	info []byte // as JSON
-}
+// Identity is the serverInfo of a server (MS-1).
+type Identity struct{ info []byte } // JSON
 
-// NewIdentity makes the identity of a build that serves a provider. icon is the URL of
-// an SVG; "" for none.
+// NewIdentity returns the identity of a build that serves a provider. icon is the URL of
+// an SVG; "": none.
 func NewIdentity(provider, version, icon string) *Identity {
-	id := &Identity{sdk: sdk.Implementation{Name: name, Title: title, Version: version, WebsiteURL: provider}}
+	type image struct {
+		Source string   `json:"src"`
+		Type   string   `json:"mimeType"`
+		Sizes  []string `json:"sizes"`
+	}
+	info := struct {
+		Name    string  `json:"name"`
+		Title   string  `json:"title"`
+		Version string  `json:"version"`
+		Website string  `json:"websiteUrl,omitempty"`
+		Icons   []image `json:"icons,omitempty"`
+	}{Name: "pdpp", Title: "PDPP personal data (read-only)", Version: version, Website: provider}
 	if icon != "" {
-		id.sdk.Icons = []sdk.Icon{{Source: icon, MIMEType: "image/svg+xml", Sizes: []string{"any"}}}
+		info.Icons = []image{{icon, "image/svg+xml", []string{"any"}}}
 	}
-	var err error
-	if id.info, err = json.Marshal(&id.sdk); err != nil {
-		panic(err) // strings alone
+	text, err := json.Marshal(info)
+	if err != nil {
+		panic(err) // strings can always be encoded
 	}
-	return id
+	return &Identity{text}
 }
 
-// capabilities are those of MS-2.
-const capabilities = `{"resources":{},"tools":{}}`
+// describe begins the results of initialize and server/discover: the capabilities of
+// MS-2 and the instructions.
+var describe = `{"capabilities":{"resources":{},"tools":{}},"instructions":` + string(rawjson.AppendString(nil, mcp.Instructions))
 
-// SDK makes the official SDK's server of the same surface.
-func (s *Server) SDK() *sdk.Server {
-	out := sdk.NewServer(&s.Identity.sdk, &sdk.ServerOptions{
-		Instructions:              mcp.Instructions,
-		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
-		SupportedProtocolVersions: Versions(),
-		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
-			c.TTLMs, c.CacheScope = constantTTL, "private"
-		},
-		// What the SDK logs can hold arguments (MS-268).
-		Logger: slog.New(slog.DiscardHandler),
-	})
-	out.AddReceivingMiddleware(s.receive)
-	return out
-}
+// discovery is the result of server/discover (MS-3).
+var discovery = []byte(describe + `,"supportedVersions":["` + strings.Join(Versions(), `","`) + `"]}`)
 
-// receive answers what the surface answers and refuses what it does not serve (MS-2).
-// A panic ends the call and nothing else (MS-46).
-func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				s.Log.Error("a method failed", "method", method, "cause", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
-			}
-		}()
-		m := Message{Method: method}
-		var meta sdk.Meta
-		switch req := req.(type) {
-		case *sdk.CallToolRequest:
-			m.Name, m.Arguments, meta = req.Params.Name, req.Params.Arguments, req.Params.Meta
-		case *sdk.ListToolsRequest:
-			m.Cursor, meta = orEmpty(req.Params).Cursor, orEmpty(req.Params).Meta
-		case *sdk.ListResourcesRequest:
-			m.Cursor, meta = orEmpty(req.Params).Cursor, orEmpty(req.Params).Meta
-		case *sdk.ListResourceTemplatesRequest:
-			m.Cursor, meta = orEmpty(req.Params).Cursor, orEmpty(req.Params).Meta
-		case *sdk.ReadResourceRequest:
-			m.URI, meta = req.Params.URI, req.Params.Meta
-		default:
-			switch {
-			case method == "initialize", method == "ping", method == "server/discover", strings.HasPrefix(method, "notifications/"):
-				return next(ctx, method, req)
-			}
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
-		}
-		return s.result(ctx, &m, revisionOf(req, meta))
-	}
-}
+// noResources is the result of resources/list: resources are reached by templates (MS-2).
+var noResources = []byte(`{"resources":[]}`)
 
-// result is the result of a method for the SDK.
-func (s *Server) result(ctx context.Context, m *Message, revision string) (sdk.Result, error) {
-	o := s.Do(ctx, m, revision)
-	if o.failed != nil {
-		return nil, o.failed
-	}
-	body := o.appendResult(nil)
-	if !json.Valid(body) { // the SDK would not answer at all, and the client would wait for ever
-		s.Log.Error("a result is not JSON")
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
-	}
-	return &result{body: body, modern: revision == Modern, hints: o.hints}, nil
-}
-
-// revisionOf is the revision that a request follows: those of 2026-07-28 say so
-// themselves, one by one.
-func revisionOf(req sdk.Request, meta sdk.Meta) string {
-	if _, ok := meta[sdk.MetaKeyProtocolVersion]; ok {
-		return Modern
-	}
-	if call, ok := req.(interface{ ProtocolVersion() string }); ok {
-		return call.ProtocolVersion()
-	}
-	return ""
-}
-
-// orEmpty stands in for parameters that were left out.
-func orEmpty[P any](p *P) *P {
-	if p == nil {
-		return new(P)
-	}
-	return p
-}
+// The cache hints of MS-14: for results that never change, and for reads.
+const (
+	cacheConstant = `,"cacheScope":"private","ttlMs":300000`
+	cacheNever    = `,"cacheScope":"private","ttlMs":0`
+)

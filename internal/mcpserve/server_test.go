@@ -76,13 +76,13 @@ func TestListsAreConstant(t *testing.T) {
 			}
 			checkList(t, wire.last(), `"resources":[]`, version)
 			_, err = session.ListTools(t.Context(), &sdk.ListToolsParams{Cursor: "x"})
-			wantRPC(t, "a cursor that was never given", err, -32602)
+			wantRPC(t, "an unknown cursor", err, -32602)
 		})
 	}
 }
 
-// checkList checks that a list is on the wire byte for byte, with what its revision
-// adds.
+// checkList checks that a message contains a list byte for byte, with the members that its
+// revision adds.
 func checkList(t *testing.T, message, body, version string) {
 	t.Helper()
 	modern := version == eras[0]
@@ -91,7 +91,7 @@ func checkList(t *testing.T, message, body, version string) {
 	}
 	if strings.Contains(message, `"cacheScope":"private","ttlMs":300000`) != modern || strings.Contains(message, `"resultType":"complete"`) != modern ||
 		strings.Contains(message, `"io.modelcontextprotocol/serverInfo"`) != modern || strings.Contains(message, "nextCursor") {
-		t.Errorf("MS-3, MS-14 what is around the list: %s", strings.Replace(message, body, "…", 1))
+		t.Errorf("MS-3, MS-14 the members around the list: %s", strings.Replace(message, body, "…", 1))
 	}
 }
 
@@ -106,7 +106,7 @@ func TestCallsKeepTheirBytes(t *testing.T) {
 			}
 			message := wire.last()
 			if !strings.Contains(message, `"memo":`+memo) {
-				t.Errorf("MS-36 the record was written differently: %s", message)
+				t.Errorf("MS-36 the bytes of the record changed: %s", message)
 			}
 			if got := strings.Contains(message, `"resultType":"complete"`); got != (version == eras[0]) {
 				t.Errorf("MS-3 resultType: %v", got)
@@ -140,7 +140,7 @@ func TestResources(t *testing.T) {
 	surface, _ := ledger(t, nil)
 	uri := "pdpp://record/" + base64.RawURLEncoding.EncodeToString(
 		[]byte(`{"v":1,"kind":"record","connection_id":"cin_a1","stream":"entries","record_id":"ent_31"}`))
-	gone := "pdpp://record/" + base64.RawURLEncoding.EncodeToString([]byte(`{"v":1,"kind":"record","stream":"entries","record_id":"none"}`))
+	missing := "pdpp://record/" + base64.RawURLEncoding.EncodeToString([]byte(`{"v":1,"kind":"record","stream":"entries","record_id":"none"}`))
 	for _, version := range eras {
 		t.Run(version, func(t *testing.T) {
 			session, wire := connect(t, surface, version)
@@ -156,9 +156,9 @@ func TestResources(t *testing.T) {
 			if modern {
 				notFound = -32602
 			}
-			for _, missing := range []string{gone, "file:///etc/passwd"} {
-				_, err = session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: missing})
-				wantRPC(t, "MS-204 "+missing, err, notFound)
+			for _, uri := range []string{missing, "file:///etc/passwd"} {
+				_, err = session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+				wantRPC(t, "MS-204 "+uri, err, notFound)
 			}
 			_, err = session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "pdpp://record/!"})
 			if e := wantRPC(t, "MS-204 a bad handle", err, -32602); !bytes.Contains(e.Data, []byte("invalid_id")) {
@@ -168,7 +168,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// roundTrip is a transport of a test.
+// roundTrip is a transport as a function.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
@@ -236,7 +236,7 @@ func TestLogHasNoData(t *testing.T) {
 	}
 }
 
-// modernCall is a call of revision 2026-07-28.
+// modernCall returns a call of revision 2026-07-28.
 func modernCall(id int, tool, args string) string {
 	text, _ := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": id, "method": "tools/call",

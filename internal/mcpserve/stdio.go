@@ -1,156 +1,91 @@
 package mcpserve
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
-	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"pdpp/internal/rawjson"
 )
 
-// drain is how long running calls may take when no more come (MS-262).
-const drain = 5 * time.Second
+// lineMax is the maximum length of a line (MS-269).
+const lineMax = 16 << 20
 
-// Serve answers messages, one per line, until in ends or ctx does; then running calls
-// have a while to end. Nothing but messages is written to out (MS-268). A line that
-// is no message is answered with an error and forgotten.
+// ErrWrite is the error of Serve when the client no longer reads.
+var ErrWrite = errors.New("the output cannot be written")
+
+// Serve answers messages, one per line, until in ends, ctx is done or out fails. Then it
+// waits for running requests (MS-262). It writes only messages to out (MS-268).
+//
+// A read of in cannot be interrupted. If in does not end, one goroutine waits for it
+// after Serve has returned.
 func Serve(ctx context.Context, s *Server, in io.Reader, out io.Writer) error {
-	w := &lockedWriter{w: out}
-	calls := newCalls(context.WithoutCancel(ctx), s, w)
-	session, err := s.SDK().Connect(context.WithoutCancel(ctx), &stdio{in: newLines(in, w, calls.take), out: w, stop: ctx, agreed: calls.agree}, nil)
-	if err != nil {
-		return err
-	}
-	err = session.Wait()
-	calls.end()
-	if ctx.Err() != nil {
-		return nil
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	c := newSession(ctx, s, &output{w: out, failed: stop})
+	err := c.receive(ctx, readLines(ctx, in))
+	c.drain()
+	if cause := context.Cause(ctx); errors.Is(cause, ErrWrite) {
+		return cause
 	}
 	return err
 }
 
-// lockedWriter lets one message through at a time.
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+// output writes one line at a time.
+type output struct {
+	mu     sync.Mutex
+	w      io.Writer
+	failed context.CancelCauseFunc
 }
 
-func (w *lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.w.Write(p)
-}
-
-func (w *lockedWriter) Close() error { return nil }
-
-// stdio is a transport whose connections end in good order. The contexts of single
-// reads are the SDK's; stop is the end of the whole.
-type stdio struct {
-	in     io.ReadCloser
-	out    io.WriteCloser
-	stop   context.Context
-	agreed func(revision string) // told what initialize was answered with
-}
-
-// Connect implements sdk.Transport.
-func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
-	inner, err := (&sdk.IOTransport{Reader: t.in, Writer: t.out, MaxLineLength: lineMax + 1}).Connect(ctx)
-	if err != nil {
-		return nil, err
+func (o *output) write(line []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, err := o.w.Write(line); err != nil {
+		o.failed(fmt.Errorf("%w: %w", ErrWrite, err))
 	}
-	return &connection{Connection: inner, stop: t.stop, agreed: t.agreed, idle: make(chan struct{}, 1), running: map[jsonrpc.ID]bool{}}, nil
 }
 
-// connection knows the calls that are under way, by id: a second one with the same id is
-// never answered. The SDK would cancel them when it
-// sees the end; it is shown the end only when they are done, or late.
-type connection struct {
-	sdk.Connection
-	stop   context.Context
-	agreed func(revision string)
-	idle   chan struct{} // told when the last call was answered
-
-	mu      sync.Mutex
-	running map[jsonrpc.ID]bool // true: it is initialize
+// line is a line of the input.
+type line struct {
+	text    []byte
+	tooLong bool  // and text is empty
+	err     error // of the last line: why the input ended
 }
 
-// Read implements sdk.Connection.
-func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
-	readCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(c.stop, cancel)()
-	msg, err := c.Connection.Read(readCtx)
-	if err != nil {
-		c.wait(ctx)
-		if c.stop.Err() != nil {
-			err = io.EOF
+// readLines reads in the background until in ends or ctx is done.
+func readLines(ctx context.Context, in io.Reader) <-chan line {
+	lines := make(chan line)
+	go func() {
+		r := bufio.NewReaderSize(in, 64<<10)
+		for {
+			l := readLine(r)
+			select {
+			case lines <- l:
+			case <-ctx.Done():
+				return
+			}
+			if l.err != nil {
+				return
+			}
 		}
-		return nil, err
-	}
-	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
-		c.mu.Lock()
-		c.running[req.ID] = req.Method == "initialize"
-		c.mu.Unlock()
-	}
-	return msg, nil
+	}()
+	return lines
 }
 
-// Write implements sdk.Connection.
-func (c *connection) Write(ctx context.Context, msg jsonrpc.Message) error {
-	resp, ok := msg.(*jsonrpc.Response)
-	if !ok {
-		return c.Connection.Write(ctx, msg)
-	}
-	err := c.Connection.Write(ctx, &jsonrpc.Response{ID: resp.ID, Result: resp.Result, Error: coded(resp.Error), Extra: resp.Extra})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.running[resp.ID] && resp.Error == nil {
-		revision, _ := rawjson.Get(resp.Result, "protocolVersion")
-		if text, ok := rawjson.String(revision); ok {
-			c.agreed(text)
-		}
-	}
-	if delete(c.running, resp.ID); len(c.running) == 0 {
-		select {
-		case c.idle <- struct{}{}:
-		default:
-		}
-	}
-	return err
-}
-
-// coded gives an error a code, where the SDK would send 0: it found a message that it
-// does not expect, or cannot read.
-func coded(err error) error {
-	var own *jsonrpc.Error
-	if err == nil || errors.As(err, &own) && own.Code != 0 {
-		return err
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "invalid request: " + err.Error()}
-}
-
-// wait waits until no call is under way.
-func (c *connection) wait(ctx context.Context) {
-	late := time.NewTimer(drain)
-	defer late.Stop()
+// readLine reads up to a newline or the end. It keeps nothing of a line that is too long.
+func readLine(r *bufio.Reader) (l line) {
 	for {
-		c.mu.Lock()
-		running := len(c.running)
-		c.mu.Unlock()
-		if running == 0 {
-			return
+		part, err := r.ReadSlice('\n')
+		if l.tooLong = l.tooLong || len(l.text)+len(part) > lineMax; l.tooLong {
+			l.text = nil
+		} else {
+			l.text = append(l.text, part...)
 		}
-		select {
-		case <-c.idle:
-		case <-late.C:
-			return
-		case <-ctx.Done():
-			return
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			l.err = err
+			return l
 		}
 	}
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// answers are the messages in an output, by their id.
+// answers returns the messages of an output by id.
 func answers(t *testing.T, out string) map[string]map[string]json.RawMessage {
 	t.Helper()
 	all := map[string]map[string]json.RawMessage{}
 	for line := range strings.Lines(out) {
 		var m map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(line), &m); err != nil || string(m["jsonrpc"]) != `"2.0"` {
-			t.Fatalf("STDOUT-1 a line that is no message: %q", line)
+			t.Fatalf("STDOUT-1 a line that is not a message: %q", line)
 		}
 		all[string(m["id"])] = m
 	}
 	return all
 }
 
-func TestBadLinesAreAnsweredAndForgotten(t *testing.T) {
+func TestBadLines(t *testing.T) {
 	surface, _ := ledger(t, nil)
-	in := "{not json\n\n" + `{"foo":1}` + "\n[]\n[1]\n" + strings.TrimSpace(modernCall(7, "query_records", `{"stream":"entries"}`)) // no newline at the end
+	in := "{not json\n\n" + `{"foo":1}` + "\n[]\n[1]\n" + strings.TrimSpace(modernCall(7, "query_records", `{"stream":"entries"}`)) // without a newline
 	var out bytes.Buffer
 	if err := Serve(t.Context(), New(config(surface, io.Discard)), iotest.OneByteReader(strings.NewReader(in)), &out); err != nil {
 		t.Fatal(err)
@@ -38,12 +38,12 @@ func TestBadLinesAreAnsweredAndForgotten(t *testing.T) {
 		t.Errorf("%d errors for four bad lines:\n%s", n, out.String())
 	}
 	if _, ok := answers(t, out.String())["7"]["result"]; !ok {
-		t.Errorf("the good line was not answered:\n%s", out.String())
+		t.Errorf("the valid line was not answered:\n%s", out.String())
 	}
 }
 
-// TestOneRuleForMessages: standard input is read by the rule of the hosted endpoint, also
-// by the SDK's side of it: UTF-8, bounded nesting, the first of repeated members (MS-3).
+// TestOneRuleForMessages: stdio reads messages by the rule of the HTTP endpoint: UTF-8,
+// bounded nesting, the first of repeated members (MS-3).
 func TestOneRuleForMessages(t *testing.T) {
 	surface, _ := ledger(t, nil)
 	serve := func(t *testing.T, lines ...string) string {
@@ -73,9 +73,9 @@ func TestOneRuleForMessages(t *testing.T) {
 	})
 	deep := strings.Repeat(`{"a":`, 64) + "1" + strings.Repeat("}", 64)
 	for name, line := range map[string]string{
-		"no UTF-8 in a request of the SDK": strings.Replace(initialize, "first", "\xff", 1),
-		"no UTF-8 in a call":               strings.TrimSpace(strings.Replace(modernCall(1, "fetch", `{"id":"x"}`), `"x"`, "\"\xff\"", 1)),
-		"nested too deep":                  `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + deep + `}`,
+		"no UTF-8 in initialize": strings.Replace(initialize, "first", "\xff", 1),
+		"no UTF-8 in a call":     strings.TrimSpace(strings.Replace(modernCall(1, "fetch", `{"id":"x"}`), `"x"`, "\"\xff\"", 1)),
+		"nested too deep":        `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + deep + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if out := serve(t, line); !strings.Contains(out, `"id":null`) || !strings.Contains(out, `"code":-32700`) || strings.Count(out, "\n") != 1 {
@@ -85,16 +85,22 @@ func TestOneRuleForMessages(t *testing.T) {
 	}
 }
 
-func TestLongLinesAreDropped(t *testing.T) {
-	var out bytes.Buffer
-	l := newLines(io.MultiReader(strings.NewReader(strings.Repeat("x", lineMax+1)+"\n"), strings.NewReader(modernCall(1, "fetch", "{}"))), &out, func(*Message) bool { return false })
-	rest, err := io.ReadAll(l)
-	if err != nil || string(rest) != modernCall(1, "fetch", "{}") || !strings.Contains(out.String(), `"code":-32600`) {
-		t.Errorf("%d bytes passed on, %v; answered %s", len(rest), err, out.String())
+func TestLongLines(t *testing.T) {
+	surface, _ := ledger(t, nil)
+	for size, code := range map[int]string{lineMax - 1: `"code":-32700`, lineMax: `"code":-32600`} { // and the newline
+		var out bytes.Buffer
+		in := io.MultiReader(strings.NewReader(strings.Repeat("x", size)+"\n"), strings.NewReader(modernCall(1, "fetch", "{}")))
+		if err := Serve(t.Context(), New(config(surface, io.Discard)), in, &out); err != nil {
+			t.Fatal(err)
+		}
+		got := answers(t, out.String())
+		if len(got) != 2 || !strings.Contains(string(got["null"]["error"]), code) || got["1"]["result"] == nil {
+			t.Errorf("MS-269 %d bytes: %s", size, out.String())
+		}
 	}
 }
 
-func TestOtherVersionsAreRefused(t *testing.T) {
+func TestUnsupportedVersion(t *testing.T) {
 	surface, _ := ledger(t, nil)
 	msg, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{"_meta": modernMeta("2027-01-01")}})
 	var out bytes.Buffer
@@ -116,15 +122,15 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 	}
 }
 
-// When no more can come, what is under way still ends (MS-262): the input is closed,
-// or the process is told to stop, while a read waits for its answer.
-func TestEndWaitsForCalls(t *testing.T) {
-	for _, how := range []string{"input closed", "told to stop"} {
+// TestDrain: a running call is answered when the input is closed or the context is done
+// (MS-262).
+func TestDrain(t *testing.T) {
+	for _, how := range []string{"input closed", "context done"} {
 		t.Run(how, func(t *testing.T) {
-			started, goOn := make(chan struct{}), make(chan struct{})
+			started, proceed := make(chan struct{}), make(chan struct{})
 			surface, _ := ledger(t, roundTrip(func(req *http.Request) (*http.Response, error) {
 				close(started)
-				<-goOn
+				<-proceed
 				return http.DefaultTransport.RoundTrip(req)
 			}))
 			ctx, cancel := context.WithCancel(t.Context())
@@ -141,7 +147,7 @@ func TestEndWaitsForCalls(t *testing.T) {
 			} else {
 				cancel()
 			}
-			close(goOn)
+			close(proceed)
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}

@@ -26,10 +26,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const ledgerGrant = `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","posted_at"]}]}`
 
-// memo has what the SDK's own types would write differently, and escapes that stay.
+// memo has characters and escapes that a JSON encoder would write differently.
 const memo = `"April <rent> & \"more\" \u00e9\/"`
 
-// ledger is a server with one entry, and a surface that reads it under a grant.
+// ledger returns a surface under a grant, and its server with one entry.
 func ledger(t *testing.T, transport http.RoundTripper) (*mcp.Surface, *resttest.World) {
 	t.Helper()
 	w := resttest.New(t)
@@ -58,10 +58,10 @@ func config(s *mcp.Surface, log io.Writer) Config {
 	return Config{Surface: s, Identity: NewIdentity(s.RS.Provider(), "1.2.3", ""), Log: slog.New(slog.NewJSONHandler(log, nil)), Now: func() time.Time { return resttest.Start }}
 }
 
-// eras are how clients speak: the newest revision without a handshake, and older ones.
+// eras are all revisions: the newest has no handshake.
 var eras = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"}
 
-// connect joins the official client with a server, over lines in memory.
+// connect connects the official client with a server, over pipes.
 func connect(t *testing.T, s *mcp.Surface, version string) (*sdk.ClientSession, *wire) {
 	t.Helper()
 	fromClient, toServer := io.Pipe()
@@ -86,7 +86,7 @@ func connect(t *testing.T, s *mcp.Surface, version string) (*sdk.ClientSession, 
 	return session, wire
 }
 
-// wire keeps what the server wrote.
+// wire records what the server writes.
 type wire struct {
 	w    io.Writer
 	mu   sync.Mutex
@@ -100,7 +100,7 @@ func (w *wire) Write(p []byte) (int, error) {
 	return w.w.Write(p)
 }
 
-// last is the last message.
+// last returns the last message.
 func (w *wire) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,0 +1,185 @@
+package mcpserve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"pdpp/internal/mcp"
+	"pdpp/internal/rawjson"
+)
+
+// Response is the response to a request, before it is written.
+type Response struct {
+	server   *Server
+	message  *Message
+	revision string
+	start    time.Time
+
+	tool     *mcp.Result   // of tools/call
+	contents []mcp.Content // of resources/read
+	constant []byte        // of the other methods
+	cache    string        // the cache hints of revision 2026-07-28 (MS-14)
+	agreed   string        // the revision that initialize agreed on
+	err      *Error
+}
+
+// Do answers a request that follows a revision, one of Versions. The response is not
+// written yet, so that a request that waits for a read holds no buffer.
+func (s *Server) Do(ctx context.Context, m *Message, revision string) (r Response) {
+	r = Response{server: s, message: m, revision: revision, start: s.Now()}
+	defer func() {
+		if p := recover(); p != nil {
+			r.failed(p)
+		}
+	}()
+	r.do(ctx)
+	return r
+}
+
+// failed turns a panic into an error that says nothing of its cause (MS-46).
+func (r *Response) failed(p any) {
+	r.server.Log.Error("a method failed", "method", r.message.Method, "cause", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+	r.err = &Error{Code: CodeInternal, Message: "internal error"}
+}
+
+func (r *Response) do(ctx context.Context) {
+	m, isModern := r.message, r.revision == Modern
+	if m.Params != nil && rawjson.KindOf(m.Params) != rawjson.KindObject {
+		r.err = &Error{Code: CodeParams, Message: "params must be an object"}
+		return
+	}
+	switch {
+	case m.Method == "tools/call":
+		r.call(ctx)
+	case m.Method == "resources/read":
+		r.read(ctx)
+	case m.Method == "tools/list":
+		r.list(r.server.Surface.Registry().List())
+	case m.Method == "resources/list":
+		r.list(noResources)
+	case m.Method == "resources/templates/list":
+		r.list(mcp.Templates())
+	case m.Method == "server/discover" && isModern:
+		r.constant, r.cache = discovery, cacheConstant
+	case m.Method == "initialize" && !isModern:
+		r.initialize()
+	case m.Method == "ping" && !isModern:
+		r.constant = []byte("{}")
+	default:
+		r.err = &Error{Code: CodeMethod, Message: "method not found"}
+	}
+}
+
+// initialize agrees on the revision that the client asks for if it is served and has a
+// handshake, otherwise on the newest such revision (MS-3).
+func (r *Response) initialize() {
+	requested, _ := rawjson.Get(r.message.Params, "protocolVersion")
+	r.agreed, _ = rawjson.String(requested)
+	if served := Versions()[1:]; !slices.Contains(served, r.agreed) {
+		r.agreed = served[0]
+	}
+	b := append([]byte(describe+`,"protocolVersion":"`), r.agreed...)
+	b = append(append(b, `","serverInfo":`...), r.server.Identity.info...)
+	r.constant = append(b, '}')
+}
+
+// list answers with a list that has one page and never changes.
+func (r *Response) list(text []byte) {
+	r.constant, r.cache = text, cacheConstant
+	if r.message.Cursor != "" {
+		r.err = &Error{Code: CodeParams, Message: "invalid cursor: the list has one page"}
+	}
+}
+
+// call calls a tool (MS-12, MS-13).
+func (r *Response) call(ctx context.Context) {
+	tool := r.server.Surface.Registry().Lookup(r.message.Name)
+	if tool == nil {
+		r.err = &Error{Code: CodeParams, Message: fmt.Sprintf("unknown tool %.60q", r.message.Name)}
+		return
+	}
+	r.tool = r.server.Surface.Call(ctx, tool, r.message.Arguments)
+	size := 0
+	for _, block := range r.tool.Content {
+		size += len(block.Text)
+	}
+	r.log(ctx, "tool call", slog.String("tool", tool.Name), slog.Bool("failed", r.tool.IsError), slog.Int("text_bytes", size))
+}
+
+// read reads a resource. Its result must not be cached: a grant can end at any moment
+// (MS-14).
+func (r *Response) read(ctx context.Context) {
+	contents, failure := r.server.Surface.ReadResource(ctx, r.message.URI)
+	r.log(ctx, "resource read", slog.String("rpc_method", r.message.Method), slog.Bool("failed", failure != nil))
+	if failure == nil {
+		r.contents, r.cache = contents, cacheNever
+		return
+	}
+	r.err = &Error{Code: CodeInternal, Message: failure.Message, Data: failure.Data}
+	switch {
+	case failure.Kind == mcp.ResourceNotFound && r.revision != Modern:
+		r.err.Code = CodeNotFound
+	case failure.Kind != mcp.ResourceFailed:
+		r.err.Code = CodeParams
+	}
+}
+
+// log adds facts about a call to the log line of the request, or writes a line with the
+// id of the request (H-63).
+func (r *Response) log(ctx context.Context, what string, attrs ...slog.Attr) {
+	s := r.server
+	if s.Note != nil {
+		s.Note(ctx, attrs...)
+		return
+	}
+	attrs = append(attrs, slog.Int64("ms", s.Now().Sub(r.start).Milliseconds()))
+	if s.RequestID != "" {
+		attrs = append(attrs, slog.String("request_id", s.RequestID))
+	}
+	s.Log.LogAttrs(ctx, slog.LevelInfo, what, attrs...)
+}
+
+// Code returns the code of the JSON-RPC error; 0 if there is none.
+func (r *Response) Code() int {
+	if r.err == nil {
+		return 0
+	}
+	return r.err.Code
+}
+
+// Append appends the response.
+func (r *Response) Append(b []byte) (response []byte) {
+	start := len(b)
+	defer func() {
+		if p := recover(); p != nil {
+			r.failed(p)
+			response = AppendError(b[:start], r.message.ID, r.err)
+		}
+	}()
+	if r.err != nil {
+		return AppendError(b, r.message.ID, r.err)
+	}
+	b = append(append(append(b, `{"jsonrpc":"2.0","id":`...), r.message.ID...), `,"result":`...)
+	b = r.appendResult(b)
+	if r.revision == Modern {
+		b = append(append(b[:len(b)-1], `,"resultType":"complete"`...), r.cache...)
+		b = append(append(b, `,"_meta":{"`+metaServer+`":`...), r.server.Identity.info...)
+		b = append(b, "}}"...)
+	}
+	return append(b, '}')
+}
+
+// appendResult appends the result object.
+func (r *Response) appendResult(b []byte) []byte {
+	switch {
+	case r.tool != nil:
+		return appendToolResult(b, r.tool, r.revision != Batches)
+	case r.constant != nil:
+		return append(b, r.constant...)
+	}
+	return appendContents(b, r.contents)
+}
