@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -140,8 +141,8 @@ func serveProgram(t *testing.T) string {
 	return withBearer(t, p.await(t, p.stderr, listening), regexp.MustCompile(`pdpp_at_[\w-]+`).FindString(created))
 }
 
-// serveFixtures serves the endpoint, with all its checks, and the suite's fixtures instead
-// of the surface.
+// serveFixtures serves the endpoint with the suite's fixtures behind it, and returns its
+// URL.
 func serveFixtures(t *testing.T) string {
 	t.Helper()
 	w := resttest.New(t)
@@ -156,21 +157,64 @@ func serveFixtures(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	endpoint := mcphttp.New(mcphttp.Config{
+		RS: w.Server, Edge: w.Server.Edge, Cursors: cursors, Version: "test", Log: slog.New(slog.DiscardHandler), Clock: w.Now,
+	})
+	endpoint.Handler = withFixtures(t, endpoint.Handler)
+	return withBearer(t, w.Serve(endpoint), token)
+}
+
+// withFixtures sends each request to the endpoint first. What the endpoint refuses is
+// answered with the refusal; all else is answered by the fixtures.
+func withFixtures(t *testing.T, endpoint http.Handler) http.Handler {
 	server := newFixtures()
 	handler := func(inJSON bool) http.Handler {
 		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: inJSON})
 	}
 	plain, stream := handler(true), handler(false)
-	endpoint := mcphttp.New(mcphttp.Config{
-		RS: w.Server, Edge: w.Server.Edge, Cursors: cursors, Version: "test", Log: slog.New(slog.DiscardHandler), Clock: w.Now,
-		Instead: func(m *mcpserve.Message) http.Handler {
-			if needsStream(m.Name) || m.Method == "subscriptions/listen" {
-				return stream
-			}
-			return plain
-		},
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		again := func() *http.Request {
+			r := r.Clone(r.Context())
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			return r
+		}
+		answer := httptest.NewRecorder()
+		endpoint.ServeHTTP(answer, again())
+		if isRefusal(answer) {
+			maps.Copy(w.Header(), answer.Header())
+			w.WriteHeader(answer.Code)
+			_, _ = w.Write(answer.Body.Bytes())
+			return
+		}
+		var m struct {
+			Method string
+			Params struct{ Name string }
+		}
+		_ = json.Unmarshal(body, &m) // a batch has neither
+		next := plain
+		if needsStream(m.Params.Name) || m.Method == "subscriptions/listen" {
+			next = stream
+		}
+		r = again()
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		next.ServeHTTP(w, r)
 	})
-	return withBearer(t, w.Serve(endpoint), token)
+}
+
+// isRefusal reports that the checks of the endpoint refused a request. An unknown method,
+// tool or resource is not a refusal: the surface does not have it, the fixtures may.
+func isRefusal(answer *httptest.ResponseRecorder) bool {
+	var m struct{ Error struct{ Code int } }
+	_ = json.Unmarshal(answer.Body.Bytes(), &m) // refusals of HTTP have no code
+	switch m.Error.Code {
+	case mcpserve.CodeMethod, mcpserve.CodeParams, mcpserve.CodeNotFound:
+		return false
+	}
+	return answer.Code >= http.StatusBadRequest
 }
 
 // withBearer starts a proxy that adds the token, because the suite sends none, and changes

@@ -39,8 +39,8 @@ The results of the official conformance suite of the Model Context Protocol, ` +
 The tests run it if npm can install it, against two builds:
 
 - **program**: ` + "`pdpp serve`" + `. Most scenarios use tools, resources or prompts by name that the program does not have.
-- **fixtures**: the same endpoint with all its checks, and instead of our surface a server of the official Go SDK that has them.
-  It answers in JSON like the endpoint, and with a stream if a fixture sends notifications.
+- **fixtures**: the same endpoint, and behind it a server of the official Go SDK that has them. The endpoint answers what its checks refuse, the
+  fixtures answer the rest: in JSON like the endpoint, and with a stream if a fixture sends notifications.
 
 The suite sends no token; a proxy adds it. A scenario passes if it checks something and finds no fault, including recommendations.
 The number is that of the passed checks. Every scenario also checks that all messages match the schema of the protocol.
