@@ -19,11 +19,8 @@ type grantsCreate struct {
 	Client   string   `required:"" placeholder:"NAME" help:"Client that gets the grant: its name (a new name creates a client) or its id (cli_…)."`
 	Spec     string   `required:"" placeholder:"FILE" help:"What is granted, as JSON; - is standard input."`
 	Audience []string `placeholder:"LIST" help:"Endpoints that accept the token: rest (/v1), mcp (/mcp) (default: both)."`
-	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Lifetime of the token, at most 365d and never past the end of the grant."`
 	NoToken  bool     `help:"Create no token: for a package, or to see what a spec covers."`
-	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save the token as a credential for this server, ready for pdpp mcp."`
-	cacheFlag
-	jsonFlag
+	issueFlags
 }
 
 // grantAnswer is the object of H-15. Its four members about the token are absent when no
@@ -61,7 +58,7 @@ func (c *grantsCreate) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return issueCredential(ctx, a, issueOptions{provider: c.Save, cache: c.cacheFlag, json: c.JSON}, issue.create)
+	return issueCredential(ctx, a, c.issueFlags, issue.create)
 }
 
 // credential returns the credential of the new grant.

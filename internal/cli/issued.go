@@ -51,17 +51,18 @@ func (i *issuedToken) notice(of string, end time.Time) string {
 	return text
 }
 
-// issueOptions say how a new credential is saved and shown.
-type issueOptions struct {
-	provider string // to save it for; "" to save nothing
-	cache    cacheFlag
-	json     bool
+// issueFlags are the flags of commands that issue a token.
+type issueFlags struct {
+	TokenTTL string `name:"token-ttl" placeholder:"30d" help:"Lifetime of the token, at most 365d and never past the end of its grants."`
+	Save     string `name:"save-credential" placeholder:"URL" help:"Also save the token as a credential for this server, ready for pdpp mcp; needs rest in the audience."`
+	cacheFlag
+	jsonFlag
 }
 
 // issueCredential creates a credential, saves it and prints it. The token is printed even
 // when the file cannot be written: it is stored nowhere else.
-func issueCredential[I issued](ctx context.Context, a *app, opts issueOptions, issue func(context.Context, session, time.Time) (I, error)) error {
-	save, err := a.credentialSaver(opts.provider, opts.cache)
+func issueCredential[I issued](ctx context.Context, a *app, flags issueFlags, issue func(context.Context, session, time.Time) (I, error)) error {
+	save, err := a.credentialSaver(flags.Save, flags.cacheFlag)
 	if err != nil {
 		return err
 	}
@@ -73,12 +74,12 @@ func issueCredential[I issued](ctx context.Context, a *app, opts issueOptions, i
 		file, saveErr := save(ctx, created.credential())
 		created.savedAs(file)
 		saveErr = a.report(saveErr)
-		if opts.json {
+		if flags.JSON {
 			return errors.Join(a.printJSON(created.answer()), saveErr)
 		}
 		text := created.text()
 		if file != "" {
-			text += a.next(setupFor(opts.provider, opts.cache.CacheRoot))
+			text += a.next(setupFor(flags.Save, flags.CacheRoot))
 		}
 		return errors.Join(a.print(text), saveErr)
 	})

@@ -18,10 +18,7 @@ type packagesCreate struct {
 	Client   string   `required:"" placeholder:"NAME" help:"Client that has the grants: its name or its id (cli_…)."`
 	Grant    []string `required:"" placeholder:"ID" help:"Grant that covers one connection; repeatable, in the order of the package."`
 	Audience []string `placeholder:"LIST" help:"Endpoints that accept the token: mcp (/mcp), rest (/v1, grant by grant) (default: mcp)."`
-	TokenTTL string   `name:"token-ttl" placeholder:"30d" help:"Lifetime of the token, at most 365d and never past the end of the last grant."`
-	Save     string   `name:"save-credential" placeholder:"URL" help:"Also save a credential for this server, ready for pdpp mcp; needs rest in --audience."`
-	cacheFlag
-	jsonFlag
+	issueFlags
 }
 
 // packageAnswer is the object of H-16.
@@ -60,7 +57,7 @@ func (c *packagesCreate) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return issueCredential(ctx, a, issueOptions{provider: c.Save, cache: c.cacheFlag, json: c.JSON}, issue.create)
+	return issueCredential(ctx, a, c.issueFlags, issue.create)
 }
 
 func (c *packagesCreate) issue() (*packageIssue, error) {

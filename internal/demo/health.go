@@ -27,11 +27,11 @@ func steps(d *dice, at time.Time) record {
 	n := d.between(3200, 9800)
 	switch {
 	case at.After(moment("2024-10-27")) && at.Before(moment("2024-11-15")):
-		n += d.between(6000, 12000) // Kyoto is walked
+		n += d.between(6000, 12000) // the trip to Japan
 	case at.After(moment("2024-05-16")) && at.Before(moment("2024-05-24")):
-		n = d.between(310, 1900) // the wrist, the cushions, the soup
+		n = d.between(310, 1900) // weeks after the fall
 	case isoDay(at) == "2025-04-15":
-		n = 31415 // 63 boxes, two staircases
+		n = 31415 // the day of the move
 	}
 	var o object
 	o.str("day", isoDay(at))
@@ -61,7 +61,7 @@ func sleep(d *dice, at time.Time) record {
 	o.str("fell_asleep_at", utc(woke.Add(-time.Duration(minutes)*time.Minute)))
 	o.str("woke_at", utc(woke))
 	o.integer("minutes", int64(minutes))
-	if !d.chance(9) { // absent when the watch was on the shelf
+	if !d.chance(9) { // absent on days without the watch
 		o.integer("deep_minutes", int64(minutes*d.between(14, 24)/100))
 	}
 	return record{"sleep", quoted("night:" + isoDay(at)), o.bytes(), d.after(woke)}
