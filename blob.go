@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// BlobID names the content of a blob (B-1). Ids of this server are made of the
-// SHA-256 of the content; records may hold others, which name nothing here.
+// BlobID names the content of a blob (B-1). Ids of this server contain the SHA-256
+// of the content. Records may hold ids of another form, which name nothing here.
 type BlobID string
 
 const blobPrefix = "blob_sha256_"
 
-// BlobIDOf is the id of the content with a SHA-256, 64 lower-case hexadecimal
-// digits.
+// BlobIDOf returns the id of the content with the given SHA-256, written as 64
+// lower-case hexadecimal digits.
 func BlobIDOf(sha256 string) BlobID { return BlobID(blobPrefix + sha256) }
 
-// SHA256 gives the hash an id is made of; false when the id is none of ours.
+// SHA256 returns the hash that the id contains, or false when the id has another form.
 func (id BlobID) SHA256() (string, bool) {
 	hash, ok := strings.CutPrefix(string(id), blobPrefix)
 	if !ok || len(hash) != 64 {
@@ -29,16 +29,16 @@ func (id BlobID) SHA256() (string, bool) {
 	return hash, true
 }
 
-// DefaultMediaType is the type of content about which nothing is known.
+// DefaultMediaType is the type of content whose type is unknown.
 const DefaultMediaType = "application/octet-stream"
 
-// ParseMediaType reads the type of a blob: its parameters are dropped, and it is
-// put into lower case (B-9). False when it is no media type (RFC 6838 §4.2).
+// ParseMediaType returns s as a media type in lower case, without its parameters
+// (B-9). It returns false when s is not a media type (RFC 6838 §4.2).
 func ParseMediaType(s string) (string, bool) {
 	s, _, _ = strings.Cut(s, ";")
-	s = strings.ToLower(strings.Trim(s, " \t"))
+	s = strings.Trim(s, " \t")
 	kind, subtype, ok := strings.Cut(s, "/")
-	return s, ok && isTypeName(kind) && isTypeName(subtype)
+	return strings.ToLower(s), ok && isTypeName(kind) && isTypeName(subtype)
 }
 
 func isTypeName(s string) bool {
@@ -47,15 +47,15 @@ func isTypeName(s string) bool {
 	}
 	for i := range len(s) {
 		c := s[i]
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && strings.IndexByte("!#$&-^_.+", c) < 0 {
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && strings.IndexByte("!#$&-^_.+", c) < 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// mediaTypes are the types of files by the ends of their names. A table of our
-// own gives the same answer on every machine.
+// mediaTypes maps file extensions to media types. Package mime reads tables of the
+// system; this one is the same on every machine.
 var mediaTypes = map[string]string{
 	".avif": "image/avif", ".bmp": "image/bmp", ".gif": "image/gif", ".heic": "image/heic", ".ico": "image/x-icon",
 	".jpeg": "image/jpeg", ".jpg": "image/jpeg", ".png": "image/png", ".svg": "image/svg+xml", ".tif": "image/tiff",
@@ -74,7 +74,7 @@ var mediaTypes = map[string]string{
 	".odt":  "application/vnd.oasis.opendocument.text", ".ods": "application/vnd.oasis.opendocument.spreadsheet",
 }
 
-// MediaTypeByName is the type that the end of a file's name says.
+// MediaTypeByName returns the media type for the extension of a file name.
 func MediaTypeByName(name string) string {
 	if t, ok := mediaTypes[strings.ToLower(path.Ext(name))]; ok {
 		return t

@@ -15,7 +15,7 @@ func TestBlobID(t *testing.T) { // B-1
 		BlobIDOf(hash[:63] + "g"), BlobIDOf(hash[:63] + "/"), "BLOB_SHA256_" + BlobID(hash), " " + BlobIDOf(hash),
 	} {
 		if got, ok := id.SHA256(); ok {
-			t.Errorf("BlobID(%q).SHA256() = %q, want none", id, got)
+			t.Errorf("BlobID(%q).SHA256() = %q, want false", id, got)
 		}
 	}
 }
@@ -34,23 +34,23 @@ func TestParseMediaType(t *testing.T) { // B-9
 		"text/" + strings.Repeat("x", 128),
 	} {
 		if got, ok := ParseMediaType(s); ok {
-			t.Errorf("ParseMediaType(%q) = %q, want none", s, got)
+			t.Errorf("ParseMediaType(%q) = %q, want false", s, got)
 		}
 	}
 }
 
 func TestMediaTypeByName(t *testing.T) { // H-20
 	for name, want := range map[string]string{
-		"a.png": "image/png", "b/IMG.JPG": "image/jpeg", "x.tar.gz": "application/gzip", "noend": DefaultMediaType, ".pdf": "application/pdf",
+		"a.png": "image/png", "b/IMG.JPG": "image/jpeg", "x.tar.gz": "application/gzip", "noextension": DefaultMediaType, ".pdf": "application/pdf",
 		"a.unknown": DefaultMediaType, "": DefaultMediaType, "dot.": DefaultMediaType,
 	} {
 		if got := MediaTypeByName(name); got != want {
 			t.Errorf("MediaTypeByName(%q) = %q, want %q", name, got, want)
 		}
 	}
-	for end, kind := range mediaTypes {
-		if got, ok := ParseMediaType(kind); got != kind || !ok {
-			t.Errorf("the type of %s, %q, is not in its own form", end, kind)
+	for extension, mediaType := range mediaTypes {
+		if got, ok := ParseMediaType(mediaType); got != mediaType || !ok {
+			t.Errorf("ParseMediaType(%q) = %q, %v for %s, want it unchanged", mediaType, got, ok, extension)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // (rs-contract C-42). It is part of the public API.
 type Code string
 
-// The codes, by the status they are answered with.
+// The codes, ordered by HTTP status.
 const (
 	CodeInvalidRequest     Code = "invalid_request"     // 400
 	CodeInvalidArgument    Code = "invalid_argument"    // 400
@@ -62,7 +62,7 @@ const (
 	CodeOriginNotAllowed Code = "origin_not_allowed"         // 403
 )
 
-// Codes of operator commands; they never appear in an HTTP answer.
+// Codes of operator commands; they never appear in an HTTP response.
 const (
 	CodeUsage         Code = "usage"          // the command line is wrong
 	CodeInvalidInput  Code = "invalid_input"  // a file's content is refused
@@ -72,11 +72,11 @@ const (
 	CodeNotConfigured Code = "not_configured" // wrong key, newer store, unsafe settings
 
 	CodeNotConnected        Code = "not_connected"        // no credential for a provider
-	CodeGrantNotFound       Code = "grant_not_found"      // none of that grant
-	CodeCredentialInvalid   Code = "credential_invalid"   // one that must not be used
-	CodeCredentialExpired   Code = "credential_expired"   // one that is over
-	CodeOwnerCredential     Code = "owner_credential"     // an owner's, where only a grant's may be used
-	CodeProviderUnreachable Code = "provider_unreachable" // another server gave no answer that counts
+	CodeGrantNotFound       Code = "grant_not_found"      // no credential for that grant
+	CodeCredentialInvalid   Code = "credential_invalid"   // the credential must not be used
+	CodeCredentialExpired   Code = "credential_expired"   // the credential has expired
+	CodeOwnerCredential     Code = "owner_credential"     // an owner credential where only one of a grant may be used
+	CodeProviderUnreachable Code = "provider_unreachable" // another server did not send a usable response
 	CodeTokenVerification   Code = "token_verification_failed"
 )
 
@@ -101,8 +101,8 @@ type Error struct {
 
 	RetryAfter int // seconds; 0 means not stated
 
-	Op  string // where it happened; for logs
-	Err error  // what was underneath; for logs
+	Op  string // the operation that failed; for logs
+	Err error  // the cause; for logs
 }
 
 // ConnectionRef is one choice offered by an ambiguity error (C-43).
@@ -127,29 +127,29 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// AddMessage gives err with text as a further sentence of its message. An error that is
-// no Error has no message to show and comes back as it is.
+// AddMessage returns err with text added to its message as a further sentence. It
+// returns err unchanged when err is not an Error, because that has no message to show.
 func AddMessage(err error, text string) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	told := *e
-	told.Message += " " + text
-	return &told
+	extended := *e
+	extended.Message += " " + text
+	return &extended
 }
 
-// Errorf makes an Error with a message that is safe to show.
+// Errorf returns an Error. Its message must be safe to show.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// BadParam is a 400 invalid_request about one parameter.
+// BadParam returns an invalid_request error about one parameter.
 func BadParam(param, format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidRequest, Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
-// CodeOf gives the code of err: CodeInternal when err is not an Error, and ""
+// CodeOf returns the code of err: CodeInternal when err is not an Error, and ""
 // when err is nil.
 func CodeOf(err error) Code {
 	if err == nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Grant is one frozen consent: what one client may read of one source of one
-// subject (rs-contract §11.2). Nothing in it is resolved again at read time.
+// Grant is one consent: what one client may read of one source of one subject
+// (rs-contract §11.2). It is fixed when it is made and not resolved again at read time.
 type Grant struct {
 	ID                 GrantID
 	IssuedAt           time.Time
@@ -26,7 +26,7 @@ type Grant struct {
 	ExpiresAt          time.Time // zero: until revoked
 }
 
-// Connections lists the connections that the grant covers, each once, in the order
+// Connections returns the connections that the grant covers, each once, in the order
 // in which its streams name them.
 func (g *Grant) Connections() []ConnectionID {
 	var out []ConnectionID
@@ -40,7 +40,7 @@ func (g *Grant) Connections() []ConnectionID {
 	return out
 }
 
-// Retention is the recipient's promise how long it keeps what it read.
+// Retention says how long the client promises to keep the data it has read.
 type Retention struct {
 	MaxDuration string // ISO 8601
 	OnExpiry    string
@@ -55,15 +55,16 @@ type GrantStream struct {
 	Resources   []RecordID // nil: all
 }
 
-// TimeConstraint keeps records with Since <= t < Until visible (REC-28). A zero
-// bound is open; at least one is set.
+// TimeConstraint limits visible records to those with Since <= t < Until (REC-28). A
+// zero bound is open; at least one is set.
 type TimeConstraint struct {
 	Field string
 	Since time.Time
 	Until time.Time
 }
 
-// GrantStatus is the life of a grant as stored; expiry is a matter of the clock.
+// GrantStatus is the stored status of a grant. Whether a grant has expired also
+// depends on the clock.
 type GrantStatus string
 
 // The statuses (H-17).

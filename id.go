@@ -10,13 +10,13 @@ type (
 	ConnectionID string
 	// ConnectorKey names a kind of source ("mail").
 	ConnectorKey string
-	// GrantID names one frozen consent ("grt_…").
+	// GrantID names one grant ("grt_…").
 	GrantID string
 	// PackageID names several grants behind one token ("gpkg_…").
 	PackageID string
-	// ClientID names an application that was given a grant ("cli_…").
+	// ClientID names an application that has a grant ("cli_…").
 	ClientID string
-	// TokenID names a token without being one ("tok_…"). It may be logged.
+	// TokenID names a token and is not secret ("tok_…"). It may be logged.
 	TokenID string
 	// RecordID is the canonical key of a record within one binding (REC-2).
 	RecordID string

@@ -18,14 +18,14 @@ func (id RecordID) Valid() bool {
 		utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
 
-// TimestampFormat is the form of every time the server makes (C-33).
+// TimestampFormat is the layout of all times that the server writes (C-33).
 const TimestampFormat = "2006-01-02T15:04:05.000Z"
 
-// FormatTime writes t as the server writes times: UTC, milliseconds, Z.
+// FormatTime returns t in TimestampFormat, in UTC.
 func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
 
-// AppendTime appends t as FormatTime writes it. Every record has such a time, so
-// it is written without the general formatter.
+// AppendTime appends t as FormatTime returns it. Every record contains such a time,
+// so this avoids the slower time.AppendFormat.
 func AppendTime(dst []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -45,8 +45,8 @@ func AppendTime(dst []byte, t time.Time) []byte {
 
 func appendTwo(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
-// ParseTime reads a time as C-34 says: an RFC 3339 date-time, a date alone
-// (midnight UTC), or a date-time without offset (UTC). Anything else is no time.
+// ParseTime parses a time (C-34): an RFC 3339 date-time, a date alone (midnight UTC),
+// or a date-time without offset (UTC).
 func ParseTime(s string) (time.Time, bool) {
 	if len(s) < len("2006-01-02") || len(s) > 64 {
 		return time.Time{}, false
@@ -68,8 +68,8 @@ func ParseTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// validOffset reports that a numeric offset at the end of s, if there is one, is
-// within a day.
+// validOffset reports whether a numeric offset at the end of s, if there is one, is
+// less than a day.
 func validOffset(s string) bool {
 	tail := s[len(s)-len("+00:00"):]
 	if tail[0] != '+' && tail[0] != '-' {
@@ -78,7 +78,7 @@ func validOffset(s string) bool {
 	return tail[1:3] <= "23" && tail[4:6] <= "59"
 }
 
-// ParseDuration reads an operator's duration: 90s, 15m, 12h, 30d (H-10).
+// ParseDuration parses a duration from a command line: 90s, 15m, 12h, 30d (H-10).
 func ParseDuration(s string) (time.Duration, bool) {
 	if len(s) < 2 {
 		return 0, false
@@ -92,5 +92,5 @@ func ParseDuration(s string) (time.Duration, bool) {
 	return time.Duration(n) * unit, true
 }
 
-// maxDuration is longer than anything an operator means.
+// maxDuration prevents an overflow of time.Duration.
 const maxDuration = 200 * 365 * 24 * time.Hour

@@ -25,7 +25,7 @@ func TestParseTime(t *testing.T) {
 		"2026-04-30T12:00:00,5Z", "2026-04-30T12:00:00+24:00", "2026-04-30T12:00:00+00:60", "2026-04-30T12:00Z", strings.Repeat("2", 80),
 	} {
 		if got, ok := ParseTime(s); ok {
-			t.Errorf("ParseTime(%q) = %v, want no time", s, got)
+			t.Errorf("ParseTime(%q) = %v, want false", s, got)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestParseDuration(t *testing.T) {
 	}
 	for _, s := range []string{"", "5", "d", "-1d", "0d", "1.5h", "3w", "213504d", "99999999999999999999d"} {
 		if got, ok := ParseDuration(s); ok {
-			t.Errorf("ParseDuration(%q) = %v, want none", s, got)
+			t.Errorf("ParseDuration(%q) = %v, want false", s, got)
 		}
 	}
 }

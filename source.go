@@ -1,6 +1,9 @@
 package pdpp
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Connection is one configured account or device of a subject.
 type Connection struct {
@@ -12,34 +15,23 @@ type Connection struct {
 	CreatedAt time.Time
 }
 
-// DisplayName is the label to show, "" when it would say nothing (C-27).
+// DisplayName returns the label to show, or "" when the label adds nothing (C-27).
 func (c Connection) DisplayName() string {
-	if isBlank(c.Label) || c.Label == string(c.ID) || c.Label == string(c.Connector) {
+	if strings.Trim(c.Label, " \t\n\r") == "" || c.Label == string(c.ID) || c.Label == string(c.Connector) {
 		return ""
 	}
 	return c.Label
 }
 
-func isBlank(s string) bool {
-	for _, r := range s {
-		switch r {
-		case ' ', '\t', '\n', '\r':
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// Catalog is what a subject has at one generation of the store: the registered
-// manifests by connector key, and the connections by id. It is immutable.
+// Catalog holds the registered manifests and the connections of a subject at one
+// generation of the store. It is immutable.
 type Catalog struct {
 	Generation  int64
 	Manifests   []*Manifest  // ascending by connector key
 	Connections []Connection // ascending by id
 }
 
-// Manifest finds the manifest of a connector; nil when it is not registered.
+// Manifest returns the manifest of a connector, or nil when it is not registered.
 func (c *Catalog) Manifest(key ConnectorKey) *Manifest {
 	for _, m := range c.Manifests {
 		if m.ConnectorKey == key {
@@ -49,7 +41,7 @@ func (c *Catalog) Manifest(key ConnectorKey) *Manifest {
 	return nil
 }
 
-// Connection finds a connection by id.
+// Connection returns the connection with the given id.
 func (c *Catalog) Connection(id ConnectionID) (Connection, bool) {
 	for _, conn := range c.Connections {
 		if conn.ID == id {

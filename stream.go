@@ -9,7 +9,7 @@ import (
 type Kind uint8
 
 // The comparison kinds. A field has a kind only when its schema has exactly one
-// non-null scalar type; KindNone means it cannot be filtered, sorted or grouped.
+// non-null scalar type. A field of KindNone cannot be filtered, sorted or grouped.
 const (
 	KindNone Kind = iota
 	KindString
@@ -32,7 +32,7 @@ func (k Kind) IsOrdered() bool { return k.IsNumeric() || k.IsTime() }
 // Op is a filter operator.
 type Op string
 
-// The operators. Equality is written without one in a query string.
+// The operators. OpEq is implicit in a query string.
 const (
 	OpEq  Op = "eq"
 	OpGte Op = "gte"
@@ -41,8 +41,8 @@ const (
 	OpLt  Op = "lt"
 )
 
-// Role is a display role of a field (M-7). Values outside the known set are kept
-// and shown but promote nothing.
+// Role is a display role of a field (M-7). Unknown roles are kept and shown but have
+// no effect.
 type Role string
 
 // The known roles.
@@ -81,10 +81,10 @@ type Manifest struct {
 	byName map[string]*Stream
 }
 
-// Stream finds a declared stream by name; nil when the manifest has none.
+// Stream returns the declared stream with that name, or nil.
 func (m *Manifest) Stream(name string) *Stream { return m.byName[name] }
 
-// Seal builds the look-up tables. The parser calls it once.
+// Seal builds the lookup tables. The parser calls it once.
 func (m *Manifest) Seal() {
 	m.byName = make(map[string]*Stream, len(m.Streams))
 	for _, s := range m.Streams {
@@ -128,10 +128,10 @@ type Stream struct {
 	byName map[string]*Field
 }
 
-// Field finds a declared property by name; nil when there is none.
+// Field returns the declared property with that name, or nil.
 func (s *Stream) Field(name string) *Field { return s.byName[name] }
 
-// RangeOps gives the declared range operators of a field, in declared order.
+// RangeOps returns the declared range operators of a field, in declared order.
 func (s *Stream) RangeOps(field string) []Op {
 	for _, r := range s.RangeFilters {
 		if r.Field == field {
@@ -141,7 +141,7 @@ func (s *Stream) RangeOps(field string) []Op {
 	return nil
 }
 
-// Relation finds a declared relationship by name.
+// Relation returns the declared relationship with that name.
 func (s *Stream) Relation(name string) (Relation, bool) {
 	for _, r := range s.Relations {
 		if r.Name == name {
@@ -151,7 +151,7 @@ func (s *Stream) Relation(name string) (Relation, bool) {
 	return Relation{}, false
 }
 
-// View finds a declared view by id.
+// View returns the declared view with that id.
 func (s *Stream) View(id string) (View, bool) {
 	for _, v := range s.Views {
 		if v.ID == id {
@@ -159,15 +159,6 @@ func (s *Stream) View(id string) (View, bool) {
 		}
 	}
 	return View{}, false
-}
-
-// TimeField is the field a renderer may show as the record's time: the consent
-// time field, else the cursor field (REC-5).
-func (s *Stream) TimeField() string {
-	if s.ConsentTimeField != "" {
-		return s.ConsentTimeField
-	}
-	return s.CursorField
 }
 
 // Field is one declared top-level property.
@@ -182,7 +173,7 @@ type Field struct {
 	Blob   BlobShape       // a declared blob reference
 	Schema json.RawMessage // the property's schema as declared, compact
 
-	ForeignKey bool // a relation of the manifest finds its records by this field
+	ForeignKey bool // a relation of the manifest joins on this field
 }
 
 // View is a named projection.
@@ -204,7 +195,7 @@ type Relation struct {
 	MaxLimit     int
 }
 
-// Cardinality is the wire name of the relation's arity.
+// Cardinality returns the wire name of the relation's cardinality.
 func (r Relation) Cardinality() string {
 	if r.HasMany {
 		return "has_many"
