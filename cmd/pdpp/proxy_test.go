@@ -288,7 +288,7 @@ func TestBehindNginx(t *testing.T) {
 			{"a stranger as alice", stranger, "http://" + direct + "/v1/schema", []string{bad, "X-Forwarded-For: 127.0.0.3"}, 401},
 		} {
 			res, body := tt.from.get(t, tt.url, tt.headers...)
-			if res.StatusCode != tt.status || strings.Contains(body, "Too many bad tokens") != (tt.status == 429) {
+			if res.StatusCode != tt.status || strings.Contains(body, "Too many invalid tokens") != (tt.status == 429) {
 				t.Errorf("%s: %s, want %d: %s", tt.who, res.Status, tt.status, body)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"pdpp"
 )
 
-// Budget bounds the bytes that all requests hold together: answers until they are
+// Budget bounds the bytes that all requests hold together: responses until they are
 // sent, bodies until they are stored (H-69). It is safe for concurrent use.
 type Budget struct {
 	size int64
@@ -18,7 +18,7 @@ type Budget struct {
 	clients map[string]int64 // bytes by client; clients that hold nothing have no entry
 }
 
-// NewBudget makes a budget of that many bytes; nil, which bounds nothing, for 0.
+// NewBudget returns a budget of size bytes, or nil, which has no bound, for 0.
 func NewBudget(size int64) *Budget {
 	if size <= 0 {
 		return nil
@@ -26,14 +26,14 @@ func NewBudget(size int64) *Budget {
 	return &Budget{size: size, clients: map[string]int64{}}
 }
 
-// Used is how many bytes are held.
+// Used returns the number of reserved bytes.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
 }
 
-// add changes what a client holds.
+// add changes the number of bytes of a client. The caller holds the lock.
 func (b *Budget) add(client string, n int64) {
 	if n == 0 {
 		return // most requests hold nothing
@@ -44,16 +44,16 @@ func (b *Budget) add(client string, n int64) {
 	}
 }
 
-// Hold is what one request holds of a budget. Several goroutines may use it. A nil
-// Hold has no bound.
+// Hold is the part of a budget that one request has reserved. It is safe for
+// concurrent use. A nil Hold has no bound.
 type Hold struct {
 	budget *Budget
-	client string // "" until it is known
+	client string // "" before Claim
 	bytes  int64  // both under the budget's lock
 }
 
-// Claim assigns the request to a client. The requests of one client hold half of
-// the budget at most, unless a single one needs more.
+// Claim assigns the request to a client. The requests of one client together hold at
+// most half of the budget. A single request may hold more.
 func (h *Hold) Claim(client string) {
 	if h == nil {
 		return
@@ -65,7 +65,7 @@ func (h *Hold) Claim(client string) {
 	h.budget.add(client, h.bytes)
 }
 
-// Reserve takes n further bytes until the request ends. It fails with CodeUnavailable
+// Reserve reserves n more bytes until the request ends. It fails with CodeUnavailable
 // while other requests hold them, and with CodeResourceLimit when the request needs more
 // than the whole budget.
 func (h *Hold) Reserve(n int) error {
@@ -79,7 +79,7 @@ func (h *Hold) Reserve(n int) error {
 	switch need := h.bytes + int64(n); {
 	case need > b.size:
 		return pdpp.Errorf(pdpp.CodeResourceLimit,
-			"This request needs more than the %d MiB of memory that this server has for all of them. Ask for less at once: fewer records, fields or related records.", b.size>>20)
+			"This request needs more than the %d MiB of memory that this server has for all requests. Ask for fewer records, fields or related records.", b.size>>20)
 	case b.used+int64(n) > b.size, h.client != "" && others > 0 && others+need > b.size/2:
 		return errMemory
 	}
@@ -98,11 +98,11 @@ func (h *Hold) release() {
 
 var errMemory = &pdpp.Error{
 	Code: pdpp.CodeUnavailable, RetryAfter: 2, Op: "memory budget",
-	Message: "This server has no memory left for an answer or a body of this size. Try again in a moment, or ask for less at once.",
+	Message: "This server has no memory left for a request of this size. Try again in a moment, or ask for less at once.",
 }
 
-// Within gives every request a hold of the budget, which it has until its answer
-// was written. It comes after WithRequestID.
+// Within gives every request a Hold and releases it when the response has been
+// written. It comes after WithRequestID.
 func (b *Budget) Within(next http.Handler) http.Handler {
 	if b == nil {
 		return next
@@ -120,7 +120,7 @@ func (b *Budget) Within(next http.Handler) http.Handler {
 	})
 }
 
-// HoldOf gives the hold of the request that ctx belongs to; nil when it has none.
+// HoldOf returns the Hold of the request that ctx belongs to, or nil.
 func HoldOf(ctx context.Context) *Hold {
 	if st := stateOf(ctx); st != nil {
 		return st.hold

@@ -25,7 +25,7 @@ func TestChainOrder(t *testing.T) {
 	}
 }
 
-// fullChain is the chain of doc.go around a handler that does nothing.
+// fullChain returns the chain of doc.go around an empty handler.
 func fullChain() (http.Handler, *http.Request) {
 	e := &Edge{PublicURL: must(ParsePublicURL("https://data.example"))}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -41,17 +41,17 @@ func fullChain() (http.Handler, *http.Request) {
 	return h, r
 }
 
-// nowhere is a response writer that costs nothing itself.
-type nowhere struct{ h http.Header }
+// discard is a response writer that drops everything and does not allocate.
+type discard struct{ h http.Header }
 
-func (w nowhere) Header() http.Header              { return w.h }
-func (w nowhere) Write(p []byte) (int, error)      { return len(p), nil }
-func (w nowhere) WriteHeader(int)                  {}
-func (w nowhere) SetWriteDeadline(time.Time) error { return nil }
+func (w discard) Header() http.Header              { return w.h }
+func (w discard) Write(p []byte) (int, error)      { return len(p), nil }
+func (w discard) WriteHeader(int)                  {}
+func (w discard) SetWriteDeadline(time.Time) error { return nil }
 
 func BenchmarkChain(b *testing.B) {
 	h, r := fullChain()
-	w := nowhere{http.Header{}}
+	w := discard{http.Header{}}
 	b.ReportAllocs()
 	for b.Loop() {
 		clear(w.h)

@@ -6,19 +6,19 @@ import (
 	"pdpp"
 )
 
-// MetadataPath is where the metadata document of /v1 is; that of another resource has
-// the path of the resource added (RFC 9728 §3.1).
+// MetadataPath is the path of the metadata document of /v1. For another resource the
+// path of the resource is appended (RFC 9728 §3.1).
 const MetadataPath = "/.well-known/oauth-protected-resource"
 
-// challenge is where a refused caller learns how to get a token (C-19). The zero
-// value is no challenge.
+// challenge tells a rejected client where to get a token (C-19). The zero value means
+// no challenge.
 type challenge struct {
 	base     string // R
 	metadata string // the URL of the resource's metadata document
 }
 
-// challengeFor gives the challenge of an answer: on 401 and 403 below
-// Edge.Challenge, but not where a bearer would not help (H-51).
+// challengeFor returns the challenge of a response. Responses with 401 and 403 below
+// Edge.Challenge have one, except where a bearer token would not help (H-51).
 func challengeFor(r *http.Request, code pdpp.Code, status int) challenge {
 	if status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return challenge{}
@@ -49,8 +49,8 @@ func (c challenge) set(h http.Header, e *pdpp.Error, status int) {
 	}
 }
 
-// header has an error only when a bearer was sent: a 401 without one is an
-// invitation, not a refusal (RFC 6750 §3.1).
+// header returns the value of WWW-Authenticate. It contains an error only when the
+// request had a bearer token (RFC 6750 §3.1).
 func (c challenge) header(e *pdpp.Error, status int) string {
 	b := append(make([]byte, 0, 256), "Bearer "...)
 	switch {
@@ -66,9 +66,9 @@ func (c challenge) header(e *pdpp.Error, status int) string {
 	return string(b[:len(b)-len(", ")])
 }
 
-// appendAuthParam writes name="value" and a separator. The value is cut down to
-// the characters that RFC 6750 §3 allows, so nothing needs escaping and nothing
-// can end the string or the header.
+// appendAuthParam appends name="value" and a separator. It replaces characters that
+// RFC 6750 §3 does not allow, so that no value needs escaping or can end the string
+// or the header.
 func appendAuthParam(b []byte, name, value string) []byte {
 	b = append(b, name...)
 	b = append(b, '=', '"')
@@ -88,7 +88,7 @@ func appendAuthParam(b []byte, name, value string) []byte {
 	return append(b, '"', ',', ' ')
 }
 
-// nextStep is the advice of a 401 (H-50).
+// nextStep returns the advice of a 401 (H-50).
 func (c challenge) nextStep() string {
-	return "Ask the owner of this data for a token. Where the data is kept, they run: " + pdpp.ConnectCommand(c.base)
+	return "Ask the owner of this data for a token. They run this command on the server: " + pdpp.ConnectCommand(c.base)
 }

@@ -7,11 +7,8 @@ import (
 	"pdpp"
 )
 
-// The methods that a preflight allows (H-57).
-const (
-	MethodsREST = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" // /v1
-	MethodsPost = "POST, OPTIONS"                                // /mcp and the OAuth endpoints
-)
+// MethodsREST are the methods that a preflight for /v1 allows (H-57).
+const MethodsREST = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
 var (
 	valueAny         = []string{"*"}
@@ -29,18 +26,18 @@ var errOrigin = &pdpp.Error{
 	Message: "Web pages of this origin may not use this server. Its operator can allow them with --allowed-origins.",
 }
 
-// originVerdict is what H-55 says of a request.
-type originVerdict uint8
+// originStatus classifies the origin of a request (H-55).
+type originStatus uint8
 
 const (
-	originAbsent originVerdict = iota
+	originAbsent originStatus = iota
 	originAllowed
 	originRefused
 )
 
-// judge applies H-55. An opaque origin ("null") is nobody in particular and is
-// refused even where any origin is allowed.
-func (e *Edge) judge(r *http.Request) originVerdict {
+// checkOrigin applies H-55. An opaque origin ("null") identifies nobody and is refused
+// even where any origin is allowed.
+func (e *Edge) checkOrigin(r *http.Request) originStatus {
 	sent := r.Header[keyOrigin]
 	if len(sent) == 0 {
 		return originAbsent
@@ -48,8 +45,8 @@ func (e *Edge) judge(r *http.Request) originVerdict {
 	if len(sent) > 1 || sent[0] == "" || sent[0] == "null" {
 		return originRefused
 	}
-	// An origin that is not http(s), such as a browser extension's, parses to
-	// the zero Origin: only "*" matches it.
+	// An origin with another scheme, such as that of a browser extension, parses to
+	// the zero Origin, which only "*" matches.
 	o, ok := parseOrigin(sent[0])
 	if ok && (o.browserLoopback() || o.text == e.Base(r)) {
 		return originAllowed
@@ -60,20 +57,20 @@ func (e *Edge) judge(r *http.Request) originVerdict {
 	return originRefused
 }
 
-// CORS serves browsers on /v1 and the OAuth POST endpoints (H-56 … H-58): an
-// allowed origin is echoed; from any other one the headers are withheld, and
-// only its preflight is refused. OPTIONS ends here.
+// CORS serves browsers on /v1 and the OAuth POST endpoints (H-56 … H-58). An allowed
+// origin is echoed. Another origin gets no CORS headers, and its preflight is refused.
+// CORS answers all OPTIONS requests.
 func (e *Edge) CORS(methods string) Middleware {
 	allow := []string{methods}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			v := e.judge(r)
+			status := e.checkOrigin(r)
 			addVary(w.Header(), valueVaryOrigin)
 			if r.Method == http.MethodOptions {
-				preflight(w, r, v, allow)
+				preflight(w, r, status, allow)
 				return
 			}
-			if v == originAllowed {
+			if status == originAllowed {
 				exposeTo(w.Header(), r.Header[keyOrigin])
 			}
 			next.ServeHTTP(w, r)
@@ -81,14 +78,14 @@ func (e *Edge) CORS(methods string) Middleware {
 	}
 }
 
-// StrictCORS is CORS for /mcp: a page of an origin that is not allowed gets no
-// answer but 403, whatever it asks (H-55).
+// StrictCORS is CORS for /mcp: every request of an origin that is not allowed is
+// answered with 403 (H-55).
 func (e *Edge) StrictCORS(methods string) Middleware {
 	lenient := e.CORS(methods)
 	return func(next http.Handler) http.Handler {
 		inner := lenient(next)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if e.judge(r) == originRefused {
+			if e.checkOrigin(r) == originRefused {
 				addVary(w.Header(), valueVaryOrigin)
 				WriteError(w, r, errOrigin)
 				return
@@ -98,7 +95,7 @@ func (e *Edge) StrictCORS(methods string) Middleware {
 	}
 }
 
-// PublicCORS opens documents that hold nothing private to every page:
+// PublicCORS allows every page to read documents that contain nothing private:
 // /.well-known/* and /icon.svg (H-56).
 func PublicCORS(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -112,8 +109,8 @@ func PublicCORS(next http.Handler) http.Handler {
 	})
 }
 
-func preflight(w http.ResponseWriter, r *http.Request, v originVerdict, methods []string) {
-	switch v {
+func preflight(w http.ResponseWriter, r *http.Request, status originStatus, methods []string) {
+	switch status {
 	case originRefused:
 		WriteError(w, r, errOrigin)
 		return
@@ -131,8 +128,8 @@ func allowRequest(w http.ResponseWriter, methods []string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// exposeTo lets a page read an actual response and its headers (H-58).
-// Credentials are never allowed: bearers travel in a header the page sets itself.
+// exposeTo lets a page read an actual response and its headers (H-58). Credentials
+// are never allowed: a page sets the Authorization header itself.
 func exposeTo(h http.Header, origin []string) {
 	h[keyAllowOrigin] = origin
 	h[keyExposeHeaders] = valueExpose

@@ -8,6 +8,8 @@ import (
 	"pdpp"
 )
 
+const methodsPost = "POST, OPTIONS"
+
 const exposed = "WWW-Authenticate, Link, Request-Id, X-Request-Id, Retry-After, Preference-Applied, ETag, Content-Range, MCP-Protocol-Version, PDPP-Version"
 
 func corsEdge(t *testing.T, origins ...string) *Edge {
@@ -60,7 +62,7 @@ func TestOrigins(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.origin+" "+strings.Join(tt.allowed, ","), func(t *testing.T) {
 			e := corsEdge(t, tt.allowed...)
-			srv := serve(t, Chain(ok, WithRequestID, e.StrictCORS(MethodsPost)))
+			srv := serve(t, Chain(ok, WithRequestID, e.StrictCORS(methodsPost)))
 			got := send(t, srv, request{method: "POST", header: http.Header{"Origin": {tt.origin}}})
 			if tt.want != (got.status == 200) {
 				t.Fatalf("status = %d, want allowed %v", got.status, tt.want)
@@ -75,7 +77,7 @@ func TestOrigins(t *testing.T) {
 // R derived from the request is an allowed origin as well.
 func TestOriginDerived(t *testing.T) {
 	e := &Edge{TrustedHosts: must(ParseTrustedHosts([]string{"box"}))}
-	srv := serve(t, Chain(ok, WithRequestID, e.Gate, e.StrictCORS(MethodsPost)))
+	srv := serve(t, Chain(ok, WithRequestID, e.Gate, e.StrictCORS(methodsPost)))
 	for origin, want := range map[string]int{"http://box:7663": 200, "http://box": 403, "https://box:7663": 403} {
 		if got := send(t, srv, request{host: "box:7663", header: headers("Origin", origin)}); got.status != want {
 			t.Errorf("%s: status = %d, want %d", origin, got.status, want)
@@ -84,7 +86,7 @@ func TestOriginDerived(t *testing.T) {
 }
 
 func TestTwoOriginsAreRefused(t *testing.T) {
-	srv := serve(t, Chain(ok, WithRequestID, corsEdge(t, "*").StrictCORS(MethodsPost)))
+	srv := serve(t, Chain(ok, WithRequestID, corsEdge(t, "*").StrictCORS(methodsPost)))
 	if got := send(t, srv, request{header: headers("Origin", "https://a.example", "Origin", "https://b.example")}); got.status != 403 {
 		t.Errorf("status = %d, want 403", got.status)
 	}
@@ -92,8 +94,8 @@ func TestTwoOriginsAreRefused(t *testing.T) {
 
 func TestCORSMatrix(t *testing.T) {
 	e := corsEdge(t)
-	const good, bad = "http://localhost:3000", "https://evil.example"
-	rest, strict := e.CORS(MethodsREST), e.StrictCORS(MethodsPost)
+	const allowed, refused = "http://localhost:3000", "https://evil.example"
+	rest, strict := e.CORS(MethodsREST), e.StrictCORS(methodsPost)
 	denied := failing(pdpp.Errorf(pdpp.CodeNotFound, "no"))
 	tests := []struct {
 		name    string
@@ -107,21 +109,21 @@ func TestCORSMatrix(t *testing.T) {
 		methods string
 	}{
 		{"rest, no origin", rest, ok, "GET", "", 200, "", false, ""},
-		{"rest, good", rest, ok, "GET", good, 200, good, true, ""},
-		{"rest, error is readable", rest, denied, "GET", good, 404, good, true, ""},
-		{"rest, bad is served without headers", rest, ok, "GET", bad, 200, "", false, ""},
-		{"rest, preflight", rest, denied, "OPTIONS", good, 204, good, false, MethodsREST},
-		{"rest, bad preflight", rest, denied, "OPTIONS", bad, 403, "", false, ""},
+		{"rest, allowed", rest, ok, "GET", allowed, 200, allowed, true, ""},
+		{"rest, error is readable", rest, denied, "GET", allowed, 404, allowed, true, ""},
+		{"rest, refused origin is served without headers", rest, ok, "GET", refused, 200, "", false, ""},
+		{"rest, preflight", rest, denied, "OPTIONS", allowed, 204, allowed, false, MethodsREST},
+		{"rest, refused preflight", rest, denied, "OPTIONS", refused, 403, "", false, ""},
 		{"rest, OPTIONS without origin", rest, denied, "OPTIONS", "", 204, "", false, MethodsREST},
 		{"mcp, no origin", strict, ok, "POST", "", 200, "", false, ""},
-		{"mcp, good", strict, ok, "POST", good, 200, good, true, ""},
-		{"mcp, bad POST", strict, ok, "POST", bad, 403, "", false, ""},
-		{"mcp, bad GET", strict, ok, "GET", bad, 403, "", false, ""},
-		{"mcp, preflight", strict, denied, "OPTIONS", good, 204, good, false, MethodsPost},
-		{"mcp, bad preflight", strict, denied, "OPTIONS", bad, 403, "", false, ""},
+		{"mcp, allowed", strict, ok, "POST", allowed, 200, allowed, true, ""},
+		{"mcp, refused POST", strict, ok, "POST", refused, 403, "", false, ""},
+		{"mcp, refused GET", strict, ok, "GET", refused, 403, "", false, ""},
+		{"mcp, preflight", strict, denied, "OPTIONS", allowed, 204, allowed, false, methodsPost},
+		{"mcp, refused preflight", strict, denied, "OPTIONS", refused, 403, "", false, ""},
 		{"public, no origin", PublicCORS, ok, "GET", "", 200, "*", true, ""},
-		{"public, any", PublicCORS, ok, "GET", bad, 200, "*", true, ""},
-		{"public, preflight", PublicCORS, denied, "OPTIONS", bad, 204, "*", false, "GET, HEAD, OPTIONS"},
+		{"public, any", PublicCORS, ok, "GET", refused, 200, "*", true, ""},
+		{"public, preflight", PublicCORS, denied, "OPTIONS", refused, 204, "*", false, "GET, HEAD, OPTIONS"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,13 +146,13 @@ func TestCORSMatrix(t *testing.T) {
 				t.Errorf("methods = %q, want %q", v, tt.methods)
 			}
 			if v := strings.Join(got.header.Values("Vary"), ", "); tt.echo != "*" && !strings.Contains(v, "Origin") {
-				t.Errorf("Vary = %q, want Origin in it", v)
+				t.Errorf("Vary = %q, want it to contain Origin", v)
 			}
 			if got.header.Get("Access-Control-Allow-Credentials") != "" {
 				t.Error("credentials are allowed")
 			}
 			if tt.status == 403 && (got.header.Get("WWW-Authenticate") != "" || !strings.Contains(got.body, `"code":"origin_not_allowed"`)) {
-				t.Errorf("refusal has header %v, body %s", got.header, got.body)
+				t.Errorf("refused request: header %v, body %s", got.header, got.body)
 			}
 		})
 	}
@@ -171,8 +173,8 @@ func TestPreflightHeaders(t *testing.T) {
 	}
 }
 
-// C-12 and H-56 both speak of Vary; neither overwrites the other, and shared
-// values are never written into.
+// C-12 and H-56 both add to Vary: neither overwrites the other, and shared values are
+// not modified.
 func TestVaryIsMerged(t *testing.T) {
 	srv := serve(t, Chain(Handler(func(w http.ResponseWriter, r *http.Request) error {
 		SetJSON(w.Header())

@@ -11,8 +11,8 @@ import (
 	"pdpp"
 )
 
-// Edge knows where this instance is reached and whom it believes about that. It
-// is immutable once it serves.
+// Edge holds the addresses of this instance and the peers it trusts. It is immutable
+// once it serves.
 type Edge struct {
 	PublicURL      Origin         // R when fixed; the zero value derives R from the request
 	TrustedHosts   []HostPattern  // accepted besides the host of PublicURL
@@ -20,21 +20,20 @@ type Edge struct {
 	AllowedOrigins []OriginPattern
 }
 
-// The probes answer on any host and under any load (H-11, H-126).
+// The probes are answered on any host and under any load (H-11, H-126).
 const (
 	healthPath = "/healthz"
 	readyPath  = "/readyz"
 )
 
-// IsProbe reports a request to one of the probes.
+// IsProbe reports whether r is a request to one of the probes.
 func IsProbe(r *http.Request) bool {
 	path := r.URL.EscapedPath()
 	return path == healthPath || path == readyPath
 }
 
-// Gate turns away requests for a host that is not ours, before cookies and
-// bearers are looked at (H-126). It is what stops DNS rebinding. Past the gate
-// the request knows its R.
+// Gate rejects requests for an unknown host before cookies and bearer tokens are read
+// (H-126), which stops DNS rebinding. It stores R in the state of the request.
 func (e *Edge) Gate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if IsProbe(r) {
@@ -49,11 +48,7 @@ func (e *Edge) Gate(next http.Handler) http.Handler {
 			WriteError(w, r, err)
 			return
 		}
-		if st := stateOf(r.Context()); st != nil {
-			st.mu.Lock()
-			st.base = e.origin(scheme, host)
-			st.mu.Unlock()
-		}
+		update(r.Context(), func(st *state) { st.base = e.origin(scheme, host) })
 		next.ServeHTTP(w, r)
 	})
 }
@@ -73,7 +68,7 @@ var (
 	}
 )
 
-// admits is the rule of H-126.
+// admits reports whether this instance serves the host (H-126).
 func (e *Edge) admits(r *http.Request, scheme string, h Host) bool {
 	if !e.PublicURL.IsZero() && h.name == e.PublicURL.host.name {
 		return true
@@ -87,7 +82,7 @@ func (e *Edge) admits(r *http.Request, scheme string, h Host) bool {
 	return h.addr.IsValid() && h.addr == localAddr(r)
 }
 
-// effective gives the scheme and host the client meant (H-121).
+// effective returns the scheme and host that the client used (H-121).
 func (e *Edge) effective(r *http.Request) (scheme string, h Host, err error) {
 	scheme, host := "http", r.Host
 	if r.TLS != nil {
@@ -111,7 +106,7 @@ func (e *Edge) effective(r *http.Request) (scheme string, h Host, err error) {
 	return scheme, h, nil
 }
 
-// origin renders R (H-122).
+// origin returns R (H-122).
 func (e *Edge) origin(scheme string, h Host) string {
 	if !e.PublicURL.IsZero() {
 		return e.PublicURL.text
@@ -119,8 +114,8 @@ func (e *Edge) origin(scheme string, h Host) string {
 	return scheme + "://" + h.String()
 }
 
-// Base gives R for a request (H-122), without a trailing slash. It is "" when R
-// is derived and the request has no usable host, which the gate does not let by.
+// Base returns R for a request (H-122), without a trailing slash. It returns "" when
+// R is derived and the request has no valid host; Gate rejects such requests.
 func (e *Edge) Base(r *http.Request) string {
 	if !e.PublicURL.IsZero() {
 		return e.PublicURL.text
@@ -135,8 +130,8 @@ func (e *Edge) Base(r *http.Request) string {
 	return e.origin(scheme, h)
 }
 
-// Vary names the request headers that R depends on, for answers that hold R and may be
-// cached (H-130).
+// Vary returns the request headers that R depends on, for responses that contain R and
+// may be cached (H-130).
 func (e *Edge) Vary() []string {
 	if len(e.TrustedProxies) > 0 {
 		return []string{"Host, " + keyForwardedHost + ", " + keyForwardedProto}
@@ -144,8 +139,7 @@ func (e *Edge) Vary() []string {
 	return []string{"Host"}
 }
 
-// Base gives R of the request that ctx belongs to, for code that has no request
-// at hand; "" before the gate.
+// Base returns R of the request that ctx belongs to, or "" before Gate.
 func Base(ctx context.Context) string {
 	st := stateOf(ctx)
 	if st == nil {
@@ -156,8 +150,8 @@ func Base(ctx context.Context) string {
 	return st.base
 }
 
-// ClientAddr gives the address of the client (H-120): the socket peer, or what
-// the nearest trusted proxies say. The zero Addr means it has none.
+// ClientAddr returns the address of the client (H-120): the socket peer, or the address
+// that trusted proxies report. The zero Addr means that it is unknown.
 func (e *Edge) ClientAddr(r *http.Request) netip.Addr {
 	addr := peerAddr(r)
 	lists := r.Header[keyForwardedFor]
@@ -171,7 +165,7 @@ func (e *Edge) ClientAddr(r *http.Request) netip.Addr {
 			list, entry, more = cutLast(list)
 			hop, ok := parseHop(entry)
 			if !ok {
-				return addr // nobody vouches for what stands left of garbage
+				return addr // entries before an invalid one cannot be trusted
 			}
 			addr = hop
 		}
@@ -179,7 +173,7 @@ func (e *Edge) ClientAddr(r *http.Request) netip.Addr {
 	return addr
 }
 
-// trusts reports whether forwarded headers of this peer count.
+// trusts reports whether the forwarded headers of this peer count.
 func (e *Edge) trusts(addr netip.Addr) bool {
 	for _, p := range e.TrustedProxies {
 		if p.Contains(addr) {
@@ -189,25 +183,20 @@ func (e *Edge) trusts(addr netip.Addr) bool {
 	return false
 }
 
-// Challenge makes 401 and 403 answers below it carry a challenge (C-19, H-50)
-// that points to the metadata document of a resource: "" for /v1, else the path
-// of the resource, such as "/mcp".
+// Challenge adds a challenge to the 401 and 403 responses below it (C-19, H-50). The
+// challenge points to the metadata document of a resource: "" for /v1, else the path of
+// the resource, such as "/mcp".
 func (e *Edge) Challenge(resource string) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if st := stateOf(r.Context()); st != nil {
-				base := e.Base(r)
-				st.mu.Lock()
-				st.base, st.resource, st.challenged = base, resource, base != ""
-				st.mu.Unlock()
-			}
+			base := e.Base(r)
+			update(r.Context(), func(st *state) { st.base, st.resource, st.challenged = base, resource, base != "" })
 			next.ServeHTTP(w, r)
 		})
 	}
 }
 
-// rightmost gives the last value of a list header, the one the nearest proxy
-// wrote.
+// rightmost returns the last value of a list header, which the nearest proxy wrote.
 func rightmost(values []string) string {
 	if len(values) == 0 {
 		return ""
@@ -224,7 +213,7 @@ func cutLast(list string) (rest, last string, more bool) {
 	return "", strings.TrimSpace(list), false
 }
 
-// parseHop reads an X-Forwarded-For entry. Some proxies add the port.
+// parseHop parses an X-Forwarded-For entry. Some proxies add the port.
 func parseHop(s string) (netip.Addr, bool) {
 	if addr, err := netip.ParseAddr(s); err == nil {
 		return addr.Unmap().WithZone(""), true
@@ -235,7 +224,7 @@ func parseHop(s string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// peerAddr gives the address at the other end of the socket.
+// peerAddr returns the remote address of the socket.
 func peerAddr(r *http.Request) netip.Addr {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -244,7 +233,7 @@ func peerAddr(r *http.Request) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// localAddr gives the address at our end of the socket.
+// localAddr returns the local address of the socket.
 func localAddr(r *http.Request) netip.Addr {
 	a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if !ok {

@@ -8,12 +8,12 @@ import (
 	"pdpp"
 )
 
-// maxAvailable is how many connections an ambiguity error lists (C-43).
+// maxAvailable is the largest number of connections that an ambiguity error lists (C-43).
 const maxAvailable = 12
 
 const discoveryHint = "Call schema (GET /v1/schema?view=compact) for the full index of connections."
 
-// appendEnvelope writes the error body of C-40. The order of keys is fixed.
+// appendEnvelope appends the error body of C-40. The order of keys is fixed.
 func appendEnvelope(b []byte, e *pdpp.Error, status int, ch challenge, id string) []byte {
 	message := e.Message
 	if message == "" {
@@ -48,8 +48,8 @@ func appendEnvelope(b []byte, e *pdpp.Error, status int, ch challenge, id string
 	return append(b, "}}"...)
 }
 
-// appendAvailable writes the choices of an ambiguity and their count; what was
-// cut off is said so (C-43).
+// appendAvailable appends the choices of an ambiguity and their count. It marks a
+// truncated list (C-43).
 func appendAvailable(b []byte, all []pdpp.ConnectionRef) []byte {
 	b = append(b, `,"available_connections":[`...)
 	for i, c := range all[:min(len(all), maxAvailable)] {
@@ -88,7 +88,7 @@ func appendMember(b []byte, name, value string) []byte {
 	return appendQuoted(b, value)
 }
 
-// appendQuoted writes a JSON string. Text that is not UTF-8 becomes U+FFFD.
+// appendQuoted appends a JSON string. Invalid UTF-8 becomes U+FFFD.
 func appendQuoted(b []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
 	b = append(b, '"')

@@ -54,11 +54,11 @@ func TestErrorTable(t *testing.T) {
 		for code := range strings.FieldsSeq(tt.codes) {
 			t.Run(code, func(t *testing.T) {
 				seen[pdpp.Code(code)] = true
-				srv := serve(t, Chain(failing(pdpp.Errorf(pdpp.Code(code), "Said so.")), WithRequestID, e.Gate, e.Challenge("")))
+				srv := serve(t, Chain(failing(pdpp.Errorf(pdpp.Code(code), "Reason.")), WithRequestID, e.Gate, e.Challenge("")))
 				got := send(t, srv, request{header: headers("Request-Id", "abc")})
 				body := errorOf(t, got)
-				if got.status != tt.status || body["type"] != tt.typ || body["code"] != code || body["message"] != "Said so." || body["request_id"] != "abc" {
-					t.Errorf("answer %d %s", got.status, got.body)
+				if got.status != tt.status || body["type"] != tt.typ || body["code"] != code || body["message"] != "Reason." || body["request_id"] != "abc" {
+					t.Errorf("response: %d %s", got.status, got.body)
 				}
 				bearerHelps := code != "origin_not_allowed" && code != "owner_session_required"
 				want := (tt.status == 401 || tt.status == 403) && bearerHelps
@@ -140,7 +140,7 @@ func TestEnvelopeBytes(t *testing.T) {
 		want string
 	}{
 		{
-			"least", &pdpp.Error{Code: pdpp.CodeNotFound, Message: "No."},
+			"minimal", &pdpp.Error{Code: pdpp.CodeNotFound, Message: "No."},
 			`{"error":{"type":"not_found_error","code":"not_found","message":"No.","request_id":"abc"}}`,
 		},
 		{
@@ -197,7 +197,7 @@ func TestAppendQuoted(t *testing.T) {
 			t.Fatalf("appendQuoted(%q): %v", s, err)
 		}
 		if want := string([]rune(s)); got != want {
-			t.Fatalf("appendQuoted(%q) reads as %q", s, got)
+			t.Fatalf("appendQuoted(%q) decodes to %q, want %q", s, got, want)
 		}
 	})
 }
@@ -221,11 +221,11 @@ func TestChallenges(t *testing.T) {
 			`Bearer resource_metadata="` + meta + `/mcp", scope="pdpp:read"`, meta + "/mcp",
 		},
 		{
-			"CHAL-1 bad token at /mcp", "/mcp", pdpp.Errorf(pdpp.CodeInvalidToken, "The token is not valid."),
+			"CHAL-1 invalid token at /mcp", "/mcp", pdpp.Errorf(pdpp.CodeInvalidToken, "The token is not valid."),
 			`Bearer error="invalid_token", error_description="The token is not valid.", resource_metadata="` + meta + `/mcp", scope="pdpp:read"`, meta + "/mcp",
 		},
 		{
-			"bad token at /mcp/developer", "/mcp/developer", pdpp.Errorf(pdpp.CodeInvalidToken, "The token is not valid."),
+			"invalid token at /mcp/developer", "/mcp/developer", pdpp.Errorf(pdpp.CodeInvalidToken, "The token is not valid."),
 			`Bearer error="invalid_token", error_description="The token is not valid.", resource_metadata="` + meta + `/mcp/developer", scope="pdpp:read"`, meta + "/mcp/developer",
 		},
 		{
@@ -243,11 +243,11 @@ func TestChallenges(t *testing.T) {
 			body := errorOf(t, got)
 			if tt.meta == "" {
 				if body["resource_metadata"] != nil || got.header.Get("Link") != "" {
-					t.Errorf("a 403 has %v, Link %q", body, got.header.Get("Link"))
+					t.Errorf("403 with body %v, Link %q", body, got.header.Get("Link"))
 				}
 				return
 			}
-			if body["resource_metadata"] != tt.meta || body["next_step"] != "Ask the owner of this data for a token. Where the data is kept, they run: "+pdpp.ConnectCommand("https://data.example") {
+			if body["resource_metadata"] != tt.meta || body["next_step"] != "Ask the owner of this data for a token. They run this command on the server: "+pdpp.ConnectCommand("https://data.example") {
 				t.Errorf("body = %v", body)
 			}
 			if v := got.header.Get("Link"); v != `<https://data.example/icon.svg>; rel="icon"; type="image/svg+xml"` {
@@ -265,11 +265,11 @@ func TestChallengeDescriptionIsBounded(t *testing.T) {
 	}
 }
 
-// Without a resource there is nowhere to point to: pages, discovery.
-func TestNoChallengeElsewhere(t *testing.T) {
+// Pages and discovery documents have no resource that a challenge could name.
+func TestNoChallengeWithoutResource(t *testing.T) {
 	srv := serve(t, Chain(failing(pdpp.Errorf(pdpp.CodePermission, "no")), WithRequestID, (&Edge{}).Gate))
 	if got := send(t, srv, request{}); got.status != 403 || got.header.Get("WWW-Authenticate") != "" {
-		t.Errorf("answer %d %v", got.status, got.header)
+		t.Errorf("response: %d %v", got.status, got.header)
 	}
 }
 
@@ -287,18 +287,18 @@ func TestErrorsWithoutDetail(t *testing.T) {
 		status int
 		code   string
 	}{
-		{"foreign", t.Context(), errors.New(secret), 500, "api_error"},
+		{"other error", t.Context(), errors.New(secret), 500, "api_error"},
 		{"our own internal", t.Context(), &pdpp.Error{Code: pdpp.CodeInternal, Message: secret, Param: secret, NextStep: secret}, 500, "api_error"},
 		{"operator code", t.Context(), &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: secret}, 500, "api_error"},
 		{"unknown code", t.Context(), &pdpp.Error{Code: "made_up", Message: secret}, 500, "api_error"},
 		{"deadline", t.Context(), fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), 503, "timeout"},
 		{"deadline in our own internal", t.Context(), &pdpp.Error{Code: pdpp.CodeInternal, Message: secret, Err: context.DeadlineExceeded}, 503, "timeout"},
 		{"deadline of a socket", t.Context(), fmt.Errorf("%s: %w", secret, os.ErrDeadlineExceeded), 503, "timeout"},
-		{"deadline the driver forgot", late, errors.New(secret), 503, "timeout"},
+		{"deadline that the driver does not wrap", late, errors.New(secret), 503, "timeout"},
 		{"canceled", done, context.Canceled, 503, "temporarily_unavailable"},
 		{"canceled, but not by the client", t.Context(), context.Canceled, 500, "api_error"},
 		{"too large", t.Context(), fmt.Errorf("%s: %w", secret, &http.MaxBytesError{Limit: 1024}), 413, "resource_limit"},
-		{"a refusal is a refusal, also late", late, &pdpp.Error{Code: pdpp.CodeNotFound, Message: "No."}, 404, "not_found"},
+		{"not found after the deadline", late, &pdpp.Error{Code: pdpp.CodeNotFound, Message: "No."}, 404, "not_found"},
 		{"wrapped", t.Context(), fmt.Errorf("%s: %w", secret, pdpp.Errorf(pdpp.CodeNotFound, "No.")), 404, "not_found"},
 	}
 	for _, tt := range tests {
@@ -308,13 +308,13 @@ func TestErrorsWithoutDetail(t *testing.T) {
 			}), WithRequestID))
 			got := send(t, srv, request{header: headers("Request-Id", "abc")})
 			if got.status != tt.status || errorOf(t, got)["code"] != tt.code {
-				t.Errorf("answer %d %s", got.status, got.body)
+				t.Errorf("response: %d %s", got.status, got.body)
 			}
 			if tt.status == 500 && got.body != internal+"\n" {
 				t.Errorf("body = %s", got.body)
 			}
 			if strings.Contains(got.body, secret) || strings.Contains(fmt.Sprint(got.header), secret) {
-				t.Errorf("the answer tells too much: %s", got.body)
+				t.Errorf("the response contains the cause: %s", got.body)
 			}
 		})
 	}

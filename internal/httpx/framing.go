@@ -4,11 +4,11 @@ import "net/http"
 
 var valueClose = []string{"close"}
 
-// CloseAmbiguous ends the connection after a request whose end two servers might see at
-// different places: one with a Transfer-Encoding, which may have had a Content-Length too,
-// and one of HTTP/1.0, which may have had either (RFC 9112 §6.1). net/http removes these
-// headers before a handler sees them. What follows on such a connection is not read, so
-// that nothing can be smuggled past a proxy in front.
+// CloseAmbiguous closes the connection after a request whose length a proxy and this
+// server may read differently (RFC 9112 §6.1): a request with Transfer-Encoding, which
+// may have had a Content-Length too, and a request of HTTP/1.0, which may have had
+// either. net/http removes these headers before a handler sees them. Nothing more is read
+// from such a connection, so that no request can be smuggled past a proxy.
 func CloseAmbiguous(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0) {

@@ -12,8 +12,8 @@ import (
 	"pdpp"
 )
 
-// Handler is an HTTP handler that returns its error. The error is answered by
-// WriteError and, when it is this server's fault, logged once.
+// Handler is an HTTP handler that returns its error. WriteError turns the error into
+// a response. A failure of this server is also logged, once.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
 // ServeHTTP implements http.Handler.
@@ -32,8 +32,8 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Recover answers a panic of the middlewares and handlers below it with 500.
-// A Handler does so by itself.
+// Recover answers a panic of the middlewares and handlers below it with 500. Handler
+// does the same for itself.
 func Recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := record(w)
@@ -46,13 +46,13 @@ func Recover(next http.Handler) http.Handler {
 	})
 }
 
-// NotFound is the answer to an unknown path (C-2).
+// NotFound answers an unknown path (C-2).
 func NotFound(http.ResponseWriter, *http.Request) error {
 	return pdpp.Errorf(pdpp.CodeNotFound, "There is nothing at this path.")
 }
 
-// MethodNotAllowed answers a known path with another method (C-2). allow is the
-// value of the Allow header.
+// MethodNotAllowed answers a method that the path does not support (C-2). allow is
+// the value of the Allow header.
 func MethodNotAllowed(allow string) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header()[keyAllow] = []string{allow}
@@ -60,8 +60,8 @@ func MethodNotAllowed(allow string) Handler {
 	}
 }
 
-// fail logs and answers an error. When the answer has already begun, the
-// connection is cut: a body that ends early must not look whole.
+// fail logs an error and answers with it. When the response has already begun, fail
+// aborts the connection: a truncated body must not look complete.
 func fail(rec *recorder, r *http.Request, err error) {
 	logFailure(rec, r, err)
 	if rec.status != 0 {
@@ -70,11 +70,11 @@ func fail(rec *recorder, r *http.Request, err error) {
 	WriteError(rec, r, err)
 }
 
-// panicked logs where a panic came from, never what it said: its value may hold
-// data of the request.
+// panicked logs the origin of a panic but not its value, which may contain data of
+// the request.
 func panicked(rec *recorder, r *http.Request, v any) {
 	if v == http.ErrAbortHandler {
-		panic(v) // a handler's way to cut the connection
+		panic(v) // the handler aborts the connection
 	}
 	ctx := r.Context()
 	loggerOf(r).LogAttrs(ctx, slog.LevelError, "panic",
@@ -86,8 +86,8 @@ func panicked(rec *recorder, r *http.Request, v any) {
 	WriteError(rec, r, errInternal)
 }
 
-// describePanic gives the text of the runtime's own errors, which speak of
-// types and indexes, and only the type of any other value.
+// describePanic returns the text of a runtime error, which names types and indexes
+// only, and the type of any other value.
 func describePanic(v any) string {
 	if err, ok := v.(runtime.Error); ok {
 		return err.Error()
@@ -95,8 +95,8 @@ func describePanic(v any) string {
 	return fmt.Sprintf("value of type %T", v)
 }
 
-// logFailure logs what the operator should know about: our own failures, not
-// refusals, not clients that went away.
+// logFailure logs failures of this server. It does not log rejected requests or
+// clients that disconnected.
 func logFailure(rec *recorder, r *http.Request, err error) {
 	e, status := resolve(r.Context(), err)
 	if status < 500 || e == errCanceled || rec.failed || e.Code == pdpp.CodeOverloaded {
@@ -117,8 +117,8 @@ func logFailure(rec *recorder, r *http.Request, err error) {
 		slog.String("cause", redact(err.Error(), r)))
 }
 
-// redact takes out what a careless error text may have copied from the request
-// (H-160): the query string and the bearer.
+// redact removes the query string and the bearer token from an error text that may
+// have copied them from the request (H-160).
 func redact(s string, r *http.Request) string {
 	secrets := []string{r.URL.RawQuery}
 	for _, v := range r.Header[keyAuthorization] {

@@ -15,7 +15,7 @@ import (
 	"pdpp"
 )
 
-// logBuffer collects log lines of several goroutines.
+// logBuffer is a buffer for concurrent writers.
 type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -27,7 +27,7 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// lines gives the lines whose msg is as given.
+// lines returns the lines with that msg.
 func (b *logBuffer) lines(msg string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,8 +46,8 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
-// logged wraps h the way a real chain does. The server is closed before the
-// log is read, so that every line is there.
+// logged wraps h in a chain that logs to a buffer. Tests close the server before they
+// read the buffer, so that it contains every line.
 func logged(h http.Handler) (http.Handler, *logBuffer) {
 	var buf logBuffer
 	log := slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -61,18 +61,18 @@ const (
 	secretMCP   = "pdpp://record/SECRETHANDLE"
 )
 
-// private asks with something secret in every place a request has.
+// private returns a request with a secret in every part.
 func private(path string) request {
 	return request{method: "POST", path: path + "?" + secretQuery, body: strings.NewReader("SECRETBODY"), header: headers(
 		"Authorization", "Bearer "+secretToken, "Cookie", "s=SECRETCOOKIE", "Mcp-Name", secretMCP, "Request-Id", "abc")}
 }
 
-// wantPrivate checks H-160: nothing of the request but its id is in the log.
+// wantPrivate checks that the log contains nothing of the request but its id (H-160).
 func wantPrivate(t *testing.T, log string) {
 	t.Helper()
 	for _, s := range []string{"SECRET", "tax", "filter", "Bearer", "Cookie"} {
 		if strings.Contains(log, s) {
-			t.Errorf("the log holds %q:\n%s", s, log)
+			t.Errorf("the log contains %q:\n%s", s, log)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestHandlerLogsFailureOnce(t *testing.T) {
 	wantPrivate(t, log.String())
 }
 
-// An error text that copied from the request does not carry it into the log.
+// An error text that contains parts of the request is redacted in the log.
 func TestHandlerRedacts(t *testing.T) {
 	h, log := logged(Handler(func(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("get %s with %q: refused", r.URL.RawQuery, r.Header.Get("Authorization"))
@@ -104,7 +104,7 @@ func TestHandlerRedacts(t *testing.T) {
 	send(t, srv, private("/x"))
 	srv.Close()
 	if n := len(log.lines(`"request failed"`)); n != 1 {
-		t.Errorf("%d lines", n)
+		t.Errorf("%d lines, want 1", n)
 	}
 	wantPrivate(t, log.String())
 }
@@ -145,7 +145,7 @@ func TestPanics(t *testing.T) {
 				got := send(t, srv, private("/v1/streams/"+secretID))
 				srv.Close()
 				if got.status != 500 || errorOf(t, got)["message"] != "Something went wrong on this server." {
-					t.Errorf("answer %d %s", got.status, got.body)
+					t.Errorf("response: %d %s", got.status, got.body)
 				}
 				lines := log.lines("panic")
 				if len(lines) != 1 || !strings.Contains(lines[0], tt.cause) || !strings.Contains(lines[0], "handler_test.go") || !strings.Contains(lines[0], "request_id=abc") {
@@ -157,8 +157,8 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// A body that ends early must not look whole.
-func TestBrokenAnswerIsCut(t *testing.T) {
+// A truncated body must not look complete.
+func TestFailureDuringResponseAborts(t *testing.T) {
 	for name, end := range map[string]func() error{
 		"error": func() error { return errors.New("lost the store") },
 		"panic": func() error { panic("x") },
@@ -180,7 +180,7 @@ func TestBrokenAnswerIsCut(t *testing.T) {
 			body, err := io.ReadAll(res.Body)
 			res.Body.Close()
 			if err == nil {
-				t.Errorf("read %q to a clean end", body)
+				t.Errorf("read %q without an error", body)
 			}
 			srv.Close()
 			if lines := log.lines("request "); len(lines) != 1 || !strings.Contains(lines[0], "status=200 bytes=9") {
@@ -190,13 +190,13 @@ func TestBrokenAnswerIsCut(t *testing.T) {
 	}
 }
 
-func TestRouteAnswers(t *testing.T) {
+func TestNotFoundAndMethodNotAllowed(t *testing.T) {
 	srv := serve(t, Handler(NotFound))
 	if got := send(t, srv, request{path: "/nowhere"}); got.status != 404 || errorOf(t, got)["code"] != "not_found" {
-		t.Errorf("answer %d %s", got.status, got.body)
+		t.Errorf("response: %d %s", got.status, got.body)
 	}
 	srv = serve(t, MethodNotAllowed("GET, HEAD"))
 	if got := send(t, srv, request{method: "PUT"}); got.status != 405 || got.header.Get("Allow") != "GET, HEAD" {
-		t.Errorf("answer %d %v", got.status, got.header)
+		t.Errorf("response: %d %v", got.status, got.header)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Header names in the form net/http keys its maps by, so that entries can be
-// read and assigned without canonicalizing on every request.
+// Header names in canonical form, so that map entries can be read and assigned without
+// canonicalizing them on every request.
 const (
 	keyAllow             = "Allow"
 	keyAllowHeaders      = "Access-Control-Allow-Headers"
@@ -38,8 +38,8 @@ const (
 	maxHeaderDescription = 200
 )
 
-// Shared header values. Each slice has no spare capacity, so a later Add copies
-// it instead of writing into it.
+// Shared header values. The slices have no spare capacity, so that Header.Add copies
+// them and never writes into them.
 var (
 	valueJSON    = []string{contentTypeJSON}
 	valuePrivate = []string{cachePrivateNoStore}
@@ -48,8 +48,8 @@ var (
 	valueVersion = []string{PDPPVersion}
 )
 
-// SetJSON sets the headers of a JSON answer about private data (C-12). A Vary
-// that is already there is kept.
+// SetJSON sets the headers of a JSON response with private data (C-12). It keeps an
+// existing Vary.
 func SetJSON(h http.Header) {
 	h[keyContentType] = valueJSON
 	h[keyCacheControl] = valuePrivate
@@ -57,7 +57,7 @@ func SetJSON(h http.Header) {
 	addVary(h, valueVary)
 }
 
-// addVary adds one shared Vary value, once.
+// addVary adds a shared Vary value unless it is already set.
 func addVary(h http.Header, v []string) {
 	have := h[keyVary]
 	if have == nil {

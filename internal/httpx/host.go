@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Host is a host[:port] in normal form: lower case, the scheme's default port
-// dropped (H-121), an IPv6 literal in brackets and in its shortest form.
+// Host is a host[:port] in normal form (H-121): in lower case, without the default port
+// of the scheme, with an IPv6 literal in brackets and in its shortest form.
 type Host struct {
 	name string
 	port string     // "" for the scheme's default
 	addr netip.Addr // valid when name is an IP literal
 }
 
-// String gives host[:port].
+// String returns host[:port].
 func (h Host) String() string {
 	if h.port == "" {
 		return h.name
@@ -22,7 +22,8 @@ func (h Host) String() string {
 	return h.name + ":" + h.port
 }
 
-// loopback reports localhost, a name under .localhost, or a loopback literal.
+// loopback reports whether h is localhost, a name below .localhost, or a loopback
+// address.
 func (h Host) loopback() bool {
 	if h.addr.IsValid() {
 		return h.addr.IsLoopback()
@@ -30,7 +31,7 @@ func (h Host) loopback() bool {
 	return h.name == "localhost" || strings.HasSuffix(h.name, ".localhost")
 }
 
-// portOr gives the port, or the default one of the scheme.
+// portOr returns the port, or the default one of the scheme.
 func (h Host) portOr(scheme string) string {
 	if h.port == "" {
 		return defaultPort(scheme)
@@ -48,8 +49,8 @@ func defaultPort(scheme string) string {
 	return ""
 }
 
-// parseHost reads host[:port]. It does not allocate for a lower-case name or an
-// IPv4 literal, the common cases of every request.
+// parseHost parses host[:port]. It does not allocate for the common cases, a name in
+// lower case and an IPv4 literal.
 func parseHost(s, scheme string) (Host, bool) {
 	name, port, ok := splitPort(s)
 	if !ok {
@@ -77,8 +78,8 @@ func parseHost(s, scheme string) (Host, bool) {
 	return h, true
 }
 
-// splitPort cuts a port off. The name is not empty; a bracketed name keeps its
-// brackets. A colon must be followed by a port.
+// splitPort splits s into name and port. The name is not empty and keeps its brackets.
+// A colon must be followed by a port.
 func splitPort(s string) (name, port string, ok bool) {
 	end := strings.IndexByte(s, ':')
 	if strings.HasPrefix(s, "[") {
@@ -102,8 +103,8 @@ func validPort(s string) bool {
 	return err == nil
 }
 
-// validName accepts what DNS and hosts files hold: dot-separated labels of
-// letters, digits, hyphen and underscore. One dot may end the name.
+// validName reports whether s is a name for DNS or a hosts file: dot-separated labels
+// of letters, digits, hyphen and underscore, with an optional dot at the end.
 func validName(s string) bool {
 	s = strings.TrimSuffix(s, ".")
 	if len(s) > 253 {
@@ -137,8 +138,8 @@ type HostPattern struct {
 	below bool // *.suffix; the bare suffix does not match
 }
 
-// matches reports whether the effective host falls under the pattern. An entry
-// that names a port matches that port only, an implied one included.
+// matches reports whether the pattern covers the effective host. A pattern with a port
+// matches that port only, also when it is the implied default.
 func (p HostPattern) matches(h Host, scheme string) bool {
 	if p.host.port != "" && p.host.port != h.portOr(scheme) {
 		return false

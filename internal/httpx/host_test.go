@@ -9,7 +9,7 @@ func TestParseHost(t *testing.T) {
 	long := strings.Repeat("a", 63)
 	tests := []struct {
 		in, scheme string
-		want       string // "" when refused
+		want       string // "" when invalid
 	}{
 		{"data.example", "https", "data.example"},
 		{"DATA.Example", "https", "data.example"},
@@ -75,8 +75,8 @@ func TestHostLoopback(t *testing.T) {
 	}
 }
 
-// A host that parses is in normal form: it parses to itself, and holds nothing
-// that could end a header, a quoted string or a URL's authority.
+// A parsed host is in normal form: it parses to itself, and contains no character that
+// could end a header, a quoted string or the authority of a URL.
 func FuzzParseHost(f *testing.F) {
 	for _, s := range []string{"a.example:80", "[::1]:7663", "127.0.0.1", "[::ffff:1.2.3.4]", "A_b.", "x:1"} {
 		f.Add(s)

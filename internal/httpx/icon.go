@@ -6,19 +6,18 @@ import (
 	"strconv"
 )
 
-// IconPath is where the icon of this server is; its URL is R + IconPath (H-62).
+// IconPath is the path of the icon of this server. Its URL is R + IconPath (H-62).
 const IconPath = "/icon.svg"
 
-// IconType is its media type.
-const IconType = "image/svg+xml"
+const iconType = "image/svg+xml"
 
 //go:embed icon.svg
 var icon []byte
 
-// The headers of the icon. It is an image and nothing else, also when somebody opens
-// it as a page: no scripts, no requests.
+// The headers of the icon. The policy forbids scripts and requests when a browser opens
+// the icon as a page.
 var (
-	valueIconType   = []string{IconType}
+	valueIconType   = []string{iconType}
 	valueIconCache  = []string{"public, max-age=86400"}
 	valueIconPolicy = []string{"default-src 'none'; style-src 'unsafe-inline'"}
 	valueIconLength = []string{strconv.Itoa(len(icon))}
@@ -39,12 +38,12 @@ func Icon(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// iconLink is the Link header that leads to the icon (H-50, H-64).
+// iconLink returns the Link header that points to the icon (H-50, H-64).
 func iconLink(base string) []string {
-	return []string{"<" + base + IconPath + `>; rel="icon"; type="` + IconType + `"`}
+	return []string{"<" + base + IconPath + `>; rel="icon"; type="` + iconType + `"`}
 }
 
-// IconLink puts the Link header of the icon on every response below it (H-64).
+// IconLink adds the Link header of the icon to every response below it (H-64).
 func (e *Edge) IconLink(next http.Handler) http.Handler {
 	var links PerOrigin[[]string]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

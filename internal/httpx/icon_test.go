@@ -9,10 +9,10 @@ import (
 
 func TestIconLink(t *testing.T) { // H-50, H-64
 	e := &Edge{TrustedHosts: must(ParseTrustedHosts([]string{"*.example"}))}
-	none := failing(pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."))
+	unauthorized := failing(pdpp.Errorf(pdpp.CodeAuthentication, "A bearer token is required."))
 	good := serve(t, Chain(ok, WithRequestID, e.Gate, e.IconLink))
-	refused := serve(t, Chain(none, WithRequestID, e.Gate, e.IconLink, e.Challenge("/mcp")))
-	challenged := serve(t, Chain(none, WithRequestID, e.Gate, e.Challenge("/mcp")))
+	refused := serve(t, Chain(unauthorized, WithRequestID, e.Gate, e.IconLink, e.Challenge("/mcp")))
+	challenged := serve(t, Chain(unauthorized, WithRequestID, e.Gate, e.Challenge("/mcp")))
 	for _, host := range []string{"data.example", "other.example:8443", "data.example"} {
 		want := []string{`<http://` + host + `/icon.svg>; rel="icon"; type="image/svg+xml"`}
 		t.Run("H-64 "+host, func(t *testing.T) {

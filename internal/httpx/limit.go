@@ -23,10 +23,10 @@ const (
 // Rate is a number of requests per minute. Zero means no limit.
 type Rate int
 
-// DefaultRate is the rate of a token unless --rate-limit says otherwise.
+// DefaultRate is the rate of a token when --rate-limit is not set.
 const DefaultRate Rate = 600
 
-// ParseRate reads --rate-limit: "600/m" or "off". Errors have pdpp.CodeUsage.
+// ParseRate parses --rate-limit: "600/m" or "off". Errors have pdpp.CodeUsage.
 func ParseRate(s string) (Rate, error) {
 	if s == "off" {
 		return 0, nil
@@ -39,8 +39,8 @@ func ParseRate(s string) (Rate, error) {
 	return Rate(n), nil
 }
 
-// Limiter bounds what one token may ask: a rate, and a number of requests at
-// once (H-67). It is safe for concurrent use. A nil Limiter limits nothing.
+// Limiter bounds the request rate and the number of concurrent requests of each token
+// (H-67). It is safe for concurrent use. A nil Limiter limits nothing.
 type Limiter struct {
 	rate  float64 // tokens per second
 	burst float64
@@ -57,7 +57,7 @@ type bucket struct {
 	open   int
 }
 
-// NewLimiter makes the limiter of a rate; nil, which lifts both limits, for 0.
+// NewLimiter returns a limiter for a rate, or nil, which limits nothing, for 0.
 func NewLimiter(rate Rate, now func() time.Time) *Limiter {
 	if rate <= 0 {
 		return nil
@@ -67,8 +67,8 @@ func NewLimiter(rate Rate, now func() time.Time) *Limiter {
 	return l
 }
 
-// Acquire admits one request of a token, or says 429 with the seconds to wait.
-// After a nil error the caller calls Release once.
+// Acquire admits one request of a token, or returns a 429 error with the seconds to
+// wait. After a nil error the caller must call Release once.
 func (l *Limiter) Acquire(id pdpp.TokenID) error {
 	if l == nil {
 		return nil
@@ -112,15 +112,15 @@ func (l *Limiter) refill(u *bucket, now time.Time) {
 	}
 }
 
-// idle entries are as good as absent: nothing is open and the bucket is full.
+// idle reports whether an entry can be dropped: it has no open request and a full bucket.
 func (l *Limiter) idle(u *bucket, now time.Time) bool {
 	return u.open == 0 && u.tokens+now.Sub(u.at).Seconds()*l.rate >= l.burst
 }
 
 func isOpen(u *bucket) bool { return u.open > 0 }
 
-// tooMany says in words, too, when to try again: of a refused call a client may show its
-// user the message alone.
+// tooMany returns a 429 error. The message also says when to try again, because a
+// client may show its user the message alone.
 func tooMany(message string, wait int) *pdpp.Error {
 	wait = max(1, wait)
 	return &pdpp.Error{Code: pdpp.CodeRateLimited, Message: message + " Try again in " + seconds(wait) + ".", RetryAfter: wait}
@@ -133,8 +133,8 @@ func seconds(n int) string {
 	return strconv.Itoa(n) + " seconds"
 }
 
-// InFlight bounds the requests that are served at once (H-67); the next one is
-// 503 overloaded. Probes are always answered.
+// InFlight bounds the number of concurrent requests (H-67) and answers further ones
+// with 503. Probes are always answered.
 func InFlight(limit int) Middleware {
 	var open atomic.Int64
 	return func(next http.Handler) http.Handler {

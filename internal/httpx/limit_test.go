@@ -24,7 +24,7 @@ func TestParseRate(t *testing.T) {
 	}
 }
 
-// take acquires and releases n times and gives the first error.
+// take acquires and releases n times. It stops at the first error and returns it.
 func take(l *Limiter, id pdpp.TokenID, n int) (int, error) {
 	for i := range n {
 		if err := l.Acquire(id); err != nil {
@@ -48,11 +48,11 @@ func TestLimiterRate(t *testing.T) {
 	l := NewLimiter(DefaultRate, c.now)
 	n, err := take(l, "tok_a", 100)
 	if n != 60 {
-		t.Fatalf("%d requests at once, want 60", n)
+		t.Fatalf("%d requests without delay, want 60", n)
 	}
 	wantLimited(t, err, 1)
 	if n, _ := take(l, "tok_b", 1); n != 1 {
-		t.Error("one token limits another")
+		t.Error("the limit of one token affects another")
 	}
 	c.advance(time.Second)
 	if n, _ := take(l, "tok_a", 100); n != 10 {
@@ -78,7 +78,7 @@ func TestLimiterSlowRate(t *testing.T) {
 	}
 }
 
-func TestLimiterAtOnce(t *testing.T) {
+func TestLimiterOpenRequests(t *testing.T) {
 	l := NewLimiter(DefaultRate, newClock().now)
 	for i := range 8 {
 		if err := l.Acquire("tok_a"); err != nil {
@@ -102,9 +102,8 @@ func TestLimiterOff(t *testing.T) {
 	l.Release("tok_a")
 }
 
-// Whatever the order of calls, a token never has more than 8 requests open and
-// never gets more than its bucket and its rate allow; forgetting idle tokens
-// changes no answer.
+// For any order of calls, a token never has more than 8 open requests and is never
+// admitted more often than its bucket and rate allow, also when idle entries are dropped.
 func TestLimiterModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
@@ -172,39 +171,39 @@ func TestLimiterMemory(t *testing.T) {
 	if n := len(l.keys.entries); n > maxTokenKeys {
 		t.Errorf("%d entries, at most %d allowed", n, maxTokenKeys)
 	}
-	wantLimited(t, l.Acquire("open"), 1) // an open request is never forgotten
+	wantLimited(t, l.Acquire("open"), 1) // an entry with open requests is never dropped
 	c.advance(time.Minute)
 	for i := range 2 {
 		take(l, pdpp.TokenID("new"+strconv.Itoa(i)), 1)
 	}
 	if n := len(l.keys.entries); n > minSweep {
-		t.Errorf("%d entries after all went idle", n)
+		t.Errorf("%d entries after all became idle", n)
 	}
-	wantLimited(t, l.Acquire("open"), 1) // however long it stays open
+	wantLimited(t, l.Acquire("open"), 1) // however long they stay open
 }
 
 func TestThrottle(t *testing.T) {
 	c := newClock()
 	th := NewThrottle(c.now)
-	bad, other := netip.MustParseAddr("203.0.113.9"), netip.MustParseAddr("203.0.113.10")
+	failing, other := netip.MustParseAddr("203.0.113.9"), netip.MustParseAddr("203.0.113.10")
 	for i := range 60 {
-		if err := th.Blocked(bad); err != nil {
+		if err := th.Blocked(failing); err != nil {
 			t.Fatalf("blocked after %d failures: %v", i, err)
 		}
-		th.Failed(bad)
+		th.Failed(failing)
 	}
-	wantLimited(t, th.Blocked(bad), 60)
+	wantLimited(t, th.Blocked(failing), 60)
 	if err := th.Blocked(other); err != nil {
 		t.Errorf("another address is blocked: %v", err)
 	}
 	c.advance(59*time.Second + time.Millisecond)
-	wantLimited(t, th.Blocked(bad), 1)
+	wantLimited(t, th.Blocked(failing), 1)
 	c.advance(time.Second)
-	if err := th.Blocked(bad); err != nil {
+	if err := th.Blocked(failing); err != nil {
 		t.Errorf("still blocked after a minute: %v", err)
 	}
-	th.Failed(bad)
-	if err := th.Blocked(bad); err != nil {
+	th.Failed(failing)
+	if err := th.Blocked(failing); err != nil {
 		t.Errorf("blocked by one failure after the block: %v", err)
 	}
 }
@@ -222,12 +221,12 @@ func TestThrottleSlowFailures(t *testing.T) {
 	}
 }
 
-// TestThrottleNetworks: who has a network of IPv6 addresses is one client, and an IPv4
-// address is the same one however it is written.
+// The addresses of one IPv6 network count as one client. An IPv4 address counts as the
+// same client in both notations.
 func TestThrottleNetworks(t *testing.T) {
 	for _, tt := range []struct {
-		failing, asked string
-		same           bool
+		failing, other string
+		blocked        bool
 	}{
 		{"2001:db8::1", "2001:db8::ffff:2", true},
 		{"2001:db8::1", "2001:db8:0:1::1", false},
@@ -239,8 +238,8 @@ func TestThrottleNetworks(t *testing.T) {
 		for range maxFailures {
 			th.Failed(netip.MustParseAddr(tt.failing))
 		}
-		if blocked := th.Blocked(netip.MustParseAddr(tt.asked)) != nil; blocked != tt.same {
-			t.Errorf("after failures of %s, %s is blocked: %v, want %v", tt.failing, tt.asked, blocked, tt.same)
+		if blocked := th.Blocked(netip.MustParseAddr(tt.other)) != nil; blocked != tt.blocked {
+			t.Errorf("after failures of %s, %s is blocked: %v, want %v", tt.failing, tt.other, blocked, tt.blocked)
 		}
 	}
 }

@@ -7,35 +7,30 @@ import (
 	"time"
 )
 
-// AccessLog writes one line per request. It holds the route, not the path: ids
-// of records are personal data, and so are query strings, headers and bodies
-// (H-160). The logger is also the one that handlers below report failures to.
+// AccessLog writes one line per request. The line contains the route and not the path:
+// record ids are personal data, and so are query strings, headers and bodies (H-160).
+// The handlers below log their failures to the same logger.
 func AccessLog(log *slog.Logger, now func() time.Time) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if st := stateOf(r.Context()); st != nil {
-				st.mu.Lock()
-				st.log = log
-				st.mu.Unlock()
-			}
+			update(r.Context(), func(st *state) { st.log = log })
 			if !log.Enabled(r.Context(), slog.LevelInfo) {
 				next.ServeHTTP(w, r)
 				return
 			}
 			rec, start := record(w), now()
-			// Also when a handler cuts the connection: the panic goes on.
+			// Deferred, because a handler aborts a connection with a panic.
 			defer func() { logAccess(log, rec, r, start, now()) }()
 			next.ServeHTTP(rec, r)
 			if rec.status == 0 {
-				rec.status = http.StatusOK // as net/http will answer
+				rec.status = http.StatusOK // what net/http will send
 			}
 		})
 	}
 }
 
-// logAccess writes the line. A status of 0 is a connection that was cut before
-// any answer. It says nothing of the place in the source, which would have to be found
-// out for each line.
+// logAccess writes the line. A status of 0 is a connection that was aborted before the
+// response began. The line has no source location, which would be costly to determine.
 func logAccess(log *slog.Logger, rec *recorder, r *http.Request, start, end time.Time) {
 	attrs := append(make([]slog.Attr, 0, 10),
 		slog.String("method", methodOf(r)),
@@ -45,20 +40,18 @@ func logAccess(log *slog.Logger, rec *recorder, r *http.Request, start, end time
 		slog.Float64("ms", float64(end.Sub(start).Microseconds())/1000),
 		slog.String("request_id", RequestID(r.Context())),
 	)
-	if st := stateOf(r.Context()); st != nil {
-		st.mu.Lock()
+	update(r.Context(), func(st *state) {
 		if st.token != "" {
 			attrs = append(attrs, slog.String("token_id", string(st.token)))
 		}
 		attrs = append(attrs, st.notes...)
-		st.mu.Unlock()
-	}
+	})
 	line := slog.NewRecord(end, slog.LevelInfo, "request", 0)
 	line.AddAttrs(attrs...)
-	_ = log.Handler().Handle(r.Context(), line) // as a Logger would do
+	_ = log.Handler().Handle(r.Context(), line) // as slog.Logger does
 }
 
-// loggerOf gives the logger of the request's chain.
+// loggerOf returns the logger of the request's chain.
 func loggerOf(r *http.Request) *slog.Logger {
 	if st := stateOf(r.Context()); st != nil {
 		st.mu.Lock()
@@ -70,7 +63,8 @@ func loggerOf(r *http.Request) *slog.Logger {
 	return slog.Default()
 }
 
-// methodOf keeps text that a client made up out of the log.
+// methodOf returns the method, or "other": a log line must not contain arbitrary text
+// of a client.
 func methodOf(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
@@ -80,19 +74,11 @@ func methodOf(r *http.Request) string {
 	return "other"
 }
 
-// routeOf gives the pattern that matched. Without one, it gives the first two
-// segments of the path, each only when it looks like a word of ours.
+// routeOf returns the pattern that matched. Without one, it returns the first two
+// segments of the path, with segments that may be an id replaced.
 func routeOf(r *http.Request) string {
-	if st := stateOf(r.Context()); st != nil {
-		st.mu.Lock()
-		route := st.route
-		st.mu.Unlock()
-		if route != "" {
-			return route
-		}
-	}
-	if r.Pattern != "" {
-		return r.Pattern
+	if route, _ := stateOf(r.Context()).outcome(r); route != "" {
+		return route
 	}
 	return shortPath(r.URL.EscapedPath())
 }
@@ -107,7 +93,7 @@ func shortPath(path string) string {
 	return short + "/" + plainSegment(second)
 }
 
-// plainSegment hides anything that may be an id, a token or a name.
+// plainSegment replaces a segment that may be an id, a token or a name.
 func plainSegment(s string) string {
 	if len(s) > 32 {
 		return "*"

@@ -102,9 +102,9 @@ func TestRecorderStatus(t *testing.T) {
 		h    http.HandlerFunc
 		want string
 	}{
-		{"silent", func(http.ResponseWriter, *http.Request) {}, "status=200 bytes=0"},
+		{"no write", func(http.ResponseWriter, *http.Request) {}, "status=200 bytes=0"},
 		{"flush only", func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, "status=200 bytes=0"},
-		{"hint first", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(103); w.WriteHeader(404) }, "status=404 bytes=0"},
+		{"early hints first", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(103); w.WriteHeader(404) }, "status=404 bytes=0"},
 		{"aborted", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "status=0 bytes=0"},
 	}
 	for _, tt := range tests {

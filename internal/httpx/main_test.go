@@ -21,7 +21,7 @@ func serve(t *testing.T, h http.Handler) *httptest.Server {
 	return srv
 }
 
-// reply is an answer that was read to its end.
+// reply is a response with its whole body.
 type reply struct {
 	status int
 	header http.Header
@@ -64,7 +64,7 @@ func send(t *testing.T, srv *httptest.Server, rq request) reply {
 	return reply{status: res.StatusCode, header: res.Header, body: string(body)}
 }
 
-// headers makes a header of one value per name.
+// headers returns a header with the given pairs of name and value.
 func headers(pairs ...string) http.Header {
 	h := http.Header{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -73,15 +73,15 @@ func headers(pairs ...string) http.Header {
 	return h
 }
 
-// ok answers 200 with a short body.
+// ok responds with 200 and a short body.
 var ok = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") })
 
-// failing is a handler that returns err.
+// failing returns a handler that returns err.
 func failing(err error) Handler {
 	return func(http.ResponseWriter, *http.Request) error { return err }
 }
 
-// clock is a time that tests move.
+// clock is a clock that tests advance.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time

@@ -7,12 +7,12 @@ import (
 	"pdpp"
 )
 
-// Observer is told of every request: what is measured and traced. It learns what
-// the access log learns and no more: no path, no query, no header, no token.
+// Observer measures and traces requests. It receives the same facts as the access log:
+// no path, no query, no header, no token.
 type Observer interface {
-	// Begin is called before a request is served. The request it returns, which
-	// may be the same one, is the one that is served. inner says that it was made
-	// inside the process, on the context of another one.
+	// Begin is called before a request is served. It returns the request to serve,
+	// which may be r itself. inner says that the process made the request itself, on
+	// the context of another one.
 	Begin(r *http.Request, inner bool) *http.Request
 	// End is called once for every Begin, with the request that Begin returned.
 	End(r *http.Request, x Exchange)
@@ -20,17 +20,17 @@ type Observer interface {
 
 // Exchange is a request that has ended.
 type Exchange struct {
-	Method string // "other" for one that HTTP does not know
-	Route  string // the pattern that matched; "" when none did
-	Status int    // 0: the connection was cut before any answer
-	Bytes  int64  // of the answer's body
-	Took   time.Duration
-	Code   pdpp.Code // of the error that was answered; "" for none
-	Inner  bool      // as told to Begin
+	Method   string // "other" for a non-standard method
+	Route    string // the pattern that matched, or ""
+	Status   int    // 0: the connection was aborted before the response began
+	Bytes    int64  // of the response body
+	Duration time.Duration
+	Code     pdpp.Code // of the error in the response, or ""
+	Inner    bool      // as passed to Begin
 }
 
-// Observe tells o of every request. It comes right after WithRequestID. Without an
-// observer it is nothing at all.
+// Observe calls o for every request. It comes right after WithRequestID. Without an
+// observer it does nothing.
 func Observe(o Observer) Middleware {
 	if o == nil {
 		return func(next http.Handler) http.Handler { return next }
@@ -42,11 +42,11 @@ func Observe(o Observer) Middleware {
 			rec, start := record(w), time.Now()
 			r = o.Begin(r, inner)
 			answered := false
-			// Also when a handler cuts the connection: the panic goes on.
+			// Deferred, because a handler aborts a connection with a panic.
 			defer func() {
-				x := Exchange{Method: methodOf(r), Status: rec.status, Bytes: rec.bytes, Took: time.Since(start), Inner: inner}
+				x := Exchange{Method: methodOf(r), Status: rec.status, Bytes: rec.bytes, Duration: time.Since(start), Inner: inner}
 				if answered && x.Status == 0 {
-					x.Status = http.StatusOK // as net/http will answer
+					x.Status = http.StatusOK // what net/http will send
 				}
 				x.Route, x.Code = st.outcome(r)
 				o.End(r, x)
@@ -57,7 +57,7 @@ func Observe(o Observer) Middleware {
 	}
 }
 
-// outcome gives what the handlers below left about a request.
+// outcome returns the route and the error code that the handlers set for a request.
 func (st *state) outcome(r *http.Request) (route string, code pdpp.Code) {
 	if st == nil {
 		return r.Pattern, ""
@@ -70,11 +70,7 @@ func (st *state) outcome(r *http.Request) (route string, code pdpp.Code) {
 	return st.route, st.code
 }
 
-// setCode tells the observer which error was answered.
+// setCode records the error code of the response for the observer.
 func setCode(r *http.Request, code pdpp.Code) {
-	if st := stateOf(r.Context()); st != nil {
-		st.mu.Lock()
-		st.code = code
-		st.mu.Unlock()
-	}
+	update(r.Context(), func(st *state) { st.code = code })
 }

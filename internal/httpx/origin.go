@@ -2,25 +2,22 @@ package httpx
 
 import "strings"
 
-// Origin is a scheme and a host in normal form: the R of this instance, or what
-// a browser sends. The zero value means "none".
+// Origin is a scheme and a host in normal form: the R of this instance, or the origin
+// that a browser sends. The zero value is no origin.
 type Origin struct {
 	scheme string
 	host   Host
 	text   string
 }
 
-// String gives scheme://host[:port], without a trailing slash; "" for the zero
+// String returns scheme://host[:port] without a trailing slash, or "" for the zero
 // value.
 func (o Origin) String() string { return o.text }
 
-// IsZero reports that there is no origin.
+// IsZero reports whether o is the zero value.
 func (o Origin) IsZero() bool { return o.scheme == "" }
 
-// Loopback reports an origin on this machine.
-func (o Origin) Loopback() bool { return o.host.loopback() }
-
-// parseOrigin reads scheme://host[:port] with scheme http or https and nothing
+// parseOrigin parses scheme://host[:port] with scheme http or https and nothing
 // after it.
 func parseOrigin(s string) (Origin, bool) {
 	scheme, rest, ok := strings.Cut(s, "://")
@@ -57,7 +54,8 @@ func (p OriginPattern) matches(o Origin) bool {
 	return o.text == p.origin.text
 }
 
-// browserLoopback is the narrower notion of H-55: three host names, any port.
+// browserLoopback reports whether the host is one of the three loopback names of H-55,
+// on any port.
 func (o Origin) browserLoopback() bool {
 	switch o.host.name {
 	case "localhost", "127.0.0.1", "[::1]":

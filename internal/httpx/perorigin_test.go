@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-func TestPerOriginMakesOnce(t *testing.T) {
+func TestPerOriginBuildsOnce(t *testing.T) {
 	var p PerOrigin[*string]
-	made := 0
-	one := func(base string) *string { made++; return &base }
-	a, b := p.Get("https://a.example", one), p.Get("https://b.example", one)
-	if *a != "https://a.example" || *b != "https://b.example" || p.Get("https://a.example", one) != a || made != 2 {
-		t.Errorf("%q, %q made by %d calls", *a, *b, made)
+	built := 0
+	build := func(base string) *string { built++; return &base }
+	a, b := p.Get("https://a.example", build), p.Get("https://b.example", build)
+	if *a != "https://a.example" || *b != "https://b.example" || p.Get("https://a.example", build) != a || built != 2 {
+		t.Errorf("%q, %q built by %d calls, want 2", *a, *b, built)
 	}
 }
 
@@ -24,13 +24,13 @@ func TestPerOriginIsBounded(t *testing.T) {
 			for i := range 3 * maxOrigins {
 				base := fmt.Sprint("https://", worker, "-", i, ".example")
 				if got := p.Get(base, func(base string) string { return base + "/x" }); got != base+"/x" {
-					t.Errorf("%s has %s", base, got)
+					t.Errorf("Get(%s) = %s", base, got)
 				}
 			}
 		})
 	}
 	all.Wait()
-	if n := len(p.made); n > maxOrigins {
-		t.Errorf("%d origins are kept, want at most %d", n, maxOrigins)
+	if n := len(p.values); n > maxOrigins {
+		t.Errorf("%d cached origins, want at most %d", n, maxOrigins)
 	}
 }

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// writeStep is how much is written before the progress deadline moves on. It
-// makes "no progress" mean less than this much in the time allowed.
+// writeStep is the number of bytes after which the write deadline is extended. A client
+// that reads less than this within the deadline counts as stalled.
 const writeStep = 64 << 10
 
-// recorder is the one response writer of the edge: it knows what was sent, and
-// cuts off a client that stops reading (H-66). It has no ReadFrom on purpose: a
-// copy by the kernel would be one write, whatever it takes.
+// recorder is the response writer of the edge. It records what was sent and disconnects
+// a client that stops reading (H-66). It deliberately has no ReadFrom: a copy by the
+// kernel would be a single write, however long it takes.
 type recorder struct {
 	http.ResponseWriter
 	status int   // 0 until the header is written
 	bytes  int64 // of body
-	failed bool  // a write failed: the client is gone or stuck
+	failed bool  // a write failed: the client disconnected or stalled
 
-	stall    time.Duration // 0: no progress deadline
+	stall    time.Duration // 0: no write deadline
 	extended time.Time     // when the deadline was last set
-	streams  bool          // HTTP/2, see extend
+	streams  bool          // HTTP/2, see clearDeadline
 }
 
 // record wraps w unless it is a recorder already.
@@ -31,7 +31,7 @@ func record(w http.ResponseWriter) *recorder {
 	return &recorder{ResponseWriter: w}
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap is for http.ResponseController.
 func (rec *recorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -40,9 +40,9 @@ func (rec *recorder) WriteHeader(status int) {
 	if rec.status == 0 && !interim {
 		rec.status = status
 	}
-	rec.extend()
+	rec.extendDeadline()
 	rec.ResponseWriter.WriteHeader(status)
-	rec.relax()
+	rec.clearDeadline()
 }
 
 // Write implements http.ResponseWriter.
@@ -55,7 +55,7 @@ func (rec *recorder) Write(p []byte) (n int, err error) {
 		if rec.stall > 0 && len(step) > writeStep {
 			step = step[:writeStep]
 		}
-		rec.extend()
+		rec.extendDeadline()
 		m, err := rec.ResponseWriter.Write(step)
 		n += m
 		rec.bytes += int64(m)
@@ -64,29 +64,29 @@ func (rec *recorder) Write(p []byte) (n int, err error) {
 			return n, err
 		}
 		if n == len(p) {
-			rec.relax()
+			rec.clearDeadline()
 			return n, nil
 		}
 	}
 }
 
-// FlushError sends what is buffered; http.ResponseController uses it.
+// FlushError is for http.ResponseController.
 func (rec *recorder) FlushError() error {
 	if rec.status == 0 {
 		rec.status = http.StatusOK
 	}
-	rec.extend()
+	rec.extendDeadline()
 	err := http.NewResponseController(rec.ResponseWriter).Flush()
-	rec.relax()
+	rec.clearDeadline()
 	return err
 }
 
 // Flush implements http.Flusher.
 func (rec *recorder) Flush() { _ = rec.FlushError() }
 
-// extend gives the client the whole time again. Moving the deadline costs a
-// little, so it moves once a second at most.
-func (rec *recorder) extend() {
+// extendDeadline restarts the write deadline. It does so at most once a second, to save
+// system calls.
+func (rec *recorder) extendDeadline() {
 	if rec.stall == 0 {
 		return
 	}
@@ -95,13 +95,13 @@ func (rec *recorder) extend() {
 		return
 	}
 	rec.extended = now
-	// Not supported means there is no connection to cut.
+	// A writer that does not support deadlines has no connection to close.
 	_ = http.NewResponseController(rec.ResponseWriter).SetWriteDeadline(now.Add(rec.stall))
 }
 
-// relax takes the deadline off an HTTP/2 stream between writes: there it ends
-// the stream when it passes, even while nothing waits to be written.
-func (rec *recorder) relax() {
+// clearDeadline removes the deadline of an HTTP/2 stream between writes. There an
+// expired deadline ends the stream even when nothing is being written.
+func (rec *recorder) clearDeadline() {
 	if rec.stall == 0 || !rec.streams {
 		return
 	}

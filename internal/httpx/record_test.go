@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// slowWriter takes its time for every write and notes the deadlines it is given.
+// slowWriter delays every write and records the deadline.
 type slowWriter struct {
-	nowhere
+	discard
 	delay    time.Duration
 	longest  int
 	deadline time.Time
@@ -29,11 +29,11 @@ func (w *slowWriter) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// A client that keeps taking a little is not cut, however long one large write
-// takes in all (H-66).
-func TestSlowClientIsNotCut(t *testing.T) {
+// A client that keeps reading slowly is not disconnected, however long one large write
+// takes (H-66).
+func TestSlowClientStaysConnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &slowWriter{nowhere: nowhere{http.Header{}}, delay: 20 * time.Second}
+		w := &slowWriter{discard: discard{http.Header{}}, delay: 20 * time.Second}
 		h := Deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if n, err := w.Write(make([]byte, 5*writeStep+1)); n != 5*writeStep+1 || err != nil {
 				t.Errorf("Write = %d, %v", n, err)
@@ -46,10 +46,11 @@ func TestSlowClientIsNotCut(t *testing.T) {
 	})
 }
 
-// What is buffered when the handler returns gets the whole time as well.
-func TestLastFlushGetsTheWholeTime(t *testing.T) {
+// The deadline starts again when the handler returns, for the bytes that are still
+// buffered.
+func TestDeadlineOfLastFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &slowWriter{nowhere: nowhere{http.Header{}}}
+		w := &slowWriter{discard: discard{http.Header{}}}
 		h := Deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Write([]byte("a"))
 			time.Sleep(25 * time.Second)

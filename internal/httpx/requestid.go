@@ -11,20 +11,19 @@ import (
 	"pdpp"
 )
 
-// state is what the edge knows about one request. There is one per request,
-// made by WithRequestID; the middlewares below it fill it in. Setters lock because a
-// handler may serve a request from several goroutines.
+// state holds the facts about one request. WithRequestID creates it and the middlewares
+// below fill it in. Setters lock because a handler may use several goroutines.
 type state struct {
 	id   [1]string // also the value slice of the Request-Id header
-	own  Hold      // of a request that is not inside another
-	hold *Hold     // the one that counts, set before handlers run; nil: no bound
+	own  Hold      // unused by an inner request
+	hold *Hold     // own, or that of the outer request; nil: no bound
 
 	mu         sync.Mutex
 	log        *slog.Logger
 	base       string    // R, once past the gate
 	route      string    // the pattern that matched
-	code       pdpp.Code // of the error that was answered
-	inner      bool      // made inside the process, on the context of another request
+	code       pdpp.Code // of the error in the response
+	inner      bool      // made by the process, on the context of another request
 	token      pdpp.TokenID
 	resource   string // suffix of the metadata document (H-50)
 	notes      []slog.Attr
@@ -38,16 +37,26 @@ func stateOf(ctx context.Context) *state {
 	return st
 }
 
-// WithRequestID gives every request an id and every response the header (C-10). A
-// request made inside the process, on the context of another one, keeps that
-// one's id and public origin unless it names its own id (H-63).
+// update calls change with the locked state of the request that ctx belongs to, if it
+// has one.
+func update(ctx context.Context, change func(st *state)) {
+	if st := stateOf(ctx); st != nil {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		change(st)
+	}
+}
+
+// WithRequestID assigns an id to every request and writes the header (C-10). A request
+// that the process makes on the context of another one keeps the id and the public
+// origin of that one, unless it has its own id (H-63).
 func WithRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		st := newState(stateOf(ctx), r.Header[keyRequestID])
 		h := w.Header()
 		h[keyRequestID] = st.id[:]
-		if !st.inner { // the name that other clients look for (IO-16)
+		if !st.inner { // the header that other clients read (IO-16)
 			h[keyXRequestID] = st.id[:]
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, stateKey{}, st)))
@@ -71,7 +80,7 @@ func newState(outer *state, sent []string) *state {
 	return st
 }
 
-// RequestID gives the id of the request that ctx belongs to, or "".
+// RequestID returns the id of the request that ctx belongs to, or "".
 func RequestID(ctx context.Context) string {
 	if st := stateOf(ctx); st != nil {
 		return st.id[0]
@@ -79,36 +88,24 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// SetTokenID tells the access log which token a request came with. The id is
-// not a secret (H-160); the token itself never gets here.
+// SetTokenID sets the token id that the access log shows. The id is not a secret
+// (H-160).
 func SetTokenID(ctx context.Context, id pdpp.TokenID) {
-	if st := stateOf(ctx); st != nil {
-		st.mu.Lock()
-		st.token = id
-		st.mu.Unlock()
-	}
+	update(ctx, func(st *state) { st.token = id })
 }
 
-// SetRoute tells the access log which route matched, for routers that do not
-// set http.Request.Pattern. The pattern holds names of parts, never their values.
+// SetRoute sets the route that the access log shows, for routers that do not set
+// http.Request.Pattern. The pattern contains the names of path segments, never values.
 func SetRoute(ctx context.Context, pattern string) {
-	if st := stateOf(ctx); st != nil {
-		st.mu.Lock()
-		st.route = pattern
-		st.mu.Unlock()
-	}
+	update(ctx, func(st *state) { st.route = pattern })
 }
 
-// Note adds to the line of the access log what is known of a request beside its route.
+// Note adds attributes to the access log line of the request.
 func Note(ctx context.Context, attrs ...slog.Attr) {
-	if st := stateOf(ctx); st != nil {
-		st.mu.Lock()
-		st.notes = append(st.notes, attrs...)
-		st.mu.Unlock()
-	}
+	update(ctx, func(st *state) { st.notes = append(st.notes, attrs...) })
 }
 
-// validRequestID is [A-Za-z0-9_.:-]{1,128}.
+// validRequestID reports whether s matches [A-Za-z0-9_.:-]{1,128}.
 func validRequestID(s string) bool {
 	if s == "" || len(s) > 128 {
 		return false

@@ -15,7 +15,7 @@ func TestRequestID(t *testing.T) {
 	srv := serve(t, Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, RequestID(r.Context()))
 	}), WithRequestID))
-	minted := regexp.MustCompile(`^req_[0-9a-f]{32}$`)
+	generated := regexp.MustCompile(`^req_[0-9a-f]{32}$`)
 	long := strings.Repeat("a", 128)
 	tests := []struct {
 		name string
@@ -45,7 +45,7 @@ func TestRequestID(t *testing.T) {
 			if tt.want != "" && id != tt.want {
 				t.Errorf("Request-Id = %q, want %q", id, tt.want)
 			}
-			if tt.want == "" && !minted.MatchString(id) {
+			if tt.want == "" && !generated.MatchString(id) {
 				t.Errorf("Request-Id = %q, want a new one", id)
 			}
 		})
@@ -58,8 +58,8 @@ func TestRequestIDsDiffer(t *testing.T) {
 	}
 }
 
-// H-63: reads that a tool makes inside the process carry the id of its request,
-// and do not write into that request's state.
+// Reads that a tool makes inside the process have the id of its request, but a state of
+// their own (H-63).
 func TestRequestIDInProcess(t *testing.T) {
 	var outerToken pdpp.TokenID
 	inner := Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +76,7 @@ func TestRequestIDInProcess(t *testing.T) {
 	srv := serve(t, outer)
 	got := send(t, srv, request{header: headers("Request-Id", "abc")})
 	if want := "abc " + srv.URL; got.body != want {
-		t.Errorf("inside: %q, want %q", got.body, want)
+		t.Errorf("inner request: %q, want %q", got.body, want)
 	}
 	if outerToken != "tok_outer" {
 		t.Errorf("token of the outer request = %q", outerToken)

@@ -18,16 +18,16 @@ const (
 	stallTimeout      = 30 * time.Second
 	readyTimeout      = 5 * time.Second
 
-	// RequestTimeout ends the work of any request, ReadTimeout a read of /v1.
+	// RequestTimeout bounds every request, ReadTimeout the reads of /v1.
 	RequestTimeout = 60 * time.Second
 	ReadTimeout    = 30 * time.Second
-	// Grace is how long a stop waits for open requests (H-11).
+	// Grace is how long a shutdown waits for open requests (H-11).
 	Grace = 20 * time.Second
 )
 
-// NewServer makes a server with the limits that net/http enforces. Deadlines
-// adds those of bodies and writes: as server settings they would also count the
-// time a handler works.
+// NewServer returns a server with the limits that net/http enforces. Deadlines adds
+// the limits for bodies and writes: as server settings they would include the time that
+// a handler takes.
 func NewServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -35,14 +35,13 @@ func NewServer(h http.Handler) *http.Server {
 		ReadHeaderTimeout: headerReadTimeout,
 		IdleTimeout:       idleTimeout,
 
-		DisableGeneralOptionsHandler: true, // "OPTIONS *" goes through the gate like the rest
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" passes the gate like other requests
 	}
 }
 
-// Run serves until ctx is done, then stops accepting, lets open requests finish
-// for up to grace and cuts off the rest; that is a good end, nil. A server with
-// a TLSConfig serves TLS on ln. Run closes ln, and leaves no goroutine of its
-// own behind.
+// Run serves until ctx is done. Then it stops accepting, waits up to grace for open
+// requests, aborts the rest and returns nil. A server with a TLSConfig serves TLS on
+// ln. Run closes ln and leaves no goroutine running.
 func Run(ctx context.Context, ln net.Listener, srv *http.Server, grace time.Duration) error {
 	done := make(chan error, 1)
 	go func() {
@@ -60,7 +59,7 @@ func Run(ctx context.Context, ln net.Listener, srv *http.Server, grace time.Dura
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if err := srv.Shutdown(stop); err != nil {
-		_ = srv.Close() // the grace is over; nothing is left to save
+		_ = srv.Close() // abort the requests that are still open
 	}
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -68,8 +67,8 @@ func Run(ctx context.Context, ln net.Listener, srv *http.Server, grace time.Dura
 	return nil
 }
 
-// Deadlines bounds the reading of a body, and cuts off a client that takes
-// nothing of an answer for a while (H-66).
+// Deadlines bounds the time for reading a body, and disconnects a client that stops
+// reading the response (H-66).
 func Deadlines(next http.Handler) http.Handler {
 	return deadlines(next, bodyReadTimeout, stallTimeout)
 }
@@ -79,39 +78,22 @@ func deadlines(next http.Handler, body, stall time.Duration) http.Handler {
 		rec := record(w)
 		rec.stall, rec.streams = stall, r.ProtoMajor >= 2
 		if r.Body != nil && r.Body != http.NoBody {
-			// net/http lifts it at the end of the body and for the next request.
+			// net/http clears it at the end of the body and for the next request.
 			_ = http.NewResponseController(rec.ResponseWriter).SetReadDeadline(time.Now().Add(body))
 		}
 		next.ServeHTTP(rec, r)
-		rec.extend() // what is still buffered goes out after this
+		rec.extendDeadline() // net/http sends buffered bytes after this
 	})
 }
 
-// BodyLimit refuses larger bodies with 413 (H-65): at once when the request says
-// its size, else when a handler has read that much.
-func BodyLimit(limit int64) Middleware {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.ContentLength > limit {
-				WriteError(w, r, bodyTooLarge(limit))
-				return
-			}
-			if r.Body != nil && r.Body != http.NoBody {
-				r.Body = http.MaxBytesReader(w, r.Body, limit)
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
-}
-
-// Health answers that the process lives (H-11).
+// Health answers that the process is running (H-11).
 func Health() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeProbe(w, r, http.StatusOK, "ok")
 	})
 }
 
-// Ready answers 200 when check passes, else 503. Why it failed is for the log.
+// Ready answers 200 when check passes, else 503. The log has the cause.
 func Ready(check func(ctx context.Context) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)

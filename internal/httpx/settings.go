@@ -8,8 +8,8 @@ import (
 	"pdpp"
 )
 
-// ParsePublicURL reads --public-url: scheme, host, optional port, no path. An
-// empty text gives the zero Origin. Errors have pdpp.CodeUsage.
+// ParsePublicURL parses --public-url: scheme, host, optional port, no path. It returns
+// the zero Origin for "". Errors have pdpp.CodeUsage.
 func ParsePublicURL(s string) (Origin, error) {
 	if s == "" {
 		return Origin{}, nil
@@ -21,7 +21,7 @@ func ParsePublicURL(s string) (Origin, error) {
 	return o, nil
 }
 
-// ParseTrustedHosts reads --trusted-hosts. Errors have pdpp.CodeUsage.
+// ParseTrustedHosts parses --trusted-hosts. Errors have pdpp.CodeUsage.
 func ParseTrustedHosts(list []string) ([]HostPattern, error) {
 	var out []HostPattern
 	for _, s := range entries(list) {
@@ -35,7 +35,7 @@ func ParseTrustedHosts(list []string) ([]HostPattern, error) {
 	return out, nil
 }
 
-// ParseTrustedProxies reads --trusted-proxies: networks, or single addresses.
+// ParseTrustedProxies parses --trusted-proxies: networks, or single addresses.
 // Errors have pdpp.CodeUsage.
 func ParseTrustedProxies(list []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
@@ -54,7 +54,7 @@ func ParseTrustedProxies(list []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// ParseAllowedOrigins reads --allowed-origins. Errors have pdpp.CodeUsage.
+// ParseAllowedOrigins parses --allowed-origins. Errors have pdpp.CodeUsage.
 func ParseAllowedOrigins(list []string) ([]OriginPattern, error) {
 	var out []OriginPattern
 	for _, s := range entries(list) {
@@ -93,17 +93,17 @@ func usage(flag, value, advice string) *pdpp.Error {
 	}
 }
 
-// Settings are the start settings that H-12 weighs against each other.
+// Settings are the settings that CheckSettings compares with each other (H-12).
 type Settings struct {
 	Listen         string // host:port
-	TLS            bool   // the listener speaks TLS
+	TLS            bool   // the listener uses TLS
 	AllowPlainHTTP bool
 	Edge           *Edge
 }
 
-// CheckSettings refuses combinations that would send tokens in the clear or
-// believe a stranger's host name (H-12), with pdpp.CodeNotConfigured. A listen
-// address that is none has pdpp.CodeUsage.
+// CheckSettings rejects combinations that would send tokens unencrypted or trust a host
+// name that a client chose (H-12), with pdpp.CodeNotConfigured. An invalid listen address
+// has pdpp.CodeUsage.
 func CheckSettings(s Settings) error {
 	host, _, err := net.SplitHostPort(s.Listen)
 	if err != nil {
@@ -112,17 +112,17 @@ func CheckSettings(s Settings) error {
 	e := s.Edge
 	proxied := len(e.TrustedProxies) > 0
 	if proxied && e.PublicURL.IsZero() && len(e.TrustedHosts) == 0 {
-		return refuse("--trusted-proxies needs --public-url or --trusted-hosts: a proxy may pass on any host a stranger typed.",
+		return refuse("--trusted-proxies needs --public-url or --trusted-hosts, because a proxy may forward any host name.",
 			"Add --public-url with the address people use.")
 	}
 	if s.AllowPlainHTTP {
 		return nil
 	}
-	if e.PublicURL.scheme == "http" && !e.PublicURL.Loopback() {
+	if e.PublicURL.scheme == "http" && !e.PublicURL.host.loopback() {
 		return refuse("--public-url "+e.PublicURL.text+" would send tokens and passwords unencrypted.",
 			"Use https, or add --allow-plain-http when the network is trusted.")
 	}
-	localURL := !e.PublicURL.IsZero() && e.PublicURL.Loopback()
+	localURL := !e.PublicURL.IsZero() && e.PublicURL.host.loopback()
 	if !loopbackListener(host) && !s.TLS && !proxied && !localURL {
 		return refuse("--listen "+s.Listen+" would serve other machines without encryption.",
 			"Add --tls-cert and --tls-key, or --trusted-proxies for a proxy that has TLS, or --allow-plain-http when the network is trusted.")
@@ -134,8 +134,8 @@ func refuse(message, hint string) *pdpp.Error {
 	return &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: message, Hint: hint}
 }
 
-// loopbackListener reports a listen host that only this machine reaches. An
-// empty host listens everywhere.
+// loopbackListener reports whether only this machine can reach a listen host. An empty
+// host listens on all addresses.
 func loopbackListener(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.IsLoopback()

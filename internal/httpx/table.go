@@ -5,9 +5,9 @@ import "time"
 // minSweep is the size below which a table is not worth sweeping.
 const minSweep = 1024
 
-// table is a map that forgets. Entries that are idle carry no information and
-// are swept when the map has doubled since the last sweep; at max entries one
-// that is not pinned makes room for the next. The owner does the locking.
+// table is a bounded map. Idle entries carry no information and are removed when the
+// map has doubled since the last sweep. At max entries, a new entry replaces one that
+// is not pinned. The caller does the locking.
 type table[K comparable, E any] struct {
 	max    int
 	idle   func(e *E, now time.Time) bool
@@ -18,10 +18,10 @@ type table[K comparable, E any] struct {
 	swept   time.Time
 }
 
-// find gives an entry, or nil.
+// find returns the entry of a key, or nil.
 func (t *table[K, E]) find(k K) *E { return t.entries[k] }
 
-// entry gives the entry of a key, a new zero one when fresh.
+// entry returns the entry of a key. It adds a zero one when there is none.
 func (t *table[K, E]) entry(k K, now time.Time) (e *E, fresh bool) {
 	if e := t.entries[k]; e != nil {
 		return e, false
@@ -31,17 +31,17 @@ func (t *table[K, E]) entry(k K, now time.Time) (e *E, fresh bool) {
 		t.sweepAt = min(minSweep, t.max)
 	}
 	if len(t.entries) >= t.sweepAt {
-		t.makeRoom(now)
+		t.evict(now)
 	}
 	e = new(E)
 	t.entries[k] = e
 	return e, true
 }
 
-// makeRoom sweeps. A sweep that frees little moves the mark up, so that sweeps
-// cost constant time per insertion. A full table is swept once a second at most
-// and otherwise drops single entries, so that a flood of keys stays cheap.
-func (t *table[K, E]) makeRoom(now time.Time) {
+// evict removes entries. The size of the next sweep follows the size after this one, so
+// that sweeps take constant time per insertion. A full table is swept at most once a
+// second and otherwise drops single entries, so that a flood of keys stays cheap.
+func (t *table[K, E]) evict(now time.Time) {
 	if len(t.entries) < t.max || now.Sub(t.swept) >= time.Second {
 		t.sweep(now)
 		t.swept = now

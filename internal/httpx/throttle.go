@@ -14,8 +14,8 @@ const (
 	maxAddrKeys   = 1 << 16
 )
 
-// Throttle counts failed bearers per client address (H-68). It is asked only
-// after a bearer proved bad, so that a good one is served from any address:
+// Throttle counts invalid bearer tokens per client address (H-68). Callers use it only
+// after a token was found invalid, so that a valid token works from any address:
 //
 //	if err := t.Blocked(addr); err != nil {
 //		return err // 429
@@ -31,15 +31,14 @@ type Throttle struct {
 	addrs table[netip.Addr, failures]
 }
 
-// failures of one address since a window began; blocked until a time once there
-// were too many.
+// failures counts the invalid tokens of one address.
 type failures struct {
 	count int
-	since time.Time
-	until time.Time
+	since time.Time // start of the window
+	until time.Time // end of the block
 }
 
-// NewThrottle makes an empty throttle.
+// NewThrottle returns an empty throttle.
 func NewThrottle(now func() time.Time) *Throttle {
 	return &Throttle{now: now, addrs: table[netip.Addr, failures]{
 		max:    maxAddrKeys,
@@ -48,13 +47,13 @@ func NewThrottle(now func() time.Time) *Throttle {
 	}}
 }
 
-// over reports that the window and the block have passed.
+// over reports whether the window and the block have ended.
 func (f *failures) over(now time.Time) bool {
 	return now.Sub(f.since) >= failureWindow && !now.Before(f.until)
 }
 
-// network is what counts as one client: an IPv4 address, or the network of 64 bits that
-// an IPv6 client can choose its addresses from.
+// network returns the address under which a client is counted: an IPv4 address, or the
+// /64 network from which an IPv6 client can choose its addresses.
 func network(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if addr.Is4() {
@@ -62,12 +61,12 @@ func network(addr netip.Addr) netip.Addr {
 	}
 	prefix, err := addr.WithZone("").Prefix(64)
 	if err != nil {
-		return addr // not an address at all
+		return addr // the zero Addr
 	}
 	return prefix.Addr()
 }
 
-// Failed counts one failure. The last one that is allowed starts the block.
+// Failed counts one failure. The last allowed one starts the block.
 func (t *Throttle) Failed(addr netip.Addr) {
 	now := t.now()
 	t.mu.Lock()
@@ -81,7 +80,7 @@ func (t *Throttle) Failed(addr netip.Addr) {
 	}
 }
 
-// Blocked gives 429 with the seconds that are left while an address is blocked,
+// Blocked returns a 429 error with the remaining seconds while an address is blocked,
 // else nil.
 func (t *Throttle) Blocked(addr netip.Addr) error {
 	now := t.now()
@@ -92,6 +91,6 @@ func (t *Throttle) Blocked(addr netip.Addr) error {
 		return nil
 	}
 	left := f.until.Sub(now)
-	return tooMany("Too many bad tokens came from this address.",
+	return tooMany("Too many invalid tokens came from this address.",
 		int((left+time.Second-1)/time.Second))
 }

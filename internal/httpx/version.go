@@ -6,11 +6,11 @@ import (
 	"pdpp"
 )
 
-// PDPPVersion is the one protocol version this server speaks (C-11).
+// PDPPVersion is the only protocol version that this server supports (C-11).
 const PDPPVersion = "2026-04-06"
 
-// Version puts PDPP-Version on every response and refuses a request that asks
-// for another one. It goes before authentication (C-11, H-41).
+// Version sets PDPP-Version on every response and rejects a request for another
+// version. It comes before authentication (C-11, H-41).
 func Version(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()[keyVersion] = valueVersion
@@ -18,7 +18,7 @@ func Version(next http.Handler) http.Handler {
 			if v != PDPPVersion {
 				WriteError(w, r, &pdpp.Error{
 					Code:    pdpp.CodeUnsupportedVersion,
-					Message: "This server speaks PDPP-Version " + PDPPVersion + ". Send that value, or leave the header out.",
+					Message: "This server supports PDPP-Version " + PDPPVersion + ". Send that value, or leave the header out.",
 				})
 				return
 			}
