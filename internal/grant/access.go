@@ -6,8 +6,8 @@ import (
 	"pdpp"
 )
 
-// Access is what a caller may see of one stream: its fields, and the bounds on
-// its records. It is immutable and shared by all connections of the stream.
+// Access is the part of one stream that a caller may read: its fields, and the bounds
+// on its records. It is immutable and shared by all connections of the stream.
 type Access struct {
 	Stream    *pdpp.Stream
 	All       bool // owner: every property, undeclared ones included
@@ -18,12 +18,12 @@ type Access struct {
 	granted []bool // by Field.Index
 }
 
-// ownerAccess sees everything of a stream.
+// ownerAccess returns access to everything of a stream.
 func ownerAccess(s *pdpp.Stream) *Access {
 	return &Access{Stream: s, All: true, Fields: s.Fields}
 }
 
-// clientAccess sees the granted fields that the stream still declares.
+// clientAccess returns access to the granted fields that the stream still declares.
 func clientAccess(s *pdpp.Stream, g *pdpp.GrantStream) *Access {
 	a := &Access{Stream: s, Time: g.Time, granted: make([]bool, len(s.Fields))}
 	for _, name := range g.Fields {
@@ -37,22 +37,21 @@ func clientAccess(s *pdpp.Stream, g *pdpp.GrantStream) *Access {
 		}
 	}
 	if g.Resources != nil {
-		// Sorting a copy keeps an empty list from turning into nil, which
-		// would mean all.
+		// The copy of an empty list must not be nil, which would mean all.
 		a.Resources = append([]pdpp.RecordID{}, g.Resources...)
 		slices.Sort(a.Resources)
 	}
 	return a
 }
 
-// Granted reports whether the caller may see the declared field name.
+// Granted reports whether the stream declares the field and the caller may read it.
 func (a *Access) Granted(name string) bool {
 	f := a.Stream.Field(name)
 	return f != nil && (a.All || a.granted[f.Index])
 }
 
-// Field resolves a field that a request names (C-23): undeclared is
-// unknown_field, declared but not granted is field_not_granted.
+// Field returns a field that a request names (C-23). The error is unknown_field for an
+// undeclared field and field_not_granted for one outside the grant.
 func (a *Access) Field(name, param string) (*pdpp.Field, error) {
 	f := a.Stream.Field(name)
 	if f == nil {
@@ -71,7 +70,7 @@ func (a *Access) Field(name, param string) (*pdpp.Field, error) {
 	return f, nil
 }
 
-// CursorField is the stream's cursor field when the caller may see it, else "".
+// CursorField returns the cursor field of the stream when the caller may read it, else "".
 func (a *Access) CursorField() string {
 	if c := a.Stream.CursorField; c != "" && a.Granted(c) {
 		return c
@@ -79,16 +78,10 @@ func (a *Access) CursorField() string {
 	return ""
 }
 
-// Unbounded reports that every record of a binding is visible.
-func (a *Access) Unbounded() bool { return a.Time == nil && a.Resources == nil }
-
-// ViewFields gives the granted fields of a view, in the view's order (S-6).
-func (a *Access) ViewFields(v pdpp.View) []string { return a.only(v.Fields) }
-
-// only keeps the granted names, in order.
-func (a *Access) only(names []string) []string {
+// ViewFields returns the granted fields of a view, in the order of the view (S-6).
+func (a *Access) ViewFields(v pdpp.View) []string {
 	var out []string
-	for _, n := range names {
+	for _, n := range v.Fields {
 		if a.Granted(n) {
 			out = append(out, n)
 		}

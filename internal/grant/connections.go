@@ -6,15 +6,15 @@ import (
 	"pdpp"
 )
 
-// connections resolves the connections of an entry: ids under instance_ids; ids,
-// names or labels under connections; every active one of the connector when
-// neither is given.
+// connections resolves the connections of an entry. instance_ids contains ids,
+// connections contains ids, names or labels. Without either, all active connections of
+// the connector are meant.
 func (r *resolver) connections(entry object) ([]pdpp.ConnectionID, error) {
 	ids, hasIDs := entry.get("instance_ids")
 	named, hasNamed := entry.get("connections")
 	switch {
 	case hasIDs && hasNamed:
-		return nil, named.fault("cannot stand with instance_ids; keep one")
+		return nil, named.fault("cannot be combined with instance_ids; keep one")
 	case hasIDs:
 		return r.eachConnection(ids, byID)
 	case hasNamed:
@@ -32,7 +32,7 @@ func (r *resolver) connections(entry object) ([]pdpp.ConnectionID, error) {
 	return out, nil
 }
 
-// own lists the connections of the spec's connector, by id.
+// own returns the connections of the connector of the spec, by id.
 func (r *resolver) own() []pdpp.Connection {
 	var out []pdpp.Connection
 	for _, c := range r.catalog.Connections {
@@ -45,7 +45,7 @@ func (r *resolver) own() []pdpp.Connection {
 
 func active(c pdpp.Connection) bool { return c.Status == "active" }
 
-// byID finds the connection with the id s.
+// byID returns the connection with the id s.
 func byID(own []pdpp.Connection, s string) []pdpp.Connection {
 	for _, c := range own {
 		if string(c.ID) == s {
@@ -55,8 +55,8 @@ func byID(own []pdpp.Connection, s string) []pdpp.Connection {
 	return nil
 }
 
-// byAny finds the connections that s may mean. An id means itself, so that it
-// can always settle what a name or label leaves open.
+// byAny returns the connections that have s as id, name or label. An id takes
+// precedence, so that it can always resolve an ambiguous name or label.
 func byAny(own []pdpp.Connection, s string) []pdpp.Connection {
 	if found := byID(own, s); found != nil {
 		return found
@@ -70,7 +70,7 @@ func byAny(own []pdpp.Connection, s string) []pdpp.Connection {
 	return out
 }
 
-// eachConnection resolves a list in its order.
+// eachConnection resolves a list of connections and keeps its order.
 func (r *resolver) eachConnection(n node, find func([]pdpp.Connection, string) []pdpp.Connection) ([]pdpp.ConnectionID, error) {
 	own := r.own()
 	items, err := n.items()
@@ -95,15 +95,15 @@ func (r *resolver) eachConnection(n node, find func([]pdpp.Connection, string) [
 	return out, nil
 }
 
-// connection accepts the one connection that s means. One of another connector
-// is answered like one that does not exist.
+// connection returns the only match of s, which must be active. A connection of another
+// connector is reported like one that does not exist.
 func (r *resolver) connection(n node, s string, found []pdpp.Connection) (pdpp.Connection, error) {
 	switch {
 	case len(found) == 0:
 		return pdpp.Connection{}, n.fault("connector %s has no connection %s; its connections are %s",
 			show(r.manifest.ConnectorKey), show(s), list(ids(r.own())))
 	case len(found) > 1:
-		return pdpp.Connection{}, n.fault("%s may mean several connections; name one by its id: %s", show(s), list(ids(found)))
+		return pdpp.Connection{}, n.fault("%s matches several connections; name one by its id: %s", show(s), list(ids(found)))
 	case !active(found[0]):
 		return pdpp.Connection{}, n.fault("connection %s is not active (%s)", show(found[0].ID), found[0].Status)
 	}

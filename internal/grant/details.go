@@ -7,15 +7,15 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// DetailType is the type of an authorization detail (H-146, H-150).
-const DetailType = "https://pdpp.dev/data-access"
+// detailType is the type of an authorization detail (H-146, H-150).
+const detailType = "https://pdpp.dev/data-access"
 
-// AppendDetail appends the granted detail of H-150: what a token response and
-// "grants show" say about a grant.
+// AppendDetail appends the granted detail of H-150, which describes a grant in a token
+// response and in "grants show".
 func AppendDetail(dst []byte, g *pdpp.Grant) []byte {
 	w := writer{dst}
 	w.open()
-	w.text("type", DetailType)
+	w.text("type", detailType)
 	w.text("grant_id", string(g.ID))
 	w.text("access_mode", g.AccessMode)
 	w.text("purpose_code", g.PurposeCode)
@@ -41,7 +41,7 @@ type writer struct{ buf []byte }
 func (w *writer) open()  { w.buf = append(w.buf, '{') }
 func (w *writer) close() { w.buf = append(w.buf, '}') }
 
-// comma separates from what came before, unless that only opened something.
+// comma appends a comma unless the next value is the first one of its object or list.
 func (w *writer) comma() {
 	if n := len(w.buf); n > 0 && w.buf[n-1] != '{' && w.buf[n-1] != '[' {
 		w.buf = append(w.buf, ',')
@@ -64,14 +64,14 @@ func (w *writer) textIfAny(key, value string) {
 	}
 }
 
-// bound writes a bound exactly: rounding it would move what is visible.
+// bound writes a time exactly: rounding would change which records are visible.
 func (w *writer) bound(key string, t time.Time) {
 	if !t.IsZero() {
 		w.text(key, t.UTC().Format(time.RFC3339Nano))
 	}
 }
 
-func texted[S ~string](w *writer, key string, values []S) {
+func textList[S ~string](w *writer, key string, values []S) {
 	w.key(key)
 	w.buf = append(w.buf, '[')
 	for _, v := range values {
@@ -102,14 +102,13 @@ func (w *writer) streams(streams []pdpp.GrantStream) {
 	w.buf = append(w.buf, ']')
 }
 
-// stream writes one granted stream. A constraint is written whenever there is
-// one, even one that says nothing: reading that back fails (G-4), while leaving
-// it out would widen the grant.
+// stream writes one granted stream. It also writes an empty constraint, which makes
+// ParseDocument fail (G-4): without the constraint the grant would be wider.
 func (w *writer) stream(s *pdpp.GrantStream) {
 	w.open()
 	w.text("name", s.Name)
-	texted(w, "instance_ids", s.Connections)
-	texted(w, "fields", s.Fields)
+	textList(w, "instance_ids", s.Connections)
+	textList(w, "fields", s.Fields)
 	if s.Time != nil {
 		w.key("time_constraint")
 		w.open()
@@ -119,7 +118,7 @@ func (w *writer) stream(s *pdpp.GrantStream) {
 		w.close()
 	}
 	if s.Resources != nil {
-		texted(w, "resources", s.Resources)
+		textList(w, "resources", s.Resources)
 	}
 	w.close()
 }

@@ -8,7 +8,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// documentVersion is the only version of the grant object there is (G-1).
+// documentVersion is the only version of the grant object (G-1).
 const documentVersion = "0.1.0"
 
 // Access modes (H-149).
@@ -17,11 +17,11 @@ const (
 	SingleUse  = "single_use"
 )
 
-// maxResources bounds the records that one stream of a grant may name (G-2).
+// maxResources is the largest number of records that a stream of a grant may name (G-2).
 const maxResources = 1000
 
-// Document renders the closed object of G-1. It keeps times that the server
-// makes to the millisecond (C-33), and bounds exactly.
+// Document returns the JSON object of G-1. Times of the server have milliseconds
+// (C-33); bounds are exact.
 func Document(g *pdpp.Grant) []byte {
 	w := writer{make([]byte, 0, 1024)}
 	w.open()
@@ -48,7 +48,7 @@ func Document(g *pdpp.Grant) []byte {
 	return w.buf
 }
 
-// parties writes who reads, and from what.
+// parties writes the client and the source.
 func (w *writer) parties(g *pdpp.Grant) {
 	w.key("client")
 	w.open()
@@ -72,18 +72,17 @@ func (w *writer) parties(g *pdpp.Grant) {
 	w.close()
 }
 
-// ParseDocument reads back what Document rendered; connector is the connector
-// key that the grant was stored with. An unknown key, an unknown version or a
-// malformed constraint is CodeGrantInvalid (G-4): a grant is understood in full
-// or not used. What was wrong is for the logs; the caller learns only that the
-// grant is unusable.
+// ParseDocument parses the result of Document. connector is the connector key that was
+// stored with the grant. An unknown key, an unknown version or a malformed constraint is
+// CodeGrantInvalid (G-4): a grant that is not understood completely is not used. The
+// cause is for the logs only.
 func ParseDocument(doc []byte, connector pdpp.ConnectorKey) (*pdpp.Grant, error) {
 	g, err := parseDocument(doc)
 	if err != nil {
 		return nil, &pdpp.Error{
 			Code: pdpp.CodeGrantInvalid, Op: "grant.ParseDocument", Err: err,
 			Message:  "This grant cannot be interpreted, so nothing can be read with it.",
-			NextStep: "Ask the owner to revoke it and to make a new one.",
+			NextStep: "Ask the owner to revoke it and to create a new one.",
 		}
 	}
 	g.ConnectorKey = connector
@@ -91,7 +90,7 @@ func ParseDocument(doc []byte, connector pdpp.ConnectorKey) (*pdpp.Grant, error)
 }
 
 func parseDocument(doc []byte) (*pdpp.Grant, error) {
-	n, err := read(doc)
+	n, err := parse(doc)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +99,7 @@ func parseDocument(doc []byte) (*pdpp.Grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The version comes first: nothing else of another version can be trusted.
+	// The version comes first, because another version may change the meaning of the rest.
 	if _, err := o.oneOf("version", documentVersion); err != nil {
 		return nil, err
 	}
@@ -169,7 +168,7 @@ func readSource(o object, g *pdpp.Grant) error {
 	if g.SourceID, err = source.needText("id"); err != nil {
 		return err
 	}
-	// The digest is that of H-148; grants made elsewhere may lack it.
+	// The digest is that of H-148. Grants of other servers may not have it.
 	decl, err := o.needObject("source_declaration", "version", "digest")
 	if err != nil {
 		return err
@@ -177,7 +176,7 @@ func readSource(o object, g *pdpp.Grant) error {
 	if g.ManifestVersion, err = decl.needText("version"); err != nil {
 		return err
 	}
-	g.ManifestDigest, err = decl.mayText("digest")
+	g.ManifestDigest, err = decl.optionalText("digest")
 	return err
 }
 
@@ -185,17 +184,17 @@ func readPurpose(o object, g *pdpp.Grant) (err error) {
 	if g.PurposeCode, err = o.needText("purpose_code"); err != nil {
 		return err
 	}
-	if g.PurposeDescription, err = o.mayText("purpose_description"); err != nil {
+	if g.PurposeDescription, err = o.optionalText("purpose_description"); err != nil {
 		return err
 	}
 	g.AccessMode, err = o.oneOf("access_mode", Continuous, SingleUse)
 	return err
 }
 
-// isoDuration is the form of an ISO 8601 duration, but for one without any part.
+// isoDuration matches ISO 8601 durations, and also durations without any part.
 var isoDuration = regexp.MustCompile(`^P(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?)$`)
 
-// readRetention reads the recipient's promise; a spec has it in the same form.
+// readRetention reads retention, which has the same form in a spec.
 func readRetention(o object, g *pdpp.Grant) error {
 	if !o.has("retention") {
 		return nil
@@ -205,10 +204,10 @@ func readRetention(o object, g *pdpp.Grant) error {
 		return err
 	}
 	g.Retention = &pdpp.Retention{}
-	if g.Retention.MaxDuration, err = r.mayText("max_duration"); err != nil {
+	if g.Retention.MaxDuration, err = r.optionalText("max_duration"); err != nil {
 		return err
 	}
-	if g.Retention.OnExpiry, err = r.mayText("on_expiry"); err != nil {
+	if g.Retention.OnExpiry, err = r.optionalText("on_expiry"); err != nil {
 		return err
 	}
 	if *g.Retention == (pdpp.Retention{}) {
@@ -217,25 +216,25 @@ func readRetention(o object, g *pdpp.Grant) error {
 	d := g.Retention.MaxDuration
 	if d != "" && (!isoDuration.MatchString(d) || strings.HasSuffix(d, "P") || strings.HasSuffix(d, "T")) {
 		n, _ := r.get("max_duration")
-		return n.fault("%s is no ISO 8601 duration; write it like P30D", show(d))
+		return n.fault("%s is not an ISO 8601 duration; write it like P30D", show(d))
 	}
 	return nil
 }
 
-// readExpiry reads the end: null, like no key, means until revoked (G-3).
+// readExpiry reads expires_at. Null and a missing key mean until revoked (G-3).
 func readExpiry(o object, g *pdpp.Grant) (err error) {
 	if n, ok := o.get("expires_at"); ok && rawjson.KindOf(n.raw) == rawjson.KindNull {
 		return nil
 	}
-	g.ExpiresAt, err = o.mayTime("expires_at")
+	g.ExpiresAt, err = o.optionalTime("expires_at")
 	return err
 }
 
 var streamForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
-// concrete reports whether s can be the name of one stream (M-3), and so is no
-// wildcard.
-func concrete(s string) bool { return streamForm.MatchString(s) && !strings.Contains(s, "..") }
+// validStreamName reports whether s can be the name of a stream (M-3). Wildcards are not
+// valid.
+func validStreamName(s string) bool { return streamForm.MatchString(s) && !strings.Contains(s, "..") }
 
 func readStreams(o object, g *pdpp.Grant) error {
 	n, err := o.need("streams")
@@ -270,8 +269,8 @@ func readStream(n node) (s pdpp.GrantStream, err error) {
 	if s.Name, err = o.needText("name"); err != nil {
 		return s, err
 	}
-	if !concrete(s.Name) {
-		return s, o.fault("%s is no name of a stream", show(s.Name))
+	if !validStreamName(s.Name) {
+		return s, o.fault("%s is not a stream name", show(s.Name))
 	}
 	ids, err := o.need("instance_ids")
 	if err != nil {
@@ -313,7 +312,7 @@ func readConstraint(o object) (*pdpp.TimeConstraint, error) {
 	return &pdpp.TimeConstraint{Field: field, Since: since, Until: until}, nil
 }
 
-// readResources reads the records that alone are granted; nil means all.
+// readResources reads the granted record ids; nil means all records.
 func readResources(o object) ([]pdpp.RecordID, error) {
 	n, ok := o.get("resources")
 	if !ok {

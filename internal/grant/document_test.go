@@ -13,7 +13,7 @@ import (
 	"pdpp"
 )
 
-// sample is the object of G-1 in full, as Document writes it.
+// sample is the complete object of G-1, as Document writes it.
 const sample = `{"version":"0.1.0","grant_id":"grt_5c","issued_at":"2026-02-02T10:00:00.000Z","subject":{"id":"own_77"},` +
 	`"client":{"client_id":"cli_tally","client_display":{"name":"Tally"}},` +
 	`"source":{"kind":"connector","id":"https://reg.acme.test/c/ledgerly"},"source_declaration":{"version":"2026-02-01","digest":"ab12"},` +
@@ -35,25 +35,25 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// What G-1 does not require may be missing, and then says nothing.
-func TestDocumentLeast(t *testing.T) {
-	const least = `{"version":"0.1.0","grant_id":"g","issued_at":"2026-02-02T10:00:00Z","subject":{"id":"s"},"client":{"client_id":"c"},` +
+// Members that G-1 does not require may be missing.
+func TestMinimalDocument(t *testing.T) {
+	const minimal = `{"version":"0.1.0","grant_id":"g","issued_at":"2026-02-02T10:00:00Z","subject":{"id":"s"},"client":{"client_id":"c"},` +
 		`"source":{"kind":"connector","id":"i"},"source_declaration":{"version":"1"},"purpose_code":"p","access_mode":"single_use",` +
 		`"streams":[{"name":"n","instance_ids":["c"],"fields":["f"]}]}`
-	g, err := ParseDocument([]byte(least), "k")
+	g, err := ParseDocument([]byte(minimal), "k")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !g.ExpiresAt.IsZero() || g.Retention != nil || g.Streams[0].Time != nil || g.Streams[0].Resources != nil {
-		t.Errorf("ParseDocument made something up: %+v", g)
+		t.Errorf("ParseDocument added something: %+v", g)
 	}
 	if doc := string(Document(g)); !strings.HasSuffix(doc, `,"expires_at":null}`) {
 		t.Errorf("Document = %s, want expires_at null (G-3)", doc)
 	}
 }
 
-// TestParseDocumentRefuses changes one thing of the sample at a time (G-4).
-func TestParseDocumentRefuses(t *testing.T) {
+// TestParseDocumentErrors changes one part of the sample at a time (G-4).
+func TestParseDocumentErrors(t *testing.T) {
 	tests := []struct{ name, old, new string }{
 		{"version", `"version":"0.1.0"`, `"version":"0.2.0"`},
 		{"no version", `"version":"0.1.0",`, ``},
@@ -84,34 +84,34 @@ func TestParseDocumentRefuses(t *testing.T) {
 		{"null constraint", `{"field":"posted_at","since":"2025-01-01T00:00:00Z","until":"2027-01-01T00:00:00.000000001Z"}`, `null`},
 		{"constraint without field", `"field":"posted_at",`, ``},
 		{"constraint without bounds", `,"since":"2025-01-01T00:00:00Z","until":"2027-01-01T00:00:00.000000001Z"`, ``},
-		{"bounds crossed", `"2025-01-01T00:00:00Z"`, `"2028-01-01T00:00:00Z"`},
+		{"bounds reversed", `"2025-01-01T00:00:00Z"`, `"2028-01-01T00:00:00Z"`},
 		{"relative bound", `"2025-01-01T00:00:00Z"`, `"-30d"`},
 		{"null bound", `"2025-01-01T00:00:00Z"`, `null`},
-		{"bound that would be open", `"2027-01-01T00:00:00.000000001Z"`, `"0001-01-01"`},
+		{"bound equal to the zero time", `"2027-01-01T00:00:00.000000001Z"`, `"0001-01-01"`},
 		{"null resources", `["ent_31"]`, `null`},
 		{"empty resources", `["ent_31"]`, `[]`},
-		{"many resources", `["ent_31"]`, many(1001)},
+		{"too many resources", `["ent_31"]`, many(1001)},
 		{"resource id", `"ent_31"`, `"."`},
 		{"resource twice", `["ent_31"]`, `["a","a"]`},
 		{"retention", `"P6M"`, `"6M"`},
 		{"expiry", `"2026-08-02T10:00:00.000Z"`, `"never"`},
 		{"key twice", `"access_mode"`, `"expires_at":null,"access_mode"`},
-		{"more text", `"expires_at":"2026-08-02T10:00:00.000Z"}`, `"expires_at":null} {}`},
+		{"trailing text", `"expires_at":"2026-08-02T10:00:00.000Z"}`, `"expires_at":null} {}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			doc := strings.Replace(sample, tt.old, tt.new, 1)
 			if doc == sample {
-				t.Fatalf("the sample has no %s", tt.old)
+				t.Fatalf("the sample does not contain %s", tt.old)
 			}
-			wantUnusable(t, doc)
+			wantGrantInvalid(t, doc)
 		})
 	}
 }
 
-// wantUnusable checks that a document is refused, and that the refusal tells the
-// client nothing about it.
-func wantUnusable(t *testing.T, doc string) {
+// wantGrantInvalid checks that a document is rejected, and that the message reveals
+// nothing of it.
+func wantGrantInvalid(t *testing.T, doc string) {
 	t.Helper()
 	g, err := ParseDocument([]byte(doc), "ledgerly")
 	var e *pdpp.Error
@@ -120,23 +120,23 @@ func wantUnusable(t *testing.T, doc string) {
 	}
 	for _, secret := range []string{"entries", "ent_31", "cin_", "own_77", "memo"} {
 		if strings.Contains(e.Message+e.NextStep, secret) {
-			t.Errorf("message %q holds %q", e.Message, secret)
+			t.Errorf("message %q contains %q", e.Message, secret)
 		}
 	}
 	if e.Err == nil {
-		t.Error("the log would not say what is wrong")
+		t.Error("the error has no cause for the log")
 	}
 }
 
-// An unknown key is refused in each object of the document, however deep.
-func TestParseDocumentClosed(t *testing.T) {
+// An unknown key is rejected in each object of the document.
+func TestParseDocumentUnknownKeys(t *testing.T) {
 	objects := 0
 	for i := range len(sample) {
 		if sample[i] != '{' {
 			continue
 		}
 		objects++
-		wantUnusable(t, sample[:i+1]+`"extra":null,`+sample[i+1:])
+		wantGrantInvalid(t, sample[:i+1]+`"extra":null,`+sample[i+1:])
 	}
 	if objects != 9 {
 		t.Errorf("the sample has %d objects, want 9", objects)
@@ -158,9 +158,9 @@ func TestAppendDetail(t *testing.T) {
 	if got := string(AppendDetail([]byte("["), g)); got != want {
 		t.Errorf("AppendDetail (-want +got):\n%s", cmp.Diff(want, got))
 	}
-	least := mustFreeze(t, one(`{"name":"contacts","connections":["home"]}`))
+	minimal := mustFreeze(t, one(`{"name":"contacts","connections":["home"]}`))
 	var detail map[string]any
-	if err := json.Unmarshal(AppendDetail(nil, least), &detail); err != nil {
+	if err := json.Unmarshal(AppendDetail(nil, minimal), &detail); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"purpose_description", "retention", "expires_at", "subject", "client"} {
@@ -170,7 +170,7 @@ func TestAppendDetail(t *testing.T) {
 	}
 }
 
-// A constraint that says nothing must not vanish on its way through storage.
+// An empty constraint is stored, and then makes the grant invalid.
 func TestDocumentKeepsEmptyConstraints(t *testing.T) {
 	for _, s := range []pdpp.GrantStream{
 		{Resources: []pdpp.RecordID{}}, {Time: &pdpp.TimeConstraint{Field: "sent_at"}},
@@ -184,7 +184,7 @@ func TestDocumentKeepsEmptyConstraints(t *testing.T) {
 }
 
 func TestDocumentRoundTrip(t *testing.T) {
-	cat := vault(t)
+	cat := testCatalog(t)
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawGrant(t, cat)
 		got, err := ParseDocument(Document(want), want.ConnectorKey)
@@ -195,7 +195,7 @@ func TestDocumentRoundTrip(t *testing.T) {
 			t.Fatalf("round trip (-want +got):\n%s", diff)
 		}
 		if !json.Valid(AppendDetail(nil, want)) {
-			t.Fatalf("AppendDetail = %s, which is no JSON", AppendDetail(nil, want))
+			t.Fatalf("AppendDetail = %s, which is not JSON", AppendDetail(nil, want))
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"pdpp"
 )
 
-// drawGrant freezes a random spec that is good by construction.
+// drawGrant freezes a random valid spec.
 func drawGrant(t *rapid.T, cat *pdpp.Catalog) *pdpp.Grant {
 	t.Helper()
 	m := rapid.SampledFrom(cat.Manifests[:2]).Draw(t, "source")

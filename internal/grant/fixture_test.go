@@ -52,9 +52,9 @@ func parseManifest(t testing.TB, raw string) *pdpp.Manifest {
 	return m
 }
 
-// vault has two mail accounts that can be told apart, two that cannot, one that
-// is paused, a chat account, and a connector nobody connected.
-func vault(t testing.TB) *pdpp.Catalog {
+// testCatalog has four mail accounts, of which two share a name or label and one is
+// paused, a chat account, and a connector without a connection.
+func testCatalog(t testing.TB) *pdpp.Catalog {
 	t.Helper()
 	return &pdpp.Catalog{
 		Manifests: []*pdpp.Manifest{
@@ -72,14 +72,14 @@ func vault(t testing.TB) *pdpp.Catalog {
 
 var noon = time.Date(2026, 11, 1, 12, 0, 0, 987654321, time.FixedZone("", 3600))
 
-// issued is noon as a grant carries it.
+// issued is noon as a grant stores it: UTC, whole milliseconds.
 var issued = time.Date(2026, 11, 1, 11, 0, 0, 987000000, time.UTC)
 
 func issue() Issue {
 	return Issue{ID: "grt_1", Subject: "own_1", ClientID: "cli_1", ClientName: "Tally \"T\"", Now: noon}
 }
 
-// mailGrant grants two of the three mail streams, and one that is gone.
+// mailGrant grants two of the three mail streams, and one that is no longer declared.
 func mailGrant() *pdpp.Grant {
 	return &pdpp.Grant{
 		ID: "grt_1", SubjectID: "own_1", ClientID: "cli_1", ConnectorKey: "mail",

@@ -9,10 +9,10 @@ import (
 	"pdpp"
 )
 
-// FuzzFreeze: whatever is accepted names only what the catalog has, keeps every
-// constraint in order, and survives storage.
+// FuzzFreeze checks that an accepted grant names only what is in the catalog, and that
+// Document and ParseDocument preserve it.
 func FuzzFreeze(f *testing.F) {
-	for _, tt := range refusals {
+	for _, tt := range invalidSpecs {
 		if len(tt.spec) < 1000 {
 			f.Add([]byte(tt.spec))
 		}
@@ -20,7 +20,7 @@ func FuzzFreeze(f *testing.F) {
 	f.Add([]byte(one(`{"name":"messages","view":"brief","time_range":{"since":"2025-01-01"},"resources":["m1"]}`)))
 	f.Add([]byte(with(`"expires_in":"90d","retention":{"max_duration":"P6M"}`)))
 	f.Add([]byte(one(`{"name":"*"}`)))
-	cat := vault(f)
+	cat := testCatalog(f)
 	f.Fuzz(func(t *testing.T, spec []byte) {
 		g, err := Freeze(spec, cat, issue())
 		if err != nil {
@@ -40,12 +40,12 @@ func FuzzFreeze(f *testing.F) {
 	})
 }
 
-// checkWithin holds a frozen grant against the catalog.
+// checkWithin checks that everything in a grant is in the catalog.
 func checkWithin(t *testing.T, g *pdpp.Grant, cat *pdpp.Catalog) {
 	t.Helper()
 	m := cat.Manifest(g.ConnectorKey)
 	if m == nil || m.SourceID != g.SourceID || m.Digest != g.ManifestDigest || len(g.Streams) == 0 {
-		t.Fatalf("grant of no registered source: %+v", g)
+		t.Fatalf("the source of the grant is not registered: %+v", g)
 	}
 	if !g.ExpiresAt.IsZero() && !g.ExpiresAt.After(g.IssuedAt) || g.AccessMode == SingleUse && g.ExpiresAt.IsZero() {
 		t.Fatalf("issued %v, expires %v, %s", g.IssuedAt, g.ExpiresAt, g.AccessMode)
@@ -71,14 +71,14 @@ func checkWithin(t *testing.T, g *pdpp.Grant, cat *pdpp.Catalog) {
 		for _, id := range gs.Connections {
 			c, ok := cat.Connection(id)
 			if !ok || c.Connector != m.ConnectorKey || c.Status != "active" {
-				t.Fatalf("connection %q is not an active one of %s", id, m.ConnectorKey)
+				t.Fatalf("connection %q is not an active connection of %s", id, m.ConnectorKey)
 			}
 		}
 	}
 }
 
-// FuzzParseDocument: a document is refused as a whole, or means the same when it
-// is written again.
+// FuzzParseDocument checks that an accepted document has the same meaning when it is
+// written and parsed again.
 func FuzzParseDocument(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte(sample[:len(sample)/2]))

@@ -6,7 +6,7 @@ import (
 	"pdpp"
 )
 
-// Reach is everything one caller can read of one subject.
+// Reach is everything that one caller can read of one subject.
 type Reach struct {
 	Owner    bool
 	Subject  pdpp.SubjectID
@@ -15,27 +15,26 @@ type Reach struct {
 
 	Rows []Row // grant order; for an owner by connector key, then manifest order
 
-	// Undeclared are granted streams that the current manifest no longer
-	// declares (C-28).
+	// Undeclared lists the granted streams that the manifest no longer declares (C-28).
 	Undeclared []string
 
-	declares func(stream string) bool // by the grant's own source
+	declares func(stream string) bool // whether the source of the grant declares it
 
-	// connector and gone are in the grant even when no row shows it: naming
-	// them leaves nothing to read, but is not naming something unknown.
-	connector pdpp.ConnectorKey
-	gone      []pdpp.ConnectionID // of undeclared streams
+	// connector and undeclaredOn are in the grant even when no row contains them. A
+	// request that selects them gets an empty result, not an error.
+	connector    pdpp.ConnectorKey
+	undeclaredOn []pdpp.ConnectionID // connections of undeclared streams
 }
 
-// Row is one stream of one connector, with the connections it can be read on.
+// Row is one stream of one connector, with the connections on which it can be read.
 type Row struct {
 	Manifest    *pdpp.Manifest
 	Stream      *pdpp.Stream
 	Access      *Access
-	Connections []pdpp.Connection // may be empty: granted, nothing connected
+	Connections []pdpp.Connection // may be empty
 }
 
-// Binding is one (connection, stream) pair the caller may read.
+// Binding is one pair of connection and stream that the caller may read.
 type Binding struct {
 	Connection pdpp.Connection
 	Manifest   *pdpp.Manifest
@@ -43,13 +42,13 @@ type Binding struct {
 	Access     *Access
 }
 
-// ForClient computes the reach of a grant (C-24). Connections come from the
-// grant; the catalog only supplies labels.
+// ForClient returns the reach of a grant (C-24). Connections come from the grant; the
+// catalog supplies labels only.
 func ForClient(g *pdpp.Grant, c *pdpp.Catalog) *Reach {
 	r := &Reach{Subject: g.SubjectID, GrantID: g.ID, ClientID: g.ClientID, connector: g.ConnectorKey}
 	m := c.Manifest(g.ConnectorKey)
 	if m != nil && g.SourceID != "" && m.SourceID != g.SourceID {
-		m = nil // another source under the same key is not what was granted
+		m = nil // a source with the same key but another id is not granted
 	}
 	r.declares = func(stream string) bool { return m != nil && m.Stream(stream) != nil }
 	for i := range g.Streams {
@@ -60,7 +59,7 @@ func ForClient(g *pdpp.Grant, c *pdpp.Catalog) *Reach {
 		}
 		if s == nil {
 			r.Undeclared = append(r.Undeclared, gs.Name)
-			r.gone = append(r.gone, gs.Connections...)
+			r.undeclaredOn = append(r.undeclaredOn, gs.Connections...)
 			continue
 		}
 		row := Row{Manifest: m, Stream: s, Access: clientAccess(s, gs)}
@@ -76,7 +75,7 @@ func ForClient(g *pdpp.Grant, c *pdpp.Catalog) *Reach {
 	return r
 }
 
-// ForOwner computes the reach of an owner: everything of the subject (G-5).
+// ForOwner returns the reach of an owner: everything of the subject (G-5).
 func ForOwner(subject pdpp.SubjectID, c *pdpp.Catalog) *Reach {
 	r := &Reach{Owner: true, Subject: subject, declares: func(string) bool { return false }}
 	for _, m := range c.Manifests {
@@ -93,15 +92,15 @@ func ForOwner(subject pdpp.SubjectID, c *pdpp.Catalog) *Reach {
 	return r
 }
 
-// Selector narrows a read to a connection or a connector (C-6), by its key or its
-// source id. Zero values do not narrow.
+// Selector narrows a read to a connection, or to a connector by its key or source id
+// (C-6). Zero values do not narrow.
 type Selector struct {
 	Connection pdpp.ConnectionID
 	Connector  pdpp.ConnectorKey
 }
 
-// Select narrows the rows. A connection or connector outside the reach is an
-// error; streams that are not on the connection drop out silently (S-4).
+// Select returns the rows that match a selector. A connection or connector outside the
+// reach is an error. Streams that are not on the connection are omitted (S-4).
 func (r *Reach) Select(sel Selector) ([]Row, error) {
 	rows := r.Rows
 	if sel.Connector != "" {
@@ -128,13 +127,13 @@ func (r *Reach) Select(sel Selector) ([]Row, error) {
 			}
 		}
 	}
-	if len(out) == 0 && !slices.Contains(r.gone, sel.Connection) {
+	if len(out) == 0 && !slices.Contains(r.undeclaredOn, sel.Connection) {
 		return nil, connectionNotFound("connection_id")
 	}
 	return out, nil
 }
 
-// Stream resolves a stream that a request names, then narrows it (C-23).
+// Stream returns the rows of a stream that a request names, narrowed by a selector (C-23).
 func (r *Reach) Stream(name string, sel Selector) ([]Row, error) {
 	named := slices.DeleteFunc(slices.Clone(r.Rows), func(row Row) bool { return row.Stream.Name != name })
 	if len(named) == 0 {
@@ -146,7 +145,7 @@ func (r *Reach) Stream(name string, sel Selector) ([]Row, error) {
 	narrowed := &Reach{Rows: named}
 	rows, err := narrowed.Select(sel)
 	if err != nil && pdpp.CodeOf(err) == pdpp.CodeNotFound {
-		// The connector is in reach, but not with this stream.
+		// The connector is in reach but does not have this stream.
 		return nil, connectionNotFound("connector_id")
 	}
 	return rows, err
@@ -167,7 +166,7 @@ func (r *Reach) noStream(name string) error {
 	}
 	return &pdpp.Error{
 		Code: pdpp.CodeStreamNotAllowed, Stream: name, NeedsBroaderGrant: r.declares(name),
-		Message:  "Stream " + quote(name) + " is not in this grant. The schema lists what is.",
+		Message:  "Stream " + quote(name) + " is not in this grant. The schema lists the granted streams.",
 		NextStep: "Ask the owner to approve this stream, or read one that is granted.",
 	}
 }
@@ -179,7 +178,7 @@ func connectionNotFound(param string) error {
 	}
 }
 
-// Bindings flattens rows into (connection, stream) pairs, in row order.
+// Bindings returns the bindings of rows, in row order.
 func Bindings(rows []Row) []Binding {
 	var out []Binding
 	for _, row := range rows {
@@ -190,7 +189,7 @@ func Bindings(rows []Row) []Binding {
 	return out
 }
 
-// Ref names a binding in an ambiguity error (C-43).
+// Ref returns the reference to a binding for an ambiguity error (C-43).
 func (r *Reach) Ref(b Binding) pdpp.ConnectionRef {
 	return pdpp.ConnectionRef{
 		ConnectionID: b.Connection.ID, ConnectorKey: b.Manifest.ConnectorKey,

@@ -11,7 +11,7 @@ import (
 	"pdpp"
 )
 
-// summary writes rows as "connector/stream: connections".
+// summary formats rows as "connector/stream: connections".
 func summary(rows []Row) []string {
 	out := []string{}
 	for _, row := range rows {
@@ -24,7 +24,7 @@ func summary(rows []Row) []string {
 	return out
 }
 
-// failure is what of an error the contract fixes.
+// failure holds the members of an error that the contract defines.
 type failure struct {
 	Code   pdpp.Code
 	Param  string
@@ -40,7 +40,7 @@ func failureOf(t *testing.T, err error) failure {
 	}
 	var e *pdpp.Error
 	if !errors.As(err, &e) {
-		t.Fatalf("error %v is no *pdpp.Error", err)
+		t.Fatalf("error %v is not a *pdpp.Error", err)
 	}
 	if e.Message == "" {
 		t.Errorf("error %s has no message", e.Code)
@@ -48,9 +48,9 @@ func failureOf(t *testing.T, err error) failure {
 	return failure{e.Code, e.Param, e.Field, e.Stream, e.NeedsBroaderGrant}
 }
 
-// TestStream has every row of C-23 that names a stream or what it is read on.
+// TestStream tests the rules of C-23 for streams, connections and connectors.
 func TestStream(t *testing.T) {
-	cat := vault(t)
+	cat := testCatalog(t)
 	client, owner := ForClient(mailGrant(), cat), ForOwner("own_1", cat)
 	noConnection := failure{Code: pdpp.CodeConnectionNotFound, Param: "connection_id"}
 	noConnector := failure{Code: pdpp.CodeNotFound, Param: "connector_id"}
@@ -63,16 +63,16 @@ func TestStream(t *testing.T) {
 		fail   failure
 	}{
 		{"granted", client, "messages", Selector{}, []string{"mail/messages: cin_work cin_home"}, failure{}},
-		{"granted, on one", client, "messages", Selector{Connection: "cin_home"}, []string{"mail/messages: cin_home"}, failure{}},
-		{"granted, on its connector", client, "messages", Selector{Connector: "mail"}, []string{"mail/messages: cin_work cin_home"}, failure{}},
+		{"granted, one connection", client, "messages", Selector{Connection: "cin_home"}, []string{"mail/messages: cin_home"}, failure{}},
+		{"granted, its connector", client, "messages", Selector{Connector: "mail"}, []string{"mail/messages: cin_work cin_home"}, failure{}},
 		{
 			"declared, not granted", client, "contacts",
 			Selector{},
 			nil,
 			failure{Code: pdpp.CodeStreamNotAllowed, Stream: "contacts", Wider: true},
 		},
-		{"declared elsewhere only", client, "notes", Selector{}, nil, failure{Code: pdpp.CodeStreamNotAllowed, Stream: "notes"}},
-		{"declared nowhere", client, "nothing", Selector{}, nil, failure{Code: pdpp.CodeStreamNotAllowed, Stream: "nothing"}},
+		{"declared by another source only", client, "notes", Selector{}, nil, failure{Code: pdpp.CodeStreamNotAllowed, Stream: "notes"}},
+		{"not declared", client, "nothing", Selector{}, nil, failure{Code: pdpp.CodeStreamNotAllowed, Stream: "nothing"}},
 		{"granted, no longer declared", client, "gone", Selector{}, nil, failure{Code: pdpp.CodeStreamNotDeclared, Stream: "gone"}},
 		{
 			"stream before connection (C-20)", client, "contacts",
@@ -83,8 +83,8 @@ func TestStream(t *testing.T) {
 		{"unknown connection", client, "messages", Selector{Connection: "cin_none"}, nil, noConnection},
 		{"connection of another connector", client, "messages", Selector{Connection: "cin_chat"}, nil, noConnection},
 		{"connection of the connector, not granted", client, "messages", Selector{Connection: "cin_old"}, nil, noConnection},
-		{"both granted, not together", client, "attachments", Selector{Connection: "cin_home"}, nil, noConnection},
-		{"granted only with a stream that is gone", client, "messages", Selector{Connection: "cin_twin"}, nil, noConnection},
+		{"stream and connection granted, but not together", client, "attachments", Selector{Connection: "cin_home"}, nil, noConnection},
+		{"granted only with an undeclared stream", client, "messages", Selector{Connection: "cin_twin"}, nil, noConnection},
 		{"another connector", client, "messages", Selector{Connector: "chat"}, nil, noConnector},
 		{"unknown connector", client, "messages", Selector{Connector: "none"}, nil, noConnector},
 
@@ -97,17 +97,17 @@ func TestStream(t *testing.T) {
 		{"owner, one connector", owner, "messages", Selector{Connector: "chat"}, []string{"chat/messages: cin_chat"}, failure{}},
 		{"owner, one connection", owner, "messages", Selector{Connection: "cin_home"}, []string{"mail/messages: cin_home"}, failure{}},
 		{"owner, nothing connected", owner, "notes", Selector{}, []string{"notes/notes:"}, failure{}},
-		{"owner, declared nowhere", owner, "nothing", Selector{}, nil, failure{Code: pdpp.CodeNotFound, Stream: "nothing"}},
+		{"owner, not declared", owner, "nothing", Selector{}, nil, failure{Code: pdpp.CodeNotFound, Stream: "nothing"}},
 		{"owner, unknown connection", owner, "messages", Selector{Connection: "cin_none"}, nil, noConnection},
-		{"owner, not together", owner, "contacts", Selector{Connection: "cin_chat"}, nil, noConnection},
+		{"owner, connection without the stream", owner, "contacts", Selector{Connection: "cin_chat"}, nil, noConnection},
 		{
-			"owner, connector without it", owner, "contacts",
+			"owner, connector without the stream", owner, "contacts",
 			Selector{Connector: "chat"},
 			nil,
 			failure{Code: pdpp.CodeConnectionNotFound, Param: "connector_id"},
 		},
 		{"owner, unknown connector", owner, "messages", Selector{Connector: "none"}, nil, noConnector},
-		{"owner, selectors apart", owner, "messages", Selector{Connector: "mail", Connection: "cin_chat"}, nil, noConnection},
+		{"owner, connection of another connector", owner, "messages", Selector{Connector: "mail", Connection: "cin_chat"}, nil, noConnection},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestStream(t *testing.T) {
 				t.Errorf("Stream(%q, %+v) error (-want +got):\n%s", tt.stream, tt.sel, diff)
 			}
 			if err != nil && rows != nil {
-				t.Errorf("Stream(%q, %+v) gave rows with an error", tt.stream, tt.sel)
+				t.Errorf("Stream(%q, %+v) returned rows and an error", tt.stream, tt.sel)
 			}
 			if err == nil {
 				if diff := cmp.Diff(tt.want, summary(rows)); diff != "" {
@@ -127,10 +127,10 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A hidden connection and one that does not exist are answered alike, and a 404
-// never says that a wider grant would help (C-21, C-44).
+// The error for a hidden connection equals that for an unknown one, and a 404 never says
+// that a wider grant would help (C-21, C-44).
 func TestHiddenIsNotFound(t *testing.T) {
-	client := ForClient(mailGrant(), vault(t))
+	client := ForClient(mailGrant(), testCatalog(t))
 	_, hidden := client.Stream("messages", Selector{Connection: "cin_old"})
 	_, absent := client.Stream("messages", Selector{Connection: "cin_none"})
 	_, apart := client.Stream("attachments", Selector{Connection: "cin_home"})
@@ -143,7 +143,7 @@ func TestHiddenIsNotFound(t *testing.T) {
 }
 
 func TestSelect(t *testing.T) {
-	cat := vault(t)
+	cat := testCatalog(t)
 	client, owner := ForClient(mailGrant(), cat), ForOwner("own_1", cat)
 	tests := []struct {
 		name  string
@@ -153,10 +153,10 @@ func TestSelect(t *testing.T) {
 		fail  pdpp.Code
 	}{
 		{"all, in grant order", client, Selector{}, []string{"mail/attachments: cin_work", "mail/messages: cin_work cin_home"}, ""},
-		{"other streams drop out (S-4)", client, Selector{Connection: "cin_home"}, []string{"mail/messages: cin_home"}, ""},
-		{"all streams of one", client, Selector{Connection: "cin_work"}, []string{"mail/attachments: cin_work", "mail/messages: cin_work"}, ""},
-		{"in no stream (S-4)", client, Selector{Connection: "cin_old"}, nil, pdpp.CodeConnectionNotFound},
-		{"in a stream that is gone (S-4, C-28)", client, Selector{Connection: "cin_twin"}, []string{}, ""},
+		{"other streams are omitted (S-4)", client, Selector{Connection: "cin_home"}, []string{"mail/messages: cin_home"}, ""},
+		{"all streams of a connection", client, Selector{Connection: "cin_work"}, []string{"mail/attachments: cin_work", "mail/messages: cin_work"}, ""},
+		{"connection of no stream (S-4)", client, Selector{Connection: "cin_old"}, nil, pdpp.CodeConnectionNotFound},
+		{"connection of an undeclared stream (S-4, C-28)", client, Selector{Connection: "cin_twin"}, []string{}, ""},
 		{"other connector", client, Selector{Connector: "chat"}, nil, pdpp.CodeNotFound},
 		{"own connector", client, Selector{Connector: "mail", Connection: "cin_home"}, []string{"mail/messages: cin_home"}, ""},
 		{"owner: by connector, then manifest", owner, Selector{}, []string{
@@ -184,9 +184,9 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// Selecting must not change what later reads of the same reach see.
+// Select must not change the reach.
 func TestSelectKeepsReach(t *testing.T) {
-	r := ForOwner("own_1", vault(t))
+	r := ForOwner("own_1", testCatalog(t))
 	before := summary(r.Rows)
 	for _, sel := range []Selector{{Connector: "mail"}, {Connection: "cin_home"}, {Connector: "chat", Connection: "cin_chat"}} {
 		if _, err := r.Select(sel); err != nil {
@@ -205,7 +205,7 @@ func TestSelectKeepsReach(t *testing.T) {
 func TestBindingsOfClient(t *testing.T) {
 	g := mailGrant()
 	g.Streams = []pdpp.GrantStream{{Name: "contacts", Connections: []pdpp.ConnectionID{"cin_work", "cin_deleted", "cin_old"}, Fields: []string{"id"}}}
-	r := ForClient(g, vault(t))
+	r := ForClient(g, testCatalog(t))
 	var got []pdpp.ConnectionRef
 	for _, b := range Bindings(r.Rows) {
 		got = append(got, r.Ref(b))
@@ -220,23 +220,23 @@ func TestBindingsOfClient(t *testing.T) {
 	}
 }
 
-// A connector that is not registered any more leaves the grant without rows.
-func TestSourceGone(t *testing.T) {
+// A grant whose connector is no longer registered has no rows.
+func TestUnregisteredSource(t *testing.T) {
 	r := ForClient(mailGrant(), &pdpp.Catalog{})
 	if diff := cmp.Diff([]string{"attachments", "gone", "messages"}, r.Undeclared); diff != "" {
 		t.Errorf("Undeclared (-want +got):\n%s", diff)
 	}
 	if rows, err := r.Select(Selector{Connector: "mail", Connection: "cin_home"}); err != nil || len(rows) > 0 {
-		t.Errorf("Select = %v, %v, want nothing and no error", summary(rows), err)
+		t.Errorf("Select = %v, %v, want no rows and no error", summary(rows), err)
 	}
 	if _, err := r.Stream("messages", Selector{}); pdpp.CodeOf(err) != pdpp.CodeStreamNotDeclared {
 		t.Errorf("Stream = %v, want %s", err, pdpp.CodeStreamNotDeclared)
 	}
 }
 
-// Whatever is selected, a client sees a part of what its grant names.
+// Every selection is a subset of the grant.
 func TestReachIsWithinGrant(t *testing.T) {
-	cat := vault(t)
+	cat := testCatalog(t)
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGrant(t, cat)
 		r := ForClient(g, cat)

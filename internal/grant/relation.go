@@ -1,18 +1,16 @@
 package grant
 
-import (
-	"pdpp"
-)
+import "pdpp"
 
-// Relation is a relation of one row that the caller may expand, with the row of
-// the related stream (REC-23).
+// Relation is a relation that the caller may expand, with the row of the related stream
+// (REC-23).
 type Relation struct {
 	pdpp.Relation
 	Child Row
 }
 
-// Relations lists the usable relations of a row, in declared order: declared for
-// expansion, related stream granted, and its foreign key granted.
+// Relations returns the usable relations of a row, in declared order: those that are
+// declared for expansion and whose related stream and foreign key are granted.
 func (r *Reach) Relations(row Row) []Relation {
 	var out []Relation
 	for _, rel := range row.Stream.Relations {
@@ -23,7 +21,7 @@ func (r *Reach) Relations(row Row) []Relation {
 	return out
 }
 
-// Relation resolves a relation that a request names (REC-25).
+// Relation returns the relation that a request names (REC-25).
 func (r *Reach) Relation(row Row, name string) (Relation, error) {
 	rel, ok := row.Stream.Relation(name)
 	if !ok || !rel.Expandable {

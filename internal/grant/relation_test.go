@@ -18,7 +18,7 @@ func messagesWith(t *testing.T, stream string, fields ...string) (*Reach, Row) {
 	if stream != "" {
 		g.Streams = append(g.Streams, pdpp.GrantStream{Name: stream, Connections: on, Fields: fields})
 	}
-	r := ForClient(g, vault(t))
+	r := ForClient(g, testCatalog(t))
 	return r, r.Rows[0]
 }
 
@@ -39,7 +39,7 @@ func TestRelation(t *testing.T) {
 		{"other stream granted", "contacts", []string{"id"}, "files", uncovered, []string{"sender"}},
 		{"undeclared", "attachments", []string{"message_id"}, "nothing", undeclared, []string{"files"}},
 		{"dotted", "attachments", []string{"message_id"}, "files.message", undeclared, []string{"files"}},
-		{"declared, not for expansion", "contacts", []string{"id"}, "quiet", undeclared, []string{"sender"}},
+		{"declared, not expandable", "contacts", []string{"id"}, "quiet", undeclared, []string{"sender"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestRelation(t *testing.T) {
 			for _, rel := range r.Relations(row) {
 				usable = append(usable, rel.Name)
 				if _, err := r.Relation(row, rel.Name); err != nil {
-					t.Errorf("Relation(%q), which is advertised: %v", rel.Name, err)
+					t.Errorf("Relation(%q), which Relations returned: %v", rel.Name, err)
 				}
 			}
 			if diff := cmp.Diff(tt.usable, usable); diff != "" {
@@ -65,10 +65,10 @@ func TestRelation(t *testing.T) {
 	}
 }
 
-// An owner's relations stay within their source, although another one declares
-// a stream of the same name.
+// Relations of an owner stay within their source, even when another source declares a
+// stream with the same name.
 func TestRelationsOfOwner(t *testing.T) {
-	cat := vault(t)
+	cat := testCatalog(t)
 	book := strings.NewReplacer(`"notes"`, `"contacts"`, `c/notes`, `c/book`).Replace(emptyManifest)
 	cat.Manifests = append([]*pdpp.Manifest{parseManifest(t, book)}, cat.Manifests...)
 	r := ForOwner("own_1", cat)

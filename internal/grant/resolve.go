@@ -6,18 +6,18 @@ import (
 	"pdpp"
 )
 
-// resolver makes the indirect parts of a spec concrete (H-148).
+// resolver replaces wildcards, views and names in a spec by what they mean now (H-148).
 type resolver struct {
 	manifest *pdpp.Manifest
 	catalog  *pdpp.Catalog
 }
 
-// everything resolves {"name":"*"}: each stream declared now, with all its
-// fields. Only connections can narrow it, since those mean the same for each.
-func (r *resolver) everything(entry object) ([]pdpp.GrantStream, error) {
+// allStreams resolves {"name":"*"}: every declared stream with all its fields. Only
+// connections can narrow it, because they apply to every stream.
+func (r *resolver) allStreams(entry object) ([]pdpp.GrantStream, error) {
 	for _, key := range []string{"fields", "view", "time_range", "resources"} {
 		if n, ok := entry.get(key); ok {
-			return nil, n.fault("cannot stand with \"*\"; list the streams by name")
+			return nil, n.fault("cannot be combined with \"*\"; list the streams by name")
 		}
 	}
 	conns, err := r.connections(entry)
@@ -68,14 +68,14 @@ func streamNames(m *pdpp.Manifest) []string {
 	return out
 }
 
-// fields resolves fields or view; with neither it is all that is declared now.
-// The primary key always belongs to it (H-148).
+// fields resolves fields or view; without either, all declared fields. The result always
+// includes the primary key (H-148).
 func fields(entry object, s *pdpp.Stream) ([]string, error) {
 	stated, hasFields := entry.get("fields")
 	view, hasView := entry.get("view")
 	switch {
 	case hasFields && hasView:
-		return nil, view.fault("cannot stand with fields; keep one")
+		return nil, view.fault("cannot be combined with fields; keep one")
 	case hasFields:
 		return listedFields(stated, s)
 	case hasView:
@@ -107,8 +107,8 @@ func listedFields(n node, s *pdpp.Stream) ([]string, error) {
 	return out, nil
 }
 
-// viewFields resolves a view. It may narrow a stream whose fields cannot be
-// selected one by one: the source itself declared that selection.
+// viewFields resolves a view. A view may also narrow a stream that does not allow
+// selecting fields, because the source declares the view.
 func viewFields(n node, s *pdpp.Stream) ([]string, error) {
 	id, err := n.text()
 	if err != nil {
@@ -125,7 +125,7 @@ func viewFields(n node, s *pdpp.Stream) ([]string, error) {
 	return pick(s, v.Fields, false), nil
 }
 
-// pick gives the named fields and the primary key, or all, in manifest order.
+// pick returns the named fields and the primary key, or all, in manifest order.
 func pick(s *pdpp.Stream, names []string, all bool) []string {
 	var out []string
 	for _, f := range s.Fields {
@@ -136,7 +136,7 @@ func pick(s *pdpp.Stream, names []string, all bool) []string {
 	return out
 }
 
-// timeRange becomes a constraint on the stream's consent time.
+// timeRange reads time_range as a constraint on the consent time of the stream.
 func timeRange(entry object, s *pdpp.Stream) (*pdpp.TimeConstraint, error) {
 	n, ok := entry.get("time_range")
 	if !ok {
@@ -159,7 +159,7 @@ func timeRange(entry object, s *pdpp.Stream) (*pdpp.TimeConstraint, error) {
 func resources(entry object, s *pdpp.Stream) ([]pdpp.RecordID, error) {
 	n, ok := entry.get("resources")
 	if ok && !s.SelectResources {
-		return nil, n.fault("stream %s does not allow choosing single records; leave it out", show(s.Name))
+		return nil, n.fault("stream %s does not allow selecting records; leave it out", show(s.Name))
 	}
 	return readResources(entry)
 }

@@ -17,13 +17,13 @@ const (
 
 	// singleUse is how long a single_use grant lasts (H-149).
 	singleUse = 24 * time.Hour
-	// longest bounds expires_in. Who wants longer leaves it out.
-	longest = 36500 * 24 * time.Hour
+	// maxLifetime bounds expires_in. Without expires_in a grant does not expire.
+	maxLifetime = 36500 * 24 * time.Hour
 
 	defaultPurpose = "https://pdpp.dev/purpose/personal_ai_assistant" // H-147
 )
 
-// Issue is who gets a grant, and when.
+// Issue identifies a new grant and its client.
 type Issue struct {
 	ID         pdpp.GrantID
 	Subject    pdpp.SubjectID
@@ -32,14 +32,14 @@ type Issue struct {
 	Now        time.Time
 }
 
-// Freeze resolves a grant spec (H-15, H-146) against the catalog at this moment
-// and gives the frozen grant (H-148): concrete streams, fields and connections,
-// none of which the catalog lacks. Times that the grant is given are whole
-// milliseconds, so that ParseDocument gives back the same grant.
+// Freeze resolves a grant spec (H-15, H-146) against the catalog and returns the grant
+// (H-148). The grant names streams, fields and connections that are in the catalog, and
+// later changes of the catalog do not extend it. Its own times are whole milliseconds,
+// so that ParseDocument returns an equal grant.
 //
-// Every error is a *pdpp.Error with CodeInvalidInput. Param is the JSON path at
-// fault, "" for the spec as a whole; Message names it too and says what to do.
-// Messages may list the owner's connections: they are for the owner.
+// Every error is a *pdpp.Error with CodeInvalidInput. Param is the JSON path of the
+// cause, or "" for the spec as a whole. Message also names it and says what to do. The
+// messages are for the owner and may list connections.
 func Freeze(spec []byte, c *pdpp.Catalog, in Issue) (*pdpp.Grant, error) {
 	g, err := freeze(spec, c, in)
 	if err == nil {
@@ -58,7 +58,7 @@ func freeze(spec []byte, c *pdpp.Catalog, in Issue) (*pdpp.Grant, error) {
 	if len(spec) > maxSpec {
 		return nil, &fault{what: "has more than " + strconv.Itoa(maxSpec) + " bytes; split it into several grants"}
 	}
-	n, err := read(spec)
+	n, err := parse(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func freeze(spec []byte, c *pdpp.Catalog, in Issue) (*pdpp.Grant, error) {
 		return nil, err
 	}
 	if o.has("type") {
-		if _, err := o.oneOf("type", DetailType); err != nil {
+		if _, err := o.oneOf("type", detailType); err != nil {
 			return nil, err
 		}
 	}
@@ -93,8 +93,8 @@ func freeze(spec []byte, c *pdpp.Catalog, in Issue) (*pdpp.Grant, error) {
 	return g, nil
 }
 
-// specSource finds the one registered source that the spec names, by id, by
-// connector key, or by both.
+// specSource returns the registered source that the spec names by id, by connector key,
+// or by both.
 func specSource(o object, c *pdpp.Catalog) (*pdpp.Manifest, error) {
 	source, err := o.needObject("source", "kind", "id", "connector_key")
 	if err != nil {
@@ -105,11 +105,11 @@ func specSource(o object, c *pdpp.Catalog) (*pdpp.Manifest, error) {
 			return nil, err
 		}
 	}
-	id, err := source.mayText("id")
+	id, err := source.optionalText("id")
 	if err != nil {
 		return nil, err
 	}
-	key, err := source.mayText("connector_key")
+	key, err := source.optionalText("connector_key")
 	if err != nil {
 		return nil, err
 	}
@@ -157,14 +157,14 @@ func specPurpose(o object, g *pdpp.Grant) (err error) {
 			return n.fault("must be at most %d bytes without control characters", maxPurpose)
 		}
 	}
-	g.PurposeDescription, err = o.mayText("purpose_description")
+	g.PurposeDescription, err = o.optionalText("purpose_description")
 	return err
 }
 
-// specExpiry decides when the grant ends (H-149). A single_use grant ends after
-// a day, or earlier when the spec says so; later is refused rather than cut.
+// specExpiry sets the end of the grant (H-149). A single_use grant ends after a day. The
+// spec may name an earlier end; a later one is an error.
 func specExpiry(o object, g *pdpp.Grant) error {
-	end, err := o.end(g.IssuedAt)
+	end, err := o.expiry(g.IssuedAt)
 	if err != nil {
 		return err
 	}
@@ -185,21 +185,21 @@ func specExpiry(o object, g *pdpp.Grant) error {
 	return nil
 }
 
-// end reads expires_in or expires_at; the zero time when neither is given.
-func (o object) end(now time.Time) (time.Time, error) {
+// expiry reads expires_in or expires_at. Without either it returns the zero time.
+func (o object) expiry(now time.Time) (time.Time, error) {
 	in, hasIn := o.get("expires_in")
 	at, hasAt := o.get("expires_at")
 	switch {
 	case hasIn && hasAt:
-		return time.Time{}, in.fault("cannot stand with expires_at; keep one")
+		return time.Time{}, in.fault("cannot be combined with expires_at; keep one")
 	case hasIn:
 		s, err := in.text()
 		if err != nil {
 			return time.Time{}, err
 		}
-		d, ok := lifetime(s)
-		if !ok {
-			return time.Time{}, in.fault("%s is no duration of at most 36500d; write it like 90d, 12h or 15m", show(s))
+		d, ok := pdpp.ParseDuration(s)
+		if !ok || d > maxLifetime {
+			return time.Time{}, in.fault("%s is not a duration of at most 36500d; write it like 90d, 12h or 15m", show(s))
 		}
 		return now.Add(d), nil
 	case hasAt:
@@ -207,7 +207,7 @@ func (o object) end(now time.Time) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, err
 		}
-		// Cut to what the document carries, before it is judged.
+		// Rounded as in the document, before the comparison.
 		t = t.Truncate(time.Millisecond)
 		if !t.After(now) {
 			return time.Time{}, at.fault("is not in the future")
@@ -215,18 +215,6 @@ func (o object) end(now time.Time) (time.Time, error) {
 		return t, nil
 	}
 	return time.Time{}, nil
-}
-
-// lifetime reads a duration of at most longest. The bound is checked on the
-// number as written, because a product past the range of time.Duration wraps.
-func lifetime(s string) (time.Duration, bool) {
-	d, ok := pdpp.ParseDuration(s)
-	if !ok {
-		return 0, false
-	}
-	count, err := strconv.ParseInt(s[:len(s)-1], 10, 64)
-	unit, _ := pdpp.ParseDuration("1" + s[len(s)-1:])
-	return d, err == nil && count <= int64(longest/unit)
 }
 
 // streams reads the streams of a spec.
@@ -251,9 +239,9 @@ func (r *resolver) streams(o object) ([]pdpp.GrantStream, error) {
 		}
 		if name == "*" {
 			if len(items) > 1 {
-				return nil, item.fault("\"*\" stands alone; leave out the other streams")
+				return nil, item.fault("\"*\" must be the only entry; leave out the other streams")
 			}
-			return r.everything(entry)
+			return r.allStreams(entry)
 		}
 		if slices.Contains(seen, name) {
 			return nil, item.fault("stream %s is listed twice", show(name))
@@ -268,14 +256,14 @@ func (r *resolver) streams(o object) ([]pdpp.GrantStream, error) {
 	return out, nil
 }
 
-// specStream reads the form of one entry. necessity is for the consent page and
-// changes nothing (H-147).
+// specStream reads one entry and its name. necessity is for the consent page and has no
+// effect (H-147).
 func specStream(n node) (o object, name string, err error) {
 	o, err = n.object("name", "fields", "view", "connections", "instance_ids", "time_range", "resources", "necessity")
 	if err != nil {
 		return o, "", err
 	}
-	if _, err = o.mayText("necessity"); err != nil {
+	if _, err = o.optionalText("necessity"); err != nil {
 		return o, "", err
 	}
 	name, err = o.needText("name")

@@ -14,7 +14,7 @@ import (
 
 func mustFreeze(t *testing.T, spec string) *pdpp.Grant {
 	t.Helper()
-	g, err := Freeze([]byte(spec), vault(t), issue())
+	g, err := Freeze([]byte(spec), testCatalog(t), issue())
 	if err != nil {
 		t.Fatalf("Freeze(%s): %v", spec, err)
 	}
@@ -56,7 +56,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-func TestFreezeEverything(t *testing.T) {
+func TestFreezeAllStreams(t *testing.T) {
 	got := mustFreeze(t, `{"source":{"connector_key":"mail"},"streams":[{"name":"*"}]}`)
 	all := []pdpp.ConnectionID{"cin_home", "cin_twin", "cin_work"}
 	want := []pdpp.GrantStream{
@@ -72,7 +72,7 @@ func TestFreezeEverything(t *testing.T) {
 	}
 }
 
-// one is a spec of the mail source with one stream.
+// one returns a spec of the mail source with one stream.
 func one(entry string) string {
 	return `{"source":{"connector_key":"mail"},"streams":[` + entry + `]}`
 }
@@ -94,12 +94,12 @@ func TestFreezeStream(t *testing.T) {
 			[]string{"box", "id"},
 		},
 		{
-			"all fields where none can be chosen", `{"name":"contacts","fields":["name"],"connections":["home"]}`,
+			"all fields where fields cannot be selected", `{"name":"contacts","fields":["name"],"connections":["home"]}`,
 			[]pdpp.ConnectionID{"cin_home"},
 			[]string{"id", "name"},
 		},
 		{
-			"view where no fields can be chosen", `{"name":"contacts","view":"ids","connections":["home"]}`,
+			"view where fields cannot be selected", `{"name":"contacts","view":"ids","connections":["home"]}`,
 			[]pdpp.ConnectionID{"cin_home"},
 			[]string{"id"},
 		},
@@ -128,7 +128,7 @@ func TestFreezeStream(t *testing.T) {
 	}
 }
 
-// with is a good spec with more top-level members.
+// with returns a valid spec with additional top-level members.
 func with(members string) string {
 	return `{"source":{"connector_key":"mail"},"streams":[{"name":"contacts"}],` + members + `}`
 }
@@ -140,7 +140,7 @@ func TestFreezeExpiry(t *testing.T) {
 		want          time.Time
 	}{
 		{"in", `"expires_in":"90s"`, issued.Add(90 * time.Second)},
-		{"longest", `"expires_in":"36500d"`, issued.Add(36500 * 24 * time.Hour)},
+		{"maxLifetime", `"expires_in":"36500d"`, issued.Add(36500 * 24 * time.Hour)},
 		{"at, cut to milliseconds", `"expires_at":"2027-01-01T01:00:00.1239+01:00"`, time.Date(2027, 1, 1, 0, 0, 0, 123000000, time.UTC)},
 		{"single use", `"access_mode":"single_use"`, day},
 		{"single use, earlier", `"access_mode":"single_use","expires_in":"1h"`, issued.Add(time.Hour)},
@@ -155,7 +155,7 @@ func TestFreezeExpiry(t *testing.T) {
 	}
 }
 
-// many lists n distinct record ids.
+// many returns a JSON list of n distinct record ids.
 func many(n int) string {
 	ids := make([]string, n)
 	for i := range ids {
@@ -164,28 +164,28 @@ func many(n int) string {
 	return "[" + strings.Join(ids, ",") + "]"
 }
 
-func TestFreezeMostResources(t *testing.T) {
+func TestFreezeMaxResources(t *testing.T) {
 	g := mustFreeze(t, one(`{"name":"messages","resources":`+many(1000)+`}`))
 	if got := len(g.Streams[0].Resources); got != 1000 {
 		t.Errorf("got %d resources, want 1000", got)
 	}
 }
 
-// refusals are specs with the path and a part of the message that they get.
-var refusals = []struct{ name, spec, path, says string }{
-	{"no JSON", `{"source":`, "", "no valid JSON"},
-	{"two values", `{} {}`, "", "no valid JSON"},
+// invalidSpecs are specs with the path and a part of the expected message.
+var invalidSpecs = []struct{ name, spec, path, text string }{
+	{"invalid JSON", `{"source":`, "", "not valid JSON"},
+	{"two values", `{} {}`, "", "not valid JSON"},
 	{"no object", `[]`, "", "must be an object"},
 	{"too large", with(`"purpose_description":"` + strings.Repeat("x", maxSpec) + `"`), "", "65536 bytes"},
-	{"unknown key", with(`"stream":[]`), "stream", "not known here"},
-	{"odd key", with(`"a b":1`), `["a b"]`, "not known here"},
-	{"key twice", with(`"source":{"connector_key":"mail"}`), "source", "twice"},
-	{"key twice, escaped", one(`{"name":"contacts","n\u0061me":"contacts"}`), "streams[0].name", "twice"},
+	{"unknown key", with(`"stream":[]`), "stream", "unknown key"},
+	{"odd key", with(`"a b":1`), `["a b"]`, "unknown key"},
+	{"duplicate key", with(`"source":{"connector_key":"mail"}`), "source", "duplicate"},
+	{"duplicate key, escaped", one(`{"name":"contacts","n\u0061me":"contacts"}`), "streams[0].name", "duplicate"},
 	{
-		"key twice, deep", one(`{"name":"contacts"},{"name":"messages","time_range":{"since":"2025-01-01","since":"2026-01-01"}}`),
-		"streams[1].time_range.since", "twice",
+		"duplicate key, nested", one(`{"name":"contacts"},{"name":"messages","time_range":{"since":"2025-01-01","since":"2026-01-01"}}`),
+		"streams[1].time_range.since", "duplicate",
 	},
-	{"type", with(`"type":"https://pdpp.dev/other"`), "type", DetailType},
+	{"type", with(`"type":"https://pdpp.dev/other"`), "type", detailType},
 	{"mode", with(`"access_mode":"forever"`), "access_mode", "single_use"},
 	{"null", with(`"purpose_code":null`), "purpose_code", "string"},
 	{"purpose", with(`"purpose_code":"a\nb"`), "purpose_code", "control"},
@@ -195,7 +195,7 @@ var refusals = []struct{ name, spec, path, says string }{
 	{"retention", with(`"retention":{"max_duration":"30 days"}`), "retention.max_duration", "P30D"},
 	{"retention without parts", with(`"retention":{"max_duration":"PT"}`), "retention.max_duration", "P30D"},
 	{"retention empty", with(`"retention":{}`), "retention", "max_duration"},
-	{"retention key", with(`"retention":{"days":3}`), "retention.days", "not known"},
+	{"retention key", with(`"retention":{"days":3}`), "retention.days", "unknown key"},
 
 	{"no source", `{"streams":[{"name":"*"}]}`, "source", "required"},
 	{"empty source", `{"source":{},"streams":[{"name":"*"}]}`, "source", "chat, mail, notes"},
@@ -209,9 +209,9 @@ var refusals = []struct{ name, spec, path, says string }{
 	{"empty streams", one(``), "streams", "empty"},
 	{"stream twice", one(`{"name":"contacts"},{"name":"contacts"}`), "streams[1]", "twice"},
 	{"stream unknown", one(`{"name":"notes"}`), "streams[0].name", "messages, contacts, attachments"},
-	{"stream key", one(`{"name":"contacts","feilds":["id"]}`), "streams[0].feilds", "not known"},
+	{"stream key", one(`{"name":"contacts","feilds":["id"]}`), "streams[0].feilds", "unknown key"},
 	{"no name", one(`{}`), "streams[0].name", "required"},
-	{"all and more", one(`{"name":"contacts"},{"name":"*"}`), "streams[1]", "alone"},
+	{"all and more", one(`{"name":"contacts"},{"name":"*"}`), "streams[1]", "only entry"},
 	{"all with fields", one(`{"name":"*","fields":["id"]}`), "streams[0].fields", "by name"},
 	{"all with view", one(`{"name":"*","view":"brief"}`), "streams[0].view", "by name"},
 	{"all with time", one(`{"name":"*","time_range":{"since":"2025-01-01"}}`), "streams[0].time_range", "by name"},
@@ -224,7 +224,7 @@ var refusals = []struct{ name, spec, path, says string }{
 	{"field unknown", one(`{"name":"messages","fields":["id","sbject"]}`), "streams[0].fields[1]", "box, subject, body, sent_at, id"},
 	{"field all", one(`{"name":"messages","fields":["*"]}`), "streams[0].fields[0]", "no field"},
 	{"field twice", one(`{"name":"messages","fields":["id","id"]}`), "streams[0].fields[1]", "twice"},
-	{"fields cannot be chosen", one(`{"name":"contacts","fields":["id"]}`), "streams[0].fields", "all its fields"},
+	{"fields cannot be selected", one(`{"name":"contacts","fields":["id"]}`), "streams[0].fields", "all its fields"},
 	{"view unknown", one(`{"name":"messages","view":"full"}`), "streams[0].view", "brief"},
 
 	{"no consent time", one(`{"name":"contacts","time_range":{"since":"2025-01-01"}}`), "streams[0].time_range", "no consent time"},
@@ -233,23 +233,23 @@ var refusals = []struct{ name, spec, path, says string }{
 	{"relative time", one(`{"name":"messages","time_range":{"since":"30d"}}`), "streams[0].time_range.since", "absolute"},
 	{"null bound", one(`{"name":"messages","time_range":{"since":"2025-01-01","until":null}}`), "streams[0].time_range.until", "string"},
 	{
-		"bound that would be open", one(`{"name":"messages","time_range":{"since":"2025-01-01","until":"0001-01-01T00:00:00Z"}}`),
+		"bound equal to the zero time", one(`{"name":"messages","time_range":{"since":"2025-01-01","until":"0001-01-01T00:00:00Z"}}`),
 		"streams[0].time_range.until", "absolute",
 	},
-	{"bound before all years", one(`{"name":"messages","time_range":{"since":"0001-01-01T00:00:00+05:00"}}`), "streams[0].time_range.since", "absolute"},
-	{"bound after all years", one(`{"name":"messages","time_range":{"until":"9999-12-31T23:00:00-05:00"}}`), "streams[0].time_range.until", "absolute"},
-	{"time key", one(`{"name":"messages","time_range":{"from":"2025-01-01"}}`), "streams[0].time_range.from", "not known"},
+	{"bound before year 1", one(`{"name":"messages","time_range":{"since":"0001-01-01T00:00:00+05:00"}}`), "streams[0].time_range.since", "absolute"},
+	{"bound after year 9999", one(`{"name":"messages","time_range":{"until":"9999-12-31T23:00:00-05:00"}}`), "streams[0].time_range.until", "absolute"},
+	{"time key", one(`{"name":"messages","time_range":{"from":"2025-01-01"}}`), "streams[0].time_range.from", "unknown key"},
 
 	{"no records", one(`{"name":"messages","resources":[]}`), "streams[0].resources", "empty"},
-	{"records cannot be chosen", one(`{"name":"contacts","resources":["c1"]}`), "streams[0].resources", "leave it out"},
+	{"records cannot be selected", one(`{"name":"contacts","resources":["c1"]}`), "streams[0].resources", "leave it out"},
 	{"record twice", one(`{"name":"messages","resources":["m1","m1"]}`), "streams[0].resources[1]", "twice"},
 	{"record id", one(`{"name":"messages","resources":["m1",".."]}`), "streams[0].resources[1]", "form"},
 	{"many records", one(`{"name":"messages","resources":` + many(1001) + `}`), "streams[0].resources", "1000"},
 
-	{"connections twice over", one(`{"name":"contacts","connections":["home"],"instance_ids":["cin_home"]}`), "streams[0].connections", "keep one"},
+	{"connections and instance_ids", one(`{"name":"contacts","connections":["home"],"instance_ids":["cin_home"]}`), "streams[0].connections", "keep one"},
 	{"no connections", one(`{"name":"contacts","connections":[]}`), "streams[0].connections", "empty"},
 	{"connection unknown", one(`{"name":"contacts","connections":["none"]}`), "streams[0].connections[0]", "cin_home"},
-	{"connection of another", one(`{"name":"contacts","connections":["cin_chat"]}`), "streams[0].connections[0]", "no connection"},
+	{"connection of another connector", one(`{"name":"contacts","connections":["cin_chat"]}`), "streams[0].connections[0]", "no connection"},
 	{"name under instance_ids", one(`{"name":"contacts","instance_ids":["home"]}`), "streams[0].instance_ids[0]", "no connection"},
 	{"ambiguous", one(`{"name":"contacts","connections":["work"]}`), "streams[0].connections[0]", "cin_twin, cin_work"},
 	{"connection twice", one(`{"name":"contacts","connections":["home","Home mail"]}`), "streams[0].connections[1]", "twice"},
@@ -259,7 +259,7 @@ var refusals = []struct{ name, spec, path, says string }{
 	{"expires in form", with(`"expires_in":"1w"`), "expires_in", "90d"},
 	{"expires in number", with(`"expires_in":90`), "expires_in", "string"},
 	{"expires in too long", with(`"expires_in":"36501d"`), "expires_in", "36500d"},
-	{"expires in wraps around", with(`"expires_in":"213504d"`), "expires_in", "36500d"},
+	{"expires in overflows", with(`"expires_in":"213504d"`), "expires_in", "36500d"},
 	{"expires past", with(`"expires_at":"2026-11-01T11:00:00Z"`), "expires_at", "future"},
 	{"expires now", with(`"expires_at":"2026-11-01T11:00:00.9876Z"`), "expires_at", "future"},
 	{"expires form", with(`"expires_at":"tomorrow"`), "expires_at", "absolute"},
@@ -267,9 +267,9 @@ var refusals = []struct{ name, spec, path, says string }{
 	{"single use, later date", with(`"access_mode":"single_use","expires_at":"2027-01-01"`), "expires_at", "24 hours"},
 }
 
-func TestFreezeRefuses(t *testing.T) {
-	cat := vault(t)
-	for _, tt := range refusals {
+func TestFreezeErrors(t *testing.T) {
+	cat := testCatalog(t)
+	for _, tt := range invalidSpecs {
 		t.Run(tt.name, func(t *testing.T) {
 			g, err := Freeze([]byte(tt.spec), cat, issue())
 			var e *pdpp.Error
@@ -279,19 +279,19 @@ func TestFreezeRefuses(t *testing.T) {
 			if e.Code != pdpp.CodeInvalidInput || e.Param != tt.path {
 				t.Errorf("error has code %q at %q, want %q at %q", e.Code, e.Param, pdpp.CodeInvalidInput, tt.path)
 			}
-			if !strings.Contains(e.Message, tt.says) || !strings.HasPrefix(e.Message, tt.path) {
-				t.Errorf("message %q should start with %q and say %q", e.Message, tt.path, tt.says)
+			if !strings.Contains(e.Message, tt.text) || !strings.HasPrefix(e.Message, tt.path) {
+				t.Errorf("message %q should start with %q and contain %q", e.Message, tt.path, tt.text)
 			}
 			if strings.ContainsAny(e.Message, "\n\r\x00") || len(e.Message) > 2000 {
-				t.Errorf("message %.100q… does not fit a line", e.Message)
+				t.Errorf("message %.100q… is too long or has a line break", e.Message)
 			}
 		})
 	}
 }
 
-// Two connectors may be made for one source; its id alone then says too little.
+// Two connectors may have the same source. The source id alone is then ambiguous.
 func TestFreezeSharedSource(t *testing.T) {
-	cat := vault(t)
+	cat := testCatalog(t)
 	other := parseManifest(t, strings.Replace(mailManifest, `"connector_key": "mail"`, `"connector_key": "mail2"`, 1))
 	cat.Manifests = append(cat.Manifests, other)
 	_, err := Freeze([]byte(`{"source":{"id":"https://reg.acme.test/c/mail"},"streams":[{"name":"*"}]}`), cat, issue())
@@ -304,10 +304,10 @@ func TestFreezeSharedSource(t *testing.T) {
 	}
 }
 
-// What is connected or declared later does not join (H-148, M-11).
+// Connections and fields that are added later are not in the grant (H-148, M-11).
 func TestFrozen(t *testing.T) {
 	g := mustFreeze(t, one(`{"name":"*"}`))
-	cat := vault(t)
+	cat := testCatalog(t)
 	cat.Manifests[1] = parseManifest(t, strings.Replace(mailManifest, `"name": {"type": "string"}`,
 		`"name": {"type": "string"}, "phone": {"type": "string"}`, 1))
 	cat.Connections = append(cat.Connections, pdpp.Connection{ID: "cin_zoo", Connector: "mail", Status: "active"})
@@ -316,7 +316,7 @@ func TestFrozen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rows[0].Access.Granted("phone") || !rows[0].Access.Granted("name") {
-		t.Error("a field that was declared later joined the grant, or one was lost")
+		t.Error("the grant has a field that was declared later, or not all of its own")
 	}
 	if diff := cmp.Diff([]string{"mail/contacts: cin_home cin_twin cin_work"}, summary(rows)); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)

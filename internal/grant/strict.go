@@ -14,9 +14,9 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// fault is the first thing wrong with a text: where it is, and what to do.
+// fault is the first error in a JSON text: its place, and what to do.
 type fault struct {
-	at   string // JSON path; "" is the text as a whole
+	at   string // JSON path; "" for the text as a whole
 	what string
 }
 
@@ -27,9 +27,8 @@ func (f *fault) Error() string {
 	return f.at + ": " + f.what
 }
 
-// node is one value of a checked JSON text, and its place. Nothing is optional
-// about a node: null is refused like any other wrong type, because for a
-// constraint "null" could be read as "no constraint" (G-4).
+// node is one value of a valid JSON text, and its place. Null is rejected like any other
+// wrong type, because a null constraint could be taken for no constraint (G-4).
 type node struct {
 	at   string // path of the object or list it is in; "" for the root
 	key  string // in an object
@@ -37,8 +36,8 @@ type node struct {
 	raw  []byte
 }
 
-// path is put together only when something needs it: a grant lists thousands of
-// fields, and is read with every request.
+// path returns the JSON path. It is built on demand, because a grant may list thousands
+// of fields and is parsed for every request.
 func (n node) path() string {
 	switch {
 	case n.item > 0:
@@ -53,19 +52,19 @@ func (n node) fault(format string, args ...any) error {
 	return &fault{at: n.path(), what: fmt.Sprintf(format, args...)}
 }
 
-// read checks a text as a whole: grammar, UTF-8, depth, unique keys.
-func read(text []byte) (node, error) {
+// parse checks a whole text: grammar, UTF-8, depth, unique keys.
+func parse(text []byte) (node, error) {
 	compact, err := rawjson.Compact(nil, text)
 	switch {
 	case errors.Is(err, rawjson.ErrDuplicateKey):
-		return node{}, &fault{at: duplicate(text), what: "the key is given twice; keep one"}
+		return node{}, &fault{at: duplicate(text), what: "duplicate key; keep one"}
 	case err != nil:
-		return node{}, &fault{what: "is no valid JSON: " + strings.TrimPrefix(err.Error(), "rawjson: ")}
+		return node{}, &fault{what: "is not valid JSON: " + strings.TrimPrefix(err.Error(), "rawjson: ")}
 	}
 	return node{raw: compact}, nil
 }
 
-// duplicate finds the path of the first key that is given twice.
+// duplicate returns the path of the first duplicate key.
 func duplicate(text []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -73,8 +72,8 @@ func duplicate(text []byte) string {
 	return at
 }
 
-// findDuplicate reads one value. It stops at a key given twice, or where the
-// text cannot be read any further; Compact has bounded the depth.
+// findDuplicate reads one value. It stops at a duplicate key or at a syntax error.
+// Compact has already checked the depth.
 func findDuplicate(dec *json.Decoder, at string) (string, bool) {
 	tok, err := dec.Token()
 	if err != nil {
@@ -107,7 +106,7 @@ func findDuplicate(dec *json.Decoder, at string) (string, bool) {
 	return at, err != nil
 }
 
-// join writes the path of a member. A key that would be unreadable is quoted.
+// join returns the path of a member. It quotes a key that is not a plain word.
 func join(at, key string) string {
 	plain := key != "" && len(key) <= maxShown && !strings.ContainsFunc(key, func(r rune) bool {
 		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -121,14 +120,14 @@ func join(at, key string) string {
 	return at + "." + key
 }
 
-// maxShown bounds how much of a foreign value a message repeats, and maxNames
-// how many names it suggests.
+// maxShown bounds the length of a value in a message, and maxNames the number of names
+// that it suggests.
 const (
 	maxShown = 128
 	maxNames = 20
 )
 
-// show quotes a foreign value so that it stays within its line.
+// show quotes a value of the input for a message of one line.
 func show[S ~string](s S) string {
 	if len(s) > maxShown {
 		return strconv.Quote(strings.ToValidUTF8(string(s[:maxShown]), "") + "…")
@@ -136,7 +135,7 @@ func show[S ~string](s S) string {
 	return strconv.Quote(string(s))
 }
 
-// list writes names one may choose from.
+// list returns the names as a list for a message.
 func list[S ~string](names []S) string {
 	var b strings.Builder
 	for i, name := range names {
@@ -155,14 +154,14 @@ func list[S ~string](names []S) string {
 	return b.String()
 }
 
-// object is a node whose keys are all known.
+// object is a node with a closed set of keys.
 type object struct {
 	node
 	self    string // path
 	members []node
 }
 
-// object reads a closed object.
+// object reads an object that may have the known keys only.
 func (n node) object(known ...string) (object, error) {
 	if rawjson.KindOf(n.raw) != rawjson.KindObject {
 		return object{}, n.fault("must be an object")
@@ -171,14 +170,14 @@ func (n node) object(known ...string) (object, error) {
 	for key, raw := range rawjson.Members(n.raw) {
 		i := slices.IndexFunc(known, func(k string) bool { return k == string(key) })
 		if i < 0 {
-			return object{}, &fault{at: join(o.self, string(key)), what: "is not known here; known keys are " + list(known)}
+			return object{}, &fault{at: join(o.self, string(key)), what: "unknown key; known keys are " + list(known)}
 		}
 		o.members = append(o.members, node{at: o.self, key: known[i], raw: raw})
 	}
 	return o, nil
 }
 
-// get finds a member.
+// get returns a member.
 func (o object) get(key string) (node, bool) {
 	for _, m := range o.members {
 		if m.key == key {
@@ -188,13 +187,13 @@ func (o object) get(key string) (node, bool) {
 	return node{at: o.self, key: key}, false
 }
 
-// has reports whether the key is given.
+// has reports whether the object has the key.
 func (o object) has(key string) bool {
 	_, ok := o.get(key)
 	return ok
 }
 
-// need finds a member that must be there.
+// need returns a required member.
 func (o object) need(key string) (node, error) {
 	n, ok := o.get(key)
 	if !ok {
@@ -203,7 +202,7 @@ func (o object) need(key string) (node, error) {
 	return n, nil
 }
 
-// needObject reads a closed object that must be there.
+// needObject reads a required object member.
 func (o object) needObject(key string, known ...string) (object, error) {
 	n, err := o.need(key)
 	if err != nil {
@@ -212,7 +211,7 @@ func (o object) needObject(key string, known ...string) (object, error) {
 	return n.object(known...)
 }
 
-// text reads a string of at least one byte.
+// text reads a string that is not empty.
 func (n node) text() (string, error) {
 	s, ok := rawjson.String(n.raw)
 	if !ok {
@@ -224,7 +223,7 @@ func (n node) text() (string, error) {
 	return s, nil
 }
 
-// needText reads a string member that must be there.
+// needText reads a required string member.
 func (o object) needText(key string) (string, error) {
 	n, err := o.need(key)
 	if err != nil {
@@ -233,15 +232,15 @@ func (o object) needText(key string) (string, error) {
 	return n.text()
 }
 
-// mayText reads a string member, "" when it is not given.
-func (o object) mayText(key string) (string, error) {
+// optionalText reads a string member and returns "" when it is missing.
+func (o object) optionalText(key string) (string, error) {
 	if !o.has(key) {
 		return "", nil
 	}
 	return o.needText(key)
 }
 
-// items reads a list of at least one value.
+// items reads a list that is not empty.
 func (n node) items() ([]node, error) {
 	if rawjson.KindOf(n.raw) != rawjson.KindArray {
 		return nil, n.fault("must be a list")
@@ -272,7 +271,7 @@ func texts[S ~string](n node, check func(S) bool) ([]S, error) {
 		}
 		s := S(text)
 		if !check(s) {
-			return nil, item.fault("%s does not have the form of such an id or name", show(s))
+			return nil, item.fault("%s does not have the required form", show(s))
 		}
 		if seen[s] {
 			return nil, item.fault("%s is listed twice", show(s))
@@ -283,9 +282,9 @@ func texts[S ~string](n node, check func(S) bool) ([]S, error) {
 	return out, nil
 }
 
-// time reads an absolute time (C-34) of the years 2 to 9999. Year 1 begins with
-// the zero time, which as a bound means open; a year of more digits, or one
-// before year 1, would not come back from its written form.
+// time reads an absolute time (C-34) of the years 2 to 9999. Year 1 contains the zero
+// time, which means an open bound. Years with more digits, or before year 1, cannot be
+// written and parsed again.
 func (n node) time() (time.Time, error) {
 	s, err := n.text()
 	if err != nil {
@@ -294,13 +293,13 @@ func (n node) time() (time.Time, error) {
 	t, ok := pdpp.ParseTime(s)
 	t = t.UTC()
 	if !ok || t.Year() < 2 || t.Year() > 9999 {
-		return time.Time{}, n.fault("%s is no absolute time; write it like 2026-01-31T00:00:00Z", show(s))
+		return time.Time{}, n.fault("%s is not an absolute time; write it like 2026-01-31T00:00:00Z", show(s))
 	}
 	return t, nil
 }
 
-// mayTime reads a time member, the zero time when it is not given.
-func (o object) mayTime(key string) (time.Time, error) {
+// optionalTime reads a time member and returns the zero time when it is missing.
+func (o object) optionalTime(key string) (time.Time, error) {
 	n, ok := o.get(key)
 	if !ok {
 		return time.Time{}, nil
@@ -308,12 +307,12 @@ func (o object) mayTime(key string) (time.Time, error) {
 	return n.time()
 }
 
-// bounds reads since and until: at least one, and in order (G-2).
+// bounds reads since and until. At least one is required, and since must be earlier (G-2).
 func (o object) bounds() (since, until time.Time, err error) {
-	if since, err = o.mayTime("since"); err != nil {
+	if since, err = o.optionalTime("since"); err != nil {
 		return since, until, err
 	}
-	if until, err = o.mayTime("until"); err != nil {
+	if until, err = o.optionalTime("until"); err != nil {
 		return since, until, err
 	}
 	if since.IsZero() && until.IsZero() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Messages repeat foreign values; they must stay short and on one line.
+// Messages contain values of the input. They must stay short and on one line.
 func TestShow(t *testing.T) {
 	if got, want := show("a\"b\n"), `"a\"b\n"`; got != want {
 		t.Errorf("show = %s, want %s", got, want)
@@ -19,7 +19,7 @@ func TestShow(t *testing.T) {
 
 func TestList(t *testing.T) {
 	if got := list([]string(nil)); got != "none" {
-		t.Errorf("list of nothing = %q", got)
+		t.Errorf("list(nil) = %q", got)
 	}
 	var names []string
 	for i := range maxNames + 3 {
@@ -33,8 +33,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// The path of a key given twice is found wherever it is, also among so many keys
-// that the scanner notices it only at the end of the object.
+// The path of a duplicate key is found at any depth, also in an object with so many keys
+// that the scanner notices it only at the end.
 func TestDuplicatePath(t *testing.T) {
 	var many strings.Builder
 	for i := range 40 {
@@ -47,10 +47,10 @@ func TestDuplicatePath(t *testing.T) {
 		{`{` + many.String() + `"k7":0}`, "k7"},
 	}
 	for _, tt := range tests {
-		_, err := read([]byte(tt.text))
+		_, err := parse([]byte(tt.text))
 		f, ok := err.(*fault)
-		if !ok || f.at != tt.want || !strings.Contains(f.what, "twice") {
-			t.Errorf("read(%.60s) = %v, want a fault at %s", tt.text, err, tt.want)
+		if !ok || f.at != tt.want || !strings.Contains(f.what, "duplicate key") {
+			t.Errorf("parse(%.60s) = %v, want a fault at %s", tt.text, err, tt.want)
 		}
 	}
 }

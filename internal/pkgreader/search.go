@@ -112,9 +112,9 @@ func (p *Package) begin(ctx context.Context, mode string, q rsclient.Query, want
 
 // notGranted is the error of a read of streams that no member grants.
 func (p *Package) notGranted(ctx context.Context, param string, streams ...string) error {
-	message := "None of these streams is granted by a source of this package. The schema lists what is."
+	message := "None of these streams is granted by a source of this package. The schema lists the granted streams."
 	if len(streams) == 1 {
-		message = "Stream " + strconv.Quote(streams[0]) + " is not granted by any source of this package. The schema lists what is."
+		message = "Stream " + strconv.Quote(streams[0]) + " is not granted by any source of this package. The schema lists the granted streams."
 	}
 	e := p.withUnavailable(p.refuse(ctx, refusal{code: pdpp.CodeStreamNotAllowed, param: param, message: message}))
 	return with(e, "next_step", quoted("Ask the owner to approve this stream, or read one that is granted."))
