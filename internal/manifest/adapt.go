@@ -10,10 +10,11 @@ import (
 	"pdpp"
 )
 
-// Adapt parses a manifest of this form or of the public implementation's. That one is
-// brought into this form: names are mapped, and what the rules do not allow is left out
-// where the rest means the same without it (M-13). changes says what was done, one line
-// each; nil for a manifest of this form. What cannot be mapped is an error, as in Parse.
+// Adapt parses a manifest in this format or in that of the public implementation. It
+// converts the latter: it maps names, and it removes parts that the rules do not allow
+// where the rest keeps its meaning (M-13). changes describes each conversion in one line
+// and is nil for a manifest in this format. A manifest that cannot be converted is an
+// error, as in Parse.
 func Adapt(raw []byte) (m *pdpp.Manifest, changes []string, err error) {
 	compact, err := wellFormed(raw)
 	if err != nil {
@@ -29,7 +30,7 @@ func Adapt(raw []byte) (m *pdpp.Manifest, changes []string, err error) {
 	doc := json.RawMessage(top.encode())
 	for range maxChanges {
 		p := &parser{}
-		p.manifest(value{raw: doc}) // for what it finds wrong
+		p.manifest(value{raw: doc}) // for its problems only
 		if p.total == 0 {
 			m, err = Parse(doc)
 			return m, a.changes, err
@@ -39,23 +40,23 @@ func Adapt(raw []byte) (m *pdpp.Manifest, changes []string, err error) {
 		if unit == nil {
 			return nil, a.changes, p.err()
 		}
-		a.leaveOut(doc, unit, why)
+		a.noteRemoved(doc, unit, why)
 		doc = without(doc, steps(unit))
 	}
-	return nil, a.changes, pdpp.Errorf(pdpp.CodeInvalidInput, "manifest: too much of it would have to be left out")
+	return nil, a.changes, pdpp.Errorf(pdpp.CodeInvalidInput, "manifest: too many parts of it are not valid here")
 }
 
-// maxChanges bounds what is left out of one manifest.
+// maxChanges bounds the number of parts that are removed from one manifest.
 const maxChanges = 1000
 
-// adapter brings a manifest into this form.
+// adapter converts a manifest and records the changes.
 type adapter struct{ changes []string }
 
 func (a *adapter) note(format string, args ...any) {
 	a.changes = append(a.changes, fmt.Sprintf(format, args...))
 }
 
-// rename maps the names of the public implementation to ours.
+// rename maps the names of the public implementation to those of this format.
 func (a *adapter) rename(top *object) {
 	id := top.members["connector_id"]
 	top.set("source", json.RawMessage(`{"kind":"connector","id":`+string(id)+`}`))
@@ -86,7 +87,7 @@ func (a *adapter) rename(top *object) {
 	}
 }
 
-// topNames and streamNames are what this form, and the mapping, read.
+// topNames and streamNames are the keys that this format and the conversion use.
 var (
 	topNames = []string{
 		"protocol_version", "connector_id", "connector_key", "version", "declaration_version", "display_name", "display", "source", "streams",
@@ -100,7 +101,7 @@ func unused(o object, known []string) []string {
 	return slices.DeleteFunc(slices.Clone(o.names), func(name string) bool { return slices.Contains(known, name) })
 }
 
-// renameStream maps what a stream says in other words. Semantics is information (M-12).
+// renameStream maps the keys of a stream. semantics is informative only (M-12).
 func (a *adapter) renameStream(s *object) {
 	at := "stream " + quote(s.get("name").text())
 	switch was := s.get("semantics").text(); was {
@@ -122,9 +123,8 @@ func (a *adapter) renameStream(s *object) {
 	}
 }
 
-// leaveOut notes a part that is left out: of which stream, where, what it was called,
-// and why.
-func (a *adapter) leaveOut(doc json.RawMessage, unit *path, why string) {
+// noteRemoved records a removed part: its stream, its place, its name, and the reason.
+func (a *adapter) noteRemoved(doc json.RawMessage, unit *path, why string) {
 	v := value{raw: doc}
 	var stream, name string
 	var inner *path // the path inside the stream
@@ -147,10 +147,10 @@ func (a *adapter) leaveOut(doc json.RawMessage, unit *path, why string) {
 	if name != "" {
 		name = " " + quote(name)
 	}
-	a.note("stream %s: left out %s%s: %s", quote(stream), inner, name, why)
+	a.note("stream %s: removed %s%s: %s", quote(stream), inner, name, why)
 }
 
-// steps are the steps of a path from the root.
+// steps returns the steps of a path from the root.
 func steps(at *path) []*path {
 	var all []*path
 	for s := at; s != nil; s = s.parent {
@@ -160,8 +160,8 @@ func steps(at *path) []*path {
 	return all
 }
 
-// removable is the smallest part around a problem that a stream can do without; nil
-// when there is none. A list that would stay behind empty is the next problem.
+// removable returns the smallest part around a problem that a stream does not need, or
+// nil. A list that becomes empty is the next problem.
 func removable(at *path) *path {
 	all := steps(at)
 	if len(all) < 3 || all[0].name != "streams" {
@@ -187,8 +187,8 @@ func removable(at *path) *path {
 	return nil
 }
 
-// wholeUnless is the item at a step, or, inside one of the named members, the problem's
-// own place: an entry of a list, a limit.
+// wholeUnless returns the item at a step. For a problem inside one of the named members
+// it returns the place of the problem, such as an entry of a list or a limit.
 func wholeUnless(all []*path, item int, names ...string) *path {
 	last := all[len(all)-1]
 	if len(all) <= item+1 || !slices.Contains(names, all[item+1].name) || all[item+1] == last && last.name == "fields" {
@@ -197,7 +197,7 @@ func wholeUnless(all []*path, item int, names ...string) *path {
 	return last
 }
 
-// without is a value without the part that a path leads to.
+// without returns a value without the part at a path.
 func without(raw json.RawMessage, path []*path) json.RawMessage {
 	here := path[0]
 	if here.isItem {

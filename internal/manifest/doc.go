@@ -1,15 +1,14 @@
-// Package manifest reads connector manifests (rs-contract §11.1): it turns the
-// JSON that an operator registers into the root package's Manifest, or says,
-// with the JSON path and the rule, everything that is wrong with it.
+// Package manifest parses connector manifests (rs-contract §11.1). It returns a
+// pdpp.Manifest for the JSON that an operator registers, or reports every problem with
+// its JSON path and rule.
 //
-// The package is pure: no I/O, no clock. It refuses rather than repairs;
-// Adapt alone changes a manifest, of the public implementation, and says what. What it
-// accepts holds for every reader without further checks: every field named in a
-// stream exists and has the type its use needs (M-2 … M-6), every relation leads
-// to a scalar field of a declared stream (M-8), and the full schema row of every
-// stream fits its budget (M-10).
+// The package is pure: no I/O, no clock. Parse rejects an invalid manifest and repairs
+// nothing. Adapt converts manifests of the public implementation and reports each
+// change. Users of a parsed manifest need no further checks: every field that a stream
+// names exists and has a suitable type (M-2 … M-6), every relation refers to a scalar
+// field of a declared stream (M-8), and the full schema row of every stream fits its
+// budget (M-10).
 //
-// Declared order is kept. Keys are compared exactly; keys the rules do not
-// mention are ignored, but a key given twice is refused wherever it stands,
-// since readers would disagree about which one counts.
+// Declared order is preserved. Keys are compared exactly. Unknown keys are ignored, but
+// a duplicate key is an error everywhere, because readers differ in which one they use.
 package manifest

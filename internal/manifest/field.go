@@ -7,12 +7,12 @@ import (
 	"pdpp"
 )
 
-// field reads one property. It always gives a field, so that a place that names
-// it is not told that it is undeclared.
+// field reads one property. It also returns a field for an invalid property, so that
+// places that name it are not reported as well.
 func (sp *streamParser) field(name string, v value) *pdpp.Field {
 	f := &pdpp.Field{Name: name, Schema: v.raw}
 	if v.isBool() {
-		return f // true and false are schemas that state no type
+		return f // the schemas true and false have no type
 	}
 	if !v.isObject() {
 		sp.add(v.at, "M-2", "must be a JSON Schema: an object, true or false")
@@ -41,8 +41,8 @@ func (sp *streamParser) field(name string, v value) *pdpp.Field {
 
 var jsonTypes = []string{"string", "integer", "number", "boolean", "object", "array", "null"}
 
-// typesOf reads the type keyword: a string, or a list in its order. The problem
-// is "" when it is well formed or missing.
+// typesOf reads the type keyword: a string, or a list, whose order it keeps. The problem
+// is "" when the keyword is valid or missing.
 func typesOf(o object) (types []string, problem string) {
 	v := o.get("type")
 	if v.absent() {
@@ -68,8 +68,8 @@ func typesOf(o object) (types []string, problem string) {
 	return types, ""
 }
 
-// kindOf gives the comparison kind: a field has one only when exactly one scalar
-// type is left beside null (REC-19).
+// kindOf returns the comparison kind. A field has one only when it has exactly one
+// scalar type besides null (REC-19).
 func kindOf(types []string, format string) pdpp.Kind {
 	switch {
 	case isOnly(types, "string") && format == "date":
@@ -88,7 +88,7 @@ func kindOf(types []string, format string) pdpp.Kind {
 	return pdpp.KindNone
 }
 
-// isOnly reports that t is the one type beside null.
+// isOnly reports whether t is the only type besides null.
 func isOnly(types []string, t string) bool {
 	found := false
 	for _, have := range types {
@@ -103,9 +103,8 @@ func isOnly(types []string, t string) bool {
 	return found
 }
 
-// nullable reads a schema as one typed schema where it is one in effect: an
-// anyOf or oneOf of null and one typed alternative is that type or null. Any
-// other schema is given as it is.
+// nullable replaces an anyOf or oneOf of null and one typed alternative by a schema with
+// that type or null. It returns any other schema unchanged.
 func (s *schema) nullable(v value) object {
 	o, _ := v.object()
 	if !o.get("type").absent() {
@@ -119,8 +118,8 @@ func (s *schema) nullable(v value) object {
 	return o
 }
 
-// alternative gives the typed one of two alternatives, the other being null,
-// with null added to its types in the order of the alternatives.
+// alternative returns the typed one of two alternatives of which the other is null. It
+// adds null to its types, in the order of the alternatives.
 func (s *schema) alternative(items []value) (object, bool) {
 	if len(items) != 2 {
 		return object{}, false
@@ -154,8 +153,8 @@ func (s *schema) alternative(items []value) (object, bool) {
 	return typed.overlay(with), true
 }
 
-// blobShape tells whether a property refers to blobs (M-9). Only its schema
-// counts, never its name (D12).
+// blobShape returns how a property refers to blobs (M-9). Its schema decides, never its
+// name (D12).
 func (s *schema) blobShape(o object, types []string) pdpp.BlobShape {
 	switch {
 	case isOnly(types, "object") && s.isBlobRef(o):
@@ -173,7 +172,7 @@ func (s *schema) blobShape(o object, types []string) pdpp.BlobShape {
 	return pdpp.BlobNone
 }
 
-// isBlobRef reports an object schema with a required string blob_id.
+// isBlobRef reports whether an object schema requires a string blob_id.
 func (s *schema) isBlobRef(o object) bool {
 	required := slices.ContainsFunc(o.get("required").items(), func(v value) bool { return v.text() == "blob_id" })
 	props, _ := o.get("properties").object()

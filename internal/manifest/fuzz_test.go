@@ -14,8 +14,8 @@ import (
 	"pdpp"
 )
 
-// FuzzParse checks that nothing makes the parser panic, that every refusal is of
-// the one kind, and that what is accepted reads the same from its own Raw.
+// FuzzParse checks that no input makes the parser panic, that every error has the same
+// code, and that parsing Raw again returns an equal manifest.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"ledgerly.json", "postbox.json"} {
 		f.Add(readExample(f, name))
@@ -26,8 +26,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { checkParse(t, raw) })
 }
 
-// TestMutatedExamples goes where random bytes seldom get: valid JSON in which
-// some values stand in the wrong place.
+// TestMutatedExamples parses valid JSON with some values in the wrong place, which
+// random bytes rarely produce.
 func TestMutatedExamples(t *testing.T) {
 	var docs []any
 	for _, name := range []string{"ledgerly.json", "postbox.json"} {
@@ -58,7 +58,7 @@ func TestMutatedExamples(t *testing.T) {
 	})
 }
 
-// mutate gives a copy of v in which one value, found by a random descent, is
+// mutate returns a copy of v in which one value, found by a random descent, is
 // replaced by spare.
 func mutate(t *rapid.T, v, spare any) any {
 	switch v := v.(type) {
@@ -82,21 +82,21 @@ func mutate(t *rapid.T, v, spare any) any {
 	return spare
 }
 
-// failer is what the tests of testing and of rapid have in common.
+// failer is implemented by testing.T and rapid.T.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 	Fatal(args ...any)
 }
 
-// checkParse states what holds for any input.
+// checkParse checks the properties that hold for any input.
 func checkParse(t failer, raw []byte) {
 	t.Helper()
 	m, err := Parse(raw)
 	if err != nil {
 		var e *pdpp.Error
 		if !errors.As(err, &e) || e.Code != pdpp.CodeInvalidInput || e.Message == "" || m != nil {
-			t.Fatalf("refused with %#v", err)
+			t.Fatalf("error = %#v", err)
 		}
 		if n := strings.Count(e.Message, "\n"); n > maxProblems {
 			t.Fatalf("%d lines", n+1)
@@ -105,15 +105,15 @@ func checkParse(t failer, raw []byte) {
 	}
 	again, err := Parse(m.Raw)
 	if err != nil {
-		t.Fatalf("its own Raw is refused: %v", err)
+		t.Fatalf("Parse of Raw: %v", err)
 	}
 	if !reflect.DeepEqual(m, again) {
-		t.Fatalf("reads differently from its own Raw:\n%s", m.Raw)
+		t.Fatalf("Parse of Raw returns another manifest:\n%s", m.Raw)
 	}
 	checkAccepted(t, m)
 }
 
-// checkAccepted states what readers rely on without checking.
+// checkAccepted checks the properties that users of a manifest rely on.
 func checkAccepted(t failer, m *pdpp.Manifest) {
 	t.Helper()
 	if !m.ConnectorKey.Valid() || m.SourceKind != "connector" || m.SourceID == "" || m.Version == "" {

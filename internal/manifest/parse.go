@@ -10,14 +10,14 @@ import (
 	"pdpp"
 )
 
-// maxStreams bounds the streams of one manifest (M-10).
+// maxStreams is the largest number of streams of a manifest (M-10).
 const maxStreams = 200
 
-// Parse reads and validates a connector manifest. The result is sealed and
-// shares no memory with raw; parsing its Raw again gives an equal value.
+// Parse parses and validates a connector manifest. The result is sealed and shares no
+// memory with raw. Parsing its Raw again returns an equal value.
 //
 // Every error is a *pdpp.Error with CodeInvalidInput. Its Message has one line
-// per problem, the first 20 of them, each with the JSON path and the rule.
+// for each of the first 20 problems, with the JSON path and the rule.
 func Parse(raw []byte) (*pdpp.Manifest, error) {
 	compact, err := wellFormed(raw)
 	if err != nil {
@@ -34,7 +34,7 @@ func Parse(raw []byte) (*pdpp.Manifest, error) {
 	return m, nil
 }
 
-// manifest reads a declaration, alone or inside its wrapper (M-1).
+// manifest reads a declaration, with or without its wrapper (M-1).
 func (p *parser) manifest(v value) *pdpp.Manifest {
 	m := &pdpp.Manifest{}
 	outer, ok := p.object(v, "M-1")
@@ -51,7 +51,7 @@ func (p *parser) manifest(v value) *pdpp.Manifest {
 	p.identity(m, decl)
 	m.ConnectorKey = p.connectorKey(m.SourceID, keys)
 	p.streams(m, decl.get("streams"))
-	// The relations are checked last: they may lead to a stream further down.
+	// Relations are checked last, because they may refer to a later stream.
 	m.Seal()
 	p.checkRelations(m)
 	return m
@@ -70,10 +70,10 @@ func (p *parser) identity(m *pdpp.Manifest, decl object) {
 	m.SourceID = p.token(source.get("id"))
 }
 
-// maxToken bounds the version and the source id, which every grant repeats (G-1).
+// maxToken bounds the version and the source id, which every grant contains (G-1).
 const maxToken = 2048
 
-// token reads a required string that other documents compare by bytes.
+// token reads a required string that other documents compare byte by byte.
 func (p *parser) token(v value) string {
 	s := p.requiredText(v, "M-1")
 	if len(s) > maxToken {
@@ -87,8 +87,8 @@ func (p *parser) token(v value) string {
 	return s
 }
 
-// connectorKey finds the key: stated by the declaration or its wrapper, else the
-// last path segment of the source id (M-1, C-22).
+// connectorKey returns the key of the declaration or its wrapper, else the last path
+// segment of the source id (M-1, C-22).
 func (p *parser) connectorKey(sourceID string, stated []value) pdpp.ConnectorKey {
 	var key pdpp.ConnectorKey
 	for _, v := range stated {
@@ -115,7 +115,7 @@ func (p *parser) connectorKey(sourceID string, stated []value) pdpp.ConnectorKey
 	return key
 }
 
-// statedKey reads one connector_key; "" after noting a problem.
+// statedKey reads one connector_key. It returns "" for an invalid key.
 func (p *parser) statedKey(v value) pdpp.ConnectorKey {
 	key := pdpp.ConnectorKey(p.requiredText(v, "M-1"))
 	if key != "" && !key.Valid() {
@@ -125,8 +125,8 @@ func (p *parser) statedKey(v value) pdpp.ConnectorKey {
 	return key
 }
 
-// lastSegment gives the last path segment of a URI; a slash at the end does not
-// count. Escapes stay as they are, so they never make a valid key.
+// lastSegment returns the last path segment of a URI and ignores a slash at the end. It
+// does not decode escapes, so that they never yield a valid key.
 func lastSegment(id string) string {
 	u, err := url.Parse(id)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"pdpp"
 )
 
-// unsealed ignores the look-up tables that Seal builds.
+// unsealed ignores the lookup tables that Seal builds.
 var unsealed = cmpopts.IgnoreUnexported(pdpp.Manifest{}, pdpp.Stream{})
 
 func readExample(t testing.TB, name string) []byte {
@@ -35,7 +35,7 @@ func mustParse(t testing.TB, raw []byte) *pdpp.Manifest {
 	return m
 }
 
-// TestExample reads the example of M-1, completed by the stream it relates to.
+// TestExample parses the example of M-1 with the related stream added.
 func TestExample(t *testing.T) {
 	raw := readExample(t, "ledgerly.json")
 	m := mustParse(t, raw)
@@ -46,7 +46,7 @@ func TestExample(t *testing.T) {
 	}
 	want.Seal() // also marks the foreign keys
 	if !m.Stream("receipts").Field("entry_id").ForeignKey || m.Stream("entries").Field("memo").ForeignKey {
-		t.Error("entry_id is a foreign key, memo is none")
+		t.Error("entry_id must be a foreign key, memo must not")
 	}
 	ignore := cmp.Options{unsealed, cmpopts.IgnoreFields(pdpp.Manifest{}, "Raw", "Digest"), cmpopts.IgnoreFields(pdpp.Stream{}, "Schema")}
 	if diff := cmp.Diff(want, m, ignore); diff != "" {
@@ -183,7 +183,7 @@ func TestConnectorKey(t *testing.T) {
 	}
 }
 
-// TestDeclaredOrder uses names whose declared order is not the order of a map.
+// TestDeclaredOrder uses names whose declared order is not sorted.
 func TestDeclaredOrder(t *testing.T) {
 	s := mustParse(t, readExample(t, "postbox.json")).Stream("messages")
 	var fields, views, rels, ranges []string
@@ -278,7 +278,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestNotBlobs keeps objects that only look like blob references apart (M-9, D12).
+// TestNotBlobs tests schemas that are similar to blob references (M-9, D12).
 func TestNotBlobs(t *testing.T) {
 	for _, schema := range []string{
 		`{"type":"object","properties":{"blob_id":{"type":"string"}}}`,

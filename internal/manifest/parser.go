@@ -9,9 +9,8 @@ import (
 	"pdpp"
 )
 
-// parser reads typed values and notes what is wrong with them. Its readers
-// return the zero value after noting a problem, so that reading goes on and one
-// run reports as much as it can.
+// parser reads typed values and records their problems. Its methods return the zero
+// value for an invalid value, so that one run reports as many problems as possible.
 type parser struct {
 	problems
 	relations []pendingRelation
@@ -54,7 +53,7 @@ func (p *parser) text(v value, rule string) string {
 	return v.text()
 }
 
-// requiredText reads a string that must be there and not be empty.
+// requiredText reads a required string that must not be empty.
 func (p *parser) requiredText(v value, rule string) string {
 	if v.absent() || v.isString() && v.text() == "" {
 		p.add(v.at, rule, "is required")
@@ -102,8 +101,8 @@ type name struct {
 	text string
 }
 
-// names reads a list of distinct strings that must not be empty. A missing list
-// gives nil.
+// names reads a list of distinct strings that must not be empty. It returns nil for a
+// missing list.
 func (p *parser) names(v value, rule string) []name {
 	if v.absent() {
 		return nil
@@ -147,7 +146,7 @@ func (p *parser) checkStreamName(at *path, s string) {
 	}
 }
 
-// maxName is the greatest length of a property, view or relation name (M-3).
+// maxName is the largest length of a property, view or relation name (M-3).
 const maxName = 128
 
 // checkName enforces M-3 for a property, view or relation.
@@ -158,7 +157,7 @@ func (p *parser) checkName(at *path, what, s string) {
 	}
 }
 
-// fieldRule says which fields may be named in one place.
+// fieldRule defines which fields a part of the manifest may name.
 type fieldRule struct {
 	id   string
 	want string

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// path is a place in the manifest. It is a linked list, so that walking a large
-// document costs nothing for the places that have no problem. nil is the root.
+// path is a place in the manifest; nil is the root. It is a linked list, so that places
+// without a problem cost little in a large document.
 type path struct {
 	parent *path
 	name   string
@@ -18,21 +18,19 @@ func (p *path) key(name string) *path { return &path{parent: p, name: name} }
 
 func (p *path) item(i int) *path { return &path{parent: p, index: i, isItem: true} }
 
-// maxPath bounds what a path may take of a message.
+// maxPath bounds the length of a path in a message.
 const maxPath = 400
 
-// String writes the path as streams[2].query.sum; the root is "manifest".
+// String returns the path in the form streams[2].query.sum, or "manifest" for the root.
 func (p *path) String() string {
 	if p == nil {
 		return "manifest"
 	}
-	var steps []*path
-	for s := p; s != nil; s = s.parent {
-		steps = append(steps, s)
-	}
 	var b strings.Builder
-	for i := len(steps) - 1; i >= 0 && b.Len() < maxPath; i-- {
-		steps[i].write(&b)
+	for _, s := range steps(p) {
+		if s.write(&b); b.Len() >= maxPath {
+			break
+		}
 	}
 	return clip(b.String(), maxPath)
 }
@@ -50,7 +48,7 @@ func (p *path) write(b *strings.Builder) {
 	}
 }
 
-// isPlainKey reports whether a key can stand in a path without quotes.
+// isPlainKey reports whether a key needs no quotes in a path.
 func isPlainKey(s string) bool {
 	for _, r := range s {
 		switch {
@@ -65,10 +63,10 @@ func isPlainKey(s string) bool {
 // maxQuoted bounds one quoted value in a message.
 const maxQuoted = 128
 
-// quote writes a value of the manifest so that it cannot break out of its line.
+// quote returns a value of the manifest in quotes, so that it stays on its line.
 func quote(s string) string { return strconv.Quote(clip(s, maxQuoted)) }
 
-// clip cuts s to at most n bytes on a character boundary.
+// clip truncates s to at most n bytes at a character boundary.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

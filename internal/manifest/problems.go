@@ -7,19 +7,19 @@ import (
 	"pdpp"
 )
 
-// maxProblems is how many problems one error spells out.
+// maxProblems is the number of problems that an error describes.
 const maxProblems = 20
 
-// problems collects what is wrong, in the order it was found.
+// problems collects problems in the order in which they are found.
 type problems struct {
 	lines []string
 	total int
-	place *path  // of the first
-	why   string // and what is wrong there
+	place *path  // of the first problem
+	why   string // description of the first problem
 }
 
-// add records one problem: where, which rule, and what to change. The rule is ""
-// for the form of the input itself, which no numbered rule covers.
+// add records one problem: its place, its rule, and what to change. The rule is "" for
+// problems of the JSON text itself, which no numbered rule covers.
 func (p *problems) add(at *path, rule, format string, args ...any) {
 	p.total++
 	if p.total == 1 {
@@ -35,10 +35,10 @@ func (p *problems) add(at *path, rule, format string, args ...any) {
 	p.lines = append(p.lines, line)
 }
 
-// first is the first problem: where and what.
+// first returns the place and description of the first problem.
 func (p *problems) first() (at *path, why string) { return p.place, p.why }
 
-// err is nil when nothing was found.
+// err returns an error that describes the problems, or nil when there are none.
 func (p *problems) err() error {
 	if p.total == 0 {
 		return nil

@@ -48,7 +48,7 @@ func (sp *streamParser) rangeFilters(v value) {
 	}
 }
 
-// aggregations reads the closed object of M-5.
+// aggregations reads the object of M-5, which may have the listed keys only.
 func (sp *streamParser) aggregations(o object) {
 	a := &sp.out.Aggregations
 	lists := map[string]struct {

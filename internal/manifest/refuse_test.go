@@ -10,23 +10,23 @@ import (
 	"pdpp"
 )
 
-// edit gives the ledgerly example with one passage replaced.
+// edit returns the ledgerly example with one passage replaced.
 func edit(t testing.TB, old, new string) []byte {
 	t.Helper()
 	raw := readExample(t, "ledgerly.json")
 	if n := bytes.Count(raw, []byte(old)); n != 1 {
-		t.Fatalf("the example has %q %d times", old, n)
+		t.Fatalf("the example contains %q %d times, want once", old, n)
 	}
 	return bytes.Replace(raw, []byte(old), []byte(new), 1)
 }
 
-// refusal gives the message of a refused manifest.
+// refusal returns the error message for an invalid manifest.
 func refusal(t *testing.T, raw []byte) string {
 	t.Helper()
 	m, err := Parse(raw)
 	var e *pdpp.Error
 	if !errors.As(err, &e) || m != nil {
-		t.Fatalf("accepted, or not a pdpp.Error: %v", err)
+		t.Fatalf("Parse = %v, want a *pdpp.Error", err)
 	}
 	if e.Code != pdpp.CodeInvalidInput {
 		t.Errorf("code = %s", e.Code)
@@ -34,8 +34,8 @@ func refusal(t *testing.T, raw []byte) string {
 	return e.Message
 }
 
-// TestRefused has one row per refusal: one passage of the example is replaced,
-// and the whole message is expected.
+// TestRefused replaces one passage of the example in each row and expects the whole
+// message.
 func TestRefused(t *testing.T) {
 	const (
 		memo  = `"memo": {"type": ["string", "null"], "x_pdpp_role": "primary-title"}`
@@ -105,21 +105,21 @@ func TestRefused(t *testing.T) {
 			tags, `"tags": {"items": {"$ref": "https://x.example.test/s"}}`,
 			`streams[1].schema.properties.tags.items.$ref: "https://x.example.test/s" is not local; a $ref must start with # (M-2)`,
 		},
-		{tags, `"tags": {"items": {"$ref": "#/$defs/none"}}`, `streams[1].schema.properties.tags.items.$ref: "#/$defs/none" leads nowhere in this schema (M-2)`},
+		{tags, `"tags": {"items": {"$ref": "#/$defs/none"}}`, `streams[1].schema.properties.tags.items.$ref: "#/$defs/none" does not exist in this schema (M-2)`},
 		{
 			tags, `"tags": {"$ref": "#/properties/id"}`,
-			`streams[1].schema.properties.tags: $ref "#/properties/id" is not followed; only #/$defs/… and #/definitions/… are (M-2)`,
+			`streams[1].schema.properties.tags: $ref "#/properties/id" is not supported; only #/$defs/… and #/definitions/… are (M-2)`,
 		},
 		{tags, `"tags": {"items": {"$ref": 7}}`, `streams[1].schema.properties.tags.items.$ref: must be a string (M-2)`},
-		{tags, `"tags": {"allOf": [{"$ref": "#/%zz"}]}`, `streams[1].schema.properties.tags.allOf[0].$ref: "#/%zz" leads nowhere in this schema (M-2)`},
+		{tags, `"tags": {"allOf": [{"$ref": "#/%zz"}]}`, `streams[1].schema.properties.tags.allOf[0].$ref: "#/%zz" does not exist in this schema (M-2)`},
 		{
 			tags, `"tags": {"allOf": [true], "items": {"$ref": "#/properties/tags/allOf/1"}}`,
-			`streams[1].schema.properties.tags.items.$ref: "#/properties/tags/allOf/1" leads nowhere in this schema (M-2)`,
+			`streams[1].schema.properties.tags.items.$ref: "#/properties/tags/allOf/1" does not exist in this schema (M-2)`,
 		},
-		{tags + `}`, `"tags": {"$ref": "#/$defs/n"}}, "$defs": {"n": 4}`, `streams[1].schema.properties.tags: $ref "#/$defs/n" does not lead to a schema (M-2)`},
+		{tags + `}`, `"tags": {"$ref": "#/$defs/n"}}, "$defs": {"n": 4}`, `streams[1].schema.properties.tags: $ref "#/$defs/n" does not refer to a schema (M-2)`},
 		{
 			tags + `}`, `"tags": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}`,
-			`streams[1].schema.properties.tags: $ref leads in a circle, or through more than 32 references (M-2)`,
+			`streams[1].schema.properties.tags: $ref is circular, or a chain of more than 32 references (M-2)`,
 		},
 
 		{
@@ -186,11 +186,11 @@ func TestRefused(t *testing.T) {
 		{`"x_pdpp_type": "money"`, `"x_pdpp_type": 1`, `streams[0].schema.properties.amount_minor.x_pdpp_type: must be a string (M-7)`},
 
 		{rel, strings.Replace(rel, `"has_many"`, `"many"`, 1), `streams[0].relationships[0].cardinality: "many" is not one of has_many, has_one (M-8)` +
-			"\n" + `streams[0].query.expand[0].default_limit: a has_one relationship declares no limits (M-8)` +
-			"\n" + `streams[0].query.expand[0].max_limit: a has_one relationship declares no limits (M-8)`},
+			"\n" + `streams[0].query.expand[0].default_limit: a has_one relationship cannot have limits (M-8)` +
+			"\n" + `streams[0].query.expand[0].max_limit: a has_one relationship cannot have limits (M-8)`},
 		{rel, rel + `,` + rel, `streams[0].relationships[1].name: there is already a relationship "receipts" (M-2)`},
 		{rel2, `"entry"`, `streams[1].relationships[0]: must be an object (M-8)`},
-		{rel2, strings.Replace(rel2, `"name": "entry"`, `"name": "en.try"`, 1), `streams[1].relationships[0].name: "en.try" is not a relationship name: it has a dot (M-3)`},
+		{rel2, strings.Replace(rel2, `"name": "entry"`, `"name": "en.try"`, 1), `streams[1].relationships[0].name: "en.try" is not a relationship name: it contains a dot (M-3)`},
 		{rel2, strings.Replace(rel2, `"stream": "entries", `, ``, 1), `streams[1].relationships[0].stream: is required (M-8)`},
 		{rel2, strings.Replace(rel2, `"entries"`, `"lines"`, 1), `streams[1].relationships[0].stream: there is no stream "lines" in this manifest (M-8)`},
 		{
@@ -211,11 +211,11 @@ func TestRefused(t *testing.T) {
 		{exp, `[{"name": "receipts", "default_limit": 1.5}]`, `streams[0].query.expand[0].default_limit: must be a whole number of at least 1 (M-8)`},
 		{
 			`"cardinality": "has_one"}]`, `"cardinality": "has_one"}], "query": {"expand": [{"name": "entry", "max_limit": 1}]}`,
-			`streams[1].query.expand[0].max_limit: a has_one relationship declares no limits (M-8)`,
+			`streams[1].query.expand[0].max_limit: a has_one relationship cannot have limits (M-8)`,
 		},
 
-		{memo, `"id": {"type": "string"}`, `streams[0].schema.properties.id: the key "id" is given twice`},
-		{`"protocol_version": "0.1.0"`, `"x": [{"a": 1, "\u0061": 2}]`, `x[0].a: the key "a" is given twice`},
+		{memo, `"id": {"type": "string"}`, `streams[0].schema.properties.id: duplicate key "id"`},
+		{`"protocol_version": "0.1.0"`, `"x": [{"a": 1, "\u0061": 2}]`, `x[0].a: duplicate key "a"`},
 		{`"protocol_version": "0.1.0",`, "\n \"x\" 1,", `manifest: is not valid JSON at line 2, column 6: invalid character '1' after object key`},
 	} {
 		t.Run(strings.SplitN(c.want, "\n", 2)[0], func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestRefusedInWrapper(t *testing.T) {
 	}
 }
 
-// TestForm covers the bounds on the input itself.
+// TestForm tests the limits of the JSON text.
 func TestForm(t *testing.T) {
 	nested := func(depth int) []byte {
 		lists := depth - 1 // the manifest itself is the first level
@@ -273,7 +273,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestManyProblems checks that one run reports several, and not without end.
+// TestManyProblems checks that one run reports several problems, up to a limit.
 func TestManyProblems(t *testing.T) {
 	var views []string
 	for i := range 33 {
@@ -282,7 +282,7 @@ func TestManyProblems(t *testing.T) {
 	raw := edit(t, `{"id": "brief", "label": "Brief", "fields": ["id", "memo"]}`, strings.Join(views, ","))
 	lines := strings.Split(refusal(t, raw), "\n")
 	if len(lines) != maxProblems+1 || lines[maxProblems] != "and 13 more" {
-		t.Fatalf("%d lines, the last is %q", len(lines), lines[len(lines)-1])
+		t.Fatalf("%d lines, last line %q", len(lines), lines[len(lines)-1])
 	}
 	for i, line := range lines[:maxProblems] {
 		if want := fmt.Sprintf("streams[0].views[%d].fields[0]: ", i); !strings.HasPrefix(line, want) {
@@ -291,7 +291,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestMessageLines checks that no value of the manifest can add a line.
+// TestMessageLines checks that no value of the manifest adds a line to a message.
 func TestMessageLines(t *testing.T) {
 	got := refusal(t, edit(t, `"cursor_field": "posted_at"`, `"cursor_field": "x\nmanifest: fine"`))
 	if strings.Contains(got, "\n") {

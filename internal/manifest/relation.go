@@ -12,14 +12,14 @@ const (
 	maxExpand     = 100 // M-8
 )
 
-// pendingRelation is a relation whose other end may not have been read yet.
+// pendingRelation is a relation whose related stream may not have been read yet.
 type pendingRelation struct {
 	at     *path
 	stream string
 	key    string
 }
 
-// relationships reads the declared relations; query.expand opens some of them.
+// relationships reads the declared relations. query.expand makes some of them expandable.
 func (sp *streamParser) relationships() {
 	seen := map[string]bool{}
 	for _, item := range sp.optionalList(sp.decl.get("relationships"), "M-8") {
@@ -33,8 +33,8 @@ func (sp *streamParser) relationships() {
 			ForeignKey: sp.requiredText(o.get("foreign_key"), "M-8"),
 			HasMany:    sp.oneOf(o.get("cardinality"), "M-8", "has_many", "has_one") == "has_many",
 		}
-		if strings.Contains(rel.Name, ".") { // in a request a dot would mean a relation of a relation (REC-25)
-			sp.add(o.get("name").at, "M-3", "%s is not a relationship name: it has a dot", quote(rel.Name))
+		if strings.Contains(rel.Name, ".") { // in a request a dot means a relation of a relation (REC-25)
+			sp.add(o.get("name").at, "M-3", "%s is not a relationship name: it contains a dot", quote(rel.Name))
 		}
 		sp.rels[rel.Name] = len(sp.out.Relations)
 		sp.out.Relations = append(sp.out.Relations, rel)
@@ -42,7 +42,7 @@ func (sp *streamParser) relationships() {
 	}
 }
 
-// checkRelations enforces the far end of every relation (M-8).
+// checkRelations checks the related stream and foreign key of every relation (M-8).
 func (p *parser) checkRelations(m *pdpp.Manifest) {
 	for _, rel := range p.relations {
 		if rel.stream == "" {
@@ -101,7 +101,7 @@ func (sp *streamParser) limits(o object, rel *pdpp.Relation) {
 	if !rel.HasMany {
 		for _, v := range []value{def, limit} {
 			if !v.absent() {
-				sp.add(v.at, "M-8", "a has_one relationship declares no limits")
+				sp.add(v.at, "M-8", "a has_one relationship cannot have limits")
 			}
 		}
 		return

@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// schema is the JSON Schema document of one stream, the root of its references.
+// schema is the JSON Schema of one stream, in which references are resolved.
 type schema struct {
 	root  object
-	found map[string]value // by pointer; a reference is often used many times
+	found map[string]value // by pointer: a cache, because references are often repeated
 }
 
 func newSchema(root object) *schema {
 	return &schema{root: root, found: map[string]value{}}
 }
 
-// maxRefs bounds a chain of references, and so ends one that runs in a circle.
+// maxRefs bounds a chain of references, which may be circular.
 const maxRefs = 32
 
-// resolve follows the $ref of v until there is none. Keys beside a $ref stay and
-// win over those of its target: that is where a role is usually put. The problem
-// is "" when all went well.
+// resolve follows the $ref of v until there is none. Keys next to a $ref override those
+// of its target, because a role is usually written there. The problem is "" on success.
 func (s *schema) resolve(v value) (resolved value, problem string) {
 	for range maxRefs {
 		o, ok := v.object()
@@ -31,33 +30,32 @@ func (s *schema) resolve(v value) (resolved value, problem string) {
 		if !ok || !ref.isString() {
 			return v, ""
 		}
-		if !followed(ref.text()) {
-			return v, "$ref " + quote(ref.text()) + " is not followed; only #/$defs/… and #/definitions/… are"
+		if !supported(ref.text()) {
+			return v, "$ref " + quote(ref.text()) + " is not supported; only #/$defs/… and #/definitions/… are"
 		}
 		target, ok := s.lookup(ref.text())
 		if !ok || !target.isObject() && !target.isBool() {
-			return v, "$ref " + quote(ref.text()) + " does not lead to a schema"
+			return v, "$ref " + quote(ref.text()) + " does not refer to a schema"
 		}
 		v = value{at: v.at, raw: merge(target, o)}
 	}
-	return v, "$ref leads in a circle, or through more than " + strconv.Itoa(maxRefs) + " references"
+	return v, "$ref is circular, or a chain of more than " + strconv.Itoa(maxRefs) + " references"
 }
 
-func followed(ref string) bool {
+func supported(ref string) bool {
 	return strings.HasPrefix(ref, "#/$defs/") || strings.HasPrefix(ref, "#/definitions/")
 }
 
-// merge lays the keys beside a $ref over its target.
+// merge returns the target with the keys next to the $ref.
 func merge(target value, over object) json.RawMessage {
 	if len(over.names) == 1 {
 		return target.raw
 	}
-	base, _ := target.object() // empty for true and false, which state nothing
+	base, _ := target.object() // empty for true and false
 	return base.overlay(over, "$ref").encode()
 }
 
-// lookup finds the value at a local reference, a JSON pointer (RFC 6901) in a
-// fragment.
+// lookup returns the value at a local reference, a JSON pointer (RFC 6901) in a fragment.
 func (s *schema) lookup(ref string) (value, bool) {
 	if v, ok := s.found[ref]; ok {
 		return v, len(v.raw) > 0
@@ -87,7 +85,8 @@ func (s *schema) walk(ref string) value {
 	return v
 }
 
-// child takes one step of a pointer; the zero value when it leads nowhere.
+// child follows one step of a pointer. It returns the zero value when there is no such
+// child.
 func child(v value, step string) value {
 	if items := v.items(); items != nil {
 		i, err := strconv.Atoi(step)
@@ -100,8 +99,8 @@ func child(v value, step string) value {
 	return o.get(step)
 }
 
-// The places of a JSON Schema that hold schemas. Elsewhere, in enum or default
-// for example, a key "$ref" is data.
+// The keywords of JSON Schema that contain schemas. Elsewhere, such as in enum or
+// default, a key "$ref" is data.
 var (
 	schemaKeys = []string{
 		"additionalItems", "additionalProperties", "allOf", "anyOf", "contains", "contentSchema", "else", "if",
@@ -110,8 +109,8 @@ var (
 	schemaMapKeys = []string{"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )
 
-// checkRefs enforces that every $ref in a schema is local (M-2) and, when it is
-// a pointer, leads somewhere. Nesting was bounded before (maxDepth).
+// checkRefs checks that every $ref in a schema is local (M-2), and that the target of a
+// pointer exists. maxDepth has already bounded the nesting.
 func (sp *streamParser) checkRefs(v value) {
 	for _, item := range v.items() {
 		sp.checkRefs(item)
@@ -147,6 +146,6 @@ func (sp *streamParser) checkRef(v value) {
 		return
 	}
 	if _, ok := sp.schema.lookup(ref); !ok && strings.HasPrefix(ref, "#/") {
-		sp.add(v.at, "M-2", "%s leads nowhere in this schema", quote(ref))
+		sp.add(v.at, "M-2", "%s does not exist in this schema", quote(ref))
 	}
 }

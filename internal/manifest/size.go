@@ -7,16 +7,15 @@ import (
 	"pdpp"
 )
 
-// maxRow is the greatest size of a full schema row (M-10). What detail=full adds
-// around the row, envelope and one connection, has the rest of the 200,000 bytes
-// of X-18.
+// maxRow is the largest size of a full schema row (M-10). The rest of the 200,000 bytes
+// of X-18 is for the envelope and one connection, which detail=full adds.
 const maxRow = 195_000
 
-// The frames below are what the parts of a full row cost before any name, label
-// or schema is put in. Every optional key is there and every flag has its longer
-// value, so a frame is never smaller than what is sent.
+// The frames below are the parts of a full row without names, labels and schemas. They
+// contain every optional key and the longer value of every flag, so that a frame is
+// never smaller than the real output.
 const (
-	// rowFrame is X-8 with X-11, and a connector key of the greatest length.
+	// rowFrame is X-8 with X-11, and a connector key of the largest length.
 	rowFrame = `{"object":"stream_metadata","name":,` +
 		`"connector_key":"0123456789012345678901234567890123456789012345678901234567890123",` +
 		`"label":,"description":,"semantics":"mutable_state","schema":,"primary_key":[],"cursor_field":,"consent_time_field":,` +
@@ -49,7 +48,7 @@ const (
 		`"default_limit":100,"max_limit":100,"granted":false,"usable":false},` + `,`
 )
 
-// checkSize enforces M-10.
+// checkSize checks M-10.
 func (sp *streamParser) checkSize() {
 	if n := rowBytes(sp.out); n > maxRow {
 		sp.add(sp.decl.at, "M-10", "the full schema row of this stream would have %d bytes; at most %d are allowed. "+
@@ -57,9 +56,9 @@ func (sp *streamParser) checkSize() {
 	}
 }
 
-// rowBytes is an upper bound of the full row of a stream as its owner sees it
-// (X-8), without granted_connections. It adds up frames and parts: the schema
-// stands in the row once as declared and once more cut up by field.
+// rowBytes returns an upper bound for the size of the full row of a stream as its owner
+// gets it (X-8), without granted_connections. The row contains the schema as declared
+// and again field by field.
 func rowBytes(s *pdpp.Stream) int {
 	n := len(rowFrame) + quoted(s.Name) + quoted(s.Label) + quoted(s.Description) + encoded(s.Schema) +
 		list(s.PrimaryKey) + 3*quoted(s.CursorField) + quoted(s.ConsentTimeField)
@@ -80,11 +79,10 @@ func rowBytes(s *pdpp.Stream) int {
 	return n + 2*list(a.GroupBy) + 2*list(a.GroupByTime)
 }
 
-// quoted is the size of s as a JSON string with everything escaped that a writer
-// may escape.
+// quoted returns the size of s as a JSON string with every escape that a writer may use.
 func quoted(s string) int { return len(encodeString(s)) }
 
-// list is the size of the items of a list of strings, commas included.
+// list returns the size of the items of a list of strings, including commas.
 func list(items []string) int {
 	n := 0
 	for _, s := range items {
@@ -93,7 +91,7 @@ func list(items []string) int {
 	return n
 }
 
-// encoded is the size of a JSON value, escaped like quoted.
+// encoded returns the size of a JSON value, escaped like quoted.
 func encoded(raw json.RawMessage) int {
 	var b bytes.Buffer
 	json.HTMLEscape(&b, raw)

@@ -16,8 +16,8 @@ import (
 
 type dict = map[string]any
 
-// fullRow writes the row of X-8 with X-9, X-10 and X-11 as an owner gets it,
-// every capability of the server switched on.
+// fullRow returns the row of X-8 with X-9, X-10 and X-11 as an owner gets it, with every
+// capability of the server.
 func fullRow(t failer, s *pdpp.Stream) []byte {
 	t.Helper()
 	row := dict{
@@ -37,7 +37,7 @@ func fullRow(t failer, s *pdpp.Stream) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bytes.ReplaceAll(raw, []byte(":null"), []byte(":[]")) // a list without entries is sent as one
+	return bytes.ReplaceAll(raw, []byte(":null"), []byte(":[]")) // the server sends an empty list, not null
 }
 
 func capability(s *pdpp.Stream, f *pdpp.Field) dict {
@@ -106,7 +106,7 @@ func addQuery(row dict, s *pdpp.Stream) {
 	}
 }
 
-// drawStream makes a stream of any shape; only sizes matter here.
+// drawStream returns a random stream. Only its size matters.
 func drawStream(t *rapid.T) *pdpp.Stream {
 	text := rapid.StringOfN(rapid.RuneFrom([]rune("ab<&>\"\\\u2028é😀")), 1, 20, -1)
 	s := &pdpp.Stream{Name: text.Draw(t, "name"), Label: text.Draw(t, "label"), Description: text.Draw(t, "description"), Semantics: "mutable_state"}
@@ -142,8 +142,8 @@ func drawStream(t *rapid.T) *pdpp.Stream {
 	return s
 }
 
-// TestRowBytesBounds checks the bound of M-10 against rows as they are sent: it
-// is never below, and not so far above that honest manifests are refused.
+// TestRowBytesBounds compares the bound of M-10 with real rows. It is never smaller than
+// the row, and not so much larger that reasonable manifests are rejected.
 func TestRowBytesBounds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawStream(rt)
@@ -157,7 +157,7 @@ func TestRowBytesBounds(t *testing.T) {
 	})
 }
 
-// manifestOf wraps streams that are given as JSON.
+// manifestOf returns a manifest with the given streams.
 func manifestOf(streams ...string) []byte {
 	return fmt.Appendf(nil, `{"declaration_version":"1","source":{"kind":"connector","id":"x"},"streams":[%s]}`, strings.Join(streams, ","))
 }
@@ -166,7 +166,7 @@ func streamOf(name, schema string) string {
 	return fmt.Sprintf(`{"name":%q,"semantics":"append_only","primary_key":["f0"],"selection":{},"schema":%s}`, name, schema)
 }
 
-// wide gives n properties with descriptions of the given length.
+// wide returns n properties with descriptions of the given length.
 func wide(n, description int) string {
 	var props []string
 	for i := range n {
@@ -193,8 +193,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestRowTooLarge finds the largest description that is accepted, and checks the
-// row that is really sent on both sides of the border.
+// TestRowTooLarge finds the largest accepted description, and checks the real row
+// at that limit.
 func TestRowTooLarge(t *testing.T) {
 	accepts := func(n int) bool {
 		_, err := Parse(manifestOf(streamOf("s", wide(200, n))))
@@ -210,7 +210,7 @@ func TestRowTooLarge(t *testing.T) {
 	}
 	sent := len(fullRow(t, mustParse(t, manifestOf(streamOf("s", wide(200, low)))).Streams[0]))
 	if sent > maxRow || sent < maxRow*9/10 {
-		t.Errorf("the largest row that is accepted has %d bytes", sent)
+		t.Errorf("the largest accepted row has %d bytes", sent)
 	}
 	got := refusal(t, manifestOf(streamOf("s", wide(200, high))))
 	if !strings.HasPrefix(got, "streams[0]: the full schema row of this stream would have ") || !strings.HasSuffix(got, " (M-10)") {
@@ -222,8 +222,8 @@ func TestRowTooLarge(t *testing.T) {
 	}
 }
 
-// TestReferencesAreBounded uses a large definition very often: the answer must
-// come without building what it would stand for.
+// TestReferencesAreBounded refers to a large definition very often. Parse must fail
+// without building the resolved schema.
 func TestReferencesAreBounded(t *testing.T) {
 	var props []string
 	for i := range maxProperties {

@@ -1,10 +1,8 @@
 package manifest
 
-import (
-	"pdpp"
-)
+import "pdpp"
 
-// maxProperties bounds the properties of one stream (M-10).
+// maxProperties is the largest number of properties of a stream (M-10).
 const maxProperties = 256
 
 // streamParser reads one stream.
@@ -17,9 +15,8 @@ type streamParser struct {
 	rels   map[string]int // relation name -> index in out.Relations
 }
 
-// stream reads one stream; nil when it is not an object. A stream with problems
-// is given back as far as it could be read, so that a relation to it is not
-// reported as well.
+// stream reads one stream. It returns nil when v is not an object. It also returns an
+// invalid stream, so that relations to it are not reported as well.
 func (p *parser) stream(v value) *pdpp.Stream {
 	decl, ok := p.object(v, "M-2")
 	if !ok {
@@ -53,8 +50,8 @@ func (sp *streamParser) header() {
 	}
 }
 
-// readSchema reads the properties. Fields stays nil when they cannot be known,
-// and then no other part of the stream is blamed for naming an unknown field.
+// readSchema reads the properties. Fields stays nil when they cannot be read; then
+// checkField reports no unknown fields.
 func (sp *streamParser) readSchema() {
 	v := sp.decl.get("schema")
 	o, ok := sp.object(v, "M-2")
@@ -94,7 +91,7 @@ func (sp *streamParser) properties(props object) {
 		sp.fields[name] = f
 		sp.out.Fields = append(sp.out.Fields, f)
 		sp.checkRole(v.at, f, roles)
-		// References can make a small schema large: stop before it costs much.
+		// References can make a small schema large, so stop early.
 		if size += len(f.Schema); size > maxRow {
 			sp.add(props.at, "M-10", "has more than %d bytes once its references are resolved", maxRow)
 			sp.fields, sp.out.Fields = nil, nil
@@ -103,7 +100,7 @@ func (sp *streamParser) properties(props object) {
 	}
 }
 
-// checkRole enforces that the roles which pick one field pick only one (M-7).
+// checkRole checks that at most one field has each of the unique roles (M-7).
 func (sp *streamParser) checkRole(at *path, f *pdpp.Field, taken map[pdpp.Role]string) {
 	switch f.Role {
 	case pdpp.RolePrimaryTitle, pdpp.RolePrimaryText, pdpp.RoleEventTime:
@@ -168,7 +165,7 @@ func (sp *streamParser) uniqueName(v value, what string, seen map[string]bool) s
 	return s
 }
 
-// fieldList reads a list of declared fields; rule is about the list itself.
+// fieldList reads a list of declared fields. rule is the rule for the list itself.
 func (sp *streamParser) fieldList(v value, rule string, want fieldRule) []name {
 	names := sp.names(v, rule)
 	for _, n := range names {
@@ -189,8 +186,7 @@ func (sp *streamParser) oneField(v value, want fieldRule) string {
 	return s
 }
 
-// checkField enforces that a field is declared (M-2) and has the type its use
-// needs.
+// checkField checks that a field is declared (M-2) and has a suitable type.
 func (sp *streamParser) checkField(at *path, field string, want fieldRule) {
 	if sp.fields == nil {
 		return

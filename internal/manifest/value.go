@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// value is one JSON value and its place. The zero raw means absent.
+// value is one JSON value and its place. An empty raw means absent.
 type value struct {
 	at  *path
 	raw json.RawMessage
 }
 
-// absent reports that there is nothing to read: no such key, or null.
+// absent reports whether the key is missing or the value is null.
 func (v value) absent() bool { return len(v.raw) == 0 || v.raw[0] == 'n' }
 
 func (v value) isObject() bool { return len(v.raw) > 0 && v.raw[0] == '{' }
@@ -19,17 +19,17 @@ func (v value) isList() bool   { return len(v.raw) > 0 && v.raw[0] == '[' }
 func (v value) isString() bool { return len(v.raw) > 0 && v.raw[0] == '"' }
 func (v value) isBool() bool   { return len(v.raw) > 0 && (v.raw[0] == 't' || v.raw[0] == 'f') }
 
-// text decodes a string value; "" for anything else.
+// text decodes a string. It returns "" for any other value.
 func (v value) text() string {
 	var s string
 	if v.isString() {
-		// The input was checked as a whole, so a string always decodes.
+		// wellFormed has checked the input, so a string always decodes.
 		_ = json.Unmarshal(v.raw, &s)
 	}
 	return s
 }
 
-// items splits a list; nil for anything else.
+// items returns the items of a list, or nil for any other value.
 func (v value) items() []value {
 	if !v.isList() {
 		return nil
@@ -43,7 +43,7 @@ func (v value) items() []value {
 	return out
 }
 
-// object splits an object one level deep; ok is false for anything else.
+// object returns the members of an object. ok is false for any other value.
 func (v value) object() (o object, ok bool) {
 	o = object{at: v.at, raw: v.raw, members: map[string]json.RawMessage{}}
 	if !v.isObject() {
@@ -65,11 +65,10 @@ func (v value) object() (o object, ok bool) {
 	return o, true
 }
 
-// object is a JSON object that remembers the order of its keys, which a Go map
-// does not.
+// object is a JSON object that preserves the order of its keys.
 type object struct {
 	at      *path
-	raw     json.RawMessage // as written; nil for one that overlay put together
+	raw     json.RawMessage // nil for a result of overlay
 	names   []string
 	members map[string]json.RawMessage
 }
@@ -81,13 +80,13 @@ func (o *object) set(name string, raw json.RawMessage) {
 	o.members[name] = raw
 }
 
-// get gives a member; an absent value when there is none.
+// get returns a member, or an absent value.
 func (o object) get(name string) value {
 	return value{at: o.at.key(name), raw: o.members[name]}
 }
 
-// overlay puts the members of over, but for the keys in skip, on top of o: a
-// replaced member keeps its position, a new one goes to the end.
+// overlay returns o with the members of over, except the keys in skip. A replaced member
+// keeps its position; new members are at the end.
 func (o object) overlay(over object, skip ...string) object {
 	out := object{at: over.at, members: make(map[string]json.RawMessage, len(o.members)+len(over.members))}
 	for _, name := range o.names {
@@ -101,7 +100,7 @@ func (o object) overlay(over object, skip ...string) object {
 	return out
 }
 
-// encode writes the object compactly in its order.
+// encode returns the object as compact JSON in its order.
 func (o object) encode() json.RawMessage {
 	out := []byte{'{'}
 	for i, name := range o.names {
@@ -115,8 +114,8 @@ func (o object) encode() json.RawMessage {
 	return append(out, '}')
 }
 
-// encodeString writes s as a JSON string. Marshal escapes more than it must (<,
-// > and &), which is harmless here and makes the sizes of M-10 upper bounds.
+// encodeString returns s as a JSON string. Marshal also escapes <, > and &, which makes
+// the sizes of M-10 upper bounds.
 func encodeString(s string) []byte {
 	out, err := json.Marshal(s)
 	if err != nil {

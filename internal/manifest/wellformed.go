@@ -12,8 +12,7 @@ const (
 	maxDepth = 64      // nested objects and lists
 )
 
-// wellFormed checks the form of the input before any meaning is read into it,
-// and gives it back without insignificant white space.
+// wellFormed checks the JSON text and returns it without insignificant white space.
 func wellFormed(raw []byte) (json.RawMessage, error) {
 	var ps problems
 	if len(raw) > maxInput {
@@ -40,7 +39,7 @@ func wellFormed(raw []byte) (json.RawMessage, error) {
 	return compact.Bytes(), ps.err()
 }
 
-// position finds where a syntax error is; input that ends early fails at its end.
+// position returns the place of a syntax error, which is the end for truncated input.
 func position(raw []byte, err error) (line, column int) {
 	end := len(raw)
 	var syntax *json.SyntaxError
@@ -52,13 +51,13 @@ func position(raw []byte, err error) (line, column int) {
 	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
 }
 
-// walker visits every value once to find keys given twice and nesting too deep.
+// walker visits every value once to find duplicate keys and excessive nesting.
 type walker struct {
 	dec      *json.Decoder
 	problems *problems
 }
 
-// value visits the next value; false means that the walk cannot go on.
+// value visits the next value. It returns false when the walk cannot continue.
 func (w *walker) value(at *path, depth int) bool {
 	tok, err := w.dec.Token()
 	if err != nil {
@@ -89,7 +88,7 @@ func (w *walker) members(at *path, depth int) bool {
 			return false
 		}
 		if seen[name] {
-			w.problems.add(at.key(name), "", "the key %s is given twice", quote(name))
+			w.problems.add(at.key(name), "", "duplicate key %s", quote(name))
 		}
 		seen[name] = true
 		if !w.value(at.key(name), depth) {
