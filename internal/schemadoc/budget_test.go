@@ -11,8 +11,10 @@ import (
 	"pdpp/internal/schemadoc"
 )
 
-// TestIndexBudget: up to the budget an index is whole; one byte more and its
-// rows are names (X-13).
+const indexBudget = 60_000 // X-13
+
+// An index within the budget is complete. With one more byte its rows contain names only
+// (X-13).
 func TestIndexBudget(t *testing.T) {
 	sets := make([][]pdpp.ConnectionID, 200)
 	for i := range sets {
@@ -23,17 +25,17 @@ func TestIndexBudget(t *testing.T) {
 	}
 	r := many(sets...)
 	bare := len(schemadoc.AppendIndex(nil, r, r.Rows, schemadoc.Request{}))
-	self := strings.Repeat("x", schemadoc.IndexBudget-bare)
+	self := strings.Repeat("x", indexBudget-bare)
 
 	whole := schemadoc.AppendIndex([]byte("prefix"), r, r.Rows, schemadoc.Request{Self: self})
-	if len(whole) != len("prefix")+schemadoc.IndexBudget || !bytes.Contains(whole, []byte(`"field_count":1`)) {
-		t.Errorf("index of exactly the budget: %d bytes after the prefix, want it whole", len(whole)-len("prefix"))
+	if len(whole) != len("prefix")+indexBudget || !bytes.Contains(whole, []byte(`"field_count":1`)) {
+		t.Errorf("index of exactly the budget: %d bytes after the prefix, want a complete index", len(whole)-len("prefix"))
 	}
 
 	reduced := schemadoc.AppendIndex([]byte("prefix"), r, r.Rows, schemadoc.Request{Self: self + "x"})
 	doc, found := bytes.CutPrefix(reduced, []byte("prefix"))
-	if !found || len(doc) > schemadoc.IndexBudget {
-		t.Errorf("reduced index: prefix kept %v, %d bytes, want at most %d", found, len(doc), schemadoc.IndexBudget)
+	if !found || len(doc) > indexBudget {
+		t.Errorf("reduced index: prefix kept %v, %d bytes, want at most %d", found, len(doc), indexBudget)
 	}
 	if got := at(t, doc, "meta", "warnings", 0, "code"); got != `"partial_results"` {
 		t.Errorf("reduced index: warning %s, want partial_results", got)
@@ -55,8 +57,8 @@ func TestIndexBudget(t *testing.T) {
 	}
 }
 
-// bigStream is a stream of n fields in a usual mixture: for each time and each
-// amount several texts and plain values.
+// bigStream returns a stream with n fields in a typical mixture of times, amounts, texts
+// and plain values.
 func bigStream(n int) *pdpp.Stream {
 	s := &pdpp.Stream{
 		Name: "transactions", Label: "Card transactions", Schema: []byte(`{"type":"object"}`), CursorField: "field_name_00",
@@ -99,8 +101,8 @@ func bigReach(fields int) *grant.Reach {
 	return grant.ForOwner("own_1", c)
 }
 
-// TestScopedBudget: 6,000 bytes for 30 fields on 19 connections, 120 bytes and
-// the name for each further field (X-18).
+// TestScopedBudget checks X-18: 6,000 bytes for 30 fields on 19 connections, and 120
+// bytes and the name for each further field.
 func TestScopedBudget(t *testing.T) {
 	size := func(fields int) int {
 		r := bigReach(fields)

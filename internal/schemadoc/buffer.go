@@ -6,11 +6,11 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// buffer appends JSON. Commas are placed by looking at the last byte written,
-// which is an opening bracket or a colon exactly where none belongs.
+// buffer appends JSON. It writes a comma before a value unless the last byte is an
+// opening bracket or a colon.
 type buffer []byte
 
-// raw appends JSON text as it is; the caller answers for commas.
+// raw appends JSON text unchanged, without a comma.
 func (b *buffer) raw(s string) { *b = append(*b, s...) }
 
 // next starts an array element or an object member.
@@ -39,8 +39,8 @@ func (b *buffer) str(name, value string) {
 	*b = rawjson.AppendString(*b, value)
 }
 
-// optional leaves the member out when it has no value: scalars are omitted,
-// never null (X-8, C-27).
+// optional appends a member unless it is empty: scalars are omitted, never null
+// (X-8, C-27).
 func (b *buffer) optional(name, value string) {
 	if value != "" {
 		b.str(name, value)
@@ -57,18 +57,17 @@ func (b *buffer) bool(name string, value bool) {
 	*b = strconv.AppendBool(*b, value)
 }
 
-// json appends a member whose value is JSON already.
+// json appends a member with a JSON value.
 func (b *buffer) json(name string, value []byte) {
 	b.key(name)
 	*b = append(*b, value...)
 }
 
-// list appends a list, [] when it is empty.
+// list appends a list, which may be empty.
 func list[S ~string](b *buffer, name string, values []S) {
 	b.open(name, "[")
 	for _, v := range values {
-		b.next()
-		*b = rawjson.AppendString(*b, string(v))
+		b.element(string(v))
 	}
 	b.raw("]")
 }

@@ -43,8 +43,8 @@ func (b *buffer) capability(name string, on bool) {
 	b.raw("}")
 }
 
-// declared says the same twice: only granted fields are listed, so what is
-// declared is usable (X-9).
+// declared appends both flags with the same value: only granted fields are listed, and
+// what they declare is usable (X-9).
 func (b *buffer) declared(on bool) {
 	b.bool("declared", on)
 	b.bool("usable", on)
@@ -59,7 +59,7 @@ func (b *buffer) fieldFlags(o *offer) {
 	b.raw("}")
 }
 
-// queryCapabilities appends what a list or aggregate may ask for (X-11).
+// queryCapabilities appends the parameters that a list or aggregate accepts (X-11).
 func (b *buffer) queryCapabilities(o *offer) {
 	b.open("query_capabilities", "{")
 	b.sortCapability(o.access.CursorField())
@@ -105,7 +105,7 @@ func (b *buffer) aggregateCapability(o *offer) {
 	b.raw(`,"granularities":["minute","hour","day","week","month","quarter","year"],"max_limit":100}`)
 }
 
-// expandForm says which of its names a relation entry gives.
+// expandForm selects the names of a relation entry.
 type expandForm bool
 
 const (

@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/grant"
 )
 
-// connections appends the connections a row can be read on (S-7, X-7).
+// connections appends the connections on which a row can be read (S-7, X-7).
 func (b *buffer) connections(conns []pdpp.Connection) {
 	b.open("granted_connections", "[")
 	for _, c := range conns {
@@ -26,7 +26,7 @@ func (b *buffer) connection(c pdpp.Connection) {
 	b.optional("display_name", c.DisplayName())
 }
 
-// narrowed names the one connection a read was narrowed to.
+// narrowed appends the connection that a request selected, if any.
 func (b *buffer) narrowed(row grant.Row, req Request) {
 	if req.Connection == "" {
 		return
@@ -39,22 +39,22 @@ func (b *buffer) narrowed(row grant.Row, req Request) {
 	}
 }
 
-// connSet is a set of connections in a form that compares without order, by id
-// and label. The empty set is "".
+// connSet is a comparable set of connections, by id and label. The empty set is "".
 type connSet string
 
 func setOf(conns []pdpp.Connection) connSet {
 	keys := make([]string, len(conns))
 	for i, c := range conns {
-		// Labels are free text: quoted, they cannot imitate a second entry.
+		// Labels are free text. Quoted, they cannot look like a second entry.
 		keys[i] = string(c.ID) + strconv.Quote(c.DisplayName())
 	}
 	slices.Sort(keys)
 	return connSet(strings.Join(keys, ""))
 }
 
-// sharedConnections finds the most frequent non-empty set of a connector's rows,
-// the first seen among equals. Nil when no row has a connection.
+// sharedConnections returns the most frequent non-empty set of the rows of a connector,
+// and the first of equally frequent ones. It returns nil when no row has a
+// connection.
 func sharedConnections(rows []grant.Row) []pdpp.Connection {
 	count := make(map[connSet]int, len(rows))
 	for _, row := range rows {
@@ -70,9 +70,9 @@ func sharedConnections(rows []grant.Row) []pdpp.Connection {
 	return best
 }
 
-// deviating appends a row's connections unless its connector shows the same set
-// . An empty set is never shared, so it stays, as [].
-func (b *buffer) deviating(conns []pdpp.Connection, shared connSet) {
+// connectionsUnless appends the connections of a row unless its connector has the same
+// set. An empty set is never shared and is written as [].
+func (b *buffer) connectionsUnless(conns []pdpp.Connection, shared connSet) {
 	if set := setOf(conns); set == "" || set != shared {
 		b.connections(conns)
 	}

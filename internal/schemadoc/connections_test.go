@@ -17,8 +17,8 @@ func grantOf(stream string, fields []string, conns ...pdpp.ConnectionID) pdpp.Gr
 	return pdpp.GrantStream{Name: stream, Fields: fields, Connections: conns}
 }
 
-// many is a manifest of n streams s0, s1, … with one field each, and a client
-// that holds stream i on conns[i].
+// many returns the reach of a client for streams s0, s1, … with one field each, where
+// stream i is granted on conns[i].
 func many(conns ...[]pdpp.ConnectionID) *grant.Reach {
 	m := &pdpp.Manifest{ConnectorKey: "ledgerly"}
 	g := &pdpp.Grant{ID: "grt_m", ClientID: "cli_m", ConnectorKey: "ledgerly"}
@@ -36,7 +36,7 @@ func many(conns ...[]pdpp.ConnectionID) *grant.Reach {
 
 func TestDeduplication(t *testing.T) {
 	type ids = []pdpp.ConnectionID
-	const none = "" // the row shows no set of its own
+	const none = "" // the row has no set of its own
 	for _, tc := range []struct {
 		name      string
 		conns     []ids
@@ -44,11 +44,11 @@ func TestDeduplication(t *testing.T) {
 		rows      []string
 	}{
 		{"all equal", []ids{{"x"}, {"x"}}, `x`, []string{none, none}},
-		{"most frequent wins", []ids{{"x"}, {"y"}, {"y"}}, `y`, []string{`x`, none, none}},
+		{"the most frequent set is shared", []ids{{"x"}, {"y"}, {"y"}}, `y`, []string{`x`, none, none}},
 		{"order does not matter", []ids{{"x", "y"}, {"z"}, {"y", "x"}}, `x,y`, []string{none, `z`, none}},
-		{"ties go to the first seen", []ids{{"x"}, {"y"}}, `x`, []string{none, `y`}},
+		{"the first of equally frequent sets is shared", []ids{{"x"}, {"y"}}, `x`, []string{none, `y`}},
 		{"a subset is another set", []ids{{"x", "y"}, {"x"}, {"x", "y"}}, `x,y`, []string{none, `x`, none}},
-		{"empty sets never move", []ids{{}, {}, {"x"}}, `x`, []string{`[]`, `[]`, none}},
+		{"empty sets are not shared", []ids{{}, {}, {"x"}}, `x`, []string{`[]`, `[]`, none}},
 		{"nothing connected", []ids{{}, {}}, none, []string{`[]`, `[]`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -85,9 +85,8 @@ func connJSON(ids string) string {
 	return out + "]"
 }
 
-// TestLabelsTellSetsApart: one id under two labels is two sets (X-17), and a
-// label cannot be written so as to look like another set.
-func TestLabelsTellSetsApart(t *testing.T) {
+// The same id with two labels is two sets (X-17), and a label cannot imitate another set.
+func TestLabelsDistinguishSets(t *testing.T) {
 	r := many([]pdpp.ConnectionID{"x"}, []pdpp.ConnectionID{"x"}, []pdpp.ConnectionID{"x", "y"})
 	r.Rows[1].Connections[0].Label = "Mine"
 	r.Rows[2].Connections[0].Label = `Mine"y"`
@@ -102,9 +101,8 @@ func TestLabelsTellSetsApart(t *testing.T) {
 	}
 }
 
-// TestReadingRule: the row's set if present, else the connector's, gives back
-// what each row was made from.
-func TestReadingRule(t *testing.T) {
+// The set of each row can be read back: its own if present, else that of the connector.
+func TestSharedConnectionsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		id := rapid.SampledFrom([]pdpp.ConnectionID{"x", "y", "z"})
 		sets := rapid.SliceOfN(rapid.SliceOfNDistinct(id, 0, 3, rapid.ID[pdpp.ConnectionID]), 1, 8).Draw(rt, "sets")

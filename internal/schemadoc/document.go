@@ -5,19 +5,19 @@ import (
 	"pdpp/internal/grant"
 )
 
-// IndexBudget is the size in bytes beyond which an index names streams only
+// indexBudget is the size in bytes above which an index contains stream names only
 // (X-13).
-const IndexBudget = 60_000
+const indexBudget = 60_000
 
-// Request is what a document repeats of the request it answers.
+// Request holds the parts of a request that its document contains.
 type Request struct {
 	Self       string            // the request target as received
-	Stream     string            // the stream the read was scoped to; "" when none
-	Connection pdpp.ConnectionID // the connection it was narrowed to; "" when none
-	Warnings   [][]byte          // C-32 objects as JSON, shown before the document's own
+	Stream     string            // the selected stream, or ""
+	Connection pdpp.ConnectionID // the selected connection, or ""
+	Warnings   [][]byte          // C-32 objects as JSON, before those of the document
 }
 
-// AppendFull appends the exhaustive document (X-3, X-8).
+// AppendFull appends the full document (X-3, X-8).
 func AppendFull(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []byte {
 	b := buffer(dst)
 	b.raw(`{"object":"schema"`)
@@ -37,16 +37,16 @@ func AppendFull(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []byt
 	return b
 }
 
-// AppendIndex appends the compact index (X-13). A body beyond IndexBudget is
-// replaced by one whose rows are names; that one has no bound, since names and
-// connection ids are never dropped.
+// AppendIndex appends the compact index (X-13). In an index above indexBudget the rows
+// contain names only. Its size is not bounded, because names and connection ids are
+// never omitted.
 func AppendIndex(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []byte {
 	warnings := skipped(r, req)
 	out := appendCompactDoc(dst, r, rows, compact{
 		scope: "index", req: req, warnings: warnings,
 		row: func(b *buffer, row grant.Row, shared connSet) { b.indexRow(r, row, req, shared) },
 	})
-	if len(out)-len(dst) <= IndexBudget {
+	if len(out)-len(dst) <= indexBudget {
 		return out
 	}
 	return appendCompactDoc(dst, r, rows, compact{
@@ -69,12 +69,12 @@ func AppendStream(dst []byte, r *grant.Reach, row grant.Row, req Request) []byte
 	b.raw("{")
 	b.fullRow(r, row, req)
 	b.links(req.Self)
-	b.meta(req.Warnings, nil) // one stream is named: C-28 has nothing to leave out
+	b.meta(req.Warnings, nil) // C-28 does not apply to a request for one stream
 	b.raw("}")
 	return b
 }
 
-// compact is what the two compact documents differ in.
+// compact holds the differences between the compact documents.
 type compact struct {
 	scope    string
 	req      Request
@@ -109,8 +109,8 @@ func appendCompactDoc(dst []byte, r *grant.Reach, rows []grant.Row, doc compact)
 	return b
 }
 
-// connectors appends bearer, counts and the connectors (X-3); streams fills in
-// the end of each.
+// connectors appends bearer, counts and the connectors (X-3). streams appends the last
+// members of each connector.
 func (b *buffer) connectors(r *grant.Reach, rows []grant.Row, streams func(connector)) {
 	groups := groupRows(rows)
 	b.bearer(r)
@@ -146,13 +146,13 @@ func (b *buffer) bearer(r *grant.Reach) {
 	b.raw("}")
 }
 
-// connector is a run of rows of one connector.
+// connector holds the rows of one connector.
 type connector struct {
 	manifest *pdpp.Manifest
 	rows     []grant.Row
 }
 
-// groupRows gathers rows by connector, in the order connectors first appear.
+// groupRows groups rows by connector, in the order in which connectors first appear.
 func groupRows(rows []grant.Row) []connector {
 	var out []connector
 	at := make(map[pdpp.ConnectorKey]int)
@@ -174,7 +174,7 @@ func (b *buffer) links(self string) {
 	b.raw("}")
 }
 
-// meta appends the count that a schema does not have (C-31), and the warnings.
+// meta appends the count, which a schema does not have (C-31), and the warnings.
 func (b *buffer) meta(given, own [][]byte) {
 	b.raw(`,"meta":{"count":{"kind":"none"},"warnings":[`)
 	for _, w := range given {
@@ -188,8 +188,8 @@ func (b *buffer) meta(given, own [][]byte) {
 	b.raw("]}")
 }
 
-// skipped warns of granted streams that are no longer declared (C-28). A read
-// scoped to another stream left nothing out.
+// skipped returns warnings for granted streams that are no longer declared (C-28). A
+// request for one stream omits nothing.
 func skipped(r *grant.Reach, req Request) [][]byte {
 	if req.Stream != "" {
 		return nil

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden documents")
 
-// TestGolden compares whole documents, member order included; the files are
-// indented for reading.
+// TestGolden compares whole documents, including the order of members. The files are
+// indented for readability.
 func TestGolden(t *testing.T) {
 	client := partial()
 	owner := grant.ForOwner("own_77", catalog(ledgerly()))
@@ -68,7 +68,7 @@ func golden(t *testing.T, name string, doc []byte) {
 	}
 }
 
-// TestSamples holds the documents against the contract's own samples.
+// TestSamples compares the documents with the samples of the contract.
 func TestSamples(t *testing.T) {
 	r := partial()
 	row := pick(t, r, "entries", "")[0]
@@ -132,8 +132,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestScopedSample is the row of X-14, whose grant has five fields and no
-// receipts.
+// TestScopedSample tests the row of X-14, whose grant has five fields and no receipts.
 func TestScopedSample(t *testing.T) {
 	r := tally(grantOf("entries", []string{"id", "memo", "amount_minor", "posted_at", "scan"}, "cin_a1"))
 	doc := schemadoc.AppendScoped(nil, r, r.Rows, schemadoc.Request{Self: "/v1/schema", Stream: "entries"})
@@ -170,7 +169,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-func TestNothingGrantedLeft(t *testing.T) {
+func TestNoGrantedCapabilities(t *testing.T) {
 	// Only payload is granted: it has no type, and every list around it is empty.
 	r := tally(grantOf("receipts", []string{"payload"}))
 	doc := schemadoc.AppendStream(nil, r, r.Rows[0], schemadoc.Request{Self: "/v1/streams/receipts"})
@@ -192,8 +191,7 @@ func TestNothingGrantedLeft(t *testing.T) {
 	}
 }
 
-// TestGroupingNeedsMetric: a field to group by is worth nothing without a
-// metric, and AG-1 would refuse it.
+// Grouping is not offered without a metric, because AG-1 rejects it.
 func TestGroupingNeedsMetric(t *testing.T) {
 	for _, tc := range []struct {
 		fields []string

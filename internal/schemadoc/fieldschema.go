@@ -8,8 +8,8 @@ import (
 	"pdpp/internal/grant"
 )
 
-// schema appends a stream's JSON Schema: for an owner as declared, for a
-// client a closed object of the granted properties (X-8, S-6).
+// schema appends the JSON Schema of a stream: for an owner as declared, for a client a
+// closed object of the granted properties (X-8, S-6).
 func (b *buffer) schema(s *pdpp.Stream, o *offer) {
 	b.key("schema")
 	if o.access.All {
@@ -29,16 +29,15 @@ func (b *buffer) schema(s *pdpp.Stream, o *offer) {
 func appendCompact(dst []byte, value []byte) []byte {
 	buf := bytes.NewBuffer(dst)
 	if err := json.Compact(buf, value); err != nil {
-		// A manifest's schema was parsed before; it cannot fail to be JSON.
+		// Unreachable: the manifest parser has checked the schema.
 		return append(dst, "{}"...)
 	}
 	return buf.Bytes()
 }
 
-// fieldSchema is the JSON Schema of one property. A client does not get the
-// rest of the stream's schema, so there a reference would lead nowhere and its
-// pointer may name a property that is not granted; such a schema is replaced by
-// what is known of the field.
+// fieldSchema returns the JSON Schema of one property. A client does not get the whole
+// schema of the stream: a reference would have no target, and its pointer may name a
+// property that is not granted. Such a schema is replaced by the facts of the field.
 func fieldSchema(f *pdpp.Field, a *grant.Access) []byte {
 	if a.All || !hasReference(f.Schema) {
 		return f.Schema
@@ -58,9 +57,9 @@ func fieldSchema(f *pdpp.Field, a *grant.Access) []byte {
 	return b
 }
 
-// hasReference reports whether a schema uses one of JSON Schema's reference
-// keywords. Most schemas are answered by the first test: a keyword that begins
-// with a dollar has to be written with it or with an escape.
+// hasReference reports whether a schema contains a reference keyword of JSON Schema. The
+// first test is sufficient for most schemas: such a keyword begins with a dollar sign or
+// an escape.
 func hasReference(schema []byte) bool {
 	if !bytes.Contains(schema, []byte(`"$`)) && !bytes.Contains(schema, []byte(`"\u`)) {
 		return false
@@ -69,20 +68,20 @@ func hasReference(schema []byte) bool {
 	if json.Unmarshal(schema, &v) != nil {
 		return true
 	}
-	return refersAnywhere(v)
+	return containsReference(v)
 }
 
-func refersAnywhere(v any) bool {
+func containsReference(v any) bool {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			if refersAnywhere(e) {
+			if containsReference(e) {
 				return true
 			}
 		}
 	case map[string]any:
 		for k, e := range v {
-			if k == "$ref" || k == "$dynamicRef" || k == "$recursiveRef" || refersAnywhere(e) {
+			if k == "$ref" || k == "$dynamicRef" || k == "$recursiveRef" || containsReference(e) {
 				return true
 			}
 		}

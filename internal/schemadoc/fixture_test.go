@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/grant"
 )
 
-// ledgerly is the contract's example source: entries with receipts. Its
-// capabilities are those the samples of §6 show.
+// ledgerly returns the example source of the contract: entries with receipts, with the
+// capabilities of the samples of §6.
 func ledgerly() *pdpp.Manifest {
 	m := &pdpp.Manifest{
 		ConnectorKey: "ledgerly", SourceID: "https://reg.acme.test/c/ledgerly", SourceKind: "connector",
@@ -90,20 +90,20 @@ func receipts() *pdpp.Stream {
 func catalog(ms ...*pdpp.Manifest) *pdpp.Catalog {
 	return &pdpp.Catalog{Manifests: ms, Connections: []pdpp.Connection{
 		{ID: "cin_a1", Connector: "ledgerly", Label: "Joint account"},
-		{ID: "cin_b2", Connector: "ledgerly", Label: "ledgerly"}, // a label that says nothing (C-27)
+		{ID: "cin_b2", Connector: "ledgerly", Label: "ledgerly"}, // a label that adds nothing (C-27)
 		{ID: "cin_hidden", Connector: "ledgerly", Label: "Secret account"},
 	}}
 }
 
-// tally is a client with a grant over the given streams of ledgerly.
+// tally returns the reach of a client with a grant for the given streams of ledgerly.
 func tally(streams ...pdpp.GrantStream) *grant.Reach {
 	return grant.ForClient(&pdpp.Grant{
 		ID: "grt_5c", ClientID: "cli_tally", SubjectID: "own_77", ConnectorKey: "ledgerly", Streams: streams,
 	}, catalog(ledgerly()))
 }
 
-// partial is the grant of the goldens: some fields of entries, the usable side
-// of receipts, and a stream that is gone from the manifest.
+// partial returns the reach of the golden documents: some fields of entries, the foreign
+// key of receipts, and a stream that is no longer in the manifest.
 func partial() *grant.Reach {
 	return tally(
 		pdpp.GrantStream{
@@ -121,7 +121,7 @@ func partial() *grant.Reach {
 
 func date(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// pick narrows rows as a request does.
+// pick selects rows like a request.
 func pick(t *testing.T, r *grant.Reach, stream string, conn pdpp.ConnectionID) []grant.Row {
 	t.Helper()
 	sel := grant.Selector{Connection: conn}
@@ -135,8 +135,7 @@ func pick(t *testing.T, r *grant.Reach, stream string, conn pdpp.ConnectionID) [
 	return rows
 }
 
-// at digs a member out of a document, keeping its bytes. Steps are names, or
-// indexes of arrays.
+// at returns the bytes of a member of a document. Steps are names or array indexes.
 func at(t *testing.T, doc []byte, path ...any) string {
 	t.Helper()
 	for _, step := range path {
@@ -159,7 +158,7 @@ func at(t *testing.T, doc []byte, path ...any) string {
 	return string(doc)
 }
 
-// flat removes the line breaks of an expectation written for people.
+// flat removes the white space of an expected document.
 func flat(t *testing.T, s string) string {
 	t.Helper()
 	var buf bytes.Buffer
@@ -169,7 +168,7 @@ func flat(t *testing.T, s string) string {
 	return buf.String()
 }
 
-// idsOf reads the ids of a granted_connections list; an absent one has none.
+// idsOf returns the ids of a granted_connections list, which may be absent.
 func idsOf(t *testing.T, list string) []pdpp.ConnectionID {
 	t.Helper()
 	if list == "" {

@@ -7,7 +7,7 @@ import (
 	"pdpp"
 )
 
-// FieldCaps is what one granted field offers, in the terms of.
+// FieldCaps holds the capabilities of one granted field, in the terms of.
 type FieldCaps struct {
 	Type         string   // presentation type (x_pdpp_type); "" when none
 	JSONTypes    []string // in schema order, "null" included
@@ -20,13 +20,13 @@ type FieldCaps struct {
 	Aggregations []string // wire names in the order of X-15
 	Blob         bool
 
-	// Seen from other servers only: a field that is listed though it is not
-	// granted, and why something declared (by its token) cannot be used.
+	// For documents of other servers only: a listed field may not be granted, and a
+	// declared capability (by its token) may be unusable for a reason.
 	NotGranted bool
 	Unusable   map[string]string
 }
 
-// Flags writes the flag string of one field.
+// Flags returns the flag string of one field.
 func Flags(c FieldCaps) string {
 	var tokens []string
 	add := func(name string, values ...string) {
@@ -74,8 +74,8 @@ func Flags(c FieldCaps) string {
 	return strings.Join(tokens, ",")
 }
 
-// flagValue replaces what would break the grammar, or the brackets around a
-// flag string in text, by an underscore.
+// flagValue replaces characters that would break the grammar, or the brackets around a
+// flag string in a text, by an underscore.
 func flagValue(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune(";,[]{}=", r) {

@@ -17,12 +17,12 @@ const (
 	aggSum           = "sum"
 )
 
-// offer is what one row offers: the declared capabilities cut to the grant. Every
-// part of every document is rendered from it (S-6, X-4).
+// offer holds the declared capabilities of a row within the grant. Every part of every
+// document is rendered from it (S-6, X-4).
 type offer struct {
 	access    *grant.Access
 	views     []pdpp.View
-	relations []grant.Relation // usable ones
+	relations []grant.Relation // only usable ones
 	ranges    []pdpp.RangeFilter
 	lexical   []string
 	agg       pdpp.Aggregations
@@ -46,10 +46,10 @@ func newOffer(r *grant.Reach, row grant.Row) *offer {
 	return o
 }
 
-// Uses says in short what a row offers its reader (S-9).
+// Uses summarizes the capabilities of a row (S-9).
 type Uses struct{ ExactFilters, RangeFilters, Expand, Aggregate bool }
 
-// UsesOf gathers the uses of a row.
+// UsesOf returns the uses of a row.
 func UsesOf(r *grant.Reach, row grant.Row) Uses {
 	o := newOffer(r, row)
 	return Uses{
@@ -58,8 +58,8 @@ func UsesOf(r *grant.Reach, row grant.Row) Uses {
 	}
 }
 
-// aggregate cuts the declared aggregations to the grant. Grouping without any
-// metric left would be refused by AG-1, so it is not offered either.
+// aggregate restricts the declared aggregations to the grant. AG-1 rejects grouping
+// without a metric, so it is not offered either.
 func (o *offer) aggregate(d pdpp.Aggregations) {
 	agg := pdpp.Aggregations{
 		Count: d.Count,
@@ -83,7 +83,7 @@ func (o *offer) aggregate(d pdpp.Aggregations) {
 	}
 }
 
-// granted keeps the names the caller may see, in order.
+// granted returns the names that the caller may see, in order.
 func (o *offer) granted(names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -94,7 +94,7 @@ func (o *offer) granted(names []string) []string {
 	return out
 }
 
-// grantedName gives name when the caller may see that field, else "".
+// grantedName returns name when the caller may see that field, else "".
 func (o *offer) grantedName(name string) string {
 	if name != "" && o.access.Granted(name) {
 		return name
@@ -102,8 +102,8 @@ func (o *offer) grantedName(name string) string {
 	return ""
 }
 
-// searchModes is a subset of lexical, semantic, hybrid; the latter two
-// need a live embedding backend.
+// searchModes returns a subset of lexical, semantic, hybrid. The latter two need
+// an embedding backend.
 func (o *offer) searchModes() []string {
 	if len(o.lexical) > 0 {
 		return []string{"lexical"}
@@ -111,21 +111,12 @@ func (o *offer) searchModes() []string {
 	return nil
 }
 
-func (o *offer) rangeOps(field string) []pdpp.Op {
-	for _, rf := range o.ranges {
-		if rf.Field == field {
-			return rf.Ops
-		}
-	}
-	return nil
-}
-
-// field gathers what one granted field offers.
+// field returns the capabilities of one granted field.
 func (o *offer) field(f *pdpp.Field) FieldCaps {
 	c := FieldCaps{
 		Type: f.Type, JSONTypes: f.Types, Format: f.Format, Role: f.Role,
 		Exact:   f.Kind != pdpp.KindNone, // REC-19
-		Range:   o.rangeOps(f.Name),
+		Range:   o.access.Stream.RangeOps(f.Name),
 		Lexical: slices.Contains(o.lexical, f.Name),
 		Blob:    f.Blob != pdpp.BlobNone,
 	}

@@ -15,9 +15,9 @@ import (
 	"pdpp/internal/schemadoc"
 )
 
-// The vault is a source in which every name is a distinct word that occurs
-// nowhere else, and every field is used wherever a manifest can name one.
-const vaultStreams, vaultFields, vaultConns = 3, 4, 3
+// secretCatalog has a source in which every name is a distinct word that occurs nowhere
+// else, and every field is used wherever a manifest can name one.
+const secretStreams, secretFields, secretConns = 3, 4, 3
 
 func streamName(s int) string          { return fmt.Sprintf("zs%dz", s) }
 func fieldName(s, f int) string        { return fmt.Sprintf("zf%d_%dz", s, f) }
@@ -26,28 +26,28 @@ func relationName(s, to int) string    { return fmt.Sprintf("zr%d_%dz", s, to) }
 func connName(c int) pdpp.ConnectionID { return pdpp.ConnectionID(fmt.Sprintf("zc%dz", c)) }
 func connLabel(c int) string           { return fmt.Sprintf("zl%dz", c) }
 
-func vault() *pdpp.Catalog {
+func secretCatalog() *pdpp.Catalog {
 	m := &pdpp.Manifest{ConnectorKey: "vault", SourceID: "https://zuriz.test/c/vault"}
-	for s := range vaultStreams {
-		m.Streams = append(m.Streams, vaultStream(s))
+	for s := range secretStreams {
+		m.Streams = append(m.Streams, secretStream(s))
 	}
 	m.Seal()
 	c := &pdpp.Catalog{Manifests: []*pdpp.Manifest{m}}
-	for i := range vaultConns {
+	for i := range secretConns {
 		c.Connections = append(c.Connections, pdpp.Connection{ID: connName(i), Connector: "vault", Label: connLabel(i)})
 	}
 	return c
 }
 
-func vaultStream(s int) *pdpp.Stream {
+func secretStream(s int) *pdpp.Stream {
 	out := &pdpp.Stream{Name: streamName(s), CursorField: fieldName(s, 0), ConsentTimeField: fieldName(s, 1)}
 	var all []string
-	for f := range vaultFields {
-		name, other := fieldName(s, f), fieldName(s, (f+1)%vaultFields)
+	for f := range secretFields {
+		name, other := fieldName(s, f), fieldName(s, (f+1)%secretFields)
 		all = append(all, name)
 		out.Fields = append(out.Fields, &pdpp.Field{
 			Name: name, Types: []string{"string"}, Kind: pdpp.KindDateTime, Format: "date-time",
-			// A reference leads through another property, which may be hidden.
+			// The reference names another property, which may be hidden.
 			Schema: json.RawMessage(`{"anyOf":[{"$ref":"#/properties/` + other + `"}]}`),
 		})
 		out.RangeFilters = append(out.RangeFilters, pdpp.RangeFilter{Field: name, Ops: []pdpp.Op{pdpp.OpGt}})
@@ -57,7 +57,7 @@ func vaultStream(s int) *pdpp.Stream {
 	out.Schema = json.RawMessage(`{"type":"object"}`)
 	out.Required, out.PrimaryKey, out.LexicalFields, out.SemanticFields = all, all, all, all
 	out.Aggregations = pdpp.Aggregations{Sum: all, Min: all, Max: all, GroupBy: all, GroupByTime: all, CountDistinct: all}
-	for to := range vaultStreams {
+	for to := range secretStreams {
 		out.Relations = append(out.Relations, pdpp.Relation{
 			Name: relationName(s, to), Stream: streamName(to), ForeignKey: fieldName(to, 0),
 			HasMany: to%2 == 0, Expandable: to != s, DefaultLimit: 1, MaxLimit: 2,
@@ -66,21 +66,21 @@ func vaultStream(s int) *pdpp.Stream {
 	return out
 }
 
-// drawGrant grants a random part of the vault. Time bounds apply to a field that
-// may or may not be granted (REC-28).
+// drawGrant returns a grant for a random part of secretCatalog. Time bounds apply to a
+// field that may or may not be granted (REC-28).
 func drawGrant(rt *rapid.T) *pdpp.Grant {
 	g := &pdpp.Grant{ID: "grt_v", ClientID: "cli_v", ConnectorKey: "vault"}
-	for s := range vaultStreams {
+	for s := range secretStreams {
 		if !rapid.Bool().Draw(rt, "stream") {
 			continue
 		}
 		gs := pdpp.GrantStream{Name: streamName(s), Time: &pdpp.TimeConstraint{Field: fieldName(s, 2), Since: date(2025)}}
-		for f := range vaultFields {
+		for f := range secretFields {
 			if rapid.Bool().Draw(rt, "field") {
 				gs.Fields = append(gs.Fields, fieldName(s, f))
 			}
 		}
-		for c := range vaultConns {
+		for c := range secretConns {
 			if rapid.Bool().Draw(rt, "connection") {
 				gs.Connections = append(gs.Connections, connName(c))
 			}
@@ -90,8 +90,8 @@ func drawGrant(rt *rapid.T) *pdpp.Grant {
 	return g
 }
 
-// names splits the words of the vault into those a grant shows and those it
-// hides, from the grant alone.
+// names splits the names of secretCatalog into those that a grant shows and those that it
+// hides.
 func names(g *pdpp.Grant) (shown, hidden []string) {
 	sort := func(name string, visible bool) {
 		if visible {
@@ -107,20 +107,20 @@ func names(g *pdpp.Grant) (shown, hidden []string) {
 		}
 		return g.Streams[i], true
 	}
-	for s := range vaultStreams {
+	for s := range secretStreams {
 		gs, granted := find(s)
 		sort(streamName(s), granted)
-		for f := range vaultFields {
+		for f := range secretFields {
 			visible := slices.Contains(gs.Fields, fieldName(s, f))
 			sort(fieldName(s, f), visible)
 			sort(viewName(s, f), visible)
 		}
-		for to := range vaultStreams {
+		for to := range secretStreams {
 			child, _ := find(to)
 			sort(relationName(s, to), granted && to != s && slices.Contains(child.Fields, fieldName(to, 0)))
 		}
 	}
-	for c := range vaultConns {
+	for c := range secretConns {
 		visible := slices.ContainsFunc(g.Streams, func(gs pdpp.GrantStream) bool { return slices.Contains(gs.Connections, connName(c)) })
 		sort(string(connName(c)), visible)
 		sort(connLabel(c), visible)
@@ -128,10 +128,10 @@ func names(g *pdpp.Grant) (shown, hidden []string) {
 	return shown, append(hidden, "zuriz")
 }
 
-// TestHiddenNames: what a grant hides is in no byte of any document, and what it
-// shows is in the full one (S-6, C-22).
+// No document contains a name that the grant hides, and the full one contains every name
+// that it shows (S-6, C-22).
 func TestHiddenNames(t *testing.T) {
-	c := vault()
+	c := secretCatalog()
 	rapid.Check(t, func(rt *rapid.T) {
 		g := drawGrant(rt)
 		r := grant.ForClient(g, c)
@@ -153,7 +153,7 @@ func TestHiddenNames(t *testing.T) {
 		}
 		for _, name := range shown {
 			if !bytes.Contains(full, []byte(name)) {
-				rt.Fatalf("%q is granted, but not in %s", name, full)
+				rt.Fatalf("%q is granted but missing in %s", name, full)
 			}
 		}
 		if again := schemadoc.AppendFull(nil, r, r.Rows, schemadoc.Request{}); !bytes.Equal(full, again) {
@@ -162,10 +162,9 @@ func TestHiddenNames(t *testing.T) {
 	})
 }
 
-// TestNarrowedHidesOthers: narrowed to one connection, no document names
-// another (S-7).
+// A document for one connection does not name another (S-7).
 func TestNarrowedHidesOthers(t *testing.T) {
-	r := grant.ForOwner("own_1", vault())
+	r := grant.ForOwner("own_1", secretCatalog())
 	rows := pick(t, r, streamName(0), connName(1))
 	req := schemadoc.Request{Stream: streamName(0), Connection: connName(1)}
 	for name, doc := range map[string][]byte{
@@ -189,8 +188,8 @@ func forbid(t interface{ Fatalf(string, ...any) }, doc []byte, hidden []string) 
 	}
 }
 
-// TestReferences: a client never gets a schema that points outside what it has;
-// an owner gets it as declared.
+// A client never gets a schema with a reference to something it does not have. An owner
+// gets the schema as declared.
 func TestReferences(t *testing.T) {
 	for _, tc := range []struct {
 		declared string

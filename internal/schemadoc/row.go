@@ -7,7 +7,7 @@ import (
 	"pdpp/internal/grant"
 )
 
-// fullRow appends the members of an exhaustive row, braces excluded.
+// fullRow appends the members of a full row without braces.
 func (b *buffer) fullRow(r *grant.Reach, row grant.Row, req Request) {
 	s, o := row.Stream, newOffer(r, row)
 	b.str("object", "stream_metadata")
@@ -46,11 +46,11 @@ func (b *buffer) scopedRow(r *grant.Reach, row grant.Row, req Request, shared co
 	b.views(o.views, viewPlain)
 	b.expandCapabilities(o.relations, expandCompact)
 	b.timeConstraint(row.Access)
-	b.deviating(row.Connections, shared)
+	b.connectionsUnless(row.Connections, shared)
 	b.narrowed(row, req)
 }
 
-// indexRow appends the members of a row that only says what there is.
+// indexRow appends the members of an index row.
 func (b *buffer) indexRow(r *grant.Reach, row grant.Row, req Request, shared connSet) {
 	o := newOffer(r, row)
 	b.str("name", row.Stream.Name)
@@ -58,24 +58,23 @@ func (b *buffer) indexRow(r *grant.Reach, row grant.Row, req Request, shared con
 	b.int("field_count", len(row.Access.Fields))
 	list(b, "search_modes", o.searchModes())
 	b.bool("aggregate", len(o.metrics) > 0)
-	b.deviating(row.Connections, shared)
+	b.connectionsUnless(row.Connections, shared)
 }
 
-// nameRow is an index row when the index is over its budget.
+// nameRow appends the members of an index row when the index is above its budget.
 func (b *buffer) nameRow(row grant.Row, shared connSet) {
 	b.str("name", row.Stream.Name)
-	b.deviating(row.Connections, shared)
+	b.connectionsUnless(row.Connections, shared)
 }
 
-// keyFields appends the members that name key fields; ungranted ones are absent
-// (S-6).
+// keyFields appends the members that name key fields, without ungranted fields (S-6).
 func (b *buffer) keyFields(s *pdpp.Stream, o *offer) {
 	list(b, "primary_key", o.granted(s.PrimaryKey))
 	b.optional("cursor_field", o.access.CursorField())
 	b.optional("consent_time_field", o.grantedName(s.ConsentTimeField))
 }
 
-// viewForm says whether a view entry carries its label.
+// viewForm selects whether a view entry contains its label.
 type viewForm bool
 
 const (
@@ -98,9 +97,9 @@ func (b *buffer) views(views []pdpp.View, form viewForm) {
 	b.raw("]")
 }
 
-// relationships lists an owner's as declared, and a client's usable ones: any
-// other would name a stream or a field outside the grant, or promise an
-// expansion that is refused (S-6, X-4).
+// relationships appends the declared relations for an owner and the usable ones for a
+// client. Others would name a stream or field outside the grant, or advertise an
+// expansion that is rejected (S-6, X-4).
 func (b *buffer) relationships(s *pdpp.Stream, o *offer) {
 	rels := s.Relations
 	if !o.access.All {
@@ -122,8 +121,8 @@ func (b *buffer) relationships(s *pdpp.Stream, o *offer) {
 	b.raw("]")
 }
 
-// query appends the manifest's query block cut to the grant; what becomes empty
-// is absent (S-6).
+// query appends the query block of the manifest, restricted to the grant and without
+// empty members (S-6).
 func (b *buffer) query(o *offer) {
 	b.open("query", "{")
 	if len(o.ranges) > 0 {
@@ -155,7 +154,7 @@ func (b *buffer) query(o *offer) {
 	b.raw("}")
 }
 
-// aggregations uses the manifest's order of keys (M-1).
+// aggregations appends the aggregations in the key order of the manifest (M-1).
 func (b *buffer) aggregations(agg pdpp.Aggregations) {
 	b.open("aggregations", "{")
 	if agg.Count {
@@ -170,8 +169,8 @@ func (b *buffer) aggregations(agg pdpp.Aggregations) {
 	b.raw("}")
 }
 
-// timeConstraint appends the grant's time bounds. The field they apply to need
-// not be granted (REC-28); its name is then absent, like any other (S-6).
+// timeConstraint appends the time bounds of the grant. Their field need not be granted
+// (REC-28); then its name is omitted (S-6).
 func (b *buffer) timeConstraint(a *grant.Access) {
 	if a.Time == nil {
 		return
@@ -185,7 +184,7 @@ func (b *buffer) timeConstraint(a *grant.Access) {
 	b.raw("}")
 }
 
-// bound writes a time as a grant does: whole seconds have no fraction.
+// bound formats a time as in a grant: whole seconds have no fraction.
 func bound(t time.Time) string {
 	if t.IsZero() {
 		return ""
