@@ -10,52 +10,47 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// The measures of EX-8 for a string, and a bound on what is read of a data: URI
-// in search of its comma.
+// The limits of EX-8 for a string, and a bound for the part of a data: URI before its
+// comma.
 const (
 	minBinaryChars   = 256
 	minDistinctChars = 16
 	maxURIHead       = 256
 )
 
-// DetectBinaryString is DetectBinary for a string kept in pieces. Each chunk is a
-// part of the inside of the JSON string, cut on character boundaries; escapes
-// are as stored. Reading stops with the first chunk that rules the answer out,
-// for prose usually the first. A binary string is read to its end, for its size.
-func DetectBinaryString(chunks iter.Seq[[]byte]) (Binary, bool) {
-	var p probe
+// DetectBinaryString is DetectBinary for a string that is stored in chunks. Each chunk
+// is a part of the content of the JSON string, with escapes as stored, and ends at a
+// character boundary. Reading stops at the first chunk that cannot be binary, which for
+// prose is usually the first one. A binary string is read completely, for its size.
+func DetectBinaryString(chunks iter.Seq[[]byte]) (Binary, bool) { return (&probe{}).detect(chunks) }
+
+// DetectBinaryStart is DetectBinaryString for the beginning of a long string. The size
+// of the result is unknown.
+func DetectBinaryStart(chunks iter.Seq[[]byte]) (Binary, bool) {
+	b, ok := (&probe{isCut: true}).detect(chunks)
+	b.SizeBytes = -1
+	return b, ok
+}
+
+// probe detects binary content in a string that is read in parts.
+type probe struct {
+	stage   stage
+	head    [maxURIHead]byte // the beginning, until its kind is clear
+	headLen int
+	mime    string
+	chars   int // of the whole string
+	payload base64Count
+	octets  int64 // of a payload that is not base64
+	isCut   bool  // the string continues after the last chunk
+}
+
+func (p *probe) detect(chunks iter.Seq[[]byte]) (Binary, bool) {
 	for chunk := range chunks {
 		if !p.feed(chunk) {
 			return Binary{}, false
 		}
 	}
 	return p.result()
-}
-
-// DetectBinaryStart is DetectBinaryString for the beginning of a long string. Its size
-// is not known then.
-func DetectBinaryStart(chunks iter.Seq[[]byte]) (Binary, bool) {
-	p := probe{isCut: true}
-	for chunk := range chunks {
-		if !p.feed(chunk) {
-			return Binary{}, false
-		}
-	}
-	b, ok := p.result()
-	b.SizeBytes = -1
-	return b, ok
-}
-
-// probe judges a string as it goes by.
-type probe struct {
-	stage   stage
-	head    [maxURIHead]byte // the beginning, until it is known what it is
-	headLen int
-	mime    string
-	chars   int // of the whole string
-	payload base64Count
-	octets  int64 // of a payload that is not base64
-	isCut   bool  // the string goes on
 }
 
 type stage uint8
@@ -68,7 +63,7 @@ const (
 	inPercent              // another payload of a URI
 )
 
-// feed takes one piece. It reports whether the string can still be binary.
+// feed reads one chunk. It reports whether the string can still be binary.
 func (p *probe) feed(chunk []byte) bool {
 	for len(chunk) > 0 {
 		n := bytes.IndexByte(chunk, '\\')
@@ -88,17 +83,17 @@ func (p *probe) feed(chunk []byte) bool {
 	return true
 }
 
-// text takes decoded characters. They are counted only when they can be binary:
-// nearly all text cannot, and its first space shows it.
+// text reads decoded characters. It counts them only when they can be binary: most text
+// cannot, and its first space shows it.
 func (p *probe) text(b []byte) bool {
-	if !p.judge(b) {
+	if !p.scan(b) {
 		return false
 	}
 	p.chars += utf8.RuneCount(b)
 	return true
 }
 
-func (p *probe) judge(b []byte) bool {
+func (p *probe) scan(b []byte) bool {
 	for len(b) > 0 && p.stage <= inHead {
 		if !p.begin(b[0]) {
 			return false
@@ -116,7 +111,7 @@ func (p *probe) judge(b []byte) bool {
 	return true
 }
 
-// begin takes one byte of the beginning.
+// begin reads one byte of the beginning.
 func (p *probe) begin(c byte) bool {
 	const scheme = "data:"
 	if p.stage == inHead {
@@ -142,8 +137,8 @@ func (p *probe) begin(c byte) bool {
 	return true
 }
 
-// openURI reads what stands between "data:" and the comma (RFC 2397 §3). The
-// type may be left out; what is there must be one.
+// openURI reads the part between "data:" and the comma (RFC 2397 §3). It may have no
+// media type, but not an invalid one.
 func (p *probe) openURI(head string) bool {
 	media, params, _ := strings.Cut(head, ";")
 	p.mime = parseMimeType(media)
@@ -177,7 +172,7 @@ type base64Count struct {
 	pads   int
 	seen   [2]uint64 // which ASCII characters
 	kinds  uint8     // of which kinds
-	broken bool      // not base64 after all
+	broken bool      // not base64
 }
 
 // Kinds of base64 characters.
@@ -207,8 +202,8 @@ func makeBase64Kind() (t [256]uint8) {
 	return t
 }
 
-// add takes more text. It reports whether all can still be base64: one alphabet,
-// nothing but line breaks and at most two pads behind the digits.
+// add reads more text. It reports whether all of it can be base64: one alphabet, and
+// after the digits only line breaks and at most two pads.
 func (n *base64Count) add(b []byte) bool {
 	for _, c := range b {
 		k := base64Kind[c]
@@ -226,14 +221,15 @@ func (n *base64Count) add(b []byte) bool {
 	return n.kinds&(standard|urlSafe) != standard|urlSafe
 }
 
-// looksBinary tells base64 from words, numbers and hexadecimal digits (EX-8).
+// looksBinary distinguishes base64 from words, numbers and hexadecimal digits (EX-8).
 func (n *base64Count) looksBinary() bool {
 	const mixed = upper | lower | digit
 	distinct := bits.OnesCount64(n.seen[0]) + bits.OnesCount64(n.seen[1])
 	return n.kinds&mixed == mixed && distinct >= minDistinctChars
 }
 
-// size is the number of octets the text decodes to; -1 when it is not base64.
+// size returns the number of octets that the text decodes to, or -1 when it is not
+// base64.
 func (n *base64Count) size() int64 {
 	if n.broken || n.digits%4 == 1 {
 		return -1

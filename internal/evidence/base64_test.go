@@ -13,7 +13,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// octets gives n octets that look like nothing in particular.
+// octets returns n pseudo-random octets.
 func octets(n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{1})
@@ -21,7 +21,7 @@ func octets(n int) []byte {
 	return b
 }
 
-// filler is the alphabet over and over, n characters long.
+// filler returns n characters that repeat the alphabet.
 func filler(alphabet string, n int) string {
 	return strings.Repeat(alphabet, n/len(alphabet)+1)[:n]
 }
@@ -151,7 +151,7 @@ func TestDetectBinaryStringStopsEarly(t *testing.T) {
 	}
 }
 
-// pieces cuts the inside of a JSON string on drawn character boundaries.
+// pieces splits the content of a JSON string at random character boundaries.
 func pieces(t *rapid.T, content []byte) [][]byte {
 	var out [][]byte
 	for len(content) > 0 {
@@ -162,7 +162,7 @@ func pieces(t *rapid.T, content []byte) [][]byte {
 	return out
 }
 
-func TestPiecesAreJudgedLikeTheWhole(t *testing.T) {
+func TestDetectBinaryInPieces(t *testing.T) {
 	std := base64.StdEncoding.EncodeToString(octets(500))
 	part := rapid.SampledFrom([]string{
 		"data:", "data:a/b;base64,", "da", std, std[:77], `\n`, `\u002b`, `\/`, "=",
@@ -178,9 +178,8 @@ func TestPiecesAreJudgedLikeTheWhole(t *testing.T) {
 	})
 }
 
-// TestEncodedIsFound checks that what an encoder makes of enough octets is found
-// and has their number.
-func TestEncodedIsFound(t *testing.T) {
+// Enough octets are detected in any encoding, with their number.
+func TestDetectEncoded(t *testing.T) {
 	encodings := []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(192, 2000).Draw(t, "octets")

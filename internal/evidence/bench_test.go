@@ -8,7 +8,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// mail is the data of a message, of the kind that most hits are.
+// mail returns the data of a message, the most common kind of hit.
 func mail(subject, body string) []byte {
 	data := rawjson.AppendString([]byte(`{"id":"5f3c9a7e21b04d68","from":"ada@example.org","subject":`), subject)
 	data = rawjson.AppendString(append(data, `,"body":`...), body)
@@ -26,7 +26,7 @@ const (
 		"Ich habe ein Angebot angefordert und schicke es dir, sobald es da ist. Schöne Grüße, Jürgen"
 )
 
-// BenchmarkHit measures all that a page of search results asks for each hit.
+// BenchmarkHit measures the rendering of one hit of a search.
 func BenchmarkHit(b *testing.B) {
 	long := strings.Repeat(strings.ReplaceAll(english, "April", "March")+"\n", 100)
 	for name, tt := range map[string]struct{ subject, body, q string }{

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/rawjson"
 )
 
@@ -17,8 +18,8 @@ const (
 	KindBase64Text     = "base64_text"
 )
 
-// Binary is what is known of a binary value (EX-8). Empty strings and a negative
-// size mean unknown.
+// Binary holds the facts about a binary value (EX-8). Empty strings and a negative size
+// mean unknown.
 type Binary struct {
 	Kind      string
 	MimeType  string // lower case, without parameters
@@ -26,8 +27,8 @@ type Binary struct {
 	SHA256    string // 64 hexadecimal digits, lower case
 }
 
-// SizeGrade is the size in words: small, medium or large; "" when it is unknown.
-func (b Binary) SizeGrade() string {
+// sizeGrade returns small, medium or large, or "" when the size is unknown.
+func (b Binary) sizeGrade() string {
 	switch {
 	case b.SizeBytes < 0:
 		return ""
@@ -39,8 +40,8 @@ func (b Binary) SizeGrade() string {
 	return "large"
 }
 
-// AppendMembers appends the known facts as members of a JSON object, without the
-// braces: whoever shows them puts more members around them.
+// AppendMembers appends the known facts as members of a JSON object, without braces,
+// because callers add other members.
 func (b Binary) AppendMembers(dst []byte) []byte {
 	dst = append(dst, `"kind":`...)
 	dst = rawjson.AppendString(dst, b.Kind)
@@ -52,7 +53,7 @@ func (b Binary) AppendMembers(dst []byte) []byte {
 		dst = append(dst, `,"size_bytes":`...)
 		dst = strconv.AppendInt(dst, b.SizeBytes, 10)
 		dst = append(dst, `,"size_grade":`...)
-		dst = rawjson.AppendString(dst, b.SizeGrade())
+		dst = rawjson.AppendString(dst, b.sizeGrade())
 	}
 	if b.SHA256 != "" {
 		dst = append(dst, `,"sha256":`...)
@@ -61,11 +62,10 @@ func (b Binary) AppendMembers(dst []byte) []byte {
 	return dst
 }
 
-// DetectBinary reports whether a compact JSON value is binary, and its facts
-// (EX-8). declared says that the manifest declares the field as a blob reference;
-// then an object with a blob_id is one, and so is an array of nothing else (M-9).
-// An object counts by its own members: one that merely contains a binary object
-// is not binary.
+// DetectBinary reports whether a compact JSON value is binary, and returns its facts
+// (EX-8). declared says that the manifest declares the field as a blob reference. Then
+// an object with a blob_id is binary, and so is an array of such objects (M-9). Only the
+// own members of an object count: an object that contains a binary object is not binary.
 func DetectBinary(value []byte, declared bool) (Binary, bool) {
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
@@ -101,8 +101,8 @@ func detectObject(obj []byte, declared bool) (Binary, bool) {
 	return f.Binary, true
 }
 
-// detectList sums up an array of blob references: the type they share, and the
-// size of all. Nulls, which a nullable item allows, are passed over.
+// detectList summarizes an array of blob references: their common type and total size.
+// It skips nulls, which a nullable item allows.
 func detectList(elements iter.Seq[[]byte]) (Binary, bool) {
 	var all Binary
 	n := 0
@@ -138,7 +138,7 @@ func join(a, b Binary) Binary {
 	return a
 }
 
-// facts are those of an object's members that bear on whether it is binary.
+// facts holds the members of an object that decide whether it is binary.
 type facts struct {
 	Binary
 	blobID bool // has a blob_id
@@ -175,44 +175,25 @@ func gather(obj []byte) facts {
 	return f
 }
 
-// mimeType gives the MIME type in a JSON string; "" when it holds none. Members
-// called content_type often hold something else, such as "article".
+// mimeType returns the MIME type in a JSON string, or "". Members called content_type
+// often contain something else, such as "article".
 func mimeType(value []byte) string {
 	s, _ := rawjson.String(value)
 	return parseMimeType(s)
 }
 
-// parseMimeType gives type/subtype in lower case without parameters, as B-9 does;
-// "" when s is no MIME type (RFC 6838 §4.2).
+// parseMimeType returns a media type in the form of B-9, or "" when s is not one.
 func parseMimeType(s string) string {
 	s, _, _ = strings.Cut(s, ";")
-	s = strings.TrimSpace(s)
-	kind, sub, _ := strings.Cut(s, "/")
-	if !isRestrictedName(kind) || !isRestrictedName(sub) {
+	media, ok := pdpp.ParseMediaType(strings.TrimSpace(s))
+	if !ok {
 		return ""
 	}
-	return strings.ToLower(s)
+	return media
 }
 
-func isRestrictedName(s string) bool {
-	if s == "" || len(s) > 127 {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if !isAlnum(c) && (i == 0 || strings.IndexByte("!#$&-^_.+", c) < 0) {
-			return false
-		}
-	}
-	return true
-}
-
-func isAlnum(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-// sha256Hex gives a SHA-256 digest written in hexadecimal, with or without the
-// name of the algorithm before it; "" for any other digest.
+// sha256Hex returns a hexadecimal SHA-256 digest without the optional name of the
+// algorithm before it, or "" for any other digest.
 func sha256Hex(s string) string {
 	s = strings.ToLower(s)
 	for _, prefix := range []string{"sha256:", "sha256-", "sha-256:"} {

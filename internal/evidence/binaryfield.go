@@ -2,19 +2,19 @@ package evidence
 
 import "pdpp/internal/rawjson"
 
-// binaryField is a binary value of a record and the way to its content.
+// binaryField is a binary value of a record, with what is needed to read its content.
 type binaryField struct {
 	Binary
 	field  string
-	blobID string // "" when it is not known or there is none
+	blobID string // "" when it is unknown
 	asJSON bool   // the value is an object or array
 }
 
-// eachBinary visits the binary values among the top-level values of a record
-// (EX-8), in their order. A list of blob references is visited one by one.
+// eachBinary visits the binary top-level values of a record in their order (EX-8), and
+// each item of a list of blob references.
 func eachBinary(r *Record, visit func(binaryField)) {
 	for _, f := range r.fields {
-		if t := r.Truncated[string(f.Name)]; t != nil { // judged when it was cut
+		if t := r.Truncated[string(f.Name)]; t != nil { // detected when it was cut
 			if t.Binary != nil {
 				visit(binaryField{Binary: *t.Binary, field: string(f.Name), asJSON: t.AsJSON})
 			}
@@ -31,15 +31,15 @@ func eachBinary(r *Record, visit func(binaryField)) {
 			continue
 		}
 		for item := range rawjson.Elements(f.Value) {
-			if b, ok := DetectBinary(item, true); ok { // all but nulls
+			if b, ok := DetectBinary(item, true); ok { // skips nulls
 				visit(binaryField{b, field, blobID(b, item), true})
 			}
 		}
 	}
 }
 
-// blobID gives the blob that a reference names. What merely looks like one was
-// not declared, and is read like any other object.
+// blobID returns the blob that a reference names. An undeclared object with a blob_id is
+// read like any other object.
 func blobID(b Binary, object []byte) string {
 	if b.Kind != KindBlobReference {
 		return ""
@@ -49,8 +49,8 @@ func blobID(b Binary, object []byte) string {
 	return id
 }
 
-// append writes the binary_field of a card. The content is read from this server
-// only: a URL that the record holds is never offered (EX-8).
+// append writes the binary_field of a card. The content is read from this server only: a
+// URL in the record is never offered (EX-8).
 func (f binaryField) append(w *writer, r *Record) {
 	w.raw(`{"object":"binary_field","field_path":`)
 	w.id(f.field)
@@ -60,7 +60,7 @@ func (f binaryField) append(w *writer, r *Record) {
 	if f.blobID != "" {
 		appendBlobRead(w, f.blobID, r.ConnectionID)
 	} else {
-		FieldWindow{Field: f.field, AsJSON: f.asJSON}.append(w, r)
+		fieldWindow{field: f.field, asJSON: f.asJSON}.append(w, r)
 	}
 	w.raw(`}`)
 }

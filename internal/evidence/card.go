@@ -11,19 +11,18 @@ const (
 	maxCardFields  = 4
 	maxCardValue   = 160 // characters of a string
 	maxCardBinary  = 3
-	minCardValue   = 16 // bytes of a string below which it is left out for space
-	maxNumberBytes = 64 // longer numbers are nobody's amount
+	minCardValue   = 16 // bytes; a string that must be shorter for space is omitted
+	maxNumberBytes = 64 // longer numbers are omitted
 )
 
-// cardRoles are the roles whose fields are on a card, in the order in which they
-// get a place (MS-66).
+// cardRoles are the roles of the fields on a card, by priority (MS-66).
 var cardRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary}
 
-// AppendCard appends the evidence_card of a record (EX-2): its title, its time,
-// the fields whose role was declared, the facts about what is binary, and how to
-// read the whole. No other field is promoted (EVID-1). When the room is short,
-// field values give way to binary facts, which nothing else tells. at is what
-// EventTimeOf says of the record.
+// AppendCard appends the evidence_card of a record (EX-2): its title, its time, the
+// fields with a declared role, the facts about binary values, and how to read the whole
+// record. It promotes no other field (EVID-1). When space is short, binary facts have
+// priority over field values, because nothing else contains them. at is the result of
+// EventTimeOf.
 func AppendCard(dst []byte, r *Record, at EventTime) []byte {
 	const (
 		beforeFields  = `,"fields":[`
@@ -43,10 +42,10 @@ func AppendCard(dst []byte, r *Record, at EventTime) []byte {
 	r.scratch = read.buf
 	binary := writer{buf: read.buf[len(read.buf):]}
 
-	room := maxCardBytes - card.counted() - read.counted() - frame
-	room, omitted := cardBinary(&binary, r, room)
+	space := maxCardBytes - card.counted() - read.counted() - frame
+	space, omitted := cardBinary(&binary, r, space)
 	card.raw(beforeFields)
-	cardFields(&card, r, room)
+	cardFields(&card, r, space)
 	card.raw(beforeBinary)
 	card.join(&binary)
 	card.raw(beforeOmitted)
@@ -68,7 +67,7 @@ func (t Title) append(w *writer) {
 	w.raw(`}`)
 }
 
-// append writes the member event_time, if there is one.
+// append writes the member event_time, if the time is known.
 func (t EventTime) append(w *writer) {
 	if t.Value == "" {
 		return
@@ -81,8 +80,8 @@ func (t EventTime) append(w *writer) {
 	w.raw(`}`)
 }
 
-// cardFields writes the scalar values with the roles of EX-5 while they fit.
-func cardFields(w *writer, r *Record, room int) {
+// cardFields writes the scalar values with the roles of EX-5 that fit.
+func cardFields(w *writer, r *Record, space int) {
 	n := 0
 	for _, role := range cardRoles {
 		for _, field := range r.presentation().Roles[role] {
@@ -93,20 +92,20 @@ func cardFields(w *writer, r *Record, room int) {
 			if n > 0 {
 				w.raw(",")
 			}
-			size, ok := cardField(w, r, role, field, room)
-			if !ok || size+1 > room {
+			size, ok := cardField(w, r, role, field, space)
+			if !ok || size+1 > space {
 				*w = before
 				continue
 			}
-			room -= size + 1
+			space -= size + 1
 			n++
 		}
 	}
 }
 
-// cardField writes one field; a string is cut to the room there is. It reports
-// how much of the room it took, and false when there is nothing to show.
-func cardField(w *writer, r *Record, role pdpp.Role, field string, room int) (size int, ok bool) {
+// cardField writes one field and truncates a string to the available space. It returns
+// the number of bytes that count, and false when there is nothing to show.
+func cardField(w *writer, r *Record, role pdpp.Role, field string, space int) (size int, ok bool) {
 	value, ok := r.value(field)
 	if !ok {
 		return 0, false
@@ -119,7 +118,7 @@ func cardField(w *writer, r *Record, role pdpp.Role, field string, room int) (si
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
 		const end = `"","truncated":true},`
-		s, cut := cardText(r, field, room-(w.counted()-start)-len(end))
+		s, cut := cardText(r, field, space-(w.counted()-start)-len(end))
 		if s == "" {
 			return 0, false
 		}
@@ -139,25 +138,25 @@ func cardField(w *writer, r *Record, role pdpp.Role, field string, room int) (si
 	return w.counted() - start, true
 }
 
-// cardText gives a string value for a card, "" when there is nothing to show or
-// hardly room for it.
-func cardText(r *Record, field string, room int) (s string, cut bool) {
+// cardText returns a string value for a card, or "" when it is empty or there is too
+// little space.
+func cardText(r *Record, field string, space int) (s string, cut bool) {
 	t, ok := r.text(field)
 	if !ok {
 		return "", false
 	}
 	s, more := r.head(t)
 	s, cut = cutChars(Clean(s), maxCardValue)
-	short := cutBytes(s, room)
+	short := cutBytes(s, space)
 	if len(short) < len(s) && len(short) < minCardValue {
 		return "", false
 	}
 	return short, cut || more || len(short) < len(s)
 }
 
-// cardBinary writes the facts about binary values, at most three, and counts the
-// others. It gives the room that is left.
-func cardBinary(w *writer, r *Record, room int) (left, omitted int) {
+// cardBinary writes the facts about up to three binary values and counts the others. It
+// returns the remaining space.
+func cardBinary(w *writer, r *Record, space int) (left, omitted int) {
 	n := 0
 	eachBinary(r, func(f binaryField) {
 		if n == maxCardBinary {
@@ -171,13 +170,13 @@ func cardBinary(w *writer, r *Record, room int) (left, omitted int) {
 		start := w.counted()
 		f.append(w, r)
 		size := w.counted() - start + 1
-		if size > room {
+		if size > space {
 			*w = before
 			omitted++
 			return
 		}
-		room -= size
+		space -= size
 		n++
 	})
-	return room, omitted
+	return space, omitted
 }

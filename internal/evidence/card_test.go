@@ -15,7 +15,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// member gives a member of the card of r as JSON text.
+// member returns a member of the card of r as JSON text.
 func member(t *testing.T, r *Record, name string) string {
 	t.Helper()
 	card := AppendCard(nil, r, EventTimeOf(r))
@@ -42,7 +42,7 @@ func TestCard(t *testing.T) {
 	want = `{"object":"evidence_card","title":{"text":"","source":"fallback","truncated":false},"fields":[],` +
 		`"binary":[],"binary_omitted_count":0,"read":{"object":"record_read","method":"GET","stream":"","record_id":"","href":"/v1/streams//records/"}}`
 	if diff := cmp.Diff(want, string(AppendCard(nil, &Record{}, EventTime{}))); diff != "" {
-		t.Errorf("card of nothing (-want +got):\n%s", diff)
+		t.Errorf("card of an empty record (-want +got):\n%s", diff)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestCardFields(t *testing.T) {
 			[]string{"amount=n"},
 			`[{"role":"amount","field":"n","value":9007199254740993123.100e-2}]`,
 		},
-		"EX-5 nothing else": {
+		"EX-5 no other types": {
 			`{"o":{},"l":[1],"z":null,"e":"","w":"\u0007"}`,
 			[]string{"secondary=o", "secondary=l", "secondary=z", "secondary=e", "secondary=w", "secondary=gone"},
 			`[]`,
@@ -89,7 +89,7 @@ func TestCardFields(t *testing.T) {
 		"EX-7 removed": {
 			`{"a":"x\u202ey\r\nz\u0000"}`, []string{"actor=a"}, `[{"role":"actor","field":"a","value":"xy\nz"}]`,
 		},
-		"a number nobody reads": {`{"n":` + strings.Repeat("9", 65) + `}`, []string{"amount=n"}, `[]`},
+		"too long a number": {`{"n":` + strings.Repeat("9", 65) + `}`, []string{"amount=n"}, `[]`},
 		"EVID-2 base64": {
 			`{"a":"` + base64.StdEncoding.EncodeToString(octets(500)) + `"}`, []string{"actor=a"}, `[]`,
 		},
@@ -142,9 +142,9 @@ func TestCardBinary(t *testing.T) {
 			`{"scans":[` + blob("1") + `,` + blob("2") + `,` + blob("3") + `,` + blob("4") + `],"scan":` + blob("5") + `}`,
 			item("scans", blobFacts, blobRead("1", "1")) + "," + item("scans", blobFacts, blobRead("2", "2")) + "," + item("scans", blobFacts, blobRead("3", "3")), 2,
 		},
-		"EVID-2 undeclared id is no blob": {`{"other":{"blob_id":"b_1"}}`, "", 0},
-		"EVID-2 never by name":            {`{"attachment":{"id":"u1","name":"Ada"},"image":"cat","blob_ref":"b_1"}`, "", 0},
-		"EX-8 null":                       {`{"scan":null,"scans":[]}`, "", 0},
+		"EVID-2 undeclared id is not a blob": {`{"other":{"blob_id":"b_1"}}`, "", 0},
+		"EVID-2 never by name":               {`{"attachment":{"id":"u1","name":"Ada"},"image":"cat","blob_ref":"b_1"}`, "", 0},
+		"EX-8 null":                          {`{"scan":null,"scans":[]}`, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := entry(tt.data, "blob=scan", "blob=scans", "media=attachment")
@@ -161,7 +161,7 @@ func TestCardBinary(t *testing.T) {
 	}
 }
 
-// TestBinaryContentIsNeverShown puts binary values where text is expected.
+// TestBinaryContentIsNeverShown uses binary values where text is expected.
 func TestBinaryContentIsNeverShown(t *testing.T) {
 	secret := base64.StdEncoding.EncodeToString(octets(600))
 	for _, value := range []string{secret, "data:image/png;base64," + secret, strings.TrimRight(lines(secret, `\n`), "=")} {
@@ -196,12 +196,13 @@ func TestCardOfPreviews(t *testing.T) {
 		`"field_path":"photos","kind":"blob_reference","read":{"object":"field_window_read"`, `field=photos&as=json&`,
 	} {
 		if !strings.Contains(binary, part) {
-			t.Errorf("MS-64 binary = %s, want %s in it", binary, part)
+			t.Errorf("MS-64 binary = %s, want it to contain %s", binary, part)
 		}
 	}
 }
 
-// TestCrowdedCard: values give way to facts, and are cut before they are left out.
+// On a full card, binary facts have priority over values, and values are cut before they
+// are omitted.
 func TestCrowdedCard(t *testing.T) {
 	long := strings.Repeat("漢", 160)
 	r := entry(`{"t":"`+long+`","a":"`+long+`","b":"`+long+`","c":"`+long+`","d":"`+long+`","s":{"blob_id":"b"}}`,
@@ -220,7 +221,7 @@ func TestCrowdedCard(t *testing.T) {
 		}
 	}
 	if !strings.Contains(member(t, r, "binary"), "blob_read") {
-		t.Errorf("EX-2 no room for the blob: %s", AppendCard(nil, r, EventTimeOf(r)))
+		t.Errorf("EX-2 the blob is missing: %s", AppendCard(nil, r, EventTimeOf(r)))
 	}
 }
 
@@ -250,7 +251,7 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// identifiers finds what does not count towards the size of a card.
+// identifierBytes returns the bytes that do not count towards the size of a card.
 func identifierBytes(card any) int {
 	n := 0
 	switch v := card.(type) {

@@ -8,11 +8,10 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// ellipsis marks a cut side.
+// ellipsis marks a side where text was cut.
 const ellipsis = "…"
 
-// Clean removes the characters that nobody could see (EX-7). Bytes that are not UTF-8
-// become U+FFFD.
+// Clean removes invisible characters (EX-7). Invalid UTF-8 becomes U+FFFD.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -26,7 +25,7 @@ func Clean(s string) string {
 	return string(out)
 }
 
-// isClean reports that Clean has nothing to change.
+// isClean reports whether Clean returns s unchanged.
 func isClean(s string) bool {
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -43,9 +42,8 @@ func isClean(s string) bool {
 	return true
 }
 
-// collapse gives s as one line of at most n characters: white space of any length
-// is one space, line breaks of every kind included, and what EX-7 removes is gone.
-// It reports whether something was left out at the end.
+// collapse returns s as one line of at most n characters. It replaces any white space by
+// one space and removes the characters of EX-7. It reports whether the end was cut.
 func collapse(s string, n int) (line string, cut bool) {
 	if isLine(s, n) {
 		return s, false
@@ -77,7 +75,7 @@ func collapse(s string, n int) (line string, cut bool) {
 	return b.String(), false
 }
 
-// isLine reports that s is ASCII text that collapse gives as it is.
+// isLine reports whether s is ASCII text that collapse returns unchanged.
 func isLine(s string, n int) bool {
 	if len(s) > n {
 		return false
@@ -93,16 +91,16 @@ func isLine(s string, n int) bool {
 	return before != ' ' || s == ""
 }
 
-// maxRead bounds how much of a value is decoded for a title or a card.
+// maxRead bounds the number of characters that are decoded for a title or a card.
 const maxRead = 4096
 
-// head decodes the beginning of a text. It reports whether it is not all of it.
+// head decodes the beginning of a text. It reports whether there is more.
 func (r *Record) head(t text) (s string, more bool) {
 	part := rawjson.Prefix(t.content, maxRead)
 	return r.Texts.Decoded(part), len(part) < len(t.content) || !t.isWhole()
 }
 
-// isASCII reports that characters of s are bytes.
+// isASCII reports whether every character of s is one byte.
 func isASCII(s string) bool {
 	for ; len(s) >= 8; s = s[8:] {
 		if (s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7]) >= utf8.RuneSelf {
@@ -117,7 +115,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// charCount counts the characters of s.
+// charCount returns the number of characters of s.
 func charCount(s string) int {
 	if isASCII(s) {
 		return len(s)
@@ -125,7 +123,7 @@ func charCount(s string) int {
 	return utf8.RuneCountInString(s)
 }
 
-// cutChars gives the first n characters of s.
+// cutChars returns the first n characters of s.
 func cutChars(s string, n int) (head string, cut bool) {
 	if len(s) <= n { // no character is shorter than a byte
 		return s, false
@@ -142,8 +140,8 @@ func cutChars(s string, n int) (head string, cut bool) {
 	return s, false
 }
 
-// cutBytes gives the longest prefix of s that has at most n bytes as the inside of
-// a JSON string and ends with a whole character. s has been cleaned.
+// cutBytes returns the longest prefix of s that has at most n bytes inside a JSON string
+// and ends at a character boundary. s must be clean.
 func cutBytes(s string, n int) string {
 	for i, r := range s {
 		size := utf8.RuneLen(r)

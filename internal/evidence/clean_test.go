@@ -6,25 +6,25 @@ import (
 	"unicode"
 )
 
-// isWriting reports the invisible characters that Clean keeps where they are needed.
-func isWriting(r rune) bool { return strings.ContainsRune("\u200c\u200d\ufe0e\ufe0f", r) }
+// isSometimesNeeded reports whether Clean keeps an invisible character in some places.
+func isSometimesNeeded(r rune) bool { return strings.ContainsRune("\u200c\u200d\ufe0e\ufe0f", r) }
 
 func TestClean(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if r >= 0xD800 && r <= 0xDFFF {
 			continue
 		}
-		// EX-7: controls, separators, and what Unicode says is not shown.
-		gone := unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
-			unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && !isAnnotated(r)
+		// EX-7: controls, separators, and default-ignorable characters.
+		removed := unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+			unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && !isVisibleFormat(r)
 		if r == '\n' || r == '\t' {
-			gone = false
+			removed = false
 		}
 		if r >= 0xE0000 && r <= 0xE0FFF || r >= 0xFFF0 && r <= 0xFFFB {
-			gone = true
+			removed = true
 		}
-		if got := Clean("a" + string(r) + "b"); (got == "ab") != gone {
-			t.Errorf("EX-7 Clean of %U = %q, removed %v wanted", r, got, gone)
+		if got := Clean("a" + string(r) + "b"); (got == "ab") != removed {
+			t.Errorf("EX-7 Clean of %U = %q, want removed %v", r, got, removed)
 		}
 	}
 	if got := Clean("a\xffb"); got != "a\ufffdb" {
@@ -32,10 +32,11 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// isAnnotated reports format characters that are shown: Egyptian hieroglyph joiners.
-func isAnnotated(r rune) bool { return r >= 0x13430 && r <= 0x1343F }
+// isVisibleFormat reports whether a format character is visible: Egyptian hieroglyph
+// joiners are.
+func isVisibleFormat(r rune) bool { return r >= 0x13430 && r <= 0x1343F }
 
-func TestCleanKeepsWriting(t *testing.T) {
+func TestCleanKeepsNeeded(t *testing.T) {
 	for _, s := range []string{
 		"👩\u200d👩\u200d👧\u200d👦", "🏳\ufe0f\u200d🌈", "👩🏽\u200d🚀", "❤\ufe0f", "1\ufe0f\u20e3", "☎\ufe0e", "🧑\u200d⚕\ufe0f",
 		"می\u200cخواهم", "क्\u200dष", "ක්\u200dෂ", "ന്\u200d" + "റ",

@@ -7,16 +7,15 @@ import (
 	"pdpp"
 )
 
-// URLs are relative to the server. Escaped as they are, they have no character
-// that needs an escape in JSON.
+// URLs are relative to the server. Their percent-encoding leaves no character that needs
+// an escape in JSON.
 
-// AppendRecordURL appends the route that reads a record. A connection that is not
-// known is left out.
+// AppendRecordURL appends the URL of a record. It omits an unknown connection.
 func AppendRecordURL(dst []byte, r *Record) []byte {
 	return appendConnection(appendRecordPath(dst, r), '?', r.ConnectionID)
 }
 
-// AppendBlobURL appends the route that reads a blob (REC-4).
+// AppendBlobURL appends the URL of a blob (REC-4).
 func AppendBlobURL(dst []byte, blobID string, conn pdpp.ConnectionID) []byte {
 	dst = append(dst, "/v1/blobs/"...)
 	dst = append(dst, url.PathEscape(blobID)...)
@@ -39,23 +38,22 @@ func appendConnection(dst []byte, separator byte, conn pdpp.ConnectionID) []byte
 	return append(dst, url.QueryEscape(string(conn))...)
 }
 
-// FieldWindow is a call that reads on in a field (EX-6).
-type FieldWindow struct {
-	Field  string
-	AsJSON bool // the field's JSON text
-	Offset int  // the first character to read
+// fieldWindow is a request for a part of a field (EX-6).
+type fieldWindow struct {
+	field  string
+	asJSON bool // the JSON text of the field
+	offset int  // the first character to read
 }
 
-// AppendURL appends the URL of the window.
-func (f FieldWindow) AppendURL(dst []byte, r *Record) []byte {
+func (f fieldWindow) appendURL(dst []byte, r *Record) []byte {
 	dst = appendWindowRoute(dst, r)
 	dst = append(dst, "?field="...)
-	dst = append(dst, url.QueryEscape(f.Field)...)
-	if f.AsJSON {
+	dst = append(dst, url.QueryEscape(f.field)...)
+	if f.asJSON {
 		dst = append(dst, "&as=json"...)
 	}
 	dst = append(dst, "&offset_chars="...)
-	dst = strconv.AppendInt(dst, int64(f.Offset), 10)
+	dst = strconv.AppendInt(dst, int64(f.offset), 10)
 	return appendConnection(dst, '&', r.ConnectionID)
 }
 
@@ -63,24 +61,24 @@ func appendWindowRoute(dst []byte, r *Record) []byte {
 	return append(appendRecordPath(dst, r), "/field-window"...)
 }
 
-// append writes the descriptor that a reader follows.
-func (f FieldWindow) append(w *writer, r *Record) {
+// append writes the descriptor of the request.
+func (f fieldWindow) append(w *writer, r *Record) {
 	w.raw(`{"object":"field_window_read","method":"GET","stream":`)
 	w.id(r.Stream)
 	w.raw(`,"record_id":`)
 	w.id(string(r.ID))
 	w.raw(`,"field":`)
-	w.id(f.Field)
-	if f.AsJSON {
+	w.id(f.field)
+	if f.asJSON {
 		w.raw(`,"as":"json"`)
 	}
 	w.connection(r.ConnectionID)
 	w.raw(`,"offset_chars":`)
-	w.int(f.Offset)
+	w.int(f.offset)
 	w.raw(`,"route":`)
 	w.url(func(dst []byte) []byte { return appendWindowRoute(dst, r) })
 	w.raw(`,"href":`)
-	w.url(func(dst []byte) []byte { return f.AppendURL(dst, r) })
+	w.url(func(dst []byte) []byte { return f.appendURL(dst, r) })
 	w.raw(`}`)
 }
 

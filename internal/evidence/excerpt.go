@@ -13,33 +13,33 @@ const (
 	maxExcerpt  = 320 // characters of the source
 )
 
-// Provenance says why a text is shown.
+// Provenance is the reason why a text is shown.
 type Provenance string
 
 // The provenances (EX-6).
 const (
-	LexicalMatch  Provenance = "lexical_match"
-	SemanticMatch Provenance = "semantic_match"
-	DeclaredRole  Provenance = "declared_role"
+	LexicalMatch Provenance = "lexical_match"
+	DeclaredRole Provenance = "declared_role"
 )
 
-// Excerpt is a part of a field, cleaned and with its matches marked. Positions
-// are characters of the field as stored, so what was removed counts (EX-7).
+// Excerpt is a part of a field, cleaned and with its matches marked. Positions are
+// characters of the field as stored, including removed ones (EX-7).
 type Excerpt struct {
 	Field       string
 	Provenance  Provenance
 	Preview     string // … on each cut side, <mark> around matches
-	Highlighted bool   // something is marked
+	Highlighted bool   // Preview contains a mark
 	Start, End  int
 	Total       int
-	Searched    int // characters after which the field matches, when none of them does; else 0
+	Searched    int // if the field matches only after this many characters; else 0
 }
 
-// IsTruncated reports whether a part of the field is not shown.
-func (e Excerpt) IsTruncated() bool { return e.Start > 0 || e.End < e.Total }
+// isTruncated reports whether a part of the field is not shown.
+func (e Excerpt) isTruncated() bool { return e.Start > 0 || e.End < e.Total }
 
-// Excerpts shows the best matches of a record and then the beginning of its text,
-// if that is not among them: three at most (EX-6). Binary values are never shown.
+// Excerpts returns at most three excerpts: the best matches of a record, then the
+// beginning of its text if that field is not among them (EX-6). Binary values are never
+// shown.
 func Excerpts(r *Record, m Matches) []Excerpt {
 	out := make([]Excerpt, 0, maxExcerpts)
 	for _, found := range m.found {
@@ -47,7 +47,7 @@ func Excerpts(r *Record, m Matches) []Excerpt {
 			return out
 		}
 		if found.Content != "" && !found.isBinary() {
-			out = append(out, found.excerpt(m.provenance, maxExcerpt))
+			out = append(out, found.excerpt(maxExcerpt))
 		}
 	}
 	field := TextField(r)
@@ -58,13 +58,13 @@ func Excerpts(r *Record, m Matches) []Excerpt {
 	return append(out, beginning(r, field, maxExcerpt))
 }
 
-// BestExcerpt is the first of the excerpts, of at most that many characters; false
-// when there is none. Nothing else of the record is rendered.
+// BestExcerpt returns the first of the excerpts with at most that many characters, or
+// false when there is none. It renders nothing else.
 func BestExcerpt(r *Record, m Matches, most int) (Excerpt, bool) {
 	most = min(most, maxExcerpt)
 	for _, found := range m.found {
 		if found.Content != "" && !found.isBinary() {
-			return found.excerpt(m.provenance, most), true
+			return found.excerpt(most), true
 		}
 	}
 	field := TextField(r)
@@ -74,7 +74,7 @@ func BestExcerpt(r *Record, m Matches, most int) (Excerpt, bool) {
 	return beginning(r, field, most), true
 }
 
-// Snippet is the text of a hit and its field (Q-7); false when there is none.
+// Snippet returns the text of a hit and its field (Q-7), or false when there is none.
 func Snippet(excerpts []Excerpt) (field, preview string, ok bool) {
 	if len(excerpts) == 0 {
 		return "", "", false
@@ -82,14 +82,14 @@ func Snippet(excerpts []Excerpt) (field, preview string, ok bool) {
 	return excerpts[0].Field, excerpts[0].Preview, true
 }
 
-func (m match) excerpt(why Provenance, most int) Excerpt {
+func (m match) excerpt(most int) Excerpt {
 	part := around(m.Content, m.best, m.total, most)
-	e := Excerpt{Field: m.Field, Provenance: why, Start: part.from, End: part.to, Total: m.total, Searched: m.searched}
+	e := Excerpt{Field: m.Field, Provenance: LexicalMatch, Start: part.from, End: part.to, Total: m.total, Searched: m.searched}
 	e.Preview, e.Highlighted = render(m.Content, part, m.best.places, m.total)
 	return e
 }
 
-// beginning shows the first characters of a text field.
+// beginning returns an excerpt with the first characters of a text field.
 func beginning(r *Record, field string, most int) Excerpt {
 	t, _ := r.text(field)
 	total := t.total
@@ -103,15 +103,15 @@ func beginning(r *Record, field string, most int) Excerpt {
 	return e
 }
 
-// AppendShort appends the excerpt as the snippet of a short hit (REC-42): with its place
-// in the field, or that it is the whole field.
+// AppendShort appends the excerpt as the snippet of a short hit (REC-42), with its place
+// in the field unless it is the whole field.
 func (e Excerpt) AppendShort(dst []byte) []byte {
 	w := writer{buf: dst}
 	w.raw(`{"field":`)
 	w.str(e.Field)
 	w.raw(`,"text":`)
 	w.str(e.Preview)
-	if e.IsTruncated() {
+	if e.isTruncated() {
 		w.raw(`,"start_chars":`)
 		w.int(e.Start)
 		w.raw(`,"total_chars":`)
@@ -159,9 +159,8 @@ func AppendExcerpts(dst []byte, r *Record, excerpts []Excerpt) []byte {
 	return w.buf
 }
 
-// append writes one excerpt. Its continuation starts at the first character that
-// is shown, so that a reader who follows it sees the excerpt in its place; or where the
-// part begins that holds the match.
+// append writes one excerpt. Its link starts at the first shown character, so that a
+// reader sees the excerpt in its context, or at the part that contains the match.
 func (e Excerpt) append(w *writer, r *Record) {
 	w.raw(`{"object":"evidence_excerpt","field_path":`)
 	w.str(e.Field)
@@ -178,12 +177,12 @@ func (e Excerpt) append(w *writer, r *Record) {
 	w.raw(`,"total_chars":`)
 	w.int(e.Total)
 	w.raw(`,"truncated":`)
-	w.bool(e.IsTruncated())
+	w.bool(e.isTruncated())
 	if e.Searched > 0 {
 		w.raw(`,"match_after_chars":`)
 		w.int(e.Searched)
 	}
 	w.raw(`,"read":`)
-	FieldWindow{Field: e.Field, Offset: max(e.Start, e.Searched)}.append(w, r)
+	fieldWindow{field: e.Field, offset: max(e.Start, e.Searched)}.append(w, r)
 	w.raw(`}`)
 }

@@ -12,7 +12,7 @@ import (
 	"pdpp/internal/analyzer"
 )
 
-// search finds q in one field of a record that shows nothing else.
+// search returns the excerpt for q in a record with one field.
 func search(content, q string) Excerpt {
 	m := NewFinder(analyzer.Query(q)).Find([]Text{{Field: "note", Content: content}})
 	ex := Excerpts(entry(`{}`), m)
@@ -39,7 +39,7 @@ func TestExcerptJSON(t *testing.T) {
 	}
 }
 
-// TestExcerptContinuation checks that a reader can go on where the excerpt starts.
+// TestExcerptContinuation checks that the link of an excerpt starts where it starts.
 func TestExcerptContinuation(t *testing.T) {
 	r := entry(`{"text":"Hello"}`)
 	r.ID = "a/b"
@@ -60,7 +60,7 @@ func TestExcerptContinuation(t *testing.T) {
 	first, second := list[0], list[1]
 	const want = "/v1/streams/entries/records/a%2Fb/field-window?field=note&offset_chars=888&connection_id=cin_a1"
 	if first.Start != 888 || first.Read.Offset != 888 || !first.Cut || first.Read.Href != want {
-		t.Errorf("EX-6 first excerpt = %+v, want to read on at 888", first)
+		t.Errorf("EX-6 first excerpt = %+v, want offset 888", first)
 	}
 	if second.Field != "text" || second.Read.Offset != 0 || second.Cut {
 		t.Errorf("EX-6 second excerpt = %+v, want the whole text", second)
@@ -74,12 +74,12 @@ func TestContinuationEscapes(t *testing.T) {
 	if got, want := string(AppendRecordURL(nil, r)), path+"?connection_id=cin_%C3%BC%26x"; got != want {
 		t.Errorf("AppendRecordURL = %s, want %s", got, want)
 	}
-	window := FieldWindow{Field: "größe & mehr", Offset: 812}
-	if got, want := string(window.AppendURL(nil, r)), path+"/field-window?field=gr%C3%B6%C3%9Fe+%26+mehr&offset_chars=812&connection_id=cin_%C3%BC%26x"; got != want {
+	window := fieldWindow{field: "größe & mehr", offset: 812}
+	if got, want := string(window.appendURL(nil, r)), path+"/field-window?field=gr%C3%B6%C3%9Fe+%26+mehr&offset_chars=812&connection_id=cin_%C3%BC%26x"; got != want {
 		t.Errorf("URL = %s, want %s", got, want)
 	}
 	r.ConnectionID = ""
-	if got := string(window.AppendURL(nil, r)); strings.Contains(got, "connection_id") {
+	if got := string(window.appendURL(nil, r)); strings.Contains(got, "connection_id") {
 		t.Errorf("URL without connection = %s", got)
 	}
 }
@@ -108,16 +108,16 @@ func TestExcerptMarks(t *testing.T) {
 			if got.Preview != tt.want {
 				t.Errorf("preview of %+q for %q = %q, want %q", tt.content, tt.q, got.Preview, tt.want)
 			}
-			if total := utf8.RuneCountInString(tt.content); got.IsTruncated() || got.End != total || got.Total != total {
+			if total := utf8.RuneCountInString(tt.content); got.isTruncated() || got.End != total || got.Total != total {
 				t.Errorf("excerpt = %+v, want all %d characters", got, total)
 			}
 		})
 	}
 }
 
-func TestExcerptOfTheTagAlone(t *testing.T) {
+func TestExcerptOfTagOnly(t *testing.T) {
 	got := search("<mark>", "mark")
-	if got.Preview != "" || got.Highlighted || got.End != 6 || got.IsTruncated() {
+	if got.Preview != "" || got.Highlighted || got.End != 6 || got.isTruncated() {
 		t.Errorf("excerpt = %+v, want an empty preview of all 6 characters", got)
 	}
 }
@@ -157,8 +157,8 @@ func TestWholeFieldBoundary(t *testing.T) {
 	for n := 318; n <= 322; n++ {
 		content := "rent " + strings.Repeat("漢", n-5)
 		got := search(content, "rent")
-		if got.IsTruncated() != (n > 320) || strings.Contains(got.Preview, "…") != (n > 320) {
-			t.Errorf("EX-6 of %d characters: %d to %d of %d, truncated %v", n, got.Start, got.End, got.Total, got.IsTruncated())
+		if got.isTruncated() != (n > 320) || strings.Contains(got.Preview, "…") != (n > 320) {
+			t.Errorf("EX-6 of %d characters: %d to %d of %d, truncated %v", n, got.Start, got.End, got.Total, got.isTruncated())
 		}
 	}
 }
@@ -222,20 +222,20 @@ func TestExcerptsOfTheText(t *testing.T) {
 	}
 }
 
-// TestExcerptOfABeginning: of a long text only the beginning is looked through.
-func TestExcerptOfABeginning(t *testing.T) {
+// Only the beginning of a long text is searched.
+func TestExcerptOfLongText(t *testing.T) {
 	words := strings.Repeat("word ", 200)
 	for name, tt := range map[string]struct {
 		texts []Text
 		want  []string // field, start-end/total, marked or not, searched
 	}{
-		"EX-6 found in it":            {[]Text{{Field: "a", Content: words + "rent " + words, Chars: 90_000, Matched: true}}, []string{"a 845-1159/90000 true 0"}},
-		"EX-6 found after it":         {[]Text{{Field: "a", Content: words, Chars: 90_000, Matched: true}}, []string{"a 0-319/90000 false 1000"}},
-		"Q-7 found nowhere":           {[]Text{{Field: "a", Content: words, Chars: 90_000}}, nil},
-		"Q-7 a word that goes on":     {[]Text{{Field: "a", Content: words + "rent", Chars: 90_000}}, nil},
-		"Q-7 the word that is shown":  {[]Text{{Field: "a", Content: words, Chars: 90_000, Matched: true}, {Field: "b", Content: "rent"}}, []string{"b 0-4/4 true 0", "a 0-319/90000 false 1000"}},
-		"EX-6 a whole text's end":     {[]Text{{Field: "a", Content: "my rent"}}, []string{"a 0-7/7 true 0"}},
-		"EX-8 binary, as far as seen": {[]Text{{Field: "a", Content: strings.Repeat("QUJDabc123+/xyzMNOP9\r\n", 50)[:1001], Chars: 90_000, Matched: true}}, nil},
+		"EX-6 found in it":             {[]Text{{Field: "a", Content: words + "rent " + words, Chars: 90_000, Matched: true}}, []string{"a 845-1159/90000 true 0"}},
+		"EX-6 found after it":          {[]Text{{Field: "a", Content: words, Chars: 90_000, Matched: true}}, []string{"a 0-319/90000 false 1000"}},
+		"Q-7 not found":                {[]Text{{Field: "a", Content: words, Chars: 90_000}}, nil},
+		"Q-7 a word that may continue": {[]Text{{Field: "a", Content: words + "rent", Chars: 90_000}}, nil},
+		"Q-7 the word that is shown":   {[]Text{{Field: "a", Content: words, Chars: 90_000, Matched: true}, {Field: "b", Content: "rent"}}, []string{"b 0-4/4 true 0", "a 0-319/90000 false 1000"}},
+		"EX-6 a whole text's end":      {[]Text{{Field: "a", Content: "my rent"}}, []string{"a 0-7/7 true 0"}},
+		"EX-8 binary beginning":        {[]Text{{Field: "a", Content: strings.Repeat("QUJDabc123+/xyzMNOP9\r\n", 50)[:1001], Chars: 90_000, Matched: true}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -263,17 +263,6 @@ func TestExcerptOfPreview(t *testing.T) {
 	}
 }
 
-func TestSemanticExcerpts(t *testing.T) {
-	m := FindSemantic([]Text{{Field: "note", Content: strings.Repeat("家", 400)}, {Field: "memo", Content: "rent"}, {Field: "empty", Content: ""}})
-	want := []Excerpt{
-		{Field: "note", Provenance: SemanticMatch, Preview: strings.Repeat("家", 320) + "…", End: 320, Total: 400},
-		{Field: "memo", Provenance: SemanticMatch, Preview: "rent", End: 4, Total: 4},
-	}
-	if diff := cmp.Diff(want, Excerpts(entry(`{}`), m)); diff != "" {
-		t.Errorf("Q-14 excerpts (-want +got):\n%s", diff)
-	}
-}
-
 func TestSnippet(t *testing.T) {
 	r := entry(`{"title":"Flat","note":"April rent"}`)
 	field, preview, ok := Snippet(Excerpts(r, NewFinder([]string{"rent"}).Find([]Text{{Field: "note", Content: "April rent"}})))
@@ -281,10 +270,10 @@ func TestSnippet(t *testing.T) {
 		t.Errorf("Q-7 Snippet = %q, %q, %v", field, preview, ok)
 	}
 	if got := TitleOf(r).Text; got != "Flat" {
-		t.Errorf("FANIN-1 title = %q, want it apart from the snippet", got)
+		t.Errorf("FANIN-1 title = %q, want Flat", got)
 	}
 	if _, _, ok := Snippet(nil); ok {
-		t.Error("Snippet of nothing")
+		t.Error("Snippet(nil) returns true")
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// The tests of this file compare the short ways, which most text takes, with the
-// long ways, which all text could take.
+// The tests of this file compare the fast paths, which most text takes, with the slow
+// paths, which are correct for all text.
 
-// plainText draws text of which a good part has nothing to clean.
+// plainText draws text that often needs no cleaning.
 func plainText() *rapid.Generator[string] {
 	word := rapid.SampledFrom([]string{"rent", "April ", " ", "a > b", "Müller ", "家賃", "“so” – ", "\n", "\t", "é", "mark", "\u007f", "\u0085", "\u2028", "\xff", "<mark>"})
 	return rapid.Custom(func(t *rapid.T) string {
@@ -26,7 +26,7 @@ func plainText() *rapid.Generator[string] {
 	})
 }
 
-// TestPlainRendering checks that text with nothing to leave out may skip scrub.
+// TestPlainRendering checks that plain text may skip scrub.
 func TestPlainRendering(t *testing.T) {
 	plain := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,7 +52,7 @@ func TestPlainRendering(t *testing.T) {
 	}
 }
 
-// runeStarts gives the offsets at which s may be cut.
+// runeStarts returns the offsets at which s may be cut.
 func runeStarts(s string) []int {
 	at := []int{len(s)}
 	for i := range s {
@@ -61,12 +61,12 @@ func runeStarts(s string) []int {
 	return at
 }
 
-// TestIsPlain checks that what scrub changes is not plain.
+// TestIsPlain checks that text that scrub changes is not plain.
 func TestIsPlain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(plainText(), searched(), rapid.String()).Draw(t, "s")
 		if scrubbed, _ := scrub(s, 0, nil); isPlain(s) && scrubbed != s {
-			t.Fatalf("EX-7 %q is plain, but shown as %q", s, scrubbed)
+			t.Fatalf("EX-7 %q is plain, but scrub returns %q", s, scrubbed)
 		}
 		var kept []rune
 		for i, r := range s {
@@ -76,13 +76,13 @@ func TestIsPlain(t *testing.T) {
 		}
 		mapped := string(kept)
 		if isClean(s) != (mapped == s) || Clean(s) != mapped {
-			t.Fatalf("EX-7 isClean(%q) = %v; cleaned it is %q", s, isClean(s), mapped)
+			t.Fatalf("EX-7 isClean(%q) = %v, but Clean returns %q", s, isClean(s), mapped)
 		}
 	})
 }
 
-// TestCollapse compares with EX-3 written down plainly: the words with one space
-// between them, and then the cut.
+// TestCollapse compares with a simple implementation of EX-3: words with one space
+// between them, then the cut.
 func TestCollapse(t *testing.T) {
 	short := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -108,14 +108,14 @@ func TestCollapse(t *testing.T) {
 	}
 }
 
-// TestCharacters compares counting and cutting with runes.
+// TestCharacters compares counting and cutting with rune slices.
 func TestCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(plainText(), rapid.StringMatching(`[ -~]{0,40}`)).Draw(t, "s")
 		if got := charCount(s); got != utf8.RuneCountInString(s) {
 			t.Fatalf("charCount(%q) = %d", s, got)
 		}
-		at := append(runeStarts(s)[1:], len(s)) // of each character, and the end
+		at := append(runeStarts(s)[1:], len(s)) // of each character, and of the end
 		n := rapid.IntRange(0, len(at)+2).Draw(t, "n")
 		want := s[:at[min(n, len(at)-1)]]
 		if got, cut := cutChars(s, n); got != want || cut != (len(want) < len(s)) {
@@ -128,7 +128,7 @@ func TestCharacters(t *testing.T) {
 	})
 }
 
-// TestIsASCII puts a byte that is not ASCII at each place of a text.
+// TestIsASCII tests a text with a byte that is not ASCII at each position.
 func TestIsASCII(t *testing.T) {
 	for size := range 20 {
 		text := strings.Repeat("~", size)
@@ -143,9 +143,9 @@ func TestIsASCII(t *testing.T) {
 	}
 }
 
-// TestFinderTakes compares what a finder finds with all terms of the text, and
-// that of a finder used again with that of a fresh one.
-func TestFinderTakes(t *testing.T) {
+// TestFinder compares the matches with all terms of the text, and those of a reused
+// finder with those of a new one.
+func TestFinder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := rapid.SampledFrom([]string{"rent", "rent mark müller", "家賃 x", strings.Repeat("x", 90) + " a", strings.Repeat("山", 30)}).Draw(t, "q")
 		terms := analyzer.Query(q)
@@ -171,15 +171,14 @@ func TestFinderTakes(t *testing.T) {
 		}
 		for _, m := range before {
 			if fresh := NewFinder(terms).find(m.Text); !reflect.DeepEqual(m, fresh) {
-				t.Fatalf("EX-6 %q in %q: %+v, a fresh finder finds %+v", terms, m.Content, m, fresh)
+				t.Fatalf("EX-6 %q in %q: %+v, a new finder returns %+v", terms, m.Content, m, fresh)
 			}
 		}
 	})
 }
 
-// TestRecordUsedAgain checks that nothing of a record is left when it gets other
-// data, and that fields are found as in the data itself.
-func TestRecordUsedAgain(t *testing.T) {
+// TestRecordReuse checks that a reused record contains nothing of its previous data.
+func TestRecordReuse(t *testing.T) {
 	const roles = "primary-title=a secondary=a actor=text primary-text=text event-time=at blob=scan"
 	data := rapid.Custom(func(t *rapid.T) string {
 		names := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "text", "at", "scan", "title", `\u0061t`}), func(s string) string { return strings.ReplaceAll(s, `\u0061`, "a") })
@@ -209,7 +208,7 @@ func TestRecordUsedAgain(t *testing.T) {
 	})
 }
 
-// TestCardAfterText checks that what stands before a card takes none of its room.
+// TestCardAfterText checks that existing bytes do not count towards the size of a card.
 func TestCardAfterText(t *testing.T) {
 	r := entry(`{"a":"`+strings.Repeat("x", 160)+`"}`, "secondary=a")
 	before := strings.Repeat("x", maxCardBytes)
@@ -219,7 +218,7 @@ func TestCardAfterText(t *testing.T) {
 	}
 }
 
-// TestBinaryTextBound checks that a short text is judged as a long one is.
+// TestBinaryTextBound tests the smallest length of a binary text.
 func TestBinaryTextBound(t *testing.T) {
 	for n, want := range map[int]bool{252: false, 256: true} {
 		if got := (Text{Content: base64.StdEncoding.EncodeToString(octets(n / 4 * 3))}).isBinary(); got != want {
@@ -228,7 +227,7 @@ func TestBinaryTextBound(t *testing.T) {
 	}
 }
 
-// TestURLsNeedNoEscapes checks what lets URLs be written into JSON as they are.
+// TestURLsNeedNoEscapes checks that URLs can be written into JSON without escapes.
 func TestURLsNeedNoEscapes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := entry("{}")
@@ -236,7 +235,7 @@ func TestURLsNeedNoEscapes(t *testing.T) {
 		r.ID = pdpp.RecordID(rapid.OneOf(rapid.String(), plainText()).Draw(t, "id"))
 		r.ConnectionID = pdpp.ConnectionID(rapid.String().Draw(t, "connection"))
 		blob := AppendBlobURL(nil, r.Stream, r.ConnectionID)
-		window := FieldWindow{Field: r.Stream}.AppendURL(nil, r)
+		window := fieldWindow{field: r.Stream}.appendURL(nil, r)
 		for _, url := range [][]byte{AppendRecordURL(nil, r), blob, window} {
 			if got := string(rawjson.AppendString(nil, string(url))); got != `"`+string(url)+`"` {
 				t.Fatalf("URL %q", url)

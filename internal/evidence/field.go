@@ -6,36 +6,36 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// Shape is how a value may be shown.
+// Shape is the way in which a value is shown.
 type Shape uint8
 
 // The shapes.
 const (
-	ShapeScalar Shape = iota // a number, true, false, null: as it is
+	ShapeScalar Shape = iota // a number, true, false, null: unchanged
 	ShapeText                // a string
 	ShapeNested              // an object or array
 	ShapeBinary              // only the facts about it (EX-8)
 )
 
-// Field is a top-level value of a record and what may be shown of it.
+// Field is a top-level value of a record and its shape.
 type Field struct {
 	Name  string
 	Shape Shape
 	Value []byte      // as stored, or its preview
-	Cut   *Truncation // nil: the value is whole
+	Cut   *Truncation // nil: the value is complete
 
 	File *File // of ShapeBinary, else nil
 
 	chars int // of the value; 0: not counted yet
 }
 
-// File is what is known of a binary value.
+// File holds the facts about a binary value.
 type File struct {
 	Binary
-	BlobID string // the blob that it refers to; "" when it refers to none
+	BlobID string // the blob that it refers to, or ""
 }
 
-// Chars is the length of a text in characters. They are counted once.
+// Chars returns the length of a text in characters and caches it.
 func (f *Field) Chars() int {
 	if f.chars == 0 {
 		content, _ := rawjson.Content(f.Value)
@@ -44,7 +44,7 @@ func (f *Field) Chars() int {
 	return f.chars
 }
 
-// TotalChars is the length of the whole text: of a preview, that of what it was cut from.
+// TotalChars returns the length of the whole text, also for a preview.
 func (f *Field) TotalChars() int {
 	if f.Cut != nil {
 		return max(f.Cut.TotalChars, f.Chars())
@@ -52,8 +52,8 @@ func (f *Field) TotalChars() int {
 	return f.Chars()
 }
 
-// AppendFields appends the values of a record in their order. A list of blob
-// references is nested: each of its elements is binary.
+// AppendFields appends the fields of a record in their order. A list of blob references
+// is nested, and each of its elements is binary.
 func (r *Record) AppendFields(dst []Field) []Field {
 	if len(r.names) > len(r.fields) {
 		r.names = r.names[:len(r.fields)]
@@ -63,13 +63,13 @@ func (r *Record) AppendFields(dst []Field) []Field {
 	r.names = slices.Grow(r.names, max(0, len(r.fields)-len(r.names)))
 	for i := range r.fields {
 		dst = append(dst, Field{Name: r.name(i), Value: r.fields[i].Value})
-		r.judge(&dst[len(dst)-1])
+		r.setShape(&dst[len(dst)-1])
 	}
 	return dst
 }
 
-// name is the name of the nth field. Records that follow each other mostly have the
-// same ones.
+// name returns the name of the nth field. It reuses the strings of the previous record,
+// which usually has the same names.
 func (r *Record) name(n int) string {
 	if n < len(r.names) && r.names[n] == string(r.fields[n].Name) {
 		return r.names[n]
@@ -81,12 +81,12 @@ func (r *Record) name(n int) string {
 	return r.names[n]
 }
 
-// Layout is another number when the names of the fields are not those of the record
-// before, as AppendFields found them.
+// Layout returns a number that changes when AppendFields finds other field names than in
+// the previous record.
 func (r *Record) Layout() int { return r.layout }
 
-// judge finds what may be shown of a field.
-func (r *Record) judge(f *Field) {
+// setShape sets the shape of a field and its facts.
+func (r *Record) setShape(f *Field) {
 	f.Shape = shapeOf(f.Value)
 	if len(r.Truncated) > 0 {
 		f.Cut = r.Truncated[f.Name]
@@ -94,14 +94,14 @@ func (r *Record) judge(f *Field) {
 	switch cut := f.Cut; {
 	case cut == nil:
 		f.detect(r.presentation())
-	case cut.Binary != nil: // judged when it was cut
+	case cut.Binary != nil: // detected when it was cut
 		f.Shape, f.File = ShapeBinary, &File{Binary: *cut.Binary}
 	case cut.AsJSON:
 		f.Shape = ShapeNested
 	}
 }
 
-// detect finds out whether a whole value is binary.
+// detect sets the facts of a complete value that is binary.
 func (f *Field) detect(p *Presentation) {
 	switch rawjson.KindOf(f.Value) {
 	case rawjson.KindString:
@@ -127,8 +127,8 @@ func shapeOf(value []byte) Shape {
 	return ShapeScalar
 }
 
-// BlobIDOf is the blob that a compact JSON object refers to; "" when it refers to
-// none. It is for a reader without a manifest (MS-64).
+// BlobIDOf returns the blob that a compact JSON object refers to, or "". It is for a
+// reader without a manifest (MS-64).
 func BlobIDOf(object []byte) string {
 	b, _ := DetectBinary(object, true)
 	return blobID(b, object)

@@ -5,8 +5,7 @@ import (
 	"unicode"
 )
 
-// TestFoldRune: characters are found under simple case folding (FW-1), and the short
-// way for ASCII characters agrees with it.
+// TestFoldRune compares with simple case folding (FW-1), also for the fast path for ASCII.
 func TestFoldRune(t *testing.T) {
 	for r := range rune(0x3000) {
 		least := r

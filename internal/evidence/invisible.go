@@ -5,15 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Texts that a person or a model reads must show everything that is in them: what is
-// hidden in one could be an instruction (D14, EX-7). Identifiers show hidden characters
-// as escapes; everywhere else they are removed, except where a script or an emoji needs
-// them to be written at all.
+// A text for a person or a model must not contain hidden characters, which could be an
+// instruction (D14, EX-7). Identifiers show them as escapes. Elsewhere they are removed,
+// except where a script or an emoji needs them.
 
-// IsInvisible reports a character that leaves no trace where it is shown, or changes the
-// order of others: controls but newline and tab, line and paragraph separators,
-// bidirectional controls, and what Unicode calls default-ignorable (zero-width
-// characters, byte order mark, soft hyphen, fillers, variation selectors, tags).
+// IsInvisible reports whether a character is not visible or changes the order of others:
+// controls except newline and tab, line and paragraph separators, bidirectional
+// controls, and default-ignorable characters of Unicode (zero-width characters, byte
+// order mark, soft hyphen, fillers, variation selectors, tags).
 func IsInvisible(r rune) bool {
 	switch {
 	case r < 0x7F:
@@ -30,11 +29,11 @@ func IsInvisible(r rune) bool {
 	return r <= 0x1BCA3 || r >= 0x1D173 && r <= 0x1D17A || r >= 0xE0000 && r <= 0xE0FFF
 }
 
-// The invisible characters that writing needs.
+// The invisible characters that some text needs.
 const (
 	nonJoiner = '\u200c'
 	joiner    = '\u200d'
-	asText    = '\ufe0e' // behind a character that could be an emoji
+	asText    = '\ufe0e' // after a character that could be an emoji
 	asEmoji   = '\ufe0f'
 	keycap    = '\u20e3'
 )
@@ -42,10 +41,10 @@ const (
 // IsRemovedAt reports whether Clean removes the character r, which is at s[i:].
 func IsRemovedAt(s string, i int, r rune) bool { return IsInvisible(r) && !isNeeded(s, i, r) }
 
-// isNeeded reports an invisible character without which its neighbours would be other
-// writing: a joiner between letters of a script that has joiners, or between emoji, and
-// the choice between text and emoji. One behind another never is, so that nothing can be
-// spelled with them.
+// isNeeded reports whether the meaning of the adjacent characters depends on an invisible
+// one: a joiner between letters of a script that has joiners, or between emoji, and the
+// choice between text and emoji. The second of two invisible characters is never needed,
+// so that they cannot encode a message.
 func isNeeded(s string, i int, r rune) bool {
 	if r != nonJoiner && r != joiner && r != asText && r != asEmoji {
 		return false
@@ -54,22 +53,23 @@ func isNeeded(s string, i int, r rune) bool {
 	after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
 	switch {
 	case r == asText || r == asEmoji:
-		return isPicture(before) || after == keycap && (before >= '0' && before <= '9' || before == '#' || before == '*')
-	case r == joiner && (isPicture(before) || before == asEmoji):
-		return isPicture(after)
+		return isEmoji(before) || after == keycap && (before >= '0' && before <= '9' || before == '#' || before == '*')
+	case r == joiner && (isEmoji(before) || before == asEmoji):
+		return isEmoji(after)
 	}
 	return isJoining(before) && isJoining(after)
 }
 
-// isPicture reports a character that is an emoji, or can be shown as one.
-func isPicture(r rune) bool {
+// isEmoji reports whether a character is an emoji or can be shown as one.
+func isEmoji(r rune) bool {
 	return r >= 0xA9 && (unicode.Is(unicode.So, r) || r >= 0x1F3FB && r <= 0x1F3FF ||
 		r >= 0x2190 && unicode.Is(unicode.Sm, r) || r == 0x203C || r == 0x2049 || r == 0x3030 || r == 0x303D)
 }
 
-// isJoining reports a letter or mark of a script in which joiners change words.
+// isJoining reports whether r is a letter or mark of a script in which joiners change
+// words.
 func isJoining(r rune) bool {
-	const firstArabic = 0x600 // the first of them all
+	const firstArabic = 0x600 // no script below comes before it
 	return r >= firstArabic && (unicode.In(r, joining...) || unicode.In(r, unicode.Mn, unicode.Mc) && unicode.Is(unicode.Inherited, r))
 }
 

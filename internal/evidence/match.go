@@ -7,12 +7,12 @@ import (
 	"pdpp/internal/analyzer"
 )
 
-// MaxSearched is how many characters of a field are looked through for an excerpt.
-// It bounds the work for a hit, however long the texts that others send (EX-6).
+// MaxSearched is the number of characters of a field that are searched for an excerpt.
+// It bounds the work for a hit (EX-6).
 const MaxSearched = 256 << 10
 
-// MaxDetected is how many characters of a value in a hit are read to find out whether
-// it is binary (EX-8).
+// MaxDetected is the number of characters of a value in a hit that are read to detect
+// binary content (EX-8).
 const MaxDetected = 64 << 10
 
 // Text is the decoded text of one field that was searched.
@@ -20,14 +20,11 @@ type Text struct {
 	Field   string
 	Content string
 	Chars   int  // of the whole text, when Content is only its beginning; else 0
-	Matched bool // of such a text: some part of it holds a term of the query
+	Matched bool // for such a text: some part of it contains a term of the query
 }
 
 // Matches are the fields of a record that matched a query, best first.
-type Matches struct {
-	found      []match
-	provenance Provenance
-}
+type Matches struct{ found []match }
 
 // match is one field that matched.
 type match struct {
@@ -39,19 +36,9 @@ type match struct {
 	searched int // characters, when the field matches only after them; else 0
 }
 
-// FindSemantic takes texts that a semantic search found, best first. There is
-// nothing to highlight in them.
-func FindSemantic(texts []Text) Matches {
-	m := Matches{provenance: SemanticMatch}
-	for _, t := range texts {
-		m.found = append(m.found, match{Text: t, total: charCount(t.Content)})
-	}
-	return m
-}
-
-// Fields names the fields that hold at least one term, best first: those with the
-// most different terms, then the most occurrences, then in declared order. What
-// comes after the first MaxSearched characters of a field does not count for the order.
+// Fields returns the names of the fields that contain at least one term, best first:
+// those with the most different terms, then the most occurrences, then in declared order
+// . Only the first MaxSearched characters of a field count for the order.
 func (m Matches) Fields() []string {
 	names := make([]string, len(m.found))
 	for i, f := range m.found {
@@ -60,21 +47,21 @@ func (m Matches) Fields() []string {
 	return names
 }
 
-// place is where a term of the query occurs: bytes start to end of the text, its
-// characters from to to.
+// place is an occurrence of a term of the query: bytes start to end of the text, which
+// are its characters from to to.
 type place struct {
 	term       int
 	start, end int
 	from, to   int
 }
 
-// group is a run of places that fit in one excerpt.
+// group is a sequence of places that fit in one excerpt.
 type group struct {
 	distinct int
-	places   []place // neither starts nor ends go back
+	places   []place // starts and ends do not decrease
 }
 
-// chars is the length of the text that the group covers.
+// chars returns the length of the text that the group covers.
 func (g group) chars() int {
 	if len(g.places) == 0 {
 		return 0
@@ -82,8 +69,8 @@ func (g group) chars() int {
 	return g.places[len(g.places)-1].to - g.places[0].from
 }
 
-// denser reports whether g says more about the query than h: more different
-// terms, else more occurrences, else closer together. Of equals the first stays.
+// denser reports whether g is better than h: it has more different terms, else more
+// occurrences, else they are closer together.
 func (g group) denser(h group) bool {
 	return cmp.Or(
 		cmp.Compare(g.distinct, h.distinct),
@@ -92,27 +79,27 @@ func (g group) denser(h group) bool {
 	) > 0
 }
 
-// Finder looks for the terms of one query in the texts of one record after the
-// other. It is not for use by several goroutines.
+// Finder finds the terms of one query in the texts of many records. It is not safe for
+// concurrent use.
 type Finder struct {
 	index   map[string]int
 	lengths [256]uint64 // by the first byte of a term: which lengths there are
 
 	visit func(term []byte, start, end int) bool // f.take
 
-	// Of the text at hand.
+	// The state for the current text.
 	content     string
 	isCut       bool    // content is the beginning of a longer text
 	occurrences []int   // of each term so far
 	near        []int   // of each term in window
 	window      group   // the places that end with the last one
-	buf         []place // what window.places is a part of
+	buf         []place // the backing array of window.places
 	best        group
 	offset      int // a byte offset reached
 	chars       int // the characters before it
 }
 
-// NewFinder takes the terms of a query as analyzer.Query gives them.
+// NewFinder returns a Finder for the terms that analyzer.Query returns.
 func NewFinder(terms []string) *Finder {
 	f := &Finder{index: make(map[string]int, len(terms))}
 	for _, t := range terms {
@@ -126,14 +113,13 @@ func NewFinder(terms []string) *Finder {
 	return f
 }
 
-// lengthBit is the bit of a length; all from 63 on share one.
+// lengthBit returns the bit for a length. All lengths from 63 share one.
 func lengthBit(n int) uint64 { return 1 << min(n, 63) }
 
-// Find looks in the fields that were searched, in declared order. It goes through
-// each text once, and keeps the places within one excerpt of each other only,
-// however long the text.
+// Find searches the texts, which are in declared order. It reads each text once and
+// keeps only the places of one excerpt, however long the text is.
 func (f *Finder) Find(texts []Text) Matches {
-	m := Matches{provenance: LexicalMatch}
+	m := Matches{}
 	for _, t := range texts {
 		if found := f.find(t); found.count > 0 || found.searched > 0 {
 			m.found = append(m.found, found)
@@ -173,14 +159,14 @@ func (f *Finder) reset(t Text) {
 	f.offset, f.chars = 0, 0
 }
 
-// take looks at a term of the text. Nearly all are told apart from those of the
-// query by their first byte and length.
+// take compares a term of the text with those of the query. The first byte and the length
+// exclude most terms.
 func (f *Finder) take(term []byte, start, end int) bool {
 	if f.lengths[term[0]]&lengthBit(len(term)) == 0 {
 		return true
 	}
 	if f.isCut && end == len(f.content) {
-		return true // perhaps the beginning of a longer word
+		return true // it may be the beginning of a longer word
 	}
 	if i, ok := f.index[string(term)]; ok {
 		f.add(place{term: i, start: start, end: end})
@@ -212,8 +198,8 @@ func (f *Finder) add(p place) {
 	}
 }
 
-// push appends to the window. Where its end meets that of the buffer it moves to
-// the front, so that a long text costs no more memory than a short one.
+// push appends to the window. At the end of the buffer the window moves to the front, so
+// that a long text needs no more memory than a short one.
 func (f *Finder) push(p place) {
 	if live := f.window.places; len(live) == cap(live) {
 		if 2*len(live) >= cap(f.buf) {

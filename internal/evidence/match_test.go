@@ -18,8 +18,7 @@ func TestGroupBound(t *testing.T) {
 	}
 }
 
-// TestDensestGroup compares the group that is found with the best of all runs of
-// places that fit.
+// TestDensestGroup compares with the best of all sequences of places that fit.
 func TestDensestGroup(t *testing.T) {
 	terms := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {

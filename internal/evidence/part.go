@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// part is the stretch of a text that is shown: bytes start to end, which are its
-// characters from to to.
+// part is the part of a text that is shown: bytes start to end, which are its characters
+// from to to.
 type part struct {
 	start, end int
 	from, to   int
 }
 
-// maxRetreat is how many characters a cut may give up to fall between words.
+// maxRetreat is the number of characters by which a cut may move to a word boundary.
 const maxRetreat = 20
 
-// leading is the beginning of a text. content may be the beginning alone; total
-// counts the characters of the whole.
+// leading returns the beginning of a text. content may be only its beginning; total is
+// the number of characters of the whole text.
 func leading(content string, total, most int) part {
 	return around(content, group{}, total, most)
 }
 
-// around chooses what to show of a text: the group with the same room before and
-// after, more on one side where the other ends, cut between words if one ends
-// nearby. At most that many characters; the group is cut only if it is longer.
+// around returns the part of a text to show: the group with the same number of characters
+// before and after, or more on one side where the other ends. It cuts at a word boundary
+// if one is near. The part has at most most characters; a longer group is cut.
 func around(content string, g group, total, most int) part {
 	if total <= most {
 		return part{end: len(content), to: charCount(content)}
@@ -57,7 +57,7 @@ func around(content string, g group, total, most int) part {
 	return p
 }
 
-// back gives the offset n characters before i.
+// back returns the offset n characters before i.
 func back(s string, i, n int) int {
 	if n <= i && isASCII(s[i-n:i]) {
 		return i - n
@@ -115,8 +115,8 @@ func (p *part) trimEnd(content string, limit int) {
 	p.end, p.to = at, chars
 }
 
-// isBreak reports whether a reader would accept a cut at i: not within a word,
-// between a character and its marks, or within a tag.
+// isBreak reports whether the text may be cut at i: not within a word, between a
+// character and its marks, or within a tag.
 func isBreak(s string, i int) bool {
 	const joiner = '\u200d'
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
@@ -135,11 +135,11 @@ func isSpaced(r rune) bool {
 	if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
 		return false
 	}
-	const firstThai = 0x0E01 // the first of them all
+	const firstThai = 0x0E01 // no script below comes before it
 	return r < firstThai || !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
 }
 
-// inTag reports whether i is inside a highlight tag that the text itself has.
+// inTag reports whether i is inside a highlight tag of the text itself.
 func inTag(s string, i int) bool {
 	for _, tag := range []string{openMark, closeMark} {
 		lo := max(0, i-len(tag)+1)

@@ -15,7 +15,7 @@ type Truncation struct {
 	Binary     *Binary // nil when the value is not binary
 }
 
-// AppendJSON appends t as it stands in truncated_fields.
+// AppendJSON appends t as an entry of truncated_fields.
 func (t Truncation) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"total_chars":`...)
 	dst = strconv.AppendInt(dst, int64(t.TotalChars), 10)
@@ -32,8 +32,8 @@ func (t Truncation) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// An object or array of at most wholeNested bytes is not cut by a preview of at least
-// minWholeNested characters: the beginning of one is of little use, and a blob reference
+// A preview of at least minWholeNested characters does not cut an object or array of at
+// most wholeNested bytes, because its beginning is of little use, and a blob reference
 // without its id of none (REC-39).
 const (
 	wholeNested    = 1024
@@ -41,11 +41,10 @@ const (
 )
 
 // AppendPreview appends the preview of a compact top-level value with at most n
-// characters (REC-39). A string longer than that, or an object or array whose
-// JSON text is and which is not short, becomes a string of its first n characters,
-// exactly, without a mark; "" when it is binary. Anything else is appended as it is, and the
-// truncation is nil. declaredBlob is as for DetectBinary. A stub is appended as
-// it is too: who resolves stubs knows the text behind them.
+// characters (REC-39). A longer string, or the JSON text of a longer object or array
+// that is not short, becomes a string of exactly its first n characters, or "" when it is
+// binary. Any other value, also a stub, is appended unchanged, and the truncation is nil.
+// declaredBlob has the meaning of declared in DetectBinary.
 func AppendPreview(dst, value []byte, n int, declaredBlob bool) ([]byte, *Truncation) {
 	n = max(n, 0)
 	total, ok := measure(value, n)
@@ -67,8 +66,8 @@ func AppendPreview(dst, value []byte, n int, declaredBlob bool) ([]byte, *Trunca
 	return append(dst, '"'), t
 }
 
-// measure counts the characters of a value that is longer than n; false when it
-// is not, or is never cut.
+// measure returns the number of characters of a value that must be cut to n, or false
+// when it is shorter or is never cut.
 func measure(value []byte, n int) (total int, ok bool) {
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
@@ -88,7 +87,7 @@ func measure(value []byte, n int) (total int, ok bool) {
 	return total, total > n
 }
 
-// runePrefix gives the first n characters of UTF-8 text.
+// runePrefix returns the first n characters of UTF-8 text.
 func runePrefix(text []byte, n int) []byte {
 	i := 0
 	for ; n > 0 && i < len(text); n-- {

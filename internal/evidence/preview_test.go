@@ -78,7 +78,7 @@ func TestAppendPreview(t *testing.T) {
 	}
 }
 
-func TestAppendPreviewOfNothing(t *testing.T) {
+func TestAppendPreviewEmpty(t *testing.T) {
 	for _, n := range []int{0, -1} {
 		got, cut := AppendPreview(nil, []byte(`"abc"`), n, false)
 		if string(got) != `""` || cut == nil || cut.TotalChars != 3 || cut.ShownChars != 0 {
@@ -90,7 +90,8 @@ func TestAppendPreviewOfNothing(t *testing.T) {
 	}
 }
 
-// fullText is what a preview of n characters is a prefix of, by way of encoding/json.
+// fullText returns the text of which a preview of n characters is a prefix, decoded with
+// encoding/json.
 func fullText(value []byte, n int) (text string, cuttable bool) {
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
@@ -120,16 +121,16 @@ func checkPreview(t interface {
 	}
 	var shown string
 	if err := json.Unmarshal(got, &shown); err != nil || !utf8.Valid(got) {
-		t.Fatalf("AppendPreview(%q, %d) = %q, no JSON string: %v", value, n, got, err)
+		t.Fatalf("AppendPreview(%q, %d) = %q, not a JSON string: %v", value, n, got, err)
 	}
 	want := string([]rune(text)[:cut.ShownChars])
 	switch {
 	case !cuttable || total <= n:
-		t.Fatalf("AppendPreview(%q, %d) cut what has %d characters", value, n, total)
+		t.Fatalf("AppendPreview(%q, %d) cut a value of %d characters", value, n, total)
 	case cut.TotalChars != total, cut.AsJSON != (value[0] != '"'):
 		t.Fatalf("AppendPreview(%q, %d): %+v, but there are %d characters", value, n, cut, total)
 	case cut.Binary == nil && cut.ShownChars != n, cut.Binary != nil && cut.ShownChars != 0:
-		t.Fatalf("AppendPreview(%q, %d) says it shows %d characters", value, n, cut.ShownChars)
+		t.Fatalf("AppendPreview(%q, %d) has ShownChars %d", value, n, cut.ShownChars)
 	case shown != want:
 		t.Fatalf("AppendPreview(%q, %d) shows %q, want %q", value, n, shown, want)
 	case !json.Valid(cut.AppendJSON(nil)):
@@ -137,7 +138,7 @@ func checkPreview(t interface {
 	}
 }
 
-// stringValue draws a JSON string with every way to write a character.
+// stringValue draws a JSON string with all forms of characters and escapes.
 func stringValue() *rapid.Generator[string] {
 	parts := rapid.SampledFrom([]string{
 		"a", "é", "漢", "😀", `\n`, `\"`, `\\`, `\/`, `\u00e9`, `\u6f22`, `\uD83D\uDE00`,

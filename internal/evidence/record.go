@@ -7,9 +7,8 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// Record is what all rendering is about: one projected record. Whoever fills it
-// has applied the grant; nothing here looks for more (EX-1). Identity that is not
-// known is left empty. It is rendered by one goroutine at a time.
+// Record is one projected record. The caller has already applied the grant (EX-1).
+// Unknown identity is empty. A Record is not safe for concurrent use.
 type Record struct {
 	Stream       string
 	ID           pdpp.RecordID
@@ -21,67 +20,65 @@ type Record struct {
 	ConnectorKey         pdpp.ConnectorKey
 
 	EmittedAt time.Time // zero: unknown
-	// EmittedText is the same where it was received as a text, which is read only when
-	// nothing else tells the time.
+	// EmittedText is EmittedAt as received. It is parsed only when the record has no
+	// other time.
 	EmittedText string
 
 	// Truncated has the facts of the fields whose values are previews (REC-39).
 	Truncated map[string]*Truncation
 
-	// Envelope is a compact JSON object around the record, or nil. A reader of
-	// hits looks there for a documented name that the record lacks (MS-61).
+	// Envelope is the compact JSON object that contains the record, or nil. Documented
+	// names that the record does not have are looked up there (MS-61).
 	Envelope []byte
 
 	Presentation *Presentation // nil: nothing was declared
 
-	// Texts makes the strings of titles and times; nil: each on its own.
+	// Texts allocates the strings of titles and times; nil: each separately.
 	Texts *rawjson.Texts
 
 	fields  rawjson.Object // the data
-	indexed rawjson.Object // room for them
-	names   []string       // of the fields of this record or the one before
-	layout  int            // how often they changed
-	scratch []byte         // for what is written before its place is reached
+	indexed rawjson.Object // reused for fields
+	names   []string       // of the fields of this or the previous record
+	layout  int            // how often names changed
+	scratch []byte         // for parts that are written before their position is known
 }
 
-// SetData gives the record its projected fields, in place of those it had: a
-// compact JSON object, in which long values may stand as the previews of REC-39.
-// It is not copied, and must not change while the record is used. The members are
-// looked up here, once for everything that is asked about them later; who renders
-// one record after the other uses one Record for all.
+// SetData replaces the projected fields by those of a compact JSON object, in which long
+// values may be previews (REC-39). The object is not copied and must not change while
+// the record is used. SetData indexes the members once. Callers that render many records
+// should reuse one Record.
 func (r *Record) SetData(data []byte) {
 	r.indexed = rawjson.Index(r.indexed[:0], data)
 	r.fields = r.indexed
 }
 
-// SetFields is SetData for who has found the members already. The list is not copied
-// either.
+// SetFields is SetData for members that are already indexed. The list is not copied.
 func (r *Record) SetFields(members rawjson.Object) { r.fields = members }
 
-// value gives the value of a field as stored.
+// value returns the value of a field as stored.
 func (r *Record) value(field string) ([]byte, bool) {
 	value := r.fields.Get(field)
 	return value, value != nil
 }
 
-// Presentation is what was declared about the fields of a stream. Names of fields
-// that a record lacks do no harm. It is not changed by rendering, and may be shared.
+// Presentation holds the declarations about the fields of a stream. It may name fields
+// that a record does not have. Rendering does not change it, so it may be shared.
 type Presentation struct {
-	// TimeFields are the stream's time fields, best first: consent_time_field and
+	// TimeFields are the time fields of the stream, best first: consent_time_field and
 	// cursor_field, or the time_field of meta.presentation (REC-5).
 	TimeFields []string
-	// PrimaryKey are the fields that make up the record's id; nil: not known.
+	// PrimaryKey are the fields of the record id; nil: unknown.
 	PrimaryKey []string
 	// Roles are the fields with a declared role, in declared order.
 	Roles map[pdpp.Role][]string
 	// BlobFields are the declared blob references (M-9).
 	BlobFields map[string]bool
-	// BlobsByID says that every object with a blob_id is a blob reference: for a
-	// reader that has no manifest (MS-64).
+	// BlobsByID treats every object with a blob_id as a blob reference, for a reader
+	// without a manifest (MS-64).
 	BlobsByID bool
 }
 
-// Declared is the presentation of a stream whose manifest is known.
+// Declared returns the presentation of a declared stream.
 func Declared(s *pdpp.Stream) *Presentation {
 	p := &Presentation{PrimaryKey: s.PrimaryKey, Roles: make(map[pdpp.Role][]string), BlobFields: make(map[string]bool)}
 	for _, name := range []string{s.ConsentTimeField, s.CursorField} {
@@ -109,7 +106,7 @@ func (r *Record) presentation() *Presentation {
 	return r.Presentation
 }
 
-// isBlob reports whether a field may be taken for a blob reference.
+// isBlob reports whether a field may contain blob references.
 func (p *Presentation) isBlob(field string) bool { return p.BlobsByID || p.BlobFields[field] }
 
 // text is the value of a string field.
@@ -118,17 +115,17 @@ type text struct {
 	total   int    // characters of the stored value; -1: those of content
 }
 
-// isWhole reports that content is all of the value.
+// isWhole reports whether content is the whole value.
 func (t text) isWhole() bool { return t.total < 0 }
 
-// text gives a string field that may be shown: not binary (EX-8), and no preview
-// of something that is not a string.
+// text returns a string field that may be shown. Binary values (EX-8) and previews of
+// other types may not.
 func (r *Record) text(field string) (text, bool) {
 	value, _ := r.value(field)
 	return textIn(value, r.Truncated[field])
 }
 
-// textIn is text for a value and what was cut from it, if something was.
+// textIn is text for a value and its truncation, which may be nil.
 func textIn(value []byte, cut *Truncation) (text, bool) {
 	content, ok := rawjson.Content(value)
 	if !ok {
@@ -143,8 +140,8 @@ func textIn(value []byte, cut *Truncation) (text, bool) {
 	return text{content, -1}, true
 }
 
-// named is text for one of the names that the document contract knows (D7): the
-// envelope has it when the record does not.
+// named is text for a name of the document contract (D7), which the envelope may have
+// instead of the record.
 func (r *Record) named(name string) (text, bool) {
 	if _, ok := r.value(name); ok || r.Envelope == nil {
 		return r.text(name)
@@ -153,9 +150,9 @@ func (r *Record) named(name string) (text, bool) {
 	return textIn(value, nil)
 }
 
-// TextField names the field that holds the record's text: that of the role
-// primary-text, else one literally named text (D7). A field without text that
-// may be shown does not count; "" when there is none.
+// TextField returns the name of the field with the text of the record: the one with the
+// role primary-text, else the one named text (D7). It returns "" when neither has a text
+// that may be shown.
 func TextField(r *Record) string {
 	for _, name := range r.presentation().Roles[pdpp.RolePrimaryText] {
 		if r.hasText(name) {

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// The highlight tags, and what both end with.
+// The highlight tags and their common suffix.
 const (
 	openMark  = "<mark>"
 	closeMark = "</mark>"
 	markEnd   = "mark>"
 )
 
-// render writes a part of a text with its matches marked. What EX-7 removes and
-// tags that the text itself has are left out, so every tag in the result is ours,
-// and they are balanced. It reports whether there is one.
+// render returns a part of a text with its matches marked. It removes the characters of
+// EX-7 and the tags of the text itself, so that all tags in the result are highlights and
+// balanced. It reports whether there is one.
 func render(content string, p part, places []place, total int) (preview string, highlighted bool) {
 	text, base := content[p.start:p.end], p.start
 	var b strings.Builder
@@ -34,12 +34,12 @@ func render(content string, p part, places []place, total int) (preview string, 
 	return b.String(), highlighted
 }
 
-// isPlain reports that a text has nothing that scrub would leave out.
+// isPlain reports whether scrub would not change a text.
 func isPlain(s string) bool { return isClean(s) && !strings.Contains(s, markEnd) }
 
-// scrub cleans the text that starts at the offset base, and gives the places of
-// what is left of it. Removing a tag may bring the halves of another together; as
-// the end of the text is looked at after each character, that one goes too.
+// scrub cleans the text at the offset base and returns the new places. Removing a tag may
+// join the halves of another one. That one is removed too, because scrub checks the end
+// of the result after each character.
 func scrub(s string, base int, places []place) (text string, moved []place) {
 	out := make([]byte, 0, len(s))
 	for i, r := range s {
@@ -61,7 +61,7 @@ func scrub(s string, base int, places []place) (text string, moved []place) {
 	return string(out), moved
 }
 
-// dropTag removes the tag that a text ends with, if it does, and the places in it.
+// dropTag removes a tag at the end of a text, if there is one, and the places in it.
 func dropTag(text []byte, places []place) ([]byte, []place) {
 	for _, tag := range []string{openMark, closeMark} {
 		if !bytes.HasSuffix(text, []byte(tag)) {
@@ -76,8 +76,8 @@ func dropTag(text []byte, places []place) ([]byte, []place) {
 	return text, places
 }
 
-// writeMarked writes the text that starts at the offset base with a tag around
-// each run of places that touch. It reports whether there is one.
+// writeMarked writes the text at the offset base with a tag around each sequence of
+// adjacent places. It reports whether there is one.
 func writeMarked(b *strings.Builder, text string, base int, places []place) (highlighted bool) {
 	done := 0
 	for len(places) > 0 {

@@ -2,10 +2,10 @@ package evidence
 
 import "pdpp/internal/rawjson"
 
-// AppendShortFacts appends what a card says beyond title and time, as members of a
-// short hit (REC-42): the fields whose role was declared, by their names, and the facts
-// about binary values. Members without content are left out. A string is cut like that
-// of a card, and its field is then named in cut_fields.
+// AppendShortFacts appends the content of a card except title and time as members of a
+// short hit (REC-42): the fields with a declared role, by name, and the facts about
+// binary values. It omits empty members. Strings are cut as on a card, and cut_fields
+// names their fields.
 func AppendShortFacts(dst []byte, r *Record) []byte {
 	w := writer{buf: dst}
 	var cut []string
@@ -47,7 +47,7 @@ func AppendShortFacts(dst []byte, r *Record) []byte {
 	return w.buf
 }
 
-// shortValue is the value of a field as a card shows it; nil when it shows none.
+// shortValue returns the value of a field as on a card, or nil when a card omits it.
 func (r *Record) shortValue(field string) (value []byte, cut bool) {
 	value, _ = r.value(field)
 	switch rawjson.KindOf(value) {
@@ -65,7 +65,7 @@ func (r *Record) shortValue(field string) (value []byte, cut bool) {
 	return nil, false
 }
 
-// shortBinary writes the facts about binary values, and how many more there are.
+// shortBinary writes the facts about binary values and the number of omitted ones.
 func shortBinary(w *writer, r *Record) {
 	list := writer{buf: r.scratch[:0]}
 	_, omitted := cardBinary(&list, r, maxCardBytes)

@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// TextSearch looks for a text in another that is read once, from its start: character by
-// character under simple case folding (FW-1), in the way of Knuth, Morris and Pratt.
+// TextSearch searches a text that is read once, character by character, under simple case
+// folding (FW-1). It uses the algorithm of Knuth, Morris and Pratt.
 type TextSearch struct {
 	pattern []rune
-	fail    []int // for each prefix of the pattern, the longest one that it also ends with
+	fail    []int // for each prefix of the pattern, the length of its longest proper border
 	matched int
 }
 
-// NewTextSearch makes a TextSearch for a text that is not empty.
+// NewTextSearch returns a search for a text, which must not be empty.
 func NewTextSearch(text string) *TextSearch {
 	s := &TextSearch{pattern: make([]rune, 0, utf8.RuneCountInString(text))}
 	for _, r := range text {
@@ -32,11 +32,11 @@ func NewTextSearch(text string) *TextSearch {
 	return s
 }
 
-// Chars is the length of a match in characters.
+// Chars returns the length of a match in characters.
 func (s *TextSearch) Chars() int { return len(s.pattern) }
 
-// Next takes the next character and reports whether a match ends with it. Matches do
-// not overlap.
+// Next reads the next character and reports whether a match ends with it. Matches do not
+// overlap.
 func (s *TextSearch) Next(r rune) bool {
 	r = foldRune(r)
 	for s.matched > 0 && s.pattern[s.matched] != r {
@@ -52,9 +52,9 @@ func (s *TextSearch) Next(r rune) bool {
 	return true
 }
 
-// foldRune is the least of the characters that fold together.
+// foldRune returns the smallest of the characters that fold together.
 func foldRune(r rune) rune {
-	if r < utf8.RuneSelf { // a capital letter comes before all that it folds with
+	if r < utf8.RuneSelf { // an upper-case letter is smaller than all that fold with it
 		if r >= 'a' && r <= 'z' {
 			r -= 'a' - 'A'
 		}

@@ -6,34 +6,34 @@ import (
 	"pdpp"
 )
 
-// Source tells where a title or an event time comes from.
+// Source is the origin of a title or an event time.
 type Source string
 
 // The sources (EX-3, EX-4).
 const (
 	SourceRole     Source = "role"     // a field with the declared role
-	SourceStream   Source = "stream"   // the stream's declared time field
+	SourceStream   Source = "stream"   // the declared time field of the stream
 	SourceName     Source = "name"     // a field with a documented name
-	SourceFallback Source = "fallback" // put together from the envelope
+	SourceFallback Source = "fallback" // composed from the envelope
 	SourceEnvelope Source = "envelope" // emitted_at
 )
 
-// maxTitle is the length of a title in characters (EX-3).
+// maxTitle is the largest length of a title in characters (EX-3).
 const maxTitle = 120
 
-// Title is what a record is called.
+// Title is the title of a record.
 type Title struct {
-	Text      string // one line, cleaned; ends with … when cut
+	Text      string // one clean line; ends with … when truncated
 	Source    Source
 	Field     string // "" for a fallback
 	Truncated bool
 }
 
-// TitleOf gives the title of a record (EX-3, D7): never a guess, never a text
-// that was found by a search. Only a record without any identity has no title.
+// TitleOf returns the title of a record (EX-3, D7). It never guesses, and never uses a
+// text that a search found. Only a record without any identity has no title.
 func TitleOf(r *Record) Title { return TitleAt(r, EventTimeOf(r)) }
 
-// TitleAt is TitleOf for who knows the time of the record.
+// TitleAt is TitleOf for callers that have the result of EventTimeOf.
 func TitleAt(r *Record, at EventTime) Title {
 	for _, field := range r.presentation().Roles[pdpp.RolePrimaryTitle] {
 		if t, ok := r.text(field); ok {
@@ -59,7 +59,7 @@ func (r *Record) fieldTitle(t text, source Source, field string) (Title, bool) {
 	return title, title.Text != ""
 }
 
-// line makes one line of s; more says that s is not everything.
+// line returns s as one line. more says that the text is longer than s.
 func line(s string, more bool) Title {
 	head, cut := collapse(s, maxTitle)
 	cut = cut || more
@@ -69,8 +69,8 @@ func line(s string, more bool) Title {
 	return Title{Text: head, Truncated: cut}
 }
 
-// label names the source of a record. The connection id is for readers who know
-// nothing else (MS-61).
+// label returns the name of the source of a record. The connection id is the last
+// choice (MS-61).
 func (r *Record) label() string {
 	known := nonBlank(r.DisplayName, r.ConnectorDisplayName, string(r.ConnectorKey), string(r.ConnectionID))
 	if len(known) == 0 {
@@ -79,7 +79,7 @@ func (r *Record) label() string {
 	return known[0]
 }
 
-// nonBlank keeps the parts that show something.
+// nonBlank returns the parts with visible characters.
 func nonBlank(parts ...string) []string {
 	var kept []string
 	for _, p := range parts {
@@ -90,23 +90,23 @@ func nonBlank(parts ...string) []string {
 	return kept
 }
 
-// timeNames are the documented names of times, best first (D7, EX-4): what people
-// did comes before what systems did.
+// timeNames are the documented names of times, best first (D7, EX-4): actions of people
+// come before those of systems.
 var timeNames = []string{"sent_at", "authored_at", "created_at", "occurred_at", "updated_at"}
 
-// EventTime is when a record happened.
+// EventTime is the time at which a record happened.
 type EventTime struct {
-	Value  string // as stored; "" when nothing is known
+	Value  string // as stored; "" when unknown
 	Source Source
 	Field  string // "" for emitted_at
 }
 
-// IsAuthored reports whether the time is the record's own and not that of its
-// arrival: a hit then says it as authored_at.
+// IsAuthored reports whether the time is of the record itself and not of its arrival. A
+// hit then shows it as authored_at.
 func (t EventTime) IsAuthored() bool { return t.Value != "" && t.Source != SourceEnvelope }
 
-// inTitle is the time in a title. That of the arrival says so: it is not when the record
-// happened.
+// inTitle returns the time for a title. It marks the time of arrival as such, because the
+// record did not happen then.
 func (t EventTime) inTitle() string {
 	if t.Source == SourceEnvelope && t.Value != "" {
 		return "received " + t.Value
@@ -114,7 +114,7 @@ func (t EventTime) inTitle() string {
 	return t.Value
 }
 
-// EventTimeOf gives the time of a record (EX-4).
+// EventTimeOf returns the time of a record (EX-4).
 func EventTimeOf(r *Record) EventTime {
 	p := r.presentation()
 	for _, field := range p.Roles[pdpp.RoleEventTime] {
@@ -142,8 +142,8 @@ func EventTimeOf(r *Record) EventTime {
 	return EventTime{Value: pdpp.FormatTime(emitted), Source: SourceEnvelope}
 }
 
-// timeIn gives a text that is a time (C-34) as it is, else "". A number is no
-// time: nobody declared its unit.
+// timeIn returns a text that is a time (C-34) unchanged, else "". A number is not a time,
+// because its unit is not declared.
 func (r *Record) timeIn(t text, ok bool) string {
 	if !ok {
 		return ""

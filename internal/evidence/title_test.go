@@ -11,10 +11,10 @@ import (
 	"pdpp"
 )
 
-// emitted is when all test records arrived.
+// emitted is the arrival time of all test records.
 var emitted = time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
 
-// roles makes a presentation from "role=field" pairs; "time=field" adds a time
+// roles returns a presentation for "role=field" pairs; "time=field" adds a time
 // field and "blob=field" a blob reference.
 func roles(pairs ...string) *Presentation {
 	p := &Presentation{Roles: make(map[pdpp.Role][]string), BlobFields: make(map[string]bool)}
@@ -32,7 +32,7 @@ func roles(pairs ...string) *Presentation {
 	return p
 }
 
-// entry is a record of the sample stream.
+// entry returns a record of the sample stream.
 func entry(data string, declared ...string) *Record {
 	r := &Record{
 		Stream: "entries", ID: "ent_31", ConnectionID: "cin_a1", ConnectorKey: "ledgerly",
@@ -72,7 +72,7 @@ func TestTitle(t *testing.T) {
 		"EX-3 cut at a space":          {`{"title":"` + long[:119*3] + ` b"}`, nil, Title{long[:119*3] + "…", SourceName, "title", true}},
 		"EX-3 literally an ellipsis":   {`{"title":"…"}`, nil, Title{"…", SourceName, "title", false}},
 		"EX-7 controls":                {`{"title":"a\u0000\u001b[31mb\u202ec\u0085\u061cd"}`, nil, Title{"a[31mbc d", SourceName, "title", false}},
-		"EX-7 nothing but controls":    {`{"title":"\u202e\u0007"}`, nil, Title{fallback, SourceFallback, "", false}},
+		"EX-7 only controls":           {`{"title":"\u202e\u0007"}`, nil, Title{fallback, SourceFallback, "", false}},
 		"D15 escapes":                  {`{"title":"\ud83d\ude00 \"q\""}`, nil, Title{"😀 \"q\"", SourceName, "title", false}},
 		"BINARY-1 base64":              {`{"title":"` + binary + `"}`, nil, Title{fallback, SourceFallback, "", false}},
 		"EVID-2 object":                {`{"title":{"blob_id":"b"}}`, []string{"blob=title"}, Title{fallback, SourceFallback, "", false}},
@@ -98,7 +98,7 @@ func TestTitleLabels(t *testing.T) {
 		{"EX-3 connector key", func(r *Record) { r.DisplayName, r.ConnectorDisplayName = "", "" }, "ledgerly" + at},
 		{"MS-61 connection id", func(r *Record) { r.DisplayName, r.ConnectorDisplayName, r.ConnectorKey = "", "", "" }, "cin_a1" + at},
 		{"EX-3 parts that exist", func(r *Record) { *r = Record{Stream: "entries"} }, "entries"},
-		{"MS-61 nothing known", func(r *Record) { *r = Record{} }, ""},
+		{"MS-61 no identity", func(r *Record) { *r = Record{} }, ""},
 		{"EX-3 long label", func(r *Record) { r.DisplayName = strings.Repeat("ü", 200) }, strings.Repeat("ü", 120) + "…"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestEventTime(t *testing.T) {
 	}
 }
 
-func TestNamesOnTheEnvelope(t *testing.T) {
+func TestNamesInEnvelope(t *testing.T) {
 	r := entry(`{"created_at":"2026-02-02"}`)
 	r.Envelope = []byte(`{"title":"From the hit","sent_at":"2026-01-01","created_at":"2020-01-01"}`)
 	if got := TitleOf(r); got.Text != "From the hit" || got.Source != SourceName {
@@ -168,15 +168,15 @@ func TestNamesOnTheEnvelope(t *testing.T) {
 	}
 	r.SetData([]byte(`{"title":null,"sent_at":null,"created_at":"2026-02-02"}`))
 	if got := TitleOf(r); got.Source != SourceFallback {
-		t.Errorf("MS-61 title = %+v, but the payload has the name", got)
+		t.Errorf("MS-61 title = %+v, but the record has the name", got)
 	}
 	if got := EventTimeOf(r); got.Value != "2026-02-02" {
-		t.Errorf("MS-61 event time = %+v, want created_at of the payload", got)
+		t.Errorf("MS-61 event time = %+v, want created_at of the record", got)
 	}
 }
 
 func TestUnknownTime(t *testing.T) {
 	if got := EventTimeOf(&Record{}); got != (EventTime{}) || got.IsAuthored() {
-		t.Errorf("EventTimeOf(nothing) = %+v, authored %v", got, got.IsAuthored())
+		t.Errorf("EventTimeOf(&Record{}) = %+v, authored %v", got, got.IsAuthored())
 	}
 }

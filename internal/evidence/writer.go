@@ -7,11 +7,9 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// writer appends JSON and knows how much of it counts towards the size of a card:
-// everything but identifiers (names of streams and fields among them) and hrefs
-// (EX-2).
-// It is a value: who keeps a copy can go back to it, and what was written since is
-// forgotten.
+// writer appends JSON and counts the bytes that count towards the size of a card: all
+// except identifiers, including names of streams and fields, and hrefs (EX-2). A copy of
+// a writer can be restored to undo later writes.
 type writer struct {
 	buf  []byte
 	free int // bytes that do not count
@@ -24,14 +22,14 @@ func (w *writer) raw(s string) { w.buf = append(w.buf, s...) }
 // str writes a value.
 func (w *writer) str(s string) { w.buf = rawjson.AppendString(w.buf, s) }
 
-// id writes an identifier, exactly.
+// id writes an identifier, which does not count.
 func (w *writer) id(s string) {
 	before := len(w.buf)
 	w.str(s)
 	w.free += len(w.buf) - before
 }
 
-// url writes a URL that a function appends.
+// url writes the URL that add appends, which does not count.
 func (w *writer) url(add func(dst []byte) []byte) {
 	before := len(w.buf)
 	w.buf = append(w.buf, '"')
@@ -44,7 +42,7 @@ func (w *writer) int(n int) { w.buf = strconv.AppendInt(w.buf, int64(n), 10) }
 
 func (w *writer) bool(b bool) { w.buf = strconv.AppendBool(w.buf, b) }
 
-// connection writes the member connection_id, if there is one.
+// connection writes the member connection_id unless it is empty.
 func (w *writer) connection(id pdpp.ConnectionID) {
 	if id != "" {
 		w.raw(`,"connection_id":`)
@@ -52,7 +50,7 @@ func (w *writer) connection(id pdpp.ConnectionID) {
 	}
 }
 
-// field writes the member field, if there is one.
+// field writes the member field unless it is empty.
 func (w *writer) field(name string) {
 	if name != "" {
 		w.raw(`,"field":`)
@@ -60,7 +58,7 @@ func (w *writer) field(name string) {
 	}
 }
 
-// join appends what another writer wrote.
+// join appends the output of another writer.
 func (w *writer) join(part *writer) {
 	w.buf = append(w.buf, part.buf...)
 	w.free += part.free
