@@ -8,23 +8,21 @@ import (
 	"strings"
 )
 
-// ID makes an identifier: prefix and 16 hexadecimal digits (H-160).
-func ID(prefix string) string { return prefix + hex.EncodeToString(random(8)) }
+// ID returns a new identifier: prefix and 16 hexadecimal digits (H-160).
+func ID(prefix string) string { return prefix + hex.EncodeToString(Key(8)) }
 
-// ConnectionID makes a connection id: cin_ and 26 base-32 characters (C-22).
+// ConnectionID returns a new connection id: cin_ and 26 base-32 characters (C-22).
 func ConnectionID() string {
-	return "cin_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random(16)))
+	return "cin_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(Key(16)))
 }
 
-// Token makes a bearer token: prefix and 43 base64url characters.
+// Token returns a new bearer token: prefix and 43 base64url characters.
 func Token(prefix string) string {
-	return prefix + base64.RawURLEncoding.EncodeToString(random(32))
+	return prefix + base64.RawURLEncoding.EncodeToString(Key(32))
 }
 
-// Key makes n random bytes.
-func Key(n int) []byte { return random(n) }
-
-func random(n int) []byte {
+// Key returns n random bytes.
+func Key(n int) []byte {
 	b := make([]byte, n)
 	rand.Read(b) // never fails: crypto/rand ends the process instead
 	return b

@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector allocates by itself, so counts mean nothing under it.
+// The race detector itself allocates, so counts mean nothing under it.
 
 package telemetry
 
@@ -15,11 +15,11 @@ import (
 	"pdpp/internal/httpx"
 )
 
-// Counting costs no memory per request.
+// Counting does not allocate.
 func TestMetricsDoNotAllocate(t *testing.T) {
 	tel := newTelemetry(t, true, nil, io.Discard)
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
-	x := httpx.Exchange{Method: "GET", Route: "/v1/search", Status: 429, Took: time.Millisecond, Code: pdpp.CodeRateLimited}
+	x := httpx.Exchange{Method: "GET", Route: "/v1/search", Status: 429, Duration: time.Millisecond, Code: pdpp.CodeRateLimited}
 	op := Operation{Method: "tools/call", Tool: "search", Protocol: "2026-07-28"}
 	once := func() {
 		tel.End(tel.Begin(r, false), x)

@@ -1,14 +1,13 @@
-// Package telemetry tells operators how a server is doing: counts and durations for
-// Prometheus, and spans for an OpenTelemetry collector. Both watch the same two
-// things, HTTP requests and MCP operations, and both are off unless asked for. A nil
-// Telemetry is one that is off, and costs nothing.
+// Package telemetry measures a server: counts and durations for Prometheus, and spans
+// for an OpenTelemetry collector. Both cover HTTP requests and MCP operations, and both
+// are off by default. A nil Telemetry is off and costs nothing.
 //
-// Privacy: what a request asked and what it was answered is never recorded, nor are
-// tokens, addresses, ids, names of streams or anything else that came from outside.
-// Every label and attribute is a word of this program: a route pattern, a method, a
-// tool of the registry, an error code. What is none of these is "_OTHER". The
-// exceptions are numbers: sizes, durations, status codes and the ids of a trace.
+// Privacy: telemetry never contains requests, results, tokens, addresses, ids, names of
+// streams or other text from outside. Every label and attribute is a constant of this
+// program: a route pattern, a method, a tool of the registry, an error code. Any other
+// value becomes "_OTHER". The exceptions are numbers: sizes, durations, status codes and
+// trace ids.
 //
-// Names are those of the OpenTelemetry conventions for HTTP and MCP. Metrics have
-// them as Prometheus writes them: dots become underscores, units are spelled out.
+// Names follow the OpenTelemetry conventions for HTTP and MCP. Metrics use the form of
+// Prometheus: dots become underscores, units are written out.
 package telemetry

@@ -11,15 +11,15 @@ import (
 	"pdpp/internal/httpx"
 )
 
-// The limits of the buckets. Durations are those of the conventions with finer steps
-// below, where most answers of this server are.
+// The bucket boundaries. Durations follow the conventions, with smaller steps for short
+// ones, where most requests of this server are.
 var (
 	requestSeconds   = []float64{.001, .0025, .005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 30}
 	operationSeconds = []float64{.001, .0025, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60}
 	resultBytes      = []float64{256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
 )
 
-// metrics are the families that are exposed.
+// metrics holds the exposed metric families.
 type metrics struct {
 	registry   *prometheus.Registry
 	active     prometheus.Gauge
@@ -39,7 +39,7 @@ func newMetrics(cfg Config) *metrics {
 			Name: "http_server_request_duration_seconds", Help: "Duration of HTTP requests.", Buckets: requestSeconds,
 		}, []string{"http_request_method", "http_route", "http_response_status_class"}),
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "pdpp_http_errors_total", Help: "Error answers by code. Throttled requests are rate_limit_exceeded and overloaded.",
+			Name: "pdpp_http_errors_total", Help: "Error responses by code. Throttled requests are rate_limit_exceeded and overloaded.",
 		}, []string{"error_type"}),
 		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "mcp_server_operation_duration_seconds", Help: "Duration of MCP operations.", Buckets: operationSeconds,
@@ -55,10 +55,10 @@ func newMetrics(cfg Config) *metrics {
 	}
 	if cfg.DroppedLines != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "pdpp_log_dropped_lines_total", Help: "Lines of the log that were dropped because nobody read them in time.",
+			Name: "pdpp_log_dropped_lines_total", Help: "Log lines that were dropped because they were not read in time.",
 		}, func() float64 { return float64(cfg.DroppedLines()) }))
 	}
-	// Throttling is zero, not unknown, before it happens.
+	// Throttling starts at zero instead of being absent.
 	for _, code := range []string{"rate_limit_exceeded", "overloaded"} {
 		m.errors.WithLabelValues(code)
 	}
@@ -67,14 +67,14 @@ func newMetrics(cfg Config) *metrics {
 
 func buildInfo(version string) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "pdpp_build_info", Help: "The version that runs.", ConstLabels: prometheus.Labels{"version": version},
+		Name: "pdpp_build_info", Help: "The running version.", ConstLabels: prometheus.Labels{"version": version},
 	})
 	info.Set(1)
 	return info
 }
 
-// fileSize looks when it is asked. A file that is not there has no bytes: the log is
-// gone when nobody has the store open.
+// fileSize returns a gauge that reads the size at each scrape. A missing file has size 0:
+// the log does not exist while the store is closed.
 func fileSize(part, path string) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "pdpp_store_size_bytes", Help: "Size of the files of the database.", ConstLabels: prometheus.Labels{"part": part},
@@ -91,9 +91,9 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// exchange counts a request. A route that is none of ours has no label of its own.
+// exchange counts a request. Unknown routes share one label.
 func (m *metrics) exchange(x httpx.Exchange) {
-	m.requests.WithLabelValues(x.Method, orOther(plainRoute(x.Route)), class(x.Status)).Observe(x.Took.Seconds())
+	m.requests.WithLabelValues(x.Method, orOther(plainRoute(x.Route)), class(x.Status)).Observe(x.Duration.Seconds())
 	if x.Code != "" {
 		m.errors.WithLabelValues(string(x.Code)).Inc()
 	}
@@ -106,7 +106,7 @@ func orOther(s string) string {
 	return s
 }
 
-// class is the class of a status; that of a connection that was cut is "cut".
+// class returns the class of a status, or "cut" for an aborted connection.
 func class(status int) string {
 	names := [...]string{"cut", "1xx", "2xx", "3xx", "4xx", "5xx"}
 	return names[min(status/100, len(names)-1)]

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Operation is an MCP request. Its arguments and its result are no part of it.
+// Operation is an MCP request, without its arguments and its result.
 type Operation struct {
 	Method      string // "tools/call"
 	Tool        string // of a tool call
-	Protocol    string // the revision it follows
-	TraceParent string // of _meta; "" for none
+	Protocol    string // the protocol revision
+	TraceParent string // of _meta, or ""
 }
 
-// Running is an operation that has begun. Its zero value is one that nobody watches.
+// Running is an operation that has started. The zero value is not measured.
 type Running struct {
 	t     *Telemetry
 	op    Operation
@@ -21,15 +21,15 @@ type Running struct {
 	span  span
 }
 
-// StartOperation begins to watch an operation. The context is for the reads that it
-// makes; the caller calls End once.
+// StartOperation starts to measure an operation. The returned context is for its reads.
+// The caller must call End once.
 func (t *Telemetry) StartOperation(ctx context.Context, op Operation) (context.Context, Running) {
 	if t == nil {
 		return ctx, Running{}
 	}
-	op.Method = known(t.words.methods, op.Method)
-	op.Tool = known(t.words.tools, op.Tool)
-	op.Protocol = known(t.words.protocols, op.Protocol)
+	op.Method = labelFor(t.labels.methods, op.Method)
+	op.Tool = labelFor(t.labels.tools, op.Tool)
+	op.Protocol = labelFor(t.labels.protocols, op.Protocol)
 	run := Running{t: t, op: op, start: t.clock()}
 	if t.tracer != nil {
 		ctx, run.span = t.tracer.startOperation(ctx, op)
@@ -37,14 +37,14 @@ func (t *Telemetry) StartOperation(ctx context.Context, op Operation) (context.C
 	return ctx, run
 }
 
-// End tells how the operation ended: errorType is "" or the code of its failure,
-// bytes the size of its result.
+// End records the result: errorType is the code of its failure, or "", and bytes is the
+// size of the result.
 func (run Running) End(errorType string, bytes int) {
 	t := run.t
 	if t == nil {
 		return
 	}
-	errorType = known(t.words.errors, errorType)
+	errorType = labelFor(t.labels.errors, errorType)
 	if m := t.metrics; m != nil {
 		m.operations.WithLabelValues(run.op.Method, run.op.Tool, errorType).Observe(t.clock().Sub(run.start).Seconds())
 		if run.op.Tool != "" {

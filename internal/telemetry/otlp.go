@@ -24,9 +24,8 @@ const (
 	retryAfter    = time.Second
 )
 
-// exporter sends spans to a collector: OTLP over HTTP in its JSON encoding. A batch
-// that fails is sent once more; then it is lost, and the log says so once until
-// sending works again.
+// exporter sends spans to a collector as OTLP over HTTP in JSON. It retries a failed
+// batch once and then drops it. It logs the first failure, and the next success.
 type exporter struct {
 	cfg    *Traces
 	client *http.Client
@@ -42,13 +41,13 @@ func newExporter(cfg Config) (*exporter, error) {
 	}
 	return &exporter{cfg: cfg.Traces, log: cfg.Log, client: &http.Client{
 		Timeout: exportTimeout,
-		// The headers may hold a secret that is meant for this address alone.
+		// The headers may contain a secret that is for this address only.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
-// ExportSpans implements sdktrace.SpanExporter. It never fails: what cannot be sent
-// is reported here, in the log of the program.
+// ExportSpans implements sdktrace.SpanExporter. It logs failures itself and never returns
+// an error.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	body, err := json.Marshal(encode(spans))
 	if err == nil {
@@ -59,9 +58,9 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	}
 	switch {
 	case err == nil && e.failed.CompareAndSwap(true, false):
-		e.log.Info("traces reach the collector again")
+		e.log.Info("traces are sent to the collector again")
 	case err != nil && e.failed.CompareAndSwap(false, true):
-		e.log.Warn("traces do not reach the collector", "cause", err.Error())
+		e.log.Warn("traces cannot be sent to the collector", "cause", err.Error())
 	}
 	return nil
 }
@@ -72,7 +71,7 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// send posts one batch; again says that a second try may help.
+// send posts one batch. again says that a retry may help.
 func (e *exporter) send(ctx context.Context, body []byte) (again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.cfg.Endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -87,17 +86,17 @@ func (e *exporter) send(ctx context.Context, body []byte) (again bool, err error
 		return true, withoutURL(err)
 	}
 	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection is used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // to reuse the connection
 	switch res.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		return false, nil
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		again = true
 	}
-	return again, fmt.Errorf("the collector answers %d", res.StatusCode)
+	return again, fmt.Errorf("the collector responded with %d", res.StatusCode)
 }
 
-// withoutURL leaves out where it was sent: an address can hold a key.
+// withoutURL removes the URL from an error, because it may contain a key.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -117,8 +116,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// The message of OTLP, as its JSON encoding has it: ids in hexadecimal, 64-bit
-// numbers as texts.
+// The message of OTLP in its JSON encoding: ids are hexadecimal, 64-bit numbers are
+// strings.
 type (
 	otlpRequest struct {
 		ResourceSpans []otlpResource `json:"resourceSpans"`
@@ -161,7 +160,7 @@ type (
 	}
 )
 
-// statusError is STATUS_CODE_ERROR of the protocol; the SDK counts differently.
+// statusError is STATUS_CODE_ERROR of the protocol. The SDK uses another number.
 const statusError = 2
 
 func encode(spans []sdktrace.ReadOnlySpan) otlpRequest {
@@ -169,7 +168,7 @@ func encode(spans []sdktrace.ReadOnlySpan) otlpRequest {
 	sc := otlpScope{Spans: make([]otlpSpan, len(spans))}
 	sc.Scope.Name = scope
 	for i, s := range spans {
-		out.Resource.Attributes = attributes(s.Resource().Attributes()) // the same for all
+		out.Resource.Attributes = attributes(s.Resource().Attributes()) // the same for all spans
 		sc.Spans[i] = encodeSpan(s)
 	}
 	out.ScopeSpans = []otlpScope{sc}
@@ -197,7 +196,7 @@ func encodeSpan(s sdktrace.ReadOnlySpan) otlpSpan {
 
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-// attributes are texts and whole numbers; there are no others here.
+// attributes encodes attributes, which are strings and integers only.
 func attributes(list []attribute.KeyValue) []otlpAttribute {
 	out := make([]otlpAttribute, len(list))
 	for i, kv := range list {

@@ -8,21 +8,21 @@ import (
 	"pdpp"
 )
 
-// Traces is where spans go.
+// Traces holds the settings for sending spans.
 type Traces struct {
 	Endpoint string // the full URL
 	Headers  map[string]string
-	Service  string // what to call this server
+	Service  string // the name of this server
 }
 
 func (t *Traces) service() string { return cmp.Or(t.Service, "pdpp") }
 
-// defaultEndpoint is where a collector on this machine listens.
+// defaultEndpoint is the usual address of a collector on this machine.
 const defaultEndpoint = "http://localhost:4318"
 
-// ReadTraces reads the settings of traces from the standard variables of
-// OpenTelemetry; nil when they ask for none. What they ask for and this program
-// cannot do is CodeNotConfigured.
+// ReadTraces reads the settings of traces from the standard variables of OpenTelemetry.
+// It returns nil when traces are off, and CodeNotConfigured for settings that this
+// program does not support.
 func ReadTraces(getenv func(string) string) (*Traces, error) {
 	which := getenv("OTEL_TRACES_EXPORTER")
 	base, full := getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -34,7 +34,7 @@ func ReadTraces(getenv func(string) string) (*Traces, error) {
 	}
 	protocol := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"))
 	if protocol == "grpc" {
-		return nil, refuse("OTEL_EXPORTER_OTLP_PROTOCOL", "traces are sent over HTTP only; name the collector's HTTP port, usually 4318")
+		return nil, refuse("OTEL_EXPORTER_OTLP_PROTOCOL", "traces are sent over HTTP only; use the HTTP port of the collector, usually 4318")
 	}
 	if full == "" {
 		full = strings.TrimSuffix(cmp.Or(base, defaultEndpoint), "/") + "/v1/traces"
@@ -50,12 +50,12 @@ func ReadTraces(getenv func(string) string) (*Traces, error) {
 	}
 	headers, ok := readHeaders(cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS")))
 	if !ok {
-		return nil, refuse("OTEL_EXPORTER_OTLP_HEADERS", "write name=value, more of them after commas")
+		return nil, refuse("OTEL_EXPORTER_OTLP_HEADERS", "write name=value pairs, separated by commas")
 	}
 	return &Traces{Endpoint: full, Headers: headers, Service: getenv("OTEL_SERVICE_NAME")}, nil
 }
 
-// readHeaders reads name=value pairs, the values percent-encoded.
+// readHeaders parses name=value pairs with percent-encoded values.
 func readHeaders(s string) (map[string]string, bool) {
 	out := map[string]string{}
 	for pair := range strings.SplitSeq(s, ",") {
@@ -72,7 +72,8 @@ func readHeaders(s string) (map[string]string, bool) {
 	return out, true
 }
 
-// refuse names the variable, not its value: it may hold a secret.
+// refuse returns an error that names the variable but not its value, which may be a
+// secret.
 func refuse(variable, advice string) error {
-	return pdpp.Errorf(pdpp.CodeNotConfigured, "%s has a value that cannot be used: %s.", variable, advice)
+	return pdpp.Errorf(pdpp.CodeNotConfigured, "The value of %s is not valid: %s.", variable, advice)
 }

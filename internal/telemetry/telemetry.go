@@ -9,35 +9,36 @@ import (
 	"pdpp/internal/httpx"
 )
 
-// Config is what is watched, and how.
+// Config selects what is measured.
 type Config struct {
 	Metrics bool
 	Traces  *Traces  // nil: none
-	Tools   []string // the names of the tools there are
-	Store   string   // the file of the database, whose size is told; "": none
+	Tools   []string // the names of all tools
+	Store   string   // the database file, whose size is reported; "": none
 	Version string   // of the program
-	// DroppedLines counts the lines that are missing in the log; nil: not known.
+	// DroppedLines returns the number of dropped log lines; nil: unknown.
 	DroppedLines func() int64
 	Clock        func() time.Time
 	Log          *slog.Logger
 }
 
-// Telemetry watches one server. It is safe for concurrent use.
+// Telemetry measures one server. It is safe for concurrent use.
 type Telemetry struct {
 	clock   func() time.Time
-	words   words
+	labels  labels
 	metrics *metrics // nil: none
 	tracer  *tracer  // nil: none
 }
 
 var _ httpx.Observer = (*Telemetry)(nil)
 
-// New starts to watch; nil when there is nothing to watch for. Close ends it.
+// New starts telemetry. It returns nil when metrics and traces are off. The caller must
+// call Close.
 func New(cfg Config) (*Telemetry, error) {
 	if !cfg.Metrics && cfg.Traces == nil {
 		return nil, nil
 	}
-	t := &Telemetry{clock: cfg.Clock, words: newWords(cfg.Tools)}
+	t := &Telemetry{clock: cfg.Clock, labels: newLabels(cfg.Tools)}
 	if cfg.Metrics {
 		t.metrics = newMetrics(cfg)
 	}
@@ -50,7 +51,7 @@ func New(cfg Config) (*Telemetry, error) {
 	return t, nil
 }
 
-// Close sends the spans that are left, as long as ctx lasts.
+// Close sends the remaining spans until ctx ends.
 func (t *Telemetry) Close(ctx context.Context) error {
 	if t == nil || t.tracer == nil {
 		return nil
@@ -58,7 +59,7 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	return t.tracer.provider.Shutdown(ctx)
 }
 
-// Metrics answers scrapes; nil when there are no metrics.
+// Metrics returns the handler for scrapes, or nil when metrics are off.
 func (t *Telemetry) Metrics() http.Handler {
 	if t == nil || t.metrics == nil {
 		return nil
@@ -66,8 +67,8 @@ func (t *Telemetry) Metrics() http.Handler {
 	return t.metrics.handler()
 }
 
-// Observer is what an HTTP server tells of its requests: nil, and not an interface
-// that holds nil, when telemetry is off.
+// Observer returns the observer for HTTP requests. It is a nil interface when telemetry
+// is off.
 func (t *Telemetry) Observer() httpx.Observer {
 	if t == nil {
 		return nil
@@ -86,8 +87,8 @@ func (t *Telemetry) Begin(r *http.Request, inner bool) *http.Request {
 	return r
 }
 
-// End implements httpx.Observer. Requests made inside the process are not counted:
-// nobody sent them. They have their spans.
+// End implements httpx.Observer. Requests that the process makes itself have spans but
+// are not counted.
 func (t *Telemetry) End(r *http.Request, x httpx.Exchange) {
 	if t.metrics != nil && !x.Inner {
 		t.metrics.active.Dec()

@@ -20,11 +20,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// collector is an OTLP receiver: it keeps what it was sent.
+// collector is an OTLP receiver that keeps the requests.
 type collector struct {
 	*httptest.Server
 	mu       sync.Mutex
-	refusals []int // statuses to answer first
+	refusals []int // statuses of the first responses
 	headers  []http.Header
 	bodies   []string
 }
@@ -49,7 +49,7 @@ func newCollector(t *testing.T, refusals ...int) *collector {
 	return c
 }
 
-// sent is a span as a collector reads it.
+// sent is a span as received by a collector.
 type sent struct {
 	TraceID, SpanID, ParentSpanID, Name string
 	Kind                                int
@@ -127,7 +127,7 @@ func scrape(t *testing.T, tel *Telemetry) string {
 	return w.Body.String()
 }
 
-// wantLine looks for a line of the exposition.
+// wantLine checks that the exposition contains a line.
 func wantLine(t *testing.T, text, line string) {
 	t.Helper()
 	if !slices.Contains(strings.Split(text, "\n"), line) {
@@ -135,7 +135,7 @@ func wantLine(t *testing.T, text, line string) {
 	}
 }
 
-// handler is a small server behind the edge; /slow makes a request inside the process.
+// handler returns a small server behind the edge. POST /mcp makes an inner request.
 func handler(tel *Telemetry) http.Handler {
 	read := httpx.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		httpx.SetRoute(r.Context(), "/v1/search")
@@ -176,13 +176,13 @@ func send(t *testing.T, method, url string, headers ...string) {
 	}
 }
 
-func TestOffIsNothing(t *testing.T) {
+func TestOff(t *testing.T) {
 	tel, err := New(Config{})
 	if tel != nil || err != nil {
 		t.Fatalf("New = %v, %v", tel, err)
 	}
 	if tel.Observer() != nil || tel.Metrics() != nil || tel.Close(t.Context()) != nil {
-		t.Error("telemetry that is off does something")
+		t.Error("telemetry is off, but Observer, Metrics or Close is not nil")
 	}
 	allocs := testing.AllocsPerRun(100, func() {
 		_, run := tel.StartOperation(t.Context(), Operation{Method: "tools/call", Tool: "search"})
@@ -203,7 +203,7 @@ func TestMetrics(t *testing.T) {
 	send(t, "GET", srv.URL+"/busy")
 	send(t, "GET", srv.URL+"/cut")
 	send(t, "BREW", srv.URL+"/anything/at/all?q=x")
-	srv.Close() // what runs has ended
+	srv.Close() // waits for open requests
 
 	got := scrape(t, tel)
 	for _, line := range []string{
@@ -225,7 +225,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, never := range []string{"/v1/search", "made", "anything", "BREW"} {
 		if strings.Contains(got, never) {
-			t.Errorf("the metrics have %q", never)
+			t.Errorf("the metrics contain %q", never)
 		}
 	}
 	for _, name := range []string{"go_goroutines ", "go_gc_duration_seconds_count "} {
@@ -258,7 +258,7 @@ func TestSpans(t *testing.T) {
 	spans := c.spans(t)
 	op, failed, busy, read := spans["tools/call search"], spans["tools/call schema"], spans["GET /busy"], spans["GET /v1/search"]
 
-	t.Run("an operation stands below the request that carried it", func(t *testing.T) {
+	t.Run("the parent of an operation is its request", func(t *testing.T) {
 		if op.TraceID != trace || op.ParentSpanID == "" || op.ParentSpanID == caller || len(op.Links) != 0 || op.Kind != 2 {
 			t.Errorf("%+v", op)
 		}
@@ -279,12 +279,12 @@ func TestSpans(t *testing.T) {
 			t.Errorf("%+v", failed)
 		}
 	})
-	t.Run("a read stands below its operation", func(t *testing.T) {
+	t.Run("the parent of a read is its operation", func(t *testing.T) {
 		if read.Kind != 1 || read.ParentSpanID != failed.SpanID || read.attr("http.route") != "/v1/search" {
 			t.Errorf("%+v", read)
 		}
 	})
-	t.Run("a refusal is not a failure of the server", func(t *testing.T) {
+	t.Run("a rejected request is not a failure of the server", func(t *testing.T) {
 		if busy.Status.Code != 0 || busy.attr("error.type") != "rate_limit_exceeded" || busy.attr("http.response.status_code") != "429" {
 			t.Errorf("%+v", busy)
 		}
@@ -293,11 +293,11 @@ func TestSpans(t *testing.T) {
 		}
 	})
 	if text := strings.Join(c.bodies, ""); strings.Contains(text, "hidden") {
-		t.Errorf("the collector was sent what a caller wrote: %s", text)
+		t.Errorf("the spans contain text of the client: %s", text)
 	}
 }
 
-func TestCollectorThatRefuses(t *testing.T) {
+func TestCollectorFailures(t *testing.T) {
 	one := func(c *collector, log io.Writer) {
 		tel := newTelemetry(t, false, c, log)
 		_, run := tel.StartOperation(t.Context(), Operation{Method: "ping"})
@@ -306,7 +306,7 @@ func TestCollectorThatRefuses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Run("once", func(t *testing.T) {
+	t.Run("fails once", func(t *testing.T) {
 		var log strings.Builder
 		c := newCollector(t, http.StatusServiceUnavailable)
 		one(c, &log)
@@ -314,15 +314,15 @@ func TestCollectorThatRefuses(t *testing.T) {
 			t.Errorf("%d batches; log: %s", len(c.bodies), log.String())
 		}
 	})
-	t.Run("twice", func(t *testing.T) {
+	t.Run("fails twice", func(t *testing.T) {
 		var log strings.Builder
 		c := newCollector(t, http.StatusServiceUnavailable, http.StatusServiceUnavailable)
 		one(c, &log)
-		if len(c.bodies) != 0 || !strings.Contains(log.String(), "the collector answers 503") {
+		if len(c.bodies) != 0 || !strings.Contains(log.String(), "the collector responded with 503") {
 			t.Errorf("%d batches; log: %s", len(c.bodies), log.String())
 		}
 	})
-	t.Run("for good", func(t *testing.T) {
+	t.Run("fails permanently", func(t *testing.T) {
 		var log strings.Builder
 		c := newCollector(t, http.StatusUnauthorized)
 		one(c, &log)
@@ -330,12 +330,12 @@ func TestCollectorThatRefuses(t *testing.T) {
 			t.Errorf("%d batches; log: %s", len(c.bodies), log.String())
 		}
 	})
-	t.Run("and is not there", func(t *testing.T) {
+	t.Run("is unreachable", func(t *testing.T) {
 		var log strings.Builder
 		c := newCollector(t)
 		c.Close()
 		one(c, &log)
-		if !strings.Contains(log.String(), "do not reach") || strings.Contains(log.String(), "/v1/traces") {
+		if !strings.Contains(log.String(), "cannot be sent") || strings.Contains(log.String(), "/v1/traces") {
 			t.Errorf("log: %s", log.String())
 		}
 	})
@@ -365,7 +365,7 @@ func TestReadTraces(t *testing.T) {
 				t.Fatalf("err = %v", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
-				t.Errorf("the message repeats the value: %v", err)
+				t.Errorf("the message contains the value: %v", err)
 			}
 			endpoint := ""
 			if got != nil {

@@ -15,11 +15,11 @@ import (
 	"pdpp/internal/httpx"
 )
 
-// scope names the instrumentation that made a span.
+// scope is the instrumentation scope of the spans.
 const scope = "pdpp"
 
-// tracer makes spans. Only the trace and parent ids and the sampling decision are
-// taken from a caller: tracestate and baggage are free text.
+// tracer creates spans. From a client it takes only the trace id, the parent id and the
+// sampling decision: tracestate and baggage are free text.
 type tracer struct {
 	trace.Tracer
 	provider *sdktrace.TracerProvider
@@ -35,13 +35,13 @@ func newTracer(cfg Config) (*tracer, error) {
 	}
 	about := resource.NewSchemaless(
 		attribute.String("service.name", cfg.Traces.service()), attribute.String("service.version", cfg.Version))
-	// The batcher drops spans when its queue is full: requests never wait for it.
+	// The batcher drops spans when its queue is full, so that requests never wait.
 	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(out))
 	return &tracer{provider.Tracer(scope), provider}, nil
 }
 
-// begin opens the span of a request: of a stranger's as a server, of one made inside
-// the process below the span of what made it.
+// begin starts the span of a request. It is a server span for the request of a client,
+// and an internal span with the current span as parent for one of the process itself.
 func (t *tracer) begin(r *http.Request, inner bool) *http.Request {
 	ctx, kind := r.Context(), trace.SpanKindInternal
 	if !inner {
@@ -69,7 +69,7 @@ func (t *tracer) end(r *http.Request, x httpx.Exchange) {
 	case x.Status >= http.StatusBadRequest:
 		attrs = append(attrs, attribute.String("error.type", strconv.Itoa(x.Status)))
 	}
-	// For a server only its own failures are errors; refusals are good answers.
+	// By convention only failures of the server itself are errors.
 	if x.Status >= http.StatusInternalServerError || x.Status == 0 {
 		s.SetStatus(codes.Error, "")
 	}
@@ -78,8 +78,8 @@ func (t *tracer) end(r *http.Request, x httpx.Exchange) {
 	s.End()
 }
 
-// startOperation opens the span of an MCP operation. A parent that the message names
-// is the parent; the HTTP request that carried it is then linked.
+// startOperation starts the span of an MCP operation. If the message names a parent, the
+// span of the HTTP request becomes a link.
 func (t *tracer) startOperation(ctx context.Context, op Operation) (context.Context, span) {
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
 	carrier := trace.SpanContextFromContext(ctx)
@@ -110,8 +110,7 @@ func (s span) endOperation(errorType string, bytes int) {
 	s.End()
 }
 
-// withParent makes the span that a traceparent names the parent of what follows. One
-// that is not well formed changes nothing.
+// withParent sets the span of a traceparent as the parent. It ignores an invalid one.
 func withParent(ctx context.Context, traceparent string) context.Context {
 	if traceparent == "" {
 		return ctx

@@ -6,23 +6,23 @@ import (
 	"pdpp/internal/httpx"
 )
 
-// other stands for everything that is no word of this program.
+// other replaces every value that is not a constant of this program.
 const other = "_OTHER"
 
-// words are the values that labels and attributes can have.
-type words struct{ methods, tools, protocols, errors map[string]bool }
+// labels holds the allowed values of labels and attributes.
+type labels struct{ methods, tools, protocols, errors map[string]bool }
 
-func newWords(tools []string) words {
-	w := words{
+func newLabels(tools []string) labels {
+	l := labels{
 		methods:   set(mcpMethods),
 		tools:     set(tools),
 		protocols: set([]string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"}),
 		errors:    set(adapterErrors),
 	}
 	for _, code := range httpx.Codes() {
-		w.errors[string(code)] = true
+		l.errors[string(code)] = true
 	}
-	return w
+	return l
 }
 
 var mcpMethods = []string{
@@ -30,8 +30,8 @@ var mcpMethods = []string{
 	"resources/read", "notifications/initialized", "notifications/cancelled",
 }
 
-// adapterErrors are what an MCP operation can fail with besides the codes of /v1: the
-// adapter's own codes (MS-45) and the numbers of JSON-RPC.
+// adapterErrors are the error codes of MCP operations besides those of /v1: the codes of
+// the adapter (MS-45) and of JSON-RPC.
 var adapterErrors = []string{
 	"blob_too_large", "conflicting_connection_id", "internal_error", "invalid_field_window_selector", "invalid_filter",
 	"invalid_id", "invalid_name", "schema_too_large", "upstream_invalid", "upstream_redirect", "upstream_timeout",
@@ -47,15 +47,15 @@ func set(list []string) map[string]bool {
 	return m
 }
 
-// known gives s when it is one of the words, else other; "" stays "".
-func known(words map[string]bool, s string) string {
-	if s == "" || words[s] {
+// labelFor returns s when it is allowed or empty, else other.
+func labelFor(allowed map[string]bool, s string) string {
+	if s == "" || allowed[s] {
 		return s
 	}
 	return other
 }
 
-// plainRoute is the pattern of a route without its method.
+// plainRoute returns the pattern of a route without its method.
 func plainRoute(pattern string) string {
 	if _, path, ok := strings.Cut(pattern, " "); ok {
 		return path
