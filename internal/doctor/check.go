@@ -1,17 +1,17 @@
 package doctor
 
-// Status is how a check ended.
+// Status is the result of a check.
 type Status string
 
-// The ways a check can end.
+// The statuses.
 const (
 	Pass Status = "pass"
-	Warn Status = "warn" // it works, and could be better
+	Warn Status = "warn" // it works, but should be improved
 	Fail Status = "fail"
-	Skip Status = "skip" // there was nothing to check
+	Skip Status = "skip" // not applicable
 )
 
-// Check is one thing that was looked at.
+// Check is the result of one check.
 type Check struct {
 	ID     string `json:"id"`
 	Status Status `json:"status"`
@@ -19,13 +19,13 @@ type Check struct {
 	Fix    string `json:"fix,omitempty"`
 }
 
-// Report is everything that was looked at. It is good when nothing failed.
+// Report is the result of all checks. OK means that none failed.
 type Report struct {
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
 }
 
-// NewReport sums up checks.
+// NewReport returns the report of checks.
 func NewReport(checks []Check) Report {
 	r := Report{OK: true, Checks: checks}
 	for _, c := range checks {

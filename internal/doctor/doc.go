@@ -1,7 +1,6 @@
-// Package doctor looks at a server from outside, as a stranger would, and says what is
-// wrong with it and how to mend it (H-25, H-26). It sends no credential, registers
-// nothing and changes nothing.
+// Package doctor checks a server from outside, without a credential, and reports problems
+// and how to fix them (H-25, H-26). It registers nothing and changes nothing.
 //
-// What a server does not serve at all is passed over, as long as it is the server that
-// says so; what something in between withholds is a failure.
+// A feature that the server itself reports as missing is skipped. A response that
+// something in between changes or blocks is a failure.
 package doctor

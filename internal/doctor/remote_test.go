@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// hosted answers like a server with everything (H-50, H-57, H-130 to H-132), whose
-// public origin is base.
+// hosted returns a server with all features (H-50, H-57, H-130 to H-132) and the public
+// origin base.
 func hosted(base string) *http.ServeMux {
 	mux := http.NewServeMux()
 	document := func(path, body string) {
@@ -45,33 +45,32 @@ func hosted(base string) *http.ServeMux {
 	return mux
 }
 
-// change is something between the server and the doctor: it may answer in place of
-// the server, and change what the server answers.
-type change func(w http.ResponseWriter, r *http.Request) (answered bool)
+// proxy is between the server and the doctor. It may answer in place of the server.
+type proxy func(w http.ResponseWriter, r *http.Request) (answered bool)
 
-// look serves a hosted server behind a change and gives the checks by their ids.
-func look(t *testing.T, c change) map[string]Check {
+// check runs the doctor on a hosted server behind a proxy and returns the checks by id.
+func check(t *testing.T, p proxy) map[string]Check {
 	t.Helper()
 	var server http.Handler
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "" {
-			t.Error("the doctor sends a credential")
+			t.Error("the doctor sent a credential")
 		}
-		if c == nil || !c(w, r) {
+		if p == nil || !p(w, r) {
 			server.ServeHTTP(w, r)
 		}
 	}))
 	t.Cleanup(srv.Close)
 	server = hosted(srv.URL)
 	found := map[string]Check{}
-	for _, check := range Remote(t.Context(), srv.URL) {
-		found[check.ID] = check
+	for _, c := range Remote(t.Context(), srv.URL) {
+		found[c.ID] = c
 	}
 	return found
 }
 
-// at answers one request in place of the server.
-func at(method, path string, status int, headers map[string]string, body string) change {
+// at returns a proxy that answers one request in place of the server.
+func at(method, path string, status int, headers map[string]string, body string) proxy {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != method || r.URL.Path != path {
 			return false
@@ -85,8 +84,8 @@ func at(method, path string, status int, headers map[string]string, body string)
 	}
 }
 
-func TestGoodServer(t *testing.T) {
-	found := look(t, nil)
+func TestHealthyServer(t *testing.T) {
+	found := check(t, nil)
 	if len(found) != 7 {
 		t.Errorf("%d checks: %v", len(found), found)
 	}
@@ -97,16 +96,16 @@ func TestGoodServer(t *testing.T) {
 	}
 }
 
-// What stands in front of a server can spoil it in many ways; each has its own words.
-func TestWhatIsWrong(t *testing.T) {
+// A proxy in front of a server can break it in many ways. Each has its own message.
+func TestBrokenServer(t *testing.T) {
 	const notFound = `{"error":{"code":"not_found"}}`
 	for name, c := range map[string]struct {
-		change
+		proxy
 		id     string
 		status Status
-		says   string // in detail or fix
+		text   string // in detail or fix
 	}{
-		"another program":       {at("GET", "/healthz", 200, nil, "<html>"), "healthz", Fail, "leads to pdpp"},
+		"another program":       {at("GET", "/healthz", 200, nil, "<html>"), "healthz", Fail, "belongs to pdpp"},
 		"a redirect":            {at("GET", "/healthz", 301, map[string]string{"Location": "https://x.example/"}, ""), "healthz", Fail, `301 to "https://x.example/"`},
 		"an unknown host":       {at("GET", "/.well-known/oauth-protected-resource", 421, nil, ""), "resource_metadata", Fail, "--public-url http://127.0.0.1"},
 		"a page for a document": {at("GET", "/.well-known/oauth-protected-resource", 200, nil, "<html>"), "resource_metadata", Fail, "has no resource"},
@@ -114,12 +113,12 @@ func TestWhatIsWrong(t *testing.T) {
 			at("GET", "/.well-known/oauth-protected-resource", 200, nil, `{"resource":"http://inner:7663"}`),
 			"resource_metadata", Fail, "resource is http://inner:7663; you used http://127.0.0.1",
 		},
-		"another issuer":       {at("GET", "/.well-known/oauth-authorization-server", 200, nil, `{"issuer":"http://inner"}`), "authorization_server", Fail, "issuer is http://inner"},
-		"no document, by us":   {at("GET", "/.well-known/oauth-authorization-server", 404, nil, notFound), "authorization_server", Skip, "grants create"},
-		"no document, by them": {at("GET", "/.well-known/oauth-authorization-server", 404, nil, "nginx"), "authorization_server", Fail, "forwards every path"},
-		"no /mcp":              {at("POST", "/mcp", 404, nil, notFound), "mcp_challenge", Skip, "newer version"},
-		"a header withheld":    {at("POST", "/mcp", 401, nil, `{"error":{"code":"authentication_error"}}`), "mcp_challenge", Fail, "no WWW-Authenticate"},
-		"header and body apart": {
+		"another issuer":              {at("GET", "/.well-known/oauth-authorization-server", 200, nil, `{"issuer":"http://inner"}`), "authorization_server", Fail, "issuer is http://inner"},
+		"no document, from pdpp":      {at("GET", "/.well-known/oauth-authorization-server", 404, nil, notFound), "authorization_server", Skip, "grants create"},
+		"no document, from the proxy": {at("GET", "/.well-known/oauth-authorization-server", 404, nil, "nginx"), "authorization_server", Fail, "forwards every path"},
+		"no /mcp":                     {at("POST", "/mcp", 404, nil, notFound), "mcp_challenge", Skip, "newer version"},
+		"a missing header":            {at("POST", "/mcp", 401, nil, `{"error":{"code":"authentication_error"}}`), "mcp_challenge", Fail, "no WWW-Authenticate"},
+		"header and body differ": {
 			at("POST", "/mcp", 401, map[string]string{"WWW-Authenticate": `Bearer resource_metadata="https://a/x"`}, `{"error":{"resource_metadata":"https://b/x"}}`),
 			"mcp_challenge", Fail, `"https://a/x", its body "https://b/x"`,
 		},
@@ -127,24 +126,24 @@ func TestWhatIsWrong(t *testing.T) {
 			at("POST", "/mcp", 401, map[string]string{"WWW-Authenticate": `Bearer resource_metadata="https://a/x"`}, `{"error":{"resource_metadata":"https://a/x"}}`),
 			"mcp_challenge", Fail, "resource_metadata is https://a/x",
 		},
-		"a password in front":   {at("POST", "/mcp", 403, nil, ""), "mcp_challenge", Fail, "/mcp answers 403"},
-		"a preflight refused":   {at("OPTIONS", "/mcp", 405, nil, ""), "cors_preflight", Fail, "405"},
-		"a preflight for all":   {at("OPTIONS", "/mcp", 204, map[string]string{"Access-Control-Allow-Origin": "*"}, ""), "cors_preflight", Fail, `allowed for "*"`},
-		"an icon of their own":  {at("GET", "/icon.svg", 200, map[string]string{"Content-Type": "text/html"}, ""), "icon", Fail, `"text/html"`},
-		"words for a terminal":  {at("GET", "/icon.svg", 200, map[string]string{"Content-Type": "x\x1b[2J"}, ""), "icon", Fail, `x\x1b[2J`},
-		"an endless redirect":   {at("GET", "/icon.svg", 302, map[string]string{"Location": "/icon.svg"}, ""), "icon", Fail, "302"},
-		"an answer without end": {at("GET", "/icon.svg", 500, nil, strings.Repeat("x", 2*maxBody)), "icon", Fail, "500"},
+		"a password of the proxy": {at("POST", "/mcp", 403, nil, ""), "mcp_challenge", Fail, "/mcp returned 403"},
+		"a preflight refused":     {at("OPTIONS", "/mcp", 405, nil, ""), "cors_preflight", Fail, "405"},
+		"a preflight for all":     {at("OPTIONS", "/mcp", 204, map[string]string{"Access-Control-Allow-Origin": "*"}, ""), "cors_preflight", Fail, `allowed for "*"`},
+		"another icon":            {at("GET", "/icon.svg", 200, map[string]string{"Content-Type": "text/html"}, ""), "icon", Fail, `"text/html"`},
+		"control characters":      {at("GET", "/icon.svg", 200, map[string]string{"Content-Type": "x\x1b[2J"}, ""), "icon", Fail, `x\x1b[2J`},
+		"an endless redirect":     {at("GET", "/icon.svg", 302, map[string]string{"Location": "/icon.svg"}, ""), "icon", Fail, "302"},
+		"a large response":        {at("GET", "/icon.svg", 500, nil, strings.Repeat("x", 2*maxBody)), "icon", Fail, "500"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := look(t, c.change)[c.id]
-			if got.Status != c.status || !strings.Contains(got.Detail+" "+got.Fix, c.says) || got.Fix == "" {
-				t.Errorf("%+v, want %s with %q and a way to mend it", got, c.status, c.says)
+			got := check(t, c.proxy)[c.id]
+			if got.Status != c.status || !strings.Contains(got.Detail+" "+got.Fix, c.text) || got.Fix == "" {
+				t.Errorf("%+v, want %s with %q and a fix", got, c.status, c.text)
 			}
 		})
 	}
 }
 
-func TestNobodyThere(t *testing.T) {
+func TestUnreachableServer(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	srv.Close()
 	checks := Remote(t.Context(), srv.URL)
@@ -158,8 +157,8 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// A certificate that does not count is said, not passed over.
-func TestBadCertificate(t *testing.T) {
+// An invalid certificate is reported.
+func TestInvalidCertificate(t *testing.T) {
 	srv := httptest.NewTLSServer(hosted("https://x"))
 	defer srv.Close()
 	if got := Remote(t.Context(), srv.URL)[0]; got.Status != Fail || !strings.Contains(got.Detail, "certificate") {

@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// answer is what a server sent back.
-type answer struct {
+// response is a response of the server.
+type response struct {
 	status int
 	header http.Header
 	body   any // decoded JSON; nil for anything else
 }
 
-func (w *walk) ask(ctx context.Context, method, path string, headers map[string]string, body string) (*answer, error) {
-	req, err := http.NewRequestWithContext(ctx, method, w.origin+path, strings.NewReader(body))
+func (p *prober) send(ctx context.Context, method, path string, headers map[string]string, body string) (*response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, p.origin+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -29,11 +29,11 @@ func (w *walk) ask(ctx context.Context, method, path string, headers map[string]
 	for name, value := range headers {
 		req.Header.Set(name, value)
 	}
-	res, err := w.client.Do(req)
+	res, err := p.client.Do(req)
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // the address is said already
+			err = u.Err // the message already names the address
 		}
 		return nil, err
 	}
@@ -42,13 +42,13 @@ func (w *walk) ask(ctx context.Context, method, path string, headers map[string]
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{status: res.StatusCode, header: res.Header}
-	_ = json.Unmarshal(raw, &a.body) // what is no JSON has no members
+	a := &response{status: res.StatusCode, header: res.Header}
+	_ = json.Unmarshal(raw, &a.body) // a body that is not JSON has no members
 	return a, nil
 }
 
-// texts gives the texts at a path of members: one, or those of a list.
-func (a *answer) texts(path string) (found []string) {
+// texts returns the strings at a path of members: one, or those of a list.
+func (a *response) texts(path string) (found []string) {
 	v := a.body
 	for name := range strings.SplitSeq(path, ".") {
 		object, _ := v.(map[string]any)
@@ -66,16 +66,16 @@ func (a *answer) texts(path string) (found []string) {
 	return found
 }
 
-// text is the first of texts; "" when there is none.
-func (a *answer) text(path string) string {
+// text returns the first of texts, or "".
+func (a *response) text(path string) string {
 	if all := a.texts(path); len(all) > 0 {
 		return all[0]
 	}
 	return ""
 }
 
-// summary says in a word or two what was answered.
-func (a *answer) summary() string {
+// summary describes the response in a few words.
+func (a *response) summary() string {
 	s := strconv.Itoa(a.status)
 	if to := a.header.Get("Location"); to != "" {
 		return s + " to " + quoted(to)
@@ -86,7 +86,7 @@ func (a *answer) summary() string {
 	return s
 }
 
-// quoted makes text of a stranger safe and short.
+// quoted returns text of another server in a safe and short form.
 func quoted(s string) string {
 	if s == "" {
 		return "nothing"
@@ -98,7 +98,7 @@ func quoted(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// authParam reads a parameter of a challenge.
+// authParam returns a parameter of a challenge.
 func authParam(header, name string) string {
 	m := regexp.MustCompile(`(?:^|[ ,])` + name + `="([^"]*)"`).FindStringSubmatch(header)
 	if m == nil {
@@ -107,7 +107,7 @@ func authParam(header, name string) string {
 	return m[1]
 }
 
-// lists reports whether a header with a list has an entry.
+// lists reports whether a list header has an entry.
 func lists(h http.Header, name, entry string) bool {
 	for s := range strings.SplitSeq(h.Get(name), ",") {
 		if strings.EqualFold(strings.TrimSpace(s), entry) {
