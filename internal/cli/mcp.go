@@ -177,7 +177,7 @@ type refusalWatcher struct {
 func (w refusalWatcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := w.RoundTripper.RoundTrip(req)
 	if err == nil && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
-		w.holder.Doubt(req.Context())
+		w.holder.Recheck(req.Context())
 	}
 	return resp, err
 }

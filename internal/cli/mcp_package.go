@@ -74,7 +74,7 @@ func (r *heldReader) membersOf(cred *credential.Credential, now time.Time) []pkg
 		member := pkgreader.Member{
 			GrantID: string(m.GrantID), Connection: m.Connection, ConnectorKey: m.ConnectorKey, DisplayName: m.DisplayName, Streams: m.Streams, Reader: m.reader,
 		}
-		if m.Over(now) {
+		if m.Expired(now) {
 			member.Unusable, member.Reader = string(pdpp.CodeGrantExpired), nil
 		}
 		list = append(list, member)

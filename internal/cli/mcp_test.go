@@ -157,7 +157,7 @@ func TestCredentialErrorsNameNoFiles(t *testing.T) {
 	t.Run("a damaged file", func(t *testing.T) {
 		cache := savedFor(t, provider, nil)
 		e := errorOf(t, cache, func(h *credential.Holder) {
-			h.Doubt(t.Context())
+			h.Recheck(t.Context())
 			_, path, err := h.Current(t.Context())
 			if err == nil {
 				err = os.WriteFile(path, []byte("{"), 0o600)

@@ -16,14 +16,14 @@ import (
 	"pdpp/internal/secret"
 )
 
-// Cache is the credentials below one folder.
+// Cache manages the credentials below one folder.
 type Cache struct {
 	Root string
 	Now  func() time.Time
-	// Warn is told about modes that were too open and are not any more, and about
-	// a renewal that could not be written down.
+	// Warn receives a message about modes that were too open, and about a renewal that
+	// could not be saved.
 	Warn func(message string)
-	// Transport reaches token endpoints; nil: the usual one.
+	// Transport is for token endpoints; nil: http.DefaultTransport.
 	Transport http.RoundTripper
 }
 
@@ -34,11 +34,11 @@ const (
 	suffix     = ".json"
 	fileMax    = 1 << 20
 
-	lockPatience = 15 * time.Second // H-203
-	lockPause    = 50 * time.Millisecond
+	lockTimeout = 15 * time.Second // H-203
+	lockPause   = 50 * time.Millisecond
 )
 
-// folder is where the files of a provider are.
+// folder returns the folder with the files of a provider.
 func (c *Cache) folder(provider string) string {
 	return filepath.Join(c.Root, "clients", folderName(provider))
 }
@@ -50,14 +50,14 @@ func ValidID(id string) bool {
 	}) < 0
 }
 
-// prepare makes the folder of a provider, private to the user.
+// prepare creates the folder of a provider, private to the user.
 func (c *Cache) prepare(provider string) (string, error) {
 	dir := c.folder(provider)
 	if err := os.MkdirAll(c.Root, folderMode); err != nil {
 		return "", cannotWrite(c.Root, err)
 	}
 	if info, err := os.Stat(c.Root); err == nil && isOpen(info) {
-		c.Warn(c.Root + " holds credentials, and other users can write to it.")
+		c.Warn(c.Root + " contains credentials, but other users can write to it. Change its mode.")
 	}
 	for _, d := range []string{filepath.Dir(dir), dir} {
 		if err := os.Mkdir(d, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -80,13 +80,13 @@ func (c *Cache) prepare(provider string) (string, error) {
 	return dir, nil
 }
 
-// isOpen reports whether other users can replace what is in a folder. The root may be
-// one with other uses, so that its mode stays as it is (H-202).
+// isOpen reports whether other users can replace files in a folder. The root may have
+// other uses, so its mode is not changed (H-202).
 func isOpen(info fs.FileInfo) bool {
-	return modesCount && info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0
+	return hasModes && info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0
 }
 
-// exists reports whether the root is there.
+// exists reports whether the root exists.
 func (c *Cache) exists() (bool, error) {
 	info, err := os.Stat(c.Root)
 	switch {
@@ -95,13 +95,13 @@ func (c *Cache) exists() (bool, error) {
 	case err != nil:
 		return false, cannotRead(c.Root, err)
 	case !info.IsDir():
-		return false, pdpp.Errorf(pdpp.CodeNotConfigured, "%s is not a folder, so that it cannot hold credentials.", c.Root)
+		return false, pdpp.Errorf(pdpp.CodeNotConfigured, "%s is not a folder, so it cannot contain credentials. Choose another cache folder.", c.Root)
 	}
 	return true, nil
 }
 
-// trusted refuses links, things of another kind and things of other users; a mode
-// that lets others in is tightened (H-202).
+// trusted rejects links, files of another type and files of other users. It corrects a
+// mode that gives access to others (H-202).
 func (c *Cache) trusted(path string, kind fs.FileMode) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -110,10 +110,10 @@ func (c *Cache) trusted(path string, kind fs.FileMode) error {
 	case err != nil:
 		return cannotRead(path, err)
 	case info.Mode().Type() != kind:
-		return refused(path, "is a link, or not what it should be")
+		return refused(path, "is a link, or has the wrong file type")
 	case osfile.Foreign(info):
 		return refused(path, "belongs to another user")
-	case info.Mode().Perm()&0o077 == 0 || !modesCount:
+	case info.Mode().Perm()&0o077 == 0 || !hasModes:
 		return nil
 	}
 	mode := fs.FileMode(fileMode)
@@ -121,23 +121,23 @@ func (c *Cache) trusted(path string, kind fs.FileMode) error {
 		mode = folderMode
 	}
 	if err := os.Chmod(path, mode); err != nil {
-		return refused(path, "is open to other users")
+		return refused(path, "is accessible to other users")
 	}
-	c.Warn(path + " was open to other users; it is not any more.")
+	c.Warn(path + " was accessible to other users. Its mode has been corrected.")
 	return nil
 }
 
-// modesCount says whether modes mean anything on this system.
-const modesCount = os.PathSeparator == '/'
+// hasModes says whether file modes have an effect on this system.
+const hasModes = os.PathSeparator == '/'
 
-// read reads one file. One that is not there is fs.ErrNotExist.
+// read reads one file. A missing file is fs.ErrNotExist.
 func (c *Cache) read(path string) (*Credential, error) {
 	if err := c.trusted(path, 0); err != nil {
 		return nil, err
 	}
 	raw, err := readSame(path)
-	var known *pdpp.Error
-	if errors.As(err, &known) || errors.Is(err, fs.ErrNotExist) {
+	var own *pdpp.Error
+	if errors.As(err, &own) || errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if err != nil {
@@ -149,20 +149,20 @@ func (c *Cache) read(path string) (*Credential, error) {
 		if name := strings.TrimSuffix(filepath.Base(path), suffix); cred.ID == "" {
 			cred.ID = name
 		} else if cred.ID != name && !c.isShared(path) {
-			err = errors.Join(err, errors.New("its name is not the grant's"))
+			err = errors.Join(err, errors.New("its file name is not the id of the grant"))
 		}
 	}
 	switch {
 	case errors.Is(err, errOwner):
-		return nil, ownerRefused("The credential " + path + " is an owner's.")
+		return nil, ownerRefused("The credential " + path + " belongs to an owner.")
 	case err != nil:
 		return nil, refused(path, "cannot be used: "+err.Error())
 	}
 	return cred, nil
 }
 
-// readSame reads a file whose name was checked, and checks that it is still the file
-// that is open.
+// readSame reads a file after trusted has checked its name. It verifies that the opened
+// file is still the same.
 func readSame(path string) ([]byte, error) {
 	before, err := os.Lstat(path)
 	if err != nil {
@@ -187,17 +187,17 @@ func readSame(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// Put writes a credential: the new one of its grant.
+// Put saves a credential and replaces the previous one of its grant.
 func (c *Cache) Put(ctx context.Context, cred *Credential) error {
 	tokens := []string{cred.Token}
 	for _, m := range cred.Members {
 		tokens = append(tokens, m.Token)
 	}
 	if slices.ContainsFunc(tokens, func(t string) bool { return !ValidToken(t) }) {
-		return pdpp.Errorf(pdpp.CodeInvalidInput, "This is not a token.")
+		return pdpp.Errorf(pdpp.CodeInvalidInput, "The token contains invalid characters or is too long. Copy it again.")
 	}
 	if slices.ContainsFunc(tokens, IsOwnerToken) {
-		return ownerRefused("The token is an owner's.")
+		return ownerRefused("The token belongs to an owner.")
 	}
 	if !ValidID(cred.ID) {
 		return pdpp.Errorf(pdpp.CodeUsage, "%q cannot be the id of a grant.", cred.ID)
@@ -215,8 +215,8 @@ func (c *Cache) Put(ctx context.Context, cred *Credential) error {
 	return c.write(cred)
 }
 
-// markOwner marks the file of a token as an owner's, so that it is refused from now on.
-// A file that holds another token by now is left alone.
+// markOwner marks the file of a token as an owner credential, so that it is rejected from
+// now on. It does not change a file that contains another token by now.
 func (c *Cache) markOwner(ctx context.Context, path, token string) error {
 	release, err := c.lock(ctx, filepath.Dir(path))
 	if err != nil {
@@ -234,7 +234,7 @@ func (c *Cache) markOwner(ctx context.Context, path, token string) error {
 	return c.write(cred)
 }
 
-// write replaces a file as a whole. The lock is held.
+// write replaces a file atomically. The caller holds the lock.
 func (c *Cache) write(cred *Credential) error {
 	dir := filepath.Dir(cred.Path)
 	temp := filepath.Join(dir, "."+secret.ID("new-"))
@@ -257,7 +257,7 @@ func (c *Cache) write(cred *Credential) error {
 	return nil
 }
 
-// lock waits for the right to write in a folder (H-203).
+// lock waits for the lock of a folder (H-203).
 func (c *Cache) lock(ctx context.Context, dir string) (release func(), err error) {
 	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
@@ -267,7 +267,7 @@ func (c *Cache) lock(ctx context.Context, dir string) (release func(), err error
 	if err != nil {
 		return nil, cannotWrite(path, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
 	for {
 		err := osfile.Lock(f)
@@ -284,12 +284,12 @@ func (c *Cache) lock(ctx context.Context, dir string) (release func(), err error
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return nil, ctx.Err()
 			}
-			return nil, pdpp.Errorf(pdpp.CodeBusy, "Another program is writing to %s.", dir)
+			return nil, pdpp.Errorf(pdpp.CodeBusy, "Another program is writing to %s. Try again.", dir)
 		}
 	}
 }
 
-// refused is a file that must not be used.
+// refused returns the error for a file that must not be used.
 func refused(path, why string) error {
 	return pdpp.Errorf(pdpp.CodeCredentialInvalid, "The credential %s %s.", path, why)
 }

@@ -19,7 +19,7 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 const provider = "https://data.example"
 
-// open makes a cache whose warnings are collected.
+// open returns a cache and its warnings.
 func open(t *testing.T) (*Cache, *[]string) {
 	t.Helper()
 	var warnings []string
@@ -44,8 +44,8 @@ func put(t *testing.T, c *Cache, cred *Credential) *Credential {
 	return cred
 }
 
-// plant writes a file as somebody else would.
-func plant(t *testing.T, c *Cache, name, text string) string {
+// writeFile writes a file into the folder of the provider.
+func writeFile(t *testing.T, c *Cache, name, text string) string {
 	t.Helper()
 	dir, err := c.prepare(provider)
 	if err != nil {
@@ -109,7 +109,7 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
-func TestPutIsPrivateAndWhole(t *testing.T) {
+func TestPut(t *testing.T) {
 	c, _ := open(t)
 	cred := put(t, c, sample("grt_1"))
 	if want := filepath.Join(c.Root, "clients", "data.example", "grt_1.json"); cred.Path != want {
@@ -119,7 +119,7 @@ func TestPutIsPrivateAndWhole(t *testing.T) {
 		cred.Path: 0o600, filepath.Dir(cred.Path): 0o700, filepath.Join(c.Root, "clients"): 0o700, c.Root: 0o700,
 	} {
 		info, err := os.Stat(path)
-		if err != nil || modesCount && info.Mode().Perm() != want {
+		if err != nil || hasModes && info.Mode().Perm() != want {
 			t.Errorf("%s: mode %v, %v, want %v", path, info.Mode().Perm(), err, want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestPutIsPrivateAndWhole(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	if diff := cmp.Diff([]string{".lock", "grt_1.json"}, names); diff != "" {
-		t.Errorf("what is left in the folder:\n%s", diff)
+		t.Errorf("files in the folder (-want +got):\n%s", diff)
 	}
 	got, err := c.Choose(provider, "")
 	if err != nil {
@@ -141,7 +141,7 @@ func TestPutIsPrivateAndWhole(t *testing.T) {
 	if got.Token != cred.Token || !got.CreatedAt.Equal(cred.CreatedAt) || !got.ExpiresAt.IsZero() || cmp.Diff([]string{"mail"}, got.Sources()) != "" {
 		t.Errorf("read back: %+v", got)
 	}
-	wantCode(t, "an id that leads away", c.Put(t.Context(), sample("../x")), pdpp.CodeUsage)
+	wantCode(t, "an id with a path", c.Put(t.Context(), sample("../x")), pdpp.CodeUsage)
 	for token, want := range map[string]pdpp.Code{" pdpp_ot_x": pdpp.CodeInvalidInput, "pdpp_ot_x": pdpp.CodeOwnerCredential} {
 		cred := sample("grt_2")
 		cred.Token = token
@@ -179,16 +179,16 @@ func TestChecks(t *testing.T) {
 		`"credential":{"kind":"client","grant_id":"g","access_token":"t","token_type":"Bearer","status":"active","expires_at":null}}`
 	with := func(was, is string) string {
 		if strings.Count(good, was) != 1 {
-			t.Fatalf("%q does not stand once in %s", was, good)
+			t.Fatalf("%q does not occur once in %s", was, good)
 		}
 		return strings.Replace(good, was, is, 1)
 	}
 	token := func(value string) string { return with(`"access_token":"t"`, `"access_token":`+string(encode(value))) }
 	inner := func(more string) string { return with(`"expires_at":null`, `"expires_at":null,`+more) }
 	for _, test := range []struct {
-		name, text string
+		name, file string
 		want       pdpp.Code
-		says       string
+		text       string
 	}{
 		{"good", good, "", ""},
 		{"unknown keys", inner(`"x":{"y":1}`), "", ""},
@@ -205,10 +205,10 @@ func TestChecks(t *testing.T) {
 		{"STDIO-3 an owner token after a space", token(" pdpp_ot_x"), pdpp.CodeCredentialInvalid, "characters"},
 		{"STDIO-3 an owner token after a line", token("\r\npdpp_ot_x"), pdpp.CodeCredentialInvalid, "characters"},
 		{"STDIO-3 an owner token after a soft space", token("\u00a0pdpp_ot_x"), pdpp.CodeCredentialInvalid, "characters"},
-		{"STDIO-3 marked as both", with(`"kind":"client"`, `"kind":"owner","kind":"client"`), pdpp.CodeCredentialInvalid, "twice"},
-		{"STDIO-3 marked as both, with an escape", with(`"kind":"client"`, `"kind":"client","k\u0069nd":"owner"`), pdpp.CodeCredentialInvalid, "twice"},
+		{"STDIO-3 marked as both", with(`"kind":"client"`, `"kind":"owner","kind":"client"`), pdpp.CodeCredentialInvalid, "duplicate"},
+		{"STDIO-3 marked as both, with an escape", with(`"kind":"client"`, `"kind":"client","k\u0069nd":"owner"`), pdpp.CodeCredentialInvalid, "duplicate"},
 		{"spaces", token("   "), pdpp.CodeCredentialInvalid, "characters"},
-		{"a line inside", token("a\r\nb"), pdpp.CodeCredentialInvalid, "characters"},
+		{"a line break", token("a\r\nb"), pdpp.CodeCredentialInvalid, "characters"},
 		{"a token that is too long", token(strings.Repeat("t", 513)), pdpp.CodeCredentialInvalid, "too long"},
 		{"no token", token(""), pdpp.CodeCredentialInvalid, "no access token"},
 		{"a token of another name", strings.Replace(good, "access_token", "Access_Token", 1), pdpp.CodeCredentialInvalid, "no access token"},
@@ -219,34 +219,34 @@ func TestChecks(t *testing.T) {
 		{"a version that is a text", with(`"version":1`, `"version":"1"`), pdpp.CodeCredentialInvalid, "version"},
 		{"a package", with(`"grant_id":"g"`, `"grant_id":null,"grant_package_id":"g"`), pdpp.CodeCredentialInvalid, "package"},
 		{"another grant's name", with(`"grant_id":"g"`, `"grant_id":"h"`), pdpp.CodeCredentialInvalid, "name"},
-		{"no JSON", `{`, pdpp.CodeCredentialInvalid, "JSON"},
-		{"nothing", ``, pdpp.CodeCredentialInvalid, "JSON"},
+		{"invalid JSON", `{`, pdpp.CodeCredentialInvalid, "JSON"},
+		{"empty file", ``, pdpp.CodeCredentialInvalid, "JSON"},
 		{"an array", `[]`, pdpp.CodeCredentialInvalid, "JSON"},
-		{"an end that is no time", with(`"expires_at":null`, `"expires_at":"tomorrow"`), pdpp.CodeCredentialInvalid, "expires_at"},
-		{"an end that is a number", with(`"expires_at":null`, `"expires_at":1777636800`), pdpp.CodeCredentialInvalid, "expires_at"},
-		{"a beginning that is no time", with("2026-05-01T09:00:00Z", "today"), pdpp.CodeCredentialInvalid, "created_at"},
-		{"over", with(`"expires_at":null`, `"expires_at":"2026-05-01T12:00:00Z"`), pdpp.CodeCredentialExpired, "ended on 2026-05-01"},
-		{"over, but renewable", with(`"expires_at":null`, `"expires_at":"2026-05-01T12:00:00Z","refresh_token":"r"`), "", ""},
-		{"ended", with(`"active"`, `"reconnect_required","refresh_token":"r"`), pdpp.CodeCredentialExpired, "reconnect_required"},
+		{"expires_at is not a time", with(`"expires_at":null`, `"expires_at":"tomorrow"`), pdpp.CodeCredentialInvalid, "expires_at"},
+		{"expires_at is a number", with(`"expires_at":null`, `"expires_at":1777636800`), pdpp.CodeCredentialInvalid, "expires_at"},
+		{"created_at is not a time", with("2026-05-01T09:00:00Z", "today"), pdpp.CodeCredentialInvalid, "created_at"},
+		{"expired", with(`"expires_at":null`, `"expires_at":"2026-05-01T12:00:00Z"`), pdpp.CodeCredentialExpired, "expired on 2026-05-01"},
+		{"expired, but renewable", with(`"expires_at":null`, `"expires_at":"2026-05-01T12:00:00Z","refresh_token":"r"`), "", ""},
+		{"reconnect required", with(`"active"`, `"reconnect_required","refresh_token":"r"`), pdpp.CodeCredentialExpired, "reconnect_required"},
 		{"revoked", with(`"active"`, `"revoked"`), pdpp.CodeCredentialExpired, `"revoked"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, _ := open(t)
-			plant(t, c, "g.json", test.text)
+			writeFile(t, c, "g.json", test.file)
 			_, err := c.Choose(provider, "")
-			wantCode(t, test.text, err, test.want)
-			if err != nil && (!strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "pdpp_ot_x")) {
-				t.Errorf("it says %q, without %q", err, test.says)
+			wantCode(t, test.file, err, test.want)
+			if err != nil && (!strings.Contains(err.Error(), test.text) || strings.Contains(err.Error(), "pdpp_ot_x")) {
+				t.Errorf("error %q, want %q in it", err, test.text)
 			}
 		})
 	}
 }
 
-// A file that cannot be used stands in nobody's way, except an owner's (D5).
-func TestOneBrokenFile(t *testing.T) {
+// An invalid file does not affect the others, except an owner credential (D5).
+func TestInvalidFile(t *testing.T) {
 	c, warnings := open(t)
 	put(t, c, sample("grt_1"))
-	plant(t, c, "bad.json", "{")
+	writeFile(t, c, "bad.json", "{")
 	if got, err := c.Choose(provider, ""); err != nil || got.ID != "grt_1" || len(*warnings) != 1 || !strings.Contains((*warnings)[0], "bad.json") {
 		t.Errorf("without a grant: %+v, %v, warnings %q", got, err, *warnings)
 	}
@@ -255,13 +255,13 @@ func TestOneBrokenFile(t *testing.T) {
 		t.Errorf("with a grant: %+v, %v, warnings %q", got, err, *warnings)
 	}
 	_, err := c.Choose(provider, "bad")
-	wantCode(t, "the broken one itself", err, pdpp.CodeCredentialInvalid)
+	wantCode(t, "the invalid one", err, pdpp.CodeCredentialInvalid)
 	_, err = c.Choose(provider, "grt_2")
-	wantCode(t, "one that is not there", err, pdpp.CodeGrantNotFound)
+	wantCode(t, "a missing one", err, pdpp.CodeGrantNotFound)
 	_, err = c.Choose(provider, "../data.example/grt_1")
-	wantCode(t, "one that leads away", err, pdpp.CodeGrantNotFound)
+	wantCode(t, "a grant with a path", err, pdpp.CodeGrantNotFound)
 
-	plant(t, c, "own.json", `{"provider_url":"https://data.example","credential":{"kind":"owner","access_token":"x"}}`)
+	writeFile(t, c, "own.json", `{"provider_url":"https://data.example","credential":{"kind":"owner","access_token":"x"}}`)
 	_, err = c.Choose(provider, "")
 	wantCode(t, "STDIO-3 beside an owner's", err, pdpp.CodeOwnerCredential)
 	if got, err := c.Choose(provider, "grt_1"); err != nil || got.ID != "grt_1" {
@@ -273,7 +273,7 @@ func TestOneBrokenFile(t *testing.T) {
 	}
 }
 
-func TestRootThatIsNoFolder(t *testing.T) {
+func TestRootIsFile(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(root, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func TestRootThatIsNoFolder(t *testing.T) {
 	_, err := c.Choose(provider, "")
 	wantCode(t, "choosing", err, pdpp.CodeNotConfigured)
 	_, err = c.Choose(provider, "grt_1")
-	wantCode(t, "choosing a grant's", err, pdpp.CodeNotConfigured)
+	wantCode(t, "choosing by grant", err, pdpp.CodeNotConfigured)
 	_, err = c.All()
 	wantCode(t, "listing", err, pdpp.CodeNotConfigured)
 	_, err = c.Forget(t.Context(), provider, "")
@@ -291,10 +291,10 @@ func TestRootThatIsNoFolder(t *testing.T) {
 	wantCode(t, "writing", c.Put(t.Context(), sample("grt_1")), pdpp.CodeCannotCreate)
 }
 
-// The root may have other uses: its mode is the user's, who is told (H-202).
-func TestRootThatOthersCanWrite(t *testing.T) {
-	if !modesCount {
-		t.Skip("modes mean nothing here")
+// The root may have other uses. Its mode is not changed, but there is a warning (H-202).
+func TestRootWritableByOthers(t *testing.T) {
+	if !hasModes {
+		t.Skip("modes have no effect here")
 	}
 	c, warnings := open(t)
 	if err := os.Mkdir(c.Root, 0o700); err != nil {
@@ -336,19 +336,19 @@ func TestLinksAreRefused(t *testing.T) {
 	wantCode(t, "writing through it", c.Put(t.Context(), sample("grt_2")), pdpp.CodeCredentialInvalid)
 }
 
-func TestFilesOfOthersAreRefused(t *testing.T) {
+func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	c, _ := open(t)
 	cred := put(t, c, sample("grt_1"))
 	if err := os.Chown(cred.Path, 12345, -1); err != nil {
-		t.Skip("only root can give files away")
+		t.Skip("only root can change the owner of a file")
 	}
 	_, err := c.Choose(provider, "")
 	wantCode(t, "a file of another user", err, pdpp.CodeCredentialInvalid)
 }
 
-func TestLooseModesAreTightened(t *testing.T) {
-	if !modesCount {
-		t.Skip("modes mean nothing here")
+func TestOpenModesAreCorrected(t *testing.T) {
+	if !hasModes {
+		t.Skip("modes have no effect here")
 	}
 	c, warnings := open(t)
 	cred := put(t, c, sample("grt_1"))
@@ -364,7 +364,7 @@ func TestLooseModesAreTightened(t *testing.T) {
 	}
 }
 
-func TestLockIsWaitedForAndThenGivenUp(t *testing.T) {
+func TestLockTimeout(t *testing.T) {
 	c, _ := open(t)
 	put(t, c, sample("grt_1"))
 	f, err := os.OpenFile(filepath.Join(c.folder(provider), lockName), os.O_RDWR, 0)
@@ -378,9 +378,9 @@ func TestLockIsWaitedForAndThenGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		err := c.Put(t.Context(), sample("grt_2"))
-		wantCode(t, "a lock that is held", err, pdpp.CodeBusy)
-		if waited := time.Since(start); waited != lockPatience {
-			t.Errorf("waited %v, want %v", waited, lockPatience)
+		wantCode(t, "a held lock", err, pdpp.CodeBusy)
+		if waited := time.Since(start); waited != lockTimeout {
+			t.Errorf("waited %v, want %v", waited, lockTimeout)
 		}
 	})
 }
@@ -407,14 +407,14 @@ func TestAllAndForget(t *testing.T) {
 	if diff := cmp.Diff([]string{"grt_2"}, ids); diff != "" || err != nil {
 		t.Errorf("forgetting the rest: %v\n%s", err, diff)
 	}
-	plant(t, c, "bad.json", "{")
+	writeFile(t, c, "bad.json", "{")
 	if all, err = c.All(); err != nil || len(all) != 1 || all[0].ID != "grt_3" || len(*warnings) != 1 {
 		t.Errorf("beside a bad one: %v, %v, %q", all, err, *warnings)
 	}
 }
 
-// TestPackageCredential: the tokens of a package's members come back as they were
-// saved, in their order, and what else a file holds of them stays.
+// The tokens of the members of a package are read as they were saved, in their order, and
+// unknown members of the file are kept.
 func TestPackageCredential(t *testing.T) {
 	c, _ := open(t)
 	cred := sample("gpkg_1")
@@ -435,23 +435,23 @@ func TestPackageCredential(t *testing.T) {
 		t.Fatal(err)
 	}
 	if raw, err := os.ReadFile(cred.Path); err != nil || !strings.Contains(string(raw), `"note": "kept"`) {
-		t.Errorf("what the file held of a member is gone: %v", err)
+		t.Errorf("an unknown member of the file was removed: %v", err)
 	}
 }
 
-// TestOwnerTokenOfMember: an owner's token is refused among those of members too (D5).
+// An owner token is also rejected among the tokens of members (D5).
 func TestOwnerTokenOfMember(t *testing.T) {
 	c, _ := open(t)
 	cred := sample("gpkg_1")
 	cred.Members = []MemberToken{{GrantID: "grt_1", Token: "pdpp_ot_x"}}
 	wantCode(t, "saving it", c.Put(t.Context(), cred), pdpp.CodeOwnerCredential)
-	path := plant(t, c, "gpkg_2.json", `{"provider_url":"https://data.example","credential":{"access_token":"pdpp_pt_x","grant_package_id":"gpkg_2",
+	path := writeFile(t, c, "gpkg_2.json", `{"provider_url":"https://data.example","credential":{"access_token":"pdpp_pt_x","grant_package_id":"gpkg_2",
 		"members":[{"grant_id":"grt_1","access_token":"pdpp_at_x"},{"grant_id":"grt_2","access_token":"pdpp_ot_x"}]}}`)
 	_, err := c.read(path)
 	wantCode(t, "reading it", err, pdpp.CodeOwnerCredential)
 	cred.Members[0].Token = " pdpp_ot_x"
 	wantCode(t, "saving it after a space", c.Put(t.Context(), cred), pdpp.CodeInvalidInput)
-	path = plant(t, c, "gpkg_3.json", `{"provider_url":"https://data.example","credential":{"access_token":"pdpp_pt_x","grant_package_id":"gpkg_3",
+	path = writeFile(t, c, "gpkg_3.json", `{"provider_url":"https://data.example","credential":{"access_token":"pdpp_pt_x","grant_package_id":"gpkg_3",
 		"members":[{"grant_id":"grt_1","access_token":" pdpp_ot_x"}]}}`)
 	_, err = c.read(path)
 	wantCode(t, "reading it after a space", err, pdpp.CodeCredentialInvalid)

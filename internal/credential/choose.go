@@ -14,10 +14,10 @@ import (
 	"pdpp"
 )
 
-// Choose finds the credential of a provider (H-204): that of a grant, or the last one
-// saved when grant is "". It makes no call. CodeNotConnected, CodeGrantNotFound,
-// CodeCredentialInvalid, CodeCredentialExpired and CodeOwnerCredential say what is
-// wrong.
+// Choose returns the credential of a provider (H-204): that of a grant, or the most
+// recent one when grant is "". It makes no request. The errors are CodeNotConnected,
+// CodeGrantNotFound, CodeCredentialInvalid, CodeCredentialExpired and
+// CodeOwnerCredential.
 func (c *Cache) Choose(provider, grant string) (*Credential, error) {
 	choose := c.last
 	if grant != "" {
@@ -30,8 +30,8 @@ func (c *Cache) Choose(provider, grant string) (*Credential, error) {
 	return chosen, c.check(chosen, provider)
 }
 
-// last is the credential that was saved last. One that cannot be read does not stand
-// in the way of the others, except an owner's (D5).
+// last returns the most recent credential. It skips invalid files, except owner
+// credentials (D5).
 func (c *Cache) last(provider string) (*Credential, error) {
 	all, broken, err := c.of(provider)
 	if err != nil {
@@ -49,8 +49,8 @@ func (c *Cache) last(provider string) (*Credential, error) {
 	return slices.MaxFunc(all, func(a, b *Credential) int { return a.CreatedAt.Compare(b.CreatedAt) }), nil
 }
 
-// ofGrant is the credential of a grant. No other file matters, except to say which
-// there are.
+// ofGrant returns the credential of a grant. Other files matter only for the error
+// message.
 func (c *Cache) ofGrant(provider, grant string) (*Credential, error) {
 	dir := c.folder(provider)
 	if there, err := c.usable(dir); err != nil {
@@ -73,34 +73,34 @@ func (c *Cache) ofGrant(provider, grant string) (*Credential, error) {
 	if len(all) == 0 {
 		return nil, pdpp.Errorf(pdpp.CodeNotConnected, "There is no credential for %s in %s.", provider, c.Root)
 	}
-	return nil, pdpp.Errorf(pdpp.CodeGrantNotFound, "There is no credential of grant %q for %s. There is: %s.", grant, provider, summary(all))
+	return nil, pdpp.Errorf(pdpp.CodeGrantNotFound, "There is no credential of grant %q for %s. Available: %s.", grant, provider, summary(all))
 }
 
-// check refuses a credential that cannot read (MS-265).
+// check rejects a credential that cannot be used (MS-265).
 func (c *Cache) check(cred *Credential, provider string) error {
 	switch {
 	case cred.Provider != provider:
 		return refused(cred.Path, "is for "+cred.Provider)
 	case cred.isPackage() && cred.PackageMembers() == nil:
-		return refused(cred.Path, "is a package's that does not hold what its members are read with")
+		return refused(cred.Path, "is for a package but does not contain the tokens of its members")
 	case cred.Status != "" && cred.Status != Active:
-		return expired(cred, "cannot be used any more: its status is "+strconv.Quote(cred.Status))
-	case cred.over(c) && cred.Refresh == "":
-		return expired(cred, "ended on "+pdpp.FormatTime(cred.ExpiresAt))
+		return errExpired(cred, "can no longer be used: its status is "+strconv.Quote(cred.Status))
+	case cred.expired(c) && cred.Refresh == "":
+		return errExpired(cred, "expired on "+pdpp.FormatTime(cred.ExpiresAt))
 	}
 	return nil
 }
 
-// over reports whether the access token has ended.
-func (cred *Credential) over(c *Cache) bool {
+// expired reports whether the access token has expired.
+func (cred *Credential) expired(c *Cache) bool {
 	return !cred.ExpiresAt.IsZero() && !c.Now().Before(cred.ExpiresAt)
 }
 
-func expired(cred *Credential, why string) error {
+func errExpired(cred *Credential, why string) error {
 	return pdpp.Errorf(pdpp.CodeCredentialExpired, "The credential of grant %s for %s %s.", cred.ID, cred.Provider, why)
 }
 
-// summary lists credentials without their secrets.
+// summary lists credentials without secrets.
 func summary(all []*Credential) string {
 	var parts []string
 	for _, cred := range all {
@@ -113,8 +113,7 @@ func summary(all []*Credential) string {
 	return strings.Join(parts, "; ")
 }
 
-// Sources are the connectors that the grant is about, as its details name them; the
-// members of a package may share one.
+// Sources returns the connectors in the details of the grant, each once.
 func (cred *Credential) Sources() []string {
 	var out []string
 	for _, d := range cred.details() {
@@ -133,7 +132,7 @@ type broken struct {
 	err  error
 }
 
-// message says why.
+// message returns the reason.
 func (b broken) message() string {
 	var e *pdpp.Error
 	if errors.As(b.err, &e) {
@@ -142,8 +141,8 @@ func (b broken) message() string {
 	return b.path + " cannot be read."
 }
 
-// usable reports whether a folder of credentials is there. One that must not be used
-// is an error.
+// usable reports whether a folder of credentials exists. It returns an error for one that
+// must not be used.
 func (c *Cache) usable(dir string) (bool, error) {
 	if there, err := c.exists(); err != nil || !there {
 		return false, err
@@ -159,9 +158,8 @@ func (c *Cache) usable(dir string) (bool, error) {
 	return true, nil
 }
 
-// in reads every credential of a folder, by name. Folders that are not there are
-// empty.
-func (c *Cache) in(dir string) (good []*Credential, bad []broken, err error) {
+// in reads every credential of a folder, by name. A missing folder is empty.
+func (c *Cache) in(dir string) (valid []*Credential, invalid []broken, err error) {
 	if there, err := c.usable(dir); err != nil || !there {
 		return nil, nil, err
 	}
@@ -178,16 +176,15 @@ func (c *Cache) in(dir string) (good []*Credential, bad []broken, err error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // removed in the meantime
 		case err != nil:
-			bad = append(bad, broken{path, err})
+			invalid = append(invalid, broken{path, err})
 		default:
-			good = append(good, cred)
+			valid = append(valid, cred)
 		}
 	}
-	return good, bad, nil
+	return valid, invalid, nil
 }
 
-// All reads every credential of the cache. What cannot be used is skipped, with a
-// warning: the others can.
+// All returns every credential of the cache. It skips invalid files with a warning.
 func (c *Cache) All() ([]*Credential, error) {
 	if there, err := c.exists(); err != nil || !there {
 		return nil, err
@@ -199,47 +196,47 @@ func (c *Cache) All() ([]*Credential, error) {
 	}
 	var out []*Credential
 	for _, e := range entries {
-		good, bad := c.at(filepath.Join(dir, e.Name()), e)
-		for _, b := range bad {
+		valid, invalid := c.at(filepath.Join(dir, e.Name()), e)
+		for _, b := range invalid {
 			c.Warn(b.message())
 		}
-		out = append(out, good...)
+		out = append(out, valid...)
 	}
 	return out, nil
 }
 
-// at reads what one entry of the folder of clients holds: a folder of ours, or a file
-// of the public implementation.
-func (c *Cache) at(path string, e fs.DirEntry) (good []*Credential, bad []broken) {
+// at reads one entry of the folder clients: a folder of a provider, or a file of the
+// public implementation.
+func (c *Cache) at(path string, e fs.DirEntry) (valid []*Credential, invalid []broken) {
 	var err error
 	switch {
 	case strings.HasPrefix(e.Name(), "."):
 	case e.Type().IsRegular() && strings.HasSuffix(path, suffix):
 		var cred *Credential
 		if cred, err = c.read(path); err == nil {
-			good = append(good, cred)
+			valid = append(valid, cred)
 		}
 	default:
-		good, bad, err = c.in(path)
+		valid, invalid, err = c.in(path)
 	}
 	if err != nil {
-		bad = []broken{{path, err}}
+		invalid = []broken{{path, err}}
 	}
-	return good, bad
+	return valid, invalid
 }
 
-// Forget removes the credential of a grant, or all of a provider when grant is "",
-// also those that cannot be used, and gives their ids.
+// Forget removes the credential of a grant, or all of a provider when grant is "". It
+// also removes invalid files, and returns the ids.
 func (c *Cache) Forget(ctx context.Context, provider, grant string) ([]string, error) {
-	good, bad, err := c.of(provider)
+	valid, invalid, err := c.of(provider)
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range bad { // their name is all that is known of them
-		good = append(good, &Credential{Path: b.path, Provider: provider, ID: strings.TrimSuffix(filepath.Base(b.path), suffix)})
+	for _, b := range invalid { // only the file name is known
+		valid = append(valid, &Credential{Path: b.path, Provider: provider, ID: strings.TrimSuffix(filepath.Base(b.path), suffix)})
 	}
 	var ids []string
-	for _, cred := range good {
+	for _, cred := range valid {
 		if cred.Provider != provider || grant != "" && cred.ID != grant {
 			continue
 		}

@@ -15,13 +15,13 @@ import (
 
 // Credential is one file of the cache.
 type Credential struct {
-	ID       string // the grant's or package's; names the file
+	ID       string // of the grant or package; the name of the file
 	Provider string // in the form of Provider
 	Path     string // of the file
 
 	Token     string
 	Kind      string    // client, or mcp_package
-	ExpiresAt time.Time // zero: not known
+	ExpiresAt time.Time // zero: unknown
 	Refresh   string    // "": cannot be renewed
 	Status    string    // active, or why it cannot be used: reconnect_required
 	CreatedAt time.Time
@@ -34,15 +34,15 @@ type Credential struct {
 	Details       json.RawMessage // authorization_details; nil: none
 	Members       []MemberToken   // of a package that needs no token exchange (H-186)
 
-	object // what the file held, also what is not above
+	object // all members of the file, including unknown ones
 }
 
-// MemberToken is the token that one member of a package is read with.
+// MemberToken is the token of one member of a package.
 type MemberToken struct {
 	GrantID     pdpp.GrantID
 	Token       string
 	ExpiresAt   time.Time
-	DisplayName string // of its connection when it was saved; "" for none
+	DisplayName string // of its connection when it was saved, or ""
 }
 
 // Active is the status of a credential that can be used.
@@ -53,8 +53,8 @@ const (
 	formatVersion   = 1
 )
 
-// object is a JSON object whose members are kept as they came. Names count exactly:
-// a decoder that folds case would read what a check did not see.
+// object is a JSON object that keeps its members unchanged. Names are compared exactly: a
+// decoder that folds case would read members that a check did not see.
 type object map[string]json.RawMessage
 
 func (o object) text(name string) string {
@@ -65,8 +65,8 @@ func (o object) text(name string) string {
 	return s
 }
 
-// time is a moment; zero when there is none. One that cannot be read is an error: it
-// may be the end of the credential.
+// time returns a time, or zero when it is missing. An invalid time is an error, because
+// it may be the expiry.
 func (o object) time(name string) (time.Time, error) {
 	if o[name] == nil || string(o[name]) == "null" {
 		return time.Time{}, nil
@@ -78,7 +78,7 @@ func (o object) time(name string) (time.Time, error) {
 	return t, nil
 }
 
-// inner is an object inside; nil when there is none.
+// inner returns a member that is an object, or nil.
 func (o object) inner(name string) object {
 	var in object
 	if json.Unmarshal(o[name], &in) != nil {
@@ -87,7 +87,7 @@ func (o object) inner(name string) object {
 	return in
 }
 
-// list is the objects of an array inside; nil when there is none.
+// list returns the objects of a member that is an array, or nil.
 func (o object) list(name string) []object {
 	var in []object
 	if json.Unmarshal(o[name], &in) != nil {
@@ -96,7 +96,7 @@ func (o object) list(name string) []object {
 	return in
 }
 
-// set sets a text; "" is null.
+// set sets a string member; "" becomes null.
 func (o object) set(name, value string) {
 	o[name] = json.RawMessage("null")
 	if value != "" {
@@ -104,18 +104,18 @@ func (o object) set(name, value string) {
 	}
 }
 
-// encode writes JSON that is a text, a number or members that were read.
+// encode returns the JSON of a string, a number or parsed members.
 func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic(err) // none of these can fail
+		panic(err) // cannot happen for these types
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// parse reads a file (MS-265). What it gives beside an error is what was read so far.
+// parse parses a file (MS-265). With an error it returns what it has read so far.
 func parse(raw []byte) (*Credential, error) {
 	o, err := parseObject(raw)
 	if err != nil {
@@ -124,10 +124,10 @@ func parse(raw []byte) (*Credential, error) {
 	in, client := o.inner("credential"), o.inner("client")
 	members := in.list("members")
 	all := append([]object{o, in}, members...)
-	// Whose token it is shows only in a token of the right form: a server may read
-	// " pdpp_ot_…" as an owner's.
+	// The prefix of an owner token is reliable only in a well-formed token: a server may
+	// accept " pdpp_ot_…" as an owner token.
 	if slices.ContainsFunc(all, hasMalformedToken) {
-		return nil, errors.New("its access token has characters that no token has, or is too long")
+		return nil, errors.New("its access token contains invalid characters or is too long")
 	}
 	if slices.ContainsFunc(all, isOwner) {
 		return nil, errOwner
@@ -151,24 +151,24 @@ func parse(raw []byte) (*Credential, error) {
 	return c, c.readFacts(o, in)
 }
 
-// parseObject reads the object of a file. A name that is there twice would mean one
-// thing to this program and another to the next.
+// parseObject parses the object of a file. It rejects duplicate keys, because programs
+// differ in which one they use.
 func parseObject(raw []byte) (object, error) {
 	_, err := rawjson.Compact(nil, raw)
 	if errors.Is(err, rawjson.ErrDuplicateKey) {
-		return nil, errors.New("a name stands in it twice")
+		return nil, errors.New("it has a duplicate key")
 	}
 	var o object
 	if err != nil || json.Unmarshal(raw, &o) != nil || o == nil {
 		return nil, errors.New("it is not a JSON object")
 	}
 	if version := o["version"]; version != nil && string(version) != fmt.Sprint(formatVersion) {
-		return nil, fmt.Errorf("its version is not %d, the one this program knows", formatVersion)
+		return nil, fmt.Errorf("its version is not %d, which this program supports", formatVersion)
 	}
 	return o, nil
 }
 
-// readFacts reads what can be wrong in a file of the right form.
+// readFacts reads and checks the other members.
 func (c *Credential) readFacts(o, in object) (err error) {
 	if c.Provider, err = Provider(o.text("provider_url")); err != nil {
 		return errors.New("its provider_url does not name a server")
@@ -180,15 +180,15 @@ func (c *Credential) readFacts(o, in object) (err error) {
 		return err
 	}
 	if t := in.text("token_type"); t != "" && !strings.EqualFold(t, "bearer") {
-		return errors.New("its token is of another type than Bearer")
+		return errors.New("its token type is not Bearer")
 	}
 	if c.Token == "" {
-		return errors.New("it holds no access token")
+		return errors.New("it has no access token")
 	}
 	return nil
 }
 
-// errOwner says that a file is an owner's credential.
+// errOwner reports that a file is an owner credential.
 var errOwner = errors.New("an owner credential")
 
 func hasMalformedToken(o object) bool {
@@ -196,7 +196,8 @@ func hasMalformedToken(o object) bool {
 	return token != "" && !ValidToken(token)
 }
 
-// isOwner reports whether an object is marked as an owner's, or holds its token.
+// isOwner reports whether an object is marked as an owner credential or has an owner
+// token.
 func isOwner(o object) bool {
 	for _, name := range []string{"pdpp_token_kind", "token_kind", "kind", "role"} {
 		if strings.EqualFold(o.text(name), string(pdpp.TokenOwner)) {
@@ -206,15 +207,15 @@ func isOwner(o object) bool {
 	return IsOwnerToken(o.text("access_token"))
 }
 
-// holds reports whether a credential reads with a token.
+// holds reports whether a credential contains a token.
 func (c *Credential) holds(token string) bool {
 	return c.Token == token || slices.ContainsFunc(c.Members, func(m MemberToken) bool { return m.Token == token })
 }
 
-// tokenMax is the length of the longest token (H-43).
+// tokenMax is the largest length of a token (H-43).
 const tokenMax = 512
 
-// ValidToken reports whether a text has the form of a bearer token (H-43).
+// ValidToken reports whether a string has the form of a bearer token (H-43).
 func ValidToken(token string) bool {
 	return token != "" && len(token) <= tokenMax && strings.IndexFunc(token, func(r rune) bool {
 		return !isAlphanumeric(r) && !strings.ContainsRune("._~+/=-", r)
@@ -225,10 +226,10 @@ func isAlphanumeric(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// IsOwnerToken reports whether a token of the right form is an owner's.
+// IsOwnerToken reports whether a valid token is an owner token.
 func IsOwnerToken(token string) bool { return strings.HasPrefix(token, "pdpp_ot_") }
 
-// bytes is the file, with what changed written over what was there (H-203).
+// bytes returns the content of the file: its previous members with the changes (H-203).
 func (c *Credential) bytes(now time.Time) []byte {
 	o := c.object
 	if o == nil {
@@ -263,7 +264,7 @@ func (c *Credential) bytes(now time.Time) []byte {
 	o["credential"], o["client"] = encode(in), encode(client)
 	var b bytes.Buffer
 	if err := json.Indent(&b, encode(o), "", "  "); err != nil {
-		panic(err) // it was written a line above
+		panic(err) // encode returns valid JSON
 	}
 	b.WriteByte('\n')
 	c.object = o
@@ -286,7 +287,7 @@ func (c *Credential) writeInner(in object) {
 		in.set(name, value)
 	}
 	if len(c.Members) == 0 || in["members"] != nil {
-		return // what was read is kept as it came
+		return // members that were read are kept unchanged
 	}
 	var members []object
 	for _, m := range c.Members {

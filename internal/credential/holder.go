@@ -7,17 +7,18 @@ import (
 	"pdpp"
 )
 
-// Holder is the credential that a running program reads a provider with. It is
-// chosen once, renewed as needed, and chosen again after a read was refused, so that
-// a new connect counts without a restart (MS-267). It is safe for concurrent use.
+// Holder holds the credential with which a running program reads a provider. The
+// credential is chosen once, renewed as needed, and chosen again after a read was
+// rejected, so that a new credential is used without a restart (MS-267). It is safe for
+// concurrent use.
 type Holder struct {
 	cache           *Cache
 	provider, grant string
 
-	turn    chan struct{} // holds the one right to look at what follows
+	lock    chan struct{} // a mutex for the fields below that can wait for a context
 	current *Credential
-	doubted bool
-	owners  []string // tokens that the provider says are an owner's
+	recheck bool     // choose again before the next use
+	owners  []string // tokens that the provider reports as owner tokens
 }
 
 // Hold chooses the credential of a provider, or of one of its grants.
@@ -26,37 +27,37 @@ func (c *Cache) Hold(provider, grant string) (*Holder, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Holder{cache: c, provider: provider, grant: grant, turn: make(chan struct{}, 1), current: cred}
+	h := &Holder{cache: c, provider: provider, grant: grant, lock: make(chan struct{}, 1), current: cred}
 	return h, nil
 }
 
-// take waits for the turn, or for the end of ctx.
-func (h *Holder) take(ctx context.Context) error {
+// acquire waits for the lock or for the end of ctx.
+func (h *Holder) acquire(ctx context.Context) error {
 	select {
-	case h.turn <- struct{}{}:
+	case h.lock <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (h *Holder) give() { <-h.turn }
+func (h *Holder) release() { <-h.lock }
 
-// Current names the credential: its grant and its file.
+// Current returns the grant and the file of the credential.
 func (h *Holder) Current(ctx context.Context) (id, path string, err error) {
-	if err := h.take(ctx); err != nil {
+	if err := h.acquire(ctx); err != nil {
 		return "", "", err
 	}
-	defer h.give()
+	defer h.release()
 	return h.current.ID, h.current.Path, nil
 }
 
-// Token is the access token for the next read.
+// Token returns the access token for the next read.
 func (h *Holder) Token(ctx context.Context) (string, error) {
-	if err := h.take(ctx); err != nil {
+	if err := h.acquire(ctx); err != nil {
 		return "", err
 	}
-	defer h.give()
+	defer h.release()
 	if err := h.choose(); err != nil {
 		return "", err
 	}
@@ -64,22 +65,22 @@ func (h *Holder) Token(ctx context.Context) (string, error) {
 		return h.current.Token, nil
 	}
 	err := h.renew(ctx, h.current.Token)
-	if err != nil && h.current.over(h.cache) {
+	if err != nil && h.current.expired(h.cache) {
 		return "", err
 	}
 	return h.current.Token, nil
 }
 
-// Package is the credential for the next read when it is a package's, whose members
-// have tokens of their own. ok is false when it is not, or cannot be used; then Token
-// says why.
+// Package returns the credential for the next read if it is for a package, whose members
+// have their own tokens. ok is false when it is not or cannot be used. Then Token returns
+// the reason.
 func (h *Holder) Package(ctx context.Context) (cred *Credential, ok bool) {
-	if h.take(ctx) != nil {
+	if h.acquire(ctx) != nil {
 		return nil, false
 	}
-	defer h.give()
-	if h.current.isPackage() && h.current.over(h.cache) {
-		h.doubted = true // nothing renews it, but another may have been saved
+	defer h.release()
+	if h.current.isPackage() && h.current.expired(h.cache) {
+		h.recheck = true // it cannot be renewed, but another one may have been saved
 	}
 	if h.choose() != nil || !h.current.isPackage() {
 		return nil, false
@@ -87,9 +88,9 @@ func (h *Holder) Package(ctx context.Context) (cred *Credential, ok bool) {
 	return h.current, true
 }
 
-// choose makes the choice again when the last one is in doubt.
+// choose chooses the credential again if necessary.
 func (h *Holder) choose() error {
-	if !h.doubted {
+	if !h.recheck {
 		return nil
 	}
 	cred, err := h.cache.Choose(h.provider, h.grant)
@@ -97,31 +98,31 @@ func (h *Holder) choose() error {
 		return err
 	}
 	if slices.ContainsFunc(h.owners, cred.holds) {
-		return ownerRefused("The provider says that the credential " + cred.Path + " is an owner's.")
+		return ownerRefused("The provider reports that the credential " + cred.Path + " belongs to an owner.")
 	}
-	h.current, h.doubted = cred, false
+	h.current, h.recheck = cred, false
 	return nil
 }
 
-// RefuseOwner makes the holder refuse a token that the provider reports as an owner's
-// (D5), and marks its file, so that later starts refuse it too. An error means that the
-// file could not be marked; the holder refuses the token in any case.
+// RefuseOwner makes the holder reject a token that the provider reports as an owner token
+// (D5). It marks the file, so that it is also rejected after a restart. An error means
+// that the file could not be marked; the holder rejects the token in any case.
 func (h *Holder) RefuseOwner(ctx context.Context, token string) error {
-	if err := h.take(context.WithoutCancel(ctx)); err != nil {
+	if err := h.acquire(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	defer h.give()
-	h.owners, h.doubted = append(h.owners, token), true
+	defer h.release()
+	h.owners, h.recheck = append(h.owners, token), true
 	return h.cache.markOwner(context.WithoutCancel(ctx), h.current.Path, token)
 }
 
-// Renew gives another token after the server did not accept stale. ok is false when
-// there is none; then the server's refusal stands.
+// Renew returns another token after the server rejected stale. ok is false when there is
+// none.
 func (h *Holder) Renew(ctx context.Context, stale string) (token string, ok bool, err error) {
-	if err := h.take(ctx); err != nil {
+	if err := h.acquire(ctx); err != nil {
 		return "", false, err
 	}
-	defer h.give()
+	defer h.release()
 	if h.current.Token == stale {
 		err = h.renew(ctx, stale)
 	}
@@ -134,21 +135,22 @@ func (h *Holder) Renew(ctx context.Context, stale string) (token string, ok bool
 	return h.current.Token, true, nil
 }
 
-// renew replaces the credential that is held; one that is over is chosen anew.
+// renew replaces the current credential. After a permanent failure the next call chooses
+// again.
 func (h *Holder) renew(ctx context.Context, stale string) error {
 	cred, err := h.cache.Renew(ctx, h.current, stale)
 	if err != nil {
-		h.doubted = h.doubted || pdpp.CodeOf(err) != pdpp.CodeProviderUnreachable
+		h.recheck = h.recheck || pdpp.CodeOf(err) != pdpp.CodeProviderUnreachable
 		return err
 	}
 	h.current = cred
 	return nil
 }
 
-// Doubt makes the next call choose again, because the server refused a read.
-func (h *Holder) Doubt(ctx context.Context) {
-	if h.take(ctx) == nil {
-		h.doubted = true
-		h.give()
+// Recheck makes the next call choose again, because the server rejected a read.
+func (h *Holder) Recheck(ctx context.Context) {
+	if h.acquire(ctx) == nil {
+		h.recheck = true
+		h.release()
 	}
 }

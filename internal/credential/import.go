@@ -13,10 +13,10 @@ import (
 // refreshMax bounds a refresh token.
 const refreshMax = 4096
 
-// FromJSON reads a credential that is to be saved: the answer of a token endpoint (RFC
-// 6749 §5.1), which may have token_endpoint and client_id beside it, or a file of a
-// cache, ours or that of the public implementation. It has no provider and no id but
-// its grant's. CodeOwnerCredential and CodeInvalidInput say what is wrong.
+// FromJSON parses a credential to save: the response of a token endpoint (RFC 6749
+// §5.1), which may also have token_endpoint and client_id, or a cache file of this
+// program or of the public implementation. The result has no provider, and an id only if
+// the grant is known. The errors are CodeOwnerCredential and CodeInvalidInput.
 func FromJSON(raw []byte, now time.Time) (*Credential, error) {
 	o, err := parseObject(raw)
 	if err != nil {
@@ -27,7 +27,7 @@ func FromJSON(raw []byte, now time.Time) (*Credential, error) {
 		in = o
 	}
 	if isOwner(o) || isOwner(in) {
-		return nil, ownerRefused("The credential is an owner's.")
+		return nil, ownerRefused("The credential belongs to an owner.")
 	}
 	cred := &Credential{
 		Token: in.text("access_token"), Refresh: in.text("refresh_token"), Scope: in.text("scope"), ID: in.text("grant_id"),
@@ -35,7 +35,7 @@ func FromJSON(raw []byte, now time.Time) (*Credential, error) {
 		TokenEndpoint: o.text("token_endpoint"), Details: o["authorization_details"],
 		ClientID: cmp.Or(client.text("client_id"), o.text("client_id")), ClientName: client.text("client_name"),
 	}
-	if cred.ExpiresAt, err = in.ends(now); err == nil {
+	if cred.ExpiresAt, err = in.expiry(now); err == nil {
 		err = importable(in, cred)
 	}
 	if err != nil {
@@ -44,9 +44,9 @@ func FromJSON(raw []byte, now time.Time) (*Credential, error) {
 	return cred, nil
 }
 
-// ends is when a token ends, as a time or as seconds from now; zero when it does not
-// say.
-func (o object) ends(now time.Time) (time.Time, error) {
+// expiry returns the expiry of a token from expires_in or expires_at, or zero when both
+// are missing.
+func (o object) expiry(now time.Time) (time.Time, error) {
 	var seconds int64
 	if raw := o["expires_in"]; raw != nil && string(raw) != "null" {
 		if json.Unmarshal(raw, &seconds) != nil || seconds <= 0 || seconds > int64(100*365*24*time.Hour/time.Second) {
@@ -57,23 +57,23 @@ func (o object) ends(now time.Time) (time.Time, error) {
 	return o.time("expires_at")
 }
 
-// importable says what is wrong with the tokens of a credential.
+// importable checks the tokens of a credential.
 func importable(in object, cred *Credential) error {
 	switch t := in.text("token_type"); {
 	case !ValidToken(cred.Token):
-		return errors.New("it has no access_token, or one with characters that no token has")
+		return errors.New("it has no access_token, or one with invalid characters")
 	case t != "" && !strings.EqualFold(t, "bearer"):
-		return errors.New("its token is of another type than Bearer")
+		return errors.New("its token type is not Bearer")
 	case in.text("grant_package_id") != "" || in["members"] != nil:
-		return errors.New("it is a package's; save that where it is made: pdpp packages create --save-credential")
+		return errors.New("it is for a package; save it on the server that creates it: pdpp packages create --save-credential")
 	case len(cred.Refresh) > refreshMax || strings.ContainsFunc(cred.Refresh, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return errors.New("its refresh_token has characters that no token has, or is too long")
+		return errors.New("its refresh_token contains invalid characters or is too long")
 	}
 	return nil
 }
 
-// CheckRenewal says what a credential lacks to be renewed (H-205); nil when it can be,
-// or has no refresh token.
+// CheckRenewal returns an error when a credential with a refresh token cannot be renewed
+// (H-205).
 func (cred *Credential) CheckRenewal() error {
 	switch {
 	case cred.Refresh == "":
@@ -81,7 +81,7 @@ func (cred *Credential) CheckRenewal() error {
 	case cred.TokenEndpoint == "" || cred.ClientID == "":
 		return pdpp.Errorf(pdpp.CodeUsage, "A refresh token needs the token endpoint and the client that it was issued to: --token-endpoint URL --client-id ID.")
 	case !safeEndpoint(cred.TokenEndpoint):
-		return pdpp.Errorf(pdpp.CodeUsage, "The refresh token is not sent to %s: use https, or http on this machine, and no user name in the URL.", shownURL(cred.TokenEndpoint))
+		return pdpp.Errorf(pdpp.CodeUsage, "The refresh token cannot be sent to %s. Use https, or http on this machine, without a user name in the URL.", shownURL(cred.TokenEndpoint))
 	}
 	return nil
 }

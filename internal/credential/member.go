@@ -8,7 +8,7 @@ import (
 	"pdpp"
 )
 
-// Member is a member of a package: its token, and what its detail says about it.
+// Member is a member of a package: its token and the facts of its detail.
 type Member struct {
 	MemberToken
 	Connection   string
@@ -16,14 +16,16 @@ type Member struct {
 	Streams      []string
 }
 
-// Over reports whether the token of a member has ended.
-func (m *Member) Over(now time.Time) bool { return !m.ExpiresAt.IsZero() && !now.Before(m.ExpiresAt) }
+// Expired reports whether the token of a member has expired.
+func (m *Member) Expired(now time.Time) bool {
+	return !m.ExpiresAt.IsZero() && !now.Before(m.ExpiresAt)
+}
 
 func (cred *Credential) isPackage() bool { return cred.Kind == string(pdpp.TokenPackage) }
 
-// PackageMembers are the members of a package in their order (H-186). nil when the
-// file does not say of each which one connection it covers (H-82), and with which
-// token: some of a package would be missing without a word.
+// PackageMembers returns the members of a package in their order (H-186). It returns nil
+// unless the file has exactly one connection (H-82) and a token for each member, because
+// a part of the package would be missing silently.
 func (cred *Credential) PackageMembers() []Member {
 	details := cred.details()
 	var out []Member
@@ -41,7 +43,7 @@ func (cred *Credential) PackageMembers() []Member {
 	return out
 }
 
-// cover takes over the streams of a detail. false when they are not of one connection.
+// cover sets the streams of a detail. It returns false when they have several connections.
 func (m *Member) cover(streams []object) bool {
 	for _, s := range streams {
 		connections := s.texts("instance_ids")
@@ -58,7 +60,7 @@ func (m *Member) repeats(other Member) bool {
 	return m.GrantID == other.GrantID || m.Connection == other.Connection
 }
 
-// details are the authorization_details of a credential.
+// details returns the authorization_details of a credential.
 func (cred *Credential) details() []object {
 	var in []object
 	if json.Unmarshal(cred.Details, &in) != nil {
@@ -67,7 +69,7 @@ func (cred *Credential) details() []object {
 	return in
 }
 
-// texts is a list of texts inside; nil when there is none.
+// texts returns the strings of a member that is an array, or nil.
 func (o object) texts(name string) []string {
 	var in []string
 	if json.Unmarshal(o[name], &in) != nil {

@@ -17,7 +17,7 @@ const (
 	bankDetail = `{"grant_id":"grt_2","source":{"connector_key":"bank"},"streams":[{"name":"entries","instance_ids":["cin_2"]}]}`
 )
 
-// packageOf is a package of two members, the second one first.
+// packageOf returns a package with two members, in reverse order of their details.
 func packageOf(id string) *Credential {
 	cred := sample(id)
 	cred.Kind, cred.Token, cred.ExpiresAt = string(pdpp.TokenPackage), "pdpp_pt_"+id, noon.Add(time.Hour)
@@ -45,8 +45,8 @@ func TestPackageMembers(t *testing.T) {
 		t.Fatalf("H-186 members (-want +got):\n%s", diff)
 	}
 	end := noon.Add(time.Minute)
-	if got[1].Over(end.Add(-1)) || !got[1].Over(end) || got[0].Over(end) || new(Member).Over(end) {
-		t.Error("H-186 a token of a member ends at another time than its own")
+	if got[1].Expired(end.Add(-1)) || !got[1].Expired(end) || got[0].Expired(end) || new(Member).Expired(end) {
+		t.Error("H-186 Expired does not use the expiry of the member")
 	}
 	if diff := cmp.Diff([]string{"mail", "bank"}, cred.Sources()); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
@@ -57,19 +57,18 @@ func TestPackageMembers(t *testing.T) {
 	}
 }
 
-// A package is read whole or not at all: what a file does not say about a member is not
-// guessed.
-func TestPackagesThatCannotBeRead(t *testing.T) {
+// A package is rejected when the file has incomplete facts about a member.
+func TestIncompletePackages(t *testing.T) {
 	details := func(list ...string) func(*Credential) {
 		return func(c *Credential) { c.Details = json.RawMessage("[" + strings.Join(list, ",") + "]") }
 	}
-	for name, spoil := range map[string]func(*Credential){
+	for name, change := range map[string]func(*Credential){
 		"no members":             func(c *Credential) { c.Members = nil },
 		"a member without token": func(c *Credential) { c.Members[1].Token = "" },
 		"a member without grant": func(c *Credential) { c.Members[1].GrantID = "" },
 		"a member twice":         func(c *Credential) { c.Members[1].GrantID = "grt_2" },
 		"no details":             func(c *Credential) { c.Details = nil },
-		"details that are none":  func(c *Credential) { c.Details = json.RawMessage(`{"grant_id":"grt_1"}`) },
+		"invalid details":        func(c *Credential) { c.Details = json.RawMessage(`{"grant_id":"grt_1"}`) },
 		"no detail of a member":  details(mailDetail),
 		"no connection":          details(mailDetail, strings.Replace(bankDetail, `"cin_2"`, ``, 1)),
 		"an empty connection":    details(mailDetail, strings.Replace(bankDetail, `cin_2`, ``, 1)),
@@ -81,16 +80,17 @@ func TestPackagesThatCannotBeRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, _ := open(t)
 			cred := packageOf("gpkg_1")
-			spoil(cred)
-			plant(t, c, "gpkg_1.json", string(cred.bytes(noon)))
+			change(cred)
+			writeFile(t, c, "gpkg_1.json", string(cred.bytes(noon)))
 			_, err := c.Choose(provider, "")
 			wantCode(t, name, err, pdpp.CodeCredentialInvalid)
 		})
 	}
 }
 
-// What is held is a package, another one after a refusal, and none after its end.
-func TestHoldingAPackage(t *testing.T) {
+// The holder returns a package, another one after a rejected read, and none after it has
+// expired.
+func TestHolderPackage(t *testing.T) {
 	c, _ := open(t)
 	now := noon
 	c.Now = func() time.Time { return now }
@@ -116,25 +116,25 @@ func TestHoldingAPackage(t *testing.T) {
 	next.CreatedAt, next.ExpiresAt = noon, noon.Add(2*time.Hour)
 	put(t, c, next)
 	if got := held(); got != "gpkg_1" {
-		t.Errorf("MS-267 without a refusal %q is held", got)
+		t.Errorf("MS-267 without a rejected read: %q", got)
 	}
-	h.Doubt(t.Context())
+	h.Recheck(t.Context())
 	if got := held(); got != "gpkg_2" {
-		t.Errorf("MS-267 after a refusal %q is held", got)
+		t.Errorf("MS-267 after a rejected read: %q", got)
 	}
 	grant := sample("grt_9")
 	grant.CreatedAt = noon.Add(time.Second)
 	put(t, c, grant)
 	now = next.ExpiresAt
 	if got := held(); got != "" {
-		t.Errorf("MS-267 after the end of the package %q is held", got)
+		t.Errorf("MS-267 after the expiry of the package: %q", got)
 	}
 	if token, err := h.Token(t.Context()); token != "pdpp_at_grt_9" || err != nil {
-		t.Errorf("MS-267 the credential that was saved then: %q, %v", token, err)
+		t.Errorf("MS-267 the next credential: %q, %v", token, err)
 	}
 }
 
-func TestPackageThatEnded(t *testing.T) {
+func TestExpiredPackage(t *testing.T) {
 	c, _ := open(t)
 	now := noon
 	c.Now = func() time.Time { return now }
@@ -145,7 +145,7 @@ func TestPackageThatEnded(t *testing.T) {
 	}
 	now = cred.ExpiresAt
 	if _, ok := h.Package(t.Context()); ok {
-		t.Error("MS-265 it is still read")
+		t.Error("MS-265 the expired package is returned")
 	}
 	_, err = h.Token(t.Context())
 	wantCode(t, "MS-265 its token", err, pdpp.CodeCredentialExpired)

@@ -11,12 +11,12 @@ import (
 	"pdpp"
 )
 
-// Provider makes the one form of a provider's URL (H-200): scheme, host, port and
-// path, without a trailing slash or a port that goes without saying. A missing scheme
-// is https, on this machine http. CodeUsage for anything else.
+// Provider returns the canonical URL of a provider (H-200): scheme, host, port and path,
+// without a trailing slash or a default port. A missing scheme becomes https, or http for
+// this machine. An invalid URL is CodeUsage.
 func Provider(raw string) (string, error) {
 	bad := func(why string) (string, error) {
-		return "", pdpp.Errorf(pdpp.CodeUsage, "The provider URL is not accepted: %s.", why)
+		return "", pdpp.Errorf(pdpp.CodeUsage, "The provider URL is not valid: %s.", why)
 	}
 	if raw == "" {
 		return bad("it is missing; write it like https://data.example")
@@ -58,7 +58,7 @@ func joinHost(host, port string) string {
 	return host
 }
 
-// isLoopback reports whether a host name is this machine.
+// isLoopback reports whether a host is this machine.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -67,8 +67,8 @@ func isLoopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// folderName is the folder of a provider, given in its one form (H-202). Two
-// providers can share a name; what counts is the URL in the file.
+// folderName returns the folder name for a canonical provider URL (H-202). Two providers
+// can have the same name; the URL in the file decides.
 func folderName(provider string) string {
 	u, err := url.Parse(provider)
 	if err != nil {
@@ -82,7 +82,7 @@ func folderName(provider string) string {
 		sum := sha256.Sum256([]byte(provider))
 		name += "-" + hex.EncodeToString(sum[:4])
 	}
-	if strings.HasPrefix(name, ".") { // no host is called so, but no name may lead away
+	if strings.HasPrefix(name, ".") { // not a valid host, but a name must not be a hidden or parent folder
 		name = "_" + name
 	}
 	return name
@@ -95,12 +95,12 @@ func safeEndpoint(raw string) bool {
 		(u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()))
 }
 
-// shownURL is a URL as messages show it: without what may be secret, which is its user,
-// query and fragment.
+// shownURL returns a URL for messages: without user, query and fragment, which may be
+// secret.
 func shownURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
-		return "a URL that cannot be read"
+		return "an invalid URL"
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }

@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// renewAhead is how long before its end a token is renewed (H-205).
+	// renewAhead is the time before its expiry at which a token is renewed (H-205).
 	renewAhead = 60 * time.Second
-	// renewTimeout bounds the call to the token endpoint.
+	// renewTimeout bounds the request to the token endpoint.
 	renewTimeout = 10 * time.Second
-	answerMax    = 1 << 20
+	responseMax  = 1 << 20
 )
 
-// due reports whether the access token is about to end.
+// due reports whether the access token expires soon.
 func (cred *Credential) due(c *Cache) bool {
 	return !cred.ExpiresAt.IsZero() && !c.Now().Add(renewAhead).Before(cred.ExpiresAt)
 }
 
-// Renew gives the credential with another access token than stale (H-205): one that
-// somebody else got in the meantime, else one for its refresh token.
-// CodeCredentialExpired when there is no way; any other error may pass.
+// Renew returns the credential with another access token than stale (H-205): one that
+// another program saved in the meantime, else a new one from the token endpoint.
+// CodeCredentialExpired is permanent; other errors may be temporary.
 //
-// What was begun is finished even when ctx ends: the answer of a token endpoint is
-// the only copy of the next refresh token.
+// A request that has started is completed even when ctx ends, because the response of the
+// token endpoint is the only copy of the next refresh token.
 func (c *Cache) Renew(ctx context.Context, cred *Credential, stale string) (*Credential, error) {
 	release, err := c.lock(ctx, filepath.Dir(cred.Path))
 	if err != nil {
@@ -50,26 +50,26 @@ func (c *Cache) Renew(ctx context.Context, cred *Credential, stale string) (*Cre
 		return now, nil
 	}
 	if now.Refresh == "" {
-		return nil, expired(now, "cannot be renewed")
+		return nil, errExpired(now, "cannot be renewed")
 	}
-	answer, err := c.refresh(context.WithoutCancel(ctx), now)
+	response, err := c.refresh(context.WithoutCancel(ctx), now)
 	if errors.Is(err, errInvalidGrant) {
 		now.Status = statusReconnect
-		return nil, errors.Join(expired(now, "was ended by the provider"), c.write(now))
+		return nil, errors.Join(errExpired(now, "was ended by the provider"), c.write(now))
 	}
 	if err != nil {
 		return nil, err
 	}
-	answer.apply(now, c.Now())
+	response.apply(now, c.Now())
 	if err := c.write(now); err != nil {
-		// The token is good; only the next start will not know it.
-		c.Warn("A renewed credential could not be written: " + now.Path + ".")
+		// The token is valid; it is only lost at the next start.
+		c.Warn("The renewed credential could not be saved: " + now.Path + ".")
 	}
 	return now, nil
 }
 
-// tokenAnswer is what a token endpoint answers (RFC 6749 §5.1, §5.2).
-type tokenAnswer struct {
+// tokenResponse is the response of a token endpoint (RFC 6749 §5.1, §5.2).
+type tokenResponse struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
 	ExpiresIn    int64  `json:"expires_in"`
@@ -78,9 +78,9 @@ type tokenAnswer struct {
 	Error        string `json:"error"`
 }
 
-// apply takes over what the endpoint gave. A refresh token that is not in the answer
-// stays (RFC 6749 §6).
-func (a *tokenAnswer) apply(cred *Credential, now time.Time) {
+// apply sets the tokens of the response. A missing refresh token means that the previous
+// one stays valid (RFC 6749 §6).
+func (a *tokenResponse) apply(cred *Credential, now time.Time) {
 	cred.Token, cred.Status, cred.ExpiresAt = a.AccessToken, Active, time.Time{}
 	if a.ExpiresIn > 0 {
 		cred.ExpiresAt = now.Add(time.Duration(a.ExpiresIn) * time.Second)
@@ -93,13 +93,13 @@ func (a *tokenAnswer) apply(cred *Credential, now time.Time) {
 	}
 }
 
-// errInvalidGrant says that a refresh token is over for good.
+// errInvalidGrant reports that a refresh token is permanently invalid.
 var errInvalidGrant = errors.New("invalid_grant")
 
-// refresh asks the token endpoint (RFC 6749 §6).
-func (c *Cache) refresh(ctx context.Context, cred *Credential) (*tokenAnswer, error) {
+// refresh requests new tokens from the token endpoint (RFC 6749 §6).
+func (c *Cache) refresh(ctx context.Context, cred *Credential) (*tokenResponse, error) {
 	if !safeEndpoint(cred.TokenEndpoint) {
-		return nil, refused(cred.Path, "has no token endpoint that a secret may be sent to")
+		return nil, refused(cred.Path, "has no token endpoint that is safe for a secret")
 	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {cred.Refresh}, "client_id": {cred.ClientID}}
 	if cred.Resource != "" {
@@ -114,36 +114,36 @@ func (c *Cache) refresh(ctx context.Context, cred *Credential) (*tokenAnswer, er
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
 	client := &http.Client{Transport: c.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // a secret is not carried on
+		return http.ErrUseLastResponse // never send the secret to another address
 	}}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, notRenewed(cred, "it was not reached", err)
+		return nil, notRenewed(cred, "it cannot be reached", err)
 	}
 	defer resp.Body.Close()
-	var answer tokenAnswer
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, answerMax))
+	var response tokenResponse
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, responseMax))
 	if err != nil {
-		return nil, notRenewed(cred, "its answer broke off", err)
+		return nil, notRenewed(cred, "its response was incomplete", err)
 	}
-	bad := json.Unmarshal(raw, &answer)
+	bad := json.Unmarshal(raw, &response)
 	switch {
-	case resp.StatusCode >= 400 && resp.StatusCode < 500 && bad == nil && answer.Error == "invalid_grant":
+	case resp.StatusCode >= 400 && resp.StatusCode < 500 && bad == nil && response.Error == "invalid_grant":
 		return nil, errInvalidGrant
-	case resp.StatusCode != http.StatusOK || bad != nil || !ValidToken(answer.AccessToken) || !strings.EqualFold(answer.TokenType, "bearer"):
-		return nil, notRenewed(cred, "it gave no token ("+resp.Status+")", nil)
-	case IsOwnerToken(answer.AccessToken):
-		return nil, ownerRefused("The token endpoint gave an owner token.")
+	case resp.StatusCode != http.StatusOK || bad != nil || !ValidToken(response.AccessToken) || !strings.EqualFold(response.TokenType, "bearer"):
+		return nil, notRenewed(cred, "it returned no token ("+resp.Status+")", nil)
+	case IsOwnerToken(response.AccessToken):
+		return nil, ownerRefused("The token endpoint returned an owner token.")
 	}
-	return &answer, nil
+	return &response, nil
 }
 
-// notRenewed is a renewal that may work the next time. The cause never holds the
-// body that was sent.
+// notRenewed returns the error for a renewal that may succeed later. The cause never
+// contains the request body.
 func notRenewed(cred *Credential, why string, err error) error {
 	var withURL *url.Error
 	if errors.As(err, &withURL) {
-		err = withURL.Err // the URL may hold a secret
+		err = withURL.Err // the URL may contain a secret
 	}
 	return &pdpp.Error{
 		Code: pdpp.CodeProviderUnreachable, Err: err,

@@ -19,7 +19,7 @@ import (
 	"pdpp"
 )
 
-// endpoint is a token endpoint that rotates: each refresh token works once.
+// endpoint is a token endpoint with rotation: each refresh token works once.
 type endpoint struct {
 	*httptest.Server
 	calls  atomic.Int32
@@ -55,7 +55,7 @@ func newEndpoint(t *testing.T) *endpoint {
 	return e
 }
 
-// renewable is a credential that is about to end, at an endpoint.
+// renewable returns a credential that expires soon and can be renewed.
 func renewable(e *endpoint) *Credential {
 	cred := sample("grt_1")
 	cred.Token, cred.Refresh, cred.ExpiresAt = "at_0", "rt_0", noon.Add(30*time.Second)
@@ -63,10 +63,10 @@ func renewable(e *endpoint) *Credential {
 	return cred
 }
 
-func TestRenewalIsWrittenAndKeepsWhatItDoesNotKnow(t *testing.T) {
+func TestRenewalKeepsUnknownMembers(t *testing.T) {
 	c, _ := open(t)
 	e := newEndpoint(t)
-	plant(t, c, "grt_1.json", `{"provider_url":"https://data.example","token_endpoint":"`+e.URL+`","big":12345678901234567890,
+	writeFile(t, c, "grt_1.json", `{"provider_url":"https://data.example","token_endpoint":"`+e.URL+`","big":12345678901234567890,
 		"client":{"client_id":"cli_1","software":"x<y"},"created_at":"2026-05-01T09:00:00Z",
 		"credential":{"kind":"client","access_token":"at_0","token_type":"Bearer","expires_at":"2026-05-01T12:00:10Z","refresh_token":"rt_0",
 		"grant_id":"grt_1","note":{"a":1.50}}}`)
@@ -99,12 +99,12 @@ func TestRenewalIsWrittenAndKeepsWhatItDoesNotKnow(t *testing.T) {
 		"created": "2026-05-01T09:00:00.000Z", "updated": "2026-05-01T12:00:00.000Z", "token": "at_1",
 	}
 	if diff := cmp.Diff(want, facts); diff != "" {
-		t.Errorf("H-203 the file:\n%s", diff)
+		t.Errorf("H-203 the file (-want +got):\n%s", diff)
 	}
 }
 
-// Locks belong to open files, so that caches side by side are like processes.
-func TestManyRenewOnce(t *testing.T) {
+// Locks belong to open files, so that several caches behave like several processes.
+func TestConcurrentRenewal(t *testing.T) {
 	c, _ := open(t)
 	e := newEndpoint(t)
 	cred := put(t, c, renewable(e))
@@ -128,7 +128,7 @@ func TestManyRenewOnce(t *testing.T) {
 	}
 }
 
-func TestInvalidGrantNeedsANewConnect(t *testing.T) {
+func TestInvalidGrantIsPermanent(t *testing.T) {
 	c, _ := open(t)
 	e := newEndpoint(t)
 	bad := renewable(e)
@@ -139,25 +139,25 @@ func TestInvalidGrantNeedsANewConnect(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok, err := h.Renew(t.Context(), "at_0"); ok || err != nil {
-		t.Errorf("Renew = %v, %v, want the server's refusal to stand", ok, err)
+		t.Errorf("Renew = %v, %v, want false, nil", ok, err)
 	}
 	_, err = h.Token(t.Context())
 	wantCode(t, "the next read", err, pdpp.CodeCredentialExpired)
 	_, err = c.Choose(provider, "")
 	wantCode(t, "the next start", err, pdpp.CodeCredentialExpired)
 	if n := e.calls.Load(); n != 1 {
-		t.Errorf("the endpoint was asked %d times, want once", n)
+		t.Errorf("%d requests to the endpoint, want 1", n)
 	}
 
-	fresh := renewable(e)
-	fresh.ID, fresh.Token, fresh.CreatedAt, fresh.ExpiresAt = "grt_2", "at_new", noon, noon.Add(time.Hour)
-	put(t, c, fresh)
+	next := renewable(e)
+	next.ID, next.Token, next.CreatedAt, next.ExpiresAt = "grt_2", "at_new", noon, noon.Add(time.Hour)
+	put(t, c, next)
 	if token, err := h.Token(t.Context()); err != nil || token != "at_new" {
-		t.Errorf("MS-267 after a new connect: %q, %v", token, err)
+		t.Errorf("MS-267 after a new credential: %q, %v", token, err)
 	}
 }
 
-func TestPassingTroubleKeepsTheToken(t *testing.T) {
+func TestTemporaryFailureKeepsToken(t *testing.T) {
 	c, _ := open(t)
 	e := newEndpoint(t)
 	put(t, c, renewable(e))
@@ -167,17 +167,17 @@ func TestPassingTroubleKeepsTheToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if token, err := h.Token(t.Context()); err != nil || token != "at_0" {
-		t.Errorf("30 seconds before the end: %q, %v", token, err)
+		t.Errorf("30 seconds before the expiry: %q, %v", token, err)
 	}
 	c.Now = func() time.Time { return noon.Add(time.Minute) }
 	_, err = h.Token(t.Context())
-	wantCode(t, "after the end", err, pdpp.CodeProviderUnreachable)
+	wantCode(t, "after the expiry", err, pdpp.CodeProviderUnreachable)
 	if strings.Contains(err.Error(), "rt_0") {
-		t.Errorf("MS-48 the error shows a secret: %v", err)
+		t.Errorf("MS-48 the error contains a secret: %v", err)
 	}
 }
 
-func TestWhatATokenEndpointMayNotDo(t *testing.T) {
+func TestInvalidTokenResponses(t *testing.T) {
 	var stolen atomic.Int32
 	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stolen.Add(1) }))
 	defer thief.Close()
@@ -186,7 +186,7 @@ func TestWhatATokenEndpointMayNotDo(t *testing.T) {
 			w.Header().Set("Location", thief.URL)
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		},
-		"no JSON":      func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, "<html>") },
+		"invalid JSON": func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, "<html>") },
 		"no token":     func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, `{"token_type":"Bearer"}`) },
 		"another type": func(w http.ResponseWriter, _ url.Values) { fmt.Fprint(w, `{"access_token":"x","token_type":"mac"}`) },
 		"owner token after a space": func(w http.ResponseWriter, _ url.Values) {
@@ -211,11 +211,11 @@ func TestWhatATokenEndpointMayNotDo(t *testing.T) {
 		})
 	}
 	if n := stolen.Load(); n != 0 {
-		t.Errorf("the secret was carried on %d times", n)
+		t.Errorf("the secret was sent to another address %d times", n)
 	}
 }
 
-func TestSecretsAreSentOnlyWhereTheyAreSafe(t *testing.T) {
+func TestSafeEndpoint(t *testing.T) {
 	for endpoint, want := range map[string]bool{
 		"https://data.example/oauth/token": true, "http://127.0.0.1:1/token": true, "http://data.example/token": false,
 		"": false, "ftp://127.0.0.1": false, "https://me@data.example": false,
@@ -226,7 +226,7 @@ func TestSecretsAreSentOnlyWhereTheyAreSafe(t *testing.T) {
 	}
 }
 
-func TestDoubtChoosesAgain(t *testing.T) {
+func TestRecheckChoosesAgain(t *testing.T) {
 	c, _ := open(t)
 	put(t, c, sample("grt_1"))
 	h, err := c.Hold(provider, "")
@@ -237,18 +237,18 @@ func TestDoubtChoosesAgain(t *testing.T) {
 	second.CreatedAt = noon
 	put(t, c, second)
 	if token, _ := h.Token(t.Context()); token != "pdpp_at_grt_1" {
-		t.Errorf("a new credential counts before a refusal: %q", token)
+		t.Errorf("a new credential is used before a rejected read: %q", token)
 	}
-	h.Doubt(t.Context())
+	h.Recheck(t.Context())
 	if token, err := h.Token(t.Context()); err != nil || token != "pdpp_at_grt_2" {
-		t.Errorf("MS-267 after a refusal: %q, %v", token, err)
+		t.Errorf("MS-267 after a rejected read: %q, %v", token, err)
 	}
 }
 
-// A token that the provider says is an owner's is refused for good, also where its file
-// was away at that moment and could not be marked (D5).
-func TestSTDIO3OwnerTokenIsRefusedForGood(t *testing.T) {
-	for name, away := range map[string]bool{"marked": false, "away": true} {
+// A token that the provider reports as an owner token is always rejected, even when its
+// file was missing and could not be marked (D5).
+func TestSTDIO3OwnerTokenIsRefused(t *testing.T) {
+	for name, missing := range map[string]bool{"marked": false, "missing": true} {
 		t.Run("STDIO-3 "+name, func(t *testing.T) {
 			c, _ := open(t)
 			path := put(t, c, sample("grt_1")).Path
@@ -260,43 +260,43 @@ func TestSTDIO3OwnerTokenIsRefusedForGood(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if away {
-				if err := os.Rename(path, path+".away"); err != nil {
+			if missing {
+				if err := os.Rename(path, path+".moved"); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if err := h.RefuseOwner(t.Context(), token); err != nil {
 				t.Fatal(err)
 			}
-			if away {
-				if err := os.Rename(path+".away", path); err != nil {
+			if missing {
+				if err := os.Rename(path+".moved", path); err != nil {
 					t.Fatal(err)
 				}
 			}
 			_, err = h.Token(t.Context())
 			wantCode(t, "Token", err, pdpp.CodeOwnerCredential)
 			_, err = c.Choose(provider, "")
-			if !away {
+			if !missing {
 				wantCode(t, "the next start", err, pdpp.CodeOwnerCredential)
 			}
 		})
 	}
 }
 
-// Messages about a token endpoint show neither its user nor its query.
-func TestEndpointsAreShownWithoutSecrets(t *testing.T) {
+// Messages do not contain the user or the query of a token endpoint.
+func TestMessagesHideSecretsOfEndpoints(t *testing.T) {
 	for raw, want := range map[string]string{
 		"https://u:hidden@a.example:8443/t?key=hidden#hidden": "https://a.example:8443/t",
 		"https://a.example/t%2Fx":                             "https://a.example/t%2Fx",
-		"hidden\x00":                                          "a URL that cannot be read",
-		"hidden:hidden":                                       "a URL that cannot be read",
+		"hidden\x00":                                          "an invalid URL",
+		"hidden:hidden":                                       "an invalid URL",
 	} {
 		if got := shownURL(raw); got != want {
 			t.Errorf("ERR-1 shownURL(%q) = %q, want %q", raw, got, want)
 		}
 	}
 	cause := &url.Error{Op: "Post", URL: "https://a.example/t?key=hidden", Err: errInvalidGrant}
-	err := notRenewed(&Credential{ID: "grt_1", TokenEndpoint: cause.URL}, "it was not reached", cause)
+	err := notRenewed(&Credential{ID: "grt_1", TokenEndpoint: cause.URL}, "it cannot be reached", cause)
 	if shown := fmt.Sprint(err, errors.Unwrap(err)); strings.Contains(shown, "hidden") || !strings.Contains(shown, "https://a.example/t") {
 		t.Errorf("ERR-1 the error is %s", shown)
 	}

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// sharedPath is where the public implementation keeps its one credential of a provider:
-// a file named by host and port, beside our folders (H-202).
+// sharedPath returns the file in which the public implementation stores its only
+// credential of a provider. Its name is the host and port (H-202).
 func (c *Cache) sharedPath(provider string) string {
 	return filepath.Join(c.Root, "clients", sharedName(provider)+suffix)
 }
 
-// HasShared reports whether that file is there.
+// HasShared reports whether that file exists.
 func (c *Cache) HasShared(provider string) bool {
 	info, err := os.Lstat(c.sharedPath(provider))
 	return err == nil && info.Mode().IsRegular()
@@ -30,7 +30,7 @@ func sharedName(provider string) string {
 	return strings.Map(fileRune, u.Host)
 }
 
-// fileRune is a character of a host as it stands in a file name.
+// fileRune returns a character of a host for a file name.
 func fileRune(r rune) rune {
 	if isAlphanumeric(r) || r == '.' || r == '-' {
 		return r
@@ -38,13 +38,13 @@ func fileRune(r rune) rune {
 	return '_'
 }
 
-// isShared reports a file of the public implementation. It has the form of ours, but
-// its name is not that of the grant, which it may lack.
+// isShared reports whether a file is of the public implementation. Its name is not the id
+// of the grant, which may be missing.
 func (c *Cache) isShared(path string) bool {
 	return filepath.Dir(path) == filepath.Join(c.Root, "clients")
 }
 
-// shared reads the credential that the public implementation keeps for a provider;
+// shared reads the credential of the public implementation for a provider. It returns
 // fs.ErrNotExist when there is none, or it is for another provider of the same host.
 func (c *Cache) shared(provider string) (*Credential, error) {
 	path := c.sharedPath(provider)
@@ -63,17 +63,17 @@ func (c *Cache) shared(provider string) (*Credential, error) {
 
 // of reads every credential of a provider: those of its folder, and that of the public
 // implementation.
-func (c *Cache) of(provider string) (good []*Credential, bad []broken, err error) {
-	good, bad, err = c.in(c.folder(provider))
+func (c *Cache) of(provider string) (valid []*Credential, invalid []broken, err error) {
+	valid, invalid, err = c.in(c.folder(provider))
 	if err != nil {
 		return nil, nil, err
 	}
 	cred, err := c.shared(provider)
 	switch {
 	case err == nil:
-		good = append(good, cred)
+		valid = append(valid, cred)
 	case !errors.Is(err, fs.ErrNotExist):
-		bad = append(bad, broken{c.sharedPath(provider), err})
+		invalid = append(invalid, broken{c.sharedPath(provider), err})
 	}
-	return good, bad, nil
+	return valid, invalid, nil
 }

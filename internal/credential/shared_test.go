@@ -12,7 +12,7 @@ import (
 	"pdpp"
 )
 
-// theirs is a credential as the public implementation writes it.
+// theirs is a credential file of the public implementation.
 const theirs = `{
   "provider_url": "https://data.example", "authorization_server": "https://data.example", "scope": "pdpp:read",
   "client": {"client_id": "cli_9", "client_name": "PDPP CLI", "token_endpoint_auth_method": "none"},
@@ -21,7 +21,7 @@ const theirs = `{
 }
 `
 
-// share writes a file where the public implementation does.
+// share writes a file of the public implementation.
 func share(t *testing.T, c *Cache, name, text string) string {
 	t.Helper()
 	dir := filepath.Join(c.Root, "clients")
@@ -49,14 +49,14 @@ func TestSTDIO1CredentialOfThePublicImplementation(t *testing.T) {
 			t.Errorf("All = %v, %v, warnings %q", all, err, *warnings)
 		}
 	})
-	t.Run("STDIO-1 without a grant id it has the name of the host", func(t *testing.T) {
+	t.Run("STDIO-1 without a grant id the host is the id", func(t *testing.T) {
 		c, _ := open(t)
 		share(t, c, "data.example.json", strings.Replace(theirs, `"grant_id": "grt_theirs", `, "", 1))
 		if cred, err := c.Choose(provider, ""); err != nil || cred.ID != "data.example" {
 			t.Errorf("Choose = %+v, %v", cred, err)
 		}
 	})
-	t.Run("STDIO-1 the last one saved counts", func(t *testing.T) {
+	t.Run("STDIO-1 the most recent one is chosen", func(t *testing.T) {
 		c, _ := open(t)
 		share(t, c, "data.example.json", theirs)
 		ours := sample("grt_1")
@@ -79,13 +79,13 @@ func TestSTDIO1CredentialOfThePublicImplementation(t *testing.T) {
 		_, err := c.Choose(provider, "")
 		wantCode(t, "Choose", err, pdpp.CodeNotConnected)
 	})
-	t.Run("STDIO-3 an owner's is refused", func(t *testing.T) {
+	t.Run("STDIO-3 an owner credential is rejected", func(t *testing.T) {
 		c, _ := open(t)
 		share(t, c, "data.example.json", strings.Replace(theirs, `"token_type"`, `"pdpp_token_kind": "owner", "token_type"`, 1))
 		_, err := c.Choose(provider, "")
 		wantCode(t, "Choose", err, pdpp.CodeOwnerCredential)
 	})
-	t.Run("STDIO-3 one that turns out to be an owner's is marked, and keeps the rest", func(t *testing.T) {
+	t.Run("STDIO-3 a reported owner credential is marked, and other members are kept", func(t *testing.T) {
 		c, _ := open(t)
 		path := share(t, c, "data.example.json", theirs)
 		h, err := c.Hold(provider, "")
@@ -108,7 +108,7 @@ func TestSTDIO1CredentialOfThePublicImplementation(t *testing.T) {
 			t.Errorf("Forget: %v\n%s", err, diff)
 		}
 		if _, err := os.Lstat(path); err == nil {
-			t.Error("the file is still there")
+			t.Error("the file still exists")
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestFromJSON(t *testing.T) {
 		code      pdpp.Code
 	}{
 		{
-			"STDIO-1 the answer of a token endpoint", `{"access_token":"a","token_type":"bearer","expires_in":3600,"refresh_token":"r","scope":"s","client_id":"c","token_endpoint":"https://a.test/t"}`,
+			"STDIO-1 the response of a token endpoint", `{"access_token":"a","token_type":"bearer","expires_in":3600,"refresh_token":"r","scope":"s","client_id":"c","token_endpoint":"https://a.test/t"}`,
 			Credential{Token: "a", Refresh: "r", Scope: "s", ClientID: "c", TokenEndpoint: "https://a.test/t", ExpiresAt: noon.Add(time.Hour)},
 			"",
 		},
@@ -129,14 +129,14 @@ func TestFromJSON(t *testing.T) {
 			Credential{Token: "their-token", ID: "grt_theirs", Scope: "pdpp:read", ClientID: "cli_9", ClientName: "PDPP CLI", ExpiresAt: time.Date(2026, 11, 1, 12, 30, 0, 0, time.UTC)},
 			"",
 		},
-		{"STDIO-3 an owner's by its kind", `{"access_token":"a","token_kind":"owner"}`, Credential{}, pdpp.CodeOwnerCredential},
-		{"STDIO-3 an owner's by its prefix", `{"access_token":"pdpp_ot_1"}`, Credential{}, pdpp.CodeOwnerCredential},
-		{"a package's", `{"credential":{"access_token":"a","grant_package_id":"gpkg_1"}}`, Credential{}, pdpp.CodeInvalidInput},
+		{"STDIO-3 an owner credential by its kind", `{"access_token":"a","token_kind":"owner"}`, Credential{}, pdpp.CodeOwnerCredential},
+		{"STDIO-3 an owner credential by its prefix", `{"access_token":"pdpp_ot_1"}`, Credential{}, pdpp.CodeOwnerCredential},
+		{"for a package", `{"credential":{"access_token":"a","grant_package_id":"gpkg_1"}}`, Credential{}, pdpp.CodeInvalidInput},
 		{"no token", `{"refresh_token":"r"}`, Credential{}, pdpp.CodeInvalidInput},
 		{"another type", `{"access_token":"a","token_type":"DPoP"}`, Credential{}, pdpp.CodeInvalidInput},
-		{"a time that is none", `{"access_token":"a","expires_in":"soon"}`, Credential{}, pdpp.CodeInvalidInput},
+		{"an invalid expires_in", `{"access_token":"a","expires_in":"soon"}`, Credential{}, pdpp.CodeInvalidInput},
 		{"a refresh token with a line break", `{"access_token":"a","refresh_token":"r\nx"}`, Credential{}, pdpp.CodeInvalidInput},
-		{"a name twice", `{"access_token":"a","access_token":"b"}`, Credential{}, pdpp.CodeInvalidInput},
+		{"a duplicate key", `{"access_token":"a","access_token":"b"}`, Credential{}, pdpp.CodeInvalidInput},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := FromJSON([]byte(c.raw), noon)
