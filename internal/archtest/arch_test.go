@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// root is the module root, seen from this package.
+// root is the module root relative to this package.
 const root = "../.."
 
 func load(t *testing.T) []File {
@@ -53,22 +53,22 @@ func TestNoMachinePaths(t *testing.T) {
 	report(t, found)
 }
 
-func TestDependenciesAreExplained(t *testing.T) {
+func TestDependenciesAreDocumented(t *testing.T) {
 	direct := Direct(Requirements(read(t, root+"/go.mod")), load(t))
 	for _, m := range Undocumented(direct, read(t, root+"/docs/dependencies.md")) {
-		t.Errorf("%s is a direct dependency without a line in docs/dependencies.md: what for, why this one, what else was weighed", m)
+		t.Errorf("%s is a direct dependency without a line in docs/dependencies.md: its purpose, the reason for it, the alternatives", m)
 	}
 }
 
-func TestFoldersAreExplained(t *testing.T) {
+func TestFoldersAreDocumented(t *testing.T) {
 	for _, dir := range Unlisted(load(t), read(t, root+"/docs/architecture.md")) {
 		t.Errorf("%s has no row in the folder table of docs/architecture.md", dir)
 	}
 }
 
-// SQLite in Go is generated for one version of its C library; with another it
-// builds and then misbehaves, so `go get -u` must not move one without the other.
-func TestLibcIsTheOneSQLiteWasBuiltWith(t *testing.T) {
+// modernc.org/sqlite is generated for one version of modernc.org/libc. With another it
+// builds but may misbehave, so `go get -u` must not update one without the other.
+func TestLibcMatchesSQLite(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}
@@ -88,7 +88,7 @@ func TestLibcIsTheOneSQLiteWasBuiltWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	if theirs := version(t, read(t, module.GoMod), "modernc.org/libc"); ours != theirs {
-		t.Errorf("go.mod requires modernc.org/libc %s, modernc.org/sqlite was made with %s", ours, theirs)
+		t.Errorf("go.mod requires modernc.org/libc %s, modernc.org/sqlite requires %s", ours, theirs)
 	}
 }
 

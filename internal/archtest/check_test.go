@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// breaches has one or more files for every rule that must not pass.
-var breaches = []struct {
+// violations has at least one file for every rule that violates it.
+var violations = []struct {
 	rule string
 	file File
 	what string
@@ -60,10 +60,10 @@ func nameIn(pkg string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(pkg, Module)+"/x.go", "/")
 }
 
-func TestEachRuleCatchesItsBreach(t *testing.T) {
-	caught := make(map[string]bool)
-	for _, b := range breaches {
-		caught[b.rule] = true
+func TestEachRuleFindsViolations(t *testing.T) {
+	tested := make(map[string]bool)
+	for _, b := range violations {
+		tested[b.rule] = true
 		want := Violation{File: b.file.Name, Rule: b.rule, What: b.what, Because: because(b.rule)}
 		got := Check(rulesNamed(b.rule), []File{b.file})
 		if diff := cmp.Diff([]Violation{want}, got); diff != "" {
@@ -71,8 +71,8 @@ func TestEachRuleCatchesItsBreach(t *testing.T) {
 		}
 	}
 	for _, r := range Rules {
-		if !caught[r.Name] {
-			t.Errorf("no breach shows that rule %q can fail", r.Name)
+		if !tested[r.Name] {
+			t.Errorf("rule %q has no violation in this table", r.Name)
 		}
 		if r.Because == "" {
 			t.Errorf("rule %q has no reason", r.Name)
@@ -97,7 +97,7 @@ func because(rule string) string {
 	return ""
 }
 
-func TestWhatRulesAllow(t *testing.T) {
+func TestAllowedImports(t *testing.T) {
 	inTest := importing("pdpp/internal/grant", "os")
 	inTest.Name = "internal/grant/reach_test.go"
 	allowed := []File{
@@ -121,7 +121,7 @@ func TestWhatRulesAllow(t *testing.T) {
 	}
 }
 
-func TestPureIsPureAllTheWayDown(t *testing.T) {
+func TestIndirectImports(t *testing.T) {
 	files := []File{
 		importing("pdpp/internal/query", "pdpp/internal/cut"),
 		importing("pdpp/internal/cut", "pdpp/internal/file"),
@@ -137,9 +137,9 @@ func TestPureIsPureAllTheWayDown(t *testing.T) {
 	}
 }
 
-// A breach is shown where the import stands, not at everybody who imports that
+// A violation is reported for the file with the import, not for all importers of its
 // package.
-func TestDeepBreachIsSaidOnce(t *testing.T) {
+func TestIndirectViolationIsReportedOnce(t *testing.T) {
 	files := []File{
 		importing("pdpp/internal/schemadoc", "pdpp/internal/query"),
 		importing("pdpp/internal/query", "pdpp/internal/grant"),
@@ -152,7 +152,7 @@ func TestDeepBreachIsSaidOnce(t *testing.T) {
 	}
 }
 
-// The whole way, from a file on disk to the violation and its reason.
+// TestForbiddenImportOnDisk tests the whole process, from files to violations with reasons.
 func TestForbiddenImportOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "internal/grant/doc.go", "// Package grant decides.\npackage grant\n")

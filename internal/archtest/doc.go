@@ -1,9 +1,8 @@
-// Package archtest keeps the shape of the repository by ordinary tests: which
-// package may import which, what only the edges may do, where documentation
-// must be, how large a file may get. Each rule is data and carries its reason,
-// so that a failing test says why and not only what.
+// Package archtest checks the structure of the repository with ordinary tests: which
+// package may import which, what only the edges may do, where documentation is required,
+// how large a file may be. Each rule is data and has a reason, which a failing test
+// prints.
 //
-// It reads Go files without building them; files of packages that do not exist
-// yet are simply not there, so a rule may name a package before it is written.
-// Nothing outside tests imports this package.
+// The package parses Go files without building them. A rule may name a package that does
+// not exist yet. Only tests import this package.
 package archtest

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Requirement is one module that a go.mod asks for.
+// Requirement is one module that a go.mod requires.
 type Requirement struct {
 	Path     string
 	Version  string
 	Indirect bool
 }
 
-// Requirements reads the require lines of a go.mod.
+// Requirements returns the required modules of a go.mod.
 func Requirements(gomod string) []Requirement {
 	var list []Requirement
 	inBlock := false
@@ -39,8 +39,8 @@ func Requirements(gomod string) []Requirement {
 	return list
 }
 
-// Direct gives the modules that are direct dependencies: those go.mod calls
-// direct, and those that a file imports although go.mod is not tidy.
+// Direct returns the direct dependencies: those that go.mod lists as direct, and those
+// that a file imports although go.mod lists them as indirect.
 func Direct(requirements []Requirement, files []File) []string {
 	var direct []string
 	for _, r := range requirements {
@@ -58,9 +58,9 @@ func imported(module string, files []File) bool {
 	})
 }
 
-// Undocumented gives the modules that have no line of their own in the list of
-// dependencies: a list item or table row that begins with the module's path in
-// code quotes and goes on to say something.
+// Undocumented returns the modules without a line in the list of dependencies: a list
+// item or table row that begins with the path of the module in code quotes and continues
+// with a description.
 func Undocumented(modules []string, doc string) []string {
 	var missing []string
 	for _, m := range modules {

@@ -41,8 +41,8 @@ func TestUndocumented(t *testing.T) {
 	if diff := cmp.Diff([]string{"example.org/a", "example.org/b/v2", "example.org/d"}, direct); diff != "" {
 		t.Errorf("Direct (-want +got)\n%s", diff)
 	}
-	doc := "- `example.org/a`: parses what nothing else parses\n" +
-		"Weighed against `example.org/b/v2` at some length, and found wanting.\n" +
+	doc := "- `example.org/a`: parses a format of its own\n" +
+		"Compared with `example.org/b/v2` at some length.\n" +
 		"| `example.org/d` | |\n"
 	if diff := cmp.Diff([]string{"example.org/b/v2", "example.org/d"}, Undocumented(direct, doc)); diff != "" {
 		t.Errorf("Undocumented (-want +got)\n%s", diff)

@@ -16,12 +16,12 @@ import (
 // Demand is a row of docs/spec/requirements.md.
 type Demand struct {
 	ID      string
-	Session bool // marked ◆: to be seen in a session of a real client
+	Session bool // marked ◆: also tested in a session of a real client
 }
 
 var requirementRow = regexp.MustCompile(`(?m)^\| ([A-Z]+-\d+)( ◆\w*)? \|`)
 
-// SpecRequirements are the ids of the specification, in its order.
+// SpecRequirements returns the rows of the specification, in its order.
 func SpecRequirements(spec string) (list []Demand) {
 	for _, m := range requirementRow.FindAllStringSubmatch(spec, -1) {
 		list = append(list, Demand{m[1], m[2] != ""})
@@ -29,13 +29,14 @@ func SpecRequirements(spec string) (list []Demand) {
 	return list
 }
 
-// Proof is a test that carries the id of a requirement in its name.
+// Proof is a test with the id of a requirement in its name.
 type Proof struct {
 	Folder, Test string
 	Cases        int // subtests with the id
 }
 
-// Proofs finds the tests below dir by the ids that start the names of their subtests. What a test prints is no name.
+// Proofs returns the tests below dir by the ids at the start of the names of their
+// subtests. Texts that a test prints do not count.
 func Proofs(dir string) (map[string][]Proof, error) {
 	found := map[string][]Proof{}
 	err := eachFile(dir, "_test.go", func(name string, src []byte) error { return proofsIn(found, name, src) })
@@ -65,8 +66,8 @@ var (
 	leadingIDs = regexp.MustCompile(`^([A-Z]+-\d+(\s|$))+`)
 )
 
-// caseIDs counts the names of subtests by the ids they start with: what is given to
-// Run, and what stands in the tables of a function that calls Run.
+// caseIDs counts the names of subtests by the ids at their start: the arguments of Run,
+// and the tables of a function that calls Run.
 func caseIDs(fn *ast.FuncDecl) map[string]int {
 	ids := map[string]int{}
 	runs := false
@@ -98,7 +99,7 @@ func caseIDs(fn *ast.FuncDecl) map[string]int {
 	return ids
 }
 
-// literal is the text that an expression starts with, as far as it is written out.
+// literal returns the string literal at the start of an expression, or "".
 func literal(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -115,7 +116,7 @@ func literal(e ast.Expr) string {
 	return ""
 }
 
-// Coverage writes docs/requirements.md.
+// Coverage returns the text of docs/requirements.md.
 func Coverage(spec []Demand, found map[string][]Proof) string {
 	var b strings.Builder
 	b.WriteString("# Requirements and their tests\n\n" +
@@ -143,7 +144,7 @@ func Coverage(spec []Demand, found map[string][]Proof) string {
 	return b.String()
 }
 
-// proofList names tests by folder.
+// proofList lists tests by folder.
 func proofList(list []Proof) string {
 	if len(list) == 0 {
 		return "missing"

@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "rewrite docs/requirements.md")
 
 const coveragePath = root + "/docs/requirements.md"
 
-// TestRequirementsTable: docs/requirements.md says which test carries which id.
+// TestRequirementsTable checks that docs/requirements.md is current.
 func TestRequirementsTable(t *testing.T) {
 	found, err := Proofs(root)
 	if err != nil {
@@ -26,7 +26,7 @@ func TestRequirementsTable(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(read(t, coveragePath), got); diff != "" {
-		t.Errorf("docs/requirements.md is not current; run go test ./internal/archtest -run Requirements -update (-file +tests):\n%s", diff)
+		t.Errorf("docs/requirements.md is outdated; run go test ./internal/archtest -run Requirements -update (-file +tests):\n%s", diff)
 	}
 	if len(spec) == 0 {
 		t.Error("docs/spec/requirements.md has no ids")

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Rule binds some packages to some imports. Patterns are import paths in which
-// one "..." stands for anything; as with the go command, "x/..." includes x itself.
-// In Only and Never, "std" stands for the whole standard library.
+// Rule restricts the imports of some packages. Patterns are import paths in which one
+// "..." matches any text; as with the go command, "x/..." includes x itself. In Only and
+// Never, "std" means the whole standard library.
 type Rule struct {
 	Name     string
-	Packages []string // whom the rule binds
-	Except   []string // and whom of them it does not
-	Tests    bool     // it binds test files too
+	Packages []string // the packages that the rule restricts
+	Except   []string // the packages among them that it does not restrict
+	Tests    bool     // it also restricts test files
 	Only     []string // nothing else may be imported
 	Never    []string // must not be imported
-	Deep     bool     // Never also holds for what imported packages import that the rule does not bind
+	Deep     bool     // Never also applies to indirect imports through packages that the rule does not restrict
 	NeverUse []string // names that must not be used: "os.Exit"
 	Because  string
 }
 
-// Violation is one breach of a rule by one file.
+// Violation is one violation of a rule in one file.
 type Violation struct {
 	File    string
 	Rule    string
@@ -33,17 +33,16 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: %s (%s), because %s", v.File, v.What, v.Rule, v.Because)
 }
 
-// Check holds the files against the rules. Violations come in rule order, then
-// in file order.
+// Check returns the violations of the rules, ordered by rule and then by file.
 func Check(rules []Rule, files []File) []Violation {
 	g := newGraph(files)
 	var found []Violation
 	for _, r := range rules {
 		for _, f := range files {
-			if !r.binds(f) {
+			if !r.applies(f) {
 				continue
 			}
-			for _, what := range r.breaches(f, g) {
+			for _, what := range r.violations(f, g) {
 				found = append(found, Violation{File: f.Name, Rule: r.Name, What: what, Because: r.Because})
 			}
 		}
@@ -51,13 +50,13 @@ func Check(rules []Rule, files []File) []Violation {
 	return found
 }
 
-func (r Rule) binds(f File) bool { return r.bindsPackage(f.Package) && (r.Tests || !f.IsTest()) }
+func (r Rule) applies(f File) bool { return r.appliesTo(f.Package) && (r.Tests || !f.IsTest()) }
 
-func (r Rule) bindsPackage(pkg string) bool {
+func (r Rule) appliesTo(pkg string) bool {
 	return matches(r.Packages, pkg) && !matches(r.Except, pkg)
 }
 
-func (r Rule) breaches(f File, g graph) []string {
+func (r Rule) violations(f File, g graph) []string {
 	var found []string
 	for _, imp := range f.Imports {
 		if imp == f.Package {
@@ -77,7 +76,7 @@ func (r Rule) breaches(f File, g graph) []string {
 	return found
 }
 
-// graph is what each package of the module imports outside tests.
+// graph maps each package of the module to its imports outside tests.
 type graph map[string][]string
 
 func newGraph(files []File) graph {
@@ -90,24 +89,24 @@ func newGraph(files []File) graph {
 	return g
 }
 
-// chain gives a shortest way from a package to an import that the rule forbids,
-// nil if there is none. It does not lead through packages that the rule binds: a
-// breach is theirs, and said once.
+// chain returns a shortest chain of imports from a package to one that the rule forbids,
+// or nil. It does not pass through packages that the rule restricts, because their
+// violations are reported there.
 func (g graph) chain(from string, r Rule) []string {
-	if len(r.Never) == 0 || r.bindsPackage(from) {
+	if len(r.Never) == 0 || r.appliesTo(from) {
 		return nil
 	}
 	seen := map[string]bool{from: true}
-	for ways := [][]string{{from}}; len(ways) > 0; ways = ways[1:] {
-		way := ways[0]
-		for _, imp := range g[way[len(way)-1]] {
-			longer := append(slices.Clone(way), imp)
+	for chains := [][]string{{from}}; len(chains) > 0; chains = chains[1:] {
+		chain := chains[0]
+		for _, imp := range g[chain[len(chain)-1]] {
+			longer := append(slices.Clone(chain), imp)
 			if matches(r.Never, imp) {
 				return longer
 			}
-			if !seen[imp] && !r.bindsPackage(imp) {
+			if !seen[imp] && !r.appliesTo(imp) {
 				seen[imp] = true
-				ways = append(ways, longer)
+				chains = append(chains, longer)
 			}
 		}
 	}
@@ -132,8 +131,8 @@ func match(pattern, s string) bool {
 	return len(s) >= len(before)+len(after) && strings.HasPrefix(s, before) && strings.HasSuffix(s, after)
 }
 
-// isStd reports whether an import is of the standard library: the first element
-// of any other path has a dot in it, except in this module.
+// isStd reports whether an import is of the standard library. The first element of any
+// other path contains a dot, except in this module.
 func isStd(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
 	return first != Module && first != "C" && !strings.Contains(first, ".")

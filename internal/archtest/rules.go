@@ -1,7 +1,7 @@
 package archtest
 
-// pure packages decide and compute. They are given bytes, values and times, and
-// give back the same; that is what makes them testable by tables and fuzzing.
+// pure packages decide and compute. Their input and output are bytes, values and times,
+// so that tables and fuzzing can test them.
 var pure = []string{
 	"pdpp",
 	"pdpp/internal/analyzer",
@@ -17,7 +17,7 @@ var pure = []string{
 	"pdpp/internal/timebucket",
 }
 
-// edges know the outside world: commands, the network, the terminal.
+// edges use the outside world: commands, the network, the terminal.
 var edges = []string{
 	"pdpp/cmd/...",
 	"pdpp/internal/auth/...",
@@ -39,7 +39,7 @@ var programs = []string{
 	"pdpp/internal/bench/soak",
 }
 
-var everything = []string{"pdpp/..."}
+var allPackages = []string{"pdpp/..."}
 
 // Rules are the import directions of this repository.
 var Rules = []Rule{
@@ -47,7 +47,7 @@ var Rules = []Rule{
 		Name:     "vocabulary",
 		Packages: []string{"pdpp"},
 		Only:     []string{"std"},
-		Because:  "the root package is the vocabulary that everything shares: whatever it imported, every package would depend on",
+		Because:  "all packages use the root package and would depend on everything that it imports",
 	},
 	{
 		Name:     "pure",
@@ -63,14 +63,14 @@ var Rules = []Rule{
 		Packages: []string{"pdpp/internal/store"},
 		Only:     append([]string{"std"}, pure...),
 		Never:    []string{"net/http/...", "database/sql/..."},
-		Because:  "the store contract speaks of records and queries, so that a second engine can fulfil it",
+		Because:  "the store contract is in terms of records and queries, so that a second engine can implement it",
 	},
 	{
 		Name:     "sql compiler",
 		Packages: []string{"pdpp/internal/store/sqlgen/..."},
 		Only:     append([]string{"std", "pdpp/internal/store", "pdpp/internal/store/sqlgen/..."}, pure...),
 		Never:    []string{"net/http/...", "database/sql/...", "os/..."},
-		Because:  "sqlgen turns a checked query into text and arguments; it runs nothing and knows no engine",
+		Because:  "sqlgen turns a validated query into text and arguments; it runs nothing and depends on no engine",
 	},
 	{
 		Name:     "sql reads",
@@ -83,7 +83,7 @@ var Rules = []Rule{
 		Name:     "engines below",
 		Packages: []string{"pdpp/internal/store/..."},
 		Never:    append([]string{"net/http/..."}, edges...),
-		Because:  "an engine answers the store contract; who asks, and over which protocol, is none of its business",
+		Because:  "an engine implements the store contract and must not depend on callers and protocols",
 	},
 	{
 		Name:     "engines apart",
@@ -97,7 +97,7 @@ var Rules = []Rule{
 		Packages: []string{"pdpp/internal/store/storetest/..."},
 		Tests:    true,
 		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/store/sqlgen/...", "pdpp/internal/store/open", "pdpp/internal/rs/..."},
-		Because:  "each engine runs the suite; a suite that knows one engine proves nothing about another",
+		Because:  "each engine runs the suite; a suite that depends on one engine proves nothing about another",
 	},
 	{
 		Name:     "resource server",
@@ -130,88 +130,88 @@ var Rules = []Rule{
 		Name:     "http edge",
 		Packages: []string{"pdpp/internal/httpx/..."},
 		Never:    []string{"pdpp/internal/store/...", "pdpp/internal/rs/...", "pdpp/internal/grant", "pdpp/internal/query"},
-		Because:  "middleware is shared by all routes and must not know tokens, grants or records",
+		Because:  "all routes share the middleware, which must not depend on tokens, grants or records",
 	},
 	{
 		Name:     "demo data",
 		Packages: []string{"pdpp/internal/demo/..."},
 		Never:    []string{"pdpp/internal/store/...", "pdpp/internal/rs/...", "pdpp/internal/httpx/...", "net/http/..."},
-		Because:  "the demo makes lines like any other source; what stores and serves them must not treat them differently",
+		Because:  "the demo produces lines like any other source, and must be stored and served like any other",
 	},
 	{
 		Name:     "top",
-		Packages: everything,
+		Packages: allPackages,
 		Except:   []string{"pdpp/cmd/...", "pdpp/internal/cli/..."},
 		Never:    []string{"pdpp/internal/cli/...", "pdpp/cmd/..."},
-		Because:  "only the program knows everything; nothing below may know it back",
+		Because:  "only the program may depend on everything, and nothing may depend on the program",
 	},
 	{
 		Name:     "sqlite home",
-		Packages: everything,
+		Packages: allPackages,
 		Except:   []string{"pdpp/internal/store/sqlite/..."},
 		Tests:    true,
 		Never:    []string{"modernc.org/..."},
-		Because:  "the engine has one home; its version and its C-like API concern one package",
+		Because:  "one package uses the engine, so that its version and its C-like API concern no other",
 	},
 	{
 		Name:     "no database/sql",
-		Packages: everything,
+		Packages: allPackages,
 		Tests:    true,
 		Never:    []string{"database/sql/..."},
-		Because:  "the store talks to the engine itself (docs/decisions/0001): a second way in would bypass its connections and transactions",
+		Because:  "the store uses the engine directly (docs/decisions/0001); database/sql would bypass its connections and transactions",
 	},
 	{
 		Name:     "no mcp sdk",
-		Packages: everything,
+		Packages: allPackages,
 		Never:    []string{"github.com/modelcontextprotocol/..."},
 		Because:  "one path answers both transports (docs/decisions/0006); the SDK is the client and the reference of tests",
 	},
 	{
 		Name:     "telemetry home",
-		Packages: everything,
+		Packages: allPackages,
 		Except:   []string{"pdpp/internal/telemetry/..."},
 		Never:    []string{"github.com/prometheus/...", "go.opentelemetry.io/..."},
-		Because:  "what is measured and traced goes through one place, which keeps private words out of it",
+		Because:  "all metrics and traces go through one package, which keeps private text out of them",
 	},
 	{
 		Name:     "command line home",
-		Packages: everything,
+		Packages: allPackages,
 		Except:   []string{"pdpp/cmd/pdpp/...", "pdpp/internal/cli/..."},
 		Never:    []string{"github.com/alecthomas/kong/...", "golang.org/x/term/..."},
-		Because:  "arguments and terminals end at the command line; below it there are plain structs",
+		Because:  "only the command line handles arguments and terminals; other packages take plain structs",
 	},
 	{
 		Name:     "test libraries",
-		Packages: everything,
+		Packages: allPackages,
 		Except:   []string{"pdpp/internal/bench/..."},
 		Never: []string{
 			"testing/...", "net/http/httptest", "github.com/google/go-cmp/...", "github.com/rogpeppe/go-internal/...",
 			"go.uber.org/goleak/...", "pgregory.net/rapid/...", "pdpp/internal/...test",
 		},
-		Because: "what tests need is not part of the program",
+		Because: "test libraries are not part of the program",
 	},
 	{
 		Name:     "no cgo",
-		Packages: everything,
+		Packages: allPackages,
 		Tests:    true,
 		Never:    []string{"C"},
 		Because:  "the binary is static and builds with the Go toolchain alone (H-1)",
 	},
 	{
 		Name:     "settings",
-		Packages: everything,
+		Packages: allPackages,
 		Except:   programs,
 		Never:    []string{"flag"},
 		NeverUse: []string{
 			"os.Getenv", "os.LookupEnv", "os.Environ", "os.ExpandEnv", "os.Setenv", "os.Args", "os.Exit", "os.User...Dir",
 			"syscall.Getenv", "log.Fatal...",
 		},
-		Because: "only the program reads its environment and ends the process; everything else is told, so that a test can tell it too",
+		Because: "only the program reads its environment and ends the process; other packages take settings as arguments, so that tests can set them",
 	},
 	{
 		Name:     "clock",
-		Packages: everything,
-		// httpx sets deadlines of sockets, which are the wall clock's.
+		Packages: allPackages,
+		// httpx sets deadlines of sockets, which use the wall clock.
 		Except:   append([]string{"pdpp/internal/bench/...", "pdpp/internal/httpx"}, programs...),
 		NeverUse: []string{"time.Now", "time.Since", "time.Until"},
 		Because:  "the clock is injected: expiry, cursors and retention are tested at chosen times, without sleeping",

@@ -7,38 +7,38 @@ import (
 	"strings"
 )
 
-// MaxLines is the length at which a Go file has to be split.
+// MaxLines is the largest number of lines of a Go file.
 const MaxLines = 700
 
-// CheckShape holds the files against the rules that are not about imports.
+// CheckShape returns the violations of the rules that are not about imports.
 func CheckShape(files []File) []Violation {
 	found := missingDocs(files)
 	for _, f := range files {
 		if f.Init {
 			found = append(found, Violation{
 				File: f.Name, Rule: "no init", What: "declares init",
-				Because: "importing a package must do nothing; what has to be set up is set up by whoever needs it",
+				Because: "importing a package must have no effect; callers set up what they need",
 			})
 		}
 		if f.Dot {
 			found = append(found, Violation{
 				File: f.Name, Rule: "no dot imports", What: "has a dot import",
-				Because: "a name has to say where it comes from, to readers and to these tests",
+				Because: "readers and these tests must see which package a name belongs to",
 			})
 		}
 		if f.Lines > MaxLines {
 			found = append(found, Violation{
 				File: f.Name, Rule: "file size", What: fmt.Sprintf("has %d lines, more than %d", f.Lines, MaxLines),
-				Because: "a file holds one concept; split it by concept",
+				Because: "a file contains one concept; split it by concept",
 			})
 		}
 	}
 	return found
 }
 
-// Unlisted gives the folders directly below internal that have no row in a table
-// of folders: a row that begins with the folder's path in code quotes. Folders
-// with nothing but tests need none.
+// Unlisted returns the folders directly below internal without a row in a table of
+// folders: a row that begins with the path of the folder in code quotes. Folders with
+// tests only need no row.
 func Unlisted(files []File, doc string) []string {
 	var missing []string
 	for _, f := range files {
@@ -54,8 +54,8 @@ func Unlisted(files []File, doc string) []string {
 	return missing
 }
 
-// missingDocs names the packages without a package comment in doc.go. A program
-// may have it in main.go, where the reader of a program looks first.
+// missingDocs returns a violation for each package without a package comment in doc.go.
+// A program may have it in main.go.
 func missingDocs(files []File) []Violation {
 	documented := make(map[string]bool)
 	for _, f := range files {
@@ -69,10 +69,10 @@ func missingDocs(files []File) []Violation {
 		if documented[f.Package] || strings.HasSuffix(f.Name, "_test.go") {
 			continue
 		}
-		documented[f.Package] = true // say it once
+		documented[f.Package] = true // report it once
 		found = append(found, Violation{
 			File: path.Join(path.Dir(f.Name), "doc.go"), Rule: "package doc", What: "has no package comment",
-			Because: "a package says in doc.go what it is for, what it refuses to do and what it guarantees",
+			Because: "doc.go says what a package is for, what it does not do and what it guarantees",
 		})
 	}
 	return found

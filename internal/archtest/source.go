@@ -18,27 +18,27 @@ import (
 // Module is the path of the module whose files are read.
 const Module = "pdpp"
 
-// File is what the rules need to know of one Go file.
+// File holds the facts about one Go file that the rules need.
 type File struct {
 	Package string // import path
 	Name    string // path from the module root, with slashes
 	Main    bool   // belongs to a program, not a library
 	Lines   int
 	Imports []string
-	Uses    []string // names used of imported packages, by import path: "os.Getenv"
-	Dot     bool     // has a dot import, which hides what it uses
+	Uses    []string // names of imported packages that the file uses: "os.Getenv"
+	Dot     bool     // has a dot import
 	Init    bool     // declares an init function
 	HasDoc  bool     // has a package comment
 }
 
-// IsTest reports whether the file is compiled for tests only: by its name, or
-// because its package is test-only, which by convention ends in "test".
+// IsTest reports whether the file is for tests only: by its name, or because the name of
+// its package ends in "test".
 func (f File) IsTest() bool {
 	return strings.HasSuffix(f.Name, "_test.go") || strings.HasSuffix(f.Package, "test")
 }
 
-// Load reads every Go file of the module rooted at dir, except testdata, hidden
-// folders and nested modules. Files come in path order.
+// Load parses every Go file of the module rooted at dir in path order, except testdata,
+// hidden folders and nested modules.
 func Load(dir string) ([]File, error) {
 	var files []File
 	err := eachFile(dir, ".go", func(name string, src []byte) error {
@@ -49,7 +49,7 @@ func Load(dir string) ([]File, error) {
 	return files, err
 }
 
-// eachFile visits the files of the module whose names end so, by their slashed path.
+// eachFile visits the files of the module with a suffix, by slashed path.
 func eachFile(dir, suffix string, visit func(name string, src []byte) error) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -80,7 +80,7 @@ func skipDir(dir, base string) bool {
 	return err == nil
 }
 
-// Parse reads one Go file; name is its path from the module root, with slashes.
+// Parse parses one Go file. name is its path from the module root, with slashes.
 func Parse(name string, src []byte) (File, error) {
 	tree, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -125,8 +125,8 @@ func localName(spec *ast.ImportSpec, importPath string) string {
 	return base
 }
 
-// uses lists the qualified names in a file. A local variable that shadows an
-// import is taken for the import; the house style shadows none.
+// uses returns the qualified names in a file. It takes a local variable that shadows an
+// import for the import.
 func uses(tree *ast.File, names map[string]string) []string {
 	var list []string
 	seen := make(map[string]bool)

@@ -9,12 +9,12 @@ import (
 	"regexp"
 )
 
-// machinePath finds absolute paths of somebody's machine. A path inside a URL
-// or below another folder is none.
+// machinePath matches absolute paths of a particular machine. A path inside a URL or
+// below another folder does not match.
 var machinePath = regexp.MustCompile(`(^|[^A-Za-z0-9._~%$)}\]-])/(root|home|work)/`)
 
-// MachinePaths lists the places, as "line: text", where a text names a path of
-// the machine it was written on. Bytes with a NUL are no text.
+// MachinePaths returns the places, as "line: text", where a text contains a path of a
+// particular machine. It ignores binary files.
 func MachinePaths(text []byte) []string {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil
@@ -28,8 +28,8 @@ func MachinePaths(text []byte) []string {
 	return found
 }
 
-// CheckText looks for machine paths in every text file below dir, except in
-// folders that are not part of the repository.
+// CheckText returns the machine paths in all text files below dir, except in folders that
+// are not part of the repository.
 func CheckText(dir string) ([]Violation, error) {
 	outside := map[string]bool{".git": true, "bin": true}
 	var found []Violation
@@ -49,7 +49,7 @@ func CheckText(dir string) ([]Violation, error) {
 		for _, place := range MachinePaths(text) {
 			found = append(found, Violation{
 				File: name, Rule: "machine paths", What: "line " + place,
-				Because: "the repository must mean the same on every machine",
+				Because: "the repository must work on every machine",
 			})
 		}
 		return nil
