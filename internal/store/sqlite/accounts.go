@@ -10,6 +10,7 @@ import (
 	"pdpp/internal/manifest"
 	"pdpp/internal/secret"
 	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite/engine"
 )
 
 // Generation implements store.Accounts.
@@ -23,15 +24,7 @@ func (t *tx) bumpGeneration() error {
 
 // Meta implements store.Accounts.
 func (t *tx) Meta(name string) ([]byte, error) {
-	s, err := t.conn.Query(`SELECT value FROM meta WHERE name = ?`, name)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	if row, err := s.Step(); err != nil || !row {
-		return nil, err
-	}
-	return bytes.Clone(s.Bytes(0)), nil
+	return first(t.conn, func(s *engine.Stmt) []byte { return bytes.Clone(s.Bytes(0)) }, nil, `SELECT value FROM meta WHERE name = ?`, name)
 }
 
 // PutMeta implements store.AccountsWriter.
@@ -41,19 +34,9 @@ func (t *tx) PutMeta(name string, value []byte) error {
 
 // Subjects implements store.Accounts.
 func (t *tx) Subjects() ([]store.Subject, error) {
-	s, err := t.conn.Query(`SELECT subject_id, name, created_at FROM subjects ORDER BY name`)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var out []store.Subject
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return out, err
-		}
-		out = append(out, store.Subject{ID: pdpp.SubjectID(s.Text(0)), Name: s.Text(1), CreatedAt: fromMillis(s.Int(2))})
-	}
+	return all(t.conn, func(s *engine.Stmt) store.Subject {
+		return store.Subject{ID: pdpp.SubjectID(s.Text(0)), Name: s.Text(1), CreatedAt: fromMillis(s.Int(2))}
+	}, `SELECT subject_id, name, created_at FROM subjects ORDER BY name`)
 }
 
 // CreateSubject implements store.AccountsWriter.
@@ -90,44 +73,25 @@ func (t *tx) Catalog(subject pdpp.SubjectID) (*pdpp.Catalog, error) {
 	return c, err
 }
 
-func (t *tx) manifests(owner int64) ([]*pdpp.Manifest, error) {
-	s, err := t.conn.Query(`SELECT body FROM manifests WHERE subject = ? ORDER BY connector_key`, owner)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var out []*pdpp.Manifest
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return out, err
-		}
+func (t *tx) manifests(owner int64) (out []*pdpp.Manifest, err error) {
+	err = each(t.conn, func(s *engine.Stmt) error {
 		m, err := manifest.Parse(s.Bytes(0))
-		if err != nil {
-			return nil, err
+		if err == nil {
+			out = append(out, m)
 		}
-		out = append(out, m)
-	}
+		return err
+	}, `SELECT body FROM manifests WHERE subject = ? ORDER BY connector_key`, owner)
+	return out, err
 }
 
 func (t *tx) connections(owner int64) ([]pdpp.Connection, error) {
-	s, err := t.conn.Query(`SELECT connection_id, connector_key, name, label, status, created_at
-		FROM connections WHERE subject = ? ORDER BY connection_id`, owner)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var out []pdpp.Connection
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return out, err
-		}
-		out = append(out, pdpp.Connection{
+	return all(t.conn, func(s *engine.Stmt) pdpp.Connection {
+		return pdpp.Connection{
 			ID: pdpp.ConnectionID(s.Text(0)), Connector: pdpp.ConnectorKey(s.Text(1)),
 			Name: s.Text(2), Label: s.Text(3), Status: s.Text(4), CreatedAt: fromMillis(s.Int(5)),
-		})
-	}
+		}
+	}, `SELECT connection_id, connector_key, name, label, status, created_at
+		FROM connections WHERE subject = ? ORDER BY connection_id`, owner)
 }
 
 // PutManifest implements store.AccountsWriter.
@@ -168,8 +132,8 @@ func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest) error {
 
 // manifest returns the one that is registered for a connector; nil when there is none.
 func (t *tx) manifest(owner int64, key pdpp.ConnectorKey) (*pdpp.Manifest, error) {
-	all, err := t.manifests(owner)
-	for _, m := range all {
+	registered, err := t.manifests(owner)
+	for _, m := range registered {
 		if m.ConnectorKey == key {
 			return m, err
 		}
@@ -264,24 +228,12 @@ func (t *tx) Usage(subject pdpp.SubjectID) ([]store.Usage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := t.conn.Query(`SELECT connection_id, stream, record_count, last_ingest
+	return all(t.conn, func(s *engine.Stmt) store.Usage {
+		return store.Usage{
+			Connection: pdpp.ConnectionID(s.Text(0)), Stream: s.Text(1), Records: s.Int(2), LastIngest: optionalTime(s, 3),
+		}
+	}, `SELECT connection_id, stream, record_count, last_ingest
 		FROM bindings WHERE subject = ? ORDER BY connection_id, stream`, owner)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var out []store.Usage
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return out, err
-		}
-		u := store.Usage{Connection: pdpp.ConnectionID(s.Text(0)), Stream: s.Text(1), Records: s.Int(2)}
-		if !s.IsNull(3) {
-			u.LastIngest = fromMillis(s.Int(3))
-		}
-		out = append(out, u)
-	}
 }
 
 // State implements store.Accounts.
@@ -291,22 +243,14 @@ func (t *tx) State(subject pdpp.SubjectID, c pdpp.ConnectionID) (store.State, er
 	if err != nil {
 		return st, err
 	}
-	s, err := t.conn.Query(`SELECT stream, value, updated_at FROM states
-		WHERE subject = ? AND connection_id = ?`, owner, string(c))
-	if err != nil {
-		return st, err
-	}
-	defer s.Close()
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return st, err
-		}
+	err = each(t.conn, func(s *engine.Stmt) error {
 		st.Values[s.Text(0)] = json.RawMessage(s.Text(1))
 		if at := fromMillis(s.Int(2)); at.After(st.UpdatedAt) {
 			st.UpdatedAt = at
 		}
-	}
+		return nil
+	}, `SELECT stream, value, updated_at FROM states WHERE subject = ? AND connection_id = ?`, owner, string(c))
+	return st, err
 }
 
 // PutState implements store.AccountsWriter.

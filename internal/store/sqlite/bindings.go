@@ -5,6 +5,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite/engine"
 )
 
 // bindAll binds every connection of every subject.
@@ -59,7 +60,7 @@ func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m, former *pdpp.Man
 // follow has the records of a binding re-indexed when its stream is declared differently.
 func (t *tx) follow(binding int64, s *pdpp.Stream, former *pdpp.Manifest) error {
 	layout := store.LayoutDigest(s)
-	known, err := t.textOf(`SELECT layout FROM bindings WHERE binding = ?`, binding)
+	known, err := queryText(t.conn, `SELECT layout FROM bindings WHERE binding = ?`, binding)
 	if err != nil || known == layout {
 		return err
 	}
@@ -73,38 +74,18 @@ func (t *tx) follow(binding int64, s *pdpp.Stream, former *pdpp.Manifest) error 
 	return t.relayout(binding, layout, store.StaleAfter(before, s))
 }
 
-// textOf returns the first column of the first row; "" when there is none.
-func (t *tx) textOf(sql string, args ...any) (string, error) {
-	s, err := t.conn.Query(sql, args...)
-	if err != nil {
-		return "", err
-	}
-	defer s.Close()
-	if row, err := s.Step(); err != nil || !row {
-		return "", err
-	}
-	return s.Text(0), nil
-}
-
 // termed reads how the fields of a binding are represented in the search text.
 func (t *tx) termed(binding int64) (map[string]store.Termed, error) {
 	return t.termedIn(`SELECT name, field, lexical, token, blob FROM fields WHERE binding = ? AND (lexical OR token OR blob)`, binding)
 }
 
 func (t *tx) termedIn(sql string, args ...any) (map[string]store.Termed, error) {
-	s, err := t.conn.Query(sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
 	fields := make(map[string]store.Termed)
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return fields, err
-		}
+	err := each(t.conn, func(s *engine.Stmt) error {
 		fields[s.Text(0)] = store.Termed{Number: s.Int(1), Lexical: s.Int(2) != 0, Token: pdpp.Kind(s.Int(3)), Blob: s.Int(4) != 0}
-	}
+		return nil
+	}, sql, args...)
+	return fields, err
 }
 
 // noteTime stores which field the log has former times of. The generation grows at the

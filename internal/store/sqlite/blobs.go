@@ -6,6 +6,7 @@ import (
 	"pdpp"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlgen"
+	"pdpp/internal/store/sqlite/engine"
 )
 
 const (
@@ -94,22 +95,12 @@ func (t *tx) someBlobs(s store.Sweep) ([]swept, error) {
 	if s.After != nil {
 		from = *s.After
 	}
-	stmt, err := t.conn.Query(sweepBlobs, from.Owner, string(from.Connection), from.SHA256, s.Limit)
-	if err != nil {
-		return nil, err
-	}
-	defer stmt.Close()
-	var out []swept
-	for {
-		row, err := stmt.Step()
-		if err != nil || !row {
-			return out, err
-		}
-		out = append(out, swept{
+	return all(t.conn, func(stmt *engine.Stmt) swept {
+		return swept{
 			store.BlobPlace{Owner: stmt.Int(0), Connection: pdpp.ConnectionID(stmt.Text(1)), SHA256: stmt.Text(2)},
 			stmt.Int(3), stmt.Int(4), stmt.Int(5), !stmt.IsNull(4),
-		})
-	}
+		}
+	}, sweepBlobs, from.Owner, string(from.Connection), from.SHA256, s.Limit)
 }
 
 // sweep checks one upload and reports whether it removed it.
@@ -136,19 +127,15 @@ func (t *tx) sweep(s store.Sweep, b *swept) (dropped bool, err error) {
 // that is a blob reference. A token that two ids share keeps both: keeping too much does
 // no harm.
 func (t *tx) referred(p store.BlobPlace) (bool, error) {
-	fields, err := t.conn.Query(blobFields, p.Owner, string(p.Connection))
+	fields, err := all(t.conn, func(s *engine.Stmt) int64 { return s.Int(0) }, blobFields, p.Owner, string(p.Connection))
 	if err != nil {
 		return false, err
 	}
-	defer fields.Close()
-	for {
-		row, err := fields.Step()
-		if err != nil || !row {
-			return false, err
-		}
-		q := sqlgen.Referred(dialect{}, fields.Int(0), pdpp.BlobIDOf(p.SHA256))
+	for _, field := range fields {
+		q := sqlgen.Referred(dialect{}, field, pdpp.BlobIDOf(p.SHA256))
 		if n, err := queryInt(t.conn, q.SQL, q.Args...); err != nil || n != 0 {
 			return n != 0, err
 		}
 	}
+	return false, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/query"
+	"pdpp/internal/store/sqlite/engine"
 )
 
 // Horizon implements store.Changes.
@@ -18,18 +19,16 @@ func (t *tx) Horizon(subject pdpp.SubjectID) (m query.Mark, err error) {
 
 // Prune implements store.ChangesWriter.
 func (t *tx) Prune(before time.Time, most int) (int64, error) {
-	s, err := t.conn.Query(`SELECT binding FROM bindings`)
+	bindings, err := all(t.conn, func(s *engine.Stmt) int64 { return s.Int(0) }, `SELECT binding FROM bindings`)
 	if err != nil {
 		return 0, err
 	}
-	defer s.Close()
 	var total int64
-	for total < int64(most) {
-		row, err := s.Step()
-		if err != nil || !row {
-			return total, err
+	for _, binding := range bindings {
+		if total == int64(most) {
+			break
 		}
-		n, err := t.prune(s.Int(0), millis(before), most-int(total))
+		n, err := t.prune(binding, millis(before), most-int(total))
 		if err != nil {
 			return total, err
 		}

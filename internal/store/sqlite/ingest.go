@@ -481,17 +481,6 @@ func (w *writer) markIfMany() error {
 // someIDs reads up to n record ids of a binding after one, of records that have not
 // changed after change upTo.
 func (t *tx) someIDs(binding int64, after pdpp.RecordID, upTo int64, n int) ([]pdpp.RecordID, error) {
-	s, err := t.conn.Query(`SELECT id FROM records WHERE binding = ? AND id > ? AND change <= ? ORDER BY id LIMIT ?`, binding, string(after), upTo, n)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var ids []pdpp.RecordID
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return ids, err
-		}
-		ids = append(ids, pdpp.RecordID(s.Text(0)))
-	}
+	return all(t.conn, func(s *engine.Stmt) pdpp.RecordID { return pdpp.RecordID(s.Text(0)) },
+		`SELECT id FROM records WHERE binding = ? AND id > ? AND change <= ? ORDER BY id LIMIT ?`, binding, string(after), upTo, n)
 }

@@ -79,16 +79,3 @@ func tooNew(have int64) error {
 	return pdpp.Errorf(pdpp.CodeNotConfigured,
 		"The store has schema version %d, this program knows version %d. Use a newer pdpp.", have, SchemaVersion())
 }
-
-// queryInt returns the first column of the first row; 0 when there is none.
-func queryInt(c *engine.Conn, sql string, args ...any) (int64, error) {
-	s, err := c.Query(sql, args...)
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	if row, err := s.Step(); err != nil || !row {
-		return 0, err
-	}
-	return s.Int(0), nil
-}

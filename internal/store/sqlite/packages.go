@@ -21,35 +21,12 @@ func readPackage(s *engine.Stmt) store.Package {
 
 // Packages implements store.Rights.
 func (t *tx) Packages(subject pdpp.SubjectID) ([]store.Package, error) {
-	s, err := t.conn.Query(selectPackages+` WHERE s.subject_id = ? ORDER BY p.issued_at DESC, p.package_id`, string(subject))
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var out []store.Package
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return out, err
-		}
-		out = append(out, readPackage(s))
-	}
+	return all(t.conn, readPackage, selectPackages+` WHERE s.subject_id = ? ORDER BY p.issued_at DESC, p.package_id`, string(subject))
 }
 
 func (t *tx) onePackage(subject pdpp.SubjectID, id pdpp.PackageID) (store.Package, error) {
-	s, err := t.conn.Query(selectPackages+` WHERE s.subject_id = ? AND p.package_id = ?`, string(subject), string(id))
-	if err != nil {
-		return store.Package{}, err
-	}
-	defer s.Close()
-	row, err := s.Step()
-	if err != nil {
-		return store.Package{}, err
-	}
-	if !row {
-		return store.Package{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no package %s.", id)
-	}
-	return readPackage(s), nil
+	return first(t.conn, readPackage, pdpp.Errorf(pdpp.CodeNotFound, "There is no package %s.", id),
+		selectPackages+` WHERE s.subject_id = ? AND p.package_id = ?`, string(subject), string(id))
 }
 
 // selectMembers walks the members in their order and looks up a grant and a connection
@@ -63,22 +40,12 @@ const selectMembers = `SELECT m.grant_id, m.connection_id, c.connector_key, c.la
 
 // Members implements store.Rights. Every request of a package calls it.
 func (t *tx) Members(subject pdpp.SubjectID, id pdpp.PackageID) ([]store.Member, error) {
-	s, err := t.conn.Query(selectMembers, string(subject), string(id))
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var out []store.Member
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return out, err
-		}
+	return all(t.conn, func(s *engine.Stmt) store.Member {
 		conn := pdpp.Connection{ID: pdpp.ConnectionID(s.Text(1)), Connector: pdpp.ConnectorKey(s.Text(2)), Label: s.Text(3)}
-		out = append(out, store.Member{
+		return store.Member{
 			GrantID: pdpp.GrantID(s.Text(0)), Connection: conn.ID, DisplayName: conn.DisplayName(), Grant: readGrantState(s, 4),
-		})
-	}
+		}
+	}, selectMembers, string(subject), string(id))
 }
 
 // CreatePackage implements store.RightsWriter.

@@ -8,6 +8,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite/engine"
 )
 
 // relayout changes the layout of a binding (M-11). New records are indexed under the new
@@ -23,11 +24,11 @@ func (t *tx) relayout(binding int64, layout string, stale store.Stale) error {
 		}
 		return t.reindexed(binding)
 	}
-	all, err := t.Stale()
+	stales, err := t.Stale()
 	if err != nil {
 		return err
 	}
-	if before := all[binding]; before != nil {
+	if before := stales[binding]; before != nil {
 		stale.Add(*before)
 	}
 	text, err := json.Marshal(stale)
@@ -57,30 +58,16 @@ func (t *tx) Stale() (map[int64]*store.Stale, error) {
 	if t.reader != nil && t.reader.stales != nil {
 		return t.reader.stales, nil
 	}
-	s, err := t.conn.Query(`SELECT binding, stale FROM bindings WHERE indexed_to IS NOT NULL`)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	all := map[int64]*store.Stale{}
-	for {
-		row, err := s.Step()
-		if err != nil {
-			return nil, err
-		}
-		if !row {
-			break
-		}
+	stales := map[int64]*store.Stale{}
+	err := each(t.conn, func(s *engine.Stmt) error {
 		stale := new(store.Stale)
-		if err := json.Unmarshal(s.Bytes(1), stale); err != nil {
-			return nil, err
-		}
-		all[s.Int(0)] = stale
+		stales[s.Int(0)] = stale
+		return json.Unmarshal(s.Bytes(1), stale)
+	}, `SELECT binding, stale FROM bindings WHERE indexed_to IS NOT NULL`)
+	if err == nil && t.reader != nil {
+		t.reader.stales = stales
 	}
-	if t.reader != nil {
-		t.reader.stales = all
-	}
-	return all, nil
+	return stales, err
 }
 
 // Reindex implements store.RecordsWriter.
@@ -223,23 +210,13 @@ func (w *writer) changeTerms(record int64, before, after []byte) error {
 
 // dropEntries removes all index entries of a record.
 func (w *writer) dropEntries(old *stored) error {
-	s, err := w.t.conn.Query(`SELECT field, value FROM field_values WHERE record = ?`, old.record)
+	err := each(w.t.conn, func(s *engine.Stmt) error {
+		return w.run(deleteIndex, s.Int(0), bytes.Clone(s.Bytes(1)), old.order, old.record)
+	}, `SELECT field, value FROM field_values WHERE record = ?`, old.record)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	for {
-		row, err := s.Step()
-		if err != nil {
-			return err
-		}
-		if !row {
-			return w.run(deleteValues, old.record)
-		}
-		if err := w.run(deleteIndex, s.Int(0), bytes.Clone(s.Bytes(1)), old.order, old.record); err != nil {
-			return err
-		}
-	}
+	return w.run(deleteValues, old.record)
 }
 
 // former returns how fields were represented in the search text under a former layout.

@@ -55,23 +55,23 @@ func readGrantState(s *engine.Stmt, col int) *store.GrantState {
 	}
 }
 
-func readToken(s *engine.Stmt, col int) store.Token {
+func readToken(s *engine.Stmt) store.Token {
 	return store.Token{
-		ID: pdpp.TokenID(s.Text(col)), Kind: pdpp.TokenKind(s.Text(col + 1)), Subject: pdpp.SubjectID(s.Text(col + 2)),
-		Client: pdpp.ClientID(s.Text(col + 3)), Grant: pdpp.GrantID(s.Text(col + 4)),
-		Audience: strings.Fields(s.Text(col + 5)), Label: s.Text(col + 6),
-		IssuedAt: fromMillis(s.Int(col + 7)), ExpiresAt: fromMillis(s.Int(col + 8)),
-		RevokedAt: optionalTime(s, col+9), LastUsedAt: optionalTime(s, col+10), Package: pdpp.PackageID(s.Text(col + 11)),
+		ID: pdpp.TokenID(s.Text(0)), Kind: pdpp.TokenKind(s.Text(1)), Subject: pdpp.SubjectID(s.Text(2)),
+		Client: pdpp.ClientID(s.Text(3)), Grant: pdpp.GrantID(s.Text(4)),
+		Audience: strings.Fields(s.Text(5)), Label: s.Text(6),
+		IssuedAt: fromMillis(s.Int(7)), ExpiresAt: fromMillis(s.Int(8)),
+		RevokedAt: optionalTime(s, 9), LastUsedAt: optionalTime(s, 10), Package: pdpp.PackageID(s.Text(11)),
 	}
 }
 
-func readGrant(s *engine.Stmt, col int) store.Grant {
+func readGrant(s *engine.Stmt) store.Grant {
 	return store.Grant{
-		ID: pdpp.GrantID(s.Text(col)), Subject: pdpp.SubjectID(s.Text(col + 1)),
-		ConnectorKey: pdpp.ConnectorKey(s.Text(col + 2)), Document: bytes.Clone(s.Bytes(col + 3)),
-		Consumed: s.Int(col+4) != 0, IssuedAt: fromMillis(s.Int(col + 5)),
-		ExpiresAt: optionalTime(s, col+6), Revoked: !s.IsNull(col + 7), RevokedAt: optionalTime(s, col+7),
-		LastUsedAt: optionalTime(s, col+8), Client: readClient(s, col+9), Package: pdpp.PackageID(s.Text(col + 13)),
+		ID: pdpp.GrantID(s.Text(0)), Subject: pdpp.SubjectID(s.Text(1)),
+		ConnectorKey: pdpp.ConnectorKey(s.Text(2)), Document: bytes.Clone(s.Bytes(3)),
+		Consumed: s.Int(4) != 0, IssuedAt: fromMillis(s.Int(5)),
+		ExpiresAt: optionalTime(s, 6), Revoked: !s.IsNull(7), RevokedAt: optionalTime(s, 7),
+		LastUsedAt: optionalTime(s, 8), Client: readClient(s, 9), Package: pdpp.PackageID(s.Text(13)),
 	}
 }
 
@@ -98,78 +98,32 @@ func nullableTime(t time.Time) any {
 
 // Grants implements store.Rights.
 func (t *tx) Grants(subject pdpp.SubjectID, f store.GrantFilter) ([]store.Grant, error) {
-	s, err := t.conn.Query(`SELECT `+grantColumns+grantTables+`
+	return all(t.conn, readGrant, `SELECT `+grantColumns+grantTables+`
 		WHERE s.subject_id = ? AND (? = '' OR g.client_id = ?) ORDER BY g.issued_at DESC, g.grant_id`,
 		string(subject), string(f.Client), string(f.Client))
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var out []store.Grant
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return out, err
-		}
-		out = append(out, readGrant(s, 0))
-	}
 }
 
 // Grant implements store.Rights.
 func (t *tx) Grant(subject pdpp.SubjectID, id pdpp.GrantID) (store.Grant, error) {
-	s, err := t.conn.Query(`SELECT `+grantColumns+grantTables+` WHERE s.subject_id = ? AND g.grant_id = ?`,
-		string(subject), string(id))
-	if err != nil {
-		return store.Grant{}, err
-	}
-	defer s.Close()
-	row, err := s.Step()
-	if err != nil {
-		return store.Grant{}, err
-	}
-	if !row {
-		return store.Grant{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no grant %s.", id)
-	}
-	return readGrant(s, 0), nil
+	return first(t.conn, readGrant, pdpp.Errorf(pdpp.CodeNotFound, "There is no grant %s.", id),
+		`SELECT `+grantColumns+grantTables+` WHERE s.subject_id = ? AND g.grant_id = ?`, string(subject), string(id))
 }
 
 // Tokens implements store.Rights.
 func (t *tx) Tokens(subject pdpp.SubjectID, id pdpp.GrantID) ([]store.Token, error) {
-	s, err := t.conn.Query(`SELECT `+tokenColumns+` FROM tokens t JOIN subjects s ON s.subject = t.subject
-		WHERE s.subject_id = ? AND ifnull(t.grant_id, '') = ? AND (? <> '' OR t.kind = 'owner')
+	return all(t.conn, readToken, `SELECT `+tokenColumns+` FROM tokens t JOIN subjects s ON s.subject = t.subject
+		WHERE s.subject_id = ? AND coalesce(t.grant_id, '') = ? AND (? <> '' OR t.kind = 'owner')
 		ORDER BY t.issued_at DESC, t.token_id`, string(subject), string(id), string(id))
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var out []store.Token
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return out, err
-		}
-		out = append(out, readToken(s, 0))
-	}
 }
 
 // Client implements store.Rights.
 func (t *tx) Client(subject pdpp.SubjectID, idOrName string) (store.Client, error) {
-	s, err := t.conn.Query(`SELECT c.client_id, c.name, c.registration_mode, c.created_at
+	return first(t.conn, func(s *engine.Stmt) store.Client { return readClient(s, 0) },
+		pdpp.Errorf(pdpp.CodeNotFound, "There is no client %q.", idOrName),
+		`SELECT c.client_id, c.name, c.registration_mode, c.created_at
 		FROM clients c JOIN subjects s ON s.subject = c.subject
 		WHERE s.subject_id = ? AND (c.client_id = ? OR c.registration_mode = 'operator' AND c.name = ?)
 		ORDER BY c.client_id <> ?`, string(subject), idOrName, idOrName, idOrName)
-	if err != nil {
-		return store.Client{}, err
-	}
-	defer s.Close()
-	row, err := s.Step()
-	if err != nil {
-		return store.Client{}, err
-	}
-	if !row {
-		return store.Client{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no client %q.", idOrName)
-	}
-	return readClient(s, 0), nil
 }
 
 // CreateClient implements store.RightsWriter.
@@ -233,20 +187,9 @@ func (t *tx) RevokeToken(subject pdpp.SubjectID, id pdpp.TokenID, now time.Time)
 }
 
 func (t *tx) token(subject pdpp.SubjectID, id pdpp.TokenID) (store.Token, error) {
-	s, err := t.conn.Query(`SELECT `+tokenColumns+` FROM tokens t JOIN subjects s ON s.subject = t.subject
+	return first(t.conn, readToken, pdpp.Errorf(pdpp.CodeNotFound, "There is no token %s.", id),
+		`SELECT `+tokenColumns+` FROM tokens t JOIN subjects s ON s.subject = t.subject
 		WHERE s.subject_id = ? AND t.token_id = ?`, string(subject), string(id))
-	if err != nil {
-		return store.Token{}, err
-	}
-	defer s.Close()
-	row, err := s.Step()
-	if err != nil {
-		return store.Token{}, err
-	}
-	if !row {
-		return store.Token{}, pdpp.Errorf(pdpp.CodeNotFound, "There is no token %s.", id)
-	}
-	return readToken(s, 0), nil
 }
 
 // TouchTokens implements store.RightsWriter.
