@@ -11,14 +11,12 @@ import (
 
 // importCommand is `pdpp import` (H-23).
 type importCommand struct {
-	Manifest   string   `placeholder:"FILE" help:"Manifest of the source; optional once the connection exists."`
-	Connection string   `required:"" placeholder:"NAME|ID" help:"Connection of the records; a new name creates one."`
-	Stream     string   `required:"" placeholder:"NAME" help:"Stream of the rows."`
-	Format     string   `enum:"auto,csv,json,jsonl" default:"auto" help:"csv (with a header), json (an array), jsonl, or auto."`
-	Map        []string `sep:"none" placeholder:"FIELD=COLUMN" help:"Column of a field, if its name differs; repeatable."`
-	EmittedAt  string   `placeholder:"TIME" help:"Time at which the source emitted the rows (default: now)."`
-	Files      []string `arg:"" name:"file" help:"Files of rows, also .gz; - is standard input."`
-	jsonFlag
+	loadFlags
+	Stream    string   `required:"" placeholder:"NAME" help:"Stream of the rows."`
+	Format    string   `enum:"auto,csv,json,jsonl" default:"auto" help:"csv (with a header), json (an array), jsonl, or auto."`
+	Map       []string `sep:"none" placeholder:"FIELD=COLUMN" help:"Column of a field, if its name differs; repeatable."`
+	EmittedAt string   `placeholder:"TIME" help:"Time at which the source emitted the rows (default: now)."`
+	Files     []string `arg:"" name:"file" help:"Files of rows, also .gz; - is standard input."`
 }
 
 // Run implements the command.
@@ -27,12 +25,8 @@ func (c *importCommand) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	m, err := a.readManifest(c.Manifest)
-	if err != nil {
-		return err
-	}
 	return load{
-		source: source{manifest: m, connection: c.Connection}, stream: c.Stream, files: c.Files, json: c.JSON,
+		loadFlags: c.loadFlags, stream: c.Stream, files: c.Files,
 		run: func(ctx context.Context, r *ingest.Runner, s session, t target, files []ingest.File) (ingest.Summary, error) {
 			return r.Import(ctx, s.owner.ID, t.connection, t.manifest, opts, files)
 		},

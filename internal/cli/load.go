@@ -14,20 +14,33 @@ import (
 	"pdpp/internal/store"
 )
 
+// loadFlags are the common flags of `pdpp ingest` and `pdpp import`.
+type loadFlags struct {
+	Manifest   string `placeholder:"FILE" help:"Manifest of the source; optional once the connection exists."`
+	Connection string `required:"" placeholder:"NAME|ID" help:"Connection of the records; a new name creates one."`
+	jsonFlag
+}
+
 // load is the common part of `pdpp ingest` and `pdpp import`.
 type load struct {
-	source source
+	loadFlags
+	label  string
+	source source // set by do
 	stream string // "": each line names its stream
 	files  []string
 	blobs  string // a folder of blobs; "": none
 	dry    bool   // check everything, store nothing
-	json   bool
 	run    func(ctx context.Context, r *ingest.Runner, s session, t target, files []ingest.File) (ingest.Summary, error)
 }
 
 // do stores the files and prints a summary (H-20 to H-23). Errors that can be found in
 // advance are returned before the first change.
 func (l load) do(ctx context.Context, a *app) error {
+	m, err := a.readManifest(l.Manifest)
+	if err != nil {
+		return err
+	}
+	l.source = source{manifest: m, connection: l.Connection, label: l.label}
 	in, err := l.inputs(a)
 	if err != nil {
 		return err
@@ -153,7 +166,7 @@ func (l load) storeAll(ctx context.Context, a *app, s session, t target, in inpu
 		}
 		return err
 	}
-	if l.json {
+	if l.JSON {
 		err = a.printJSON(summary)
 	} else {
 		a.noteRejections(summary)
