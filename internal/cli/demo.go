@@ -41,7 +41,7 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	_, flush := a.logAside("text")
+	_, flush := a.startLogPipe("text")
 	defer flush()
 	svc := &service{edge: &httpx.Edge{}, rate: httpx.DefaultRate, memory: defaultMemory, providerName: "Mara's data (demo)", clock: a.Now}
 	svc.log = newLogger(a.Stderr, "text", slog.LevelWarn.String())

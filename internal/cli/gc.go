@@ -9,13 +9,12 @@ import (
 // allocate, and that of the adapter is nearly empty: with the default of 100 they would
 // spend much of their time on collections.
 const (
-	serverGarbage  = 200
-	adapterGarbage = 400
+	serverGCPercent  = 200
+	adapterGCPercent = 400
 )
 
-// collectAt sets the percentage of garbage at which a collection starts, unless the
-// environment sets GOGC.
-func collectAt(percent int) {
+// setGCPercent sets GOGC, unless the environment does.
+func setGCPercent(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}

@@ -32,10 +32,10 @@ type logPipe struct {
 	closed bool
 }
 
-// logAside replaces standard error of a long-running command by a logPipe until stop is
-// called. SIGPIPE is ignored: when the reader of the pipe has ended, writes fail and the
+// startLogPipe replaces the standard error of a long-running command by a logPipe until stop
+// is called. SIGPIPE is ignored: when the reader of the pipe has ended, writes fail and the
 // process continues.
-func (a *app) logAside(format string) (dropped func() int64, stop func()) {
+func (a *app) startLogPipe(format string) (dropped func() int64, stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	p := &logPipe{to: a.Stderr, format: format, lines: make(chan []byte, logLines), written: make(chan struct{})}
 	go p.run()

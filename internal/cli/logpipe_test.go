@@ -31,7 +31,7 @@ func (w *blockingWriter) Write(p []byte) (int, error) {
 func TestLogPipe(t *testing.T) { // H-11
 	w := newBlockingWriter()
 	a := &app{Env: Env{Stderr: w}}
-	dropped, stop := a.logAside("json")
+	dropped, stop := a.startLogPipe("json")
 	pipe := a.Stderr.(*logPipe)
 	fmt.Fprintln(a.Stderr, "line 0")
 	<-w.begun // the write blocks
@@ -66,7 +66,7 @@ func TestLogPipe(t *testing.T) { // H-11
 func TestLogPipeBroken(t *testing.T) { // H-11
 	w := newBlockingWriter()
 	a := &app{Env: Env{Stderr: w}}
-	dropped, stop := a.logAside("text")
+	dropped, stop := a.startLogPipe("text")
 	pipe := a.Stderr.(*logPipe)
 	go func() {
 		for _, err := range []error{errors.New("broken pipe"), errors.New("broken pipe"), nil, nil} {

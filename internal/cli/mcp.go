@@ -27,7 +27,7 @@ type mcpCommand struct {
 
 // Run implements the command. It checks in the order of MS-261, without a network call.
 func (c *mcpCommand) Run(ctx context.Context, a *app) error {
-	_, flush := a.logAside("json")
+	_, flush := a.startLogPipe("json")
 	defer flush()
 	if c.Version {
 		a.note("pdpp %s", readVersion().Version)
@@ -57,13 +57,13 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 		Surface:  &mcp.Surface{RS: rs, Log: log, Reconnect: adviceForModels(provider, c.CacheRoot)},
 		Identity: mcpserve.NewIdentity(rs.Provider(), readVersion().Version, ""), Log: log, Now: a.Now,
 	})
-	collectAt(adapterGarbage)
+	setGCPercent(adapterGCPercent)
 	a.note("pdpp mcp: serving %s with grant %s from %s", provider, grant, file)
 	return serveStdio(ctx, server, a.Env)
 }
 
 // serveStdio serves until the host closes standard input or standard output. Because
-// SIGPIPE is ignored (see logAside), a closed standard output is an error of the next
+// SIGPIPE is ignored (see startLogPipe), a closed standard output is an error of the next
 // write.
 func serveStdio(ctx context.Context, server *mcpserve.Server, env Env) error {
 	err := mcpserve.Serve(ctx, server, env.Stdin, env.Stdout)

@@ -39,7 +39,7 @@ type serveCommand struct {
 
 // Run implements the command: H-11, in its order.
 func (c *serveCommand) Run(ctx context.Context, a *app) error {
-	dropped, flush := a.logAside(c.LogFormat)
+	dropped, flush := a.startLogPipe(c.LogFormat)
 	defer flush()
 	svc, err := c.service(a)
 	if err != nil {

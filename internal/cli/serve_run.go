@@ -49,7 +49,7 @@ func (s *service) scheme() string {
 // run serves on ln until ctx ends. What runs in the background ends after the
 // last request, so that its traces are kept too.
 func (s *service) run(ctx context.Context, ln net.Listener) error {
-	collectAt(serverGarbage)
+	setGCPercent(serverGCPercent)
 	if err := s.memory.share(s.store); err != nil {
 		_ = ln.Close()
 		return err
