@@ -70,16 +70,12 @@ func Run(ctx context.Context, ln net.Listener, srv *http.Server, grace time.Dura
 // Deadlines bounds the time for reading a body, and disconnects a client that stops
 // reading the response (H-66).
 func Deadlines(next http.Handler) http.Handler {
-	return deadlines(next, bodyReadTimeout, stallTimeout)
-}
-
-func deadlines(next http.Handler, body, stall time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := record(w)
-		rec.stall, rec.streams = stall, r.ProtoMajor >= 2
+		rec.stall, rec.streams = stallTimeout, r.ProtoMajor >= 2
 		if r.Body != nil && r.Body != http.NoBody {
 			// net/http clears it at the end of the body and for the next request.
-			_ = http.NewResponseController(rec.ResponseWriter).SetReadDeadline(time.Now().Add(body))
+			_ = http.NewResponseController(rec.ResponseWriter).SetReadDeadline(time.Now().Add(bodyReadTimeout))
 		}
 		next.ServeHTTP(rec, r)
 		rec.extendDeadline() // net/http sends buffered bytes after this

@@ -4,16 +4,17 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pdpp"
+	"pdpp/internal/pipetest"
 )
 
 func newTLSServer(t *testing.T, h http.Handler) *httptest.Server {
@@ -175,113 +176,133 @@ func TestServerHeaderSize(t *testing.T) {
 	<-done
 }
 
-// A client that reads nothing is disconnected, and the write of the handler fails.
-func TestStalledClientIsDisconnected(t *testing.T) {
-	result := make(chan error, 1)
-	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		chunk := make([]byte, 1<<20)
-		for {
-			if _, err := w.Write(chunk); err != nil {
-				result <- err
-				return
-			}
-		}
-	})
-	srv := serve(t, deadlines(h, time.Minute, 50*time.Millisecond))
-	c, err := net.Dial("tcp", srv.Listener.Addr().String())
+// open sends the beginning of a request to h over a pipe in memory.
+func open(t *testing.T, h http.Handler, begin string) net.Conn {
+	t.Helper()
+	c, err := pipetest.Serve(t, h, nil).DialContext(t.Context(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	var timeout net.Error
-	if err := <-result; !errors.As(err, &timeout) || !timeout.Timeout() {
-		t.Errorf("write error = %v, want a timeout", err)
+	t.Cleanup(func() { c.Close() })
+	io.WriteString(c, begin)
+	return c
+}
+
+// inBothProtocols runs try over HTTP/1 and HTTP/2, twice on the same connection, on a
+// fake clock.
+func inBothProtocols(t *testing.T, h http.Handler, try func(t *testing.T, client *http.Client)) {
+	t.Helper()
+	for name, protocols := range map[string]*http.Protocols{"HTTP/1": nil, "HTTP/2": pipetest.HTTP2()} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := &http.Client{Transport: pipetest.Serve(t, h, protocols)}
+				try(t, client)
+				try(t, client)
+			})
+		})
 	}
+}
+
+// textOf returns the body of a response.
+func textOf(t *testing.T, res *http.Response, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// A client that reads nothing is disconnected, and the write of the handler fails.
+func TestStalledClientIsDisconnected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		result := make(chan error)
+		open(t, Deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			chunk := make([]byte, 1<<20)
+			for {
+				if _, err := w.Write(chunk); err != nil {
+					result <- err
+					return
+				}
+			}
+		})), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		var timeout net.Error
+		if err := <-result; !errors.As(err, &timeout) || !timeout.Timeout() {
+			t.Errorf("write error = %v, want a timeout", err)
+		}
+	})
 }
 
 // A handler may take longer than the stall time between writes. The deadline counts
 // only while bytes wait to be written.
 func TestSlowHandlerIsNotAborted(t *testing.T) {
-	const stall = 30 * time.Millisecond
-	h := deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := Deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for range 3 {
 			io.WriteString(w, "part ")
 			http.NewResponseController(w).Flush()
-			select {
-			case <-time.After(2 * stall):
-			case <-r.Context().Done():
-				t.Error("the request was canceled")
-			}
+			time.Sleep(2 * stallTimeout)
+		}
+		if r.Context().Err() != nil {
+			t.Error("the request was canceled")
 		}
 		io.WriteString(w, "end")
-	}), time.Minute, stall)
-	for name, srv := range map[string]*httptest.Server{"HTTP/1": serve(t, h), "HTTP/2": newTLSServer(t, h)} {
-		for range 2 { // the second request uses the same connection
-			if got := send(t, srv, request{}); got.body != "part part part end" {
-				t.Errorf("%s: body = %q", name, got.body)
-			}
+	}))
+	inBothProtocols(t, h, func(t *testing.T, client *http.Client) {
+		res, err := client.Get("http://server.test")
+		if got := textOf(t, res, err); got != "part part part end" {
+			t.Errorf("body = %q", got)
 		}
-	}
+	})
 }
 
 func TestLargeResponseIsComplete(t *testing.T) {
 	want := strings.Repeat("0123456789abcdef", 40_000)
-	h := deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := Deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n, err := w.Write([]byte(want)); n != len(want) || err != nil {
 			t.Errorf("Write = %d, %v", n, err)
 		}
-	}), time.Minute, time.Minute)
+	}))
 	if got := send(t, serve(t, h), request{}); got.body != want {
 		t.Errorf("%d bytes arrived, want %d", len(got.body), len(want))
 	}
 }
 
 func TestSlowBodyTimesOut(t *testing.T) {
-	h := deadlines(Handler(func(w http.ResponseWriter, r *http.Request) error {
-		_, err := io.ReadAll(r.Body)
-		return err
-	}), 30*time.Millisecond, time.Minute)
-	srv := serve(t, h)
-	c, err := net.Dial("tcp", srv.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc")
-	res, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, _ := io.ReadAll(res.Body)
-	res.Body.Close()
-	if res.StatusCode != 503 || !strings.Contains(string(body), `"code":"timeout"`) {
-		t.Errorf("response: %d %s", res.StatusCode, body)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, Deadlines(Handler(func(w http.ResponseWriter, r *http.Request) error {
+			_, err := io.ReadAll(r.Body)
+			return err
+		})), "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc")
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if body := textOf(t, res, err); res.StatusCode != 503 || !strings.Contains(body, `"code":"timeout"`) {
+			t.Errorf("answer %d %s", res.StatusCode, body)
+		}
+	})
 }
 
 // The deadline for a body does not apply to the work after it.
 func TestBodyDeadlineEndsWithBody(t *testing.T) {
-	const limit = 30 * time.Millisecond
-	h := deadlines(Handler(func(w http.ResponseWriter, r *http.Request) error {
+	h := Deadlines(Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if _, err := io.ReadAll(r.Body); err != nil {
 			return err
 		}
-		select {
-		case <-time.After(3 * limit):
-		case <-r.Context().Done():
-			return r.Context().Err()
+		time.Sleep(3 * bodyReadTimeout)
+		if err := r.Context().Err(); err != nil {
+			return err
 		}
 		_, err := io.WriteString(w, "done")
 		return err
-	}), limit, time.Minute)
-	for name, srv := range map[string]*httptest.Server{"HTTP/1": serve(t, h), "HTTP/2": newTLSServer(t, h)} {
-		for range 2 {
-			if got := send(t, srv, request{method: "POST", body: strings.NewReader("abc")}); got.body != "done" {
-				t.Errorf("%s: response %d %q", name, got.status, got.body)
-			}
+	}))
+	inBothProtocols(t, h, func(t *testing.T, client *http.Client) {
+		res, err := client.Post("http://server.test", "text/plain", strings.NewReader("abc"))
+		if got := textOf(t, res, err); got != "done" {
+			t.Errorf("body = %q", got)
 		}
-	}
+	})
 }
 
 // timed sets a timeout on the context of requests.
