@@ -89,7 +89,7 @@ func TestProxiesOfTheManual(t *testing.T) {
 // awaitOpen waits until addr accepts connections.
 func awaitOpen(t *testing.T, addr string, said *watched) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if conn, err := net.Dial("tcp", addr); err == nil {
 			conn.Close()
 			return

@@ -72,8 +72,8 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], port)
 }
 
-// patience bounds every wait. A loaded machine with the race detector is slow.
-const patience = 3 * time.Minute
+// patience bounds every wait: it only turns a hang into a failure.
+const patience = 5 * time.Minute
 
 // waithttp URL: waits until the URL answers.
 func waitHTTP(ts *testscript.TestScript, _ bool, args []string) {

@@ -26,8 +26,8 @@ func (h *house) dial(t testing.TB) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// patience is how long something may take that should happen at once.
-const patience = 30 * time.Second
+// patience bounds every wait: it only turns a hang into a failure.
+const patience = 5 * time.Minute
 
 // wire sends bytes and reads one response; status 0 when there is none.
 func (h *house) wire(t testing.TB, text string) (status int, body string) {

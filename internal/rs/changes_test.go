@@ -348,7 +348,7 @@ func TestChangesArePruned(t *testing.T) { // REC-37
 	go func() {
 		done <- another(w, func(c *rs.Config) { c.Clock = func() time.Time { return late } }).Server.Run(ctx)
 	}()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if w.Get(owner, shelfPath+"?changes_since="+mark).Status != 200 {
 			break
 		}

@@ -15,6 +15,9 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
+// patience bounds every wait: it only turns a hang into a failure.
+const patience = 5 * time.Minute
+
 // testManifest reads a manifest of the fixtures.
 func testManifest(t testing.TB, path string) string {
 	t.Helper()
