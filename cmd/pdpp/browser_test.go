@@ -70,6 +70,9 @@ func browse(t *testing.T, chromium, origin string, calls []pageCall) []pageAnswe
 
 // TestBrowser lets pages of two origins call the server: one is allowed, the other is not.
 func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make check runs it")
+	}
 	chromium := needProgram(t, "chromium")
 	dir, shared := t.TempDir(), filepath.Join("testdata", "shared")
 	run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", "giro", filepath.Join(shared, "entries.jsonl"))

@@ -60,6 +60,9 @@ var typescript = []struct{ generation, revision string }{{"sdk", "2025-11-25"}, 
 // A record with a number beyond float64 reaches the official TypeScript clients, whose
 // numbers are float64, over both transports and through every tool that shows it (MS-36).
 func TestHugeNumberInRealClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make check runs it")
+	}
 	needSignals(t)
 	clients := realClients(t)
 	pdpp, err := exec.LookPath("pdpp")
@@ -90,6 +93,9 @@ func TestHugeNumberInRealClients(t *testing.T) {
 // When the endpoint refuses a call, the user of the official TypeScript clients sees our
 // message and when to try again (H-42, H-67).
 func TestRefusedCallsInRealClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make check runs it")
+	}
 	needSignals(t)
 	clients := realClients(t)
 	const limit = 20 // requests; a client sends some before its first call

@@ -123,6 +123,9 @@ type route struct {
 // possible yet. The message says how to get a token; it is not an error of a parser
 // (H-135).
 func TestSignInOfRealClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make check runs it")
+	}
 	needSignals(t)
 	clients := realClients(t)
 	p := start(t, "--data", t.TempDir(), "serve", "--listen", "127.0.0.1:0")
@@ -147,6 +150,9 @@ func TestSignInOfRealClients(t *testing.T) {
 // TestRealClients uses the tools over both transports with the official TypeScript clients
 // and the Inspector, with a handshake and without.
 func TestRealClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make check runs it")
+	}
 	needSignals(t)
 	clients := realClients(t)
 	pdpp, err := exec.LookPath("pdpp")

@@ -112,6 +112,9 @@ type suiteRun struct {
 
 // TestConformance runs the official conformance suite (H-60).
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make check runs it")
+	}
 	needSignals(t)
 	dir := realClients(t)
 	targets := map[string]string{program: serveProgram(t), fixtures: serveFixtures(t)}

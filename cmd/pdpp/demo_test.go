@@ -129,6 +129,9 @@ func tryOverHTTP(t *testing.T, text string) {
 		}
 	})
 	t.Run("HOSTED-1 with the Inspector", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("make check runs it")
+		}
 		bin := filepath.Join(realClients(t), "node_modules", ".bin")
 		out := paste(t, `npx @modelcontextprotocol/inspector@latest .*`, `npx() { shift; '`+filepath.Join(bin, "node")+`' '`+filepath.Join(bin, "mcp-inspector")+`' "$@"; }`)
 		if !strings.Contains(out, "Parkett abschleifen") {

@@ -55,7 +55,7 @@ func TestSimpleWordsEqualSlowPath(t *testing.T) {
 		}
 		checkSimple(t, text)
 	})
-	if simple == 0 {
+	if simple == 0 && !testing.Short() {
 		t.Error("no simple word was drawn")
 	}
 }

@@ -32,7 +32,8 @@ func SpecRequirements(spec string) (list []Demand) {
 // Proof is a test with the id of a requirement in its name.
 type Proof struct {
 	Folder, Test string
-	Cases        int // subtests with the id
+	Cases        int  // subtests with the id
+	Long         bool // skipped by go test -short
 }
 
 // Proofs returns the tests below dir by the ids at the start of the names of their
@@ -55,7 +56,7 @@ func proofsIn(found map[string][]Proof, name string, src []byte) error {
 			continue
 		}
 		for id, n := range caseIDs(fn) {
-			found[id] = append(found[id], Proof{folder, fn.Name.Name, n})
+			found[id] = append(found[id], Proof{folder, fn.Name.Name, n, isLong(fn)})
 		}
 	}
 	return nil
@@ -65,6 +66,20 @@ var (
 	testName   = regexp.MustCompile(`^(Test|Fuzz)[A-Z]`)
 	leadingIDs = regexp.MustCompile(`^([A-Z]+-\d+(\s|$))+`)
 )
+
+// isLong reports whether a test begins with a skip for go test -short.
+func isLong(fn *ast.FuncDecl) bool {
+	first, ok := fn.Body.List[0].(*ast.IfStmt)
+	if !ok {
+		return false
+	}
+	call, ok := first.Cond.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "Short"
+}
 
 // caseIDs counts the names of subtests by the ids at their start: the arguments of Run,
 // and the tables of a function that calls Run.

@@ -3,6 +3,7 @@ package archtest
 import (
 	"flag"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +13,8 @@ var update = flag.Bool("update", false, "rewrite docs/requirements.md")
 
 const coveragePath = root + "/docs/requirements.md"
 
-// TestRequirementsTable checks that docs/requirements.md is current.
+// TestRequirementsTable checks that docs/requirements.md is current, and that each
+// requirement has a test in the short form.
 func TestRequirementsTable(t *testing.T) {
 	found, err := Proofs(root)
 	if err != nil {
@@ -31,6 +33,12 @@ func TestRequirementsTable(t *testing.T) {
 	if len(spec) == 0 {
 		t.Error("docs/spec/requirements.md has no ids")
 	}
+	for _, r := range spec {
+		list := found[r.ID]
+		if len(list) > 0 && !slices.ContainsFunc(list, func(p Proof) bool { return !p.Long }) {
+			t.Errorf("%s: make test runs no test of it, only make check does", r.ID)
+		}
+	}
 }
 
 func TestProofs(t *testing.T) {
@@ -44,12 +52,21 @@ func TestTable(t *testing.T) {
 }
 func TestWithoutSubtests(t *testing.T) { _ = []string{"ERR-1 a value"} }
 func helper(t *testing.T) { t.Run("ERR-2 not a test", nil) }
+func TestLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make check runs it")
+	}
+	t.Run("ERR-3 in the long form", nil)
+}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := func(n int) []Proof { return []Proof{{"internal/x", "TestTable", n}} }
-	want := map[string][]Proof{"ID-5": {{"internal/x", "TestID1Handles", 1}}, "AGG-1": table(2), "AGG-2": table(1), "TEXT-1": table(1)}
+	table := func(n int) []Proof { return []Proof{{"internal/x", "TestTable", n, false}} }
+	want := map[string][]Proof{
+		"ID-5": {{"internal/x", "TestID1Handles", 1, false}}, "AGG-1": table(2), "AGG-2": table(1), "TEXT-1": table(1),
+		"ERR-3": {{"internal/x", "TestLong", 1, true}},
+	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("proofsIn (-want +got):\n%s", diff)
 	}

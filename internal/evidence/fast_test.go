@@ -47,7 +47,7 @@ func TestPlainRendering(t *testing.T) {
 			t.Fatalf("Q-7 %q from %d: %q, scrubbed %q", content, start, short.String(), long.String())
 		}
 	})
-	if plain == 0 {
+	if plain == 0 && !testing.Short() {
 		t.Error("no plain text was drawn")
 	}
 }
@@ -103,7 +103,7 @@ func TestCollapse(t *testing.T) {
 			short++
 		}
 	})
-	if short == 0 {
+	if short == 0 && !testing.Short() {
 		t.Error("no line was drawn")
 	}
 }

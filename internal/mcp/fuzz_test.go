@@ -227,7 +227,7 @@ func TestAnyArguments(t *testing.T) {
 						}
 					})
 				}
-				if accepted == 0 || refused == 0 {
+				if (accepted == 0 || refused == 0) && !testing.Short() {
 					t.Errorf("%d calls were accepted, %d refused: they test nothing", accepted, refused)
 				}
 			})
@@ -360,7 +360,7 @@ func TestAnyPayload(t *testing.T) {
 				read[prefix]++
 			}
 		})
-		if len(read) != 3 {
+		if len(read) != 3 && !testing.Short() {
 			t.Errorf("of %v only some could be read: the others test nothing", read)
 		}
 	})
