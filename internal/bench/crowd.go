@@ -62,7 +62,7 @@ func (c *crowdRun) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// client sends requests until ctx ends. It repeats requests that get 429 or 503. Any other
+// client sends requests, at least one, until ctx ends. It repeats requests that get 429 or 503. Any other
 // error is a failure and ends the client.
 func (c *crowdRun) client(ctx context.Context, i int) error {
 	conn, err := dial(c.addr)
@@ -72,10 +72,12 @@ func (c *crowdRun) client(ctx context.Context, i int) error {
 	defer conn.close()
 	rng := dice{state: uint64(i)}
 	wait := time.Duration(rng.below(int(c.pause)))
-	for {
+	for calls := 0; ; calls++ {
 		select {
 		case <-ctx.Done():
-			return nil
+			if calls > 0 {
+				return nil
+			}
 		case <-time.After(wait):
 		}
 		took, err := conn.timed(c.requests[rng.below(len(c.requests))])

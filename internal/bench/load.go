@@ -10,8 +10,8 @@ import (
 // connections is the number of keep-alive connections of a load.
 const connections = 16
 
-// load sends random requests of a set over all connections for the time d. It returns the
-// number of answers per second.
+// load sends random requests of a set over all connections for the time d, at least one
+// over each. It returns the number of answers per second.
 func load(ctx context.Context, addr string, requests [][]byte, d time.Duration) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -26,7 +26,7 @@ func load(ctx context.Context, addr string, requests [][]byte, d time.Duration) 
 			}
 			defer c.close()
 			rng := dice{state: uint64(i)}
-			for ctx.Err() == nil {
+			for counts[i] == 0 || ctx.Err() == nil {
 				if err := c.do(requests[rng.below(len(requests))]); err != nil {
 					return err
 				}
