@@ -161,7 +161,7 @@ func serveFixtures(t *testing.T) string {
 		t.Fatal(err)
 	}
 	endpoint := mcphttp.New(mcphttp.Config{
-		RS: w.Server, Edge: w.Server.Edge, Cursors: cursors, Version: "test", Log: slog.New(slog.DiscardHandler), Clock: w.Now,
+		RS: w.Server, Edge: w.Server.Edge, Transport: mcphttp.InMemory(w.Server.Inside()), Cursors: cursors, Version: "test", Log: slog.New(slog.DiscardHandler), Clock: w.Now,
 	})
 	endpoint.Handler = withFixtures(t, endpoint.Handler)
 	return withBearer(t, w.Serve(endpoint), token)

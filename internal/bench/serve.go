@@ -51,7 +51,9 @@ func Serve(ctx context.Context, dir string, ready func(addr string)) (err error)
 	if err != nil {
 		return err
 	}
-	hosted := mcphttp.New(mcphttp.Config{RS: srv, Edge: srv.Edge, Cursors: cursors, Version: "bench", Log: srv.Log, Clock: time.Now})
+	hosted := mcphttp.New(mcphttp.Config{
+		RS: srv, Edge: srv.Edge, Transport: mcphttp.InMemory(srv.Inside()), Cursors: cursors, Version: "bench", Log: srv.Log, Clock: time.Now,
+	})
 	ln, err := listen()
 	if err != nil {
 		return err

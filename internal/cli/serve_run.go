@@ -68,7 +68,7 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 		return err
 	}
 	hosted := mcphttp.New(mcphttp.Config{
-		RS: server, Edge: s.edge, Cursors: cursors, Version: readVersion().Version, Log: s.log, Clock: s.clock,
+		RS: server, Edge: s.edge, Transport: mcphttp.InMemory(server.Inside()), Cursors: cursors, Version: readVersion().Version, Log: s.log, Clock: s.clock,
 		Telemetry: s.telemetry,
 	})
 	front := httpx.NewServer(server.Handler(hosted))

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"pdpp"
-	"pdpp/internal/mcpserve"
 	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
 )
@@ -94,26 +93,21 @@ func TestRevokedBeforeRead(t *testing.T) {
 	}
 }
 
-// The limit of requests at once counts a request until its answer is complete, whoever
-// answers it (H-67).
-func TestAtOnceOfOtherSurfaces(t *testing.T) {
+// The limit of requests at once counts a request until its answer is complete (H-67).
+func TestAtOnce(t *testing.T) {
 	h := newHouse(t)
+	h.open(func(c *rs.Config) { c.Rate = 600 }, nil)
 	release, events := make(chan struct{}), make(chan struct{}, 12)
 	var running, refused atomic.Int32
-	h.open(func(c *rs.Config) { c.Rate = 600 }, func(c *configuration) {
-		c.Instead = func(*mcpserve.Message) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				running.Add(1)
-				events <- struct{}{}
-				<-release
-				w.WriteHeader(200)
-			})
-		}
+	h.spy.watched(func(*http.Request) {
+		running.Add(1)
+		events <- struct{}{}
+		<-release
 	})
 	var wg sync.WaitGroup
 	for range 12 {
 		wg.Go(func() {
-			if a := h.send(h.client, rpc{era: handshake, method: "ping"}); a.Status == 429 {
+			if a := h.send(h.client, callOf(handshake, "query_records", `{"stream":"entries","connection_id":"cin_a1"}`)); a.Status == 429 {
 				refused.Add(1)
 				events <- struct{}{}
 			}

@@ -3,7 +3,6 @@ package mcphttp
 import (
 	"bytes"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -36,28 +35,24 @@ type Config struct {
 	Log     *slog.Logger
 	Clock   func() time.Time
 
+	// Transport returns the transport of a caller's reads at /v1 (H-53): InMemory over
+	// rs.Server.Inside.
+	Transport func(*auth.Caller) http.RoundTripper
+
 	Telemetry *telemetry.Telemetry // nil: off
-
-	// Around, when not nil, wraps the way to /v1: to watch what is read.
-	Around func(http.RoundTripper) http.RoundTripper
-
-	// Instead, when not nil, may answer a message in place of the surface, behind all
-	// checks: for servers of other surfaces on the same endpoint.
-	Instead func(*mcpserve.Message) http.Handler
 }
 
 // Endpoint serves /mcp. It is safe for concurrent use. Between requests it keeps nothing
 // about a client but which members of its package failed (H-94).
 type Endpoint struct {
 	Config
-	v1         http.Handler // for reads inside the process
 	memory     *pkgreader.Memory
 	identities httpx.PerOrigin[*mcpserve.Identity]
 }
 
 // New returns the endpoint, to be served by rs.Server.Handler.
 func New(c Config) rs.Endpoint {
-	e := &Endpoint{Config: c, v1: c.RS.Inside(), memory: new(pkgreader.Memory)}
+	e := &Endpoint{Config: c, memory: new(pkgreader.Memory)}
 	handler := httpx.Chain(httpx.Handler(e.serve), constant, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path))
 	return rs.Endpoint{Path: path, Handler: handler}
 }
@@ -108,12 +103,8 @@ func (e *Endpoint) serveMessage(w http.ResponseWriter, r *http.Request, id *auth
 		return err
 	}
 	out, err := e.answer(r, id, buf)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case out.handler != nil:
-		out.handler.ServeHTTP(w, replay(r, buf.body.Bytes()))
-		return nil
 	}
 	return out.send(w)
 }
@@ -204,9 +195,8 @@ var valueJSON = []string{"application/json"}
 
 // reply is the answer to a request.
 type reply struct {
-	status  int
-	body    []byte       // nil: none
-	handler http.Handler // answers instead; nil: none
+	status int
+	body   []byte // nil: none
 }
 
 // accepted answers notifications (H-61).
@@ -223,13 +213,4 @@ func (out reply) send(w http.ResponseWriter) error {
 	w.WriteHeader(out.status)
 	_, err := w.Write(out.body)
 	return err
-}
-
-// replay returns the request with its body unread.
-func replay(r *http.Request, body []byte) *http.Request {
-	out := r.Clone(r.Context())
-	out.Body = io.NopCloser(bytes.NewReader(body))
-	out.ContentLength = int64(len(body))
-	out.Header.Set("Accept", "application/json, text/event-stream")
-	return out
 }

@@ -34,11 +34,6 @@ func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (repl
 	if fault != nil {
 		return refuse(m.ID, fault), nil
 	}
-	if e.Instead != nil {
-		if h := e.Instead(&m); h != nil {
-			return reply{handler: h}, nil
-		}
-	}
 	if !m.NeedsAnswer() {
 		return accepted, nil
 	}

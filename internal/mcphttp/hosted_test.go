@@ -18,6 +18,7 @@ import (
 	"pdpp/internal/auth"
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcp"
+	"pdpp/internal/mcphttp"
 	"pdpp/internal/mcpserve"
 	"pdpp/internal/rsclient"
 	"pdpp/internal/store"
@@ -322,15 +323,15 @@ func (h *house) sameFromOutside(t *testing.T, what string) {
 	}
 }
 
-// ownerRoutesAreShut tries the way that tools read by with every route that a grant
-// does not open.
+// ownerRoutesAreShut sends requests for every route that a grant does not open on the
+// transport of tools.
 func (h *house) ownerRoutesAreShut(t *testing.T, token string) {
 	t.Helper()
-	var way http.RoundTripper
+	var transport http.RoundTripper
 	h.open(nil, func(c *configuration) {
-		c.Around = func(next http.RoundTripper) http.RoundTripper {
-			way = next
-			return next
+		c.Transport = func(caller *auth.Caller) http.RoundTripper {
+			transport = mcphttp.InMemory(h.Server.Inside())(caller)
+			return transport
 		}
 	})
 	h.send(token, callOf(modern, "search", `{"q":"rent"}`)).OK()
@@ -340,7 +341,7 @@ func (h *house) ownerRoutesAreShut(t *testing.T, token string) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Authorization", "Bearer "+h.OwnerToken()) // must not count
-		res, err := way.RoundTrip(r)
+		res, err := transport.RoundTrip(r)
 		if err != nil {
 			return 0, ""
 		}

@@ -9,8 +9,13 @@ import (
 	"pdpp/internal/bufpool"
 )
 
-// inside makes the reads of a caller at /v1 in memory (H-53). They pass the same router as
-// requests from outside, with the caller in their context in place of a token.
+// InMemory returns transports whose requests v1 serves in memory (H-53). They pass the
+// same router as requests from outside, with the caller in their context in place of a
+// token.
+func InMemory(v1 http.Handler) func(*auth.Caller) http.RoundTripper {
+	return func(caller *auth.Caller) http.RoundTripper { return inside{v1, caller} }
+}
+
 type inside struct {
 	v1     http.Handler
 	caller *auth.Caller

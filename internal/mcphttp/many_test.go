@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/mcphttp"
 	"pdpp/internal/rs"
 )
 
@@ -60,7 +61,7 @@ func TestManyCallers(t *testing.T) {
 				h, tokens := many(t, n)
 				srv := httptest.NewUnstartedServer(h.handler(func(c *rs.Config) { c.Rate = 0 }, func(c *configuration) {
 					if !spied {
-						c.Around = nil
+						c.Transport = mcphttp.InMemory(h.Server.Inside())
 					}
 				}))
 				srv.EnableHTTP2 = version == "HTTP/2"

@@ -12,6 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/mcp"
 	"pdpp/internal/rs/resttest"
 )
@@ -417,11 +418,11 @@ func TestSlowMember(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.open(nil, func(c *configuration) {
-		n := 0
-		c.Around = func(next http.RoundTripper) http.RoundTripper {
+		n, next := 0, c.Transport
+		c.Transport = func(caller *auth.Caller) http.RoundTripper {
 			n++
 			if n%3 != 2 {
-				return next
+				return next(caller)
 			}
 			return roundTrip(func(r *http.Request) (*http.Response, error) { // the second member hangs
 				<-r.Context().Done()

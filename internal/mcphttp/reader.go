@@ -51,9 +51,5 @@ func (e *Endpoint) reader(base string, id *auth.Identity) rsclient.Reader {
 // client returns a client of /v1 in memory. Its reads have the Request-Id of the request,
 // which is in the context (H-63).
 func (e *Endpoint) client(base string, caller *auth.Caller) rsclient.Reader {
-	reads := inside{e.v1, caller}
-	if e.Around != nil {
-		return rsclient.NewInside(base, e.Around(reads))
-	}
-	return rsclient.NewInside(base, reads)
+	return rsclient.NewInside(base, e.Transport(caller))
 }

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pdpp"
+	"pdpp/internal/auth"
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/query"
 	"pdpp/internal/rs"
@@ -140,7 +141,7 @@ func (h *house) handler(server func(*rs.Config), endpoint func(*configuration)) 
 		h.T.Fatal(err)
 	}
 	cfg := mcphttp.Config{
-		RS: h.Server, Edge: h.Server.Edge, Cursors: cursors, Version: "1.2.3", Clock: h.Now, Around: h.spy.around,
+		RS: h.Server, Edge: h.Server.Edge, Cursors: cursors, Version: "1.2.3", Clock: h.Now, Transport: h.spy.around(mcphttp.InMemory(h.Server.Inside())),
 		Log: slog.New(slog.NewTextHandler(h.Log, nil)),
 	}
 	if endpoint != nil {
@@ -149,17 +150,22 @@ func (h *house) handler(server func(*rs.Config), endpoint func(*configuration)) 
 	return h.Server.Handler(mcphttp.New(cfg))
 }
 
-// spy sees what tools read of /v1.
+// spy records the reads of tools at /v1.
 type spy struct {
 	mu    sync.Mutex
 	list  []seen
 	watch func(*http.Request) // called before each read, when not nil
 }
 
-// seen is one read: what was asked, and what came.
+// seen is one read: the request and its answer.
 type seen struct{ method, target, prefer, authorization, requestID, body string }
 
-func (s *spy) around(next http.RoundTripper) http.RoundTripper {
+// around returns transports that record and pass on.
+func (s *spy) around(next func(*auth.Caller) http.RoundTripper) func(*auth.Caller) http.RoundTripper {
+	return func(c *auth.Caller) http.RoundTripper { return s.record(next(c)) }
+}
+
+func (s *spy) record(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		s.mu.Lock()
 		watch := s.watch
@@ -171,7 +177,7 @@ func (s *spy) around(next http.RoundTripper) http.RoundTripper {
 		one := seen{method: r.Method, target: r.URL.RequestURI(), prefer: r.Header.Get("Prefer"), authorization: r.Header.Get("Authorization")}
 		if err == nil {
 			one.requestID = res.Header.Get("Request-Id")
-			body := spoiling{res.Body.(lent)}
+			body := spoiling{res.Body.(pooledBody)}
 			one.body = string(body.Bytes())
 			res.Body = body
 		}
@@ -182,22 +188,22 @@ func (s *spy) around(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// lent is a body that another answer may be written over when it is freed.
-type lent interface {
+// pooledBody is a body whose buffer is used again after Free.
+type pooledBody interface {
 	io.ReadCloser
 	Bytes() []byte
 	Free()
 }
 
-// spoiling overwrites a body that is freed: what still uses it shows.
-type spoiling struct{ lent }
+// spoiling overwrites a body that is freed, so that a later use shows.
+type spoiling struct{ pooledBody }
 
 func (s spoiling) Free() {
 	all := s.Bytes()
 	for i := range all {
 		all[i] = '!'
 	}
-	s.lent.Free()
+	s.pooledBody.Free()
 }
 
 // take gives the reads since the last time, in the order of their targets.

@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/mcp"
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/mcpserve"
@@ -76,9 +77,10 @@ func hosted(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 	if err != nil {
 		t.Fatal(err)
 	}
+	inMemory := mcphttp.InMemory(w.Server.Inside())
 	endpoint := mcphttp.New(mcphttp.Config{
 		RS: w.Server, Edge: w.Server.Edge, Cursors: cursors, Version: "test", Log: log, Clock: w.Now,
-		Around: func(next http.RoundTripper) http.RoundTripper { return w.requests.record(t, next) },
+		Transport: func(c *auth.Caller) http.RoundTripper { return w.requests.record(t, inMemory(c)) },
 	})
 	w.URL = w.Serve(endpoint)
 	client := sdk.NewClient(&sdk.Implementation{Name: "session", Version: "test"}, nil)
