@@ -15,13 +15,12 @@ import (
 
 const batchMax = 20 // messages of a batch (H-61)
 
-// answer is steps 9 and 10: one message, or a batch of them where the revision has
-// batches.
+// answer answers a message, or a batch if the revision has batches: steps 9 and 10.
 func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (reply, error) {
-	text, fault := mcpserve.Compact(buf.text[:0], buf.body.Bytes())
+	text, refusal := mcpserve.Compact(buf.text[:0], buf.body.Bytes())
 	buf.text = text
-	if fault != nil {
-		return refuse(nil, fault), nil
+	if refusal != nil {
+		return refuse(nil, refusal), nil
 	}
 	if text[0] == '[' {
 		return e.batch(r, id, buf, text)
@@ -30,9 +29,9 @@ func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (repl
 	if !ok || m.NullID {
 		return refuse(nil, &mcpserve.Error{Code: mcpserve.CodeRequest, Message: "the body is not a JSON-RPC message"}), nil
 	}
-	revision, fault := revisionOf(r.Header, &m)
-	if fault != nil {
-		return refuse(m.ID, fault), nil
+	revision, refusal := revisionOf(r.Header, &m)
+	if refusal != nil {
+		return refuse(m.ID, refusal), nil
 	}
 	if !m.NeedsAnswer() {
 		return accepted, nil
@@ -48,15 +47,15 @@ func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (repl
 	return reply{status: statusOf(code, revision), body: buf.answer}, nil
 }
 
-// batch answers the messages of an array one by one, as revision 2025-03-26 has it.
+// batch answers the messages of an array one by one. Only revision 2025-03-26 has batches.
 func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text []byte) (reply, error) {
 	invalid := func(message string) (reply, error) {
 		return refuse(nil, &mcpserve.Error{Code: mcpserve.CodeRequest, Message: message}), nil
 	}
-	revision, fault := revisionOf(r.Header, &mcpserve.Message{})
+	revision, refusal := revisionOf(r.Header, &mcpserve.Message{})
 	switch {
-	case fault != nil:
-		return refuse(nil, fault), nil
+	case refusal != nil:
+		return refuse(nil, refusal), nil
 	case revision != mcpserve.Batches:
 		return invalid("a batch needs revision " + mcpserve.Batches)
 	}
@@ -64,10 +63,10 @@ func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text [
 	for raw := range rawjson.Elements(text) {
 		m, ok := mcpserve.Parse(raw)
 		if !ok || m.NullID || m.Method == "initialize" {
-			return invalid("the batch has an entry that is no JSON-RPC message, or initialize")
+			return invalid("an entry of the batch is not a JSON-RPC message, or is initialize")
 		}
-		if _, fault := revisionOf(r.Header, &m); fault != nil {
-			return refuse(m.ID, fault), nil
+		if _, refusal := revisionOf(r.Header, &m); refusal != nil {
+			return refuse(m.ID, refusal), nil
 		}
 		list = append(list, m)
 	}
@@ -82,7 +81,7 @@ func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text [
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
 	defer cancel()
-	server := e.server(r, id, nil) // a line of the log for each
+	server := e.server(r, id, nil) // each message has a log line of its own
 	out := []byte{'['}
 	for i := range list {
 		if m := &list[i]; m.NeedsAnswer() {
@@ -98,12 +97,13 @@ func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text [
 	return reply{status: http.StatusOK, body: append(out, ']')}, nil
 }
 
-// refuse answers with a JSON-RPC error.
+// refuse returns an answer with a JSON-RPC error.
 func refuse(id []byte, e *mcpserve.Error) reply {
 	return reply{status: http.StatusBadRequest, body: mcpserve.AppendError(nil, id, e)}
 }
 
-// statusOf is the HTTP status of an answer: revision 2026-07-28 has some for errors.
+// statusOf returns the HTTP status of an answer. Only revision 2026-07-28 has statuses for
+// errors.
 func statusOf(code int, revision string) int {
 	if revision == mcpserve.Modern {
 		switch code {
@@ -116,8 +116,8 @@ func statusOf(code int, revision string) int {
 	return http.StatusOK
 }
 
-// revisionOf finds the revision that a message follows and holds it against its
-// headers (H-60).
+// revisionOf returns the revision that a message follows, and checks the headers of the
+// request against the message (H-60).
 func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Error) {
 	named := value(h, "Mcp-Protocol-Version")
 	switch {
@@ -138,20 +138,20 @@ func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Error) {
 	return named, checkModern(h, m)
 }
 
-// value is a header as those on the way see it: one that was sent twice is a list, and
-// equals nothing in the body.
+// value returns a header as proxies see it. A header that was sent twice is a list, which
+// equals no value of the body.
 func value(h http.Header, name string) string { return strings.Join(h[name], ", ") }
 
-// checkModern compares the headers of revision 2026-07-28 with the body.
+// checkModern compares the headers that revision 2026-07-28 requires with the message.
 func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Error {
 	if m.Method == "" {
 		return nil
 	}
-	if fault := compared("Mcp-Method", "the method", value(h, "Mcp-Method"), m.Method); fault != nil {
-		return fault
+	if err := compare("Mcp-Method", "the method", value(h, "Mcp-Method"), m.Method); err != nil {
+		return err
 	}
-	if fault := checkName(h, m); fault != nil {
-		return fault
+	if err := checkName(h, m); err != nil {
+		return err
 	}
 	switch {
 	case m.ID == nil && m.Revision == "":
@@ -162,26 +162,26 @@ func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Error {
 	return m.CheckMeta()
 }
 
-// checkName compares the header that repeats what a message is about. A client that
-// cannot read its own arguments because of a number beyond float64 does not send it: then
-// the number is what its user must know of.
+// checkName compares the header that repeats the name of a tool or the URI of a resource.
+// Some clients do not send it if the arguments have a number beyond float64. Then the
+// error names the number as the cause.
 func checkName(h http.Header, m *mcpserve.Message) *mcpserve.Error {
 	sent := decodedHeader(value(h, "Mcp-Name"))
 	switch m.Method {
 	case "resources/read":
-		return compared("Mcp-Name", "the URI of the resource", sent, m.URI)
+		return compare("Mcp-Name", "the URI of the resource", sent, m.URI)
 	case "tools/call":
-		fault := compared("Mcp-Name", "the name of the tool", sent, m.Name)
-		if fault != nil && sent == "" && len(rawjson.QuoteHuge(m.Arguments)) > len(m.Arguments) {
-			fault.Message += ". The arguments have a number beyond float64, which not every client can send: give it as a string of its digits"
+		err := compare("Mcp-Name", "the name of the tool", sent, m.Name)
+		if err != nil && sent == "" && len(rawjson.QuoteHuge(m.Arguments)) > len(m.Arguments) {
+			err.Message += ". The arguments have a number beyond float64, which not every client can send: pass it as a string of its digits"
 		}
-		return fault
+		return err
 	}
 	return nil
 }
 
-// compared checks that a header is there and repeats what the body says.
-func compared(header, what, sent, want string) *mcpserve.Error {
+// compare checks that a header is present and repeats a value of the message.
+func compare(header, what, sent, want string) *mcpserve.Error {
 	switch {
 	case sent == "":
 		return mismatch("the header " + header + " is missing; it repeats " + what)
@@ -191,8 +191,8 @@ func compared(header, what, sent, want string) *mcpserve.Error {
 	return nil
 }
 
-// decodedHeader is a header value that may be encoded, because it has characters that
-// no header can have.
+// decodedHeader decodes a header value. Values with characters that headers cannot contain
+// are sent in base64.
 func decodedHeader(value string) string {
 	encoded, ok := strings.CutPrefix(value, "=?base64?")
 	if !ok {
