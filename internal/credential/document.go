@@ -57,12 +57,14 @@ const (
 // decoder that folds case would read members that a check did not see.
 type object map[string]json.RawMessage
 
-func (o object) text(name string) string {
-	var s string
-	if json.Unmarshal(o[name], &s) != nil {
-		return ""
+func (o object) text(name string) string { return decode[string](o[name]) }
+
+// decode returns a JSON value, or the zero value when it is missing or has another type.
+func decode[T any](raw json.RawMessage) (v T) {
+	if json.Unmarshal(raw, &v) != nil {
+		return *new(T)
 	}
-	return s
+	return v
 }
 
 // time returns a time, or zero when it is missing. An invalid time is an error, because
@@ -79,22 +81,10 @@ func (o object) time(name string) (time.Time, error) {
 }
 
 // inner returns a member that is an object, or nil.
-func (o object) inner(name string) object {
-	var in object
-	if json.Unmarshal(o[name], &in) != nil {
-		return nil
-	}
-	return in
-}
+func (o object) inner(name string) object { return decode[object](o[name]) }
 
 // list returns the objects of a member that is an array, or nil.
-func (o object) list(name string) []object {
-	var in []object
-	if json.Unmarshal(o[name], &in) != nil {
-		return nil
-	}
-	return in
-}
+func (o object) list(name string) []object { return decode[[]object](o[name]) }
 
 // set sets a string member; "" becomes null.
 func (o object) set(name, value string) {

@@ -1,7 +1,6 @@
 package credential
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -46,7 +45,7 @@ func (cred *Credential) PackageMembers() []Member {
 // cover sets the streams of a detail. It returns false when they have several connections.
 func (m *Member) cover(streams []object) bool {
 	for _, s := range streams {
-		connections := s.texts("instance_ids")
+		connections := decode[[]string](s["instance_ids"])
 		if len(connections) != 1 || connections[0] == "" || m.Connection != "" && m.Connection != connections[0] {
 			return false
 		}
@@ -61,19 +60,4 @@ func (m *Member) repeats(other Member) bool {
 }
 
 // details returns the authorization_details of a credential.
-func (cred *Credential) details() []object {
-	var in []object
-	if json.Unmarshal(cred.Details, &in) != nil {
-		return nil
-	}
-	return in
-}
-
-// texts returns the strings of a member that is an array, or nil.
-func (o object) texts(name string) []string {
-	var in []string
-	if json.Unmarshal(o[name], &in) != nil {
-		return nil
-	}
-	return in
-}
+func (cred *Credential) details() []object { return decode[[]object](cred.Details) }
