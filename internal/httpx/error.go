@@ -12,8 +12,8 @@ import (
 	"pdpp"
 )
 
-// statuses is the table of C-42. A code that is not here never reaches a client:
-// it is answered as an internal error.
+// statuses is the table of C-42. A code that is not in it never reaches a client: the
+// response is an internal error.
 var statuses = map[pdpp.Code]int{
 	pdpp.CodeInvalidRequest:     http.StatusBadRequest,
 	pdpp.CodeInvalidArgument:    http.StatusBadRequest,
@@ -69,10 +69,11 @@ var statuses = map[pdpp.Code]int{
 	"search_unavailable":   http.StatusServiceUnavailable,
 }
 
-// codeOwnerSessionRequired asks for a login, not for a bearer: no challenge.
+// codeOwnerSessionRequired requires a login. A bearer token would not help, so its
+// response has no challenge.
 const codeOwnerSessionRequired pdpp.Code = "owner_session_required"
 
-// typeOf is C-41.
+// typeOf returns the error type for a status (C-41).
 func typeOf(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
@@ -98,12 +99,12 @@ var (
 	errInternal = &pdpp.Error{Code: pdpp.CodeInternal, Message: "Something went wrong on this server."}
 	errTimeout  = &pdpp.Error{
 		Code: pdpp.CodeTimeout, RetryAfter: 1,
-		Message: "The request took too long and was ended. Ask for less at once, or try again.",
+		Message: "The request took too long and was canceled. Ask for less at once, or try again.",
 	}
-	errCanceled = &pdpp.Error{Code: pdpp.CodeUnavailable, RetryAfter: 1, Message: "The request was ended before it was done."}
+	errCanceled = &pdpp.Error{Code: pdpp.CodeUnavailable, RetryAfter: 1, Message: "The request was canceled before it was complete."}
 )
 
-// resolve turns any error into one that may be shown, and its status.
+// resolve returns an error that may be shown to the client, and its status.
 func resolve(ctx context.Context, err error) (*pdpp.Error, int) {
 	var e *pdpp.Error
 	if errors.As(err, &e) {
@@ -111,13 +112,13 @@ func resolve(ctx context.Context, err error) (*pdpp.Error, int) {
 			return e, status
 		}
 	}
-	e = foreign(ctx, err)
+	e = classify(ctx, err)
 	return e, statuses[e.Code]
 }
 
-// foreign finds the meaning of an error that has no code of ours. Drivers do
-// not always wrap the context's error, so the context is asked as well.
-func foreign(ctx context.Context, err error) *pdpp.Error {
+// classify returns the error to show for one without a code. It also checks the context,
+// because drivers do not always wrap its error.
+func classify(ctx context.Context, err error) *pdpp.Error {
 	var tooBig *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooBig):
@@ -132,13 +133,13 @@ func foreign(ctx context.Context, err error) *pdpp.Error {
 }
 
 func bodyTooLarge(limit int64) *pdpp.Error {
-	return pdpp.Errorf(pdpp.CodeResourceLimit, "The body is larger than the %d bytes this route accepts.", limit)
+	return pdpp.Errorf(pdpp.CodeResourceLimit, "The body is larger than the %d bytes that this route accepts.", limit)
 }
 
-// WriteError answers with the error envelope (C-40), its status (C-42) and the
-// headers that go with it. It is the only place that turns an error into an
-// answer. Headers that the handler set for this answer, such as Allow or
-// Content-Range, are kept; those that describe another body are dropped.
+// WriteError writes the error envelope (C-40) with its status (C-42) and headers. It is
+// the only function that turns an error into a response. It keeps headers that the
+// handler set for this response, such as Allow or Content-Range, and removes those that
+// describe another body.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	e, status := resolve(r.Context(), err)
 	setCode(r, e.Code)
@@ -151,7 +152,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	noStore := len(h[keyCacheControl]) == 1 && h[keyCacheControl][0] == cacheNoStore
 	SetJSON(h)
-	if noStore { // the form of /mcp (H-64)
+	if noStore { // /mcp (H-64)
 		h[keyCacheControl] = []string{cacheNoStore}
 	}
 	h[keyVersion] = valueVersion
@@ -165,19 +166,19 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h[keyContentLength] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		w.Write(body) // a client that has gone cannot be told
+		w.Write(body) // the client may have disconnected
 	}
 }
 
-// dropRepresentation removes what a handler said about a body it did not write.
+// dropRepresentation removes the headers that describe a body that was not written.
 func dropRepresentation(h http.Header) {
 	for _, key := range [...]string{"Content-Disposition", "Content-Encoding", "Etag", "Last-Modified", "Accept-Ranges"} {
 		delete(h, key)
 	}
 }
 
-// retryAfter is in how many seconds to try again: always with 429 and 503 (C-42), else
-// when the error states it; 0 for never.
+// retryAfter returns the seconds after which to try again: always for 429 and 503 (C-42),
+// else those of the error, or 0.
 func retryAfter(e *pdpp.Error, status int) int {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		return max(1, e.RetryAfter)
@@ -185,5 +186,5 @@ func retryAfter(e *pdpp.Error, status int) int {
 	return e.RetryAfter
 }
 
-// Codes lists every code that an answer can have, in no particular order.
+// Codes returns every code that a response can have, in no particular order.
 func Codes() []pdpp.Code { return slices.Collect(maps.Keys(statuses)) }

@@ -17,13 +17,13 @@ type FairShare struct {
 	queues map[string]*queue
 }
 
-// queue is where the requests of one client wait.
+// queue holds the waiting requests of one client.
 type queue struct {
 	slots chan struct{}
 	users int // requests that wait or run
 }
 
-// NewFairShare returns a FairShare with two bounds; 0 lifts one.
+// NewFairShare returns a FairShare with two bounds; 0 means no bound.
 func NewFairShare(share, total int) *FairShare {
 	f := &FairShare{share: share, queues: map[string]*queue{}}
 	if total > 0 {
@@ -32,7 +32,8 @@ func NewFairShare(share, total int) *FairShare {
 	return f
 }
 
-// Take waits for a turn of a client. After a nil error the caller calls done once.
+// Take waits until a request of a client may run. After a nil error the caller must call
+// done once.
 func (f *FairShare) Take(ctx context.Context, client string) (done func(), err error) {
 	leave, err := f.wait(ctx, client)
 	if err != nil || f.total == nil {
