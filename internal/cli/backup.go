@@ -37,7 +37,7 @@ func (c *backupCommand) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if c.Folder == "" {
-		return pdpp.Errorf(pdpp.CodeUsage, "The folder of the backup is missing.")
+		return pdpp.Errorf(pdpp.CodeUsage, "The folder of the backup is missing. Name a new folder.")
 	}
 	if _, err := os.Lstat(c.Folder); !errors.Is(err, fs.ErrNotExist) {
 		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: c.Folder + " already exists.", Hint: "Name a new folder. A backup overwrites nothing."}

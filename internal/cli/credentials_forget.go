@@ -26,7 +26,10 @@ func (c *credentialsForget) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if len(ids) == 0 {
-		return pdpp.Errorf(pdpp.CodeNotFound, "There is no such credential for %s in %s.", provider, cache.Root)
+		return &pdpp.Error{
+			Code: pdpp.CodeNotFound, Message: "There is no such credential for " + provider + " in " + cache.Root + ".",
+			Hint: "To list the credentials, run: " + a.self() + " credentials list" + inCache(c.CacheRoot),
+		}
 	}
 	if c.JSON {
 		return a.printJSON(map[string]any{"provider_url": provider, "forgotten": ids})

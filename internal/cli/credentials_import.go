@@ -36,7 +36,7 @@ func (c *credentialsImport) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if c.Grant != "" && !credential.ValidID(c.Grant) {
-		return pdpp.Errorf(pdpp.CodeUsage, "--grant does not accept %q.", c.Grant)
+		return pdpp.Errorf(pdpp.CodeUsage, "--grant does not accept %q: write the id of a grant, such as grt_….", c.Grant)
 	}
 	cred, err := a.readCredential()
 	if err != nil {
@@ -148,7 +148,7 @@ func (a *app) verifyToken(ctx context.Context, provider, token string) error {
 	case errors.As(err, &e):
 		return &pdpp.Error{
 			Code: pdpp.CodeTokenVerification, Message: "The token was not accepted by " + provider + ": " + plain(e.Code+": "+e.Message),
-			Hint: "Nothing was saved.",
+			Hint: "Nothing was saved. Ask the owner of the data for a new token.",
 		}
 	}
 	return err

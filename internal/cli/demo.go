@@ -130,7 +130,7 @@ func (c *demoCommand) prepare(dir string) error {
 			return err
 		}
 		if err := os.WriteFile(mark, []byte("Everything in this folder is invented. It can be deleted.\n"), 0o600); err != nil {
-			return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: dir + " cannot be written.", Err: err}
+			return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: dir + " cannot be written.", Hint: "Choose another folder with --data.", Err: err}
 		}
 	}
 	if c.Reset {
@@ -148,7 +148,7 @@ func resetDemo(dir string) error {
 	defer lock.Release()
 	for _, name := range []string{instance.StoreFile, instance.StoreFile + "-wal", instance.StoreFile + "-shm", "instance.key", instance.BlobFolder, demoCache} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The demo data cannot be deleted.", Err: err}
+			return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The demo data cannot be deleted.", Hint: "Delete the folder " + dir + ", or choose another one with --data.", Err: err}
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func (a *app) inputs(paths []string) ([]ingest.File, error) {
 	for i, path := range paths {
 		if path == "-" {
 			if slices.Contains(paths[:i], "-") {
-				return nil, pdpp.Errorf(pdpp.CodeUsage, "Standard input (-) can be read only once.")
+				return nil, pdpp.Errorf(pdpp.CodeUsage, "Standard input can be read only once. Name - once.")
 			}
 			out = append(out, ingest.File{Name: "-", Reader: a.Stdin})
 			continue
@@ -124,7 +124,7 @@ func (a *app) inputs(paths []string) ([]ingest.File, error) {
 			return nil, missing(path, err)
 		}
 		if info.IsDir() {
-			return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is a folder, not a file.", path)
+			return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is a folder. Name the files in it.", path)
 		}
 		out = append(out, ingest.File{Name: path})
 	}

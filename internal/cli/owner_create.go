@@ -32,7 +32,7 @@ func (c *ownerCreate) Run(ctx context.Context, a *app) error {
 			}
 			for _, o := range owners {
 				if o.Name == c.Name {
-					return pdpp.Errorf(pdpp.CodeInvalidInput, "There is already an owner %q.", c.Name)
+					return pdpp.Errorf(pdpp.CodeInvalidInput, "There is already an owner %q. Choose another name.", c.Name)
 				}
 			}
 			created, err = tx.CreateSubject(c.Name, a.Now())

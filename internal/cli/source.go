@@ -127,7 +127,7 @@ func (s source) existing(c *pdpp.Catalog) (*pdpp.Connection, error) {
 			return nil, noConnection(c, s.connection)
 		}
 		if s.manifest != nil && s.manifest.ConnectorKey != conn.Connector {
-			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Connection %s belongs to the source %q, but the manifest is for %q.",
+			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Connection %s belongs to the source %q, but the manifest is for %q. Use the manifest of that source.",
 				conn.ID, conn.Connector, s.manifest.ConnectorKey)
 		}
 		return &conn, nil
@@ -140,7 +140,7 @@ func (s source) existing(c *pdpp.Catalog) (*pdpp.Connection, error) {
 	}
 	switch {
 	case len(found) > 0 && s.fresh:
-		return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "There is already a connection %q of %q: %s.", s.connection, found[0].Connector, found[0].ID)
+		return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "There is already a connection %q of %q: %s. Choose another name.", s.connection, found[0].Connector, found[0].ID)
 	case len(found) == 1:
 		return &found[0], nil
 	case len(found) > 1:
