@@ -3,8 +3,10 @@ package mcpserve
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,6 +26,8 @@ func TestRequestsBeforeInitialize(t *testing.T) {
 		{"a call", []string{`{"method":"tools/call","params":{"name":"schema"}}`}, "", `"code":-32600`},
 		{"an unknown method", []string{`{"method":"nobody"}`}, "", `"code":-32600`},
 		{"a ping", []string{`{"method":"ping"}`}, "", `"result":{}`},
+		{"a ping with null params", []string{`{"method":"ping","params":null}`}, "", `"result":{}`},
+		{"a list after one with _meta", []string{`{"method":"tools/list","params":{"_meta":` + metaJSON + `}}`, `{"method":"tools/list"}`}, "", `"code":-32600`},
 		{"server/discover", []string{`{"method":"server/discover"}`}, "", `"code":-32601`},
 		{"a list with _meta", []string{`{"method":"tools/list","params":{}}`}, Modern, `"resultType":"complete"`},
 		{"a ping with _meta", []string{`{"method":"ping","params":{}}`}, Modern, `"code":-32601`},
@@ -47,12 +51,17 @@ func TestRequestsBeforeInitialize(t *testing.T) {
 				t.Fatal(err)
 			}
 			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-			if len(lines) != len(in) || !strings.Contains(lines[len(lines)-1], c.want) {
+			last := fmt.Sprintf(`"id":%d,`, len(in)-1)
+			i := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, last) })
+			if len(lines) != len(in) || i < 0 || !strings.Contains(lines[i], c.want) {
 				t.Errorf("MS-3 %s, want %s", out.String(), c.want)
 			}
 		})
 	}
 }
+
+// metaJSON is the _meta of a request of revision 2026-07-28.
+const metaJSON = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
 // TestCancelledRequestHasNoResponse: only the id of the request cancels it.
 func TestCancelledRequestHasNoResponse(t *testing.T) {
