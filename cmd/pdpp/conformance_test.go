@@ -26,8 +26,8 @@ import (
 
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/mcpserve"
-	"pdpp/internal/query"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 )
 
 // The builds that the official conformance suite tests.
@@ -156,23 +156,20 @@ func serveFixtures(t *testing.T) string {
 	w.Manifest(string(manifest))
 	w.Connect("ledgerly", "cin_giro", "giro")
 	token, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"*"}]}`)
-	cursors, err := query.NewSealer([]byte(strings.Repeat("k", 32)))
-	if err != nil {
-		t.Fatal(err)
+	w.Server.MCP = func(s *server.Server) http.Handler {
+		return withFixtures(t, mcphttp.New(mcphttp.Config{
+			Auth: s.Auth, Limiter: s.Limiter, Transport: mcphttp.InMemory(s.Inside()), Edge: s.Edge, Cursors: s.Cursors, Version: "test", Log: slog.New(slog.DiscardHandler), Clock: w.Now,
+		}))
 	}
-	endpoint := mcphttp.New(mcphttp.Config{
-		RS: w.Server, Edge: w.Server.Edge, Transport: mcphttp.InMemory(w.Server.Inside()), Cursors: cursors, Version: "test", Log: slog.New(slog.DiscardHandler), Clock: w.Now,
-	})
-	endpoint.Handler = withFixtures(t, endpoint.Handler)
-	return withBearer(t, w.Serve(endpoint), token)
+	return withBearer(t, w.Serve(), token)
 }
 
 // withFixtures sends each request to the endpoint first. What the endpoint refuses is
 // answered with the refusal; all else is answered by the fixtures.
 func withFixtures(t *testing.T, endpoint http.Handler) http.Handler {
-	server := newFixtures()
+	suite := newFixtures()
 	handler := func(inJSON bool) http.Handler {
-		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: inJSON})
+		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return suite }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: inJSON})
 	}
 	plain, stream := handler(true), handler(false)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

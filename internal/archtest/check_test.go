@@ -29,6 +29,8 @@ var violations = []struct {
 	{"contract suite", importing("pdpp/internal/store/storetest", "pdpp/internal/store/sqlite"), "imports pdpp/internal/store/sqlite"},
 	{"resource server", importing("pdpp/internal/rs", "pdpp/internal/store/sqlite"), "imports pdpp/internal/store/sqlite"},
 	{"authentication", importing("pdpp/internal/auth", "pdpp/internal/rs"), "imports pdpp/internal/rs"},
+	{"composition", importing("pdpp/internal/server", "pdpp/internal/mcphttp"), "imports pdpp/internal/mcphttp"},
+	{"mcp endpoint", importing("pdpp/internal/mcphttp", "pdpp/internal/rs"), "imports pdpp/internal/rs"},
 	{"tools read like clients", importing("pdpp/internal/mcp", "pdpp/internal/store"), "imports pdpp/internal/store"},
 	{"texts below tools", importing("pdpp/internal/mcp/recordtext", "pdpp/internal/rsclient"), "imports pdpp/internal/rsclient"},
 	{"http edge", importing("pdpp/internal/httpx", "pdpp/internal/grant"), "imports pdpp/internal/grant"},

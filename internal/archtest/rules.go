@@ -28,6 +28,7 @@ var edges = []string{
 	"pdpp/internal/httpx/...",
 	"pdpp/internal/oauth/oauthhttp/...",
 	"pdpp/internal/rs/...",
+	"pdpp/internal/server/...",
 	"pdpp/internal/telemetry/...",
 }
 
@@ -102,16 +103,31 @@ var Rules = []Rule{
 	{
 		Name:     "resource server",
 		Packages: []string{"pdpp/internal/rs/..."},
-		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/store/sqlgen/...", "pdpp/internal/store/open", "pdpp/internal/cli/..."},
-		Because:  "handlers reach data through the store contract only, so that the grant is applied in storage (REC-30) whatever the engine",
+		Never: []string{
+			"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/store/sqlgen/...", "pdpp/internal/store/open",
+			"pdpp/internal/server/...", "pdpp/internal/cli/...",
+		},
+		Because: "handlers reach data through the store contract only, so that the grant is applied in storage (REC-30) whatever the engine",
 	},
 	{
 		Name:     "authentication",
 		Packages: []string{"pdpp/internal/auth"},
 		Never: []string{
-			"pdpp/internal/rs/...", "pdpp/internal/mcp...", "pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/cli/...",
+			"pdpp/internal/rs/...", "pdpp/internal/mcp...", "pdpp/internal/server/...", "pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...",
 		},
 		Because: "every resource of the server authenticates its requests in the same way; what it serves must not make a difference",
+	},
+	{
+		Name:     "composition",
+		Packages: []string{"pdpp/internal/server/..."},
+		Never:    []string{"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "pdpp/internal/mcp..."},
+		Because:  "the program passes the store and the MCP endpoint in; the tests of the tools serve /v1 without them",
+	},
+	{
+		Name:     "mcp endpoint",
+		Packages: []string{"pdpp/internal/mcphttp/..."},
+		Never:    []string{"pdpp/internal/rs/...", "pdpp/internal/server/...", "pdpp/internal/store/..."},
+		Because:  "the endpoint reads /v1 through the handler it is passed, with the rights of its caller (H-53)",
 	},
 	{
 		Name:     "tools read like clients",

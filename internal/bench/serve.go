@@ -18,8 +18,7 @@ import (
 	"pdpp/internal/blobfile"
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcphttp"
-	"pdpp/internal/query"
-	"pdpp/internal/rs"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 	"pdpp/internal/store/open"
 )
@@ -40,20 +39,13 @@ func Serve(ctx context.Context, dir string, ready func(addr string)) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, blobs.Close()) }()
-	srv, err := rs.New(rs.Config{
+	srv, err := server.New(server.Config{
 		Store: db, Blobs: blobs, InstanceKey: instanceKey, Edge: &httpx.Edge{}, ProviderName: "bench",
-		Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), Clock: time.Now,
+		Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), Clock: time.Now, MCP: hosted,
 	})
 	if err != nil {
 		return err
 	}
-	cursors, err := query.NewSealer(instanceKey)
-	if err != nil {
-		return err
-	}
-	hosted := mcphttp.New(mcphttp.Config{
-		RS: srv, Edge: srv.Edge, Transport: mcphttp.InMemory(srv.Inside()), Cursors: cursors, Version: "bench", Log: srv.Log, Clock: time.Now,
-	})
 	ln, err := listen()
 	if err != nil {
 		return err
@@ -62,8 +54,14 @@ func Serve(ctx context.Context, dir string, ready func(addr string)) (err error)
 	ready(ln.Addr().String())
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return srv.Run(ctx) })
-	g.Go(func() error { return httpx.Run(ctx, ln, httpx.NewServer(srv.Handler(hosted)), time.Second) })
+	g.Go(func() error { return httpx.Run(ctx, ln, httpx.NewServer(srv.Handler()), time.Second) })
 	return g.Wait()
+}
+
+func hosted(s *server.Server) http.Handler {
+	return mcphttp.New(mcphttp.Config{
+		Auth: s.Auth, Limiter: s.Limiter, Transport: mcphttp.InMemory(s.Inside()), Edge: s.Edge, Cursors: s.Cursors, Version: "bench", Log: s.Log, Clock: s.Clock,
+	})
 }
 
 // serveBare serves the baseline handler with a plain http.Server.

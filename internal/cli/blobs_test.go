@@ -19,7 +19,7 @@ import (
 	"pdpp"
 	"pdpp/internal/httpx"
 	"pdpp/internal/ingest"
-	"pdpp/internal/rs"
+	"pdpp/internal/server"
 )
 
 func TestBlobInputs(t *testing.T) { // H-20
@@ -67,7 +67,7 @@ func demoServer(t *testing.T, test func(url string, d *demoState)) {
 		if err != nil {
 			return err
 		}
-		server, err := rs.New(rs.Config{
+		server, err := server.New(server.Config{
 			Store: in.store, Blobs: in.blobs, InstanceKey: in.key, Edge: &httpx.Edge{}, Log: slog.New(slog.DiscardHandler), Clock: time.Now,
 		})
 		if err != nil {

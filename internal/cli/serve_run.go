@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -16,8 +17,7 @@ import (
 	"pdpp"
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcphttp"
-	"pdpp/internal/query"
-	"pdpp/internal/rs"
+	"pdpp/internal/server"
 	"pdpp/internal/telemetry"
 )
 
@@ -54,24 +54,15 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 		_ = ln.Close()
 		return err
 	}
-	server, err := rs.New(rs.Config{
+	srv, err := server.New(server.Config{
 		Store: s.store, Blobs: s.blobs, InstanceKey: s.key, Edge: s.edge, Rate: s.rate, Memory: s.memory.requests(),
-		ProviderName: s.providerName, Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(),
+		ProviderName: s.providerName, Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(), MCP: s.mcp,
 	})
 	if err != nil {
 		_ = ln.Close()
 		return err
 	}
-	cursors, err := query.NewSealer(s.key)
-	if err != nil {
-		_ = ln.Close()
-		return err
-	}
-	hosted := mcphttp.New(mcphttp.Config{
-		RS: server, Edge: s.edge, Transport: mcphttp.InMemory(server.Inside()), Cursors: cursors, Version: readVersion().Version, Log: s.log, Clock: s.clock,
-		Telemetry: s.telemetry,
-	})
-	front := httpx.NewServer(server.Handler(hosted))
+	front := httpx.NewServer(srv.Handler())
 	front.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)
 	if s.cert != nil {
 		front.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.cert.get}
@@ -82,18 +73,21 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 		defer stop()
 		return httpx.Run(groupCtx, ln, front, httpx.Grace)
 	})
-	group.Go(func() error {
-		if err := server.Run(behind); err != nil {
-			s.log.Warn("noting token use failed", "code", string(pdpp.CodeOf(err)))
-		}
-		return nil
-	})
+	group.Go(func() error { return srv.Run(behind) })
 	group.Go(func() error { return s.reload(behind) })
 	group.Go(func() error { return s.awaitReplaced(groupCtx) })
 	if s.metrics != nil {
 		group.Go(func() error { return httpx.Run(groupCtx, s.metrics, s.metricsServer(), time.Second) })
 	}
 	return group.Wait()
+}
+
+// mcp returns the endpoint /mcp of a server.
+func (s *service) mcp(srv *server.Server) http.Handler {
+	return mcphttp.New(mcphttp.Config{
+		Auth: srv.Auth, Limiter: srv.Limiter, Transport: mcphttp.InMemory(srv.Inside()), Edge: s.edge, Cursors: srv.Cursors, Version: readVersion().Version,
+		Log: s.log, Clock: s.clock, Telemetry: s.telemetry,
+	})
 }
 
 // awaitReplaced ends the server when its store was removed or replaced: no request is

@@ -7,8 +7,11 @@ import (
 	"pdpp"
 )
 
-// MethodsREST are the methods that a preflight for /v1 allows (H-57).
-const MethodsREST = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+// The methods that a preflight allows (H-57).
+const (
+	MethodsREST = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" // /v1
+	MethodsMCP  = "POST, OPTIONS"                                // /mcp
+)
 
 var (
 	valueAny         = []string{"*"}

@@ -101,6 +101,7 @@ var (
 		Code: pdpp.CodeTimeout, RetryAfter: 1,
 		Message: "The request took too long and was canceled. Ask for less at once, or try again.",
 	}
+	errBusy     = &pdpp.Error{Code: pdpp.CodeUnavailable, RetryAfter: 1, Message: "The store is busy. Try again."}
 	errCanceled = &pdpp.Error{Code: pdpp.CodeUnavailable, RetryAfter: 1, Message: "The request was canceled before it was complete."}
 )
 
@@ -121,6 +122,8 @@ func resolve(ctx context.Context, err error) (*pdpp.Error, int) {
 func classify(ctx context.Context, err error) *pdpp.Error {
 	var tooBig *http.MaxBytesError
 	switch {
+	case pdpp.CodeOf(err) == pdpp.CodeBusy:
+		return errBusy
 	case errors.As(err, &tooBig):
 		return bodyTooLarge(tooBig.Limit)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),

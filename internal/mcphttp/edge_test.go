@@ -11,8 +11,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 )
 
 func TestOrigins(t *testing.T) {
@@ -89,7 +89,7 @@ func TestMediaTypes(t *testing.T) {
 
 func TestRateLimits(t *testing.T) {
 	h := newHouse(t)
-	h.open(func(c *rs.Config) { c.Rate = 600 }, nil)
+	h.open(func(c *server.Config) { c.Rate = 600 }, nil)
 	ping := rpc{era: handshake, method: "ping"}
 	for i := range 60 {
 		if a := h.send(h.client, ping); a.Status != 200 {
@@ -145,7 +145,7 @@ func TestRateLimits(t *testing.T) {
 // session goes on afterwards (H-42).
 func TestThrottledCall(t *testing.T) {
 	h := newHouse(t)
-	h.open(func(c *rs.Config) { c.Rate = 6 }, nil)
+	h.open(func(c *server.Config) { c.Rate = 6 }, nil)
 	s := h.connect(h.client, modern)
 	var err error
 	for i := 0; i < 6 && err == nil; i++ {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pdpp"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 )
 
 // A token that was valid in the request before and whose grant has ended is refused for
@@ -96,7 +96,7 @@ func TestRevokedBeforeRead(t *testing.T) {
 // The limit of requests at once counts a request until its answer is complete (H-67).
 func TestAtOnce(t *testing.T) {
 	h := newHouse(t)
-	h.open(func(c *rs.Config) { c.Rate = 600 }, nil)
+	h.open(func(c *server.Config) { c.Rate = 600 }, nil)
 	release, events := make(chan struct{}), make(chan struct{}, 12)
 	var running, refused atomic.Int32
 	h.spy.watched(func(*http.Request) {

@@ -16,27 +16,23 @@ import (
 	"pdpp/internal/mcpserve"
 	"pdpp/internal/pkgreader"
 	"pdpp/internal/query"
-	"pdpp/internal/rs"
 	"pdpp/internal/telemetry"
 )
 
-const (
-	path    = "/mcp"
-	methods = "POST, OPTIONS"
-	bodyMax = 1 << 20 // bytes of a request (H-65)
-)
+const bodyMax = 1 << 20 // bytes of a request (H-65)
 
 // Config configures an endpoint.
 type Config struct {
-	RS      *rs.Server
+	Auth    *auth.Authenticator
+	Limiter *httpx.Limiter // per token (H-67)
 	Edge    *httpx.Edge
 	Cursors *query.Sealer // of searches through packages
 	Version string        // of the build
 	Log     *slog.Logger
 	Clock   func() time.Time
 
-	// Transport returns the transport of a caller's reads at /v1 (H-53): InMemory over
-	// rs.Server.Inside.
+	// Transport returns the transport of a caller's reads at /v1 (H-53): InMemory over the
+	// router of /v1.
 	Transport func(*auth.Caller) http.RoundTripper
 
 	Telemetry *telemetry.Telemetry // nil: off
@@ -50,43 +46,30 @@ type Endpoint struct {
 	identities httpx.PerOrigin[*mcpserve.Identity]
 }
 
-// New returns the endpoint, to be served by rs.Server.Handler.
-func New(c Config) rs.Endpoint {
-	e := &Endpoint{Config: c, memory: new(pkgreader.Memory)}
-	handler := httpx.Chain(httpx.Handler(e.serve), constant, c.Edge.IconLink, c.Edge.StrictCORS(methods), httpx.Version, c.Edge.Challenge(path))
-	return rs.Endpoint{Path: path, Handler: handler}
-}
+// New returns the endpoint. Package server puts its middleware around it.
+func New(c Config) *Endpoint { return &Endpoint{Config: c, memory: new(pkgreader.Memory)} }
 
-var (
-	valueNoStore = []string{"no-store"}
-	valueVersion = []string{httpx.PDPPVersion}
-)
-
-// constant sets the headers that all answers have, preflights too (H-64).
-func constant(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h["Cache-Control"], h["Pdpp-Version"] = valueNoStore, valueVersion
-		next.ServeHTTP(w, r)
-	})
+// ServeHTTP implements http.Handler.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	httpx.Handler(e.serve).ServeHTTP(w, r)
 }
 
 // serve does the steps of H-41 from the bearer on. The request is authenticated before
 // anything else is done with it.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
-	httpx.SetRoute(r.Context(), path)
-	id, err := e.RS.Auth.AuthenticateRequest(r, auth.MCP)
+	httpx.SetRoute(r.Context(), auth.MCP.Path)
+	id, err := e.Auth.AuthenticateRequest(r, auth.MCP)
 	if err == nil && r.Method != http.MethodPost {
-		err = httpx.MethodNotAllowed(methods)(w, r)
+		err = httpx.MethodNotAllowed(httpx.MethodsMCP)(w, r)
 	}
 	if err == nil {
-		err = e.RS.Limiter.Acquire(id.Caller.Key)
+		err = e.Limiter.Acquire(id.Caller.Key)
 	}
 	if err != nil {
 		hangUp(w, r)
 		return err
 	}
-	defer e.RS.Limiter.Release(id.Caller.Key)
+	defer e.Limiter.Release(id.Caller.Key)
 	return e.serveMessage(w, r, id)
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/httpx"
-	"pdpp/internal/rs"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -102,7 +102,7 @@ func (v *faultyView) Catalog(s pdpp.SubjectID) (*pdpp.Catalog, error) {
 func (h *house) onFaulty() *faulty {
 	h.T.Helper()
 	f := &faulty{Store: h.Store}
-	h.open(func(c *rs.Config) { c.Store = f }, nil)
+	h.open(func(c *server.Config) { c.Store = f }, nil)
 	return f
 }
 

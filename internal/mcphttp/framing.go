@@ -74,10 +74,10 @@ func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text [
 		return invalid("a batch has 1 to 20 messages")
 	}
 	for range list[1:] { // each message counts as a request (H-67)
-		if err := e.RS.Limiter.Acquire(id.Caller.Key); err != nil {
+		if err := e.Limiter.Acquire(id.Caller.Key); err != nil {
 			return reply{}, err
 		}
-		e.RS.Limiter.Release(id.Caller.Key)
+		e.Limiter.Release(id.Caller.Key)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), httpx.RequestTimeout)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"pdpp/internal/mcp"
 
 	"pdpp/internal/httpx"
-	"pdpp/internal/rs"
+	"pdpp/internal/server"
 )
 
 // Messages of one body (H-61).
@@ -83,7 +83,7 @@ func TestBodiesHaveABudget(t *testing.T) {
 	t.Run("H-69", func(t *testing.T) {
 		h := newHouse(t)
 		b := httpx.NewBudget(1 << 20)
-		h.open(func(c *rs.Config) { c.Memory = b }, nil)
+		h.open(func(c *server.Config) { c.Memory = b }, nil)
 		for _, size := range []int{100 << 10, 500 << 10} {
 			h.post(h.client, fill(size)).OK()
 		}

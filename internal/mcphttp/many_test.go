@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"pdpp/internal/mcphttp"
-	"pdpp/internal/rs"
+	"pdpp/internal/server"
 )
 
 // many are callers that may read one connection each.
 func many(t *testing.T, n int) (h *house, tokens []string) {
 	h = newHouse(t)
-	h.open(func(c *rs.Config) { c.Rate = 0 }, nil)
+	h.open(func(c *server.Config) { c.Rate = 0 }, nil)
 	for i := range n {
 		c := fmt.Sprintf("cin_many%d", i)
 		h.Connect("ledgerly", c, "Account "+word(i))
@@ -59,7 +59,7 @@ func TestManyCallers(t *testing.T) {
 		for _, spied := range []bool{true, false} {
 			t.Run(fmt.Sprint(version, " spied ", spied), func(t *testing.T) {
 				h, tokens := many(t, n)
-				srv := httptest.NewUnstartedServer(h.handler(func(c *rs.Config) { c.Rate = 0 }, func(c *configuration) {
+				srv := httptest.NewUnstartedServer(h.handler(func(c *server.Config) { c.Rate = 0 }, func(c *configuration) {
 					if !spied {
 						c.Transport = mcphttp.InMemory(h.Server.Inside())
 					}

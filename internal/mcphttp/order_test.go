@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"pdpp"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -53,7 +53,7 @@ func (h *house) tokenOf(id pdpp.GrantID, audience ...string) string {
 // step by step, and each time the next step answers.
 func TestOrderOfChecks(t *testing.T) {
 	h := newHouse(t)
-	h.open(func(c *rs.Config) { c.Rate = 1 }, nil) // one request for each token
+	h.open(func(c *server.Config) { c.Rate = 1 }, nil) // one request for each token
 	_, revoked := h.Grant(memberSpecs[0])
 	atRest, ended, spent := h.tokenOf(revoked, "rest"), h.tokenOf(revoked, "mcp"), h.fresh("mcp")
 	h.Revoke(revoked)

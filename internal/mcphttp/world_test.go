@@ -18,9 +18,8 @@ import (
 	"pdpp"
 	"pdpp/internal/auth"
 	"pdpp/internal/mcphttp"
-	"pdpp/internal/query"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -118,36 +117,33 @@ func hiddenUnless(granted bool) string {
 type configuration = mcphttp.Config
 
 // open serves the endpoint. Settings may be changed before.
-func (h *house) open(server func(*rs.Config), endpoint func(*configuration)) {
+func (h *house) open(edit func(*server.Config), endpoint func(*configuration)) {
 	h.T.Helper()
-	handler := h.handler(server, endpoint)
-	srv := newServer(h.T, handler)
-	h.URL = srv.URL
+	h.URL = newServer(h.T, h.handler(edit, endpoint)).URL
 }
 
-func (h *house) handler(server func(*rs.Config), endpoint func(*configuration)) http.Handler {
+// handler returns a server like that of the world, with the endpoint.
+func (h *house) handler(edit func(*server.Config), endpoint func(*configuration)) http.Handler {
 	h.T.Helper()
-	if server != nil {
-		cfg := h.Server.Config
-		server(&cfg)
-		changed, err := rs.New(cfg)
-		if err != nil {
-			h.T.Fatal(err)
+	cfg := h.Server.Config
+	cfg.MCP = func(s *server.Server) http.Handler {
+		c := mcphttp.Config{
+			Auth: s.Auth, Limiter: s.Limiter, Edge: s.Edge, Cursors: s.Cursors, Version: "1.2.3", Clock: h.Now,
+			Transport: h.spy.around(mcphttp.InMemory(s.Inside())), Log: slog.New(slog.NewTextHandler(h.Log, nil)),
 		}
-		h.Server = changed
+		if endpoint != nil {
+			endpoint(&c)
+		}
+		return mcphttp.New(c)
 	}
-	cursors, err := query.NewSealer([]byte(strings.Repeat("k", 32)))
-	if err != nil {
+	if edit != nil {
+		edit(&cfg)
+	}
+	var err error
+	if h.Server, err = server.New(cfg); err != nil {
 		h.T.Fatal(err)
 	}
-	cfg := mcphttp.Config{
-		RS: h.Server, Edge: h.Server.Edge, Cursors: cursors, Version: "1.2.3", Clock: h.Now, Transport: h.spy.around(mcphttp.InMemory(h.Server.Inside())),
-		Log: slog.New(slog.NewTextHandler(h.Log, nil)),
-	}
-	if endpoint != nil {
-		endpoint(&cfg)
-	}
-	return h.Server.Handler(mcphttp.New(cfg))
+	return h.Server.Handler()
 }
 
 // spy records the reads of tools at /v1.

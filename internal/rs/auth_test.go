@@ -11,9 +11,9 @@ import (
 
 	"pdpp"
 	"pdpp/internal/httpx"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/secret"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -21,12 +21,12 @@ import (
 const fixedID = "Request-Id: req_fixed"
 
 // another starts a second server on a world's store and clock, changed by edit.
-func another(w *resttest.World, edit func(*rs.Config)) *resttest.World {
+func another(w *resttest.World, edit func(*server.Config)) *resttest.World {
 	w.T.Helper()
 	cfg := w.Server.Config
 	cfg.Clock = w.Now
 	edit(&cfg)
-	s, err := rs.New(cfg)
+	s, err := server.New(cfg)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestChallenges(t *testing.T) { // C-19, H-50, H-51, R3
 	if err != nil {
 		t.Fatal(err)
 	}
-	fixed := another(w, func(c *rs.Config) { c.Edge = &httpx.Edge{PublicURL: public} })
+	fixed := another(w, func(c *server.Config) { c.Edge = &httpx.Edge{PublicURL: public} })
 	for _, tc := range []struct {
 		token, target string
 		status        int
@@ -399,6 +399,6 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 }
 
-func noEdit(*rs.Config) {}
+func noEdit(*server.Config) {}
 
-func newKey(c *rs.Config) { c.InstanceKey = []byte(strings.Repeat("n", 32)) }
+func newKey(c *server.Config) { c.InstanceKey = []byte(strings.Repeat("n", 32)) }

@@ -18,8 +18,8 @@ import (
 
 	"pdpp"
 	"pdpp/internal/ingest"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -233,7 +233,7 @@ func TestSweep(t *testing.T) {
 func TestSweepIsLogged(t *testing.T) { // B-9
 	w := cabinet(t)
 	var log bytes.Buffer
-	server := another(w, func(c *rs.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	server := another(w, func(c *server.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
 	aged(t, w)
 	for range 8 {
@@ -313,7 +313,7 @@ func TestOlderStoreIsNoticed(t *testing.T) { // B-9
 		}
 	}
 	lines := make(chan string, 100)
-	server := another(w, func(c *rs.Config) { c.Log = slog.New(slog.NewTextHandler(lineWriter(lines), nil)) }).Server
+	server := another(w, func(c *server.Config) { c.Log = slog.New(slog.NewTextHandler(lineWriter(lines), nil)) }).Server
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- server.Run(ctx) }()
@@ -366,7 +366,7 @@ type gatedStore struct {
 	before func()
 }
 
-func (g *gatedStore) install(cfg *rs.Config) { cfg.Store = g }
+func (g *gatedStore) install(cfg *server.Config) { cfg.Store = g }
 
 // Update implements store.Store.
 func (g *gatedStore) Update(ctx context.Context, fn func(store.Tx) error) error {

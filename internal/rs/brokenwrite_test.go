@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"pdpp"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -35,7 +35,7 @@ func (s *interrupted) Update(ctx context.Context, fn func(store.Tx) error) error
 }
 
 func interrupt(w *resttest.World, before func(done int) error) *resttest.World {
-	return another(w, func(c *rs.Config) { c.Store = &interrupted{Store: w.Store, before: before} })
+	return another(w, func(c *server.Config) { c.Store = &interrupted{Store: w.Store, before: before} })
 }
 
 // twoSlices are lines that are too long for one slice together.

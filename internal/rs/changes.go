@@ -1,9 +1,7 @@
 package rs
 
 import (
-	"context"
 	"errors"
-	"time"
 
 	"pdpp"
 	"pdpp/internal/grant"
@@ -50,9 +48,9 @@ func listChanges(q *request, rows []grant.Row) error {
 	}
 	end := out.end(more)
 	if more {
-		end.cursor = q.server.cursors.SealSession(feed.scope, feed.session, q.now)
+		end.cursor = q.server.Cursors.SealSession(feed.scope, feed.session, q.now)
 	} else {
-		end.bookmark = q.server.cursors.SealBookmark(feed.marked, feed.shown, feed.session.Until, feed.session.Began)
+		end.bookmark = q.server.Cursors.SealBookmark(feed.marked, feed.shown, feed.session.Until, feed.session.Began)
 	}
 	q.closeList(end, q.presentation(plan))
 	return nil
@@ -125,12 +123,12 @@ func (q *request) openFeed(p *plan, w changesWish) (*feed, error) {
 		marked: query.BookmarkScope(q.reach.Subject, q.reach.GrantID, q.vars.get("stream")),
 	}
 	if f.paged {
-		f.session, err = q.server.cursors.OpenSession(f.scope, w.cursor, q.now)
+		f.session, err = q.server.Cursors.OpenSession(f.scope, w.cursor, q.now)
 		return f, err
 	}
 	f.session.Began = q.now
 	if f.session.Start = w.since == "beginning"; !f.session.Start {
-		f.session.Since, err = q.server.cursors.OpenBookmark(f.marked, shown, w.since, q.now)
+		f.session.Since, err = q.server.Cursors.OpenBookmark(f.marked, shown, w.since, q.now)
 		if err != nil {
 			return nil, err
 		}
@@ -203,25 +201,4 @@ func (q *request) tombstone(s *shape, c *store.Change) {
 	b = appendTime(b, c.EmittedAt)
 	b = append(b, s.tail...)
 	q.body = append(b, '}')
-}
-
-// The log is pruned of what is older than any bookmark, in batches that do not keep
-// other writers waiting.
-const (
-	pruneEvery = time.Hour
-	pruneBatch = 5000
-)
-
-func (s *Server) pruneChanges(ctx context.Context) error {
-	before := s.Clock().Add(-query.Bookmarks.Age())
-	for {
-		var n int64
-		err := s.Store.Bulk(ctx, func(tx store.Tx) (err error) {
-			n, err = tx.Prune(before, pruneBatch)
-			return err
-		})
-		if err != nil || n == 0 {
-			return err
-		}
-	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 )
 
 // feed is a reader of changes on one path with its parameters.
@@ -346,7 +346,7 @@ func TestChangesArePruned(t *testing.T) { // REC-37
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		done <- another(w, func(c *rs.Config) { c.Clock = func() time.Time { return late } }).Server.Run(ctx)
+		done <- another(w, func(c *server.Config) { c.Clock = func() time.Time { return late } }).Server.Run(ctx)
 	}()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if w.Get(owner, shelfPath+"?changes_since="+mark).Status != 200 {

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pdpp/internal/httpx"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 )
 
 const (
@@ -247,7 +247,7 @@ func TestForwardedOrigin(t *testing.T) {
 func serveBehind(t *testing.T, edge *httpx.Edge) (url string) {
 	t.Helper()
 	w := resttest.New(t)
-	server, err := rs.New(rs.Config{
+	server, err := server.New(server.Config{
 		Store: w.Store, Blobs: w.Blobs, InstanceKey: []byte(strings.Repeat("k", 32)), Edge: edge, ProviderName: "Test data",
 		Log: slog.New(slog.DiscardHandler), Clock: w.Now,
 	})

@@ -17,8 +17,8 @@ import (
 
 	"pdpp"
 	"pdpp/internal/httpx"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -112,7 +112,7 @@ func errorTable(x *troubled) []anError {
 		}},
 		{"resource_limit", 413, "request_entity_too_large_error", "", x.do("PUT", statePath, strings.Repeat(" ", 1<<20+1))},
 		{"rate_limit_exceeded", 429, "rate_limit_error", "retry_after_s", func() resttest.Answer {
-			slow := another(x.World, func(c *rs.Config) { c.Rate = 1 })
+			slow := another(x.World, func(c *server.Config) { c.Rate = 1 })
 			slow.Get(tok, list).OK()
 			return slow.Get(tok, list)
 		}},
@@ -285,7 +285,7 @@ func (stuckStore) View(ctx context.Context, _ func(store.View) error) error {
 
 func TestTimeout(t *testing.T) { // C-35: 30 s for a read
 	synctest.Test(t, func(t *testing.T) {
-		s, err := rs.New(rs.Config{Store: stuckStore{}, InstanceKey: []byte("k"), Edge: &httpx.Edge{}, Log: slog.New(slog.DiscardHandler), Clock: time.Now})
+		s, err := server.New(server.Config{Store: stuckStore{}, InstanceKey: []byte("k"), Edge: &httpx.Edge{}, Log: slog.New(slog.DiscardHandler), Clock: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

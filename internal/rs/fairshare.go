@@ -74,7 +74,7 @@ func (s *Server) waitTurn(ctx context.Context, r *http.Request, who requester, i
 			return err
 		})
 		if err != nil {
-			return nil, storageError(err)
+			return nil, err
 		}
 		s.turns.clients.put(who.Key, client)
 	}

@@ -11,8 +11,8 @@ import (
 	"pdpp"
 	"pdpp/internal/httpx"
 	"pdpp/internal/query"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -67,7 +67,7 @@ func (v *slowView) Horizon(subject pdpp.SubjectID) (query.Mark, error) {
 
 func slow(w *resttest.World, rate int) (*resttest.World, *slowStore) {
 	s := &slowStore{Store: w.Store, entered: make(chan struct{}, 100), letGo: make(chan struct{})}
-	server := another(w, func(c *rs.Config) { c.Store, c.Rate = s, httpx.Rate(rate) })
+	server := another(w, func(c *server.Config) { c.Store, c.Rate = s, httpx.Rate(rate) })
 	w.T.Cleanup(s.release) // before the server is closed
 	return server, s
 }
@@ -181,7 +181,7 @@ func TestSearchEndsWithItsContext(t *testing.T) {
 	ask := func(t *testing.T, s *endingStore) int {
 		ctx, cancel := context.WithCancel(t.Context())
 		s.Store, s.end = w.Store, cancel
-		server := another(w, func(c *rs.Config) { c.Store = s }).Server
+		server := another(w, func(c *server.Config) { c.Store = s }).Server
 		req := httptest.NewRequestWithContext(ctx, "GET", "http://localhost/v1/search?q=rent", nil)
 		req.RemoteAddr = "127.0.0.1:1"
 		req.Header.Set("Authorization", "Bearer "+tok)
@@ -219,7 +219,7 @@ func (panickingView) Search(query.Search, func(*store.Match) (bool, error)) erro
 func TestPanicEndsTurn(t *testing.T) {
 	t.Run("H-67 H-69", func(t *testing.T) {
 		w := ledger(t)
-		server := another(w, func(c *rs.Config) { c.Store, c.Rate = panickingStore{w.Store}, 600 })
+		server := another(w, func(c *server.Config) { c.Store, c.Rate = panickingStore{w.Store}, 600 })
 		tok := first(w.Grant(ledgerGrant))
 		for range store.Readers() + 1 {
 			if got := server.Get(tok, "/v1/search?q=rent"); got.Status != 500 {

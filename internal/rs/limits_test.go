@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pdpp"
-	"pdpp/internal/rs"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -20,7 +20,7 @@ func TestRateLimit(t *testing.T) { // H-67
 	w := ledger(t)
 	tok, g := w.Grant(ledgerGrant)
 	sibling, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}})
-	limited := another(w, func(c *rs.Config) { c.Rate = 60 })
+	limited := another(w, func(c *server.Config) { c.Rate = 60 })
 	for i := range 60 {
 		if a := limited.Get(tok, "/v1/streams"); a.Status != 200 {
 			t.Fatalf("request %d: %d %s", i, a.Status, a.Body)
@@ -54,7 +54,7 @@ func (b *heldBody) Read([]byte) (int, error) {
 func TestRequestsAtOnce(t *testing.T) { // H-67: 8 per token
 	w := ledger(t)
 	owner, spare := w.OwnerToken(), w.OwnerToken()
-	limited := another(w, func(c *rs.Config) { c.Rate = 600 })
+	limited := another(w, func(c *server.Config) { c.Rate = 600 })
 	entered, letGo := make(chan struct{}), make(chan struct{})
 	// With Expect, the body is asked for only once the request was admitted.
 	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
@@ -100,7 +100,7 @@ func TestRequestsAtOnce(t *testing.T) { // H-67: 8 per token
 func TestRefusedRequestsAreReleasedOnce(t *testing.T) {
 	w := ledger(t)
 	owner := w.OwnerToken()
-	limited := another(w, func(c *rs.Config) { c.Rate = 600 })
+	limited := another(w, func(c *server.Config) { c.Rate = 600 })
 	for range 12 {
 		expect(t, limited.Get(owner, "/v1/streams?nope=1"), 400, pdpp.CodeInvalidRequest)
 		expect(t, limited.Do("POST", owner, "/v1/ingest/entries?connection_id=a&connector_instance_id=b", ""), 400, pdpp.CodeInvalidArgument)

@@ -30,7 +30,7 @@ func listRecords(q *request) error {
 	}
 	scope := query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), query.OrderName(list.Order, plan.rows), q.params)
 	if l.cursor != "" {
-		if list.After, err = q.server.cursors.OpenPosition(scope, l.cursor, q.now); err != nil {
+		if list.After, err = q.server.Cursors.OpenPosition(scope, l.cursor, q.now); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func listRecords(q *request) error {
 	}
 	end := w.end(more)
 	if end.hasMore {
-		end.cursor = q.server.cursors.SealPosition(scope, w.last, q.now)
+		end.cursor = q.server.Cursors.SealPosition(scope, w.last, q.now)
 	}
 	if end.count, err = q.count(l.count, list); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 
 	"pdpp"
 	"pdpp/internal/httpx"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 )
 
 const mebi = 1 << 20
@@ -19,7 +19,7 @@ const mebi = 1 << 20
 // bounded serves a world with a memory of its own, whatever budget that is.
 func bounded(w *resttest.World, bytes int64) (*resttest.World, *httpx.Budget) {
 	b := httpx.NewBudget(bytes)
-	return another(w, func(c *rs.Config) { c.Memory = b }), b
+	return another(w, func(c *server.Config) { c.Memory = b }), b
 }
 
 // slowReader is a client that takes nothing of an answer until it is let go.

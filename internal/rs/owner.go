@@ -50,9 +50,9 @@ func (s *Server) write(answer func(*ownerRequest) error, params ...string) handl
 			return q.openOwner(v, params...)
 		})
 		if err != nil {
-			return storageError(err)
+			return err
 		}
-		return storageError(answer(q))
+		return answer(q)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pdpp"
-	"pdpp/internal/rs"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -316,7 +316,7 @@ func (brokenView) Catalog(pdpp.SubjectID) (*pdpp.Catalog, error) { return nil, e
 
 func breakable(w *resttest.World) (*resttest.World, *brokenStore) {
 	b := &brokenStore{Store: w.Store}
-	return another(w, func(c *rs.Config) { c.Store = b }), b
+	return another(w, func(c *server.Config) { c.Store = b }), b
 }
 
 func TestIngestStorageFailure(t *testing.T) { // I-7

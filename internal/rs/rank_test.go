@@ -116,7 +116,7 @@ func FuzzResume(f *testing.F) {
 	}
 	now := time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
 	fresh := func() *searcher {
-		return &searcher{request: &request{server: &Server{cursors: cursors}, now: now}, scope: query.Scope{1}}
+		return &searcher{request: &request{server: &Server{Config: Config{Cursors: cursors}}, now: now}, scope: query.Scope{1}}
 	}
 	oldest := int64(77)
 	for _, o := range []*int64{nil, &oldest} {

@@ -59,7 +59,7 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 			return answer(req)
 		})
 		if err != nil {
-			return storageError(err)
+			return err
 		}
 		if req.stream != nil {
 			return req.stream(w)
@@ -201,17 +201,6 @@ func (s *Server) view(ctx context.Context, fn func(store.View) error) error {
 		return &pdpp.Error{
 			Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "view", Err: err,
 			Message: "The store cannot be read at the moment; try again.",
-		}
-	}
-	return err
-}
-
-// storageError reports a busy store as 503.
-func storageError(err error) error {
-	if pdpp.CodeOf(err) == pdpp.CodeBusy {
-		return &pdpp.Error{
-			Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "store", Err: err,
-			Message: "The store is busy; try again.",
 		}
 	}
 	return err

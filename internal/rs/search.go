@@ -236,12 +236,12 @@ func (s *searcher) continued(last hit) page {
 	if s.oldest == nil {
 		b = append(b, 0)
 	} else {
-		b = s.server.cursors.Hide(append(b, 1), *s.oldest)
+		b = s.server.Cursors.Hide(append(b, 1), *s.oldest)
 	}
 	for _, text := range []string{string(last.connection), last.stream, last.id} {
 		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
 	}
-	return page{hasMore: true, cursor: s.server.cursors.Seal(query.LexicalPages, s.scope, b, s.now)}
+	return page{hasMore: true, cursor: s.server.Cursors.Seal(query.LexicalPages, s.scope, b, s.now)}
 }
 
 // resume reads the cursor, when there is one.
@@ -249,7 +249,7 @@ func (s *searcher) resume(cursor string) error {
 	if cursor == "" {
 		return nil
 	}
-	b, err := s.server.cursors.Open(query.LexicalPages, s.scope, cursor, s.now)
+	b, err := s.server.Cursors.Open(query.LexicalPages, s.scope, cursor, s.now)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (s *searcher) resume(cursor string) error {
 	p := &place{score: int64(binary.BigEndian.Uint64(b)), emitted: int64(binary.BigEndian.Uint64(b[8:]))}
 	hidden, b := b[16] == 1, b[17:]
 	if hidden {
-		oldest, ok := s.server.cursors.Reveal(b[:min(len(b), query.HiddenSize)])
+		oldest, ok := s.server.Cursors.Reveal(b[:min(len(b), query.HiddenSize)])
 		if !ok {
 			return query.LexicalPages.Invalid()
 		}

@@ -1,7 +1,6 @@
 package rs
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -13,47 +12,39 @@ import (
 	"pdpp/internal/store"
 )
 
-// Config is what a resource server is made of.
+// Config configures a resource server.
 type Config struct {
-	Store        store.Store
-	Blobs        *blobfile.Store // the bytes of blobs
-	InstanceKey  []byte          // cursors are authenticated with a key derived from it
-	Edge         *httpx.Edge
-	Rate         httpx.Rate    // per token; 0 lifts the per-token limits
-	Memory       *httpx.Budget // of all requests together; nil for no bound
-	ProviderName string
-	Log          *slog.Logger
-	Clock        func() time.Time
-	Observer     httpx.Observer // measures and traces requests; nil for nobody
-}
-
-// Server serves /v1 and the discovery documents. It is safe for concurrent use.
-type Server struct {
-	Config
-	cursors   *query.Sealer
-	documents httpx.PerOrigin[*documents]
-	turns     fairShare
-	routes    []route
-
+	Store   store.Store
+	Blobs   *blobfile.Store
+	Cursors *query.Sealer
 	Auth    *auth.Authenticator
 	Limiter *httpx.Limiter // per token (H-67)
+	Rate    httpx.Rate     // per token; 0 lifts the bounds of reads at once
+	Log     *slog.Logger
+	Clock   func() time.Time
 }
 
-// New makes a server.
-func New(cfg Config) (*Server, error) {
-	cursors, err := query.NewSealer(cfg.InstanceKey)
-	if err != nil {
-		return nil, err
-	}
-	s := &Server{
-		Config: cfg, cursors: cursors, turns: newFairShare(cfg.Rate), Limiter: httpx.NewLimiter(cfg.Rate, cfg.Clock),
-		Auth: auth.New(auth.Config{Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log}),
-	}
+// Server serves /v1, to requests from outside and to reads inside the process (H-53). It
+// is safe for concurrent use.
+type Server struct {
+	Config
+	turns  fairShare
+	routes []route
+}
+
+// New returns a resource server.
+func New(cfg Config) *Server {
+	s := &Server{Config: cfg, turns: newFairShare(cfg.Rate)}
 	s.routes = s.table()
-	return s, nil
+	return s
 }
 
-// table is every path this server answers, with its methods.
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	httpx.Handler(s.route).ServeHTTP(w, r)
+}
+
+// table lists every path with its methods.
 func (s *Server) table() []route {
 	return []route{
 		{"/v1/connectors", methods{"GET": s.read(cheap, listConnectors)}},
@@ -75,62 +66,5 @@ func (s *Server) table() []route {
 		{"/v1/blobs/{blob_id}", methods{"GET": s.read(cheap, getBlob)}},
 		{"/v1/ingest/{stream}", methods{"POST": s.write(ingestRecords, "run_id")}},
 		{"/v1/state/{connector}", methods{"GET": s.write(getState, "grant_id", "run_id"), "PUT": s.write(putState, "grant_id", "run_id")}},
-		{"/", methods{"GET": s.discovery(func(d *documents) document { return d.index })}},
-		{httpx.MetadataPath, methods{"GET": s.resource}},
-		{httpx.MetadataPath + mcpPath, methods{"GET": s.discovery(func(d *documents) document { return d.mcp })}},
-		{"/register", methods{"POST": noSignIn("access_denied")}},
-		{"/authorize", methods{"GET": noSignIn("access_denied")}},
-		{"/token", methods{"POST": noSignIn("unsupported_grant_type")}},
-		{httpx.IconPath, methods{"GET": func(w http.ResponseWriter, r *http.Request, _ vars) error { return httpx.Icon(w, r) }}},
 	}
-}
-
-// Inside serves reads that the process makes for an auth.Caller (H-53), through the same
-// routes as requests from outside.
-func (s *Server) Inside() http.Handler {
-	return httpx.Chain(httpx.Handler(s.route), httpx.WithRequestID, httpx.Observe(s.Observer))
-}
-
-// Endpoint is a handler of its own at a path.
-type Endpoint struct {
-	Path string
-	http.Handler
-}
-
-// Handler is the whole server behind the edge, in the order of H-41. endpoints are
-// served at their paths beside the routes of this package.
-func (s *Server) Handler(endpoints ...Endpoint) http.Handler {
-	probes := http.NewServeMux()
-	probes.Handle("GET /healthz", httpx.Health())
-	probes.Handle("GET /readyz", httpx.Ready(s.ready))
-	routes := httpx.Handler(s.route)
-	v1 := httpx.Chain(routes, s.Edge.CORS(httpx.MethodsREST), httpx.Version, s.Edge.Challenge(""))
-	public := httpx.Chain(routes, httpx.PublicCORS, httpx.Version)
-	top := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path := r.URL.EscapedPath() // /%6dcp is not /mcp
-		for _, e := range endpoints {
-			if e.Path == path {
-				e.ServeHTTP(w, r)
-				return
-			}
-		}
-		switch {
-		case httpx.IsProbe(r):
-			probes.ServeHTTP(w, r)
-		case isPublic(path):
-			public.ServeHTTP(w, r)
-		default:
-			v1.ServeHTTP(w, r)
-		}
-	})
-	return httpx.Chain(top, httpx.CloseAmbiguous, httpx.WithRequestID, httpx.Observe(s.Observer), httpx.AccessLog(s.Log, s.Clock), httpx.Recover, httpx.Deadlines,
-		s.Memory.Within, httpx.InFlight(httpx.MaxInFlight), s.Edge.Gate)
-}
-
-// ready reports whether the store answers.
-func (s *Server) ready(ctx context.Context) error {
-	return s.Store.View(ctx, func(v store.View) error {
-		_, err := v.Generation()
-		return err
-	})
 }

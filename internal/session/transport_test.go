@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,8 +17,8 @@ import (
 	"pdpp/internal/mcp"
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/mcpserve"
-	"pdpp/internal/query"
 	"pdpp/internal/rsclient"
+	"pdpp/internal/server"
 )
 
 // eras are one revision without a handshake and one with it.
@@ -73,19 +72,17 @@ func stdio(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 func hosted(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	cursors, err := query.NewSealer([]byte(strings.Repeat("k", 32)))
-	if err != nil {
-		t.Fatal(err)
+	w.Server.MCP = func(s *server.Server) http.Handler {
+		inMemory := mcphttp.InMemory(s.Inside())
+		return mcphttp.New(mcphttp.Config{
+			Auth: s.Auth, Limiter: s.Limiter, Edge: s.Edge, Cursors: s.Cursors, Version: "test", Log: log, Clock: w.Now,
+			Transport: func(c *auth.Caller) http.RoundTripper { return w.requests.record(t, inMemory(c)) },
+		})
 	}
-	inMemory := mcphttp.InMemory(w.Server.Inside())
-	endpoint := mcphttp.New(mcphttp.Config{
-		RS: w.Server, Edge: w.Server.Edge, Cursors: cursors, Version: "test", Log: log, Clock: w.Now,
-		Transport: func(c *auth.Caller) http.RoundTripper { return w.requests.record(t, inMemory(c)) },
-	})
-	w.URL = w.Serve(endpoint)
+	w.URL = w.Serve()
 	client := sdk.NewClient(&sdk.Implementation{Name: "session", Version: "test"}, nil)
 	s, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: w.URL + endpoint.Path, HTTPClient: &http.Client{Transport: bearer(token)},
+		Endpoint: w.URL + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)},
 	}, &sdk.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		t.Fatal(err)

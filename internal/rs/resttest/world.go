@@ -17,8 +17,8 @@ import (
 	"pdpp/internal/httpx"
 	"pdpp/internal/ingest"
 	"pdpp/internal/manifest"
-	"pdpp/internal/rs"
 	"pdpp/internal/secret"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
 )
@@ -29,7 +29,7 @@ type World struct {
 	Store   store.Store
 	Blobs   *blobfile.Store
 	BlobDir string
-	Server  *rs.Server
+	Server  *server.Server
 	URL     string
 	Subject pdpp.SubjectID
 	Log     *SafeBuffer // everything the server logged
@@ -62,7 +62,7 @@ func On(t testing.TB, st store.Store) *World {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Blobs.Close() })
-	w.Server, err = rs.New(rs.Config{
+	w.Server, err = server.New(server.Config{
 		Store: st, Blobs: w.Blobs, InstanceKey: []byte(strings.Repeat("k", 32)), Edge: &httpx.Edge{}, ProviderName: "Test data",
 		Log: slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})), Clock: w.Now,
 	})
@@ -73,9 +73,9 @@ func On(t testing.TB, st store.Store) *World {
 	return w
 }
 
-// Serve serves the world once more, with further endpoints, and gives the URL.
-func (w *World) Serve(endpoints ...rs.Endpoint) string {
-	srv := httptest.NewServer(w.Server.Handler(endpoints...))
+// Serve serves the world once more and returns the URL.
+func (w *World) Serve() string {
+	srv := httptest.NewServer(w.Server.Handler())
 	w.T.Cleanup(srv.Close)
 	return srv.URL
 }

@@ -1,4 +1,4 @@
-package rs
+package server
 
 import (
 	"context"
@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/query"
 	"pdpp/internal/store"
 )
 
-// chore is something the server does from time to time.
+// chore is background work that is done at intervals.
 type chore struct {
 	name  string
 	every time.Duration
@@ -29,8 +30,8 @@ func (s *Server) chores(now time.Time) []*chore {
 	}
 }
 
-// Run does the server's work in the background until ctx ends. What fails is tried
-// again next time.
+// Run does the background work of the server until ctx ends. A chore that fails is
+// repeated after its interval.
 func (s *Server) Run(ctx context.Context) error {
 	var uses sync.WaitGroup
 	uses.Go(func() { s.Auth.Run(ctx) }) // not delayed by chores, which may take long
@@ -81,4 +82,24 @@ func (s *Server) reindex(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+const (
+	pruneEvery = time.Hour
+	pruneBatch = 5000 // changes in a transaction: other writers wait for it
+)
+
+// pruneChanges removes the entries of the change log that are older than any bookmark.
+func (s *Server) pruneChanges(ctx context.Context) error {
+	before := s.Clock().Add(-query.Bookmarks.Age())
+	for {
+		var n int64
+		err := s.Store.Bulk(ctx, func(tx store.Tx) (err error) {
+			n, err = tx.Prune(before, pruneBatch)
+			return err
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package rs
+package server
 
 import (
 	"context"
@@ -11,24 +11,23 @@ import (
 
 const (
 	sweepEvery = 24 * time.Hour
-	// firstSweep is how long after its start a server first sweeps: time to see in the
-	// log that the store is not the one that was meant.
+	// firstSweep is the delay of the first sweep after the start: time to see in the log
+	// that this is the wrong store.
 	firstSweep = 10 * time.Minute
-	// blobGrace is how long a blob stays that no record refers to (B-9).
+	// blobGrace is how long a blob is kept that no record refers to (B-9).
 	blobGrace = 7 * 24 * time.Hour
-	// sweepGap is the time without a sweep after which the grace period begins anew.
+	// sweepGap is the time without a sweep after which the grace period begins again.
 	sweepGap = 2 * sweepEvery
-	// sweepStep is how many blobs one step looks at: other writers wait for it.
+	// sweepStep is the number of blobs in a transaction: other writers wait for it.
 	sweepStep = 50
-	// metaSwept names the time of the last sweep in the store.
+	// metaSwept is the key of the time of the last sweep in the store.
 	metaSwept = "blobs_swept"
 )
 
 // SweepBlobs removes the blobs that no record has referred to for a week, with their
-// files (B-9). Files that the store does not know are not touched: it may be an older
-// copy, or a new one. For the same reason the week is one that this store has watched:
-// after a gap without sweeps, and in a store that seems to be older than its blobs, it
-// begins anew.
+// files (B-9). It keeps files that the store does not know: the store may be an older
+// copy, or a new one. For the same reason the week begins again after a gap without
+// sweeps, and in a store that seems to be older than its blobs.
 func (s *Server) SweepBlobs(ctx context.Context) error {
 	now := s.Clock()
 	if err := s.Blobs.RemoveTemporary(now); err != nil {
@@ -58,9 +57,9 @@ func (s *Server) SweepBlobs(ctx context.Context) error {
 // removed counts files that were removed.
 type removed struct{ files, bytes int64 }
 
-// sweepSome does one step of a sweep. Files go before the commit: a row without a file
-// is forgotten by the next sweep, a file without a row would stay. One that was put
-// again just now is spared, since its new row may be on the way.
+// sweepSome does one step of a sweep. It removes files before the commit: the next sweep
+// removes a row without a file, but a file without a row would stay. It keeps a file that
+// was uploaded again just now, because its new row may not be committed yet.
 func (s *Server) sweepSome(ctx context.Context, step store.Sweep, sum *removed) (next *store.BlobPlace, err error) {
 	err = s.Store.Bulk(ctx, func(tx store.Tx) error {
 		swept, err := tx.SweepBlobs(step)
@@ -68,11 +67,11 @@ func (s *Server) sweepSome(ctx context.Context, step store.Sweep, sum *removed) 
 			return err
 		}
 		for _, b := range swept.Unneeded {
-			gone, err := s.Blobs.RemoveOld(b.Owner, b.SHA256, step.Now.Add(-ingest.UploadTime))
+			isRemoved, err := s.Blobs.RemoveOld(b.Owner, b.SHA256, step.Now.Add(-ingest.UploadTime))
 			if err != nil {
 				return err
 			}
-			if gone {
+			if isRemoved {
 				sum.files, sum.bytes = sum.files+1, sum.bytes+b.Size
 			}
 		}
@@ -84,8 +83,8 @@ func (s *Server) sweepSome(ctx context.Context, step store.Sweep, sum *removed) 
 	return next, err
 }
 
-// unwatched reports whether the store was not swept lately, because no server ran, or
-// because it was put back from a backup.
+// unwatched reports whether the last sweep of the store is long ago: no server ran, or the
+// store was restored from a backup.
 func (s *Server) unwatched(ctx context.Context, now time.Time) (bool, error) {
 	var last []byte
 	err := s.Store.View(ctx, func(v store.View) (err error) {
@@ -99,7 +98,7 @@ func (s *Server) unwatched(ctx context.Context, now time.Time) (bool, error) {
 	return now.Sub(time.Unix(seconds, 0)) > sweepGap, err
 }
 
-// reportUnknown warns of files of blobs that the store does not know.
+// reportUnknown warns of blob files that the store does not know.
 func (s *Server) reportUnknown(ctx context.Context) error {
 	unknown, err := ingest.FindUnknownBlobs(ctx, s.Store, s.Blobs, s.Clock())
 	if err != nil || unknown.Files == 0 {

@@ -1,0 +1,111 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/httpx"
+	"pdpp/internal/rawjson"
+	"pdpp/internal/store"
+)
+
+// The discovery documents. They name only what works (C-46, H-135). $R is the public
+// origin, $NAME the name of the provider, $INDEX the state of the search index.
+const (
+	// indexDocument is GET / (H-134).
+	indexDocument = `{"object":"pdpp_discovery_index","resource_name":"$NAME","links":{"well_known":"$R/.well-known/oauth-protected-resource",` +
+		`"schema":"$R/v1/schema","core_query_base":"$R/v1","mcp":"$R/mcp"}}` + "\n"
+
+	// resourceDocument is the metadata of /v1 (H-130, RFC 9728).
+	resourceDocument = `{"resource":"$R","resource_name":"$NAME",` + commonMetadata +
+		`"pdpp_token_kinds_supported":["owner","client"],"pdpp_self_export_supported":true,` +
+		`"pdpp_discovery_hints":{"schema_endpoint":"/v1/schema","query_base":"/v1","streams_endpoint_template":"/v1/streams/{stream}",` +
+		`"aggregate":{"endpoint_template":"/v1/streams/{stream}/aggregate"},` +
+		`"field_window":{"endpoint_template":"/v1/streams/{stream}/records/{id}/field-window"},` +
+		`"search":{"endpoint":"/v1/search","scope_param":"streams[]","filter_requires_single_stream":true},` +
+		`"changes_since_bootstrap":"beginning","blob_indirection":"data.blob_ref.fetch_url","mcp_endpoint":"$R/mcp"},` +
+		`"pdpp_agent_discovery":{"advisory":true,"mcp":{` + mcpEndpoint + `,"resource_metadata":"$R/.well-known/oauth-protected-resource/mcp"}},` +
+		`"capabilities":{"lexical_retrieval":{"supported":true,"endpoint":"/v1/search","cross_stream":true,"snippets":true,` +
+		`"default_limit":25,"max_limit":100,"cursor_supported":true,"count_supported":true,"evidence_supported":true,` +
+		`"score":{"supported":true,"kind":"bm25","order":"lower_is_better","value_semantics":"implementation_relative"},"index_state":"$INDEX"}}}` + "\n"
+
+	// mcpDocument is the metadata of /mcp (H-131). Owner tokens do not open it.
+	mcpDocument = `{"resource":"$R/mcp","resource_name":"$NAME (MCP)",` + commonMetadata +
+		`"pdpp_token_kinds_supported":["client","mcp_package"],"pdpp_agent_discovery":{"advisory":true,"mcp":{` + mcpEndpoint + "}}}\n"
+
+	commonMetadata = `"bearer_methods_supported":["header"],"scopes_supported":["pdpp:read"],"pdpp_core_query_base":"$R/v1",`
+
+	// mcpEndpoint leads an agent to /mcp, and says that it is an adapter over /v1.
+	mcpEndpoint = `"endpoint":"$R/mcp","adapter_over":"$R/v1","transport":"streamable_http","setup_intent":"grant_scoped_read","no_owner_token":true`
+)
+
+// documents are the discovery documents of one R.
+type documents struct {
+	index, resource, mcp document
+
+	rebuilding document // resource, while the search index is rebuilt (Q-12)
+}
+
+// document is a body with its Content-Length.
+type document struct {
+	body   string
+	length []string
+}
+
+func (s *Server) newDocuments(base string) *documents {
+	fill := func(text, indexState string) document {
+		body := strings.NewReplacer("$R", escaped(base), "$NAME", escaped(s.ProviderName), "$INDEX", indexState).Replace(text)
+		return document{body, []string{strconv.Itoa(len(body))}}
+	}
+	return &documents{
+		index: fill(indexDocument, ""), mcp: fill(mcpDocument, ""),
+		resource: fill(resourceDocument, "built"), rebuilding: fill(resourceDocument, "building"),
+	}
+}
+
+// escaped returns s as it is written inside a JSON string.
+func escaped(s string) string {
+	quoted := rawjson.AppendString(nil, s)
+	return string(quoted[1 : len(quoted)-1])
+}
+
+// document answers with one of the documents, built once for each R.
+func (s *Server) document(pick func(*documents) document) httpx.Handler {
+	vary := s.Edge.Vary()
+	return func(w http.ResponseWriter, r *http.Request) error {
+		doc := pick(s.documents.Get(s.Edge.Base(r), s.newDocuments))
+		h := w.Header()
+		httpx.SetJSON(h)
+		h["Cache-Control"] = publicMinute
+		h["Vary"] = vary
+		h["Content-Length"] = doc.length // on HEAD too (C-1)
+		if r.Method == http.MethodHead {
+			return nil
+		}
+		_, err := io.WriteString(w, doc.body)
+		return err
+	}
+}
+
+var publicMinute = []string{"public, max-age=60"}
+
+// resource answers with the metadata of /v1, which says whether the search index is
+// complete.
+func (s *Server) resource(w http.ResponseWriter, r *http.Request) error {
+	var rebuilding bool
+	err := s.Store.View(r.Context(), func(v store.View) (err error) {
+		rebuilding, err = v.Rebuilding()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.document(func(d *documents) document {
+		if rebuilding {
+			return d.rebuilding
+		}
+		return d.resource
+	})(w, r)
+}

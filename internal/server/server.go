@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"pdpp/internal/auth"
+	"pdpp/internal/blobfile"
+	"pdpp/internal/httpx"
+	"pdpp/internal/query"
+	"pdpp/internal/rs"
+	"pdpp/internal/store"
+)
+
+// Config configures a server.
+type Config struct {
+	Store        store.Store
+	Blobs        *blobfile.Store
+	InstanceKey  []byte // the key of cursors is derived from it
+	Edge         *httpx.Edge
+	Rate         httpx.Rate    // per token; 0 lifts the per-token limits
+	Memory       *httpx.Budget // of all requests together; nil for no bound
+	ProviderName string
+	Log          *slog.Logger
+	Clock        func() time.Time
+	Observer     httpx.Observer // measures and traces requests; nil for none
+
+	// MCP returns the handler of /mcp, which authenticates and reads /v1 through the
+	// server. Without it there is no /mcp.
+	MCP func(*Server) http.Handler
+}
+
+// Server is everything that one process serves. It is safe for concurrent use.
+type Server struct {
+	Config
+	Auth    *auth.Authenticator
+	Limiter *httpx.Limiter // per token (H-67)
+	Cursors *query.Sealer
+
+	v1        *rs.Server
+	documents httpx.PerOrigin[*documents]
+}
+
+// New returns a server. Handler serves it, Run does its background work.
+func New(cfg Config) (*Server, error) {
+	cursors, err := query.NewSealer(cfg.InstanceKey)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		Config: cfg, Cursors: cursors, Limiter: httpx.NewLimiter(cfg.Rate, cfg.Clock),
+		Auth: auth.New(auth.Config{Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log}),
+	}
+	s.v1 = rs.New(rs.Config{
+		Store: cfg.Store, Blobs: cfg.Blobs, Cursors: cursors, Auth: s.Auth, Limiter: s.Limiter, Rate: cfg.Rate, Log: cfg.Log, Clock: cfg.Clock,
+	})
+	return s, nil
+}
+
+// ready reports whether the store answers.
+func (s *Server) ready(ctx context.Context) error {
+	return s.Store.View(ctx, func(v store.View) error {
+		_, err := v.Generation()
+		return err
+	})
+}
