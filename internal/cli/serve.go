@@ -47,7 +47,7 @@ func (c *serveCommand) Run(ctx context.Context, a *app) error {
 	}
 	svc.dropped = dropped
 	svc.hangups = make(chan os.Signal, 1)
-	signal.Notify(svc.hangups, syscall.SIGHUP) // from the very start: a reload must not end a migration
+	signal.Notify(svc.hangups, syscall.SIGHUP) // before the migration, which a reload must not end
 	defer signal.Stop(svc.hangups)
 	dir, err := a.dataFolder()
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *serveCommand) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// service reads the settings that are wrong or right by themselves.
+// service checks the settings that do not depend on others.
 func (c *serveCommand) service(a *app) (svc *service, err error) {
 	svc = &service{edge: &httpx.Edge{}, providerName: c.ProviderName, clock: a.Now}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
@@ -122,7 +122,7 @@ func (c *serveCommand) service(a *app) (svc *service, err error) {
 	return svc, err
 }
 
-// ownerState makes sure that there is an owner and says who it is.
+// ownerState checks that there is an owner and returns a description.
 func (c *serveCommand) ownerState(ctx context.Context, a *app, st store.Store) (string, error) {
 	var owners []store.Subject
 	err := st.View(ctx, func(v store.View) (err error) {
@@ -182,7 +182,7 @@ func (a *app) openInstance(ctx context.Context, dir, keyFile string, fn func(ope
 	return errors.Join(err, st.Close())
 }
 
-// listen opens the listener; an address that is taken is CodeCannotCreate.
+// listen opens the listener. An address in use is CodeCannotCreate.
 func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err == nil {
@@ -190,14 +190,14 @@ func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 	}
 	if isTaken(err) {
 		return nil, &pdpp.Error{
-			Code: pdpp.CodeCannotCreate, Message: "Another program listens on " + addr + " already.",
+			Code: pdpp.CodeCannotCreate, Message: "Another program already listens on " + addr + ".",
 			Hint: "Stop it, or choose another address with " + flag + ".",
 		}
 	}
 	return nil, &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "Cannot listen on " + addr + ".", Err: err}
 }
 
-// isTaken reports that an address is in use. Windows has its own number for it.
+// isTaken reports that an address is in use. Windows has its own error number for it.
 func isTaken(err error) bool {
 	const wsaAddrInUse = syscall.Errno(10048)
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, wsaAddrInUse)

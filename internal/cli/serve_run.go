@@ -21,7 +21,7 @@ import (
 	"pdpp/internal/telemetry"
 )
 
-// service is a server about to run.
+// service is a configured server.
 type service struct {
 	opened
 	edge         *httpx.Edge
@@ -31,8 +31,8 @@ type service struct {
 	log          *slog.Logger
 	clock        func() time.Time
 	cert         *certificate   // nil: no TLS
-	hangups      chan os.Signal // asks to read files again; nil: never
-	dropped      func() int64   // lines missing in the log; nil: not known
+	hangups      chan os.Signal // SIGHUP: reload the certificate; nil: never
+	dropped      func() int64   // number of dropped log lines; nil: not counted
 
 	telemetry *telemetry.Telemetry // nil: off
 	traces    *telemetry.Traces    // nil: none
@@ -46,8 +46,8 @@ func (s *service) scheme() string {
 	return "http"
 }
 
-// run serves on ln until ctx ends. What runs in the background ends after the
-// last request, so that its traces are kept too.
+// run serves on ln until ctx ends. Background work ends after the last request, so that
+// the use of its token is recorded.
 func (s *service) run(ctx context.Context, ln net.Listener) error {
 	setGCPercent(serverGCPercent)
 	if err := s.memory.share(s.store); err != nil {
@@ -90,9 +90,8 @@ func (s *service) mcp(srv *server.Server) http.Handler {
 	})
 }
 
-// awaitReplaced ends the server when its store was removed or replaced: no request is
-// answered any more, and a new start opens the store that is there, or says that there
-// is none (H-4).
+// awaitReplaced ends the server when its store was removed or replaced (H-4). The next
+// start opens the store that is there then, or reports that there is none.
 func (s *service) awaitReplaced(ctx context.Context) error {
 	var replaced <-chan struct{} // nil, hence never ready, for a store without a file
 	if st, ok := s.store.(replaceable); ok {
@@ -104,7 +103,7 @@ func (s *service) awaitReplaced(ctx context.Context) error {
 	case <-replaced:
 	}
 	err := &pdpp.Error{
-		Code:    pdpp.CodeBusy, // for a supervisor: a new start is worth a try
+		Code:    pdpp.CodeBusy, // a supervisor may restart the server
 		Message: "The store was removed or replaced while the server was running; the server ends.",
 		Hint:    "Start it again to serve the store that is there now. Stop the server before you put a store in place.",
 	}
@@ -112,8 +111,8 @@ func (s *service) awaitReplaced(ctx context.Context) error {
 	return err
 }
 
-// reload reads again what can be read again on every SIGHUP: the certificate. A bad one
-// changes nothing. Whoever sends the signal finds in the log what came of it.
+// reload reads the certificate again on every SIGHUP, and logs the result. After a failure
+// the previous certificate stays in use.
 func (s *service) reload(ctx context.Context) error {
 	for {
 		select {
@@ -139,8 +138,8 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// facts tells one line per fact (H-11), whatever the level of the log: plain ones
-// for people, log entries where a program reads along.
+// facts writes one line per fact (H-11), at any log level: plain text for people, log
+// entries with the JSON format.
 func facts(w io.Writer, format string, facts [][2]string) {
 	log := newLogger(w, format, "info")
 	for _, f := range facts {

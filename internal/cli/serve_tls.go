@@ -20,7 +20,7 @@ func loadCertificate(certFile, keyFile string) (*certificate, error) {
 	return c, c.load()
 }
 
-// load reads the files; on failure the former certificate stays.
+// load reads the files. On failure the previous certificate stays in use.
 func (c *certificate) load() error {
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	var path *fs.PathError

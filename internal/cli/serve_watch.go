@@ -15,8 +15,8 @@ import (
 // lastSpans is how long a stop waits for the collector of traces.
 const lastSpans = 3 * time.Second
 
-// watch sets up metrics, on a listener of their own, and traces, each when asked for.
-// After a nil error the caller calls stop when the server has ended.
+// watch sets up metrics, on a separate listener, and traces, each if configured. After a
+// nil error the caller calls stop when the server has ended.
 func (s *service) watch(ctx context.Context, metricsListen string, getenv func(string) string, database string) (stop func(), err error) {
 	if s.traces, err = telemetry.ReadTraces(getenv); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *service) watch(ctx context.Context, metricsListen string, getenv func(s
 	}, nil
 }
 
-// watched tells who can see what this server does (H-11).
+// watched returns the facts about metrics and traces for the start message (H-11).
 func (s *service) watched() (facts [][2]string) {
 	if s.metrics != nil {
 		facts = append(facts, [2]string{"metrics", "http://" + s.metrics.Addr().String() + "/metrics"})
@@ -56,8 +56,8 @@ func (s *service) watched() (facts [][2]string) {
 	return facts
 }
 
-// metricsServer answers scrapes and nothing else. It has the host gate of the public
-// listener, so that no web page reads it through a name of its own (H-126).
+// metricsServer serves metrics and nothing else. It has the host gate of the public
+// listener, against DNS rebinding (H-126).
 func (s *service) metricsServer() *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.telemetry.Metrics())

@@ -32,9 +32,9 @@ func aggregate(q *request) error {
 	return nil
 }
 
-// aggregated gives the sources that take part. Values of different types cannot be
-// taken together: rows that declare a field otherwise than the first one are left
-// out as those that do not declare it (AG-10).
+// aggregated returns the sources of an aggregate. Values of different types cannot be
+// aggregated together: a row that declares a field with another type than the first row
+// is skipped, like a row that does not declare it (AG-10).
 func (q *request) aggregated(rows []grant.Row, w query.AggregateWish) ([]query.Source, error) {
 	type part struct {
 		row   grant.Row
@@ -67,7 +67,7 @@ func (q *request) aggregated(rows []grant.Row, w query.AggregateWish) ([]query.S
 	return sources, nil
 }
 
-// appendAggregation appends the answer, still open for links and meta (AG-8).
+// appendAggregation appends the answer (AG-8). The object stays open for links and meta.
 func appendAggregation(dst []byte, stream string, w query.AggregateWish, found store.Aggregation) []byte {
 	dst = appendText(dst, `{"object":"aggregation"`)
 	dst = appendMember(dst, "stream", stream)

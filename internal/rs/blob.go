@@ -17,9 +17,9 @@ import (
 	"pdpp/internal/store"
 )
 
-// getBlob answers GET /v1/blobs/{blob_id} (rs-contract §9). Who may read it is
-// decided in the snapshot; the bytes are sent when that has ended, from a file
-// that nobody changes.
+// getBlob answers GET /v1/blobs/{blob_id} (rs-contract §9). The snapshot decides whether
+// the caller may read the blob. The bytes are sent after it has ended, from a file that
+// never changes.
 func getBlob(q *request) error {
 	rows, err := q.reach.Select(q.sel)
 	if err != nil {
@@ -35,8 +35,8 @@ func getBlob(q *request) error {
 	return nil
 }
 
-// blobSources are the bindings whose records may lead to blobs: those with a
-// granted blob reference (B-2).
+// blobSources returns the bindings whose records may refer to blobs: those with a granted
+// blob field (B-2).
 func blobSources(rows []grant.Row) []query.BlobSource {
 	var out []query.BlobSource
 	for _, b := range grant.Bindings(rows) {
@@ -53,8 +53,8 @@ func blobSources(rows []grant.Row) []query.BlobSource {
 	return out
 }
 
-// sendBlob sends a file with ranges and conditions (B-7). What is in it came from
-// strangers, so that a browser is told to run nothing of it (B-8).
+// sendBlob sends a file with ranges and conditions (B-7). The content is not trusted: its
+// headers keep a browser from running any of it (B-8).
 func (q *request) sendBlob(w http.ResponseWriter, b store.Blob) error {
 	f, size, err := q.openBlob(b)
 	if err != nil {
@@ -78,16 +78,16 @@ func (q *request) sendBlob(w http.ResponseWriter, b store.Blob) error {
 		h["Content-Range"] = []string{"bytes */" + strconv.FormatInt(size, 10)}
 		return pdpp.Errorf(pdpp.CodeRangeNotSatisfiable, "The range is outside the blob, which has %d bytes.", size)
 	}
-	return file.failed // the answer has begun: it is cut off, and does not look whole
+	return file.failed // the answer has begun: httpx cuts the connection
 }
 
-// maxRanges is how many ranges of one request are answered; more of them get the
-// whole, as RFC 9110 allows.
+// maxRanges is the number of ranges that a request may have. With more of them it gets the
+// whole blob, as RFC 9110 allows.
 const maxRanges = 16
 
-// plainRequest leaves out of a request what would make http.ServeContent answer
-// otherwise than B-7 says: conditions for writers, an empty suffix, and a header of
-// ranges whose answer would be many times its size.
+// plainRequest removes the headers for which http.ServeContent does not answer as B-7
+// requires: conditions for writers, an empty suffix range, and too many ranges, whose
+// answer could be much larger than the blob.
 func plainRequest(r *http.Request) *http.Request {
 	ranges := r.Header.Get("Range")
 	if r.Header.Get("If-Match") == "" && r.Header.Get("If-Unmodified-Since") == "" &&
@@ -101,13 +101,13 @@ func plainRequest(r *http.Request) *http.Request {
 		plain.Header.Del("Range")
 	}
 	if unit, spec, _ := strings.Cut(strings.TrimSpace(ranges), "="); unit == "bytes" && strings.Trim(spec, " 0") == "-" && strings.HasPrefix(strings.TrimSpace(spec), "-") {
-		plain.Header.Set("Range", "bytes=9223372036854775807-") // of the last no bytes there is none
+		plain.Header.Set("Range", "bytes=9223372036854775807-") // a suffix of 0 bytes is not satisfiable
 	}
 	return plain
 }
 
-// openBlob opens the file of a blob that may be read. A file that is not there, or
-// not whole, is no blob.
+// openBlob opens the file of a blob. A blob whose file is missing or incomplete is not
+// found.
 func (q *request) openBlob(b store.Blob) (*os.File, int64, error) {
 	f, size, err := q.server.Blobs.Open(b.Owner, b.SHA256)
 	if err == nil && size == b.Size {
@@ -122,8 +122,8 @@ func (q *request) openBlob(b store.Blob) (*os.File, int64, error) {
 	return nil, 0, store.BlobNotFound()
 }
 
-// isShownInline names the types that a browser may show without asking: none of
-// them can run anything (B-8).
+// isShownInline reports the types that a browser may show directly: none of them contains
+// scripts that it runs (B-8).
 func isShownInline(mediaType string) bool {
 	if mediaType == "application/pdf" {
 		return true
@@ -139,8 +139,8 @@ func isShownInline(mediaType string) bool {
 	return false
 }
 
-// rangeGuard keeps the plain text that http.ServeContent answers a bad range with
-// from being sent, so that it gets the one error body (C-40).
+// rangeGuard suppresses the plain-text error of http.ServeContent for a bad range, so that
+// the answer is the common error envelope (C-40).
 type rangeGuard struct {
 	http.ResponseWriter
 	refused bool
@@ -163,7 +163,7 @@ func (g *rangeGuard) Write(p []byte) (int, error) {
 	return g.ResponseWriter.Write(p)
 }
 
-// readFile remembers that reading failed: http.ServeContent does not tell.
+// readFile keeps the error of a failed read, which http.ServeContent does not return.
 type readFile struct {
 	io.ReadSeeker
 	failed error
@@ -185,7 +185,7 @@ func postBlob(q *ownerRequest) error {
 		return err
 	}
 	if q.http.ContentLength > ingest.MaxBlob {
-		return pdpp.Errorf(pdpp.CodeResourceLimit, "A blob has at most %d MiB; nothing was stored.", ingest.MaxBlob>>20)
+		return pdpp.Errorf(pdpp.CodeResourceLimit, "A blob has at most %d MiB. Nothing was stored.", ingest.MaxBlob>>20)
 	}
 	b, err := ingest.PutBlob(q.ctx, q.store, q.server.Blobs, ingest.Upload{
 		Subject: q.reach.Subject, Connection: q.conn.ID, MediaType: mediaType, Content: q.http.Body,
@@ -202,7 +202,8 @@ func postBlob(q *ownerRequest) error {
 	return q.sendJSON(appendText(out, "}\n"))
 }
 
-// mediaType is the type of an upload: the parameter, else the header, else unknown.
+// mediaType returns the type of an upload: the parameter, else the header, else the
+// default.
 func (q *ownerRequest) mediaType() (string, error) {
 	text, err := q.params.One("mime_type")
 	if err != nil {
@@ -211,7 +212,7 @@ func (q *ownerRequest) mediaType() (string, error) {
 	if text != "" {
 		t, ok := pdpp.ParseMediaType(text)
 		if !ok {
-			return "", pdpp.BadParam("mime_type", "mime_type is no media type; write it like image/png.")
+			return "", pdpp.BadParam("mime_type", "mime_type is not a media type. Write it like image/png.")
 		}
 		return t, nil
 	}
@@ -221,7 +222,7 @@ func (q *ownerRequest) mediaType() (string, error) {
 	}
 	t, ok := pdpp.ParseMediaType(header)
 	if !ok {
-		return "", pdpp.Errorf(pdpp.CodeInvalidRequest, "The Content-Type is no media type; write it like image/png.")
+		return "", pdpp.Errorf(pdpp.CodeInvalidRequest, "The Content-Type is not a media type. Write it like image/png.")
 	}
 	return t, nil
 }

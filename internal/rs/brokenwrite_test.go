@@ -57,7 +57,7 @@ func TestFullDisk(t *testing.T) {
 		{"I-7 ingest in part", "POST", ingestPath, 1, pdpp.CodeIngestStorage, "The disk is full. Not all records could be stored: of the accepted lines the first 1 were. Send the same call again."},
 		{"I-9 delete", "DELETE", records + "/ent_31?connection_id=cin_a1", 0, pdpp.CodeUnavailable, "The disk is full. Nothing was changed."},
 		{"I-9 delete all", "DELETE", records + "?connection_id=cin_a1", 0, pdpp.CodeUnavailable, "The disk is full. Nothing was changed."},
-		{"I-9 delete all in part", "DELETE", records + "?connection_id=cin_a1", 1, pdpp.CodeUnavailable, "The disk is full. Of the records 2 were deleted before that."},
+		{"I-9 delete all in part", "DELETE", records + "?connection_id=cin_a1", 1, pdpp.CodeUnavailable, "The disk is full. 2 records were deleted before the failure."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := ledger(t)
@@ -80,7 +80,7 @@ func TestFullDisk(t *testing.T) {
 func TestTokenRevokedBetweenSlices(t *testing.T) {
 	for _, c := range []struct{ name, method, target, message string }{
 		{"I-11 ingest", "POST", ingestPath, "Not all records could be stored: of the accepted lines the first 1 were."},
-		{"I-11 delete all", "DELETE", "/v1/streams/entries/records?connection_id=cin_a1", "Of the records 2 were deleted before that."},
+		{"I-11 delete all", "DELETE", "/v1/streams/entries/records?connection_id=cin_a1", "2 records were deleted before the failure."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := ledger(t)

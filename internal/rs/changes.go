@@ -10,13 +10,12 @@ import (
 	"pdpp/internal/store"
 )
 
-// maxScan is how many changes one page looks at. Most of them may be hidden from the
-// caller, and the work for them has to end too; such a page is short.
+// maxScan is the number of changes that one page looks at. Most of them may be outside
+// the grant. A page that reaches this bound is short.
 const maxScan = 50_000
 
-// wantsChanges reports that a list is asked for what changed: from a bookmark, or
-// by the page cursor of a changes session, beside which changes_since means
-// nothing (REC-36).
+// wantsChanges reports whether a list request is for changes: it has a bookmark, or the
+// page cursor of a changes session, with which changes_since is ignored (REC-36).
 func (q *request) wantsChanges() bool {
 	if q.params.Has("changes_since") {
 		return true
@@ -31,7 +30,7 @@ func listChanges(q *request, rows []grant.Row) error {
 	if err != nil {
 		return err
 	}
-	plan, err := q.plan(rows, w.wish)
+	plan, err := q.plan(rows, w.readParams)
 	if err != nil {
 		return err
 	}
@@ -44,7 +43,7 @@ func listChanges(q *request, rows []grant.Row) error {
 	out := q.newPage(plan, w.limit.N)
 	more, err := feed.read(out)
 	if err != nil {
-		return feed.forgotten(err)
+		return feed.pruned(err)
 	}
 	end := out.end(more)
 	if more {
@@ -56,15 +55,15 @@ func listChanges(q *request, rows []grant.Row) error {
 	return nil
 }
 
-// changesWish is a parsed read of changes.
-type changesWish struct {
-	wish
+// changesParams are the parameters of a read of changes.
+type changesParams struct {
+	readParams
 	limit  query.Limit
 	cursor string
 	since  string
 }
 
-func (q *request) parseChanges() (w changesWish, err error) {
+func (q *request) parseChanges() (w changesParams, err error) {
 	if err := q.refuseWithChanges(); err != nil {
 		return w, err
 	}
@@ -85,14 +84,14 @@ func (q *request) parseChanges() (w changesWish, err error) {
 func (q *request) refuseWithChanges() error {
 	for _, name := range []string{"filter", "sort", "order", "count"} {
 		if q.params.Has(name) {
-			return pdpp.BadParam(name, "%s cannot stand with changes_since. Read the changes without it, and apply it to the copy.", name)
+			return pdpp.BadParam(name, "%s cannot be combined with changes_since. Read the changes without it, and apply it to the copy.", name)
 		}
 	}
 	for _, name := range []string{"expand", "expand_limit"} {
 		if q.params.Has(name) {
 			return &pdpp.Error{
 				Code: pdpp.CodeInvalidExpand, Param: name,
-				Message: name + " cannot stand with changes_since. Read the changes of the related stream.",
+				Message: name + " cannot be combined with changes_since. Read the changes of the related stream.",
 			}
 		}
 	}
@@ -106,13 +105,13 @@ type feed struct {
 	scope   query.Scope // of page cursors
 	marked  query.Scope // of bookmarks
 	shown   query.Shown
-	paged   bool // the page was asked for by a cursor
+	paged   bool // the request has a page cursor
 	session query.Session
 }
 
-// openFeed finds out where the page begins: where a cursor says, after a bookmark,
-// or at the beginning. The first page fixes the horizon (REC-32).
-func (q *request) openFeed(p *plan, w changesWish) (*feed, error) {
+// openFeed finds the start of the page: the position of a cursor or of a bookmark, or the
+// beginning. The first page sets the horizon (REC-32).
+func (q *request) openFeed(p *plan, w changesParams) (*feed, error) {
 	shown, err := q.shown()
 	if err != nil {
 		return nil, err
@@ -138,7 +137,7 @@ func (q *request) openFeed(p *plan, w changesWish) (*feed, error) {
 	return f, err
 }
 
-// shown identifies what the caller is shown of the stream, on all its connections.
+// shown identifies what the grant shows of the stream, on all its connections.
 func (q *request) shown() (query.Shown, error) {
 	type key struct{ stream string }
 	name := q.vars.get("stream")
@@ -149,7 +148,7 @@ func (q *request) shown() (query.Shown, error) {
 	return q.reach.Derive(key{name}, func() any { return query.ShownOf(rows) }).(query.Shown), nil
 }
 
-// read writes the page and moves the session on.
+// read writes the page and advances the session.
 func (f *feed) read(out *pageWriter) (more bool, err error) {
 	if f.session.Start {
 		list := query.List{
@@ -173,8 +172,9 @@ func (f *feed) read(out *pageWriter) (more bool, err error) {
 	return walk.More, err
 }
 
-// forgotten answers a session that the log does not reach back for (REC-37).
-func (f *feed) forgotten(err error) error {
+// pruned reports a session as expired if the change log no longer reaches its position
+// (REC-37).
+func (f *feed) pruned(err error) error {
 	switch {
 	case !errors.Is(err, store.ErrPruned):
 		return err
@@ -184,7 +184,7 @@ func (f *feed) forgotten(err error) error {
 	return query.Bookmarks.Expired()
 }
 
-// tombstone appends that a record is not there any more (REC-35).
+// tombstone appends the item of a removed record (REC-35).
 func (q *request) tombstone(s *shape, c *store.Change) {
 	b := appendText(q.body, `{"object":"record","id":`)
 	b = rawjson.AppendString(b, string(c.ID))

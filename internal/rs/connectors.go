@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/schemadoc"
 )
 
-// listConnectors answers GET /v1/connectors: the streams of GET /v1/streams by
-// connector, each with the numbers of all its connections (S-9).
+// listConnectors answers GET /v1/connectors: the streams of GET /v1/streams by connector,
+// each with the totals of all its connections (S-9).
 func listConnectors(q *request) error {
 	rows, err := q.reach.Select(q.sel)
 	if err != nil {
@@ -36,7 +36,7 @@ func listConnectors(q *request) error {
 	return nil
 }
 
-// sameConnector counts the rows at the beginning that are of one connector.
+// sameConnector returns the number of leading rows with the connector of the first.
 func sameConnector(rows []grant.Row) int {
 	n := slices.IndexFunc(rows, func(row grant.Row) bool { return row.Manifest.ConnectorKey != rows[0].Manifest.ConnectorKey })
 	if n < 0 {
@@ -90,7 +90,7 @@ func (q *request) appendConnectorStream(row grant.Row) error {
 	return nil
 }
 
-// appendStreamCapabilities appends what can be read of a stream and where.
+// appendStreamCapabilities appends the reads that a stream supports, with their URLs.
 func appendStreamCapabilities(out []byte, key pdpp.ConnectorKey, stream string, uses schemadoc.Uses) []byte {
 	path, query := "/v1/streams/"+url.PathEscape(stream), "?connector_id="+url.QueryEscape(string(key))
 	out = appendText(out, `,"capabilities":{"stream_metadata":true`)

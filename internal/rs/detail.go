@@ -13,7 +13,7 @@ func getRecord(q *request) error {
 	if err != nil {
 		return err
 	}
-	var w wish
+	var w readParams
 	if w.selection, err = q.params.Selection(); err != nil {
 		return err
 	}
@@ -39,8 +39,8 @@ func getRecord(q *request) error {
 	return nil
 }
 
-// one writes the record with the id of the path. Missing, deleted and not visible
-// are one and the same; an id on several connections is ambiguous.
+// one writes the record with the id of the path. A record that is missing, deleted or
+// outside the grant is not found; an id on several connections is ambiguous.
 func (q *request) one(p *plan, write func(*shape, *store.Record) error) error {
 	var holders []*shape
 	get := query.Get{Subject: q.reach.Subject, Sources: p.sources, ID: pdpp.RecordID(q.vars.get("id"))}
@@ -67,7 +67,7 @@ func (q *request) one(p *plan, write func(*shape, *store.Record) error) error {
 	return failed
 }
 
-// narrowed is the row of a shape with its connection alone.
+// narrowed returns the row of a shape with its connection alone.
 func (s *shape) narrowed() grant.Row {
 	row := s.row
 	row.Connections = nil

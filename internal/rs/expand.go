@@ -31,8 +31,8 @@ func (q *request) expand(s *shape, parent *store.Record, start, preview int) err
 	return nil
 }
 
-// relation appends the children of one relation. The parent record, which begins at
-// start, gets no further child of a list once it is past the page size.
+// relation appends the children of one relation. A list of children ends when the parent
+// record, which begins at start, exceeds the page size.
 func (q *request) relation(s *shape, e query.Expansion, id string, start, preview int) error {
 	list, child, ok, err := q.children(s, e, id)
 	if err != nil {
@@ -70,9 +70,9 @@ func (q *request) relation(s *shape, e query.Expansion, id string, start, previe
 	return nil
 }
 
-// children is the read of a parent's children; ok is false when there can be
-// none: the related stream is not granted on the parent's connection, or the id
-// cannot be a value of the foreign key.
+// children returns the read of a parent's children. ok is false when there can be none:
+// the related stream is not granted on the parent's connection, or the id cannot be a
+// value of the foreign key.
 func (q *request) children(s *shape, e query.Expansion, id string) (list query.List, child *shape, ok bool, err error) {
 	i := slices.IndexFunc(e.Child.Connections, func(c pdpp.Connection) bool { return c.ID == s.connection })
 	if i < 0 {
@@ -97,7 +97,7 @@ func (q *request) children(s *shape, e query.Expansion, id string) (list query.L
 	return list, newShape(e.Child, projection, nil).on(e.Child, e.Child.Connections[i]), ok, nil
 }
 
-// childrenURL is a runnable read of all children.
+// childrenURL returns the URL of a list of all children.
 func childrenURL(e query.Expansion, id string, conn pdpp.ConnectionID) string {
 	return "/v1/streams/" + url.PathEscape(e.Stream) + "/records?filter[" + url.QueryEscape(e.ForeignKey) + "]=" +
 		url.QueryEscape(id) + "&connection_id=" + url.QueryEscape(string(conn))

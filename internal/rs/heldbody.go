@@ -12,14 +12,14 @@ import (
 type heldBody struct {
 	io.Reader
 	hold *httpx.Hold
-	left int // bytes that are reserved and were not read
+	left int // bytes that are reserved and not yet read
 }
 
-// bodyStep is how much is reserved at a time for a body that does not say its size.
+// bodyStep is the number of bytes reserved at a time for a body without Content-Length.
 const bodyStep = 1 << 20
 
-// heldBody gives the body of the request. A small one costs nothing, and one that says
-// its size is refused before it is read.
+// heldBody returns the body of the request. A small body is not counted. A body with a
+// Content-Length is refused before it is read.
 func (q *ownerRequest) heldBody() (io.Reader, error) {
 	b := &heldBody{Reader: q.http.Body, hold: q.hold, left: bufpool.MaxKept}
 	return b, b.reserve(int(q.http.ContentLength) - b.left)

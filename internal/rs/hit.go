@@ -12,30 +12,29 @@ import (
 	"pdpp/internal/store"
 )
 
-// hitPreview is the length at which values are cut before a card or an excerpt is
-// made of them: more than either shows.
+// hitPreview is the length at which values are cut before they are rendered as a card or
+// an excerpt: more than either shows.
 const hitPreview = 1024
 
-// pageSearched is how many characters of long fields are looked through for the
-// excerpts of one page. The hits that come when it is used up show the beginning of
-// such fields (EX-6).
+// pageSearched is the number of characters of long fields that are searched for the
+// excerpts of one page. When it is used up, the remaining hits show the beginning of such
+// fields (EX-6).
 const pageSearched = 8 * evidence.MaxSearched
 
-// hitWriter is what the hits of one page have in common, and memory that each of
-// them uses again.
+// hitWriter holds what the hits of one page share, and buffers that each hit reuses.
 type hitWriter struct {
 	finder  *evidence.Finder
 	records map[*shape]*evidence.Record
 	data    []byte
 	texts   []evidence.Text
-	left    int // characters that may still be looked through
+	left    int // characters that may still be searched
 }
 
 func newHitWriter(terms []string) hitWriter {
 	return hitWriter{finder: evidence.NewFinder(terms), records: map[*shape]*evidence.Record{}, left: pageSearched}
 }
 
-// writeHit appends one search result (Q-6). It has everything but the record's body.
+// writeHit appends one search result (Q-6).
 func (s *searcher) writeHit(h *hit) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
@@ -52,7 +51,7 @@ func (s *searcher) writeHit(h *hit) error {
 	found := false
 	err := s.view.Get(get, func(r *store.Record) error {
 		found = true
-		h.record.Body = r.Body // which belongs to the call
+		h.record.Body = r.Body // valid during the call only
 		defer func() { h.record.Body = nil }()
 		return s.writeRecord(h)
 	})
@@ -62,7 +61,7 @@ func (s *searcher) writeHit(h *hit) error {
 	return err
 }
 
-// errLostRecord says that the indexes of the store do not agree.
+// errLostRecord reports that the indexes of the store disagree.
 var errLostRecord = errors.New("the store finds a record by its words, but not by its id")
 
 func (s *searcher) writeRecord(h *hit) error {
@@ -126,12 +125,12 @@ func appendShortHit(b []byte, h *hit, rec *evidence.Record, found evidence.Match
 		b = appendText(b, `,"emitted_at":`)
 		b = appendTime(b, rec.EmittedAt)
 	}
-	if title := evidence.TitleAt(rec, at); title.Field != "" { // else it only repeats other members
+	if title := evidence.TitleAt(rec, at); title.Field != "" { // otherwise it only repeats other members
 		b = appendMember(b, "title", title.Text)
 	}
 	b = evidence.AppendShortFacts(b, rec)
 	e, ok := evidence.BestExcerpt(rec, found, most)
-	if matched := found.Fields(); len(matched) != 1 || !ok || matched[0] != e.Field { // else the snippet says it
+	if matched := found.Fields(); len(matched) != 1 || !ok || matched[0] != e.Field { // otherwise the snippet names the field
 		b = appendMatched(b, matched)
 	}
 	if ok {
@@ -141,7 +140,7 @@ func appendShortHit(b []byte, h *hit, rec *evidence.Record, found evidence.Match
 	return append(b, '}')
 }
 
-// appendIdentity begins a hit with what its record is and where it is from.
+// appendIdentity begins a hit with the identity and the source of its record.
 func appendIdentity(b []byte, h *hit, rec *evidence.Record) []byte {
 	b = appendText(b, `{"object":"search_result"`)
 	b = appendMember(b, "stream", h.stream)
@@ -155,8 +154,8 @@ func appendMatched(b []byte, fields []string) []byte {
 	return appendNames(appendText(b, `,"matched_fields":`), fields)
 }
 
-// evidenceRecord is the projected record that cards and excerpts are made of. It
-// is good until that of the next hit is made.
+// evidenceRecord returns the projected record from which cards and excerpts are rendered.
+// It is valid until the next call.
 func (s *searcher) evidenceRecord(h *hit) (*evidence.Record, error) {
 	shape := s.shapes[h.record.Source]
 	rec, ok := s.hits.records[shape]
@@ -166,8 +165,9 @@ func (s *searcher) evidenceRecord(h *hit) (*evidence.Record, error) {
 	}
 	w := dataWriter{request: s.request, shape: shape, record: &h.record}
 	if len(h.record.Body) > hitPreview || bytes.IndexByte(h.record.Body, 0) >= 0 {
-		// Else no value is that long. Values in pieces are, however short the body:
-		// its length, which fields outside the grant have a part in, decides nothing.
+		// Otherwise no value is that long. Values in pieces can be, however short the
+		// body is. The length of the body includes fields outside the grant, so it must
+		// not show in the answer; here it only avoids work.
 		w.preview, w.facts = hitPreview, map[string]*evidence.Truncation{}
 	}
 	data, err := w.data(s.hits.data[:0])
@@ -180,7 +180,7 @@ func (s *searcher) evidenceRecord(h *hit) (*evidence.Record, error) {
 	return rec, nil
 }
 
-// sourceEvidence is what all records of a source have in common.
+// sourceEvidence returns the evidence that all records of a source share.
 func (q *request) sourceEvidence(s *shape) *evidence.Record {
 	type key struct{ stream *pdpp.Stream }
 	declared := q.reach.Derive(key{s.row.Stream}, func() any { return evidence.Declared(s.row.Stream) })
@@ -195,11 +195,11 @@ func (q *request) sourceEvidence(s *shape) *evidence.Record {
 	return rec
 }
 
-// texts are the fields of a record that were searched: whole, or as much of them as
-// is looked through for an excerpt.
+// texts returns the searched fields of a record: whole, or the part that is searched for
+// an excerpt.
 func (s *searcher) texts(r *store.Record) ([]evidence.Text, error) {
 	out := s.hits.texts[:0]
-	var matched []bool // by field; nil: all texts are whole so far
+	var matched []bool // by field; nil while all texts are whole
 	for i, f := range s.search.Sources[r.Source].Fields {
 		text, ok, err := s.text(r, f.Name)
 		if err != nil {
@@ -222,7 +222,7 @@ func (s *searcher) texts(r *store.Record) ([]evidence.Text, error) {
 	return out, nil
 }
 
-// text is a field of a record; false when it is no text.
+// text returns a field of a record; ok is false when it is not a text.
 func (s *searcher) text(r *store.Record, field string) (t evidence.Text, ok bool, err error) {
 	t.Field = field
 	value, found := rawjson.Get(r.Body, field)

@@ -36,7 +36,7 @@ func appendMember(dst []byte, name, value string) []byte {
 	return rawjson.AppendString(dst, value)
 }
 
-// count is meta.count (C-31); kind "none" has no value.
+// count is meta.count (C-31). Kind "none" has no value.
 type count struct {
 	kind  string
 	value int64
@@ -65,16 +65,16 @@ func appendMeta(dst []byte, c count, further []byte, w warnings, presentation []
 	return append(dst, '}')
 }
 
-// page is how a list ends (C-29).
+// page describes how a list ends (C-29).
 type page struct {
 	hasMore  bool
 	cursor   string // "" when there is no next page
-	bookmark string // where later changes begin; "" but at the end of a changes session
+	bookmark string // where later changes begin; only at the end of a changes session
 	count    count
 	meta     []byte // further members of meta, each after a comma
 }
 
-// closeList appends what follows the data of a list.
+// closeList ends the data of a list and appends its other members.
 func (q *request) closeList(p page, presentation []byte) {
 	b := appendText(q.body, `],"has_more":`)
 	b = strconv.AppendBool(b, p.hasMore)
@@ -94,8 +94,8 @@ func (q *request) closeList(p page, presentation []byte) {
 	q.body = appendText(b, "}\n")
 }
 
-// withCursor is a query string with its cursor replaced. The page cursor of a changes
-// session stands for its changes_since too (REC-36).
+// withCursor returns a query string with its cursor replaced. The page cursor of a changes
+// session replaces changes_since too (REC-36).
 func withCursor(raw, cursor string) string {
 	var kept []string
 	for part := range strings.SplitSeq(raw, "&") {
@@ -110,7 +110,7 @@ func withCursor(raw, cursor string) string {
 	return strings.Join(append(kept, "cursor="+cursor), "&")
 }
 
-// closeObject appends links and meta to a flat object that is still open (C-30).
+// closeObject appends links and meta to a flat object and closes it (C-30).
 func (q *request) closeObject(presentation []byte) {
 	b := appendText(q.body, `,"links":{"self":`)
 	b = rawjson.AppendString(b, q.target())

@@ -19,7 +19,7 @@ func listRecords(q *request) error {
 	if err != nil {
 		return err
 	}
-	plan, err := q.plan(rows, l.wish)
+	plan, err := q.plan(rows, l.readParams)
 	if err != nil {
 		return err
 	}
@@ -52,15 +52,15 @@ func listRecords(q *request) error {
 	return nil
 }
 
-// listWish is a parsed records list.
-type listWish struct {
-	wish
+// listParams are the parameters of a list of records.
+type listParams struct {
+	readParams
 	limit  query.Limit
 	cursor string
 	count  string
 }
 
-func (q *request) parseList() (l listWish, err error) {
+func (q *request) parseList() (l listParams, err error) {
 	if l.limit, err = q.params.Limit(); err != nil {
 		return l, err
 	}
@@ -83,7 +83,7 @@ func (q *request) parseList() (l listWish, err error) {
 	return l, err
 }
 
-// count counts the whole filtered set when asked to (REC-11).
+// count counts the whole filtered set if the request asks for it (REC-11).
 func (q *request) count(kind string, list query.List) (count, error) {
 	if kind == "none" {
 		return notCounted, nil
@@ -92,7 +92,7 @@ func (q *request) count(kind string, list query.List) (count, error) {
 	return count{kind: "exact", value: n}, err
 }
 
-// pageBytes is the size at which a page, or a list of children, ends.
+// pageBytes returns the size at which a page, or a list of children, ends.
 func (q *request) pageBytes() int {
 	if q.prefs.PageBytes != 0 {
 		return q.prefs.PageBytes
@@ -108,7 +108,7 @@ type pageWriter struct {
 
 	start   int // of the data array
 	taken   int
-	limited bool // the page ended by its size
+	limited bool // the page ended because of its size
 	last    query.Position
 
 	unchanged store.Change // a record as an item
@@ -126,7 +126,7 @@ func (w *pageWriter) add(r *store.Record) (taken bool, err error) {
 	return w.addItem(&w.unchanged)
 }
 
-// addItem writes a record, or that it was removed, unless the page is full.
+// addItem writes a record or a tombstone, unless the page is full.
 func (w *pageWriter) addItem(c *store.Change) (taken bool, err error) {
 	if w.taken == w.limit {
 		return false, nil
@@ -163,10 +163,10 @@ func (w *pageWriter) item(c *store.Change, preview int) error {
 	return w.record(s, &c.Record, preview)
 }
 
-// size is the length of the data array with the items so far.
+// size returns the length of the data array with the items so far.
 func (w *pageWriter) size() int { return len(w.body) - w.start + 1 }
 
-// end says how the page ended.
+// end returns how the page ended.
 func (w *pageWriter) end(more bool) page {
 	if w.limited {
 		w.warnings.pageLimited(w.pageBytes(), w.taken, w.limit, w.prefs.PageBytes != 0)
@@ -174,8 +174,8 @@ func (w *pageWriter) end(more bool) page {
 	return page{hasMore: more, count: notCounted}
 }
 
-// shrink writes the first item again with shorter previews until the page has its
-// size, when both were asked for (REC-40).
+// shrink writes the first item again with shorter previews until it fits into the page, if
+// the request prefers both (REC-40).
 func (w *pageWriter) shrink(c *store.Change, before int) error {
 	if w.prefs.PageBytes == 0 || w.prefs.FieldPreview == 0 {
 		return nil

@@ -32,7 +32,7 @@ type ownerRequest struct {
 	binding  *store.Binding // nil on routes without a stream
 }
 
-// write makes the handler of an owner route: an owner token and a connection of
+// write returns the handler of an owner route: it needs an owner token and a connection of
 // that owner. The snapshot ends before the body is read.
 func (s *Server) write(answer func(*ownerRequest) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
@@ -91,9 +91,9 @@ func (s ownerStore) checked(fn func(store.Tx) error) func(store.Tx) error {
 
 func notOwner() error { return pdpp.Errorf(pdpp.CodePermission, "This route is for owner tokens.") }
 
-// openOwner checks the token kind and finds the binding of the path's stream, or
-// the connection alone on routes without one (I-1, I-2). What is out of reach is
-// answered as on the read routes (C-23).
+// openOwner checks the token kind and finds the binding of the path's stream, or only the
+// connection on routes without a stream (I-1, I-2). Streams and connections that are out
+// of reach are answered as on the read routes (C-23).
 func (q *ownerRequest) openOwner(v store.View, params ...string) error {
 	if !q.reach.Owner {
 		return notOwner()
@@ -114,9 +114,9 @@ func (q *ownerRequest) openOwner(v store.View, params ...string) error {
 	return err
 }
 
-// one is the connection that is written to. A connector that has one connection alone
-// names it (I-1): collectors of the public implementation may know no more. A delete
-// names its connection always.
+// one returns the connection that is written to. The name of a connector with only one
+// connection suffices (I-1): collectors of the public implementation may know no more. A
+// delete always needs the connection.
 func (q *ownerRequest) one(rows []grant.Row) (m *pdpp.Manifest, conn pdpp.Connection, err error) {
 	m, here := rows[0].Manifest, rows[0].Connections
 	named := (q.sel.Connector != "" || q.vars.get("connector") != "") && q.http.Method != http.MethodDelete
@@ -129,7 +129,7 @@ func (q *ownerRequest) one(rows []grant.Row) (m *pdpp.Manifest, conn pdpp.Connec
 	return m, conn, pdpp.BadParam("connection_id", "connection_id is required here.")
 }
 
-// rows are what the path and the selectors name.
+// rows returns the rows that the path and the selectors name.
 func (q *ownerRequest) rows() ([]grant.Row, error) {
 	if stream := q.vars.get("stream"); stream != "" {
 		return q.reach.Stream(stream, q.sel)
@@ -147,7 +147,7 @@ func ingestRecords(q *ownerRequest) error {
 		return pdpp.Errorf(pdpp.CodeUnsupportedMediaType, "Send records as application/x-ndjson.")
 	}
 	if q.http.ContentLength > ingest.MaxBatchBytes {
-		return pdpp.Errorf(pdpp.CodeResourceLimit, "One call takes at most %d MiB; nothing was stored. Send it in parts.", ingest.MaxBatchBytes>>20)
+		return pdpp.Errorf(pdpp.CodeResourceLimit, "One call takes at most %d MiB. Nothing was stored. Send it in parts.", ingest.MaxBatchBytes>>20)
 	}
 	body, err := q.heldBody()
 	if err != nil {
@@ -172,7 +172,7 @@ func deleteRecord(q *ownerRequest) error {
 
 // deleteRecords answers DELETE …/records (I-9).
 func deleteRecords(q *ownerRequest) error {
-	var begin query.Mark // records that come in from now on stay
+	var begin query.Mark // records ingested after it are kept
 	err := q.server.view(q.ctx, func(v store.View) (err error) {
 		begin, err = v.Horizon(q.reach.Subject)
 		return err
@@ -193,15 +193,15 @@ func deleteRecords(q *ownerRequest) error {
 	return q.sendEmpty(nil)
 }
 
-// deleteFailure says how much a delete that failed had done (I-9).
+// deleteFailure adds to an error how much of the delete was done (I-9).
 func deleteFailure(err error, deleted int64) error {
 	if deleted == 0 {
 		return pdpp.AddMessage(staleError(err), "Nothing was changed.")
 	}
-	return pdpp.AddMessage(staleError(err), fmt.Sprintf("Of the records %d were deleted before that.", deleted))
+	return pdpp.AddMessage(staleError(err), fmt.Sprintf("%d records were deleted before the failure.", deleted))
 }
 
-// staleError asks the caller to repeat a write that met a new declaration.
+// staleError reports a write during which the manifest changed as 503.
 func staleError(err error) error {
 	if !errors.Is(err, store.ErrStale) {
 		return err
@@ -214,8 +214,8 @@ func staleError(err error) error {
 
 const maxState = 1 << 20 // I-10
 
-// checkStateParams refuses the state of a grant's own collection: it is kept by
-// connection here, and a run over part of the data must not move the place of all.
+// checkStateParams refuses grant_id. State belongs to a connection: a run over the part of
+// the data that a grant covers must not change the state of the whole.
 func (q *ownerRequest) checkStateParams() error {
 	if q.params.Has("grant_id") {
 		return pdpp.BadParam("grant_id", "State is kept for a connection, not for a grant. Leave grant_id out to use the connection's.")

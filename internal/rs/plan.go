@@ -10,21 +10,21 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// wish is what a record read asks for, still without meaning.
-type wish struct {
+// readParams are the parameters of a record read, not yet validated.
+type readParams struct {
 	selection query.Selection
 	filters   []query.Filter
 	sort      query.Sort
 	expand    query.Expand
 }
 
-// plan is a record read over bindings: for each, what the store reads and how
-// its records are shown. The two slices run in step.
+// plan is a record read over bindings: for each, the source that the store reads and the
+// shape of its records. sources and shapes have the same indexes.
 type plan struct {
 	rows    []grant.Row
 	sources []query.Source
 	shapes  []*shape
-	plain   bool // records are shown as the grant shows them by itself
+	plain   bool // no fields, view or expansion is selected
 }
 
 // shape is how the records of one binding are written.
@@ -39,7 +39,7 @@ type shape struct {
 	tail       []byte // ,"connection_id":…,"connector_key":…,"display_name":…
 }
 
-// member is how one field of a projection is written.
+// member describes how one field of a projection is written.
 type member struct {
 	name  string
 	place int    // in the projection's order
@@ -47,8 +47,8 @@ type member struct {
 	blob  pdpp.BlobShape
 }
 
-// streamRows gives the rows of a stream as the request narrows them. They follow from the
-// reach, are found once, and must not be changed.
+// streamRows returns the rows of a stream that the selectors of the request match. They
+// are derived from the reach once, and must not be changed.
 func (q *request) streamRows(name string) ([]grant.Row, error) {
 	type key struct {
 		stream string
@@ -58,15 +58,15 @@ func (q *request) streamRows(name string) ([]grant.Row, error) {
 		return rows.([]grant.Row), nil
 	}
 	rows, err := q.reach.Stream(name, q.sel)
-	if err == nil { // what is not there could be anything
+	if err == nil { // misses are not cached: names are unbounded
 		q.reach.Derived.Store(key{name, q.sel}, rows)
 	}
 	return rows, err
 }
 
-// planOne is the plan for a record of the stream in the path. As the grant shows it by
-// itself, it follows from the reach and is made once.
-func (q *request) planOne(rows []grant.Row, w wish) (*plan, error) {
+// planOne returns the plan for a record of the stream in the path. A plain plan is derived
+// from the reach once.
+func (q *request) planOne(rows []grant.Row, w readParams) (*plan, error) {
 	if !w.isPlain() {
 		return q.plan(rows, w)
 	}
@@ -85,8 +85,8 @@ func (q *request) planOne(rows []grant.Row, w wish) (*plan, error) {
 	return p, err
 }
 
-// plan gives a wish its meaning for every row.
-func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
+// plan validates the parameters for every row.
+func (q *request) plan(rows []grant.Row, w readParams) (*plan, error) {
 	p := &plan{plain: w.isPlain()}
 	err := q.applicable(rows, func(row grant.Row) error {
 		shape, where, err := q.shapeRow(row, w)
@@ -105,9 +105,9 @@ func (q *request) plan(rows []grant.Row, w wish) (*plan, error) {
 	return p, err
 }
 
-// applicable offers each row to take. Over several connectors, a row that does not
-// declare what is asked for is left out with a warning; when none is left, the
-// request fails as for the first binding alone (C-25).
+// applicable calls take with each row. Over several connectors, a row that does not declare
+// what the request uses is skipped with a warning. When all are skipped, the request fails
+// with the error of the first binding (C-25).
 func (q *request) applicable(rows []grant.Row, take func(grant.Row) error) error {
 	var failed []failure
 	rows = connected(rows)
@@ -129,15 +129,15 @@ func (q *request) applicable(rows []grant.Row, take func(grant.Row) error) error
 	return nil
 }
 
-// skip says that a row takes no part in the read.
+// skip warns that a row is not part of the read.
 func (q *request) skip(row grant.Row) {
 	for _, c := range row.Connections {
 		q.warnings.skippedBinding(row.Manifest.ConnectorKey, c.ID)
 	}
 }
 
-// connected leaves out rows without a binding: they take no part in a read, and
-// must not decide its order or its errors. When no row has one, all stay.
+// connected returns the rows that have a binding. The others are not part of a read, and
+// must not decide its order or its errors. When no row has a binding, it returns all.
 func connected(rows []grant.Row) []grant.Row {
 	var out []grant.Row
 	for _, row := range rows {
@@ -151,7 +151,7 @@ func connected(rows []grant.Row) []grant.Row {
 	return out
 }
 
-// failure is why a row cannot take part in a read.
+// failure is a row that cannot be part of a read, and why.
 type failure struct {
 	row grant.Row
 	err error
@@ -172,7 +172,7 @@ func firstConnection(row grant.Row) string {
 	return first
 }
 
-func (q *request) shapeRow(row grant.Row, w wish) (*shape, []query.Condition, error) {
+func (q *request) shapeRow(row grant.Row, w readParams) (*shape, []query.Condition, error) {
 	projection, badFields := query.Project(w.selection, row.Access)
 	where, badFilter := query.Where(w.filters, row.Access)
 	badSort := query.CheckSort(w.sort, row.Access)
@@ -181,27 +181,27 @@ func (q *request) shapeRow(row grant.Row, w wish) (*shape, []query.Condition, er
 		return nil, nil, err
 	}
 	if w.isPlain() {
-		made := q.reach.Derive(shapeKey{row.Access, ""}, func() any { return newShape(row, projection, nil) })
-		return made.(*shape), where, nil
+		derived := q.reach.Derive(shapeKey{row.Access, ""}, func() any { return newShape(row, projection, nil) })
+		return derived.(*shape), where, nil
 	}
 	return newShape(row, projection, expansions), where, nil
 }
 
 // shapeOn completes a shape for a connection.
-func (q *request) shapeOn(s *shape, row grant.Row, c pdpp.Connection, w wish) *shape {
+func (q *request) shapeOn(s *shape, row grant.Row, c pdpp.Connection, w readParams) *shape {
 	if !w.isPlain() {
 		return s.on(row, c)
 	}
 	return q.reach.Derive(shapeKey{row.Access, c.ID}, func() any { return s.on(row, c) }).(*shape)
 }
 
-// isPlain reports that records are shown as a grant shows them by itself.
-func (w wish) isPlain() bool {
+// isPlain reports that no fields, view or expansion is selected.
+func (w readParams) isPlain() bool {
 	return w.selection.View == "" && w.selection.Fields == nil && len(w.expand.Relations) == 0
 }
 
-// shapeKey names what follows from a reach alone and is made once: the plain shape
-// of a row, known by its access, on a connection or without one.
+// shapeKey is the key of a derived value of the reach: the plain shape of a row, which its
+// access identifies, for a connection or for none.
 type shapeKey struct {
 	access     *grant.Access
 	connection pdpp.ConnectionID

@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// roles are the declared roles a renderer may use, in the order they are told.
+// roles are the declared roles that a renderer may use, in the order of the answer.
 var roles = []pdpp.Role{
 	pdpp.RolePrimaryTitle, pdpp.RolePrimaryText, pdpp.RoleSecondary, pdpp.RoleEventTime,
 	pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleMedia,
@@ -26,7 +26,7 @@ func (p *presented) shows(field string) bool {
 	return slices.ContainsFunc(p.projections, func(q query.Projection) bool { return q.Shows(field) })
 }
 
-// presentation is meta.presentation of a read.
+// presentation returns meta.presentation of a read.
 func (q *request) presentation(p *plan) []byte {
 	if !p.plain || len(p.rows) != 1 {
 		return appendPresentation(p)
@@ -35,8 +35,8 @@ func (q *request) presentation(p *plan) []byte {
 	return q.reach.Derive(key{p.rows[0].Access}, func() any { return appendPresentation(p) }).([]byte)
 }
 
-// appendPresentation is meta.presentation (REC-5): what was declared about the
-// fields of this answer, per connector and stream, children included.
+// appendPresentation returns meta.presentation (REC-5): what the manifests declare about
+// the fields of this answer, per connector and stream, children included.
 func appendPresentation(p *plan) []byte {
 	out := []byte{'{'}
 	for i, s := range presentedStreams(p) {
@@ -124,8 +124,8 @@ func appendNames(dst []byte, names []string) []byte {
 	return append(dst, ']')
 }
 
-// timeField is the first projected one of the two fields that tell a record's
-// time; "" when neither is (REC-5).
+// timeField returns the field with the time of a record: the first of two candidates that
+// is projected; "" when neither is (REC-5).
 func (p *presented) timeField() string {
 	for _, name := range []string{p.row.Stream.ConsentTimeField, p.row.Stream.CursorField} {
 		if name != "" && p.shows(name) {

@@ -11,9 +11,9 @@ import (
 	"pdpp/internal/store"
 )
 
-// score is the rank of a match in millionths, lower is better: BM25 with
-// constants for what would otherwise be statistics, so that no other record has a
-// part in it.
+// score returns the rank of a match in millionths, lower is better: BM25 with
+// constants in place of statistics of the collection, so that it does not depend on other
+// records.
 func score(m *store.Match) int64 {
 	norm := 1.2 * (0.25 + 0.75*float64(m.Length)/128)
 	sum := 0.0
@@ -23,7 +23,7 @@ func score(m *store.Match) int64 {
 	return -int64(math.Round(1e6 * sum))
 }
 
-// place is where a hit stands in the order of Q-5.
+// place is the position of a hit in the order of Q-5.
 type place struct {
 	score      int64
 	emitted    int64 // milliseconds
@@ -52,16 +52,16 @@ type hit struct {
 type ranking struct {
 	after *place
 	keep  int
-	hits  []hit // the best so far, and some that may turn out not to be
-	worst int64 // the score of the last of keep hits, once there are as many
+	hits  []hit // the best so far, and others that are dropped later
+	worst int64 // the score of hit number keep; math.MaxInt64 before there are so many
 }
 
 func newRanking(after *place, keep int) *ranking {
 	return &ranking{after: after, keep: keep, worst: math.MaxInt64}
 }
 
-// add considers a match of a source with this shape. What cannot be among the best
-// costs no memory.
+// add adds a match of a source with this shape. A match that cannot be among the best is
+// not copied.
 func (r *ranking) add(m *store.Match, s *shape) {
 	rank := score(m)
 	if rank > r.worst || r.after != nil && rank < r.after.score {
@@ -71,7 +71,7 @@ func (r *ranking) add(m *store.Match, s *shape) {
 	if r.after != nil && p.compare(*r.after) <= 0 {
 		return
 	}
-	record := m.Record                                         // which belongs to the call
+	record := m.Record                                         // valid during the call only
 	record.ID, record.Body = []byte(p.id), bytes.Clone(m.Body) // nil stays nil
 	r.hits = append(r.hits, hit{p, record})
 	if len(r.hits) >= 4*r.keep {
@@ -80,7 +80,7 @@ func (r *ranking) add(m *store.Match, s *shape) {
 	}
 }
 
-// best gives the best hits in order.
+// best returns the best hits in order.
 func (r *ranking) best() []hit {
 	slices.SortFunc(r.hits, func(a, b hit) int { return a.compare(b.place) })
 	r.hits = r.hits[:min(len(r.hits), r.keep)]

@@ -12,7 +12,7 @@ import (
 )
 
 // record appends one record (REC-1). preview is the number of characters at which
-// top-level values are cut; 0 shows them whole.
+// top-level values are cut; 0: they are not cut.
 func (q *request) record(s *shape, r *store.Record, preview int) error {
 	start := len(q.body)
 	if err := q.reserve(start + len(r.Body)); err != nil {
@@ -66,13 +66,13 @@ func (w *dataWriter) data(dst []byte) ([]byte, error) {
 	return w.spliced(dst)
 }
 
-// spliced writes the shown members in stored order. Neighbours that need no change
-// are copied in one stretch.
+// spliced writes the projected members in stored order. Adjacent members that need no
+// change are copied together.
 func (w *dataWriter) spliced(dst []byte) (_ []byte, err error) {
 	body := w.record.Body
 	dst = append(dst, '{')
 	start := len(dst)
-	from, to := 0, 0 // the stretch that is still to be copied
+	from, to := 0, 0 // the adjacent members that are not yet copied
 	copyStretch := func() {
 		if from == to {
 			return
@@ -109,7 +109,7 @@ func (w *dataWriter) spliced(dst []byte) (_ []byte, err error) {
 	return append(dst, '}'), nil
 }
 
-// lookUp finds how a member of the record is written; false: it is not shown.
+// lookUp returns how a member of the record is written; false: it is not projected.
 func (w *dataWriter) lookUp(name []byte) (member, bool) {
 	if w.shape.members != nil {
 		m, ok := w.shape.members[string(name)]
@@ -149,7 +149,7 @@ func (w *dataWriter) ordered(dst []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// value writes one value, with what has to be changed about it.
+// value writes one value: cut, assembled from pieces, or with the URLs of blobs.
 func (w *dataWriter) value(dst []byte, m member, value []byte) ([]byte, error) {
 	isStub := rawjson.KindOf(value) == rawjson.KindStub
 	if isStub && m.blob == pdpp.BlobNone {
@@ -173,7 +173,7 @@ func (w *dataWriter) value(dst []byte, m member, value []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// manyBlobs tells a card of a list of blob references too long to name them.
+// manyBlobs writes, for a card, a list of blob references that is too long to name each.
 func (w *dataWriter) manyBlobs(dst []byte, m member, stub store.Stub) []byte {
 	w.truncated(m, &evidence.Truncation{
 		TotalChars: stub.Chars, AsJSON: true, Binary: &evidence.Binary{Kind: evidence.KindBlobReference, SizeBytes: -1},
@@ -181,8 +181,8 @@ func (w *dataWriter) manyBlobs(dst []byte, m member, stub store.Stub) []byte {
 	return append(dst, '"', '"')
 }
 
-// blobValue is the value of a blob field: each reference with the URL to read it by.
-// A list of them can be long.
+// blobValue returns the value of a blob field, each reference with its fetch URL. The value
+// may be stored in pieces.
 func (q *request) blobValue(s *shape, r *store.Record, value []byte) ([]byte, error) {
 	if rawjson.KindOf(value) == rawjson.KindStub {
 		w := dataWriter{request: q, record: r}
@@ -195,7 +195,7 @@ func (q *request) blobValue(s *shape, r *store.Record, value []byte) ([]byte, er
 	return withFetchURLs(value, s.connection), nil
 }
 
-// long writes a value that is kept in pieces, or the beginning of it.
+// long writes a value that is stored in pieces, or the beginning of it.
 func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error) {
 	if w.preview == 0 || stub.Chars <= w.preview {
 		return w.appendLong(dst, stub)
@@ -232,8 +232,8 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 	return append(dst, '"'), nil
 }
 
-// longBinary reports whether a long text is binary (EX-8). For a hit its beginning
-// tells.
+// longBinary reports whether a long text is binary (EX-8). For a hit it looks at the
+// beginning only.
 func (w *dataWriter) longBinary(stub store.Stub) (binary evidence.Binary, is bool, err error) {
 	left, detect := math.MaxInt, evidence.DetectBinaryString
 	if w.facts != nil && stub.Chars > evidence.MaxDetected {
@@ -248,7 +248,7 @@ func (w *dataWriter) longBinary(stub store.Stub) (binary evidence.Binary, is boo
 	return binary, is, err
 }
 
-// appendStart appends the first characters of a long text, left of them.
+// appendStart appends the first characters of a long text; left is their number.
 func (w *dataWriter) appendStart(dst []byte, stub store.Stub, left int) ([]byte, error) {
 	err := w.view.Long(w.record.Ref, stub, 0, func(piece []byte) bool {
 		part := rawjson.Prefix(piece, left)
@@ -286,8 +286,8 @@ func (w *dataWriter) truncated(m member, t *evidence.Truncation) {
 	w.cut = t.AppendJSON(w.cut)
 }
 
-// withFetchURLs gives each blob reference of a value the URL to read it by
-// (REC-4). A stored fetch_url is replaced: it could lead anywhere.
+// withFetchURLs adds to each blob reference of a value its fetch URL (REC-4). It replaces
+// a stored fetch_url, which could point anywhere.
 func withFetchURLs(value []byte, conn pdpp.ConnectionID) []byte {
 	switch rawjson.KindOf(value) {
 	case rawjson.KindObject:

@@ -22,7 +22,7 @@ type vars []variable
 
 type variable struct{ name, value string }
 
-// get is a variable; "" when the path has none of this name.
+// get returns a variable; "" when the path has none of this name.
 func (vs vars) get(name string) string {
 	for _, v := range vs {
 		if v.name == name {
@@ -37,8 +37,8 @@ type route struct {
 	methods methods
 }
 
-// route dispatches on the escaped path (C-3): segments are decoded once, nothing
-// is cleaned, and a trailing slash makes another path.
+// route dispatches on the escaped path (C-3): segments are decoded once, the path is not
+// cleaned, and a trailing slash is significant.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 	path := r.URL.EscapedPath()
 	for _, rt := range s.routes {
@@ -78,7 +78,7 @@ func matches(pattern, path string) bool {
 	}
 }
 
-// capture gives the raw values of the variables of a pattern that matches.
+// capture returns the raw values of the variables of a pattern that matches.
 func capture(pattern, path string) vars {
 	out := make(vars, 0, 2)
 	for more := true; more; {

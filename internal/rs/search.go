@@ -11,8 +11,8 @@ import (
 
 // Bounds of ranking.
 const (
-	maxCandidates = 10_000 // the newest matches that are ranked
-	maxContinued  = 20_000 // the most that a later page ranks
+	maxCandidates = 10_000 // the newest matches, which the first page ranks
+	maxContinued  = 20_000 // matches that a later page ranks at most
 )
 
 // search answers GET /v1/search.
@@ -29,7 +29,7 @@ func search(q *request) error {
 	if err != nil {
 		return err
 	}
-	plan, err := q.plan(rows, wish{filters: w.Filters})
+	plan, err := q.plan(rows, readParams{filters: w.Filters})
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func search(q *request) error {
 	return s.answer()
 }
 
-// searchRows are the streams that are named, or all.
+// searchRows returns the rows of the named streams, or of all.
 func (q *request) searchRows(streams []string) ([]grant.Row, error) {
 	if streams == nil {
 		for _, name := range q.reach.Undeclared {
@@ -72,15 +72,15 @@ type searcher struct {
 	plan   *plan
 	limit  int
 	search query.Search
-	shapes []*shape // of the sources that are searched
+	shapes []*shape // of search.Sources
 	hits   hitWriter
 	scope  query.Scope
 	after  *place // nil: the first page
 
 	ranked int
-	cut    bool // older matches are left out
+	cut    bool // older matches are not ranked
 
-	partial bool   // records may be missing: their words are still being indexed
+	partial bool   // records may be missing: the search index is being rebuilt
 	oldest  *int64 // the store's number of the oldest candidate, when cut
 }
 
@@ -105,7 +105,7 @@ func (s *searcher) answer() error {
 	return nil
 }
 
-// chooseSources leaves out what has no searchable field.
+// chooseSources skips sources without a searchable field.
 func (s *searcher) chooseSources() {
 	for i, shape := range s.plan.shapes {
 		fields := s.searchable(shape.row)
@@ -118,8 +118,7 @@ func (s *searcher) chooseSources() {
 	}
 }
 
-// searchable are the declared fields that the caller may see, in declared
-// order.
+// searchable returns the declared search fields that are granted, in declared order.
 func (q *request) searchable(row grant.Row) []*pdpp.Field {
 	type key struct{ access *grant.Access }
 	return q.reach.Derive(key{row.Access}, func() any {
@@ -133,8 +132,8 @@ func (q *request) searchable(row grant.Row) []*pdpp.Field {
 	}).([]*pdpp.Field)
 }
 
-// rank goes through the candidates, newest first, and keeps the best of them: one
-// more than the page holds, to know whether there are more.
+// rank ranks the candidates, newest first, and returns the best of them: one more than the
+// page holds, to know whether there are more.
 func (s *searcher) rank() ([]hit, error) {
 	most := maxCandidates
 	if s.after != nil {
@@ -191,7 +190,7 @@ func (s *searcher) writePage(hits []hit) (page, error) {
 	return page{}, nil
 }
 
-// count says how many matches there are, as far as they were counted.
+// count returns the number of matches, as far as they were counted.
 func (s *searcher) count() count {
 	switch {
 	case len(s.search.Sources) == 0:
@@ -202,7 +201,7 @@ func (s *searcher) count() count {
 	return count{kind: "exact", value: int64(s.ranked)}
 }
 
-// recall says what was ranked.
+// recall returns the members of meta that describe what was ranked.
 func (s *searcher) recall() []byte {
 	accuracy, scope := s.count().kind, "all_matches"
 	switch {
@@ -228,8 +227,8 @@ func (s *searcher) recall() []byte {
 	return append(b, '}')
 }
 
-// continued is a page that more hits follow. Its cursor holds the place of the last
-// hit and, hidden, the oldest candidate.
+// continued returns a page with a cursor. The cursor contains the place of the last hit and,
+// encrypted, the oldest candidate.
 func (s *searcher) continued(last hit) page {
 	b := binary.BigEndian.AppendUint64(nil, uint64(last.score))
 	b = binary.BigEndian.AppendUint64(b, uint64(last.emitted))
@@ -244,7 +243,7 @@ func (s *searcher) continued(last hit) page {
 	return page{hasMore: true, cursor: s.server.Cursors.Seal(query.LexicalPages, s.scope, b, s.now)}
 }
 
-// resume reads the cursor, when there is one.
+// resume parses the cursor, if there is one.
 func (s *searcher) resume(cursor string) error {
 	if cursor == "" {
 		return nil

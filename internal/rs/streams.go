@@ -52,8 +52,8 @@ func (q *request) appendStream(b grant.Binding) error {
 	return nil
 }
 
-// extent counts the visible records of a binding and finds the greatest emitted_at of
-// them (S-3). found is false when there are none.
+// extent returns the number of visible records of a binding and their greatest emitted_at
+// (S-3). found is false when there are none.
 func (q *request) extent(b grant.Binding) (n int64, last time.Time, found bool, err error) {
 	src := sourceOf(b)
 	if n, err = q.view.Count(query.List{Subject: q.reach.Subject, Sources: []query.Source{src}}); err != nil {
@@ -87,7 +87,7 @@ func streamMetadata(q *request) error {
 	return nil
 }
 
-// ambiguous is the error of a read that several connections would answer (C-43).
+// ambiguous returns the error of a read that matches several connections (C-43).
 func (q *request) ambiguous(code pdpp.Code, message string, rows []grant.Row, stream string) error {
 	e := &pdpp.Error{
 		Code: code, Param: "connection_id", RetryWith: "connection_id",
@@ -101,7 +101,7 @@ func (q *request) ambiguous(code pdpp.Code, message string, rows []grant.Row, st
 	return e
 }
 
-// sourceOf is a binding as the store reads it, with the grant's bounds.
+// sourceOf returns a binding as the store reads it, with the bounds of the grant.
 func sourceOf(b grant.Binding) query.Source {
 	return query.Source{
 		Connection: b.Connection.ID, Stream: b.Stream,

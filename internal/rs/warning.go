@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// warnings are rendered objects of C-32, each once.
+// warnings are rendered warning objects (C-32), without duplicates.
 type warnings [][]byte
 
 func (w *warnings) add(warning []byte) {
@@ -21,14 +21,14 @@ func (w *warnings) add(warning []byte) {
 	*w = append(*w, warning)
 }
 
-// limitClamped says that limit was reduced (C-9).
+// limitClamped warns that limit was reduced (C-9).
 func (w *warnings) limitClamped(l query.Limit) {
 	if l.Requested != 0 {
 		w.clamped("limit", l.Requested, query.MaxLimit)
 	}
 }
 
-// clamped says that a parameter was reduced to the most that is allowed.
+// clamped warns that a parameter was reduced to its maximum.
 func (w *warnings) clamped(param string, requested, most int) {
 	b := appendText(nil, `{"code":"limit_clamped"`)
 	b = appendMember(b, "param", param)
@@ -40,7 +40,7 @@ func (w *warnings) clamped(param string, requested, most int) {
 	w.add(appendText(b, "}}"))
 }
 
-// pageLimited says that a page ended by its size (REC-40).
+// pageLimited warns that a page ended because of its size (REC-40).
 func (w *warnings) pageLimited(pageBytes, returned, limit int, preferred bool) {
 	b := appendText(nil, `{"code":"page_bytes_limited",`)
 	if preferred {
@@ -55,7 +55,7 @@ func (w *warnings) pageLimited(pageBytes, returned, limit int, preferred bool) {
 	w.add(appendText(b, "}}"))
 }
 
-// skippedBinding says that a source cannot take part in this request (C-25).
+// skippedBinding warns that a source was skipped (C-25).
 func (w *warnings) skippedBinding(key pdpp.ConnectorKey, id pdpp.ConnectionID) {
 	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"This source does not declare what the request uses and was left out.","detail":{"connector_key":`)
 	b = rawjson.AppendString(b, string(key))
@@ -64,8 +64,7 @@ func (w *warnings) skippedBinding(key pdpp.ConnectorKey, id pdpp.ConnectionID) {
 	w.add(appendText(b, "}}"))
 }
 
-// unsearchable says that a stream has no searchable field for this caller, on
-// whatever connection (Q-3).
+// unsearchable warns that a stream has no granted search field, on any connection (Q-3).
 func (w *warnings) unsearchable(key pdpp.ConnectorKey, stream string) {
 	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"This stream has no field to search and was left out.","detail":{"connector_key":`)
 	b = rawjson.AppendString(b, string(key))
@@ -74,8 +73,7 @@ func (w *warnings) unsearchable(key pdpp.ConnectorKey, stream string) {
 	w.add(appendText(b, "}}"))
 }
 
-// skippedRelation says that a relation is not granted on a parent's connection
-// (REC-26).
+// skippedRelation warns that a relation is not granted on a parent's connection (REC-26).
 func (w *warnings) skippedRelation(rel grant.Relation, id pdpp.ConnectionID) {
 	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"The related stream is not granted on this connection; the relation is empty.","detail":{"stream":`)
 	b = rawjson.AppendString(b, rel.Stream)
@@ -84,14 +82,14 @@ func (w *warnings) skippedRelation(rel grant.Relation, id pdpp.ConnectionID) {
 	w.add(appendText(b, "}}"))
 }
 
-// skippedStream says that a granted stream is no longer declared (C-28).
+// skippedStream warns that a granted stream is no longer declared (C-28).
 func (w *warnings) skippedStream(name string) {
 	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"The source no longer declares this granted stream.","detail":{"stream":`)
 	b = rawjson.AppendString(b, name)
 	w.add(appendText(b, "}}"))
 }
 
-// rebuilding says that a search may miss records (Q-12).
+// rebuilding warns that a search may miss records (Q-12).
 func (w *warnings) rebuilding() {
 	w.add(appendText(nil, `{"code":"partial_results","message":"A searched stream was declared anew, and its index is being rebuilt; some records may be missing. Search again later."}`))
 }

@@ -12,8 +12,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// fieldWindow answers GET …/records/{id}/field-window (rs-contract §7): a bounded
-// piece of one field, cut from the stored pieces.
+// fieldWindow answers GET …/records/{id}/field-window (rs-contract §7): a bounded part of
+// one field, cut from the stored pieces.
 func fieldWindow(q *request) error {
 	rows, err := q.streamRows(q.vars.get("stream"))
 	if err != nil {
@@ -28,7 +28,7 @@ func fieldWindow(q *request) error {
 			return err
 		}
 	}
-	plan, err := q.planOne(rows, wish{})
+	plan, err := q.planOne(rows, readParams{})
 	if err != nil {
 		return err
 	}
@@ -43,12 +43,12 @@ func fieldWindow(q *request) error {
 	return nil
 }
 
-// windowClamped says that limit_chars was reduced (FW-1).
+// windowClamped warns that limit_chars was reduced (FW-1).
 func (w *warnings) windowClamped(l query.Limit) {
 	w.clamped("limit_chars", l.Requested, query.MaxWindow)
 }
 
-// window appends the window of one record, still open for links and meta.
+// window appends the window of one record. The object stays open for links and meta.
 func (q *request) window(w query.Window, s *shape, r *store.Record) error {
 	value, ok := rawjson.Get(r.Body, w.Field)
 	if !ok {
@@ -95,7 +95,7 @@ func (q *request) window(w query.Window, s *shape, r *store.Record) error {
 	return nil
 }
 
-// positions are where a window stands, in characters (FW-4).
+// positions are the positions of a window, in characters (FW-4).
 type positions struct{ start, end, total, limit, match, nextMatch, matched int }
 
 func appendPositions(dst []byte, p positions) []byte {
@@ -135,8 +135,8 @@ func appendPositions(dst []byte, p positions) []byte {
 	return append(dst, '}')
 }
 
-// fieldText is the text that a window is cut from: the inside of a JSON string as
-// it is stored, or JSON text. Pieces begins with the piece that holds a character.
+// fieldText is the text from which a window is cut: the inside of a JSON string as it is
+// stored, or JSON text. pieces begins with the piece that contains character from.
 type fieldText struct {
 	kind   string // JSON type of the field
 	json   bool
@@ -152,7 +152,7 @@ func (t *fieldText) as() string {
 	return "text"
 }
 
-// windowText finds the text of a value. A long one stays in its pieces.
+// windowText returns the text of a value. A long text is read piece by piece.
 func (q *request) windowText(w query.Window, r *store.Record, value []byte) (*fieldText, error) {
 	kind := rawjson.KindOf(value)
 	if kind == rawjson.KindStub {
@@ -194,7 +194,7 @@ func notText(field string) error {
 	}
 }
 
-// longText is the text of a value that is kept in pieces.
+// longText returns the text of a value that is stored in pieces.
 func (q *request) longText(r *store.Record, stub store.Stub) (*fieldText, error) {
 	t := &fieldText{kind: "string", json: !stub.Text, chars: stub.Chars, step: store.PieceChars}
 	if t.json {
@@ -224,8 +224,8 @@ var typeNames = map[rawjson.Kind]string{
 	rawjson.KindString: "string", rawjson.KindArray: "array", rawjson.KindObject: "object",
 }
 
-// appendRange appends up to limit characters from start, escaped for a JSON string,
-// and tells where they end. Text is copied as it is stored.
+// appendRange appends up to limit characters from start, escaped for a JSON string, and
+// returns where they end. Text is copied as it is stored.
 func (t *fieldText) appendRange(dst []byte, start, limit int) (_ []byte, end int, err error) {
 	skip, left := t.skipped(start), min(limit, t.chars-start)
 	end = start + max(0, left)
@@ -249,15 +249,15 @@ func (t *fieldText) appendRange(dst []byte, start, limit int) (_ []byte, end int
 	return dst, end, nil
 }
 
-// skipped is how many characters stand before one in the piece that holds it.
+// skipped returns the number of characters before from in the piece that contains it.
 func (t *fieldText) skipped(from int) int {
-	if t.step == t.chars { // there is one piece, and its end is in it
+	if t.step == t.chars { // one piece, which from may be at the end of
 		return from
 	}
 	return from % t.step
 }
 
-// prefix is the first n characters of a piece.
+// prefix returns the first n characters of a piece.
 func (t *fieldText) prefix(piece []byte, n int) []byte {
 	if !t.json {
 		return rawjson.Prefix(piece, n)
@@ -277,8 +277,8 @@ func (t *fieldText) count(piece []byte) int {
 	return rawjson.CharCount(piece)
 }
 
-// find gives the position of the first match of a text from a character on, and of the
-// one behind it; negative when there is none. It reads the pieces once.
+// find returns the positions of the first two matches of a text from a character on;
+// negative for a match that does not exist. It reads the pieces once.
 func (t *fieldText) find(text string, from int) (match, next int, err error) {
 	search := evidence.NewTextSearch(text)
 	at, match := from-t.skipped(from), -1
