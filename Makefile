@@ -36,10 +36,14 @@ bench: ## measure and print the performance report
 soak: build ## check the guarantees under ten minutes of mixed load, kills and revocations
 	go run ./internal/bench/soak
 
-lint: ## vet, staticcheck, gofumpt
+lint: ## vet, nilness, staticcheck, gofumpt
 	go vet ./...
+	go vet -vettool="$$($(TOOL) -n nilness)" ./...
 	$(TOOL) staticcheck ./...
 	@files=$$($(TOOL) gofumpt -l .) && [ -z "$$files" ] || { echo "not formatted, run make fmt:" $$files; exit 1; }
+
+vuln: ## report known vulnerabilities, where the database can be reached
+	@"$$($(TOOL) -n govulncheck)" ./... || { [ $$? -ne 3 ] && echo "govulncheck did not run. Is https://vuln.go.dev reachable?"; }
 
 fmt: ## format all Go files
 	$(TOOL) gofumpt -w .
