@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,24 +60,36 @@ func manifestOf(t *testing.T, s Source) *pdpp.Manifest {
 	return m
 }
 
-func everything(t *testing.T) []parsed {
-	t.Helper()
-	var out []parsed
+// decoded are all lines of the demo. Tests share them and must not change them.
+var decoded = sync.OnceValues(func() (out []parsed, err error) {
 	for _, s := range Sources() {
-		key := string(manifestOf(t, s).ConnectorKey)
+		m, err := manifest.Parse(s.Manifest)
+		if err != nil {
+			return nil, err
+		}
+		key := string(m.ConnectorKey)
 		for _, c := range s.Connections {
 			for line := range Lines(key, c.Name) {
 				p := parsed{connector: key, connection: c.Name, raw: line}
 				dec := json.NewDecoder(bytes.NewReader(line))
 				dec.UseNumber()
 				if err := dec.Decode(&p); err != nil {
-					t.Fatalf("%s/%s: %v in %.200s", key, c.Name, err, line)
+					return nil, fmt.Errorf("%s/%s: %w in %.200s", key, c.Name, err, line)
 				}
 				out = append(out, p)
 			}
 		}
 	}
-	return out
+	return out, nil
+})
+
+func everything(t *testing.T) []parsed {
+	t.Helper()
+	all, err := decoded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func hashAll(t *testing.T) string {

@@ -285,6 +285,8 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+
+	decoded *any // of At, which is called many times for large bodies
 }
 
 // Get asks with a token ("" for none). Headers are "Name: value" strings.
@@ -316,7 +318,7 @@ func (w *World) Do(method, token, target, body string, headers ...string) Answer
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return Answer{T: w.T, Status: res.StatusCode, Header: res.Header, Body: b}
+	return Answer{T: w.T, Status: res.StatusCode, Header: res.Header, Body: b, decoded: new(any)}
 }
 
 // OK fails the test unless the answer is a 200.
@@ -346,10 +348,22 @@ func (a Answer) JSON() any {
 	return v
 }
 
+// document is JSON, decoded once. Callers must not change it.
+func (a Answer) document() any {
+	a.T.Helper()
+	if a.decoded == nil {
+		return a.JSON()
+	}
+	if *a.decoded == nil {
+		*a.decoded = a.JSON()
+	}
+	return *a.decoded
+}
+
 // At finds a value by a dotted path ("data.0.id"); nil when it is not there.
 func (a Answer) At(path string) any {
 	a.T.Helper()
-	v := a.JSON()
+	v := a.document()
 	for key := range strings.SplitSeq(path, ".") {
 		switch node := v.(type) {
 		case map[string]any:
