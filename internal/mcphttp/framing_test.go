@@ -48,6 +48,10 @@ func TestFraming(t *testing.T) {
 	if string(a.Body) != `{"jsonrpc":"2.0","id":2,"result":{}}` {
 		t.Errorf("repeated members: %s", a.Body)
 	}
+	// Null params count as missing.
+	if a := h.post(h.client, `{"jsonrpc":"2.0","id":1,"method":"ping","params":null}`).OK(); string(a.Body) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+		t.Errorf("null params: %s", a.Body)
+	}
 	// Another spelling of the path is another path.
 	for _, path := range []string{"/%6dcp", "/mcp/", "/%6d%63%70", "//mcp"} {
 		expect(t, h.Do("POST", h.client, path, ping("1"), "Content-Type: application/json"), 404, "not_found")
