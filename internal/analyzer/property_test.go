@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// slow gives the terms of text by the path for text that is not ASCII.
+// slow returns the terms of text by the path for text that is not ASCII.
 func slow(text string) []string {
 	var got []string
 	s := new(scratch)
@@ -23,8 +23,8 @@ func slow(text string) []string {
 	return got
 }
 
-// reference is Q-4 written down plainly, the other way round: decompose all,
-// filter, compose, split.
+// reference is a simple implementation of Q-4 in another order: decompose all, filter,
+// compose, split.
 func reference(text string) []string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = strings.Map(func(r rune) rune {
@@ -74,7 +74,7 @@ func splitTerms(text string) []string {
 	return got
 }
 
-// anyText draws words of the characters that the rules speak about.
+// anyText draws words of the characters that the rules mention.
 func anyText() *rapid.Generator[string] {
 	const pool = "aZ09 .<-_ÄéßẞſİıǅﬁŁ½²№\u0301\u0308\u0338\u0345µΩς́άᾳйЁ\u0483ᲀ" +
 		"漢字〇々〆か\u3099ﾊﾟーｰ，。　กิำລຳខ្한가\u1100\u1161\u11A8שָאَहिक्ཱོིো" +
@@ -157,7 +157,7 @@ func TestSeparatorLen(t *testing.T) {
 	}
 }
 
-// checkTerms checks what holds for every term, whatever the text was.
+// checkTerms checks the invariants of every term.
 func checkTerms(t *testing.T, got []string) {
 	t.Helper()
 	for _, term := range got {

@@ -82,7 +82,7 @@ func TestSpansStops(t *testing.T) {
 	}
 }
 
-// checkSpans checks what holds for all spans, whatever the text.
+// checkSpans checks the invariants of all spans.
 func checkSpans(t interface {
 	Helper()
 	Fatalf(string, ...any)

@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// putForever puts blobs of all sizes and writes the hash of each that it was told
-// is stored.
+// putForever puts blobs of all sizes and writes the hash of each one after Put returned.
 func putForever(dir string) error {
 	s, err := Open(dir, noon)
 	if err != nil {
@@ -46,8 +45,8 @@ func child(t *testing.T, task, dir string) *exec.Cmd {
 	return cmd
 }
 
-// A process that is killed while it puts leaves whole files or none, and every one
-// that it was told is stored.
+// A process that is killed during Put leaves complete files or none, and every blob whose
+// Put returned.
 func TestKilled(t *testing.T) {
 	rounds := 15
 	if testing.Short() {
@@ -121,7 +120,7 @@ func killAfter(t *testing.T, dir string, n int) []string {
 	return hashes
 }
 
-// What a kill leaves half done is found again by the next Put of the same content.
+// The next Put of the same content completes what a killed process began.
 func TestPutAfterAbandonedTemp(t *testing.T) {
 	s, dir := fresh(t)
 	if err := os.WriteFile(filepath.Join(dir, tempFolder, "put_0123456789abcdef"), []byte("re"), 0o600); err != nil {

@@ -45,8 +45,7 @@ func fileSizeLimit(dir string) error {
 	return wantRefused(s, dir, 200_000, syscall.EFBIG)
 }
 
-// wantRefused checks that a Put that the disk does not take, for cause,
-// leaves nothing.
+// wantRefused checks that a Put that fails with cause leaves no file.
 func wantRefused(s *Store, dir string, size int, cause error) error {
 	_, err := s.Put(context.Background(), 7, strings.NewReader(strings.Repeat("x", size)), plenty)
 	if pdpp.CodeOf(err) != pdpp.CodeUnavailable || !errors.Is(err, cause) {

@@ -24,7 +24,7 @@ func link(t *testing.T, target, name string) {
 	}
 }
 
-// A link in the place of a folder leads nowhere, inside or outside the store.
+// A link in place of a folder is not followed, inside or outside the store.
 func TestLinkedFoldersAreNotFollowed(t *testing.T) {
 	hash := sum("rent")
 	for _, tt := range []struct{ name, at, target string }{
@@ -61,7 +61,7 @@ func TestLinkedFoldersAreNotFollowed(t *testing.T) {
 	}
 }
 
-// wantOnly checks that All knows one blob, of owner.
+// wantOnly checks that All yields one blob, of owner.
 func wantOnly(t *testing.T, s *Store, owner int64) {
 	t.Helper()
 	calls := 0
@@ -89,7 +89,7 @@ func TestLinkedFileIsNotFollowed(t *testing.T) {
 			t.Errorf("Open followed a link to %s", target)
 		}
 		wantOnly(t, s, 7)
-		// Put takes the place of the link, and leaves what it led to.
+		// Put replaces the link, and does not change its target.
 		put(t, s, 8, "rent")
 		wantContent(t, s, 8, "rent")
 		if err := s.Remove(8, hash); err != nil {
@@ -110,7 +110,7 @@ func TestLinkedTempFolder(t *testing.T) {
 	}
 }
 
-// Where the whole folder is, is the operator's choice.
+// The operator decides where the folder is.
 func TestLinkedStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "blobs")
 	link(t, t.TempDir(), dir)

@@ -18,7 +18,7 @@ import (
 	"pdpp"
 )
 
-// childEnv makes the test program do one of the tasks of children instead.
+// childEnv makes the test program run one of the tasks of children instead.
 const childEnv = "PDPP_BLOBFILE_CHILD"
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func open(t testing.TB, dir string) *Store {
 	return s
 }
 
-// fresh makes a store in a new folder, and says where.
+// fresh creates a store in a new folder, and returns both.
 func fresh(t testing.TB) (*Store, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "blobs")
@@ -67,7 +67,7 @@ func sum(content string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// wantContent checks that owner has content and that it comes back whole.
+// wantContent checks that owner has content, and that it is complete.
 func wantContent(t testing.TB, s *Store, owner int64, content string) {
 	t.Helper()
 	f, size, err := s.Open(owner, sum(content))
@@ -93,7 +93,7 @@ func wantNone(t testing.TB, s *Store, owner int64, hash string) {
 	}
 }
 
-// files lists what is below dir that is no folder, by slash-separated names.
+// files lists the files below dir, by slash-separated names.
 func files(t testing.TB, dir string) []string {
 	t.Helper()
 	var list []string

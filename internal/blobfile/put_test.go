@@ -91,7 +91,7 @@ func TestOddReaders(t *testing.T) {
 	}
 }
 
-// cancelling ends ctx when the reader is asked for the n-th time.
+// cancelling cancels ctx at the n-th Read.
 type cancelling struct {
 	n      int
 	cancel context.CancelFunc
@@ -129,7 +129,7 @@ func TestCancelEndlessReader(t *testing.T) {
 	wantFiles(t, dir, 0)
 }
 
-// endless gives nothing, forever.
+// endless reads zero bytes, forever.
 type endless struct{}
 
 func (endless) Read([]byte) (int, error) { return 0, nil }
@@ -195,7 +195,7 @@ func wantWholeOrNone(t *testing.T, s *Store, content string) {
 	}
 }
 
-// Any sequence of calls leaves what a map would hold.
+// Any sequence of calls leaves the same content as in a map.
 func TestLikeAMap(t *testing.T) {
 	contents := []string{"", "a", "b", strings.Repeat("c", 70_000)}
 	rapid.Check(t, func(rt *rapid.T) {

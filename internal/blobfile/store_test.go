@@ -33,7 +33,7 @@ func TestPutAndOpen(t *testing.T) {
 	wantFiles(t, dir, 3)
 }
 
-// The same content is one file for each owner, and none knows of another's.
+// The same content is one file for each owner, and owners do not see each other's.
 func TestOwnersShareNothing(t *testing.T) {
 	s, dir := fresh(t)
 	hash := put(t, s, 1, "rent").SHA256
@@ -230,7 +230,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// strangers puts files into dir that look a little like blobs.
+// strangers writes files into dir whose names resemble those of blobs.
 func strangers(t *testing.T, dir string) {
 	t.Helper()
 	hash := sum("stranger")

@@ -83,8 +83,8 @@ func TestBatchLimits(t *testing.T) {
 	}
 }
 
-// TestBatchSlices: the lines of one call are stored in slices, in order; a failure says
-// how many were, and the same call again is harmless.
+// TestBatchSlices: the lines of one call are stored in slices, in order; a failure reports
+// how many were stored, and the same call again is harmless.
 func TestBatchSlices(t *testing.T) { // I-7
 	w := newWorld(t)
 	b := w.binding("items")
@@ -106,8 +106,8 @@ func TestBatchSlices(t *testing.T) { // I-7
 	}
 }
 
-// TestBatchFailureCauses: what the store says about a failure is passed on, and with it
-// how many lines were stored before.
+// TestBatchFailureCauses: the message of a store failure is passed on, with the number of
+// lines that were stored before.
 func TestBatchFailureCauses(t *testing.T) {
 	full := &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The disk is full.", RetryAfter: 60}
 	for name, c := range map[string]struct {

@@ -65,8 +65,8 @@ func TestParseRecord(t *testing.T) {
 	}
 }
 
-// rejections are lines of each kind that is refused. They hold the word SECRET
-// wherever a value can stand.
+// rejections are lines of each kind that is refused. They contain the word SECRET in place
+// of every value.
 var rejections = []struct {
 	stream, line string
 	want         LineCode
@@ -204,8 +204,8 @@ func TestAppendDecimal(t *testing.T) {
 	}
 }
 
-// FuzzParseRecord: what is accepted has a valid id and an object that Prepare and
-// a second parse take as it is; what is refused has a code and a message.
+// FuzzParseRecord: an accepted line has a valid id and an object that Prepare and a second
+// parse leave unchanged; a refused one has a code and a message.
 func FuzzParseRecord(f *testing.F) {
 	for _, tt := range rejections {
 		f.Add([]byte(tt.line))

@@ -300,8 +300,8 @@ func TestImportRefusals(t *testing.T) {
 	}
 }
 
-// FuzzCSVRow: every row becomes one item; an accepted one is an object that the
-// gate for foreign JSON takes, with a valid id.
+// FuzzCSVRow: every row becomes one item; an accepted one is a valid JSON object with a
+// valid id.
 func FuzzCSVRow(f *testing.F) {
 	f.Add("a,b,1,1.5,yes,2026-05-01,2026-05-01 10:00:00,[],{},x,y\n")
 	f.Add("\"a\nb\",,,,,,,,,,\nx\"y\n\"")

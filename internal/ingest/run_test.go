@@ -65,7 +65,7 @@ func TestRunEmptySummaryHasNoNulls(t *testing.T) {
 	}
 }
 
-// lines makes bare lines of the stream items.
+// lines returns bare lines of the stream items.
 func lines(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
@@ -88,7 +88,7 @@ func TestRunAgainIsUnchanged(t *testing.T) {
 	}
 }
 
-// spy sees every transaction of a run.
+// spy records every transaction of a run.
 type spy struct {
 	store.Store
 	commits []commitSeen
@@ -143,7 +143,7 @@ func TestRunCommits(t *testing.T) {
 	w := newWorld(t)
 	s := &spy{Store: w.Store}
 	w.Store = s
-	// The STATE stands right behind a full batch: it belongs to it.
+	// The STATE directly after a full batch belongs to that batch.
 	w.ingest(Options{}, messages(0, 1000)+`{"type":"STATE","stream":"items","cursor":1000}`+"\n"+messages(1000, 2300))
 	if diff := cmp.Diff([]commitSeen{{1000, 1}, {1000, 0}, {300, 0}}, s.commits); diff != "" {
 		t.Errorf("commits (-want +got):\n%s", diff)
@@ -210,7 +210,7 @@ func TestInterruptedRun(t *testing.T) {
 	}
 }
 
-// A blocked read must not keep a cancelled run.
+// A blocked read must not delay a cancelled run.
 func TestCancelWhileReading(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -315,7 +315,7 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
-// Refusals of a command say which command or flag would have done it.
+// The message of a refusal names the command or flag to use instead.
 func TestRejectionsSayWhatToDo(t *testing.T) {
 	w := newWorld(t)
 	for _, tt := range []struct{ stream, line, want string }{
@@ -342,7 +342,7 @@ func TestRunRefusals(t *testing.T) {
 	}
 }
 
-// The manifest is replaced while a run is under way.
+// The manifest is replaced during a run.
 func TestStaleManifest(t *testing.T) {
 	tests := []struct {
 		name, from, to string

@@ -8,8 +8,8 @@ import (
 	"pdpp/internal/blobfile"
 )
 
-// files that no row knows are counted, and go by RemoveUnknown alone; those just put
-// are left out, since their row may be on the way.
+// files without a row are counted, and only RemoveUnknownBlobs removes them; recent ones
+// are left out, since their row may not be written yet.
 func TestUnknown(t *testing.T) { // B-9
 	st, files, _ := blobWorld(t)
 	put := time.Now() // of the files, by the clock of the disk

@@ -148,7 +148,7 @@ func (w *world) imported(opts ImportOptions, files ...File) Summary {
 	return sum
 }
 
-// balanced checks what holds for every summary.
+// balanced checks the sums of a summary.
 func balanced(t testing.TB, sum Summary) {
 	t.Helper()
 	var all Counts
@@ -168,7 +168,7 @@ func balanced(t testing.TB, sum Summary) {
 	}
 }
 
-// texted makes inputs a, b, c … of texts.
+// texted returns inputs a, b, c … with texts.
 func texted(texts ...string) []File {
 	files := make([]File, len(texts))
 	for i, text := range texts {

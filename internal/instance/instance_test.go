@@ -88,7 +88,7 @@ func TestKeyRefusals(t *testing.T) {
 	wantCode(t, "another key", err, pdpp.CodeNotConfigured)
 
 	_, err = Key(t.Context(), st, dir, filepath.Join(dir, "absent.key"))
-	wantCode(t, "a named file that is not there", err, pdpp.CodeInputMissing)
+	wantCode(t, "a named file that does not exist", err, pdpp.CodeInputMissing)
 
 	os.WriteFile(other, []byte("short"), 0o600)
 	_, err = Key(t.Context(), st, dir, other)
@@ -171,7 +171,7 @@ func TestLockKeepsTheSecondOut(t *testing.T) {
 	wantCode(t, "no such folder", err, pdpp.CodeCannotCreate)
 }
 
-// Beside what is left of a store no new one is made without a word (H-4).
+// No new store is created silently where files of another one are left (H-4).
 func TestRemains(t *testing.T) {
 	for _, c := range []struct{ file, content, want string }{
 		{KeyFile, "key", KeyFile},
@@ -196,7 +196,7 @@ func TestRemains(t *testing.T) {
 	}
 }
 
-// An empty file is no store.
+// An empty file is not a store.
 func TestExists(t *testing.T) {
 	dir := t.TempDir()
 	for content, want := range map[string]bool{"": false, "x": true} {

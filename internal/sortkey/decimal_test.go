@@ -85,7 +85,7 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// The order at the edges of the forms of the exponent, where big.Rat is no help.
+// The order at the edges of the forms of the exponent, which big.Rat cannot represent.
 func TestNumberEdges(t *testing.T) {
 	ascending := []string{
 		"0", "1e-999999", "9.99e-999999", "1e-500000", "9e-22", "1e-21", "9.9e-21", "1e-20", "1e-19", "0.1", "0.99", "1", "1.01", "1.1", "9.999",
@@ -114,7 +114,7 @@ func encoded(t *testing.T, s string) []byte {
 	return enc
 }
 
-// The limits are on the value, so that equal values are both in or both out.
+// The limits apply to values, so that equal values are both accepted or both refused.
 func TestNumberLimits(t *testing.T) {
 	nines := strings.Repeat("9", maxDigits)
 	zeros := strings.Repeat("0", 5000)
@@ -158,8 +158,8 @@ func TestNumberLimits(t *testing.T) {
 	}
 }
 
-// FuzzNumber: text is encoded when it is a JSON number within the limits, and comes
-// back as an equal canonical text.
+// FuzzNumber: text is encoded when it is a JSON number within the limits, and decoded to
+// an equal canonical text.
 func FuzzNumber(f *testing.F) {
 	for _, s := range []string{"0", "-0", "12.0", "1.2e1", "1e400", "-1e-400", "01", "+1", "NaN", "1e1000000", "0.00100", "1.", "\"1\""} {
 		f.Add([]byte(s))

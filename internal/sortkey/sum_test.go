@@ -64,7 +64,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// A sum has no more digits than its values can be apart, in whatever order.
+// The number of digits of a sum is limited, in whatever order values are added.
 func TestSumTooWide(t *testing.T) {
 	for _, values := range [][]string{
 		{"1e2000", "1e-201"}, {"1e-201", "1e2000"}, {"1e999999", "1", "-1e999999"}, {"1e-999999", "-7", "1e-999999"},

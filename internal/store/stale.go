@@ -72,6 +72,6 @@ func (s *Stale) HasOrder() bool { return s != nil && (s.All || s.Order) }
 func ErrRebuilding(stream string) error {
 	return &pdpp.Error{
 		Code: pdpp.CodeUnavailable, RetryAfter: 5, Op: "store", Stream: stream,
-		Message: "The stream was declared anew, and its index is being rebuilt; try again later.",
+		Message: "The stream has a new declaration, and its index is being rebuilt. Try again later.",
 	}
 }

@@ -86,7 +86,7 @@ func TestOfChanges(t *testing.T) {
 	}
 }
 
-// Offsets carry instants of the years 0000 to 9999 beyond them.
+// With an offset, instants of the years 0000 to 9999 can be outside these years.
 func TestOfBeyondFourDigits(t *testing.T) {
 	tests := []struct {
 		at   string

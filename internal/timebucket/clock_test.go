@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// database opens the copy of the zone database that the toolchain carries, the one
-// that programs embed.
+// database opens the toolchain's copy of the zone database, which programs embed.
 func database(t *testing.T) *zip.ReadCloser {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -27,9 +26,9 @@ func database(t *testing.T) *zip.ReadCloser {
 	return archive
 }
 
-// embedded gives every zone as a machine without its own database has it. There,
-// the rule of a zone begins with the last change that was no rule; a machine's own
-// often lists the changes up to 2037.
+// embedded returns every zone as on a machine without its own database. There, the rule
+// of a zone begins after the last irregular change; the database of a machine often lists
+// the changes up to 2037.
 func embedded(t *testing.T) []*time.Location {
 	t.Helper()
 	var list []*time.Location
@@ -54,8 +53,8 @@ func embedded(t *testing.T) []*time.Location {
 	return list
 }
 
-// Everything rests on this: periods are in order, without a hole, hold what was
-// asked for, and keep one offset.
+// The package depends on this: periods are in order, without gaps, contain the requested
+// instant, and have one offset.
 func TestPeriods(t *testing.T) {
 	list := embedded(t)
 	for _, name := range strings.Fields(names) {
@@ -84,7 +83,7 @@ func offset(sec int64, zone *time.Location) int64 {
 	return int64(seconds)
 }
 
-// The ends of leap years, when zones go by their rules.
+// The ends of leap years, when zones follow their rules.
 func TestLeapYearEnds(t *testing.T) {
 	var group sync.WaitGroup
 	for _, zone := range embedded(t) {

@@ -32,8 +32,8 @@ var (
 	last  = time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC)
 )
 
-// drawTime gives any time of the years 1 to 9999, but half of the time one within
-// three days of a change of clocks.
+// drawTime draws a time of the years 1 to 9999; in half of the cases within three days of
+// a change of clocks.
 func drawTime(t *rapid.T, zone *time.Location) time.Time {
 	lo, hi := first.Unix(), last.Unix()
 	if rapid.Bool().Draw(t, "modern") {
@@ -59,7 +59,7 @@ func TestBucketsPartition(t *testing.T) {
 		g := rapid.SampledFrom(all).Draw(t, "granularity")
 		b := Of(at, g, zone)
 		if !b.contains(at) {
-			t.Fatalf("Of(%s, %s, %s) = %v, which is elsewhere", at, g, zone, b)
+			t.Fatalf("Of(%s, %s, %s) = %v, which does not contain it", at, g, zone, b)
 		}
 		inside := rapid.Int64Range(0, b.End.Unix()-b.Start.Unix()-1).Draw(t, "inside")
 		for _, other := range []time.Time{b.Start, b.Start.Add(time.Duration(inside) * time.Second), b.End.Add(-1)} {
@@ -80,17 +80,16 @@ func TestBucketsPartition(t *testing.T) {
 	})
 }
 
-// naive is the key by formatting alone, for the granularities that can be
-// formatted.
+// naive returns the key by formatting only, for the granularities that can be formatted.
 func naive(at time.Time, g Granularity, zone *time.Location) string {
 	layouts := map[Granularity]string{Hour: "2006-01-02T15", Day: "2006-01-02", Month: "2006-01", Year: "2006"}
 	rest := map[Granularity]string{Hour: ":00", Month: "-01", Year: "-01-01"}
 	return at.In(zone).Format(layouts[g]) + rest[g]
 }
 
-// The key is what formatting gives, at t or at an instant after t, whichever is
-// less: clocks that will be put back over the edge of a bucket have not passed it
-// yet. Looking ahead step by step finds that without knowing of changes.
+// The key is the formatted local time at t or at a later instant, whichever is less:
+// clocks that will go back over the edge of a bucket have not passed it for the last time.
+// Looking ahead step by step finds that without the list of changes.
 func TestKeysAgreeWithFormatting(t *testing.T) {
 	others := embedded(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -114,8 +113,8 @@ func TestKeysAgreeWithFormatting(t *testing.T) {
 	})
 }
 
-// Every day of some eventful years, in every zone, begins and ends on that day, and
-// has about 24 hours: Casey has moved its clocks by three.
+// Every day of some years with many changes, in every zone, begins and ends on that day
+// and has about 24 hours: Casey has changed its clocks by three.
 func TestDaysOfEveryZone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("goes through every day of every zone")
@@ -134,7 +133,7 @@ func TestDaysOfEveryZone(t *testing.T) {
 	}
 }
 
-// Going from bucket to bucket counts what the calendar counts.
+// The number of buckets is that of the calendar.
 func TestWalkCounts(t *testing.T) {
 	tests := []struct {
 		zone string

@@ -53,12 +53,12 @@ func TestEveryNameLoads(t *testing.T) {
 	}
 }
 
-// The database grows by a name every few years. The toolchain carries a copy; this
-// says when names.txt has fallen behind.
+// The database gets a new name every few years. This test compares names.txt with the
+// toolchain's copy.
 func TestNamesAreComplete(t *testing.T) {
 	var want []string
 	for _, f := range database(t).File {
-		// Factory is what a machine has before anybody chose a zone.
+		// Factory is the zone of a machine before anybody chose one.
 		if !strings.HasSuffix(f.Name, "/") && f.Name != "Factory" {
 			want = append(want, f.Name)
 		}

@@ -27,11 +27,7 @@ var accountTests = []test{
 func testSubjects(t *testing.T, open Opener) {
 	w := subjectIn(t, open(t), "bea")
 	other := subjectIn(t, w.store, "abe")
-	var got []store.Subject
-	w.view(func(v store.View) (err error) {
-		got, err = v.Subjects()
-		return err
-	})
+	got := read(w, func(v store.View) ([]store.Subject, error) { return v.Subjects() })
 	want := []store.Subject{
 		{ID: other.subject, Name: "abe", CreatedAt: at(0)},
 		{ID: w.subject, Name: "bea", CreatedAt: at(0)},
@@ -89,13 +85,9 @@ func testGeneration(t *testing.T, open Opener) {
 	grows("a label", true)
 	w.ingest(connA, put("1", `{"id":"1"}`, 1))
 	grows("a record", false)
-	var p int64
-	w.view(func(v store.View) (err error) {
-		p, err = v.Generation()
-		return err
-	})
+	p := read(w, func(v store.View) (int64, error) { return v.Generation() })
 	if p != last {
-		t.Errorf("Generation = %d, the catalog says %d", p, last)
+		t.Errorf("Generation = %d, want that of the catalog, %d", p, last)
 	}
 }
 
@@ -115,12 +107,7 @@ func testLabels(t *testing.T, open Opener) {
 func testState(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	state := func(c pdpp.ConnectionID) store.State {
-		var st store.State
-		w.view(func(v store.View) (err error) {
-			st, err = v.State(w.subject, c)
-			return err
-		})
-		return st
+		return read(w, func(v store.View) (store.State, error) { return v.State(w.subject, c) })
 	}
 	if st := state(connA); len(st.Values) != 0 || !st.UpdatedAt.IsZero() {
 		t.Errorf("State before any = %+v", st)
@@ -182,11 +169,7 @@ func testUsage(t *testing.T, open Opener) {
 		_, err := tx.Ingest(b, docs, at(7))
 		return err
 	})
-	var got []store.Usage
-	w.view(func(v store.View) (err error) {
-		got, err = v.Usage(w.subject)
-		return err
-	})
+	got := read(w, func(v store.View) ([]store.Usage, error) { return v.Usage(w.subject) })
 	want := []store.Usage{
 		{Connection: connA, Stream: "entries"},
 		{Connection: connB, Stream: "entries", Records: 2, LastIngest: at(7)},

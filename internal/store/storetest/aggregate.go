@@ -64,12 +64,7 @@ func counted() decl {
 func (w *world) aggregate(q query.Aggregate) store.Aggregation {
 	w.Helper()
 	q.Subject = w.subject
-	var out store.Aggregation
-	w.view(func(v store.View) (err error) {
-		out, err = v.Aggregate(q)
-		return err
-	})
-	return out
+	return read(w, func(v store.View) (store.Aggregation, error) { return v.Aggregate(q) })
 }
 
 // Lines formats an aggregation: a line per group, or one line without groups.

@@ -90,8 +90,7 @@ func testBlobThroughRecord(t *testing.T, open Opener) {
 	w.upload(connA, "one", 0)
 	w.reaches("no record", "one", false, src)
 	w.ingest(connA, put("a", `{"scan":`+ref("one")+`}`, 1))
-	var owner int64
-	w.view(func(v store.View) (err error) { owner, err = v.OwnerNumber(w.subject); return err })
+	owner := read(w, func(v store.View) (int64, error) { return v.OwnerNumber(w.subject) })
 	want := store.Blob{Owner: owner, SHA256: hashOf("one"), MediaType: "text/plain", Size: 3}
 	if got := w.findBlob("one", src); got != want || owner <= 0 {
 		t.Errorf("FindBlob = %+v, want %+v", got, want)
@@ -434,7 +433,7 @@ func testSweepAnew(t *testing.T, open Opener) {
 	w.sweep(0)
 	w.sweepAs(store.Sweep{Limit: 1000, Now: at(500), Grace: 100 * time.Second, Anew: true})
 	w.sweep(599)
-	w.kept("noted anew", "one", true)
+	w.kept("marked again", "one", true)
 	w.sweep(600)
 	w.kept("at its time", "one", false)
 }

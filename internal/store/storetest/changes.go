@@ -238,8 +238,7 @@ func testRemovedFacts(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{"due":"2026-02-10"}`, 1), put("b", `{"due":"2026-02-10"}`, 1))
 	b := w.binding(connA, "entries")
-	var since query.Mark
-	w.view(func(v store.View) (err error) { since, err = v.Horizon(w.subject); return err })
+	since := read(w, func(v store.View) (query.Mark, error) { return v.Horizon(w.subject) })
 	w.update(func(tx store.Tx) error {
 		_, err := tx.Ingest(b, []store.Document{store.Prepare(b, drop("a", 7)), store.Prepare(b, put("b", `{}`, 8))}, at(9))
 		return err
@@ -342,10 +341,10 @@ func testOtherTimeField(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	f := w.follow(named("memo"), w.within("due", day(2, 1), day(3, 1)))
 	free := w.follow(named("memo"), w.both)
-	forgotten := func(want bool) {
+	pruned := func(want bool) {
 		t.Helper()
 		if err := f.session(everything, nil); errors.Is(err, store.ErrPruned) != want {
-			t.Errorf("session = %v, want forgotten %t", err, want)
+			t.Errorf("session = %v, want ErrPruned %t", err, want)
 		}
 	}
 	w.ingest(connA, due("a", in, ""), due("b", in, ""))
@@ -355,19 +354,19 @@ func testOtherTimeField(t *testing.T, open Opener) {
 	d.consent = "posted_at"
 	w.declare(d)
 	w.ingest(connA, due("a", out, ""))
-	forgotten(true)
+	pruned(true)
 	f.expect("b@cin_a") // from the beginning
-	forgotten(true)
+	pruned(true)
 	w.declare(entries())
 	w.ingest(connA, drop("b", 1), due("c", in, ""))
-	forgotten(true)
+	pruned(true)
 	f.expect("c@cin_a")
-	forgotten(false)
+	pruned(false)
 	w.ingest(connA, drop("c", 2))
 	f.expect("deleted c@cin_a")
-	free.expect("deleted b@cin_a") // no time range, nothing to forget; c came and went
+	free.expect("deleted b@cin_a") // no time range, so nothing is missing; c was added and removed
 	w.declare(entries().with("extra string"))
-	forgotten(false)
+	pruned(false)
 }
 
 // testChangesOfTwoSubjects: with the same names, no change of the other is reported.

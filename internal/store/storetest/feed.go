@@ -215,7 +215,7 @@ type followed struct {
 	*follower
 	question  Question
 	ever      map[string]bool
-	restarted bool // the last session began anew
+	restarted bool // the last session started from the beginning
 }
 
 // follower draws a reader: connections, a time range, resources, fields.

@@ -233,8 +233,7 @@ func testStale(t *testing.T, open Opener) {
 func testDeleteUpTo(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("a", `{}`, 1), put("b", `{}`, 1))
-	var begin query.Mark
-	w.view(func(v store.View) (err error) { begin, err = v.Horizon(w.subject); return err })
+	begin := read(w, func(v store.View) (query.Mark, error) { return v.Horizon(w.subject) })
 	w.ingest(connA, put("b", `{"memo":"new"}`, 2), put("c", `{}`, 2))
 	b := w.binding(connA, "entries")
 	w.update(func(tx store.Tx) error {

@@ -107,12 +107,7 @@ func (w *world) pages(q query.List, size int) []Row {
 
 func (w *world) count(sources ...query.Source) int64 {
 	w.Helper()
-	var n int64
-	w.view(func(v store.View) (err error) {
-		n, err = v.Count(query.List{Subject: w.subject, Sources: sources})
-		return err
-	})
-	return n
+	return read(w, func(v store.View) (int64, error) { return v.Count(query.List{Subject: w.subject, Sources: sources}) })
 }
 
 // get reads a record id from sources.

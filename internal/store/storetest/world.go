@@ -112,14 +112,19 @@ func (w *world) view(fn func(store.View) error) {
 	}
 }
 
-func (w *world) catalog() *pdpp.Catalog {
+// read returns what fn reads in one View.
+func read[T any](w *world, fn func(store.View) (T, error)) (out T) {
 	w.Helper()
-	var c *pdpp.Catalog
 	w.view(func(v store.View) (err error) {
-		c, err = v.Catalog(w.subject)
+		out, err = fn(v)
 		return err
 	})
-	return c
+	return out
+}
+
+func (w *world) catalog() *pdpp.Catalog {
+	w.Helper()
+	return read(w, func(v store.View) (*pdpp.Catalog, error) { return v.Catalog(w.subject) })
 }
 
 // stream is the current declaration of a stream.
@@ -135,12 +140,9 @@ func (w *world) stream(name string) *pdpp.Stream {
 func (w *world) binding(c pdpp.ConnectionID, stream string) *store.Binding {
 	w.Helper()
 	s := w.stream(stream)
-	var b *store.Binding
-	w.view(func(v store.View) (err error) {
-		b, err = v.Binding(w.subject, pdpp.Connection{ID: c, Connector: "ledger"}, s)
-		return err
+	return read(w, func(v store.View) (*store.Binding, error) {
+		return v.Binding(w.subject, pdpp.Connection{ID: c, Connector: "ledger"}, s)
 	})
-	return b
 }
 
 // put is an upsert, drop a delete, emitted at the n-th second.

@@ -2,12 +2,12 @@ package engine
 
 import "unsafe"
 
-// address turns an address in the engine's own memory into a pointer. That
-// memory is mapped outside the Go heap, so the collector neither moves nor frees
-// it; the detour through a pointer to the variable says so to vet.
+// address turns an address in the engine's memory into a pointer. That memory is mapped
+// outside the Go heap, so the collector neither moves nor frees it. The conversion through
+// a pointer to the variable is accepted by vet.
 func address(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
-// memory is the n bytes of the engine's memory at p.
+// memory returns the n bytes of the engine's memory at p.
 func memory(p uintptr, n int) []byte { return unsafe.Slice((*byte)(address(p)), n) }
 
 // pointerAt reads the address stored at p.
