@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pdpp/internal/mcptest"
 )
 
 // assistant starts the adapter as a host does, with the official client.
@@ -18,13 +20,7 @@ func assistant(t *testing.T, version, url, cache string) (*sdk.ClientSession, *e
 	t.Helper()
 	cmd := exec.Command("pdpp", "mcp", url, "--cache-root", cache)
 	cmd.Stderr = new(watched)
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, &sdk.ClientSessionOptions{ProtocolVersion: version})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, cmd.Stderr)
-	}
-	t.Cleanup(func() { session.Close() })
-	return session, cmd
+	return mcptest.Connect(t, version, &sdk.CommandTransport{Command: cmd}), cmd
 }
 
 func callText(t *testing.T, session *sdk.ClientSession, tool string, args map[string]any) (text string, failed bool) {

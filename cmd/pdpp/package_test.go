@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pdpp/internal/mcptest"
 )
 
 // twoSources is a running server with two connectors.
@@ -65,24 +66,7 @@ func (w *twoSources) save(more ...string) (p savedPackage) {
 // hosted starts a session at the endpoint of the server.
 func (w *twoSources) hosted(token string) *sdk.ClientSession {
 	w.t.Helper()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(w.t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: w.url + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)},
-	}, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() { session.Close() })
-	return session
-}
-
-// bearer adds a token to requests.
-type bearer string
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(b))
-	return http.DefaultTransport.RoundTrip(r)
+	return mcptest.HTTP(w.t, "", w.url+"/mcp", token)
 }
 
 // result returns an answer with placeholders for the ids of requests and for cursors.

@@ -179,6 +179,7 @@ var Rules = []Rule{
 	{
 		Name:     "no mcp sdk",
 		Packages: allPackages,
+		Except:   []string{"pdpp/internal/mcptest"},
 		Never:    []string{"github.com/modelcontextprotocol/..."},
 		Because:  "one path answers both transports (docs/decisions/0006); the SDK is the client and the reference of tests",
 	},

@@ -18,6 +18,7 @@ import (
 	"pdpp/internal/ingest"
 	"pdpp/internal/mcp"
 	"pdpp/internal/mcpserve"
+	"pdpp/internal/mcptest"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
 )
@@ -126,24 +127,11 @@ func (w *world) connect(t *testing.T, connector, revision string) *sdk.ClientSes
 	server := mcpserve.New(mcpserve.Config{
 		Surface: &mcp.Surface{RS: rs, Log: slog.New(slog.DiscardHandler)}, Identity: mcpserve.NewIdentity("http://127.0.0.1", "test", ""), Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
-	fromClient, toServer := io.Pipe()
-	fromServer, toClient := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- mcpserve.Serve(t.Context(), server, fromClient, toClient)
-		toClient.Close()
-	}()
-	client := sdk.NewClient(&sdk.Implementation{Name: "journeys", Version: "test"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session, _ := mcptest.Pipes(t, revision, func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return mcpserve.Serve(ctx, server, in, out)
+	})
 	if got := session.InitializeResult().ProtocolVersion; got != revision {
 		t.Fatalf("revision %s, want %s", got, revision)
 	}
-	t.Cleanup(func() {
-		session.Close()
-		<-ended
-	})
 	return session
 }

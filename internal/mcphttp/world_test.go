@@ -18,6 +18,7 @@ import (
 	"pdpp"
 	"pdpp/internal/auth"
 	"pdpp/internal/mcphttp"
+	"pdpp/internal/mcptest"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/server"
 	"pdpp/internal/store"
@@ -285,24 +286,9 @@ func callOf(era, tool, args string) rpc {
 // connect opens a session of the official client.
 func (h *house) connect(token, era string) *sdk.ClientSession {
 	h.T.Helper()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	s, err := client.Connect(h.T.Context(), &sdk.StreamableClientTransport{
-		Endpoint: h.URL + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)},
-	}, &sdk.ClientSessionOptions{ProtocolVersion: era})
-	if err != nil {
-		h.T.Fatal(err)
-	}
-	h.T.Cleanup(func() { s.Close() })
+	s := mcptest.HTTP(h.T, era, h.URL+"/mcp", token)
 	h.spy.take()
 	return s
-}
-
-type bearer string
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(b))
-	return http.DefaultTransport.RoundTrip(r)
 }
 
 // result is what a tool said to the official client.

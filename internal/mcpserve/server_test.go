@@ -32,7 +32,7 @@ func TestHandshakes(t *testing.T) {
 			if string(caps) != `{"resources":{},"tools":{}}` {
 				t.Errorf("MS-2 capabilities %s", caps)
 			}
-			first := wire.last()
+			first := wire.Last()
 			for _, part := range []string{`"name":"pdpp"`, `"title":"PDPP personal data (read-only)"`, `"version":"1.2.3"`, `"websiteUrl":"` + w.URL + `"`} {
 				if !strings.Contains(first, part) {
 					t.Errorf("MS-1 no %s in %s", part, first)
@@ -62,19 +62,19 @@ func TestListsAreConstant(t *testing.T) {
 				t.Errorf("MS-8 the order:\n%s", diff)
 			}
 			list := mcp.Tools().List()
-			checkList(t, wire.last(), string(list[1:len(list)-1]), version)
+			checkList(t, wire.Last(), string(list[1:len(list)-1]), version)
 
 			templates, err := session.ListResourceTemplates(t.Context(), nil)
 			if err != nil || len(templates.ResourceTemplates) != 3 {
 				t.Fatalf("MS-200 %v, %v", templates, err)
 			}
 			body := mcp.Templates()
-			checkList(t, wire.last(), string(body[1:len(body)-1]), version)
+			checkList(t, wire.Last(), string(body[1:len(body)-1]), version)
 			resources, err := session.ListResources(t.Context(), nil)
 			if err != nil || len(resources.Resources) != 0 {
 				t.Errorf("MS-2 resources %v, %v", resources, err)
 			}
-			checkList(t, wire.last(), `"resources":[]`, version)
+			checkList(t, wire.Last(), `"resources":[]`, version)
 			_, err = session.ListTools(t.Context(), &sdk.ListToolsParams{Cursor: "x"})
 			wantRPC(t, "an unknown cursor", err, -32602)
 		})
@@ -104,7 +104,7 @@ func TestCallsKeepTheirBytes(t *testing.T) {
 			if err != nil || res.IsError {
 				t.Fatalf("%+v, %v", res, err)
 			}
-			message := wire.last()
+			message := wire.Last()
 			if !strings.Contains(message, `"memo":`+memo) {
 				t.Errorf("MS-36 the bytes of the record changed: %s", message)
 			}
@@ -149,8 +149,8 @@ func TestResources(t *testing.T) {
 				t.Fatalf("MS-201 %+v, %v", res, err)
 			}
 			modern := version == eras[0]
-			if got := strings.Contains(wire.last(), `"cacheScope":"private","ttlMs":0`); got != modern {
-				t.Errorf("MS-14 cache hints: %v in %s", got, wire.last())
+			if got := strings.Contains(wire.Last(), `"cacheScope":"private","ttlMs":0`); got != modern {
+				t.Errorf("MS-14 cache hints: %v in %s", got, wire.Last())
 			}
 			notFound := int64(-32002)
 			if modern {
@@ -178,8 +178,8 @@ func TestPanicEndsOneCall(t *testing.T) {
 	session, wire := connect(t, surface, eras[1])
 	for range 2 {
 		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "query_records", Arguments: map[string]any{"stream": "entries"}})
-		if err != nil || !res.IsError || strings.Contains(wire.last(), "SECRET") {
-			t.Errorf("MS-46 %+v, %v: %s", res, err, wire.last())
+		if err != nil || !res.IsError || strings.Contains(wire.Last(), "SECRET") {
+			t.Errorf("MS-46 %+v, %v: %s", res, err, wire.Last())
 		}
 	}
 }

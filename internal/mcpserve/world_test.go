@@ -1,15 +1,12 @@
 package mcpserve
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pdpp/internal/mcp"
+	"pdpp/internal/mcptest"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
 )
@@ -62,50 +60,11 @@ func config(s *mcp.Surface, log io.Writer) Config {
 var eras = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"}
 
 // connect connects the official client with a server, over pipes.
-func connect(t *testing.T, s *mcp.Surface, version string) (*sdk.ClientSession, *wire) {
+func connect(t *testing.T, s *mcp.Surface, version string) (*sdk.ClientSession, *mcptest.Output) {
 	t.Helper()
-	fromClient, toServer := io.Pipe()
-	fromServer, toClient := io.Pipe()
-	served := make(chan error, 1)
-	wire := &wire{w: toClient}
-	go func() {
-		served <- Serve(context.Background(), New(config(s, io.Discard)), fromClient, wire)
-		toClient.Close()
-	}()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: version})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		session.Close()
-		if err := <-served; err != nil {
-			t.Errorf("Serve: %v", err)
-		}
+	return mcptest.Pipes(t, version, func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return Serve(ctx, New(config(s, io.Discard)), in, out)
 	})
-	return session, wire
-}
-
-// wire records what the server writes.
-type wire struct {
-	w    io.Writer
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (w *wire) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	w.text.Write(p)
-	w.mu.Unlock()
-	return w.w.Write(p)
-}
-
-// last returns the last message.
-func (w *wire) last() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(w.text.String()), "\n")
-	return lines[len(lines)-1]
 }
 
 func wantRPC(t *testing.T, what string, err error, code int64) *jsonrpc.Error {

@@ -1,13 +1,10 @@
 package session
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +14,7 @@ import (
 	"pdpp/internal/mcp"
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/mcpserve"
+	"pdpp/internal/mcptest"
 	"pdpp/internal/rsclient"
 	"pdpp/internal/server"
 )
@@ -33,8 +31,7 @@ type transport struct {
 
 var transports = []transport{{"stdio", stdio}, {"http", hosted}}
 
-// stdio serves like `pdpp mcp`, over pipes. The server may write only messages to its
-// output, one per line (STDOUT-1).
+// stdio serves like `pdpp mcp`, over pipes.
 func stdio(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -46,23 +43,8 @@ func stdio(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 		t.Fatal(err)
 	}
 	server := mcpserve.New(mcpserve.Config{Surface: &mcp.Surface{RS: rs, Log: log}, Identity: mcpserve.NewIdentity(w.URL, "test", ""), Log: log, Now: time.Now})
-	fromClient, toServer := io.Pipe()
-	fromServer, toClient := io.Pipe()
-	out := &output{next: toClient}
-	ended := make(chan error, 1)
-	go func() {
-		ended <- mcpserve.Serve(t.Context(), server, fromClient, out)
-		toClient.Close()
-	}()
-	client := sdk.NewClient(&sdk.Implementation{Name: "session", Version: "test"}, nil)
-	s, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: era})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		s.Close()
-		<-ended
-		out.check(t)
+	s, _ := mcptest.Pipes(t, era, func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return mcpserve.Serve(ctx, server, in, out)
 	})
 	return s
 }
@@ -80,49 +62,5 @@ func hosted(t *testing.T, w *world, token, era string) *sdk.ClientSession {
 		})
 	}
 	w.URL = w.Serve()
-	client := sdk.NewClient(&sdk.Implementation{Name: "session", Version: "test"}, nil)
-	s, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: w.URL + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)},
-	}, &sdk.ClientSessionOptions{ProtocolVersion: era})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-// bearer adds a token to requests.
-type bearer string
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(b))
-	return http.DefaultTransport.RoundTrip(r)
-}
-
-// output records what a server wrote.
-type output struct {
-	next io.Writer
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	o.text.Write(p)
-	o.mu.Unlock()
-	return o.next.Write(p)
-}
-
-// check checks that every line is a message.
-func (o *output) check(t testing.TB) {
-	t.Helper()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for line := range bytes.Lines(o.text.Bytes()) {
-		var m struct{ JSONRPC string }
-		if err := json.Unmarshal(line, &m); err != nil || m.JSONRPC != "2.0" || !bytes.HasSuffix(line, []byte("\n")) {
-			t.Errorf("a line of the output is not a message: %.200q", line)
-		}
-	}
+	return mcptest.HTTP(t, era, w.URL+"/mcp", token)
 }
