@@ -20,7 +20,6 @@ import (
 	"pdpp/internal/mcpserve"
 	"pdpp/internal/mcptest"
 	"pdpp/internal/rs/resttest"
-	"pdpp/internal/rsclient"
 )
 
 // afterDemo is a time after the newest record of the demo.
@@ -117,15 +116,8 @@ func (w *world) load(connector, connection string, m *pdpp.Manifest) {
 // client requests the revision.
 func (w *world) connect(t *testing.T, connector, revision string) *sdk.ClientSession {
 	t.Helper()
-	rs, err := rsclient.New(rsclient.Config{
-		Provider: w.URL, Version: "test", Transport: rsclient.Pooled(), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
-		Token: func(context.Context) (string, error) { return w.tokens[connector], nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	server := mcpserve.New(mcpserve.Config{
-		Surface: &mcp.Surface{RS: rs, Log: slog.New(slog.DiscardHandler)}, Identity: mcpserve.NewIdentity("http://127.0.0.1", "test", ""), Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Surface: &mcp.Surface{RS: w.Client(w.tokens[connector], nil), Log: slog.New(slog.DiscardHandler)}, Identity: mcpserve.NewIdentity("http://127.0.0.1", "test", ""), Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	session, _ := mcptest.Pipes(t, revision, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		return mcpserve.Serve(ctx, server, in, out)

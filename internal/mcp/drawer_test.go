@@ -39,12 +39,8 @@ const wholeCabinet = `{"source":{"connector_key":"cabinet"},"streams":[{"name":"
 // that exist when it is created.
 func newDrawer(t *testing.T, grant string, items ...string) *drawer {
 	t.Helper()
-	raw, err := os.ReadFile("../rs/testdata/cabinet.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := resttest.New(t)
-	w.Manifest(string(raw))
+	w.ManifestFile("../rs/testdata/cabinet.json")
 	w.Connect("cabinet", "cin_c1", "Left drawer")
 	w.Connect("cabinet", "cin_c2", "")
 	if len(items) > 0 {

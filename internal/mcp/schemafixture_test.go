@@ -85,7 +85,7 @@ const fullRows = `{"object":"stream_metadata","name":"entries","connector_id":"l
 func ledger(t testing.TB) *resttest.World {
 	t.Helper()
 	w := resttest.New(t)
-	w.Manifest(readFile(t, "../manifest/testdata/ledgerly.json"))
+	w.ManifestFile("../manifest/testdata/ledgerly.json")
 	w.Connect("ledgerly", "cin_a1", "Joint account")
 	w.Connect("ledgerly", "cin_b2", "")
 	w.Ingest("cin_a1", "entries",

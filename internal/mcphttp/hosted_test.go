@@ -20,7 +20,6 @@ import (
 	"pdpp/internal/mcp"
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/mcpserve"
-	"pdpp/internal/rsclient"
 	"pdpp/internal/store"
 )
 
@@ -210,15 +209,8 @@ func alike(url, answer string) string {
 func (h *house) stdio(t *testing.T, era string) func(line string) string {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	reader, err := rsclient.New(rsclient.Config{
-		Provider: h.URL, Version: "test", Clock: h.Now, Log: log, Transport: http.DefaultTransport,
-		Token: func(context.Context) (string, error) { return h.client, nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	server := mcpserve.New(mcpserve.Config{
-		Surface: &mcp.Surface{RS: reader, Log: log}, Identity: mcpserve.NewIdentity(h.URL, "1.2.3", ""), Log: log, Now: h.Now,
+		Surface: &mcp.Surface{RS: h.Client(h.client, http.DefaultTransport), Log: log}, Identity: mcpserve.NewIdentity(h.URL, "1.2.3", ""), Log: log, Now: h.Now,
 	})
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -69,11 +68,7 @@ func newHouse(t testing.TB) *house {
 func (h *house) fill() {
 	h.T.Helper()
 	for _, file := range []string{"../manifest/testdata/ledgerly.json", "../session/testdata/post.json"} {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			h.T.Fatal(err)
-		}
-		h.Manifest(string(raw))
+		h.ManifestFile(file)
 	}
 	h.Connect("ledgerly", "cin_a1", "Joint account")
 	h.Connect("ledgerly", "cin_b2", "")

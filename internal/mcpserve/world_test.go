@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"testing"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"pdpp/internal/mcp"
 	"pdpp/internal/mcptest"
 	"pdpp/internal/rs/resttest"
-	"pdpp/internal/rsclient"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,25 +29,14 @@ const memo = `"April <rent> & \"more\" \u00e9\/"`
 func ledger(t *testing.T, transport http.RoundTripper) (*mcp.Surface, *resttest.World) {
 	t.Helper()
 	w := resttest.New(t)
-	raw, err := os.ReadFile("../manifest/testdata/ledgerly.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Manifest(string(raw))
+	w.ManifestFile("../manifest/testdata/ledgerly.json")
 	w.Connect("ledgerly", "cin_a1", "Joint account")
 	w.Ingest("cin_a1", "entries", `{"key":"ent_31","data":{"id":"ent_31","memo":`+memo+`,"posted_at":"2026-04-30T09:00:00Z"}}`)
 	token, _ := w.Grant(ledgerGrant)
-	rs, err := rsclient.New(rsclient.Config{
-		Provider: w.URL, Version: "test", Transport: transport,
-		Token: func(context.Context) (string, error) { return token, nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if transport == nil {
 		t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	}
-	return &mcp.Surface{RS: rs, Log: slog.New(slog.DiscardHandler)}, w
+	return &mcp.Surface{RS: w.Client(token, transport), Log: slog.New(slog.DiscardHandler)}, w
 }
 
 func config(s *mcp.Surface, log io.Writer) Config {

@@ -1,7 +1,6 @@
 package pkgreader_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -27,18 +26,12 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		w.Ingest(id, "messages", lines...)
 		token, grant := w.Grant(fmt.Sprintf(`{"source":{"connector_key":"mail"},"streams":[{"name":"messages","connections":[%q]}],"access_mode":"continuous"}`, id))
-		client, err := rsclient.New(rsclient.Config{
-			Provider: w.URL, Version: "test", Token: func(context.Context) (string, error) { return token, nil },
-			Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-				rec := httptest.NewRecorder()
-				r.RemoteAddr = "127.0.0.1:1"
-				w.Server.Handler().ServeHTTP(rec, r)
-				return rec.Result(), nil
-			}),
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		client := w.Client(token, roundTrip(func(r *http.Request) (*http.Response, error) {
+			rec := httptest.NewRecorder()
+			r.RemoteAddr = "127.0.0.1:1"
+			w.Server.Handler().ServeHTTP(rec, r)
+			return rec.Result(), nil
+		}))
 		p.Members = append(p.Members, pkgreader.Member{GrantID: string(grant), Connection: id, ConnectorKey: "mail", Streams: []string{"messages"}, Reader: client})
 	}
 	want := rsclient.Prefer{PageBytes: 49152}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -48,11 +47,7 @@ const outside = "Zebrafink" // a word of the source outside
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	h := &house{World: resttest.New(t)}
-	ledger, err := os.ReadFile("../manifest/testdata/ledgerly.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.Manifest(string(ledger))
+	h.ManifestFile("../manifest/testdata/ledgerly.json")
 	h.Manifest(mailManifest)
 	h.Connect("ledgerly", "cin_a1", "Joint account")
 	h.Connect("ledgerly", "cin_b2", "")

@@ -3,7 +3,6 @@ package rsclient_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,11 +30,7 @@ func detailOf(body []byte, asked rsclient.Identity) rsclient.Record {
 func household(t *testing.T) (*resttest.World, *rsclient.Client) {
 	t.Helper()
 	w := resttest.New(t)
-	manifest, err := os.ReadFile("../manifest/testdata/ledgerly.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Manifest(string(manifest))
+	w.ManifestFile("../manifest/testdata/ledgerly.json")
 	w.Connect("ledgerly", "cin_a1", "Joint account")
 	w.Connect("ledgerly", "cin_b2", "")
 	w.Ingest("cin_a1", "entries",

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -75,11 +74,7 @@ func noise(n int) (out []byte) {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: resttest.New(t), letter: longLetter()}
-	raw, err := os.ReadFile("testdata/post.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Manifest(string(raw))
+	w.ManifestFile("testdata/post.json")
 	w.Connect("post", "cin_home", "Home post")
 	w.Connect("post", "cin_work", "Work post")
 	w.storeBlob()
