@@ -138,7 +138,7 @@ func (a *app) verifyToken(ctx context.Context, provider, token string) error {
 	_, err = rs.Schema(ctx, q)
 	var e *rsclient.Error
 	switch {
-	case errors.As(err, &e) && e.Code == rsclient.CodeOwner:
+	case errors.As(err, &e) && e.Code == pdpp.CodeOwnerCredential:
 		return errOwnerToken
 	case errors.As(err, &e) && e.Status == 0:
 		return &pdpp.Error{
@@ -147,7 +147,7 @@ func (a *app) verifyToken(ctx context.Context, provider, token string) error {
 		}
 	case errors.As(err, &e):
 		return &pdpp.Error{
-			Code: pdpp.CodeTokenVerification, Message: "The token was not accepted by " + provider + ": " + plain(e.Code+": "+e.Message),
+			Code: pdpp.CodeTokenVerification, Message: "The token was not accepted by " + provider + ": " + plain(e.Error()),
 			Hint: "Nothing was saved. Ask the owner of the data for a new token.",
 		}
 	}

@@ -107,21 +107,21 @@ func fail(env Env, err error, asJSON bool) int {
 
 // problem is the error object of H-8.
 type problem struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	Code    pdpp.Code `json:"code"`
+	Message string    `json:"message"`
+	Hint    string    `json:"hint,omitempty"`
 }
 
 func describe(err error) (shown problem, cause error) {
 	var e *pdpp.Error
 	switch {
 	case errors.Is(err, context.Canceled):
-		return problem{Code: "interrupted", Message: "The command was interrupted."}, nil
+		return problem{Code: pdpp.CodeInterrupted, Message: "The command was interrupted."}, nil
 	case errors.As(err, &e):
 		if cause = e.Err; e.Code == pdpp.CodeInputMissing && errors.Is(cause, fs.ErrNotExist) {
 			cause = nil // the message says so already
 		}
-		return problem{Code: string(e.Code), Message: e.Message, Hint: e.Hint}, cause
+		return problem{Code: e.Code, Message: e.Message, Hint: e.Hint}, cause
 	}
-	return problem{Code: string(pdpp.CodeInternal), Message: "An unexpected error occurred."}, err
+	return problem{Code: pdpp.CodeInternal, Message: "An unexpected error occurred."}, err
 }

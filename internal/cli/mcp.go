@@ -142,17 +142,17 @@ func bearerOf(h *credential.Holder, provider string, log *slog.Logger) func(cont
 func unusable(code pdpp.Code, provider string) *rsclient.Error {
 	switch code {
 	case pdpp.CodeProviderUnreachable:
-		return rsclient.Refused(rsclient.CodeUnreachable,
+		return rsclient.Refused(pdpp.CodeUpstreamUnreachable,
 			"The saved credential for "+provider+" has expired, and it could not be renewed: its token endpoint returned no new token.",
 			"Check that the server at "+provider+" runs, then try again. If this persists, the owner must connect again.")
 	case pdpp.CodeBusy:
-		return rsclient.Refused(string(pdpp.CodeUnavailable),
+		return rsclient.Refused(pdpp.CodeUnavailable,
 			"Another program is renewing the saved credential for "+provider+".", "Try again in a moment.")
 	case pdpp.CodeOwnerCredential:
-		return rsclient.Refused(rsclient.CodeOwner,
+		return rsclient.Refused(pdpp.CodeOwnerCredential,
 			"The saved credential for "+provider+" is the owner's. The adapter accepts only the credential of a grant.", "")
 	}
-	return rsclient.Refused(string(pdpp.CodeInvalidToken), "The saved credential for "+provider+" cannot be used: "+string(code)+".", "")
+	return rsclient.Refused(pdpp.CodeInvalidToken, "The saved credential for "+provider+" cannot be used: "+string(code)+".", "")
 }
 
 // refuseOwner returns a function that stops the use of a token after the server reported it

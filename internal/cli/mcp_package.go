@@ -75,7 +75,7 @@ func (r *heldReader) membersOf(cred *credential.Credential, now time.Time) []pkg
 			GrantID: string(m.GrantID), Connection: m.Connection, ConnectorKey: m.ConnectorKey, DisplayName: m.DisplayName, Streams: m.Streams, Reader: m.reader,
 		}
 		if m.Expired(now) {
-			member.Unusable, member.Reader = string(pdpp.CodeGrantExpired), nil
+			member.Unusable, member.Reader = pdpp.CodeGrantExpired, nil
 		}
 		list = append(list, member)
 	}

@@ -78,7 +78,7 @@ func TestMembersAreReadWithTheirTokens(t *testing.T) {
 		q.Set("connection_id", connection)
 		_, err := rs.Records(t.Context(), stream, q, rsclient.Prefer{})
 		if e, ok := err.(*rsclient.Error); ok {
-			return e.Code
+			return string(e.Code)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"pdpp"
 )
 
 const (
@@ -135,7 +137,7 @@ func (p *prober) challenge(ctx context.Context) Check {
 		return fail("The header of the 401 names "+quoted(inHeader)+", its body "+quoted(inBody)+".", "Check that nothing rewrites the responses of the server.")
 	case inHeader != want:
 		return p.otherOrigin("/mcp", "resource_metadata", inHeader)
-	case authParam(header, "error") != "" || a.text("error.code") != "authentication_error":
+	case authParam(header, "error") != "" || a.code() != pdpp.CodeAuthentication:
 		return fail("The 401 of /mcp reports an invalid token, but none was sent.", "Check that the proxy adds no Authorization header.")
 	}
 	return pass("401, header and body name " + inHeader + ".")
@@ -186,7 +188,7 @@ func (p *prober) checkStatus(a *response, err error, what string, want int) (Che
 	case a.status == http.StatusMisdirectedRequest:
 		return fail("The server does not answer for "+p.origin+" (421).",
 			"Start it with --public-url "+p.origin+", or add the host with --trusted-hosts; behind a proxy also --trusted-proxies."), true
-	case a.status == http.StatusNotFound && a.text("error.code") == "not_found":
+	case a.status == http.StatusNotFound && a.code() == pdpp.CodeNotFound:
 		return skip("The server has no "+what+".", "It comes with hosted MCP, in a newer version of pdpp."), true
 	}
 	return fail(what+" returned "+a.summary()+".", "Check that this address belongs to pdpp, and that the proxy forwards every path unchanged."), true

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"pdpp"
 )
 
 // response is a response of the server.
@@ -74,14 +76,17 @@ func (a *response) text(path string) string {
 	return ""
 }
 
+// code is the code of an error answer.
+func (a *response) code() pdpp.Code { return pdpp.Code(a.text("error.code")) }
+
 // summary describes the response in a few words.
 func (a *response) summary() string {
 	s := strconv.Itoa(a.status)
 	if to := a.header.Get("Location"); to != "" {
 		return s + " to " + quoted(to)
 	}
-	if code := a.text("error.code"); code != "" {
-		return s + " " + quoted(code)
+	if code := a.code(); code != "" {
+		return s + " " + quoted(string(code))
 	}
 	return s
 }

@@ -23,7 +23,7 @@ func challengeFor(r *http.Request, code pdpp.Code, status int) challenge {
 	if status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return challenge{}
 	}
-	if code == pdpp.CodeOriginNotAllowed || code == codeOwnerSessionRequired {
+	if code == pdpp.CodeOriginNotAllowed {
 		return challenge{}
 	}
 	st := stateOf(r.Context())

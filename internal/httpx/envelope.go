@@ -20,7 +20,7 @@ func appendEnvelope(b []byte, e *pdpp.Error, status int, ch challenge, id string
 		message = http.StatusText(status) + "."
 	}
 	b = append(b, `{"error":{"type":`...)
-	b = appendQuoted(b, typeOf(status))
+	b = appendQuoted(b, pdpp.ErrorType(status))
 	b = appendMember(b, "code", string(e.Code))
 	b = appendMember(b, "message", message)
 	b = appendOptional(b, "param", e.Param)

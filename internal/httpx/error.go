@@ -3,97 +3,12 @@ package httpx
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 
 	"pdpp"
 )
-
-// statuses is the table of C-42. A code that is not in it never reaches a client: the
-// response is an internal error.
-var statuses = map[pdpp.Code]int{
-	pdpp.CodeInvalidRequest:     http.StatusBadRequest,
-	pdpp.CodeInvalidArgument:    http.StatusBadRequest,
-	pdpp.CodeUnsupportedVersion: http.StatusBadRequest,
-	pdpp.CodeInvalidCursor:      http.StatusBadRequest,
-	pdpp.CodeInvalidSort:        http.StatusBadRequest,
-	pdpp.CodeInvalidExpand:      http.StatusBadRequest,
-	pdpp.CodeUnknownField:       http.StatusBadRequest,
-	"invalid_field_path":        http.StatusBadRequest,
-	"invalid_window":            http.StatusBadRequest,
-
-	pdpp.CodeAuthentication:   http.StatusUnauthorized,
-	pdpp.CodeInvalidToken:     http.StatusUnauthorized,
-	codeOwnerSessionRequired:  http.StatusUnauthorized,
-	pdpp.CodeStreamNotAllowed: http.StatusForbidden,
-
-	pdpp.CodeFieldNotGranted:   http.StatusForbidden,
-	pdpp.CodeInsufficientScope: http.StatusForbidden,
-	pdpp.CodeGrantRevoked:      http.StatusForbidden,
-	pdpp.CodeGrantExpired:      http.StatusForbidden,
-	pdpp.CodeGrantInvalid:      http.StatusForbidden,
-	pdpp.CodePermission:        http.StatusForbidden,
-	pdpp.CodeOriginNotAllowed:  http.StatusForbidden,
-
-	pdpp.CodeNotFound:           http.StatusNotFound,
-	pdpp.CodeConnectionNotFound: http.StatusNotFound,
-	pdpp.CodeStreamNotDeclared:  http.StatusNotFound,
-	"blob_not_found":            http.StatusNotFound,
-	"field_not_found":           http.StatusNotFound,
-	"query_not_found":           http.StatusNotFound,
-
-	pdpp.CodeMethodNotAllowed: http.StatusMethodNotAllowed,
-	"not_acceptable":          http.StatusNotAcceptable,
-
-	pdpp.CodeAmbiguousConnection:   http.StatusConflict,
-	pdpp.CodeAmbiguousSchemaDetail: http.StatusConflict,
-	"invalid_state":                http.StatusConflict,
-	"subscription_limit_reached":   http.StatusConflict,
-
-	pdpp.CodeCursorExpired:        http.StatusGone,
-	pdpp.CodeResourceLimit:        http.StatusRequestEntityTooLarge,
-	pdpp.CodeUnsupportedMediaType: http.StatusUnsupportedMediaType,
-	"range_not_satisfiable":       http.StatusRequestedRangeNotSatisfiable,
-	pdpp.CodeMisdirected:          http.StatusMisdirectedRequest,
-	"field_not_text":              http.StatusUnprocessableEntity,
-	pdpp.CodeRateLimited:          http.StatusTooManyRequests,
-
-	pdpp.CodeInternal:      http.StatusInternalServerError,
-	pdpp.CodeTimeout:       http.StatusServiceUnavailable,
-	pdpp.CodeUnavailable:   http.StatusServiceUnavailable,
-	pdpp.CodeOverloaded:    http.StatusServiceUnavailable,
-	pdpp.CodeIngestStorage: http.StatusServiceUnavailable,
-	"search_unavailable":   http.StatusServiceUnavailable,
-}
-
-// codeOwnerSessionRequired requires a login. A bearer token would not help, so its
-// response has no challenge.
-const codeOwnerSessionRequired pdpp.Code = "owner_session_required"
-
-// typeOf returns the error type for a status (C-41).
-func typeOf(status int) string {
-	switch status {
-	case http.StatusUnauthorized:
-		return "authentication_error"
-	case http.StatusForbidden:
-		return "permission_error"
-	case http.StatusNotFound:
-		return "not_found_error"
-	case http.StatusGone:
-		return "gone_error"
-	case http.StatusRequestEntityTooLarge:
-		return "request_entity_too_large_error"
-	case http.StatusTooManyRequests:
-		return "rate_limit_error"
-	case http.StatusConflict, http.StatusUnprocessableEntity,
-		http.StatusInternalServerError, http.StatusServiceUnavailable:
-		return "api_error"
-	}
-	return "invalid_request_error"
-}
 
 var (
 	errInternal = &pdpp.Error{Code: pdpp.CodeInternal, Message: "Something went wrong on this server."}
@@ -105,16 +20,17 @@ var (
 	errCanceled = &pdpp.Error{Code: pdpp.CodeUnavailable, RetryAfter: 1, Message: "The request was canceled before it was complete."}
 )
 
-// resolve returns an error that may be shown to the client, and its status.
+// resolve returns an error that may be shown to the client, and its status (C-42). A code
+// without a status never reaches a client: the response is an internal error.
 func resolve(ctx context.Context, err error) (*pdpp.Error, int) {
 	var e *pdpp.Error
 	if errors.As(err, &e) {
-		if status, ok := statuses[e.Code]; ok && status != http.StatusInternalServerError {
+		if status := e.Code.Status(); status != 0 && status != http.StatusInternalServerError {
 			return e, status
 		}
 	}
 	e = classify(ctx, err)
-	return e, statuses[e.Code]
+	return e, e.Code.Status()
 }
 
 // classify returns the error to show for one without a code. It also checks the context,
@@ -188,6 +104,3 @@ func retryAfter(e *pdpp.Error, status int) int {
 	}
 	return e.RetryAfter
 }
-
-// Codes returns every code that a response can have, in no particular order.
-func Codes() []pdpp.Code { return slices.Collect(maps.Keys(statuses)) }

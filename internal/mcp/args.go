@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/rawjson"
 )
 
@@ -212,7 +213,7 @@ func (a *Args) read(raw []byte) error {
 	}
 	compact, err := rawjson.Compact(nil, raw)
 	if err != nil || rawjson.KindOf(compact) != rawjson.KindObject {
-		return &Failure{Code: "invalid_argument", Message: "Arguments must be one JSON object without duplicate names."}
+		return &Failure{Code: pdpp.CodeInvalidArgument, Message: "Arguments must be one JSON object without duplicate names."}
 	}
 	a.given = make([]argument, 0, 4) // most calls have fewer
 	for name, value := range rawjson.Members(compact) {
@@ -344,7 +345,7 @@ func texts(value []byte) ([]string, bool) {
 // checkName refuses names that cannot be part of a request (MS-56).
 func (a *Args) checkName(decl *arg, in *argument) error {
 	bad := func(what string) error {
-		return &Failure{Code: "invalid_name", Param: decl.name, Message: what}
+		return &Failure{Code: pdpp.CodeInvalidName, Param: decl.name, Message: what}
 	}
 	switch decl.kind {
 	case argStream:
@@ -397,7 +398,7 @@ func (a *Args) takeFilter(decl *arg, in *argument) error {
 		if field != "" {
 			param += "." + field
 		}
-		return &Failure{Code: "invalid_filter", Param: param, Message: what + " " + filterForms}
+		return &Failure{Code: pdpp.CodeInvalidFilter, Param: param, Message: what + " " + filterForms}
 	}
 	if rawjson.KindOf(value) != rawjson.KindObject {
 		return bad("", "filter is not an object.")
@@ -444,7 +445,7 @@ func operand(v []byte, booleans bool) (string, bool) {
 // takeExpand reads expand and expand_limit.
 func (a *Args) takeExpand(decl *arg, in *argument) error {
 	bad := func(what string) error {
-		return &Failure{Code: "invalid_expand", Param: decl.name, Message: what + " The tool schema lists the relations: GET /v1/schema (expand_capabilities)."}
+		return &Failure{Code: pdpp.CodeInvalidExpand, Param: decl.name, Message: what + " The tool schema lists the relations: GET /v1/schema (expand_capabilities)."}
 	}
 	if decl.kind == argExpand {
 		list, ok := texts(in.value)

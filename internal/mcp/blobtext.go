@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
+	"pdpp"
 	"pdpp/internal/evidence"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rsclient"
@@ -51,7 +52,7 @@ func (b *blobBytes) Read(p []byte) (int, error) {
 		case err != nil:
 			return 0, err
 		case len(part.Content) == 0 && !part.Last:
-			return 0, rsclient.Refused(rsclient.CodeInvalid, "The resource server sent nothing of the file, although it goes on.", tellOwner)
+			return 0, rsclient.Refused(pdpp.CodeUpstreamInvalid, "The resource server sent nothing of the file, although it goes on.", tellOwner)
 		}
 		b.left, b.last = part.Content, part.Last
 		b.at += len(part.Content)

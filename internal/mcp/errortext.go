@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/mcp/schematext"
@@ -55,8 +56,8 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 // choice returns the function that makes the call on one of the connections that an
 // ambiguity lists; nil for other errors.
 func (c *call) choice(e errorObject) func(connection string) *Next {
-	switch e.text("code") {
-	case "ambiguous_connection", "ambiguous_schema_detail":
+	switch e.code() {
+	case pdpp.CodeAmbiguousConnection, pdpp.CodeAmbiguousSchemaDetail:
 		return c.onConnection
 	}
 	return nil
@@ -116,6 +117,8 @@ func (e errorObject) text(name string) string {
 	s, _ := rawjson.String(e.raw(name))
 	return s
 }
+
+func (e errorObject) code() pdpp.Code { return pdpp.Code(e.text("code")) }
 
 // connections returns the lines for the connections that an error lists, each followed by
 // its call. cut is the line that counts them when not all fit.
@@ -181,27 +184,27 @@ func (c *call) withNextStep(object []byte, status int) []byte {
 // step returns what to do about an error that is not about the arguments (MS-49); "" for
 // all others.
 func (s *Surface) step(e errorObject, status int) string {
-	code := e.text("code")
+	code := e.code()
 	if lost := s.lostAuthorization(code, status); lost != "" {
 		return lost
 	}
 	switch code {
-	case "permission_error", "insufficient_scope":
+	case pdpp.CodePermission, pdpp.CodeInsufficientScope:
 		return "ask the owner for access to this; do not retry"
-	case "resource_limit":
+	case pdpp.CodeResourceLimit:
 		return "ask for less: a smaller limit, or fewer fields"
-	case "unsupported_version":
+	case pdpp.CodeUnsupportedVersion:
 		return "the owner must update this adapter or the server; do not retry"
 	}
-	if code == "internal_error" || status >= http.StatusInternalServerError && e.raw("retry_after_s") == nil {
+	if code == pdpp.CodeAdapterInternal || status >= http.StatusInternalServerError && e.raw("retry_after_s") == nil {
 		return "try again once; if it fails again, tell the owner the request_id"
 	}
 	return ""
 }
 
 // lostAuthorization returns the advice when the grant or token is no longer valid (MS-49).
-func (s *Surface) lostAuthorization(code string, status int) string {
-	lost := slices.Contains([]string{"invalid_token", "grant_revoked", "grant_expired", "grant_invalid", rsclient.CodeOwner}, code)
+func (s *Surface) lostAuthorization(code pdpp.Code, status int) string {
+	lost := slices.Contains([]pdpp.Code{pdpp.CodeInvalidToken, pdpp.CodeGrantRevoked, pdpp.CodeGrantExpired, pdpp.CodeGrantInvalid, pdpp.CodeOwnerCredential}, code)
 	if !lost && status != http.StatusUnauthorized {
 		return ""
 	}

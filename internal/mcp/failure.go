@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 	"pdpp/internal/secret"
@@ -14,7 +15,7 @@ import (
 
 // Failure is an error of the adapter itself (MS-45).
 type Failure struct {
-	Code      string
+	Code      pdpp.Code
 	Message   string
 	Param     string
 	RetryWith string
@@ -23,7 +24,7 @@ type Failure struct {
 	Members   []byte // further members of the error object, each after a comma
 }
 
-func (f *Failure) Error() string { return f.Code + ": " + f.Message }
+func (f *Failure) Error() string { return string(f.Code) + ": " + f.Message }
 
 // Next is a call that a client can make next.
 type Next struct {
@@ -32,7 +33,7 @@ type Next struct {
 }
 
 func badArg(param, format string, args ...any) error {
-	return &Failure{Code: "invalid_argument", Param: param, Message: fmt.Sprintf(format, args...)}
+	return &Failure{Code: pdpp.CodeInvalidArgument, Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
 // tellOwner is the next step after an answer that no correct server sends.
@@ -44,14 +45,14 @@ func (s *Surface) defect(what string, attrs ...any) *Failure {
 	id := secret.ID("req_")
 	s.Log.Error(what, append(attrs, "request_id", id)...)
 	return &Failure{
-		Code: "internal_error", Message: "The adapter failed. This is a defect; the log has the details.",
+		Code: pdpp.CodeAdapterInternal, Message: "The adapter failed. This is a defect; the log has the details.",
 		Members: appendMember(nil, "request_id", id),
 	}
 }
 
 // object returns the error object of structured output (MS-41).
 func (f *Failure) object() []byte {
-	b := appendMember([]byte(`{"type":"adapter_error"`), "code", f.Code)
+	b := appendMember([]byte(`{"type":"adapter_error"`), "code", string(f.Code))
 	b = appendMember(b, "message", f.Message)
 	b = appendMember(b, "param", f.Param)
 	b = appendMember(b, "retry_with", f.RetryWith)
@@ -85,7 +86,7 @@ func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
 	case errors.As(err, &up):
 		return &Failure{Code: up.Code, Message: up.Message, Param: rawjson.GetString(up.Object, "param"), NextStep: rawjson.GetString(up.Object, "next_step")}, nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Failure{Code: rsclient.CodeTimeout, Message: "The call ended before the server at " + s.RS.Provider() + " had answered. Try again."}, nil
+		return &Failure{Code: pdpp.CodeUpstreamTimeout, Message: "The call ended before the server at " + s.RS.Provider() + " had answered. Try again."}, nil
 	}
 	return s.defect("a read failed", "cause", err), nil
 }
@@ -93,10 +94,10 @@ func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
 // isOfServer reports a failure to reach the resource server or to be authorized by it.
 func (f *Failure) isOfServer() bool {
 	switch f.Code {
-	case "invalid_token", "temporarily_unavailable", rsclient.CodeOwner:
+	case pdpp.CodeInvalidToken, pdpp.CodeUnavailable, pdpp.CodeOwnerCredential:
 		return true
 	}
-	return strings.HasPrefix(f.Code, "upstream_")
+	return strings.HasPrefix(string(f.Code), "upstream_")
 }
 
 // failure returns the result of a failed call (MS-41, MS-42).
@@ -105,13 +106,13 @@ func (c *call) failure(err error) *Result {
 	if up != nil {
 		return c.relayed(up)
 	}
-	if own.Code == "invalid_filter" && own.Next == nil && isStreamName(c.stream()) {
+	if own.Code == pdpp.CodeInvalidFilter && own.Next == nil && isStreamName(c.stream()) {
 		own.Next = &Next{"schema", schemaArgs(c.stream(), c.connection())} // which lists the legal fields
 	}
-	if own.Code == "conflicting_connection_id" {
+	if own.Code == pdpp.CodeConflictingConnection {
 		own.Next = &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})}
 	}
-	if own.Code == "blob_too_large" { // the file can be read from its start
+	if own.Code == pdpp.CodeBlobTooLarge { // the file can be read from its start
 		own.Next = c.firstWindow(&rsclient.Error{Object: own.object()})
 	}
 	b := append([]byte(`{"error":`), c.withNextStep(own.object(), 0)...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/evidence"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
@@ -68,7 +69,7 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 // too large: the client can then name fewer (MS-45).
 func (c *call) narrower(err error) error {
 	var e *rsclient.Error
-	if !errors.As(err, &e) || e.Code != rsclient.CodeTooLarge {
+	if !errors.As(err, &e) || e.Code != pdpp.CodeUpstreamTooLarge {
 		return err
 	}
 	next := &Next{"schema", schemaArgs(c.stream(), c.connection())}

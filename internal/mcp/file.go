@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/evidence"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
@@ -65,7 +66,7 @@ func (w window) element() (list string, ok bool) {
 // isUnknown reports that the record has no such field.
 func isUnknown(err error) bool {
 	var e *rsclient.Error
-	return errors.As(err, &e) && (e.Code == "unknown_field" || e.Code == "field_not_found")
+	return errors.As(err, &e) && (e.Code == pdpp.CodeUnknownField || e.Code == pdpp.CodeFieldNotFound)
 }
 
 // readElement reads one of a list of references; nil when the path does not name one.
@@ -187,9 +188,9 @@ func (w window) matchLimit() int {
 
 func notMatched(field string) error {
 	const message = "The file does not contain this text."
-	object := appendMember([]byte(`{"type":"not_found_error","code":"query_not_found","message":"`+message+`"`), "param", "q")
+	object := appendMember([]byte(`{"type":"not_found_error","code":"`+string(pdpp.CodeQueryNotFound)+`","message":"`+message+`"`), "param", "q")
 	object = append(appendMember(object, "field", field), '}')
-	return &rsclient.Error{Status: 404, Code: "query_not_found", Message: message, Object: object}
+	return &rsclient.Error{Status: 404, Code: pdpp.CodeQueryNotFound, Message: message, Object: object}
 }
 
 // raw returns the excerpt as the member window.

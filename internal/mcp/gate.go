@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"pdpp"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rsclient"
 )
@@ -37,7 +38,7 @@ func (c *call) gate(ctx context.Context) error {
 func (c *call) offers(offered, asked []string) error {
 	stream := "The stream " + quote.ID(c.stream())
 	const where = " The tool schema lists them: GET /v1/schema (expand_capabilities)."
-	fail := &Failure{Code: "invalid_expand", Param: "expand", Next: &Next{"schema", schemaArgs(c.stream(), c.connection())}}
+	fail := &Failure{Code: pdpp.CodeInvalidExpand, Param: "expand", Next: &Next{"schema", schemaArgs(c.stream(), c.connection())}}
 	if !c.args.Has("expand") {
 		fail.Param = "expand_limit"
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pdpp"
 	"pdpp/internal/rawjson"
 )
 
@@ -43,7 +44,7 @@ func ParseHandle(s string) (Handle, error) {
 
 func badHandle() error {
 	return &Failure{
-		Code: "invalid_id", Param: "id",
+		Code: pdpp.CodeInvalidID, Param: "id",
 		Message: "id must be connection_id/stream:record_id, stream:record_id, or pdpp://record/…, exactly as a result showed it.",
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
@@ -50,7 +51,7 @@ var readRecordFieldTool = Tool{
 // windowNotFound returns the call after a window that was not found. Without the record,
 // fetch would fail, too; otherwise the server may lack the window route (MS-172).
 func (c *call) windowNotFound(e *rsclient.Error) *Next {
-	if e.Code == "not_found" {
+	if e.Code == pdpp.CodeNotFound {
 		return c.firstRecords()
 	}
 	return c.fetchField()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"pdpp"
 	"pdpp/internal/evidence"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rawjson"
@@ -27,7 +28,7 @@ func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error)
 	body := shortenedRecord(answer.Body)
 	if len(body) > limits.RecordResourceMax { // fetch names the fields that it leaves out
 		return nil, &Failure{
-			Code: rsclient.CodeTooLarge, Message: "The record has too many fields for a resource; read it with the tool fetch.",
+			Code: pdpp.CodeUpstreamTooLarge, Message: "The record has too many fields for a resource; read it with the tool fetch.",
 			Next: refer(h).fetch(),
 		}
 	}

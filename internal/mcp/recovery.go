@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"pdpp"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -13,28 +14,28 @@ import (
 func (c *call) recoveryCall(e *rsclient.Error) *Next {
 	stream := c.stream()
 	switch e.Code {
-	case "grant_stream_not_allowed", "stream_not_declared", "connection_not_found":
+	case pdpp.CodeStreamNotAllowed, pdpp.CodeStreamNotDeclared, pdpp.CodeConnectionNotFound:
 		return &Next{"schema", []byte("{}")}
-	case "unknown_field", "field_not_granted", "invalid_sort", "invalid_expand", "insufficient_scope", "invalid_request", "invalid_argument":
+	case pdpp.CodeUnknownField, pdpp.CodeFieldNotGranted, pdpp.CodeInvalidSort, pdpp.CodeInvalidExpand, pdpp.CodeInsufficientScope, pdpp.CodeInvalidRequest, pdpp.CodeInvalidArgument:
 		if c.refusesFilters(e) {
 			return c.unfiltered()
 		}
 		if stream == "" && c.args.Has("filter") { // a search in several streams
 			return &Next{"schema", []byte("{}")}
 		}
-		if !isStreamName(stream) || e.Code == "invalid_request" && c.isOfArgument(e) {
+		if !isStreamName(stream) || e.Code == pdpp.CodeInvalidRequest && c.isOfArgument(e) {
 			return nil
 		}
 		return &Next{"schema", schemaArgs(stream, c.connection())}
-	case "invalid_cursor", "cursor_expired":
+	case pdpp.CodeInvalidCursor, pdpp.CodeCursorExpired:
 		return c.restart(e)
-	case "field_not_text":
+	case pdpp.CodeFieldNotText:
 		return c.fetchField()
-	case "field_not_found", "blob_not_found", "invalid_field_path":
+	case pdpp.CodeFieldNotFound, pdpp.CodeBlobNotFound, pdpp.CodeInvalidFieldPath:
 		return c.fetchRecord()
-	case "invalid_window", "range_not_satisfiable":
+	case pdpp.CodeInvalidWindow, pdpp.CodeRangeNotSatisfiable:
 		return c.firstWindow(e)
-	case "query_not_found":
+	case pdpp.CodeQueryNotFound:
 		return &Next{c.tool.Name, c.args.JSON(member{"q", nil}, member{"before_chars", nil}, member{"after_chars", nil})}
 	}
 	if find := c.tool.recovery.notFound; find != nil && e.Status == http.StatusNotFound {
@@ -63,7 +64,7 @@ func (c *call) isOfArgument(e *rsclient.Error) bool {
 // errors about a filter name a field.
 func (c *call) refusesFilters(e *rsclient.Error) bool {
 	object := errorObject(e.Object)
-	return e.Code == "invalid_request" && object.text("param") == "filter" && object.text("field") == "" && c.args.Has("filter")
+	return e.Code == pdpp.CodeInvalidRequest && object.text("param") == "filter" && object.text("field") == "" && c.args.Has("filter")
 }
 
 // unfiltered returns the call that reads without a filter.

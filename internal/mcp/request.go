@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"pdpp"
 	"pdpp/internal/rsclient"
 )
 
@@ -41,7 +42,7 @@ func (c *call) query(route ...string) rsclient.Query {
 // smaller adds a call with a smaller answer to the error of one that is too large (MS-45).
 func (c *call) smaller(err error) error {
 	var e *rsclient.Error
-	if !errors.As(err, &e) || e.Code != rsclient.CodeTooLarge {
+	if !errors.As(err, &e) || e.Code != pdpp.CodeUpstreamTooLarge {
 		return err
 	}
 	limit, given := c.args.Int("limit")

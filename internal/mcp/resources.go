@@ -87,7 +87,7 @@ func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Cont
 }
 
 func (s *Surface) readOther(context.Context, string) ([]Content, error) {
-	return nil, &Failure{Code: "not_found", Message: "There is no such resource. URIs start with " + recordURI + ", " + windowURI + " or " + blobURI + "."}
+	return nil, &Failure{Code: pdpp.CodeNotFound, Message: "There is no such resource. URIs start with " + recordURI + ", " + windowURI + " or " + blobURI + "."}
 }
 
 // readFieldWindow returns the window that read_record_field returns for the same selector,
@@ -203,7 +203,7 @@ func (s *Surface) blobTooLarge(h blobHandle, size int64, mimeType, message strin
 	members = appendMember(members, "mime_type", mimeType)
 	members = append(members, `,"export":{"method":"GET","url":`...)
 	members = append(rawjson.AppendString(members, h.export(s.RS.Provider())), '}')
-	return &Failure{Code: "blob_too_large", Message: message, Members: members}
+	return &Failure{Code: pdpp.CodeBlobTooLarge, Message: message, Members: members}
 }
 
 // resourceError returns the failure of a resource read (MS-204).
@@ -214,9 +214,9 @@ func (s *Surface) resourceError(err error) *ResourceError {
 	}
 	kind := ResourceFailed
 	switch own.Code {
-	case "invalid_id", "invalid_field_window_selector":
+	case pdpp.CodeInvalidID, pdpp.CodeInvalidWindowSelector:
 		kind = ResourceInvalid
-	case "not_found":
+	case pdpp.CodeNotFound:
 		kind = ResourceNotFound
 	}
 	return ownResourceError(kind, own)
@@ -232,7 +232,7 @@ func ownResourceError(kind ResourceKind, f *Failure) *ResourceError {
 
 // relayedResourceError returns an error of the resource server with its members unchanged.
 func (s *Surface) relayedResourceError(e *rsclient.Error) *ResourceError {
-	r := &ResourceError{Kind: ResourceFailed, Message: quote.CutBytes(quote.Code(e.Code)+": "+evidence.Clean(e.Message), limits.ErrorTextMax)}
+	r := &ResourceError{Kind: ResourceFailed, Message: quote.CutBytes(quote.Code(string(e.Code))+": "+evidence.Clean(e.Message), limits.ErrorTextMax)}
 	if lost := s.lostAuthorization(e.Code, e.Status); lost != "" {
 		r.Message += "\n" + lost
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/mcp/schematext"
@@ -41,7 +42,7 @@ var schemaTool = Tool{
 func callSchema(ctx context.Context, c *call) (*Result, error) {
 	if c.args.Has("offset") && !c.args.Has("stream") {
 		return nil, &Failure{
-			Code: "invalid_request", Param: "offset", Next: &Next{"schema", []byte("{}")},
+			Code: pdpp.CodeInvalidRequest, Param: "offset", Next: &Next{"schema", []byte("{}")},
 			Message: "offset goes on with the fields of one stream: add stream, or leave offset out for the list of streams.",
 		}
 	}
@@ -124,7 +125,7 @@ func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 	scope := c.scope()
 	if scope.Stream == "" {
 		return nil, &Failure{
-			Code: "invalid_request", Param: "detail", Next: &Next{"schema", []byte("{}")},
+			Code: pdpp.CodeInvalidRequest, Param: "detail", Next: &Next{"schema", []byte("{}")},
 			Message: `detail:"full" describes one stream of one source: call schema(stream, connection_id, detail:"full").`,
 		}
 	}
@@ -140,7 +141,7 @@ func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 	structured := c.structured(data, answer.RequestID)
 	if len(structured) > limits.FullStructuredMax {
 		return nil, &Failure{
-			Code: "schema_too_large", Param: "detail", Next: &Next{"schema", scope.Args()},
+			Code: pdpp.CodeSchemaTooLarge, Param: "detail", Next: &Next{"schema", scope.Args()},
 			Message: "The full description of the stream " + quote.ID(scope.Stream) + " is too large. Add connection_id, or use compact.",
 		}
 	}
@@ -152,7 +153,7 @@ func ambiguousDetail(choices []byte, total int) error {
 	members := append([]byte(`,"available_connections":`), choices...)
 	members = append(members, `,"available_connection_count":`...)
 	return &Failure{
-		Code: "ambiguous_schema_detail", Param: "connection_id", RetryWith: "connection_id",
+		Code: pdpp.CodeAmbiguousSchemaDetail, Param: "connection_id", RetryWith: "connection_id",
 		Message: "Several connections have this stream. Retry with the connection_id of one of them.",
 		Members: strconv.AppendInt(members, int64(total), 10),
 	}
@@ -162,7 +163,7 @@ func ambiguousDetail(choices []byte, total int) error {
 // under another code. Every other error is unchanged.
 func ambiguousAnswer(err error) error {
 	var up *rsclient.Error
-	if !errors.As(err, &up) || up.Status != http.StatusConflict || up.Code == "ambiguous_schema_detail" {
+	if !errors.As(err, &up) || up.Status != http.StatusConflict || up.Code == pdpp.CodeAmbiguousSchemaDetail {
 		return err
 	}
 	choices, _ := rawjson.Get(up.Object, "available_connections")

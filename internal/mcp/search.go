@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/mcp/recordtext"
@@ -44,7 +45,7 @@ var searchTool = Tool{
 // modeHint explains that a server has no search of the requested mode.
 func (c *call) modeHint(e *rsclient.Error) string {
 	mode := c.args.Text("mode")
-	if mode == "" || mode == "lexical" || e.Status != http.StatusNotFound || e.Code == "connection_not_found" {
+	if mode == "" || mode == "lexical" || e.Status != http.StatusNotFound || e.Code == pdpp.CodeConnectionNotFound {
 		return ""
 	}
 	return "This server has no " + mode + " search."

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
@@ -33,7 +34,7 @@ func selectorOf(number func(name string) given) selector {
 }
 
 func badSelector(param, message string) error {
-	return &Failure{Code: "invalid_field_window_selector", Param: param, Message: message}
+	return &Failure{Code: pdpp.CodeInvalidWindowSelector, Param: param, Message: message}
 }
 
 // window returns the requested window. It checks which arguments go together (MS-171).
@@ -76,7 +77,7 @@ func (a *Args) located() (Handle, error) {
 	h, beside := a.handle, a.Text("connection_id")
 	if beside != "" && h.Connection != "" && beside != h.Connection {
 		return h, &Failure{
-			Code: "conflicting_connection_id", Param: "connection_id",
+			Code: pdpp.CodeConflictingConnection, Param: "connection_id",
 			Message: "The id names the connection " + quote.ID(h.Connection) + ", the argument " + quote.ID(beside) + ". Leave connection_id out.",
 		}
 	}
@@ -265,7 +266,7 @@ func (s *Surface) readField(ctx context.Context, w window, asJSON bool) (*piece,
 	var ok bool
 	p.Window, ok = rsclient.WindowOf(answer.Body, rsclient.Identity(w.record.Handle), w.field)
 	if !ok {
-		return nil, rsclient.Refused(rsclient.CodeInvalid, "The answer of the server at "+s.RS.Provider()+" is not a field window.", tellOwner)
+		return nil, rsclient.Refused(pdpp.CodeUpstreamInvalid, "The answer of the server at "+s.RS.Provider()+" is not a field window.", tellOwner)
 	}
 	p.asJSON = asJSON || p.Field.AsJSON
 	if h := Handle(p.Identity); h.isNamed() {
@@ -280,7 +281,7 @@ func (s *Surface) readField(ctx context.Context, w window, asJSON bool) (*piece,
 // wantsJSON reports the refusal of a field that can be read as JSON (FW-8).
 func wantsJSON(err error) bool {
 	var e *rsclient.Error
-	return errors.As(err, &e) && e.Code == "field_not_text" && rsclient.RetryWith(e.Object) == "as"
+	return errors.As(err, &e) && e.Code == pdpp.CodeFieldNotText && rsclient.RetryWith(e.Object) == "as"
 }
 
 // limit returns the requested length of the window.

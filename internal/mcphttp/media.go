@@ -15,7 +15,7 @@ func checkMedia(h http.Header) error {
 		return pdpp.Errorf(pdpp.CodeUnsupportedMediaType, "Send one JSON-RPC message with Content-Type: application/json.")
 	}
 	if !acceptsJSON(h["Accept"]) {
-		return pdpp.Errorf("not_acceptable", "Answers are application/json, which the Accept header excludes.")
+		return pdpp.Errorf(pdpp.CodeNotAcceptable, "Answers are application/json, which the Accept header excludes.")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (e *Endpoint) reader(base string, id *auth.Identity) rsclient.Reader {
 	for i, m := range id.Members {
 		members[i] = pkgreader.Member{
 			GrantID: string(m.GrantID), Connection: string(m.Connection), ConnectorKey: string(m.ConnectorKey),
-			DisplayName: m.DisplayName, Streams: m.Streams, Unusable: string(m.Fault),
+			DisplayName: m.DisplayName, Streams: m.Streams, Unusable: m.Fault,
 		}
 		if m.Caller != nil {
 			members[i].Reader = e.client(base, m.Caller)

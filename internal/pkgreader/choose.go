@@ -88,7 +88,7 @@ func granters(members []*Member, stream string) []*Member {
 // unusable is the error of a read that names a member whose stored grant has ended:
 // what its own server would say, without asking it.
 func (p *Package) unusable(ctx context.Context, m *Member) *rsclient.Error {
-	e := p.refuse(ctx, refusal{code: pdpp.Code(m.Unusable), message: endedMessage})
+	e := p.refuse(ctx, refusal{code: m.Unusable, message: endedMessage})
 	return with(e, "next_step", quoted(approveAgain))
 }
 
@@ -96,7 +96,7 @@ func (p *Package) unusable(ctx context.Context, m *Member) *rsclient.Error {
 func (p *Package) empty(ctx context.Context) *rsclient.Error {
 	r := refusal{code: pdpp.CodeGrantInvalid, message: "No source of this package can be read any more."}
 	if len(p.Members) > 0 {
-		r.code = pdpp.Code(p.Members[0].Unusable)
+		r.code = p.Members[0].Unusable
 	}
 	e := p.withUnavailable(p.refuse(ctx, r))
 	return with(e, "next_step", quoted("Ask the owner to approve the sources again."))

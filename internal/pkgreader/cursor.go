@@ -47,7 +47,7 @@ func (s *search) seal() string {
 	}
 	for _, a := range s.absent {
 		b = appendText(append(b, isOut), a.GrantID)
-		b = appendText(b, firstChars(a.code, maxCode))
+		b = appendText(b, firstChars(string(a.code), maxCode))
 		b = binary.AppendUvarint(b, uint64(a.status))
 	}
 	cursor := s.Sealer.Seal(query.PackagePages, s.scope(), b, s.Clock())
@@ -97,7 +97,7 @@ func (s *search) resume(ctx context.Context, cursor string) error {
 			entries[grant] = &lane{cursor: r.text(), first: r.number(), given: r.number()}
 			continue
 		}
-		grant, out := r.text(), absence{code: r.text(), status: r.number()}
+		grant, out := r.text(), absence{code: pdpp.Code(r.text()), status: r.number()}
 		if i := slices.IndexFunc(offered, func(l *lane) bool { return l.GrantID == grant }); i >= 0 {
 			out.Member = offered[i].Member
 			s.absent = append(s.absent, out)

@@ -84,9 +84,9 @@ func (m *Memory) makeRoom(now time.Time) {
 	}
 }
 
-// scopeCodes refuse what was asked for, not who asks (H-94, IO-3).
-var scopeCodes = []string{
-	"grant_stream_not_allowed", "field_not_granted", "insufficient_scope", "context.stream_not_allowed", "context.instance_mismatch",
+// scopeCodes refuse a part of a request, not the token (H-94, IO-3).
+var scopeCodes = []pdpp.Code{
+	pdpp.CodeStreamNotAllowed, pdpp.CodeFieldNotGranted, pdpp.CodeInsufficientScope, rsclient.ForeignStreamNotAllowed, rsclient.ForeignInstanceMismatch,
 }
 
 func isLost(e *rsclient.Error) bool {
@@ -115,7 +115,7 @@ const maxMessage = 300
 
 // brief is what is remembered of an error: a server may say much more.
 func brief(e *rsclient.Error) *rsclient.Error {
-	r := refusal{code: pdpp.Code(e.Code), message: firstChars(e.Message, maxMessage)}
+	r := refusal{code: e.Code, message: firstChars(e.Message, maxMessage)}
 	o := r.open()
 	o.text("next_step", approveAgain)
 	return &rsclient.Error{Status: e.Status, Code: e.Code, Message: r.message, Object: o.close()}

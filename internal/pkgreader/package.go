@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"pdpp"
 	"pdpp/internal/query"
 	"pdpp/internal/rsclient"
 	"pdpp/internal/secret"
@@ -21,7 +22,7 @@ type Member struct {
 
 	// Unusable is the code of why the stored grant gives nothing: grant_revoked,
 	// grant_expired, grant_invalid. "" for a member that takes part in reads (H-83).
-	Unusable string
+	Unusable pdpp.Code
 	// Reader reads with the grant of this member; it ends when its context does. nil
 	// where the member is unusable.
 	Reader rsclient.Reader

@@ -43,34 +43,19 @@ var (
 	}
 )
 
-// kind is how an error is told (C-41, C-42).
-type kind struct {
-	status int
-	name   string
-}
-
-func kindOf(code pdpp.Code) kind {
-	switch code {
-	case pdpp.CodeInvalidRequest, pdpp.CodeInvalidCursor:
-		return kind{http.StatusBadRequest, "invalid_request_error"}
-	case pdpp.CodeConnectionNotFound:
-		return kind{http.StatusNotFound, "not_found_error"}
-	case pdpp.CodeAmbiguousConnection, pdpp.CodeAmbiguousSchemaDetail:
-		return kind{http.StatusConflict, "api_error"}
-	case pdpp.CodeCursorExpired:
-		return kind{http.StatusGone, "gone_error"}
-	case pdpp.CodeInvalidToken, pdpp.CodeAuthentication:
-		return kind{http.StatusUnauthorized, "authentication_error"}
-	case pdpp.CodeTimeout:
-		return kind{http.StatusServiceUnavailable, "api_error"}
+// status is the HTTP status of the code; 403 for a code of another server, which
+// only a grant that cannot be read has.
+func (r refusal) status() int {
+	if status := r.code.Status(); status != 0 {
+		return status
 	}
-	return kind{http.StatusForbidden, "permission_error"} // what a grant does not give
+	return http.StatusForbidden
 }
 
 // open begins the error object.
 func (r refusal) open() object {
 	var o object
-	o.text("type", kindOf(r.code).name)
+	o.text("type", pdpp.ErrorType(r.status()))
 	o.text("code", string(r.code))
 	o.text("message", r.message)
 	o.text("param", r.param)
@@ -83,7 +68,7 @@ func (r refusal) open() object {
 func (r refusal) close(o object, requestID string) *rsclient.Error {
 	o.text("request_id", requestID)
 	return &rsclient.Error{
-		Status: kindOf(r.code).status, Code: string(r.code), Message: r.message, Object: o.close(), RequestID: requestID,
+		Status: r.status(), Code: r.code, Message: r.message, Object: o.close(), RequestID: requestID,
 	}
 }
 
@@ -166,7 +151,7 @@ func (p *Package) unavailable() (_ []byte, n int) {
 			continue
 		}
 		var why object
-		why.text("code", code)
+		why.text("code", string(code))
 		why.text("message", message)
 		entry := m.describe()
 		entry.text("status", "unusable")

@@ -181,8 +181,8 @@ func (s *search) receive(ctx context.Context, outcomes []outcome[rsclient.Page])
 }
 
 // isStale reports that a member does not take its own cursor any more.
-func isStale(code string) bool {
-	return code == string(pdpp.CodeCursorExpired) || code == string(pdpp.CodeInvalidCursor)
+func isStale(code pdpp.Code) bool {
+	return code == pdpp.CodeCursorExpired || code == pdpp.CodeInvalidCursor
 }
 
 // pages reports whether this kind of search has cursors.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"pdpp"
 	"pdpp/internal/rsclient"
 )
 
@@ -20,7 +21,7 @@ type warnings struct {
 // absence is a member that failed and is not in the answer.
 type absence struct {
 	*Member
-	code   string
+	code   pdpp.Code
 	status int // 0: there was no answer
 }
 
@@ -29,7 +30,7 @@ func absent(m *Member, e *rsclient.Error) absence { return absence{m, e.Code, e.
 // missing warns that a source is not in the answer (H-93).
 func (w *warnings) missing(a absence) {
 	var why, detail, o object
-	why.text("code", a.code)
+	why.text("code", string(a.code))
 	if a.status != 0 {
 		why.int("status", a.status)
 	}

@@ -148,18 +148,17 @@ func misdirected(w *resttest.World) resttest.Answer {
 // Codes of C-42 that nothing here can answer with yet, or that have a test of
 // their own.
 var otherCodes = map[string]string{
-	"timeout":                    "TestTimeout",
-	"overloaded":                 "package httpx",
-	"invalid_field_path":         "TestFieldWindow",
-	"invalid_window":             "TestFieldWindow",
-	"field_not_found":            "TestFieldWindow",
-	"query_not_found":            "TestFieldWindow",
-	"field_not_text":             "TestFieldWindow",
-	"blob_not_found":             "TestBlobAccess",
-	"range_not_satisfiable":      "TestBlobRangeNotSatisfiable",
-	"invalid_state":              "event subscriptions",
-	"subscription_limit_reached": "event subscriptions",
-	"search_unavailable":         "search",
+	"timeout":               "TestTimeout",
+	"overloaded":            "package httpx",
+	"origin_not_allowed":    "package httpx",
+	"not_acceptable":        "package mcphttp",
+	"invalid_field_path":    "TestFieldWindow",
+	"invalid_window":        "TestFieldWindow",
+	"field_not_found":       "TestFieldWindow",
+	"query_not_found":       "TestFieldWindow",
+	"field_not_text":        "TestFieldWindow",
+	"blob_not_found":        "TestBlobAccess",
+	"range_not_satisfiable": "TestBlobRangeNotSatisfiable",
 }
 
 func TestErrors(t *testing.T) { // C-40 to C-42

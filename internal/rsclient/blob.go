@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"pdpp"
 )
 
 // Blob reads a part of a blob. Of a server without ranges (IO-14) everything up to the
@@ -29,7 +31,7 @@ func (c *Client) Blob(ctx context.Context, id string, q Query, part Part) (*Blob
 	case r.status/100 != 2:
 		return nil, r.failure(bearer)
 	case r.status == http.StatusNoContent, r.status == http.StatusPartialContent && from != int64(part.From):
-		return nil, refused(CodeInvalid, "The server at "+c.provider+" answered with something else than the part of the file that was asked for. Try again once; if it fails again, tell the owner of that server.")
+		return nil, refused(pdpp.CodeUpstreamInvalid, "The server at "+c.provider+" answered with something else than the part of the file that was asked for. Try again once; if it fails again, tell the owner of that server.")
 	case r.status == http.StatusPartialContent:
 		b.Content = r.body[:min(part.Most, len(r.body))]
 		b.Last = size == int64(part.From+len(b.Content))

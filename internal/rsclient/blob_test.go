@@ -78,7 +78,7 @@ func TestBlob(t *testing.T) {
 	}
 	for code, h := range wrong {
 		_, err := serve(t, h).Blob(t.Context(), "b", rsclient.Query{}, rsclient.Part{Most: 8})
-		if e := failed(t, err); e.Code != code {
+		if e := failed(t, err); string(e.Code) != code {
 			t.Errorf("%v, want %s", e, code)
 		}
 	}

@@ -37,7 +37,7 @@ type Config struct {
 	// token is no longer good (MS-33). nil: never.
 	Renew func(ctx context.Context, stale string) (token string, ok bool, err error)
 	// OwnerToken is told that the server says a token is an owner's. The read that
-	// found out fails with CodeOwner; nothing else is refused here. nil: nobody is told.
+	// found out fails with pdpp.CodeOwnerCredential; nothing else is refused here. nil: nobody is told.
 	OwnerToken func(ctx context.Context, token string)
 	// RequestID gives the Request-Id of a call, "" for none. nil: a new one each time.
 	RequestID func(context.Context) string

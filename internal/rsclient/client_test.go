@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp"
 	"pdpp/internal/pipetest"
 	"pdpp/internal/rsclient"
 )
@@ -162,7 +163,7 @@ func TestNoRouteForDotSegments(t *testing.T) {
 	c := serve(t, h)
 	for _, id := range []string{"", ".", ".."} {
 		_, err := c.Record(t.Context(), "s", id, rsclient.Query{}, rsclient.Prefer{})
-		if e := failed(t, err); e.Code != rsclient.CodeInvalid {
+		if e := failed(t, err); e.Code != pdpp.CodeUpstreamInvalid {
 			t.Errorf("Record(%q) = %v", id, e)
 		}
 	}
@@ -214,7 +215,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	for name, h := range tests {
 		c := serve(t, h)
 		_, err := c.Schema(t.Context(), rsclient.Query{})
-		if e := failed(t, err); e.Code != rsclient.CodeInvalid || e.Status != 0 {
+		if e := failed(t, err); e.Code != pdpp.CodeUpstreamInvalid || e.Status != 0 {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
@@ -259,14 +260,14 @@ func TestRepetition(t *testing.T) {
 			name     string
 			handlers []http.HandlerFunc
 			calls    int32
-			code     string
+			code     pdpp.Code
 		}{
 			{"502 once", []http.HandlerFunc{away, ok}, 2, ""},
 			{"504 twice", []http.HandlerFunc{says(504, "text/plain", "gone"), away}, 2, "http_502"},
 			{"hung up once", []http.HandlerFunc{hangUp, ok}, 2, ""},
-			{"hung up always", []http.HandlerFunc{hangUp}, 2, rsclient.CodeUnreachable},
+			{"hung up always", []http.HandlerFunc{hangUp}, 2, pdpp.CodeUpstreamUnreachable},
 			{"cut off once", []http.HandlerFunc{half, ok}, 2, ""},
-			{"cut off always", []http.HandlerFunc{half}, 2, rsclient.CodeUnreachable},
+			{"cut off always", []http.HandlerFunc{half}, 2, pdpp.CodeUpstreamUnreachable},
 			{"timeout of the server", []http.HandlerFunc{slow, ok}, 1, "timeout"},
 			{"a server that names a time", []http.HandlerFunc{wait, ok}, 1, "busy"},
 			{"500", []http.HandlerFunc{says(500, "text/plain", ""), ok}, 1, "http_500"},
@@ -280,7 +281,7 @@ func TestRepetition(t *testing.T) {
 		for _, test := range tests {
 			h, calls := inTurn(test.handlers...)
 			_, err := serve(t, h).Schema(t.Context(), rsclient.Query{})
-			code := ""
+			code := pdpp.Code("")
 			if err != nil {
 				code = failed(t, err).Code
 			}
@@ -295,7 +296,7 @@ func TestUnreachable(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(ok))
 	srv.Close()
 	_, err := client(t, srv.URL).Schema(t.Context(), rsclient.Query{})
-	if e := failed(t, err); e.Code != rsclient.CodeUnreachable || e.Status != 0 {
+	if e := failed(t, err); e.Code != pdpp.CodeUpstreamUnreachable || e.Status != 0 {
 		t.Error(e)
 	}
 }
@@ -322,7 +323,7 @@ func TestTooLong(t *testing.T) {
 	}{{byQuery, "q takes 17004 bytes"}, {byPath, "id takes 100000 bytes"}, {byFilter, "filter takes 20017 bytes"}} {
 		e := failed(t, test.err)
 		param, _, _ := strings.Cut(test.want, " ")
-		if e.Code != rsclient.CodeTooLong || e.Status != 0 || !strings.Contains(e.Message, test.want) || !strings.Contains(string(e.Object), `"param":"`+param+`"`) {
+		if e.Code != pdpp.CodeRequestTooLong || e.Status != 0 || !strings.Contains(e.Message, test.want) || !strings.Contains(string(e.Object), `"param":"`+param+`"`) {
 			t.Errorf("%v, object %s, want %q", e, e.Object, test.want)
 		}
 	}
@@ -359,7 +360,7 @@ func TestRenewal(t *testing.T) {
 			h     http.HandlerFunc
 			renew func(*rsclient.Config)
 			calls int32
-			code  string
+			code  pdpp.Code
 		}{
 			{"renewed", guarded, renews(fresh, true, nil), 2, ""},
 			{"renewed in vain", refuse("invalid_token"), renews(fresh, true, nil), 2, "invalid_token"},
@@ -375,7 +376,7 @@ func TestRenewal(t *testing.T) {
 			h, calls := inTurn(test.h)
 			c := serve(t, h, test.renew, func(cfg *rsclient.Config) { cfg.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
 			_, err := c.Schema(t.Context(), rsclient.Query{})
-			code := ""
+			code := pdpp.Code("")
 			if err != nil {
 				code = failed(t, err).Code
 			}
@@ -395,7 +396,7 @@ func TestNoCredential(t *testing.T) {
 		tests := map[string]struct {
 			token string
 			err   error
-			code  string
+			code  pdpp.Code
 		}{
 			"passed on": {"", fmt.Errorf("cache: %w", lost), "credential_lost"},
 			"any other": {"", errors.New("no such file"), "invalid_token"},
@@ -429,10 +430,10 @@ func TestNoRedirect(t *testing.T) {
 		for _, status := range []int{301, 302, 303, 304, 307, 308} {
 			c := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, status) })
 			_, err := c.Schema(t.Context(), rsclient.Query{})
-			if e := failed(t, err); e.Code != rsclient.CodeRedirect {
+			if e := failed(t, err); e.Code != pdpp.CodeUpstreamRedirect {
 				t.Errorf("%d: %v", status, e)
 			}
-			if _, err := c.Blob(t.Context(), "b", rsclient.Query{}, rsclient.Part{Most: 10}); failed(t, err).Code != rsclient.CodeRedirect {
+			if _, err := c.Blob(t.Context(), "b", rsclient.Query{}, rsclient.Part{Most: 10}); failed(t, err).Code != pdpp.CodeUpstreamRedirect {
 				t.Errorf("%d: blob: %v", status, err)
 			}
 		}
@@ -533,7 +534,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 			}), nil)
 			c := client(t, "http://127.0.0.1", func(cfg *rsclient.Config) { cfg.Transport, cfg.Timeout = transport, time.Minute })
 			_, err := c.Schema(t.Context(), rsclient.Query{})
-			if e := failed(t, err); e.Code != rsclient.CodeTimeout || e.Status != 0 {
+			if e := failed(t, err); e.Code != pdpp.CodeUpstreamTimeout || e.Status != 0 {
 				t.Errorf("after %q: %v", half, e)
 			}
 			<-ended // the request was cancelled, and not repeated: one call had all the time
@@ -548,7 +549,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 			ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 			_, err = c.Schema(ctx, rsclient.Query{})
 			cancel()
-			if e := failed(t, err); e.Code != rsclient.CodeTimeout {
+			if e := failed(t, err); e.Code != pdpp.CodeUpstreamTimeout {
 				t.Errorf("after %q, deadline of the caller: %v", half, e)
 			}
 			<-ended

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/rawjson"
 )
 
@@ -41,14 +42,14 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 		return nil, r.failure(bearer)
 	}
 	if r.over {
-		return nil, refused(CodeTooLarge, "The answer of the resource server at "+c.provider+" is too large. Ask for less: a smaller limit, or fewer fields.")
+		return nil, refused(pdpp.CodeUpstreamTooLarge, "The answer of the resource server at "+c.provider+" is too large. Ask for less: a smaller limit, or fewer fields.")
 	}
 	body, ok := r.json(in.isList, c.cfg.inside)
 	switch {
 	case !ok:
-		return nil, refused(CodeInvalid, "The server at "+c.provider+" answered with something that is not the JSON of this route. Check that the address is that of a PDPP server.")
+		return nil, refused(pdpp.CodeUpstreamInvalid, "The server at "+c.provider+" answered with something that is not the JSON of this route. Check that the address is that of a PDPP server.")
 	case repeats(body, bearer):
-		return nil, refused(CodeInvalid, "The answer of the server at "+c.provider+" was withheld: it repeats the credential of the call. Tell the owner of that server; do not retry.")
+		return nil, refused(pdpp.CodeUpstreamInvalid, "The answer of the server at "+c.provider+" was withheld: it repeats the credential of the call. Tell the owner of that server; do not retry.")
 	}
 	if err := c.doubt(ctx, &in, body, bearer); err != nil {
 		return nil, err
@@ -63,22 +64,22 @@ func (c *Client) doubt(ctx context.Context, in *call, body []byte, bearer string
 	case c.cfg.inside:
 		return nil
 	case in.record != "" && namesOther(body, in.record):
-		return refused(CodeInvalid, "The server at "+c.provider+" answered with another record than the one asked for. It is not shown. Check the id; if it is right, tell the owner of that server.")
+		return refused(pdpp.CodeUpstreamInvalid, "The server at "+c.provider+" answered with another record than the one asked for. It is not shown. Check the id; if it is right, tell the owner of that server.")
 	case in.isSchema && saysOwner(body):
 		if c.cfg.OwnerToken != nil {
 			c.cfg.OwnerToken(ctx, bearer)
 		}
-		return refused(CodeOwner, "The resource server at "+c.provider+" says that this credential is the owner's. Only a credential that is limited by a grant may be used here.")
+		return refused(pdpp.CodeOwnerCredential, "The resource server at "+c.provider+" says that this credential is the owner's. Only a credential that is limited by a grant may be used here.")
 	}
 	return nil
 }
 
-func refused(code, message string) *Error {
+func refused(code pdpp.Code, message string) *Error {
 	return &Error{Code: code, Message: message, Object: errorObject("adapter_error", code, message)}
 }
 
 // Refused is a call that is not made. step says what to do; "" when the code does.
-func Refused(code, message, step string) *Error {
+func Refused(code pdpp.Code, message, step string) *Error {
 	e := refused(code, message)
 	if step != "" {
 		e.Object = append(appendMember(e.Object[:len(e.Object)-1], "next_step", step), '}')
@@ -92,7 +93,7 @@ func Refused(code, message, step string) *Error {
 func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer string, err error) {
 	target, ok := in.url(c.provider)
 	if !ok {
-		return nil, "", refused(CodeInvalid, "A name in this call cannot stand in the path of a URL.")
+		return nil, "", refused(pdpp.CodeUpstreamInvalid, "A name in this call cannot stand in the path of a URL.")
 	}
 	if len(target) > urlMax {
 		return nil, "", in.tooLong()
@@ -115,9 +116,9 @@ func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer strin
 			repeated = true
 			continue
 		case err != nil:
-			return nil, "", refused(CodeUnreachable, "The resource server at "+c.provider+" cannot be reached. Check that it runs and that the address is right, then try again.")
+			return nil, "", refused(pdpp.CodeUpstreamUnreachable, "The resource server at "+c.provider+" cannot be reached. Check that it runs and that the address is right, then try again.")
 		case r.status/100 == 3:
-			return nil, "", refused(CodeRedirect, "The resource server at "+c.provider+" redirects this read elsewhere; redirects are not followed. Check that the address is right, with its scheme and path.")
+			return nil, "", refused(pdpp.CodeUpstreamRedirect, "The resource server at "+c.provider+" redirects this read elsewhere; redirects are not followed. Check that the address is right, with its scheme and path.")
 		case r.status == http.StatusUnauthorized && !renewed && r.isStale():
 			renewed = true
 			if fresh, ok := c.renew(timed, bearer); ok {
@@ -145,7 +146,7 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	if err != nil && ctx.Err() == nil {
 		c.cfg.Log.WarnContext(ctx, "there is no usable credential", "error", err)
 	}
-	return "", refused(codeInvalidToken, "There is no usable credential for the resource server at "+c.provider+".")
+	return "", refused(pdpp.CodeInvalidToken, "There is no usable credential for the resource server at "+c.provider+".")
 }
 
 // renew asks for another token of the same credential. When there is none the 401
@@ -168,7 +169,7 @@ func (c *Client) stopped(ctx, timed context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case timed.Err() != nil:
-		return refused(CodeTimeout, "The resource server at "+c.provider+" did not answer in time. Try again, or ask for less: a narrower filter, a smaller limit, or fewer fields.")
+		return refused(pdpp.CodeUpstreamTimeout, "The resource server at "+c.provider+" did not answer in time. Try again, or ask for less: a narrower filter, a smaller limit, or fewer fields.")
 	}
 	return err
 }
@@ -275,25 +276,25 @@ func (c *Client) logged(ctx context.Context, in *call) func(*reply, error) {
 func (r *reply) isAway() bool {
 	switch r.status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return r.header.Get("Retry-After") == "" && r.code() != "timeout"
+		return r.header.Get("Retry-After") == "" && r.code() != pdpp.CodeTimeout
 	}
 	return false
 }
 
 // isStale reports a 401 that is about the token; two codes of other servers mean
-// that the token is good but not for this (IO-3).
+// that the token is valid but not for this (IO-3).
 func (r *reply) isStale() bool {
 	code := r.code()
-	return code != "context.stream_not_allowed" && code != "context.instance_mismatch"
+	return code != ForeignStreamNotAllowed && code != ForeignInstanceMismatch
 }
 
 // code is the code of an error answer.
-func (r *reply) code() string {
+func (r *reply) code() pdpp.Code {
 	body, err := rawjson.CompactRelayed(nil, r.body)
 	if err != nil {
 		return ""
 	}
-	return text(object(body, "error"), "code")
+	return pdpp.Code(text(object(body, "error"), "code"))
 }
 
 // json is the body of a JSON route, without insignificant white space and otherwise

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pdpp"
 	"pdpp/internal/rawjson"
 )
 
@@ -23,7 +24,7 @@ func (r *reply) failure(bearer string) *Error {
 		e.Object = r.complete(obj)
 	}
 	if repeats(e.Object, bearer) { // MS-48
-		code := text(e.Object, "code")
+		code := pdpp.Code(text(e.Object, "code"))
 		if repeats([]byte(code), bearer) {
 			code = r.unnamed()
 		}
@@ -32,25 +33,22 @@ func (r *reply) failure(bearer string) *Error {
 	if s := r.retryAfter(); s != "" {
 		e.Object = append(e.Object[:len(e.Object)-1:len(e.Object)-1], `,"retry_after_s":`+s+"}"...)
 	}
-	e.Code, e.Message = text(e.Object, "code"), text(e.Object, "message")
+	e.Code, e.Message = pdpp.Code(text(e.Object, "code")), text(e.Object, "message")
 	return e
 }
 
 // unnamed is the code of an error that names none. Whoever says 401, also something
 // that stands before the server, does not accept the credential.
-func (r *reply) unnamed() string {
+func (r *reply) unnamed() pdpp.Code {
 	if r.status == http.StatusUnauthorized {
-		return codeInvalidToken
+		return pdpp.CodeInvalidToken
 	}
-	return "http_" + strconv.Itoa(r.status)
+	return pdpp.Code("http_" + strconv.Itoa(r.status))
 }
 
-// codeInvalidToken says that the credential of a call is not accepted.
-const codeInvalidToken = "invalid_token"
-
-func errorObject(kind, code, message string) []byte {
+func errorObject(kind string, code pdpp.Code, message string) []byte {
 	b := appendMember([]byte{'{'}, "type", kind)
-	b = appendMember(b, "code", code)
+	b = appendMember(b, "code", string(code))
 	b = appendMember(b, "message", message)
 	return append(b, '}')
 }
@@ -79,7 +77,7 @@ func (r *reply) complete(obj []byte) []byte {
 	if code == "" {
 		code = kind
 		if code == "" {
-			code = r.unnamed()
+			code = string(r.unnamed())
 		}
 		b = appendMember(b, "code", code)
 	}

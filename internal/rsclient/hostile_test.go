@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"pdpp"
 	"pdpp/internal/evidence"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
@@ -48,14 +49,14 @@ func TestBodiesAreBounded(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{"list": list, "spaces": spaces, "declared": declared} {
 		c := serve(t, h)
 		_, err := c.Records(t.Context(), "s", rsclient.Query{}, rsclient.Prefer{})
-		if e := failed(t, err); e.Code != rsclient.CodeTooLarge || e.Status != 0 {
+		if e := failed(t, err); e.Code != pdpp.CodeUpstreamTooLarge || e.Status != 0 {
 			t.Errorf("%s: %v", name, e)
 		}
 		<-gone
 	}
 	big := `{"window":{"text":"` + strings.Repeat("x", rsclient.WindowBodyMax) + `"}}`
 	_, err := serve(t, says(200, "application/json", big)).FieldWindow(t.Context(), "s", "r", rsclient.Query{})
-	if e := failed(t, err); e.Code != rsclient.CodeTooLarge {
+	if e := failed(t, err); e.Code != pdpp.CodeUpstreamTooLarge {
 		t.Errorf("window: %v", e)
 	}
 	if a, err := serve(t, says(200, "application/json", big)).Record(t.Context(), "s", "r", rsclient.Query{}, rsclient.Prefer{}); err != nil || len(a.Body) != len(big) {
@@ -269,7 +270,7 @@ func TestSTDIO3OwnerTokensOfOtherServers(t *testing.T) {
 				cfg.OwnerToken = func(_ context.Context, token string) { told = append(told, token) }
 			})
 			answer, err := c.Schema(t.Context(), rsclient.Query{})
-			if e := failed(t, err); answer != nil || e.Code != rsclient.CodeOwner || e.Status != 0 {
+			if e := failed(t, err); answer != nil || e.Code != pdpp.CodeOwnerCredential || e.Status != 0 {
 				t.Errorf("Schema = %v, %v", answer, e)
 			}
 			if len(told) != 1 || told[0] != "their-owner-token" {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"pdpp"
 )
 
 // NewInside makes a client of our own server in this process: transport ends there,
@@ -19,7 +21,7 @@ func (c *Client) within(ctx context.Context, in *call, target string) (*reply, e
 	raw, query, _ := strings.Cut(strings.TrimPrefix(target, c.provider), "?")
 	path, err := url.PathUnescape(raw)
 	if err != nil {
-		return nil, refused(CodeInvalid, "A name in this call cannot stand in the path of a URL.")
+		return nil, refused(pdpp.CodeUpstreamInvalid, "A name in this call cannot stand in the path of a URL.")
 	}
 	header := make(http.Header, 2)
 	if in.prefer != "" {

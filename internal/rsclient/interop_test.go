@@ -152,7 +152,7 @@ func TestRecordedErrors(t *testing.T) {
 		}
 		for code, call := range tests {
 			e := failed(t, call())
-			if e.Code != code || e.Status != 401 || e.Message != "Token introspection failed closed" || e.RequestID == "" {
+			if string(e.Code) != code || e.Status != 401 || e.Message != "Token introspection failed closed" || e.RequestID == "" {
 				t.Errorf("%+v", e)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+
+	"pdpp"
 )
 
 // Reader is a resource server as the tools see it. Every error is an *Error, or the
@@ -69,22 +71,17 @@ type Blob struct {
 // Error is a read that failed. Object is the normalized error object of MS-38: it
 // has at least type, code and message, and every further member as it came.
 type Error struct {
-	Status    int // 0: the server gave no answer that counts (upstream_…)
-	Code      string
+	Status    int       // 0: the server gave no answer that counts (upstream_…)
+	Code      pdpp.Code // of another server: any text
 	Message   string
 	Object    json.RawMessage
 	RequestID string
 }
 
-func (e *Error) Error() string { return e.Code + ": " + e.Message }
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
-// Codes of reads that got no usable answer (MS-45).
+// Codes of other servers that refuse a stream or a connection, not the token (IO-3).
 const (
-	CodeUnreachable = "upstream_unreachable"
-	CodeTimeout     = "upstream_timeout"
-	CodeTooLarge    = "upstream_too_large"
-	CodeInvalid     = "upstream_invalid"
-	CodeRedirect    = "upstream_redirect"
-	CodeTooLong     = "request_too_long" // it was not sent
-	CodeOwner       = "owner_credential" // the server says whose token it is (D5)
+	ForeignStreamNotAllowed pdpp.Code = "context.stream_not_allowed"
+	ForeignInstanceMismatch pdpp.Code = "context.instance_mismatch"
 )

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"pdpp"
 )
 
 // urlMax is the length of the longest URL that is sent. Servers refuse what is much
@@ -18,7 +20,7 @@ func (in *call) tooLong() *Error {
 	param, size := in.longest()
 	message := fmt.Sprintf("This call is too long: %s takes %d bytes of a URL, of which there are at most %d. Make it shorter, or ask in several calls.",
 		param, size, urlMax)
-	e := &Error{Code: CodeTooLong, Message: message, Object: errorObject("adapter_error", CodeTooLong, message)}
+	e := &Error{Code: pdpp.CodeRequestTooLong, Message: message, Object: errorObject("adapter_error", pdpp.CodeRequestTooLong, message)}
 	e.Object = append(appendMember(e.Object[:len(e.Object)-1], "param", param), '}')
 	return e
 }

@@ -3,7 +3,7 @@ package telemetry
 import (
 	"strings"
 
-	"pdpp/internal/httpx"
+	"pdpp"
 )
 
 // other replaces every value that is not a constant of this program.
@@ -17,9 +17,9 @@ func newLabels(tools []string) labels {
 		methods:   set(mcpMethods),
 		tools:     set(tools),
 		protocols: set([]string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"}),
-		errors:    set(adapterErrors),
+		errors:    set(rpcErrors),
 	}
-	for _, code := range httpx.Codes() {
+	for _, code := range pdpp.Codes() {
 		l.errors[string(code)] = true
 	}
 	return l
@@ -30,14 +30,8 @@ var mcpMethods = []string{
 	"resources/read", "notifications/initialized", "notifications/cancelled",
 }
 
-// adapterErrors are the error codes of MCP operations besides those of /v1: the codes of
-// the adapter (MS-45) and of JSON-RPC.
-var adapterErrors = []string{
-	"blob_too_large", "conflicting_connection_id", "internal_error", "invalid_field_window_selector", "invalid_filter",
-	"invalid_id", "invalid_name", "schema_too_large", "upstream_invalid", "upstream_redirect", "upstream_timeout",
-	"upstream_too_large", "upstream_unreachable",
-	"-32700", "-32600", "-32601", "-32602", "-32603", "-32002", "-32020", "-32022",
-}
+// rpcErrors are the numbers of JSON-RPC errors that an MCP operation can fail with.
+var rpcErrors = []string{"-32700", "-32600", "-32601", "-32602", "-32603", "-32002", "-32020", "-32022"}
 
 func set(list []string) map[string]bool {
 	m := make(map[string]bool, len(list))

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"pdpp"
 	"pdpp/internal/httpx"
 )
 
@@ -59,8 +60,8 @@ func newMetrics(cfg Config) *metrics {
 		}, func() float64 { return float64(cfg.DroppedLines()) }))
 	}
 	// Throttling starts at zero instead of being absent.
-	for _, code := range []string{"rate_limit_exceeded", "overloaded"} {
-		m.errors.WithLabelValues(code)
+	for _, code := range []pdpp.Code{pdpp.CodeRateLimited, pdpp.CodeOverloaded} {
+		m.errors.WithLabelValues(string(code))
 	}
 	return m
 }
