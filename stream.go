@@ -29,18 +29,6 @@ func (k Kind) IsNumeric() bool { return k == KindInteger || k == KindNumber }
 // IsOrdered reports whether range operators and sorting may be declared (M-4).
 func (k Kind) IsOrdered() bool { return k.IsNumeric() || k.IsTime() }
 
-// Op is a filter operator.
-type Op string
-
-// The operators. OpEq is implicit in a query string.
-const (
-	OpEq  Op = "eq"
-	OpGte Op = "gte"
-	OpGt  Op = "gt"
-	OpLte Op = "lte"
-	OpLt  Op = "lt"
-)
-
 // Role is a display role of a field (M-7). Unknown roles are kept and shown but have
 // no effect.
 type Role string

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"pdpp"
 	"pdpp/internal/credential"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rsclient"
@@ -138,7 +139,7 @@ func (a *requester) query() toolCall {
 	args := `{"stream":"` + stream + `","filter":{"category":"` + category + `"},"limit":25}`
 	return toolCall{"query_records", args, func(ctx context.Context, rs rsclient.Reader) (*rsclient.Answer, error) {
 		var q rsclient.Query
-		q.Member("filter", "category", "", category)
+		q.Filter("category", pdpp.OpEq, category)
 		q.Set("limit", "25")
 		return rs.Records(ctx, stream, q, rsclient.Prefer{FieldPreview: limits.PreviewField, PageBytes: limits.PreviewPage})
 	}}

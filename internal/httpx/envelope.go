@@ -8,9 +8,6 @@ import (
 	"pdpp"
 )
 
-// maxAvailable is the largest number of connections that an ambiguity error lists (C-43).
-const maxAvailable = 12
-
 const discoveryHint = "Call schema (GET /v1/schema?view=compact) for the full index of connections."
 
 // appendEnvelope appends the error body of C-40. The order of keys is fixed.
@@ -52,7 +49,7 @@ func appendEnvelope(b []byte, e *pdpp.Error, status int, ch challenge, id string
 // truncated list (C-43).
 func appendAvailable(b []byte, all []pdpp.ConnectionRef) []byte {
 	b = append(b, `,"available_connections":[`...)
-	for i, c := range all[:min(len(all), maxAvailable)] {
+	for i, c := range all[:min(len(all), pdpp.MaxListedConnections)] {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -66,7 +63,7 @@ func appendAvailable(b []byte, all []pdpp.ConnectionRef) []byte {
 	}
 	b = append(b, `],"available_connection_count":`...)
 	b = strconv.AppendInt(b, int64(len(all)), 10)
-	if omitted := len(all) - maxAvailable; omitted > 0 {
+	if omitted := len(all) - pdpp.MaxListedConnections; omitted > 0 {
 		b = append(b, `,"available_connections_truncated":true,"available_connections_omitted":`...)
 		b = strconv.AppendInt(b, int64(omitted), 10)
 		b = appendMember(b, "discovery_hint", discoveryHint)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp"
 	"pdpp/internal/ingest"
 	"pdpp/internal/query"
 )
@@ -42,7 +43,7 @@ func TestDocumentedLimits(t *testing.T) {
 		"time without reading the response: " + seconds(stallTimeout),
 		"idle connection: " + seconds(idleTimeout),
 		fmt.Sprintf("query string: %d KiB", query.MaxQueryBytes>>10),
-		fmt.Sprintf("records of a page: %d", query.MaxLimit),
+		fmt.Sprintf("records of a page: %d", pdpp.MaxPage),
 		fmt.Sprintf("ingest body: %d MiB, %d lines", ingest.MaxBatchBytes>>20, ingest.MaxBatchLines),
 		fmt.Sprintf("blob: %d MiB", ingest.MaxBlob>>20),
 	}

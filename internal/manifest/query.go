@@ -1,10 +1,6 @@
 package manifest
 
-import (
-	"slices"
-
-	"pdpp"
-)
+import "pdpp"
 
 // query reads the declared capabilities of a stream.
 func (sp *streamParser) query() {
@@ -23,8 +19,6 @@ func (sp *streamParser) query() {
 	}
 }
 
-var rangeOps = []string{string(pdpp.OpGte), string(pdpp.OpGt), string(pdpp.OpLte), string(pdpp.OpLt)}
-
 func (sp *streamParser) rangeFilters(v value) {
 	o, ok := sp.optionalObject(v, "M-4")
 	if !ok {
@@ -34,13 +28,13 @@ func (sp *streamParser) rangeFilters(v value) {
 		at := o.get(field)
 		sp.checkField(at.at, field, orderedField)
 		if at.absent() {
-			sp.add(at.at, "M-4", "must list at least one of gte, gt, lte, lt")
+			sp.add(at.at, "M-4", "must list at least one of %s", pdpp.RangeOpList)
 			continue
 		}
 		filter := pdpp.RangeFilter{Field: field}
 		for _, op := range sp.names(at, "M-4") {
-			if !slices.Contains(rangeOps, op.text) {
-				sp.add(op.at, "M-4", "%s is not one of gte, gt, lte, lt", quote(op.text))
+			if !pdpp.Op(op.text).IsRange() {
+				sp.add(op.at, "M-4", "%s is not one of %s", quote(op.text), pdpp.RangeOpList)
 			}
 			filter.Ops = append(filter.Ops, pdpp.Op(op.text))
 		}

@@ -6,12 +6,6 @@ import (
 	"pdpp"
 )
 
-const (
-	defaultExpand = 10  // M-8
-	defaultMax    = 50  // M-8
-	maxExpand     = 100 // M-8
-)
-
 // pendingRelation is a relation whose related stream may not have been read yet.
 type pendingRelation struct {
 	at     *path
@@ -107,15 +101,15 @@ func (sp *streamParser) limits(o object, rel *pdpp.Relation) {
 		return
 	}
 	ok := true
-	rel.MaxLimit = defaultMax
+	rel.MaxLimit = pdpp.DefaultMaxExpand
 	if !limit.absent() {
 		rel.MaxLimit, ok = sp.positive(limit, "M-8")
 	}
-	if rel.MaxLimit > maxExpand {
-		sp.add(limit.at, "M-8", "is %d; at most %d is allowed", rel.MaxLimit, maxExpand)
+	if rel.MaxLimit > pdpp.MaxExpand {
+		sp.add(limit.at, "M-8", "is %d; at most %d is allowed", rel.MaxLimit, pdpp.MaxExpand)
 		ok = false
 	}
-	rel.DefaultLimit = min(defaultExpand, rel.MaxLimit)
+	rel.DefaultLimit = min(pdpp.DefaultExpand, rel.MaxLimit)
 	if def.absent() {
 		return
 	}

@@ -7,10 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
+	"pdpp/internal/timebucket"
 )
 
 // aggregateTool computes numbers without records (mcp-surface §9).
@@ -30,7 +32,7 @@ var aggregateTool = Tool{
 		{name: "granularity", kind: argEnum, enum: granularities, about: "Size of the time buckets; goes with group_by_time."},
 		{name: "time_zone", kind: argText, about: "IANA zone of the buckets, such as Europe/Zurich; default UTC."},
 		{name: "order", kind: argEnum, enum: []string{"asc", "desc"}, about: "Time buckets: which end limit keeps."},
-		{name: "limit", kind: argInt, min: 1, max: maxGroups, about: "Most groups; default 10, of time buckets 100."},
+		{name: "limit", kind: argInt, min: 1, max: pdpp.MaxGroups, about: "Most groups; default 10, of time buckets 100."},
 		{name: "filter", kind: argFilter, about: filterAbout},
 		{name: "connection_id", kind: argID, about: "Count one source only."},
 	},
@@ -128,10 +130,15 @@ func (c *call) aggregateText(body []byte) string {
 	return strings.Join(lines, "\n")
 }
 
-// maxGroups is the largest limit; granularities are in their order.
-const maxGroups = 100
+// granularities are the values of the argument granularity, shortest first.
+var granularities = granularityNames()
 
-var granularities = []string{"minute", "hour", "day", "week", "month", "quarter", "year"}
+func granularityNames() (names []string) {
+	for _, g := range timebucket.Granularities {
+		names = append(names, string(g))
+	}
+	return names
+}
 
 // moreGroups returns the call that shows further groups (MS-113): more of them or, when
 // there are too many for one answer or (cut) for its text, larger time buckets, else the
@@ -139,11 +146,11 @@ var granularities = []string{"minute", "hour", "day", "week", "month", "quarter"
 func (c *call) moreGroups(cut bool) *Next {
 	limit, given := c.args.Int("limit")
 	timed := c.args.Has("group_by_time")
-	if !given && timed || limit == maxGroups {
+	if !given && timed || limit == pdpp.MaxGroups {
 		cut = true // the limit is the largest already
 	}
 	if !cut {
-		return c.rerun(maxGroups)
+		return c.rerun(pdpp.MaxGroups)
 	}
 	if at := slices.Index(granularities, c.args.Text("granularity")); timed && at >= 0 && at+1 < len(granularities) {
 		return &Next{c.tool.Name, c.args.JSON(member{"granularity", rawjson.AppendString(nil, granularities[at+1])}, member{"limit", nil})}

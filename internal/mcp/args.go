@@ -81,9 +81,13 @@ type given struct {
 	ok bool
 }
 
-// Condition is one comparison of a filter; Op is "" for equality. Value is the operand as
+// Condition is one comparison of a filter. Value is the operand as
 // in the query string: numbers keep their digits.
-type Condition struct{ Field, Op, Value string }
+type Condition struct {
+	Field string
+	Op    pdpp.Op
+	Value string
+}
 
 // RelationLimit is one entry of expand_limit.
 type RelationLimit struct {
@@ -409,18 +413,18 @@ func (a *Args) takeFilter(decl *arg, in *argument) error {
 			return bad(field, "The key "+strconv.Quote(cutName(field))+" is not a plain field name.")
 		}
 		if text, ok := operand(v, true); ok {
-			a.filter = append(a.filter, Condition{field, "", text})
+			a.filter = append(a.filter, Condition{field, pdpp.OpEq, text})
 			continue
 		}
 		if rawjson.KindOf(v) != rawjson.KindObject || string(v) == "{}" {
-			return bad(field, "The value of "+strconv.Quote(cutName(field))+" must be a string, a number, a boolean, or an object with gte, gt, lte, lt.")
+			return bad(field, "The value of "+strconv.Quote(cutName(field))+" must be a string, a number, a boolean, or an object with "+string(pdpp.RangeOpList)+".")
 		}
 		for op, v := range rawjson.Members(v) {
 			text, ok := operand(v, false)
-			if !ok || !slices.Contains([]string{"gte", "gt", "lte", "lt"}, string(op)) {
-				return bad(field, "The range of "+strconv.Quote(cutName(field))+" has the operators gte, gt, lte, lt, each with a string or a number.")
+			if !ok || !pdpp.Op(op).IsRange() {
+				return bad(field, "The range of "+strconv.Quote(cutName(field))+" has the operators "+string(pdpp.RangeOpList)+", each with a string or a number.")
 			}
-			a.filter = append(a.filter, Condition{field, string(op), text})
+			a.filter = append(a.filter, Condition{field, pdpp.Op(op), text})
 		}
 	}
 	if a.filter == nil {

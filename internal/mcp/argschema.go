@@ -3,6 +3,7 @@ package mcp
 import (
 	"strconv"
 
+	"pdpp"
 	"pdpp/internal/rawjson"
 )
 
@@ -41,12 +42,15 @@ func (t argTable) schema() []byte {
 	return append(b, "}}"...)
 }
 
-const (
-	scalarOperand = `{"anyOf":[{"type":"string"},{"type":"number"}]}`
-	filterSchema  = `"type":"object","minProperties":1,"additionalProperties":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},` +
-		`{"type":"object","minProperties":1,"additionalProperties":false,"properties":{"gte":` + scalarOperand + `,"gt":` + scalarOperand +
-		`,"lte":` + scalarOperand + `,"lt":` + scalarOperand + `}}]}`
-)
+// filterSchema is the schema of a filter: an exact value of each field, or a range.
+func filterSchema() string {
+	ranges := ""
+	for _, op := range pdpp.RangeOps {
+		ranges += `,"` + string(op) + `":{"anyOf":[{"type":"string"},{"type":"number"}]}`
+	}
+	return `"type":"object","minProperties":1,"additionalProperties":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},` +
+		`{"type":"object","minProperties":1,"additionalProperties":false,"properties":{` + ranges[1:] + `}}]}`
+}
 
 var kindSchemas = map[argKind]string{
 	argText:        `"type":"string","minLength":1`,
@@ -56,7 +60,7 @@ var kindSchemas = map[argKind]string{
 	argTexts:       `"type":"array","minItems":1,"items":{"type":"string","minLength":1}`,
 	argStreams:     `"type":"array","minItems":1,"items":{"type":"string","minLength":1}`,
 	argExpand:      `"type":"array","minItems":1,"items":{"type":"string","minLength":1}`,
-	argFilter:      filterSchema,
+	argFilter:      filterSchema(),
 	argExpandLimit: `"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":1}`,
 }
 

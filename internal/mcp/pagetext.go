@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/mcp/recordtext"
@@ -45,7 +46,7 @@ func (c *call) rerunLine(p *cutPage, most, count int) func(shown int) string {
 	}
 	return func(shown int) string {
 		if shown == most && most < count { // the server sent more than the limit
-			return c.limitLine(min(maxHits, count), " shows all that came")
+			return c.limitLine(min(pdpp.MaxPage, count), " shows all that came")
 		}
 		return c.limitLine(shown, " repeats what is shown; its own next: goes on")
 	}
@@ -56,7 +57,7 @@ func (c *call) rerunLine(p *cutPage, most, count int) func(shown int) string {
 func (c *call) limitBefore(p *cutPage) int {
 	limit, given := c.args.Int("limit")
 	if !given {
-		limit = defaultRecords // of hits, too
+		limit = pdpp.DefaultPage // of hits, too
 	}
 	isSized := func(w rsclient.Warning) bool { return w.Code == "page_bytes_limited" }
 	if len(p.rows) < limit && (p.dropped() > 0 || slices.ContainsFunc(p.Warnings, isSized)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/mcp/recordtext"
@@ -29,7 +30,7 @@ var queryRecordsTool = Tool{
 		{name: "view", kind: argText, about: "Named view instead of fields."},
 		{name: "sort", kind: argText, about: "Field that schema lists for sort; -field = descending."},
 		{name: "order", kind: argEnum, enum: []string{"asc", "desc"}, about: "Direction of sort, or of the default order; desc = newest first."},
-		{name: "limit", kind: argInt, min: 1, max: 100, about: "Most records of a page; default 25. Fewer show more of each."},
+		{name: "limit", kind: argInt, min: 1, max: pdpp.MaxPage, about: "Most records of a page; default 25. Fewer show more of each."},
 		{name: "cursor", kind: argText, about: "next_cursor of the previous page, same arguments."},
 		{name: "count", kind: argEnum, enum: []string{"none", "estimated", "exact"}, about: "exact = also count all matches."},
 		{name: "expand", kind: argExpand, about: "Relations to include, from schema."},
@@ -79,16 +80,13 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 func (c *call) pagePreference() rsclient.Prefer {
 	limit, given := c.args.Int("limit")
 	if !given {
-		limit = defaultRecords
+		limit = pdpp.DefaultPage
 	}
 	return rsclient.Prefer{
-		FieldPreview: min(max(limits.PreviewField, defaultRecords*limits.PreviewField/limit), limits.PreviewFieldMax),
-		PageBytes:    limits.PreviewPage * max(limit, defaultRecords) / defaultRecords,
+		FieldPreview: min(max(limits.PreviewField, pdpp.DefaultPage*limits.PreviewField/limit), limits.PreviewFieldMax),
+		PageBytes:    limits.PreviewPage * max(limit, pdpp.DefaultPage) / pdpp.DefaultPage,
 	}
 }
-
-// defaultRecords is the number of records of a call without a limit.
-const defaultRecords = 25
 
 // records returns the result for a page, with a ladder of at most so many records.
 func (c *call) records(p *cutPage, rungs int) *Result {

@@ -20,11 +20,11 @@ func (c *call) query(route ...string) rsclient.Query {
 		switch decl.kind {
 		case argFilter:
 			for _, f := range c.args.filter {
-				q.Member("filter", f.Field, f.Op, f.Value)
+				q.Filter(f.Field, f.Op, f.Value)
 			}
 		case argExpandLimit:
 			for _, l := range c.args.limits {
-				q.Member("expand_limit", l.Relation, "", strconv.Itoa(l.Limit))
+				q.Member("expand_limit", l.Relation, strconv.Itoa(l.Limit))
 			}
 		case argInt:
 			if n, given := c.args.Int(decl.name); given {
@@ -47,7 +47,7 @@ func (c *call) smaller(err error) error {
 	}
 	limit, given := c.args.Int("limit")
 	if !given {
-		limit = defaultRecords
+		limit = pdpp.DefaultPage
 	}
 	return &Failure{Code: e.Code, Message: e.Message, Next: c.rerun(max(1, limit/5))}
 }

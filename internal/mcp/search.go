@@ -25,7 +25,7 @@ var searchTool = Tool{
 		{name: "q", alias: "query", kind: argText, required: true, about: "Words; a hit has all of them."},
 		{name: "streams", kind: argStreams, about: "Search these streams only; default all."},
 		{name: "mode", kind: argEnum, enum: []string{"lexical", "semantic", "hybrid"}, byServer: true, about: "lexical (the default), or another search mode that schema lists."},
-		{name: "limit", kind: argInt, min: 1, max: 100, about: "Most hits of all sources together; default 25."},
+		{name: "limit", kind: argInt, min: 1, max: pdpp.MaxPage, about: "Most hits of all sources together; default 25."},
 		{name: "cursor", kind: argText, about: "next_cursor of the previous page, same arguments."},
 		{name: "filter", kind: argFilter, about: filterAbout + " Needs exactly one stream in streams."},
 		{name: "connection_id", kind: argID, about: "Search one source only."},
@@ -59,13 +59,8 @@ func (c *call) searchWords(*rsclient.Error) *Next {
 	return &Next{c.tool.Name, c.args.JSON(member{"mode", nil}, member{"cursor", nil})}
 }
 
-// The default and the maximum of hits, and the unavailable sources that a text names
-// (MS-222).
-const (
-	defaultHits    = 25
-	maxHits        = 100
-	maxUnavailable = 3
-)
+// maxUnavailable bounds the unavailable sources that the text of a page names (MS-222).
+const maxUnavailable = 3
 
 // search reads one page of hits (MS-122). A result that is too large loses hits from the end
 // (MS-71).
@@ -117,7 +112,7 @@ func (c *call) hits(p *cutPage) *Result {
 func (c *call) flatten(p *cutPage, found []rsclient.Hit) []hit {
 	most, given := c.args.Int("limit")
 	if !given {
-		most = defaultHits
+		most = pdpp.DefaultPage
 	}
 	list := make([]hit, min(most, len(found)))
 	for i := range list {
@@ -131,7 +126,7 @@ func (c *call) flatten(p *cutPage, found []rsclient.Hit) []hit {
 func rest(p *cutPage, over int) (limit int) {
 	switch {
 	case over > 0:
-		return min(maxHits, len(p.rows))
+		return min(pdpp.MaxPage, len(p.rows))
 	case p.dropped() > 0:
 		return len(p.rows)
 	}

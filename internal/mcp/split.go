@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/rsclient"
@@ -40,7 +41,7 @@ const (
 func (c *call) isCutShort(p *cutPage) bool {
 	limit, given := c.args.Int("limit")
 	if !given {
-		limit = defaultHits
+		limit = pdpp.DefaultPage
 	}
 	if len(p.Page.Rows) > limit || c.tool.ranked {
 		return len(p.Page.Rows) > limit

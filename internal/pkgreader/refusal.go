@@ -76,9 +76,6 @@ func (p *Package) refuse(ctx context.Context, r refusal) *rsclient.Error {
 	return r.close(r.open(), p.requestID(ctx))
 }
 
-// Most connections that an error lists, of each kind (H-89).
-const maxListed = 12
-
 // choice is an error that lists the connections to choose from (H-88).
 func (p *Package) choice(ctx context.Context, r refusal, members []*Member) *rsclient.Error {
 	o := r.open()
@@ -89,7 +86,7 @@ func (p *Package) choice(ctx context.Context, r refusal, members []*Member) *rsc
 		if p.Memory.lost(p.ID, m.GrantID, now) != nil {
 			continue // it is among the unavailable
 		}
-		if total++; total > maxListed {
+		if total++; total > pdpp.MaxListedConnections {
 			continue
 		}
 		shown++
@@ -127,7 +124,7 @@ func (p *Package) addUnavailable(o *object) {
 	if n > 0 {
 		o.raw("unavailable_connections", list)
 	}
-	if n > maxListed {
+	if n > pdpp.MaxListedConnections {
 		o.int("unavailable_connection_count", n)
 	}
 }
@@ -147,7 +144,7 @@ func (p *Package) unavailable() (_ []byte, n int) {
 			}
 			code, message = lost.Code, lost.Message
 		}
-		if n++; n > maxListed {
+		if n++; n > pdpp.MaxListedConnections {
 			continue
 		}
 		var why object
@@ -166,7 +163,7 @@ func (p *Package) withUnavailable(e *rsclient.Error) *rsclient.Error {
 	if n > 0 {
 		e = with(e, "unavailable_connections", list)
 	}
-	if n > maxListed {
+	if n > pdpp.MaxListedConnections {
 		e = with(e, "unavailable_connection_count", strconv.AppendInt(nil, int64(n), 10))
 	}
 	return e

@@ -9,15 +9,6 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// The limits of a page of hits (H-90), and the sizes of one that may be preferred
-// (REC-38).
-const (
-	defaultHits  = 25
-	maxHits      = 100
-	minPageBytes = 4 << 10
-	maxPageBytes = 8 << 20
-)
-
 // Search searches all members and merges what they find by rank, or, with a
 // connection_id, one member (H-90).
 func (p *Package) Search(ctx context.Context, mode string, q rsclient.Query, want rsclient.Prefer) (*rsclient.Answer, error) {
@@ -79,15 +70,15 @@ type search struct {
 func (p *Package) begin(ctx context.Context, mode string, q rsclient.Query, want rsclient.Prefer) (*search, error) {
 	s := &search{
 		Package: p, mode: mode, query: q.Without("streams", "limit", "cursor"), streams: q.All("streams"),
-		limit: strconv.Itoa(defaultHits), page: size{hits: defaultHits},
+		limit: strconv.Itoa(pdpp.DefaultPage), page: size{hits: pdpp.DefaultPage},
 	}
 	if given := q.Get("limit"); given != "" {
 		s.limit = given // also one that the members will refuse
 		if n, err := strconv.Atoi(given); err == nil {
-			s.page.hits = max(1, min(n, maxHits))
+			s.page.hits = max(1, min(n, pdpp.MaxPage))
 		}
 	}
-	if want.PageBytes >= minPageBytes && want.PageBytes <= maxPageBytes {
+	if want.PageBytes >= pdpp.MinPageBytes && want.PageBytes <= pdpp.MaxPageBytes {
 		s.page.bytes = want.PageBytes
 	}
 	s.fetch = s.page

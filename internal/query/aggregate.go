@@ -51,13 +51,6 @@ func (a Aggregate) Kind(field string) pdpp.Kind {
 	return pdpp.KindNone
 }
 
-// Limits of groups (AG-6).
-const (
-	DefaultGroups  = 10
-	DefaultBuckets = 100
-	MaxGroups      = 100
-)
-
 // AggregateParams are the parameters of an aggregate besides the selectors.
 var AggregateParams = []string{"metric", "field", "group_by", "group_by_time", "granularity", "time_zone", "order", "limit", "filter"}
 
@@ -171,13 +164,13 @@ func (p *Params) groupLimit(w AggregateWish) (int, error) {
 		}
 		return 0, nil
 	case v == "" && w.GroupBy != "":
-		return DefaultGroups, nil
+		return pdpp.DefaultGroups, nil
 	case v == "":
-		return DefaultBuckets, nil
+		return pdpp.DefaultBuckets, nil
 	}
 	n, err := integer(v)
-	if err != nil || n < 1 || n > MaxGroups {
-		return 0, pdpp.BadParam("limit", "limit must be an integer from 1 to %d.", MaxGroups)
+	if err != nil || n < 1 || n > pdpp.MaxGroups {
+		return 0, pdpp.BadParam("limit", "limit must be an integer from 1 to %d.", pdpp.MaxGroups)
 	}
 	return n, nil
 }

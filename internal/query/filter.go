@@ -9,20 +9,12 @@ import (
 	"pdpp/internal/sortkey"
 )
 
-// Bounds of filters (REC-18).
-const (
-	MaxFilterFields = 16
-	MaxOperand      = 1024
-)
-
 // Filter is one condition as it was written.
 type Filter struct {
 	Field   string
 	Op      pdpp.Op
 	Operand string
 }
-
-var rangeOps = []pdpp.Op{pdpp.OpGte, pdpp.OpGt, pdpp.OpLte, pdpp.OpLt}
 
 // Filters reads filter[field]=v and filter[field][op]=v. Only the form is checked
 // here; Where gives it meaning.
@@ -40,11 +32,11 @@ func (p *Params) Filters() ([]Filter, error) {
 		f := Filter{Field: m.key, Op: pdpp.OpEq, Operand: m.value}
 		if m.sub != "" {
 			f.Op = pdpp.Op(m.sub)
-			if !slices.Contains(rangeOps, f.Op) {
-				return nil, badFilter(m.key, "A filter operator is one of gte, gt, lte, lt.")
+			if !f.Op.IsRange() {
+				return nil, badFilter(m.key, "A filter operator is one of "+string(pdpp.RangeOpList)+".")
 			}
 		}
-		if len(f.Operand) > MaxOperand {
+		if len(f.Operand) > pdpp.MaxOperand {
 			return nil, badFilter(m.key, "A filter value is at most 1,024 bytes long.")
 		}
 		seen := fields[f.Field]
@@ -54,7 +46,7 @@ func (p *Params) Filters() ([]Filter, error) {
 		fields[f.Field] = append(seen, f.Op)
 		out = append(out, f)
 	}
-	if len(fields) > MaxFilterFields {
+	if len(fields) > pdpp.MaxFilterFields {
 		return nil, badFilter(out[len(out)-1].Field, "At most 16 fields can be filtered at once.")
 	}
 	return out, nil

@@ -6,12 +6,6 @@ import (
 	"pdpp"
 )
 
-// Limits of lists and searches (C-9).
-const (
-	DefaultLimit = 25
-	MaxLimit     = 100
-)
-
 // Limit is how many items a page holds. Requested is what was asked for when that
 // was more than allowed, else 0.
 type Limit struct {
@@ -23,14 +17,14 @@ type Limit struct {
 func (p *Params) Limit() (Limit, error) {
 	v, err := p.One("limit")
 	if err != nil || v == "" {
-		return Limit{N: DefaultLimit}, err
+		return Limit{N: pdpp.DefaultPage}, err
 	}
 	n, err := integer(v)
 	if err != nil || n < 1 {
-		return Limit{}, pdpp.BadParam("limit", "limit must be an integer from 1 to %d.", MaxLimit)
+		return Limit{}, pdpp.BadParam("limit", "limit must be an integer from 1 to %d.", pdpp.MaxPage)
 	}
-	if n > MaxLimit {
-		return Limit{N: MaxLimit, Requested: n}, nil
+	if n > pdpp.MaxPage {
+		return Limit{N: pdpp.MaxPage, Requested: n}, nil
 	}
 	return Limit{N: n}, nil
 }

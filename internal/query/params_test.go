@@ -224,7 +224,7 @@ func readAll(t *testing.T, p *Params) {
 		Project(s, access)
 	}
 	if filters, err := p.Filters(); err == nil {
-		if len(filters) > MaxFilterFields*len(rangeOps) {
+		if len(filters) > pdpp.MaxFilterFields*len(pdpp.RangeOps) {
 			t.Fatalf("%d filters", len(filters))
 		}
 		Where(filters, access)

@@ -4,11 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// MaxPageBytes is the size at which a page of records ends without a preference
-// (REC-10).
-const MaxPageBytes = 8 << 20
+	"pdpp"
+)
 
 // Preferences are the bounds a reader asked for with Prefer (REC-38). Zero means
 // not asked for.
@@ -29,7 +27,7 @@ type preference struct {
 var (
 	fieldPreview = preference{"pdpp-field-preview", 64, 65536, func(p *Preferences) *int { return &p.FieldPreview }}
 	hitPreview   = preference{"pdpp-hit-preview", 64, 320, func(p *Preferences) *int { return &p.HitPreview }}
-	pageBytes    = preference{"pdpp-page-bytes", 4096, MaxPageBytes, func(p *Preferences) *int { return &p.PageBytes }}
+	pageBytes    = preference{"pdpp-page-bytes", pdpp.MinPageBytes, pdpp.MaxPageBytes, func(p *Preferences) *int { return &p.PageBytes }}
 
 	allPreferences = []preference{fieldPreview, hitPreview, pageBytes}
 )

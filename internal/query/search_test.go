@@ -120,7 +120,7 @@ func FuzzSearch(f *testing.F) {
 			}
 			return
 		}
-		if len(w.Terms) < 1 || len(w.Terms) > MaxSearchTerms || len(streams) > MaxSearchStreams || w.Limit.N < 1 || w.Limit.N > MaxLimit {
+		if len(w.Terms) < 1 || len(w.Terms) > MaxSearchTerms || len(streams) > MaxSearchStreams || w.Limit.N < 1 || w.Limit.N > pdpp.MaxPage {
 			t.Fatalf("%q: %+v, streams %q", raw, w, streams)
 		}
 		for _, term := range w.Terms {

@@ -7,13 +7,8 @@ import (
 	"pdpp"
 )
 
-// Bounds of field windows (FW-1).
-const (
-	DefaultWindow   = 4096
-	MaxWindow       = 16384
-	maxContext      = 8192
-	maxWindowSearch = 256
-)
+// maxWindowSearch is the length of the longest q (FW-1).
+const maxWindowSearch = 256
 
 // Window is a piece of a field that a request asks for: by offset, or around the
 // first match of a text.
@@ -46,15 +41,15 @@ func (p *Params) Window() (w Window, err error) {
 	if w.Offset, _, err = p.windowInt("offset_chars", 0, 1<<40, 0); err != nil {
 		return w, err
 	}
-	before, hasBefore, err := p.windowInt("before_chars", 0, maxContext, 0)
+	before, hasBefore, err := p.windowInt("before_chars", 0, pdpp.MaxContext, 0)
 	if err != nil {
 		return w, err
 	}
-	after, hasAfter, err := p.windowInt("after_chars", 0, maxContext, 0)
+	after, hasAfter, err := p.windowInt("after_chars", 0, pdpp.MaxContext, 0)
 	if err != nil {
 		return w, err
 	}
-	limit, hasLimit, err := p.windowInt("limit_chars", 1, 1<<62, DefaultWindow)
+	limit, hasLimit, err := p.windowInt("limit_chars", 1, 1<<62, pdpp.DefaultWindow)
 	switch {
 	case err != nil:
 		return w, err
@@ -65,8 +60,8 @@ func (p *Params) Window() (w Window, err error) {
 	if !hasLimit && (hasBefore || hasAfter) {
 		limit = before + utf8.RuneCountInString(w.Query) + after
 	}
-	w.Limit = Limit{N: min(limit, MaxWindow)}
-	if hasLimit && limit > MaxWindow {
+	w.Limit = Limit{N: min(limit, pdpp.MaxWindow)}
+	if hasLimit && limit > pdpp.MaxWindow {
 		w.Limit.Requested = limit
 	}
 	return w, nil

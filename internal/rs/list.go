@@ -1,6 +1,7 @@
 package rs
 
 import (
+	"pdpp"
 	"pdpp/internal/query"
 	"pdpp/internal/store"
 )
@@ -97,7 +98,7 @@ func (q *request) pageBytes() int {
 	if q.prefs.PageBytes != 0 {
 		return q.prefs.PageBytes
 	}
-	return query.MaxPageBytes
+	return pdpp.MaxPageBytes
 }
 
 // pageWriter writes one page of records.

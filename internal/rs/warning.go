@@ -24,7 +24,7 @@ func (w *warnings) add(warning []byte) {
 // limitClamped warns that limit was reduced (C-9).
 func (w *warnings) limitClamped(l query.Limit) {
 	if l.Requested != 0 {
-		w.clamped("limit", l.Requested, query.MaxLimit)
+		w.clamped("limit", l.Requested, pdpp.MaxPage)
 	}
 }
 

@@ -45,7 +45,7 @@ func fieldWindow(q *request) error {
 
 // windowClamped warns that limit_chars was reduced (FW-1).
 func (w *warnings) windowClamped(l query.Limit) {
-	w.clamped("limit_chars", l.Requested, query.MaxWindow)
+	w.clamped("limit_chars", l.Requested, pdpp.MaxWindow)
 }
 
 // window appends the window of one record. The object stays open for links and meta.

@@ -96,7 +96,7 @@ func TestEveryRoute(t *testing.T) {
 		ctx := t.Context()
 		var q rsclient.Query
 		q.Set("connection_id", "cin a/1")
-		q.Member("filter", "a[b", "gte", "")
+		q.Filter("a[b", pdpp.OpGte, "")
 		p := rsclient.Prefer{FieldPreview: 2048, PageBytes: 65536}
 		const query = "?connection_id=cin+a%2F1&filter%5Ba%5Bb%5D%5Bgte%5D="
 		tests := []struct {
@@ -315,7 +315,7 @@ func TestTooLong(t *testing.T) {
 	_, byQuery := c.Search(t.Context(), "", q, rsclient.Prefer{})
 	_, byPath := c.Record(t.Context(), "messages", strings.Repeat("x", 100_000), rsclient.Query{}, rsclient.Prefer{})
 	var filters rsclient.Query
-	filters.Member("filter", "from", "", strings.Repeat("x", 20_000))
+	filters.Filter("from", pdpp.OpEq, strings.Repeat("x", 20_000))
 	_, byFilter := c.Records(t.Context(), "messages", filters, rsclient.Prefer{})
 	for _, test := range []struct {
 		err  error
@@ -602,7 +602,7 @@ func TestLongQuery(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i := range n {
-		q.Member("filter", strconv.Itoa(i), "", "1")
+		q.Filter(strconv.Itoa(i), pdpp.OpEq, "1")
 	}
 	runtime.ReadMemStats(&after)
 	text := q.String()

@@ -3,6 +3,7 @@ package rsclient
 import (
 	"slices"
 
+	"pdpp"
 	"pdpp/internal/rawjson"
 )
 
@@ -53,9 +54,6 @@ type Warning struct {
 	Raw          []byte
 }
 
-// usualRows is the length of a page that nobody asked to be another.
-const usualRows = 25
-
 // PageOf reads a list answer. A body without a list has no rows.
 func PageOf(body []byte) Page {
 	p := Page{body: body}
@@ -69,7 +67,7 @@ func PageOf(body []byte) Page {
 	}
 	if p.Rows == nil {
 		p.list = top.list(body)
-		p.Rows = slices.AppendSeq(make([][]byte, 0, usualRows), rawjson.Elements(body[p.list.start:p.list.end]))
+		p.Rows = slices.AppendSeq(make([][]byte, 0, pdpp.DefaultPage), rawjson.Elements(body[p.list.start:p.list.end]))
 	}
 	p.Count = countOf(p.Meta)
 	p.Warnings = warningsOf(p.Meta)
@@ -93,7 +91,7 @@ func (p *Page) layout(all layout) layout {
 		start := s.Offset()
 		var value []byte
 		if string(name) == "data" && s.Kind() == rawjson.KindArray && !all.has("data") {
-			p.Rows, value = s.Array(make([][]byte, 0, usualRows))
+			p.Rows, value = s.Array(make([][]byte, 0, pdpp.DefaultPage))
 			p.list = span{start, start + len(value)}
 		} else {
 			value = s.Value()

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"pdpp"
 )
 
 // Query is a query string in the making: parameters in the order they were added,
@@ -41,15 +43,12 @@ func (q *Query) Each(name string, values []string) {
 	}
 }
 
-// Member adds name[key]=value, or name[key][sub]=value. An empty value is sent:
-// filter[a]= compares with the empty string.
-func (q *Query) Member(name, key, sub, value string) {
-	n := name + "[" + key + "]"
-	if sub != "" {
-		n += "[" + sub + "]"
-	}
-	q.add(n, value)
-}
+// Member adds name[key]=value.
+func (q *Query) Member(name, key, value string) { q.add(name+"["+key+"]", value) }
+
+// Filter adds a condition. An empty value is sent: filter[a]= compares with the empty
+// string.
+func (q *Query) Filter(field string, op pdpp.Op, value string) { q.add(op.Param(field), value) }
 
 // All are the values of a parameter, in order.
 func (q Query) All(name string) []string {

@@ -5,6 +5,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/grant"
+	"pdpp/internal/timebucket"
 )
 
 // fieldCapabilities appends one entry per granted field (X-9).
@@ -64,7 +65,10 @@ func (b *buffer) queryCapabilities(o *offer) {
 	b.open("query_capabilities", "{")
 	b.sortCapability(o.access.CursorField())
 	b.raw(`,"count":["none","estimated","exact"]`)
-	b.raw(`,"pagination":{"cursor":true,"default_limit":25,"max_limit":100}`)
+	b.raw(`,"pagination":{"cursor":true`)
+	b.int("default_limit", pdpp.DefaultPage)
+	b.int("max_limit", pdpp.MaxPage)
+	b.raw("}")
 	b.bool("changes_since", true)
 	b.raw(`,"projection":{"fields":true`)
 	b.open("views", "[")
@@ -102,7 +106,9 @@ func (b *buffer) aggregateCapability(o *offer) {
 	list(b, "metrics", o.metrics)
 	list(b, "group_by", o.agg.GroupBy)
 	list(b, "group_by_time", o.agg.GroupByTime)
-	b.raw(`,"granularities":["minute","hour","day","week","month","quarter","year"],"max_limit":100}`)
+	list(b, "granularities", timebucket.Granularities)
+	b.int("max_limit", pdpp.MaxGroups)
+	b.raw("}")
 }
 
 // expandForm selects the names of a relation entry.

@@ -6,13 +6,15 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp"
 	"pdpp/internal/httpx"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 )
 
 // The discovery documents. They name only what works (C-46, H-135). $R is the public
-// origin, $NAME the name of the provider, $INDEX the state of the search index.
+// origin, $NAME the name of the provider, $INDEX the state of the search index, $DEFAULT
+// and $MAX the limits of a page.
 const (
 	// indexDocument is GET / (H-134).
 	indexDocument = `{"object":"pdpp_discovery_index","resource_name":"$NAME","links":{"well_known":"$R/.well-known/oauth-protected-resource",` +
@@ -28,7 +30,7 @@ const (
 		`"changes_since_bootstrap":"beginning","blob_indirection":"data.blob_ref.fetch_url","mcp_endpoint":"$R/mcp"},` +
 		`"pdpp_agent_discovery":{"advisory":true,"mcp":{` + mcpEndpoint + `,"resource_metadata":"$R/.well-known/oauth-protected-resource/mcp"}},` +
 		`"capabilities":{"lexical_retrieval":{"supported":true,"endpoint":"/v1/search","cross_stream":true,"snippets":true,` +
-		`"default_limit":25,"max_limit":100,"cursor_supported":true,"count_supported":true,"evidence_supported":true,` +
+		`"default_limit":$DEFAULT,"max_limit":$MAX,"cursor_supported":true,"count_supported":true,"evidence_supported":true,` +
 		`"score":{"supported":true,"kind":"bm25","order":"lower_is_better","value_semantics":"implementation_relative"},"index_state":"$INDEX"}}}` + "\n"
 
 	// mcpDocument is the metadata of /mcp (H-131). Owner tokens do not open it.
@@ -56,7 +58,8 @@ type document struct {
 
 func (s *Server) newDocuments(base string) *documents {
 	fill := func(text, indexState string) document {
-		body := strings.NewReplacer("$R", escaped(base), "$NAME", escaped(s.ProviderName), "$INDEX", indexState).Replace(text)
+		body := strings.NewReplacer("$R", escaped(base), "$NAME", escaped(s.ProviderName), "$INDEX", indexState,
+			"$DEFAULT", strconv.Itoa(pdpp.DefaultPage), "$MAX", strconv.Itoa(pdpp.MaxPage)).Replace(text)
 		return document{body, []string{strconv.Itoa(len(body))}}
 	}
 	return &documents{

@@ -1,6 +1,7 @@
 package timebucket
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -8,7 +9,7 @@ import (
 // Granularity is the length of a bucket, by the names of AG-3.
 type Granularity string
 
-// The granularities, shortest first.
+// The granularities.
 const (
 	Minute  Granularity = "minute"
 	Hour    Granularity = "hour"
@@ -19,10 +20,12 @@ const (
 	Year    Granularity = "year"
 )
 
+// Granularities are all of them, shortest first.
+var Granularities = []Granularity{Minute, Hour, Day, Week, Month, Quarter, Year}
+
 // ParseGranularity reads one of the names of AG-3, in exactly that spelling.
 func ParseGranularity(s string) (Granularity, bool) {
-	switch g := Granularity(s); g {
-	case Minute, Hour, Day, Week, Month, Quarter, Year:
+	if g := Granularity(s); slices.Contains(Granularities, g) {
 		return g, true
 	}
 	return "", false

@@ -1,5 +1,7 @@
 package limits
 
+import "pdpp"
+
 // The sizes of MS-20.
 const (
 	ToolsListMax = 16_384 // bytes of the tools/list result
@@ -32,9 +34,9 @@ const (
 	DocTextMax  = 65_536 // bytes of document text inline
 	SentTextMax = 77_824 // bytes of the same as a JSON string in a JSON string
 
-	WindowDefault = 4_096 // characters
-	WindowMax     = 16_384
-	ContextMax    = 8_192
+	WindowDefault = pdpp.DefaultWindow // characters
+	WindowMax     = pdpp.MaxWindow
+	ContextMax    = pdpp.MaxContext
 
 	PreviewChars     = 240 // characters of one text field in a card or excerpt
 	JSONPreviewBytes = 512 // bytes of a nested value shown whole

@@ -79,21 +79,13 @@ func slotOf(s *pdpp.Stream, f *pdpp.Field) store.Slot {
 
 // narrow adds a condition on an indexed value; false when nothing can meet both.
 func (s *span) narrow(c query.Condition) bool {
-	next := append(bytes.Clone(c.Key), 0) // the least key above c.Key
-	switch c.Op {
-	case pdpp.OpEq:
+	if c.Op == pdpp.OpEq {
 		if s.eq != nil && !bytes.Equal(s.eq, c.Key) {
 			return false
 		}
 		s.eq = c.Key
-	case pdpp.OpGte:
-		s.raise(c.Key)
-	case pdpp.OpGt:
-		s.raise(next)
-	case pdpp.OpLt:
-		s.lower(c.Key)
-	case pdpp.OpLte:
-		s.lower(next)
+	} else {
+		s.bound(c.Op, c.Key, append(bytes.Clone(c.Key), 0)) // the least key above c.Key
 	}
 	if s.eq == nil {
 		return true
@@ -108,17 +100,22 @@ func (s *span) narrowOrder(c query.Condition) {
 	s.raise(valued)
 	s.lower(none)
 	prefix := append(bytes.Clone(valued), c.Key...)
-	if c.Op == pdpp.OpEq || c.Op == pdpp.OpGte {
-		s.raise(prefix)
+	s.bound(c.Op, prefix, prefixEnd(prefix))
+}
+
+// bound narrows a span to the values that op selects: from is the first key of the
+// operand, next the first one above it.
+func (s *span) bound(op pdpp.Op, from, next []byte) {
+	lower, upper, excluded := op.Bounds()
+	if lower && excluded {
+		s.raise(next)
+	} else if lower {
+		s.raise(from)
 	}
-	if c.Op == pdpp.OpGt {
-		s.raise(prefixEnd(prefix))
-	}
-	if c.Op == pdpp.OpLt {
-		s.lower(prefix)
-	}
-	if c.Op == pdpp.OpEq || c.Op == pdpp.OpLte {
-		s.lower(prefixEnd(prefix))
+	if upper && excluded {
+		s.lower(from)
+	} else if upper {
+		s.lower(next)
 	}
 }
 

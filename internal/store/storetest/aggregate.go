@@ -230,7 +230,7 @@ func testBucketsAcrossChanges(t *testing.T, open Opener) {
 	w.expect(q, "24 records, 0 other", `"2026-03-28" 2`, `"2026-03-29" 10`, `"2026-10-25" 12`)
 	rapid.Check(t, func(rt *rapid.T) {
 		q.Buckets = &query.TimeBuckets{
-			Granularity: pick(rt, "granularity", granularities), Desc: rapid.Bool().Draw(rt, "desc"),
+			Granularity: pick(rt, "granularity", timebucket.Granularities), Desc: rapid.Bool().Draw(rt, "desc"),
 			Zone: mustZone(t, pick(rt, "zone", []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kathmandu"})),
 		}
 		sum := int64(0)
@@ -241,10 +241,6 @@ func testBucketsAcrossChanges(t *testing.T, open Opener) {
 			rt.Errorf("buckets of a %s in %s hold %d records, want 24", q.Buckets.Granularity, q.Buckets.Zone, sum)
 		}
 	})
-}
-
-var granularities = []timebucket.Granularity{
-	timebucket.Minute, timebucket.Hour, timebucket.Day, timebucket.Week, timebucket.Month, timebucket.Quarter, timebucket.Year,
 }
 
 // testStoredExtremes: AG-12: the stored value, of the least id among equals.

@@ -46,7 +46,7 @@ func (m *Model) Aggregate(t *rapid.T, q Question) query.Aggregate {
 	default:
 		a.Group = pick(t, "group by time", declared.GroupByTime)
 		a.Buckets = &query.TimeBuckets{
-			Granularity: pick(t, "granularity", granularities), Desc: rapid.Bool().Draw(t, "latest first"),
+			Granularity: pick(t, "granularity", timebucket.Granularities), Desc: rapid.Bool().Draw(t, "latest first"),
 			Zone: mustZone(t, pick(t, "zone", []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"})),
 		}
 	}

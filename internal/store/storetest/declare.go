@@ -94,7 +94,7 @@ func (d decl) json(t tb) string {
 	if d.ranges != nil {
 		ranges := object{}
 		for _, f := range d.ranges {
-			ranges[f] = []pdpp.Op{pdpp.OpGte, pdpp.OpGt, pdpp.OpLte, pdpp.OpLt}
+			ranges[f] = pdpp.RangeOps
 		}
 		query["range_filters"] = ranges
 	}
