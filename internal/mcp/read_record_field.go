@@ -119,17 +119,18 @@ func (p *piece) appendSource(b []byte) []byte {
 // optional, for results that have it elsewhere.
 func (p *piece) appendWindow(b []byte, near neighbours, withText bool) []byte {
 	b = append(b, '{')
-	for name, at := range rawjson.Places(p.Raw) {
+	s := rawjson.Scan(p.Raw)
+	for name := range s.Members() {
 		switch string(name) {
 		case "next_cursor", "previous_cursor":
 			continue
 		case "text":
 			if withText { // exact, with invisible characters escaped
-				b = append(append(b, quote.EscapeHidden(string(p.Raw[at.Start:at.End]))...), ',')
+				b = append(append(b, quote.EscapeHidden(string(s.Member()))...), ',')
 			}
 			continue
 		}
-		b = append(append(b, p.Raw[at.Start:at.End]...), ',')
+		b = append(append(b, s.Member()...), ',')
 	}
 	b = near.next.appendCursor(append(b, `"next_cursor":`...))
 	b = near.previous.appendCursor(append(b, `,"previous_cursor":`...))

@@ -95,10 +95,12 @@ func (c *call) named(object []byte) []byte {
 	if name == "" || !c.args.Has(name) {
 		return object
 	}
-	for member, at := range rawjson.Places(object) {
+	s := rawjson.Scan(object)
+	for member := range s.Members() {
 		if string(member) == "param" {
-			out := append(append([]byte{}, object[:at.Start]...), `"param":`...)
-			return append(rawjson.AppendString(out, name), object[at.End:]...)
+			out := rawjson.AppendString(slices.Clone(object[:s.Offset()]), name)
+			s.Value()
+			return append(out, object[s.Offset():]...)
 		}
 	}
 	return object

@@ -111,9 +111,10 @@ func (s *script) byPath(target string) (status int, body string) {
 func (s *script) show(t testing.TB, res *Result) string {
 	t.Helper()
 	rest := []byte(`{"data":"as received"`)
-	for name, place := range rawjson.Places(res.Structured) {
+	members := rawjson.Scan(res.Structured)
+	for name := range members.Members() {
 		if string(name) != "data" {
-			rest = append(append(rest, ','), res.Structured[place.Start:place.End]...)
+			rest = append(append(rest, ','), members.Member()...)
 		}
 	}
 	res = &Result{Structured: append(rest, '}'), Content: res.Content}

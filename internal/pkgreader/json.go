@@ -78,9 +78,11 @@ func quoted(s string) []byte { return rawjson.AppendString(nil, s) }
 
 // setMember is an object with a member, in place of one of that name.
 func setMember(obj []byte, name string, value []byte) []byte {
-	for known, at := range rawjson.Places(obj) {
+	s := rawjson.Scan(obj)
+	for known := range s.Members() {
 		if string(known) == name {
-			return slices.Concat(obj[:at.Value], value, obj[at.End:])
+			start := s.Offset()
+			return slices.Concat(obj[:start], value, obj[start+len(s.Value()):])
 		}
 	}
 	o := reopen(obj)
@@ -99,14 +101,15 @@ func reopen(obj []byte) object {
 // without is an object without some of its members.
 func without(obj []byte, names ...string) []byte {
 	out := object("{")
-	for name, at := range rawjson.Places(obj) {
+	s := rawjson.Scan(obj)
+	for name := range s.Members() {
 		if slices.Contains(names, string(name)) {
 			continue
 		}
 		if len(out) > len("{") {
 			out = append(out, ',')
 		}
-		out = append(out, obj[at.Start:at.End]...)
+		out = append(out, s.Member()...)
 	}
 	return out.close()
 }

@@ -64,14 +64,16 @@ func (m *Member) appendAttributed(dst, hit []byte) []byte {
 	start := len(dst)
 	dst = append(dst, '{')
 	from := 1 // what is not copied yet
-	for name, at := range rawjson.Places(hit) {
+	s := rawjson.Scan(hit)
+	for name := range s.Members() {
 		for i := range source {
 			if string(name) != source[i].name {
 				continue
 			}
-			if isEmpty(hit[at.Value:at.End]) {
-				dst = append(dst, hit[from:at.Start]...)
-				from = min(at.End+1, len(hit)-1) // the comma too
+			start := s.Offset() - len(s.Key())
+			if isEmpty(s.Value()) {
+				dst = append(dst, hit[from:start]...)
+				from = min(s.Offset()+1, len(hit)-1) // the comma too
 			} else {
 				source[i].stated = true
 			}

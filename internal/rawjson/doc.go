@@ -9,6 +9,10 @@
 // accepted, and are fast because they trust it; given other bytes they return
 // something useless, but they neither panic nor run on.
 //
+// There are three ways to read an object: Get finds one member, Index finds all of them
+// for many look-ups, and iteration visits them in order: Members and Elements over one
+// value, a Scanner over nested ones and where the bytes as written matter.
+//
 // A stored object may have stubs in place of long values: a NUL byte, any bytes
 // but NUL, a NUL byte. NUL never occurs in JSON, so a stub is never mistaken.
 package rawjson

@@ -7,61 +7,66 @@ import (
 	"math/bits"
 )
 
+// Get finds the member of a compact object with the decoded name name. The value
+// aliases obj and may be a stub.
+func Get(obj []byte, name string) ([]byte, bool) {
+	if KindOf(obj) != KindObject {
+		return nil, false
+	}
+	s := Scanner{b: obj, at: 1}
+	for raw, ok := s.rawName(); ok; raw, ok = s.rawName() {
+		value := s.Value()
+		if isName(raw, name) {
+			return value, value != nil
+		}
+	}
+	return nil, false
+}
+
+// Member is a member of an object: its decoded name, and its value as written.
+type Member struct{ Name, Value []byte }
+
+// Object is the index of an object: all its members, found in one pass.
+type Object []Member
+
+// Index appends the members of a compact object to dst; both alias obj like those of
+// Members.
+func Index(dst Object, obj []byte) Object {
+	s := Scan(obj)
+	return s.Index(dst)
+}
+
+// Get finds the first member with a name; nil when there is none.
+func (o Object) Get(name string) []byte {
+	for i := range o {
+		if string(o[i].Name) == name {
+			return o[i].Value
+		}
+	}
+	return nil
+}
+
 // Members iterates the members of a compact object in order. name is decoded, and
-// aliases obj when it has no escapes; value aliases obj and may be a stub. What is
-// no object has no members.
+// aliases obj when it has no escapes; value aliases obj and may be a stub. Any other
+// value than an object has no members.
 func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) { members(obj, yield) }
 }
 
 func members(obj []byte, yield func(name, value []byte) bool) {
-	if len(obj) == 0 || obj[0] != '{' {
+	if KindOf(obj) != KindObject {
 		return
 	}
-	for i := 1; ; {
-		name, value, next := member(obj, i)
-		if next < 0 {
+	s := Scanner{b: obj, at: 1}
+	for name, ok := s.name(); ok; name, ok = s.name() {
+		if value := s.Value(); value == nil || !yield(name, value) {
 			return
-		}
-		if bytes.IndexByte(name, '\\') >= 0 {
-			name = appendDecoded(make([]byte, 0, len(name)), name)
-		}
-		if !yield(name, value) {
-			return
-		}
-		i = next
-	}
-}
-
-// Place is where a member stands in its object: obj[Start:End] is the member as
-// it was written, obj[Value:End] its value, which may be a stub.
-type Place struct{ Start, Value, End int }
-
-// Places iterates the members of a compact object with the places they stand at,
-// for copying stretches of it. Names are as those of Members.
-func Places(obj []byte) iter.Seq2[[]byte, Place] {
-	return func(yield func(name []byte, at Place) bool) {
-		if len(obj) == 0 || obj[0] != '{' {
-			return
-		}
-		for i := 1; ; {
-			name, value, next := member(obj, i)
-			if next < 0 {
-				return
-			}
-			at := Place{Start: i, Value: next - 1 - len(value), End: next - 1}
-			if bytes.IndexByte(name, '\\') >= 0 {
-				name = appendDecoded(make([]byte, 0, len(name)), name)
-			}
-			if !yield(name, at) {
-				return
-			}
-			i = next
 		}
 	}
 }
 
-// Elements iterates the elements of a compact array. What is no array has none.
+// Elements iterates the elements of a compact array. Any other value than an array has
+// none.
 func Elements(arr []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) { elements(arr, yield) }
 }
@@ -79,56 +84,11 @@ func elements(arr []byte, yield func(value []byte) bool) {
 	}
 }
 
-// Get finds the member of a compact object with the decoded name name. The value
-// aliases obj and may be a stub.
-func Get(obj []byte, name string) ([]byte, bool) {
-	if len(obj) == 0 || obj[0] != '{' {
-		return nil, false
-	}
-	for i := 1; ; {
-		raw, value, next := member(obj, i)
-		if next < 0 {
-			return nil, false
-		}
-		if isName(raw, name) {
-			return value, true
-		}
-		i = next
-	}
-}
-
 // GetString returns a string member of a compact object, or "".
 func GetString(obj []byte, name string) string {
 	v, _ := Get(obj, name)
 	s, _ := String(v)
 	return s
-}
-
-// Member is a member of an object: its decoded name, and its value as it stands there.
-type Member struct{ Name, Value []byte }
-
-// Object is an object whose members were found once, for many questions.
-type Object []Member
-
-// Index appends the members of a compact object to dst; both alias obj like those of
-// Members.
-func Index(dst Object, obj []byte) Object {
-	if KindOf(obj) != KindObject {
-		return dst
-	}
-	s := Scanner{b: obj}
-	dst, _ = s.Object(dst)
-	return dst
-}
-
-// Get finds the first member with a name; nil when there is none.
-func (o Object) Get(name string) []byte {
-	for i := range o {
-		if string(o[i].Name) == name {
-			return o[i].Value
-		}
-	}
-	return nil
 }
 
 // Is reports whether a value is a string that decodes to s.
@@ -149,24 +109,6 @@ func isName(raw []byte, name string) bool {
 	}
 	var buf [128]byte
 	return string(appendDecoded(buf[:0], raw)) == name
-}
-
-// member reads the member at i; next is the offset of the following one, or
-// negative when there is no member at i.
-func member(obj []byte, i int) (name, value []byte, next int) {
-	if i >= len(obj) || obj[i] != '"' {
-		return nil, nil, -1
-	}
-	end := stringEnd(obj, i+1)
-	if end < 0 {
-		return nil, nil, -1
-	}
-	start := end + 1 // after the colon
-	stop := valueEnd(obj, start)
-	if stop < 0 {
-		return nil, nil, -1
-	}
-	return obj[i+1 : end-1 : end-1], obj[start:stop:stop], stop + 1
 }
 
 // valueEnd gives the offset after the value at i, or -1 when there is none.

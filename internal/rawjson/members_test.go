@@ -3,7 +3,6 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -167,26 +166,4 @@ func FuzzMembers(f *testing.F) {
 			t.Fatalf("Members(%q) gives %d members, want %d", obj, n, len(want))
 		}
 	})
-}
-
-func TestPlaces(t *testing.T) {
-	obj := []byte("{\"a\":1,\"\\u0062\":[1,{}],\"c\":\x00stub\x00,\"d\":\"x\"}")
-	var names, written, values []string
-	for name, at := range Places(obj) {
-		names = append(names, string(name))
-		written = append(written, string(obj[at.Start:at.End]))
-		values = append(values, string(obj[at.Value:at.End]))
-	}
-	if got, want := strings.Join(names, " "), "a b c d"; got != want {
-		t.Errorf("names = %q, want %q", got, want)
-	}
-	if got, want := "{"+strings.Join(written, ",")+"}", string(obj); got != want {
-		t.Errorf("members joined = %q, want %q", got, want)
-	}
-	if got, want := strings.Join(values, " "), "1 [1,{}] \x00stub\x00 \"x\""; got != want {
-		t.Errorf("values = %q, want %q", got, want)
-	}
-	for range Places([]byte("[]")) {
-		t.Error("an array has members")
-	}
 }

@@ -1,64 +1,88 @@
 package rawjson
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
-// Scanner reads a compact object forwards, once: it goes from member to member, and
-// what is inside of one can be read on the way. What it gives aliases the object. It
-// stops where the object is broken.
+// Scanner reads a compact value forwards, once. It iterates the members of objects and
+// the elements of arrays, at any depth. Results alias the value. It stops where the
+// value is broken.
 type Scanner struct {
-	b  []byte
-	at int // the next member or the comma before it, or the value of the member whose name was read
+	b   []byte
+	at  int // the next value, or the comma before it
+	key int // where the member begins whose value is at
 }
 
-// Scan begins to read an object. What is none has no members.
-func Scan(obj []byte) Scanner {
-	if len(obj) == 0 || obj[0] != '{' {
-		return Scanner{}
-	}
-	return Scanner{obj, 1}
+// Scan begins to read a value.
+func Scan(value []byte) Scanner { return Scanner{b: value} }
+
+// Members iterates the members of the object that comes next: each decoded name, with
+// the Scanner at its value. A value that the loop does not read is skipped. Any other
+// value than an object has no members.
+func (s *Scanner) Members() iter.Seq[[]byte] {
+	return func(yield func(name []byte) bool) { s.members(yield) }
 }
 
-// Name reads the name of the next member, decoded; false when there is none. Its value
-// comes next.
-func (s *Scanner) Name() (name []byte, ok bool) {
-	b, i := s.b, s.at
-	if i < len(b) && b[i] == ',' {
-		i++
+func (s *Scanner) members(yield func(name []byte) bool) {
+	start, wanted := s.at, true
+	if !s.enter('{') {
+		return
 	}
-	if i >= len(b) || b[i] != '"' {
-		return nil, false
+	for name, ok := s.name(); ok; name, ok = s.name() {
+		value := s.at
+		if wanted = wanted && yield(name); !wanted && start == 0 {
+			return // nothing follows that could be read
+		}
+		if s.at == value {
+			s.Value()
+		}
 	}
-	start := i + 1
-	i = plain(b, start)
-	if i < len(b) && b[i] == '"' { // as nearly all are
-		s.at = i + len(`":`)
-		return b[start:i:i], true
-	}
-	end := stringEnd(b, start)
-	if end < 0 {
-		return nil, s.stop()
-	}
-	s.at = end + len(`:`)
-	name = b[start : end-1 : end-1]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = appendDecoded(make([]byte, 0, len(name)), name)
-	}
-	return name, true
+	s.leave('}')
 }
 
-// stop ends the reading of a broken object.
-func (s *Scanner) stop() bool {
-	s.b, s.at = nil, 0
-	return false
+// Elements iterates the elements of the array that comes next: each index, with the
+// Scanner at the element. An element that the loop does not read is skipped. Any other
+// value than an array has no elements.
+func (s *Scanner) Elements() iter.Seq[int] {
+	return func(yield func(i int) bool) { s.elements(yield) }
 }
 
-// Offset is where the value stands that comes next.
-func (s *Scanner) Offset() int { return s.at }
+func (s *Scanner) elements(yield func(i int) bool) {
+	start, wanted := s.at, true
+	if !s.enter('[') {
+		return
+	}
+	for i := 0; s.at < len(s.b) && s.b[s.at] != ']'; i++ {
+		if s.b[s.at] == ',' {
+			s.at++
+		}
+		value := s.at
+		if wanted = wanted && yield(i); !wanted && start == 0 {
+			return
+		}
+		if s.at == value {
+			s.Value()
+		}
+	}
+	s.leave(']')
+}
 
-// Kind is the kind of the value that comes next.
-func (s *Scanner) Kind() Kind { return KindOf(s.b[min(s.at, len(s.b)):]) }
+// Index reads the object that comes next and appends its members to dst.
+func (s *Scanner) Index(dst Object) Object {
+	if !s.enter('{') {
+		return dst
+	}
+	for name, ok := s.name(); ok; name, ok = s.name() {
+		if value := s.Value(); value != nil {
+			dst = append(dst, Member{name, value})
+		}
+	}
+	s.leave('}')
+	return dst
+}
 
-// Value reads a value; nil when there is none.
+// Value reads the value that comes next; nil when there is none.
 func (s *Scanner) Value() []byte {
 	start, end := s.at, valueEnd(s.b, s.at)
 	if end < 0 {
@@ -69,40 +93,71 @@ func (s *Scanner) Value() []byte {
 	return s.b[start:end:end]
 }
 
-// Object reads a value that is an object and appends its members to dst; the value is
-// nil when it is broken.
-func (s *Scanner) Object(dst Object) (members Object, value []byte) {
-	inner := Scanner{s.b, s.at + 1}
-	for name, ok := inner.Name(); ok; name, ok = inner.Name() {
-		if value := inner.Value(); value != nil {
-			dst = append(dst, Member{name, value})
-		}
-	}
-	return dst, s.leave(inner.at, '}')
-}
+// Key returns the key of the member whose value comes next, as written: "name":
+func (s *Scanner) Key() []byte { return s.b[s.key:s.at:s.at] }
 
-// Array reads a value that is an array and appends its elements to dst; the value is
-// nil when it is broken.
-func (s *Scanner) Array(dst [][]byte) (elements [][]byte, value []byte) {
-	inner := Scanner{s.b, s.at + 1}
-	for inner.at < len(inner.b) && inner.b[inner.at] != ']' {
-		if inner.b[inner.at] == ',' {
-			inner.at++
-		}
-		if value := inner.Value(); value != nil {
-			dst = append(dst, value)
-		}
-	}
-	return dst, s.leave(inner.at, ']')
-}
-
-// leave steps behind a value that ends with a bracket at i.
-func (s *Scanner) leave(i int, bracket byte) []byte {
-	if i < 1 || i >= len(s.b) || s.b[i] != bracket {
-		s.stop()
+// Member reads the value that comes next and returns the whole member, as written.
+func (s *Scanner) Member() []byte {
+	start := s.key
+	if s.Value() == nil {
 		return nil
 	}
-	start := s.at
-	s.at = i + 1
 	return s.b[start:s.at:s.at]
+}
+
+// Offset returns where the value begins that comes next; after a value, where it ends.
+func (s *Scanner) Offset() int { return s.at }
+
+// Kind returns the kind of the value that comes next.
+func (s *Scanner) Kind() Kind { return KindOf(s.b[min(s.at, len(s.b)):]) }
+
+// enter steps into the value that comes next if it begins with bracket, and skips it
+// otherwise.
+func (s *Scanner) enter(bracket byte) bool {
+	if s.at >= len(s.b) || s.b[s.at] != bracket {
+		s.Value()
+		return false
+	}
+	s.at++
+	return true
+}
+
+// leave steps over the bracket at the end of an object or array.
+func (s *Scanner) leave(bracket byte) {
+	if s.at >= len(s.b) || s.b[s.at] != bracket {
+		s.stop()
+		return
+	}
+	s.at++
+}
+
+// stop ends the reading of a broken value.
+func (s *Scanner) stop() { *s = Scanner{} }
+
+// name reads the name of the next member, decoded; false when there is none.
+func (s *Scanner) name() (name []byte, ok bool) {
+	name, ok = s.rawName()
+	if ok && bytes.IndexByte(name, '\\') >= 0 {
+		name = appendDecoded(make([]byte, 0, len(name)), name)
+	}
+	return name, ok
+}
+
+// rawName is name without decoding.
+func (s *Scanner) rawName() (name []byte, ok bool) {
+	b, i := s.b, s.at
+	if i < len(b) && b[i] == ',' {
+		i++
+	}
+	if i >= len(b) || b[i] != '"' {
+		return nil, false
+	}
+	s.key = i
+	end := stringEnd(b, i+1)
+	if end < 0 || end >= len(b) {
+		s.stop()
+		return nil, false
+	}
+	s.at = end + len(`:`)
+	return b[i+1 : end-1 : end-1], true
 }

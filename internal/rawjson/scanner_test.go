@@ -3,70 +3,81 @@ package rawjson
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is found on the way is what a look of its own would find.
+// A scan finds what Index and Elements find, and where it is.
 func TestScanner(t *testing.T) {
 	for _, inside := range []string{`{}`, `[]`, `{"k":"v\"}"}`, `{"q\"\\":1,"\u0061":[{}]}`, `[1,"]",{"a":[]}]`, `"text"`, `7`, "\x00\"},{\x00"} {
 		obj := `{"a\u0062":"x,","inside":` + inside + `,"z":null}`
-		var names, values []string
-		var members Object
-		var elements [][]byte
+		var names, keys, values []string
 		s := Scan([]byte(obj))
-		for name, ok := s.Name(); ok; name, ok = s.Name() {
+		for name := range s.Members() {
+			names, keys = append(names, string(name)), append(keys, string(s.Key()))
 			start := s.Offset()
-			var value []byte
 			switch s.Kind() {
 			case KindObject:
-				members, value = s.Object(nil)
+				if diff := cmp.Diff(Index(nil, []byte(inside)), s.Index(nil)); diff != "" {
+					t.Errorf("members of %s (-want +got)\n%s", inside, diff)
+				}
 			case KindArray:
-				elements, value = s.Array(nil)
+				var elements [][]byte
+				for range s.Elements() {
+					elements = append(elements, s.Value())
+				}
+				if diff := cmp.Diff(slices.Collect(Elements([]byte(inside))), elements); diff != "" {
+					t.Errorf("elements of %s (-want +got)\n%s", inside, diff)
+				}
 			default:
-				value = s.Value()
+				s.Value()
 			}
-			if obj[start:start+len(value)] != string(value) {
-				t.Errorf("%s: %s is not at %d", obj, value, start)
-			}
-			names, values = append(names, string(name)), append(values, string(value))
+			values = append(values, obj[start:s.Offset()])
 		}
-		if diff := cmp.Diff([][]string{{"ab", "inside", "z"}, {`"x,"`, inside, "null"}}, [][]string{names, values}); diff != "" {
+		want := [][]string{{"ab", "inside", "z"}, {`"a\u0062":`, `"inside":`, `"z":`}, {`"x,"`, inside, "null"}}
+		if diff := cmp.Diff(want, [][]string{names, keys, values}); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", obj, diff)
-		}
-		if diff := cmp.Diff(Index(nil, []byte(inside)), members); diff != "" {
-			t.Errorf("members of %s (-want +got)\n%s", inside, diff)
-		}
-		var want [][]byte
-		for e := range Elements([]byte(inside)) {
-			want = append(want, e)
-		}
-		if diff := cmp.Diff(want, elements); diff != "" {
-			t.Errorf("elements of %s (-want +got)\n%s", inside, diff)
 		}
 	}
 }
 
-// A broken object ends; nothing behind the break is made up.
+func TestScannerMember(t *testing.T) {
+	const members = `"a\u0062":"x,","b":{"c":[1]},"z":null`
+	var got []string
+	s := Scan([]byte("{" + members + "}"))
+	for range s.Members() {
+		got = append(got, string(s.Member()))
+	}
+	if all := strings.Join(got, ","); len(got) != 3 || all != members {
+		t.Errorf("members %q, want %q", got, members)
+	}
+}
+
+// A broken value ends the scan; nothing after the break is invented.
 func TestScannerBroken(t *testing.T) {
 	whole := `{"a":{"b":[1,"x"],"c":"d"},"e":[{"f":"g"}]}`
 	for n := range len(whole) {
 		s := Scan([]byte(whole[:n]))
-		for name, ok := s.Name(); ok; name, ok = s.Name() {
-			var value []byte
-			switch s.Kind() {
-			case KindObject:
-				_, value = s.Object(nil)
-			case KindArray:
-				_, value = s.Array(nil)
-			default:
-				value = s.Value()
+		for name := range s.Members() {
+			if value := s.Value(); value != nil {
+				if want, ok := Get([]byte(whole), string(name)); !ok || !bytes.Equal(value, want) {
+					t.Errorf("%s: %s is %s", whole[:n], name, value)
+				}
 			}
-			if want, ok := Get([]byte(whole), string(name)); value != nil && (!ok || !bytes.Equal(value, want)) {
-				t.Errorf("%s: %s is %s", whole[:n], name, value)
+		}
+		s = Scan([]byte(whole[:n]))
+		for range s.Members() {
+			for range s.Members() {
+				for range s.Elements() {
+				}
 			}
+		}
+		s = Scan([]byte(whole[:n]))
+		for range s.Members() {
+			s.Member()
 		}
 	}
 }

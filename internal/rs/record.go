@@ -82,14 +82,18 @@ func (w *dataWriter) spliced(dst []byte) (_ []byte, err error) {
 		}
 		dst = append(dst, body[from:to]...)
 	}
-	for name, at := range rawjson.Places(body) {
+	s := rawjson.Scan(body)
+	for name := range s.Members() {
 		m, ok := w.lookUp(name)
-		if ok && w.preview == 0 && m.blob == pdpp.BlobNone && body[at.Value] != 0 {
-			if from == to || to != at.Start-1 {
+		key := s.Key()
+		member := s.Offset() - len(key)
+		value := s.Value()
+		if ok && w.preview == 0 && m.blob == pdpp.BlobNone && rawjson.KindOf(value) != rawjson.KindStub {
+			if from == to || to != member-1 {
 				copyStretch()
-				from = at.Start
+				from = member
 			}
-			to = at.End
+			to = s.Offset()
 			continue
 		}
 		copyStretch()
@@ -100,8 +104,7 @@ func (w *dataWriter) spliced(dst []byte) (_ []byte, err error) {
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, body[at.Start:at.Value]...)
-		if dst, err = w.value(dst, m, body[at.Value:at.End]); err != nil {
+		if dst, err = w.value(append(dst, key...), m, value); err != nil {
 			return dst, err
 		}
 	}

@@ -114,7 +114,7 @@ func (r *hitReader) hit(raw []byte) Hit {
 	o := members(r.row[:0])
 	var matched []byte // the text of the snippet, as received
 	var snippet, card, excerpts bool
-	s := rawjson.ScanValue(raw)
+	s := rawjson.Scan(raw)
 	for name := range s.Members() {
 		switch string(name) { // of members with the same name the first counts
 		case "snippet":
@@ -188,7 +188,7 @@ func (r *hitReader) snippet(s *rawjson.Scanner) (Snippet, []byte) {
 		raw := s.Value()
 		return Snippet{Text: r.text(raw), Total: -1, Offset: -1}, raw
 	}
-	v := objectAt(s, &r.part)
+	v := members(s.Index(r.part[:0]))
 	return Snippet{
 		Field: r.text(v.get("field")), Text: r.text(v.get("text")),
 		Complete: v.isFalse("truncated"), Total: v.number("total_chars"), Offset: max(v.number("start_chars"), v.number("match_after_chars")),
@@ -199,7 +199,7 @@ func (r *hitReader) snippet(s *rawjson.Scanner) (Snippet, []byte) {
 func (r *hitReader) excerptsOf(s *rawjson.Scanner, matched []byte, snippet string) []Excerpt {
 	start := len(r.excerpts)
 	for range s.Elements() {
-		v := objectAt(s, &r.part)
+		v := members(s.Index(r.part[:0]))
 		e := Excerpt{
 			Field: r.text(v.get("field_path")), Text: snippet, Complete: v.isTrue("complete") || v.isFalse("truncated"),
 			Total: v.number("total_chars"), Offset: number(v.object("read"), "offset_chars"),
@@ -250,7 +250,7 @@ func binariesOf(list []byte) (all []CardBinary) {
 func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {
 	start := len(r.fields)
 	for range s.Elements() {
-		f := objectAt(s, &r.inner)
+		f := members(s.Index(r.inner[:0]))
 		value := f.get("value")
 		switch rawjson.KindOf(value) {
 		case rawjson.KindString, rawjson.KindNumber, rawjson.KindBool:
@@ -258,16 +258,6 @@ func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {
 		}
 	}
 	return r.fields[start:len(r.fields):len(r.fields)]
-}
-
-// objectAt reads the members of the value that comes next. What is no object has none,
-// and is left to be stepped over.
-func objectAt(s *rawjson.Scanner, room *memberRoom) members {
-	if s.Kind() != rawjson.KindObject {
-		return nil
-	}
-	o, _ := s.Object(room[:0])
-	return members(o)
 }
 
 // text is asText, made together with others.

@@ -87,16 +87,18 @@ type placed struct {
 // layout finds the members of the body, and on the way the rows where they mostly are.
 func (p *Page) layout(all layout) layout {
 	s := rawjson.Scan(p.body)
-	for name, ok := s.Name(); ok; name, ok = s.Name() {
+	for name := range s.Members() {
 		start := s.Offset()
-		var value []byte
 		if string(name) == "data" && s.Kind() == rawjson.KindArray && !all.has("data") {
-			p.Rows, value = s.Array(make([][]byte, 0, pdpp.DefaultPage))
-			p.list = span{start, start + len(value)}
+			p.Rows = make([][]byte, 0, pdpp.DefaultPage)
+			for range s.Elements() {
+				p.Rows = append(p.Rows, s.Value())
+			}
+			p.list = span{start, s.Offset()}
 		} else {
-			value = s.Value()
+			s.Value()
 		}
-		all = append(all, placed{name, span{start, start + len(value)}})
+		all = append(all, placed{name, span{start, s.Offset()}})
 	}
 	return all
 }
@@ -153,18 +155,21 @@ func locate(body []byte, path []string) (span, bool) {
 		if !ok {
 			return span{}, false
 		}
-		s = span{s.start + place.Value, s.start + place.End}
+		s = span{s.start + place.start, s.start + place.end}
 	}
 	return s, true
 }
 
-func memberAt(obj []byte, name string) (rawjson.Place, bool) {
-	for n, place := range rawjson.Places(obj) {
+// memberAt finds the value of a member.
+func memberAt(obj []byte, name string) (span, bool) {
+	s := rawjson.Scan(obj)
+	for n := range s.Members() {
 		if string(n) == name {
-			return place, true
+			start := s.Offset()
+			return span{start, start + len(s.Value())}, true
 		}
 	}
-	return rawjson.Place{}, false
+	return span{}, false
 }
 
 // countOf reads {kind, value}, or a number beside count_accuracy (IO-4).
@@ -229,7 +234,8 @@ func (p Page) Body(rows [][]byte) []byte {
 // withoutHandles copies the members of a page but for its handles.
 func withoutHandles(body []byte) []byte {
 	out := append(make([]byte, 0, len(body)+16), '{')
-	for name, place := range rawjson.Places(body) {
+	s := rawjson.Scan(body)
+	for name := range s.Members() {
 		switch string(name) {
 		case "next_cursor", "next_changes_since", "has_more":
 			continue
@@ -238,11 +244,11 @@ func withoutHandles(body []byte) []byte {
 			out = append(out, ',')
 		}
 		if string(name) == "links" {
-			out = append(out, body[place.Start:place.Value]...)
-			out = appendWithNull(out, body[place.Value:place.End], "next")
+			out = append(out, s.Key()...)
+			out = appendWithNull(out, s.Value(), "next")
 			continue
 		}
-		out = append(out, body[place.Start:place.End]...)
+		out = append(out, s.Member()...)
 	}
 	if len(out) > 1 {
 		out = append(out, ',')
@@ -257,7 +263,6 @@ func appendWithNull(dst, obj []byte, name string) []byte {
 	if !ok {
 		return append(dst, obj...)
 	}
-	dst = append(dst, obj[:place.Value]...)
-	dst = append(dst, "null"...)
-	return append(dst, obj[place.End:]...)
+	dst = append(append(dst, obj[:place.start]...), "null"...)
+	return append(dst, obj[place.end:]...)
 }

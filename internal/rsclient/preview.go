@@ -21,12 +21,13 @@ func preview(raw []byte, n int, envelope map[string]bool) ([]byte, bool) {
 	}
 	p := previewer{chars: n, before: truncationsOf(get(raw, "truncated_fields")), out: []byte{'{'}}
 	wrapped := object(raw, "data") != nil
-	for name, place := range rawjson.Places(raw) {
-		value := raw[place.Value:place.End]
+	s := rawjson.Scan(raw)
+	for name := range s.Members() {
 		if string(name) == "truncated_fields" {
 			continue // it is written again, with what is new
 		}
-		p.member(raw[place.Start:place.Value])
+		p.member(s.Key())
+		value := s.Value()
 		switch {
 		case string(name) == "expanded":
 			p.relations(value)
@@ -65,9 +66,10 @@ func (p *previewer) member(name []byte) {
 
 func (p *previewer) payload(obj []byte) {
 	p.out = append(p.out, '{')
-	for name, place := range rawjson.Places(obj) {
-		p.member(obj[place.Start:place.Value])
-		p.value(string(name), obj[place.Value:place.End])
+	s := rawjson.Scan(obj)
+	for name := range s.Members() {
+		p.member(s.Key())
+		p.value(string(name), s.Value())
 	}
 	p.out = append(p.out, '}')
 }
@@ -93,9 +95,10 @@ func (p *previewer) relations(v []byte) {
 		return
 	}
 	p.out = append(p.out, '{')
-	for _, place := range rawjson.Places(v) {
-		p.member(v[place.Start:place.Value])
-		p.relation(v[place.Value:place.End])
+	s := rawjson.Scan(v)
+	for range s.Members() {
+		p.member(s.Key())
+		p.relation(s.Value())
 	}
 	p.out = append(p.out, '}')
 }
@@ -142,9 +145,10 @@ func (p *previewer) truncations(old []byte) {
 	for _, name := range p.names {
 		here[name] = true
 	}
-	for name, place := range rawjson.Places(old) {
+	s := rawjson.Scan(old)
+	for name := range s.Members() {
 		if !here[string(name)] {
-			p.member(old[place.Start:place.End])
+			p.member(s.Member())
 		}
 	}
 	for i, name := range p.names {

@@ -42,14 +42,15 @@ var detailNames = func() map[string]bool {
 // without copies an object but for some members.
 func without(obj []byte, names map[string]bool) []byte {
 	out := []byte{'{'}
-	for name, place := range rawjson.Places(obj) {
+	s := rawjson.Scan(obj)
+	for name := range s.Members() {
 		if names[string(name)] {
 			continue
 		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(out, obj[place.Start:place.End]...)
+		out = append(out, s.Member()...)
 	}
 	return append(out, '}')
 }

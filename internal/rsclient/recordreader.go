@@ -47,10 +47,9 @@ func (r *RecordReader) read(raw []byte, envelope map[string]bool) {
 func (r *RecordReader) Origin(raw []byte) {
 	var m recordMembers
 	s := rawjson.Scan(raw)
-	for name, ok := s.Name(); ok; name, ok = s.Name() {
-		at, value := m.named(name), s.Value()
-		if at != nil && *at == nil {
-			*at = value
+	for name := range s.Members() {
+		if at := m.named(name); at != nil && *at == nil {
+			*at = s.Value()
 		}
 	}
 	r.Identity = Identity{Connection: r.id(r.Connection, m.connection, m.instance)}.or(r.Asked)
@@ -121,15 +120,15 @@ func (r *RecordReader) members(raw []byte) (m recordMembers) {
 		r.fields = make(rawjson.Object, 0, usual)
 	}
 	s := rawjson.Scan(raw)
-	for name, ok := s.Name(); ok; name, ok = s.Name() {
+	for name := range s.Members() {
 		at := m.named(name)
 		switch {
 		case at == &m.data && m.data == nil && s.Kind() == rawjson.KindObject:
-			r.fields, m.data = s.Object(r.fields)
+			start := s.Offset()
+			r.fields = s.Index(r.fields)
+			m.data = raw[start:max(start, s.Offset())]
 		case at != nil && *at == nil:
 			*at = s.Value()
-		default:
-			s.Value()
 		}
 	}
 	return m

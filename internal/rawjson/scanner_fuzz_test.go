@@ -21,7 +21,7 @@ func FuzzWalk(f *testing.F) {
 		if !ends(value) {
 			t.Fatalf("%s is not read to its end", value)
 		}
-		s := ScanValue(value)
+		s := Scan(value)
 		if got := rewrite(nil, &s); !bytes.Equal(got, reference(nil, value)) {
 			t.Fatalf("%s was read as %s", value, got)
 		}
@@ -31,7 +31,7 @@ func FuzzWalk(f *testing.F) {
 // ends reads of a value the first member of each member, and the first element of each
 // element. It reports that it then stands behind the value.
 func ends(value []byte) bool {
-	s := ScanValue(value)
+	s := Scan(value)
 	if s.Kind() == KindArray {
 		for range s.Elements() {
 			for range s.Elements() {
