@@ -1,7 +1,6 @@
 package rs_test
 
 import (
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,8 +19,9 @@ import (
 // fixedID makes answers comparable byte by byte.
 const fixedID = "Request-Id: req_fixed"
 
-// another starts a second server on a world's store and clock, changed by edit.
-func another(w *resttest.World, edit func(*server.Config)) *resttest.World {
+// secondServer starts a second server on the store and the clock of a world. edit changes
+// its configuration.
+func secondServer(w *resttest.World, edit func(*server.Config)) *resttest.World {
 	w.T.Helper()
 	cfg := w.Server.Config
 	cfg.Clock = w.Now
@@ -30,14 +30,14 @@ func another(w *resttest.World, edit func(*server.Config)) *resttest.World {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	srv := httptest.NewServer(s.Handler())
-	w.T.Cleanup(srv.Close)
 	out := w.As(w.Subject)
-	out.Server, out.URL = s, srv.URL
+	out.Server = s
+	out.URL = out.Serve()
 	return out
 }
 
-// mint stores a token as it is given; what is left out is that of a live one.
+// mint creates a token and returns its value and id. Unless ExpiresAt is set, it is valid
+// for an hour.
 func mint(w *resttest.World, tok store.Token) (value string, id pdpp.TokenID) {
 	w.T.Helper()
 	value, tok.ID = secret.Token("pdpp_at_"), pdpp.TokenID(secret.ID("tok_"))
@@ -49,7 +49,7 @@ func mint(w *resttest.World, tok store.Token) (value string, id pdpp.TokenID) {
 	return value, tok.ID
 }
 
-// mintFor is a client token of an existing grant.
+// mintFor creates a client token of an existing grant.
 func mintFor(w *resttest.World, g pdpp.GrantID, tok store.Token) (value string, id pdpp.TokenID) {
 	w.T.Helper()
 	w.Update(func(tx store.Tx) error {
@@ -64,16 +64,16 @@ func mintFor(w *resttest.World, g pdpp.GrantID, tok store.Token) (value string, 
 	return mint(w, tok)
 }
 
-func revokeGrant(w *resttest.World, g pdpp.GrantID) {
+func revokeToken(w *resttest.World, id pdpp.TokenID) {
 	w.T.Helper()
 	w.Update(func(tx store.Tx) error {
-		_, _, err := tx.RevokeGrant(w.Subject, g, w.Now())
+		_, _, err := tx.RevokeToken(w.Subject, id, w.Now())
 		return err
 	})
 }
 
-// badGrant is a token whose grant has a document that nobody can interpret.
-func badGrant(w *resttest.World) string {
+// mintForInvalidGrant creates a token of a grant whose document is invalid.
+func mintForInvalidGrant(w *resttest.World) string {
 	w.T.Helper()
 	id := pdpp.GrantID(secret.ID("grt_"))
 	client := store.Client{ID: pdpp.ClientID(secret.ID("cli_")), Name: string(id), RegistrationMode: "operator", CreatedAt: w.Now()}
@@ -103,10 +103,7 @@ func TestBearer(t *testing.T) { // C-14, C-17, H-43, H-45, H-46
 	good, g := w.Grant(ledgerGrant)
 	short, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}, ExpiresAt: w.Now().Add(time.Minute)})
 	ended, endedID := mintFor(w, g, store.Token{Audience: []string{"rest"}})
-	w.Update(func(tx store.Tx) error {
-		_, _, err := tx.RevokeToken(w.Subject, endedID, w.Now())
-		return err
-	})
+	revokeToken(w, endedID)
 	w.Advance(time.Minute)
 	robot, _ := mint(w, store.Token{Kind: "robot", Audience: []string{"rest"}})
 	for _, tc := range []struct {
@@ -156,10 +153,7 @@ func TestBadTokensLookAlike(t *testing.T) {
 	_, g := w.Grant(ledgerGrant)
 	short, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}, ExpiresAt: w.Now().Add(time.Minute)})
 	ended, id := mintFor(w, g, store.Token{Audience: []string{"rest"}})
-	w.Update(func(tx store.Tx) error {
-		_, _, err := tx.RevokeToken(w.Subject, id, w.Now())
-		return err
-	})
+	revokeToken(w, id)
 	robot, _ := mint(w, store.Token{Kind: "robot"})
 	w.Advance(2 * time.Minute)
 	want := w.Get("pdpp_at_unknown", "/v1/streams", fixedID)
@@ -199,7 +193,7 @@ func TestGrantStatus(t *testing.T) { // C-18, H-49: seen by the very next reques
 	w := ledger(t)
 	tok, g := w.Grant(ledgerGrant)
 	w.Get(tok, "/v1/streams").OK()
-	revokeGrant(w, g)
+	w.Revoke(g)
 	for _, target := range []string{"/v1/streams", "/v1/streams/entries/records/ent_31", "/v1/schema?view=compact"} {
 		expect(t, w.Get(tok, target), 403, pdpp.CodeGrantRevoked)
 	}
@@ -211,7 +205,7 @@ func TestGrantStatus(t *testing.T) { // C-18, H-49: seen by the very next reques
 	w.Advance(time.Millisecond)
 	expect(t, w.Get(limited, "/v1/streams"), 403, pdpp.CodeGrantExpired)
 
-	expect(t, w.Get(badGrant(w), "/v1/streams"), 403, pdpp.CodeGrantInvalid)
+	expect(t, w.Get(mintForInvalidGrant(w), "/v1/streams"), 403, pdpp.CodeGrantInvalid)
 	bare, _ := mint(w, store.Token{Kind: pdpp.TokenClient, Audience: []string{"rest"}})
 	expect(t, w.Get(bare, "/v1/streams"), 403, pdpp.CodeGrantInvalid)
 
@@ -272,13 +266,13 @@ func TestChallenges(t *testing.T) { // C-19, H-50, H-51, R3
 	w := ledger(t)
 	tok, g := w.Grant(ledgerGrant)
 	revoked, rg := w.Grant(ledgerGrant)
-	revokeGrant(w, rg)
+	w.Revoke(rg)
 	other, _ := mintFor(w, g, store.Token{Audience: []string{"elsewhere"}})
 	public, err := httpx.ParsePublicURL("https://vault.acme.test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	fixed := another(w, func(c *server.Config) { c.Edge = &httpx.Edge{PublicURL: public} })
+	fixed := secondServer(w, func(c *server.Config) { c.Edge = &httpx.Edge{PublicURL: public} })
 	for _, tc := range []struct {
 		token, target string
 		status        int
@@ -287,7 +281,7 @@ func TestChallenges(t *testing.T) { // C-19, H-50, H-51, R3
 		{"", "/v1/streams", 401, ""},
 		{"pdpp_at_unknown", "/v1/streams", 401, "invalid_token"},
 		{revoked, "/v1/streams", 403, "insufficient_scope"},
-		{badGrant(w), "/v1/streams", 403, "insufficient_scope"},
+		{mintForInvalidGrant(w), "/v1/streams", 403, "insufficient_scope"},
 		{other, "/v1/streams", 403, "insufficient_scope"},
 		{tok, "/v1/streams/other/records", 403, "insufficient_scope"},
 		{tok, "/v1/streams/entries/records?fields=note", 403, "insufficient_scope"},
@@ -335,12 +329,11 @@ func checkChallenge(t *testing.T, a resttest.Answer, status int, wantErr, base s
 // The first failing check answers (C-20). Each request has two faults or more.
 func TestOrderOfChecks(t *testing.T) {
 	w := ledger(t)
-	w.Manifest(testManifest(t, "testdata/cabinet.json"))
-	w.Connect("cabinet", "cin_c1", "")
+	addCabinet(w)
 	tok := first(w.Grant(ledgerGrant))
 	only := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo"],"instance_ids":["cin_a1"]}]}`))
 	revoked, g := w.Grant(ledgerGrant)
-	revokeGrant(w, g)
+	w.Revoke(g)
 	pack, _ := mint(w, store.Token{Kind: pdpp.TokenPackage})
 	owner := w.OwnerToken()
 	const other = "Pdpp-Version: 1999-01-01"
@@ -399,6 +392,4 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 }
 
-func noEdit(*server.Config) {}
-
-func newKey(c *server.Config) { c.InstanceKey = []byte(strings.Repeat("n", 32)) }
+func withNewKey(c *server.Config) { c.InstanceKey = []byte(strings.Repeat("n", 32)) }

@@ -272,7 +272,7 @@ func TestBlobAccessEnds(t *testing.T) {
 	blobGone(t, "no longer declared as a reference", w, tok, pictureURL)
 	w.Manifest(raw)
 	w.Get(tok, pictureURL).OK()
-	revokeGrant(w, g)
+	w.Revoke(g)
 	expect(t, w.Get(tok, pictureURL), 403, pdpp.CodeGrantRevoked)
 }
 
@@ -410,20 +410,8 @@ func TestBlobFileGone(t *testing.T) {
 func bigBlob(w *resttest.World, n int64) (target string) {
 	w.T.Helper()
 	hash := sha256.New()
-	req, err := http.NewRequestWithContext(w.T.Context(), "POST", w.URL+"/v1/blobs?connection_id=cin_c1",
-		io.TeeReader(io.LimitReader(zeros{}, n), hash))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+w.OwnerToken())
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	defer res.Body.Close()
-	if text, err := io.ReadAll(res.Body); res.StatusCode != 200 || err != nil {
-		w.T.Fatalf("upload: %d %s, %v", res.StatusCode, text, err)
-	}
+	body := io.TeeReader(io.LimitReader(zeros{}, n), hash)
+	w.Send(http.DefaultClient, w.Request("POST", w.OwnerToken(), blobsPath, body)).OK()
 	id := string(pdpp.BlobIDOf(hex.EncodeToString(hash.Sum(nil))))
 	w.Ingest("cin_c1", "items", item("big", `"scan":{"blob_id":"`+id+`"}`))
 	return "/v1/blobs/" + id
@@ -440,12 +428,7 @@ func TestBigBlob(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	const size = 50 << 20
 	target := bigBlob(w, size)
-	req, err := http.NewRequestWithContext(t.Context(), "GET", w.URL+target, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+w.OwnerToken())
-	res, err := http.DefaultClient.Do(req)
+	res, err := http.DefaultClient.Do(w.Request("GET", w.OwnerToken(), target, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

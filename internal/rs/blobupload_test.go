@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,31 +91,13 @@ func TestBlobUploadRefused(t *testing.T) { // B-9, C-16, C-20, C-23
 func TestBlobUploadLimit(t *testing.T) { // B-9
 	w := cabinet(t)
 	owner := w.OwnerToken()
-	// As it says itself, before anything is read.
-	req := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1"+blobsPath, failing{})
-	req.ContentLength, req.RemoteAddr = 50<<20+1, "127.0.0.1:1"
-	req.Header.Set("Authorization", "Bearer "+owner)
-	rec := httptest.NewRecorder()
-	w.Server.Handler().ServeHTTP(rec, req)
-	if rec.Code != 413 || !strings.Contains(rec.Body.String(), `"resource_limit"`) {
-		t.Errorf("%d %s", rec.Code, rec.Body)
-	}
-	// Without saying its size.
-	endless, err := http.NewRequestWithContext(t.Context(), "POST", w.URL+blobsPath, io.LimitReader(zeros{}, 50<<20+1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	endless.Header.Set("Authorization", "Bearer "+owner)
-	res, err := http.DefaultClient.Do(endless)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused(t, resttest.Answer{T: t, Status: res.StatusCode, Header: res.Header, Body: text}, refusal{status: 413, code: "resource_limit"})
+	// By its Content-Length, before anything is read.
+	req := localRequest(t.Context(), "POST", owner, blobsPath, failing{})
+	req.ContentLength = 50<<20 + 1
+	refused(t, handle(w, req), refusal{status: 413, code: "resource_limit"})
+	// Without a Content-Length.
+	chunked := w.Request("POST", owner, blobsPath, io.LimitReader(zeros{}, 50<<20+1))
+	refused(t, w.Send(http.DefaultClient, chunked), refusal{status: 413, code: "resource_limit"})
 	if files := blobFiles(t, w); len(files) != 0 {
 		t.Errorf("refused uploads left %v", files)
 	}
@@ -233,7 +214,7 @@ func TestSweep(t *testing.T) {
 func TestSweepIsLogged(t *testing.T) { // B-9
 	w := cabinet(t)
 	var log bytes.Buffer
-	server := another(w, func(c *server.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	server := secondServer(w, func(c *server.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
 	aged(t, w)
 	for range 8 {
@@ -313,7 +294,7 @@ func TestOlderStoreIsNoticed(t *testing.T) { // B-9
 		}
 	}
 	lines := make(chan string, 100)
-	server := another(w, func(c *server.Config) { c.Log = slog.New(slog.NewTextHandler(lineWriter(lines), nil)) }).Server
+	server := secondServer(w, func(c *server.Config) { c.Log = slog.New(slog.NewTextHandler(lineWriter(lines), nil)) }).Server
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- server.Run(ctx) }()
@@ -343,7 +324,7 @@ func (w lineWriter) Write(p []byte) (int, error) {
 func TestRemovalMeetsUpload(t *testing.T) {
 	w := cabinet(t)
 	gate := &gatedStore{Store: w.Store}
-	sick := another(w, gate.install)
+	sick := secondServer(w, gate.install)
 	gate.before = func() {
 		aged(t, w)
 		w.Advance(day)

@@ -35,7 +35,7 @@ func (s *interrupted) Update(ctx context.Context, fn func(store.Tx) error) error
 }
 
 func interrupt(w *resttest.World, before func(done int) error) *resttest.World {
-	return another(w, func(c *server.Config) { c.Store = &interrupted{Store: w.Store, before: before} })
+	return secondServer(w, func(c *server.Config) { c.Store = &interrupted{Store: w.Store, before: before} })
 }
 
 // twoSlices are lines that are too long for one slice together.
@@ -84,13 +84,10 @@ func TestTokenRevokedBetweenSlices(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := ledger(t)
-			token, id := ownerTokenID(w)
+			token, id := mint(w, store.Token{Kind: pdpp.TokenOwner})
 			sick := interrupt(w, func(done int) error {
 				if done == 1 {
-					w.Update(func(tx store.Tx) error {
-						_, _, err := tx.RevokeToken(w.Subject, id, w.Now())
-						return err
-					})
+					revokeToken(w, id)
 				}
 				return nil
 			})

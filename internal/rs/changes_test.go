@@ -251,9 +251,7 @@ func flip(c byte) string {
 func TestBookmarkIsBoundToGrantAndStream(t *testing.T) { // REC-33
 	w, tok := shelf(t)
 	owner := w.OwnerToken()
-	neighbour := w.As(w.Owner("neighbour"))
-	neighbour.Manifest(testManifest(t, "../manifest/testdata/ledgerly.json"))
-	neighbour.Connect("ledgerly", "cin_a1", "")
+	neighbour := neighbourOf(w)
 	_, mark := newFeed(w, tok, shelfPath+"?limit=100&fields=id").since("beginning")
 	_, owners := newFeed(w, owner, shelfPath+"?limit=100").since("beginning")
 	putEntry(w, "ent_50", "Tea", 1, 1)
@@ -268,7 +266,7 @@ func TestBookmarkIsBoundToGrantAndStream(t *testing.T) { // REC-33
 		"the owner's bookmark": w.Get(tok, shelfPath+"?changes_since="+owners),
 		"another owner":        neighbour.Get(neighbour.OwnerToken(), shelfPath+"?changes_since="+owners),
 		"another stream":       w.Get(tok, "/v1/streams/receipts/records?changes_since="+mark),
-		"another key":          another(w, newKey).Get(tok, shelfPath+"?changes_since="+mark),
+		"another key":          secondServer(w, withNewKey).Get(tok, shelfPath+"?changes_since="+mark),
 	} {
 		t.Run(name, func(t *testing.T) {
 			refused(t, a, refusal{status: 400, code: "invalid_cursor", param: "changes_since"})
@@ -346,7 +344,7 @@ func TestChangesArePruned(t *testing.T) { // REC-37
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		done <- another(w, func(c *server.Config) { c.Clock = func() time.Time { return late } }).Server.Run(ctx)
+		done <- secondServer(w, func(c *server.Config) { c.Clock = func() time.Time { return late } }).Server.Run(ctx)
 	}()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if w.Get(owner, shelfPath+"?changes_since="+mark).Status != 200 {

@@ -14,8 +14,7 @@ import (
 // the id of the run (IO-21).
 func TestCollectorOfThePublicImplementation(t *testing.T) {
 	w := ledger(t)
-	w.Manifest(testManifest(t, "testdata/cabinet.json"))
-	w.Connect("cabinet", "cin_c1", "")
+	addCabinet(w)
 	owner := w.OwnerToken()
 	const id = "https://reg.acme.test/c/cabinet"
 	source, path := url.QueryEscape(id), url.PathEscape(id)

@@ -11,6 +11,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/server"
 )
 
 // shelf is a ledger with ten more entries, and a token that sees them.
@@ -72,9 +73,7 @@ func TestForeignCursors(t *testing.T) { // C-38: bound to who, where and what
 	w, tok := shelf(t)
 	other := first(w.Grant(ledgerGrant))
 	owner := w.OwnerToken()
-	neighbour := w.As(w.Owner("neighbour"))
-	neighbour.Manifest(testManifest(t, "../manifest/testdata/ledgerly.json"))
-	neighbour.Connect("ledgerly", "cin_a1", "")
+	neighbour := neighbourOf(w)
 	const query = "?filter[memo]=Tea&order=asc&limit=2"
 	good := nextCursor(t, w.Get(tok, shelfPath+query))
 	for _, tc := range []struct{ name, token, target string }{
@@ -161,8 +160,8 @@ func TestCursorAfterChanges(t *testing.T) {
 	if ids := w.Get(tok, shelfPath+"?limit=2&order=asc&cursor="+good).IDs(); len(ids) != 2 || ids[0] != "ent_x2" {
 		t.Errorf("after the record was deleted: %v", ids)
 	}
-	same := another(w, noEdit)
+	same := secondServer(w, func(*server.Config) {})
 	same.Get(tok, shelfPath+"?limit=2&order=asc&cursor="+good).OK()
-	rekeyed := another(w, newKey)
+	rekeyed := secondServer(w, withNewKey)
 	expect(t, rekeyed.Get(tok, shelfPath+"?limit=2&order=asc&cursor="+good), 400, pdpp.CodeInvalidCursor)
 }

@@ -1,12 +1,8 @@
 package rs_test
 
 import (
-	"encoding/json"
 	"encoding/xml"
-	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -202,10 +198,10 @@ func TestChallengeLeadsOn(t *testing.T) {
 	})
 }
 
-// The test's client is the proxy; behind an edge that does not list it, the same
-// headers say nothing.
+// TestForwardedOrigin sends the forwarded headers as a proxy does, to a server that trusts
+// the proxy and to one that does not.
 func TestForwardedOrigin(t *testing.T) {
-	forwarded := http.Header{"X-Forwarded-Host": {"evil.example, data.example"}, "X-Forwarded-Proto": {"https"}}
+	forwarded := []string{"X-Forwarded-Host: evil.example, data.example", "X-Forwarded-Proto: https"}
 	hosts, err := httpx.ParseTrustedHosts([]string{"data.example"})
 	if err != nil {
 		t.Fatal(err)
@@ -214,77 +210,43 @@ func TestForwardedOrigin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trusting := serveBehind(t, &httpx.Edge{TrustedHosts: hosts, TrustedProxies: proxies})
-	wary := serveBehind(t, &httpx.Edge{TrustedHosts: hosts})
-	tests := []struct {
-		name, url, base, vary string
-	}{
-		{"META-3 a trusted proxy's public origin", trusting, "https://data.example", "Host, X-Forwarded-Host, X-Forwarded-Proto"},
-		{"META-3 a stranger's forwarded headers", wary, wary, "Host"},
+	serve := func(edge *httpx.Edge) *resttest.World {
+		return secondServer(resttest.New(t), func(c *server.Config) { c.Edge = edge })
 	}
-	for _, tt := range tests {
+	behindProxy := serve(&httpx.Edge{TrustedHosts: hosts, TrustedProxies: proxies})
+	direct := serve(&httpx.Edge{TrustedHosts: hosts})
+	for _, tt := range []struct {
+		name       string
+		w          *resttest.World
+		base, vary string
+	}{
+		{"META-3 forwarded headers of a trusted proxy", behindProxy, "https://data.example", "Host, X-Forwarded-Host, X-Forwarded-Proto"},
+		{"META-3 forwarded headers of any other client", direct, direct.URL, "Host"},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, path := range []string{"/", rootDocument, mcpDocument} {
-				status, header, body := fetch(t, tt.url+path, forwarded)
-				for _, url := range urlsIn(t, body) {
+				a := tt.w.Get("", path, forwarded...).OK()
+				for _, url := range urlsIn(t, a.JSON()) {
 					if url != tt.base && !strings.HasPrefix(url, tt.base+"/") {
 						t.Errorf("%s names %s, want it below %s", path, url, tt.base)
 					}
 				}
-				if status != 200 || header.Get("Vary") != tt.vary {
-					t.Errorf("%s: %d, Vary %q, want %q", path, status, header.Get("Vary"), tt.vary)
+				if got := a.Header.Get("Vary"); got != tt.vary {
+					t.Errorf("%s: Vary = %q, want %q", path, got, tt.vary)
 				}
 			}
-			status, header, _ := fetch(t, tt.url+"/v1/schema", forwarded)
-			if want := `Bearer resource_metadata="` + tt.base + rootDocument + `", scope="pdpp:read"`; status != 401 || header.Get("WWW-Authenticate") != want {
-				t.Errorf("%d with %q, want %q", status, header.Get("WWW-Authenticate"), want)
+			a := tt.w.Get("", "/v1/schema", forwarded...)
+			want := `Bearer resource_metadata="` + tt.base + rootDocument + `", scope="pdpp:read"`
+			if got := a.Header.Get("WWW-Authenticate"); a.Status != 401 || got != want {
+				t.Errorf("status %d, challenge %q, want 401 and %q", a.Status, got, want)
 			}
 		})
 	}
 }
 
-// serveBehind serves an empty store behind an edge.
-func serveBehind(t *testing.T, edge *httpx.Edge) (url string) {
+// urlsIn returns the absolute URLs in a JSON document.
+func urlsIn(t *testing.T, document any) (urls []string) {
 	t.Helper()
-	w := resttest.New(t)
-	server, err := server.New(server.Config{
-		Store: w.Store, Blobs: w.Blobs, InstanceKey: []byte(strings.Repeat("k", 32)), Edge: edge, ProviderName: "Test data",
-		Log: slog.New(slog.DiscardHandler), Clock: w.Now,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := httptest.NewServer(server.Handler())
-	t.Cleanup(srv.Close)
-	return srv.URL
-}
-
-func fetch(t *testing.T, url string, header http.Header) (int, http.Header, []byte) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header = header
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, res.Header, body
-}
-
-// urlsIn gives all absolute URLs among the values of a document.
-func urlsIn(t *testing.T, body []byte) (urls []string) {
-	t.Helper()
-	var document any
-	if err := json.Unmarshal(body, &document); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
 	var walk func(v any)
 	walk = func(v any) {
 		switch v := v.(type) {
@@ -304,7 +266,7 @@ func urlsIn(t *testing.T, body []byte) (urls []string) {
 	}
 	walk(document)
 	if len(urls) < 3 {
-		t.Errorf("only %d URLs in %s", len(urls), body)
+		t.Errorf("only %d URLs in %v", len(urls), document)
 	}
 	return urls
 }

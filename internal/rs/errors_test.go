@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -43,10 +42,10 @@ type troubled struct {
 
 func newTroubled(t *testing.T) *troubled {
 	w := ledger(t)
-	x := &troubled{World: w, owner: w.OwnerToken(), bad: badGrant(w)}
+	x := &troubled{World: w, owner: w.OwnerToken(), bad: mintForInvalidGrant(w)}
 	x.token = first(w.Grant(ledgerGrant))
 	revoked, id := w.Grant(ledgerGrant)
-	revokeGrant(w, id)
+	w.Revoke(id)
 	x.revoked = revoked
 	x.expired = first(w.Grant(strings.Replace(ledgerGrant, `{"source"`, `{"expires_at":"2026-05-01T08:00:01Z","source"`, 1)))
 	x.pack, _ = mint(w, store.Token{Kind: pdpp.TokenPackage})
@@ -112,7 +111,7 @@ func errorTable(x *troubled) []anError {
 		}},
 		{"resource_limit", 413, "request_entity_too_large_error", "", x.do("PUT", statePath, strings.Repeat(" ", 1<<20+1))},
 		{"rate_limit_exceeded", 429, "rate_limit_error", "retry_after_s", func() resttest.Answer {
-			slow := another(x.World, func(c *server.Config) { c.Rate = 1 })
+			slow := secondServer(x.World, func(c *server.Config) { c.Rate = 1 })
 			slow.Get(tok, list).OK()
 			return slow.Get(tok, list)
 		}},
@@ -139,10 +138,9 @@ func errorTable(x *troubled) []anError {
 // misdirected asks for a host name that is not the server's (H-126).
 func misdirected(w *resttest.World) resttest.Answer {
 	w.T.Helper()
-	req := httptest.NewRequestWithContext(w.T.Context(), "GET", "http://evil.example/v1/streams", nil)
-	rec := httptest.NewRecorder()
-	w.Server.Handler().ServeHTTP(rec, req)
-	return resttest.Answer{T: w.T, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+	req := localRequest(w.T.Context(), "GET", w.OwnerToken(), "/v1/streams", nil)
+	req.Host = "evil.example"
+	return handle(w, req)
 }
 
 // Codes of C-42 that nothing here can answer with yet, or that have a test of
@@ -249,8 +247,7 @@ func TestErrorTableIsComplete(t *testing.T) {
 
 func TestNeedsBroaderGrant(t *testing.T) { // C-44
 	w := ledger(t)
-	w.Manifest(testManifest(t, "testdata/cabinet.json"))
-	w.Connect("cabinet", "cin_c1", "")
+	addCabinet(w)
 	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id"],"instance_ids":["cin_a1"]}]}`))
 	for target, want := range map[string]any{
 		"/v1/streams/receipts/records":                        true, // the grant's own source has it
@@ -288,13 +285,8 @@ func TestTimeout(t *testing.T) { // C-35: 30 s for a read
 		if err != nil {
 			t.Fatal(err)
 		}
-		req := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/v1/streams", nil)
-		req.RemoteAddr = "127.0.0.1:1"
-		req.Header.Set("Authorization", "Bearer x")
-		rec := httptest.NewRecorder()
 		start := time.Now()
-		s.Handler().ServeHTTP(rec, req)
-		a := resttest.Answer{T: t, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+		a := handle(&resttest.World{T: t, Server: s}, localRequest(t.Context(), "GET", "x", "/v1/streams", nil))
 		expect(t, a, http.StatusServiceUnavailable, pdpp.CodeTimeout)
 		if took := time.Since(start); took != 30*time.Second || a.Header.Get("Retry-After") == "" {
 			t.Errorf("answered after %v, head %v", took, a.Header)

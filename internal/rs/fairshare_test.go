@@ -3,7 +3,6 @@ package rs_test
 import (
 	"context"
 	"errors"
-	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -67,7 +66,7 @@ func (v *slowView) Horizon(subject pdpp.SubjectID) (query.Mark, error) {
 
 func slow(w *resttest.World, rate int) (*resttest.World, *slowStore) {
 	s := &slowStore{Store: w.Store, entered: make(chan struct{}, 100), letGo: make(chan struct{})}
-	server := another(w, func(c *server.Config) { c.Store, c.Rate = s, httpx.Rate(rate) })
+	server := secondServer(w, func(c *server.Config) { c.Store, c.Rate = s, httpx.Rate(rate) })
 	w.T.Cleanup(s.release) // before the server is closed
 	return server, s
 }
@@ -178,25 +177,20 @@ func (v *endingView) Search(q query.Search, visit func(*store.Match) (bool, erro
 func TestSearchEndsWithItsContext(t *testing.T) {
 	w := ledger(t)
 	tok := first(w.Grant(ledgerGrant))
-	ask := func(t *testing.T, s *endingStore) int {
+	search := func(t *testing.T, s *endingStore) (status int) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s.Store, s.end = w.Store, cancel
-		server := another(w, func(c *server.Config) { c.Store = s }).Server
-		req := httptest.NewRequestWithContext(ctx, "GET", "http://localhost/v1/search?q=rent", nil)
-		req.RemoteAddr = "127.0.0.1:1"
-		req.Header.Set("Authorization", "Bearer "+tok)
-		rec := httptest.NewRecorder()
-		server.Handler().ServeHTTP(rec, req)
-		return rec.Code
+		server := secondServer(w, func(c *server.Config) { c.Store = s })
+		return handle(server, localRequest(ctx, "GET", tok, "/v1/search?q=rent", nil)).Status
 	}
 	t.Run("C-35 in ranking", func(t *testing.T) {
 		s := &endingStore{}
-		if status := ask(t, s); status != 503 || s.visited != 2 || !errors.Is(s.stopped, context.Canceled) {
+		if status := search(t, s); status != 503 || s.visited != 2 || !errors.Is(s.stopped, context.Canceled) {
 			t.Errorf("status %d, %d visits, stopped by %v", status, s.visited, s.stopped)
 		}
 	})
 	t.Run("C-35 in excerpts", func(t *testing.T) {
-		if status := ask(t, &endingStore{all: true}); status != 503 {
+		if status := search(t, &endingStore{all: true}); status != 503 {
 			t.Errorf("status %d, want 503: hits were written after the end", status)
 		}
 	})
@@ -219,7 +213,7 @@ func (panickingView) Search(query.Search, func(*store.Match) (bool, error)) erro
 func TestPanicEndsTurn(t *testing.T) {
 	t.Run("H-67 H-69", func(t *testing.T) {
 		w := ledger(t)
-		server := another(w, func(c *server.Config) { c.Store, c.Rate = panickingStore{w.Store}, 600 })
+		server := secondServer(w, func(c *server.Config) { c.Store, c.Rate = panickingStore{w.Store}, 600 })
 		tok := first(w.Grant(ledgerGrant))
 		for range store.Readers() + 1 {
 			if got := server.Get(tok, "/v1/search?q=rent"); got.Status != 500 {

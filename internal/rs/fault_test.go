@@ -72,7 +72,7 @@ func TestLostRecord(t *testing.T) { // Q-6
 	w.Ingest("cin_a1", "entries", `{"key":"long","data":{"id":"long","memo":"flute","note":`+quoted(longText(9000))+`}}`)
 	owner := w.OwnerToken()
 	w.Get(owner, "/v1/search?q=flute").OK()
-	damaged := another(w, func(c *server.Config) { c.Store = withoutIDs{w.Store} })
+	damaged := secondServer(w, func(c *server.Config) { c.Store = withoutIDs{w.Store} })
 	if a := damaged.Get(owner, "/v1/search?q=flute"); a.Status < 500 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
@@ -98,7 +98,7 @@ type faults struct {
 
 func failOnce(w *resttest.World) (*resttest.World, *faults) {
 	f := &faults{Store: w.Store}
-	return another(w, func(c *server.Config) { c.Store = f }), f
+	return secondServer(w, func(c *server.Config) { c.Store = f }), f
 }
 
 func (f *faults) arm(n int64) { f.left.Store(n) }

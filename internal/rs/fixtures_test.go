@@ -1,8 +1,12 @@
 package rs_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
@@ -142,7 +146,40 @@ func twoSources(t testing.TB) *resttest.World {
 	return w
 }
 
-// refusal is what an error answer is judged by.
+// addCabinet adds the cabinet with the connection cin_c1 to a world.
+func addCabinet(w *resttest.World) {
+	w.T.Helper()
+	w.Manifest(testManifest(w.T, "testdata/cabinet.json"))
+	w.Connect("cabinet", "cin_c1", "")
+}
+
+// neighbourOf adds an owner with an empty ledger, whose connection has the id of another
+// owner's connection.
+func neighbourOf(w *resttest.World) *resttest.World {
+	w.T.Helper()
+	neighbour := w.As(w.Owner("neighbour"))
+	neighbour.Manifest(testManifest(w.T, "../manifest/testdata/ledgerly.json"))
+	neighbour.Connect("ledgerly", "cin_a1", "Their account")
+	return neighbour
+}
+
+// localRequest returns a request of a client on the same machine, for handle.
+func localRequest(ctx context.Context, method, token, target string, body io.Reader) *http.Request {
+	req := httptest.NewRequestWithContext(ctx, method, "http://localhost"+target, body)
+	req.RemoteAddr = "127.0.0.1:1"
+	req.Header.Set("Authorization", "Bearer "+token)
+	return req
+}
+
+// handle calls the server without a network.
+func handle(w *resttest.World, req *http.Request) resttest.Answer {
+	w.T.Helper()
+	rec := httptest.NewRecorder()
+	w.Server.Handler().ServeHTTP(rec, req)
+	return resttest.Answer{T: w.T, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+}
+
+// refusal has the members of an error that tests compare.
 type refusal struct {
 	status                     int
 	code, param, field, stream string

@@ -2,7 +2,6 @@ package rs_test
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -82,13 +81,8 @@ func TestChildrenAreBounded(t *testing.T) {
 // (I-3).
 func TestDeclaredSize(t *testing.T) {
 	w := ledger(t)
-	req := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/v1/ingest/entries?connection_id=cin_a1", strings.NewReader(""))
-	req.ContentLength, req.RemoteAddr = 50<<20+1, "127.0.0.1:1"
-	req.Header.Set("Authorization", "Bearer "+w.OwnerToken())
+	req := localRequest(t.Context(), "POST", w.OwnerToken(), ingestPath, failing{})
+	req.ContentLength = 50<<20 + 1
 	req.Header.Set("Content-Type", "application/x-ndjson")
-	rec := httptest.NewRecorder()
-	w.Server.Handler().ServeHTTP(rec, req)
-	if rec.Code != 413 || !strings.Contains(rec.Body.String(), `"resource_limit"`) {
-		t.Errorf("%d %s", rec.Code, rec.Body)
-	}
+	refused(t, handle(w, req), refusal{status: 413, code: "resource_limit"})
 }

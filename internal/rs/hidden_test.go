@@ -16,9 +16,7 @@ import (
 func twoHouses(t *testing.T) (mine, theirs *resttest.World) {
 	t.Helper()
 	mine = ledger(t)
-	theirs = mine.As(mine.Owner("neighbour"))
-	theirs.Manifest(testManifest(t, "../manifest/testdata/ledgerly.json"))
-	theirs.Connect("ledgerly", "cin_a1", "Their account")
+	theirs = neighbourOf(mine)
 	theirs.Connect("ledgerly", "cin_theirs", "Their other account")
 	theirs.Ingest("cin_a1", "entries", `{"key":"ent_their","data":{"id":"ent_their","memo":"Their rent","posted_at":"2026-04-30T09:00:00Z"}}`)
 	theirs.Ingest("cin_theirs", "receipts", `{"key":"rc_their","data":{"id":"rc_their","entry_id":"ent_31"}}`)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ func TestRateLimit(t *testing.T) { // H-67
 	w := ledger(t)
 	tok, g := w.Grant(ledgerGrant)
 	sibling, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}})
-	limited := another(w, func(c *server.Config) { c.Rate = 60 })
+	limited := secondServer(w, func(c *server.Config) { c.Rate = 60 })
 	for i := range 60 {
 		if a := limited.Get(tok, "/v1/streams"); a.Status != 200 {
 			t.Fatalf("request %d: %d %s", i, a.Status, a.Body)
@@ -54,30 +53,14 @@ func (b *heldBody) Read([]byte) (int, error) {
 func TestRequestsAtOnce(t *testing.T) { // H-67: 8 per token
 	w := ledger(t)
 	owner, spare := w.OwnerToken(), w.OwnerToken()
-	limited := another(w, func(c *server.Config) { c.Rate = 600 })
+	limited := secondServer(w, func(c *server.Config) { c.Rate = 600 })
 	entered, letGo := make(chan struct{}), make(chan struct{})
-	// With Expect, the body is asked for only once the request was admitted.
-	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
-	defer client.CloseIdleConnections()
-	post := func() int {
-		req, err := http.NewRequestWithContext(t.Context(), "POST", limited.URL+"/v1/ingest/entries?connection_id=cin_a1", &heldBody{entered: entered, letGo: letGo})
-		if err != nil {
-			t.Error(err)
-			return 0
-		}
-		req.Header = http.Header{"Authorization": {"Bearer " + owner}, "Content-Type": {"application/x-ndjson"}, "Expect": {"100-continue"}}
-		res, err := client.Do(req)
-		if err != nil {
-			t.Error(err)
-			return 0
-		}
-		defer res.Body.Close()
-		return res.StatusCode
-	}
+	client := expectContinue(t)
 	var open sync.WaitGroup
 	statuses := make([]int, 8)
 	for i := range statuses {
-		open.Go(func() { statuses[i] = post() })
+		req := limited.Request("POST", owner, ingestPath, &heldBody{entered: entered, letGo: letGo}, ndjson, "Expect: 100-continue")
+		open.Go(func() { statuses[i] = limited.Send(client, req).Status })
 	}
 	for range statuses {
 		<-entered
@@ -100,7 +83,7 @@ func TestRequestsAtOnce(t *testing.T) { // H-67: 8 per token
 func TestRefusedRequestsAreReleasedOnce(t *testing.T) {
 	w := ledger(t)
 	owner := w.OwnerToken()
-	limited := another(w, func(c *server.Config) { c.Rate = 600 })
+	limited := secondServer(w, func(c *server.Config) { c.Rate = 600 })
 	for range 12 {
 		expect(t, limited.Get(owner, "/v1/streams?nope=1"), 400, pdpp.CodeInvalidRequest)
 		expect(t, limited.Do("POST", owner, "/v1/ingest/entries?connection_id=a&connector_instance_id=b", ""), 400, pdpp.CodeInvalidArgument)

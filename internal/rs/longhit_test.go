@@ -114,7 +114,7 @@ func TestSearchManyLongTexts(t *testing.T) {
 // counting serves a world again and counts the pieces of long values that are read.
 func counting(w *resttest.World) (*resttest.World, *atomic.Int64) {
 	c := &countedStore{Store: w.Store}
-	return another(w, func(cfg *server.Config) { cfg.Store = c }), &c.pieces
+	return secondServer(w, func(cfg *server.Config) { cfg.Store = c }), &c.pieces
 }
 
 type countedStore struct {

@@ -3,7 +3,6 @@ package rs_test
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ const mebi = 1 << 20
 // bounded serves a world with a memory of its own, whatever budget that is.
 func bounded(w *resttest.World, bytes int64) (*resttest.World, *httpx.Budget) {
 	b := httpx.NewBudget(bytes)
-	return another(w, func(c *server.Config) { c.Memory = b }), b
+	return secondServer(w, func(c *server.Config) { c.Memory = b }), b
 }
 
 // slowReader is a client that takes nothing of an answer until it is let go.
@@ -40,9 +39,7 @@ func (r *slowReader) Write(p []byte) (int, error) {
 // readSlowly begins a read; end lets the client take the answer and waits for its end.
 func readSlowly(w *resttest.World, token, target string) (end func() *httptest.ResponseRecorder) {
 	r := &slowReader{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
-	req := httptest.NewRequestWithContext(w.T.Context(), "GET", "http://localhost"+target, nil)
-	req.RemoteAddr = "127.0.0.1:1"
-	req.Header.Set("Authorization", "Bearer "+token)
+	req := localRequest(w.T.Context(), "GET", token, target, nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -103,13 +100,10 @@ func TestBodiesHaveABudget(t *testing.T) {
 	tok := w.OwnerToken()
 	server, b := bounded(w, 4*mebi)
 	line := fmt.Sprintf(`{"key":"n1","data":{"id":"n1","note":%q}}`, strings.Repeat("n", mebi))
-	send := func(body io.Reader) *httptest.ResponseRecorder {
-		req := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/v1/ingest/entries?connection_id=cin_a1", body)
-		req.RemoteAddr = "127.0.0.1:1"
-		req.Header = http.Header{"Authorization": {"Bearer " + tok}, "Content-Type": {"application/x-ndjson"}}
-		rec := httptest.NewRecorder()
-		server.Server.Handler().ServeHTTP(rec, req)
-		return rec
+	send := func(body io.Reader) resttest.Answer {
+		req := localRequest(t.Context(), "POST", tok, ingestPath, body)
+		req.Header.Set("Content-Type", "application/x-ndjson")
+		return handle(server, req)
 	}
 	unsized := func(s string) io.Reader { return struct{ io.Reader }{strings.NewReader(s)} }
 	for name, body := range map[string]func(string) io.Reader{
@@ -118,21 +112,20 @@ func TestBodiesHaveABudget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":"large","data":{"id":"large","note":%q}}`, strings.Repeat("n", 2*mebi)))
 			end := readSlowly(server, tok, "/v1/streams/entries/records/large")
-			if rec := send(body(line)); rec.Code != 503 || rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), `"temporarily_unavailable"`) {
-				t.Errorf("beside a large answer: %d %s", rec.Code, rec.Body)
+			a := send(body(line))
+			expect(t, a, 503, pdpp.CodeUnavailable)
+			if a.Header.Get("Retry-After") == "" {
+				t.Error("no Retry-After while a large answer is being sent")
 			}
 			expect(t, server.Get(tok, "/v1/streams/entries/records/n1"), 404, pdpp.CodeNotFound)
 			end()
-			if rec := send(body(strings.Repeat(line+"\n", 4))); rec.Code != 413 {
-				t.Errorf("more than there is: %d %s", rec.Code, rec.Body)
-			}
+			expect(t, send(body(strings.Repeat(line+"\n", 4))), 413, pdpp.CodeResourceLimit)
 			expect(t, server.Get(tok, "/v1/streams/entries/records/n1"), 404, pdpp.CodeNotFound)
-			if rec := send(body(line)); rec.Code != 200 || b.Used() != 0 {
-				t.Errorf("alone: %d %s, %d bytes still held", rec.Code, rec.Body, b.Used())
+			send(body(line)).OK()
+			if b.Used() != 0 {
+				t.Errorf("%d bytes are still reserved after the body was stored", b.Used())
 			}
-			if rec := send(body(`{"key":"n1","op":"delete"}`)); rec.Code != 200 {
-				t.Errorf("delete: %d %s", rec.Code, rec.Body)
-			}
+			send(body(`{"key":"n1","op":"delete"}`)).OK()
 		})
 	}
 }

@@ -39,8 +39,7 @@ func unchanged(t *testing.T, w *resttest.World, tok string) {
 
 func TestIngestRequests(t *testing.T) { // I-1, I-2, I-3
 	w := ledger(t)
-	w.Manifest(testManifest(t, "testdata/cabinet.json"))
-	w.Connect("cabinet", "cin_c1", "")
+	addCabinet(w)
 	owner := w.OwnerToken()
 	const line = `{"key":"new","data":{"id":"new"}}`
 	for _, tc := range []struct {
@@ -214,8 +213,7 @@ func TestDeletes(t *testing.T) { // I-9
 
 func TestState(t *testing.T) { // I-10
 	w := ledger(t)
-	w.Manifest(testManifest(t, "testdata/cabinet.json"))
-	w.Connect("cabinet", "cin_c1", "")
+	addCabinet(w)
 	owner := w.OwnerToken()
 	put := func(body string) resttest.Answer { return w.Do("PUT", owner, statePath, body) }
 	same := func(a resttest.Answer, state string) {
@@ -316,7 +314,7 @@ func (brokenView) Catalog(pdpp.SubjectID) (*pdpp.Catalog, error) { return nil, e
 
 func breakable(w *resttest.World) (*resttest.World, *brokenStore) {
 	b := &brokenStore{Store: w.Store}
-	return another(w, func(c *server.Config) { c.Store = b }), b
+	return secondServer(w, func(c *server.Config) { c.Store = b }), b
 }
 
 func TestIngestStorageFailure(t *testing.T) { // I-7

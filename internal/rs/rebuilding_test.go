@@ -8,22 +8,10 @@ import (
 	"testing"
 
 	"pdpp"
-	"pdpp/internal/manifest"
-	"pdpp/internal/rs/resttest"
-	"pdpp/internal/store"
 )
 
-// declareOnly puts a manifest and leaves the records as they were indexed.
-func declareOnly(w *resttest.World, raw string) {
-	w.T.Helper()
-	m, err := manifest.Parse([]byte(raw))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	w.Update(func(tx store.Tx) error { return tx.PutManifest(w.Subject, m) })
-}
-
-func TestWhileRecordsAreIndexedAnew(t *testing.T) {
+// TestRebuildingIndex: reads and writes between a new manifest and the end of reindexing.
+func TestRebuildingIndex(t *testing.T) {
 	w := ledger(t)
 	owner := w.OwnerToken()
 	before := testManifest(t, "../manifest/testdata/ledgerly.json")
@@ -34,8 +22,8 @@ func TestWhileRecordsAreIndexedAnew(t *testing.T) {
 	if state() != "built" {
 		t.Errorf("before: index_state %v", state())
 	}
-	declareOnly(w, after)
-	t.Run("Q-12 search", func(t *testing.T) {
+	w.Declare(after)
+	t.Run("Q-12 search returns partial results", func(t *testing.T) {
 		a := w.Get(owner, "/v1/search?q=rent&streams[]=entries").OK()
 		if a.At("meta.recall.complete") != false || a.At("meta.warnings.0.code") != "partial_results" || a.At("meta.count.kind") != "lower_bound" {
 			t.Errorf("meta %s", a.Body)
@@ -44,25 +32,25 @@ func TestWhileRecordsAreIndexedAnew(t *testing.T) {
 			t.Errorf("index_state %v", state())
 		}
 	})
-	t.Run("M-11 reads that do not depend on it", func(t *testing.T) {
+	t.Run("M-11 reads that do not use the changed fields", func(t *testing.T) {
 		unchanged(t, w, owner)
 		w.Get(owner, "/v1/streams/entries/records?filter[memo]=April%20rent").OK()
 		w.Get(owner, "/v1/streams/entries/records/ent_31?connection_id=cin_a1").OK()
 	})
-	t.Run("M-11 reads that depend on it", func(t *testing.T) {
+	t.Run("M-11 a filter by a field that is not indexed yet", func(t *testing.T) {
 		a := w.Get(owner, "/v1/streams/entries/records?filter[status]=open")
 		expect(t, a, 503, pdpp.CodeUnavailable)
 		if a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), "rebuilt") {
 			t.Errorf("%v %s", a.Header, a.Body)
 		}
 	})
-	t.Run("M-11 ingest", func(t *testing.T) {
+	t.Run("M-11 new records are indexed at once", func(t *testing.T) {
 		post(w, owner, `{"key":"new","data":{"id":"new","status":"lodging"}}`).OK()
 		if a := w.Get(owner, "/v1/search?q=lodging&streams[]=entries").OK(); !strings.Contains(string(a.Body), `"new"`) {
 			t.Errorf("the new record is not found: %s", a.Body)
 		}
 	})
-	t.Run("M-11 the server goes on with it", func(t *testing.T) {
+	t.Run("M-11 the server completes the rebuilding", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var background sync.WaitGroup
 		background.Go(func() {

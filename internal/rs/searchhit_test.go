@@ -12,15 +12,22 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// TestSearchHit has the hit of Q-6's example byte by byte, in the order of its keys.
-func TestSearchHit(t *testing.T) {
-	w := resttest.New(t)
+// rentWorld is a ledger with one entry about rent on each connection: ent_31, and the
+// given line of cin_b2. The token reads all fields but scan.
+func rentWorld(t *testing.T, line string) (w *resttest.World, token string) {
+	t.Helper()
+	w = resttest.New(t)
 	w.Manifest(testManifest(t, "../manifest/testdata/ledgerly.json"))
 	w.Connect("ledgerly", "cin_a1", "Joint account")
 	w.Connect("ledgerly", "cin_b2", "")
 	w.Ingest("cin_a1", "entries", `{"key":"ent_31","data":{"id":"ent_31","memo":"April rent for the flat","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}}`)
-	w.Ingest("cin_b2", "entries", `{"key":"a/b ?","data":{"id":"a/b ?","note":"No rent"}}`)
-	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","amount_minor","note","posted_at"]}]}`))
+	w.Ingest("cin_b2", "entries", line)
+	return w, first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","amount_minor","note","posted_at"]}]}`))
+}
+
+// TestSearchHit has the hit of Q-6's example byte by byte, in the order of its keys.
+func TestSearchHit(t *testing.T) {
+	w, tok := rentWorld(t, `{"key":"a/b ?","data":{"id":"a/b ?","note":"No rent"}}`)
 	t.Run("Q-6", func(t *testing.T) {
 		const want = `{"object":"search_result","stream":"entries","record_key":"ent_31","connection_id":"cin_a1","connector_key":"ledgerly","connector_id":"ledgerly",` +
 			`"display_name":"Joint account","emitted_at":"2026-05-01T08:00:00.000Z","authored_at":"2026-04-30T09:00:00Z","record_url":"/v1/streams/entries/records/ent_31?connection_id=cin_a1",` +

@@ -11,13 +11,7 @@ import (
 
 // TestShortHit: a reader that asks for short hits gets every fact once.
 func TestShortHit(t *testing.T) {
-	w := resttest.New(t)
-	w.Manifest(testManifest(t, "../manifest/testdata/ledgerly.json"))
-	w.Connect("ledgerly", "cin_a1", "Joint account")
-	w.Connect("ledgerly", "cin_b2", "")
-	w.Ingest("cin_a1", "entries", `{"key":"ent_31","data":{"id":"ent_31","memo":"April rent for the flat","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}}`)
-	w.Ingest("cin_b2", "entries", `{"key":"ent_9","data":{"id":"ent_9","note":"`+strings.Repeat("word ", 100)+`rent`+strings.Repeat(" word", 100)+`"}}`)
-	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","amount_minor","note","posted_at"]}]}`))
+	w, tok := rentWorld(t, `{"key":"ent_9","data":{"id":"ent_9","note":"`+strings.Repeat("word ", 100)+`rent`+strings.Repeat(" word", 100)+`"}}`)
 	short := func(target string) resttest.Answer { return w.Get(tok, target, "Prefer: pdpp-hit-preview=64").OK() }
 
 	t.Run("REC-42 a text that is whole", func(t *testing.T) {

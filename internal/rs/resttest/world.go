@@ -23,7 +23,7 @@ import (
 	"pdpp/internal/store/sqlite"
 )
 
-// World is a store with one owner, and a server on it.
+// World is a store with one owner and a server that serves it.
 type World struct {
 	T       testing.TB
 	Store   store.Store
@@ -38,10 +38,10 @@ type World struct {
 	now time.Time
 }
 
-// Start is the time a new world begins at.
+// Start is the time at which the clock of a new world starts.
 var Start = time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
 
-// New makes a world with an owner and no data.
+// New returns a world with an owner and no data.
 func New(t testing.TB) *World {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), t.TempDir())
@@ -52,7 +52,7 @@ func New(t testing.TB) *World {
 	return On(t, db)
 }
 
-// On makes a world on a store that is already open.
+// On returns a world on an open store.
 func On(t testing.TB, st store.Store) *World {
 	t.Helper()
 	w := &World{T: t, Store: st, BlobDir: t.TempDir(), now: Start, Log: &SafeBuffer{}}
@@ -73,28 +73,28 @@ func On(t testing.TB, st store.Store) *World {
 	return w
 }
 
-// Serve serves the world once more and returns the URL.
+// Serve starts another listener for the server and returns its URL.
 func (w *World) Serve() string {
 	srv := httptest.NewServer(w.Server.Handler())
 	w.T.Cleanup(srv.Close)
 	return srv.URL
 }
 
-// Now is the world's clock.
+// Now returns the time of the world's clock.
 func (w *World) Now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now
 }
 
-// Advance moves the clock.
+// Advance moves the clock forward.
 func (w *World) Advance(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(d)
 }
 
-// Update runs a transaction that must succeed.
+// Update runs a transaction. The test fails if the transaction does.
 func (w *World) Update(fn func(store.Tx) error) {
 	w.T.Helper()
 	if err := w.Store.Update(w.T.Context(), fn); err != nil {
@@ -102,7 +102,7 @@ func (w *World) Update(fn func(store.Tx) error) {
 	}
 }
 
-// Owner adds an owner.
+// Owner adds an owner and returns its id.
 func (w *World) Owner(name string) (id pdpp.SubjectID) {
 	w.T.Helper()
 	w.Update(func(tx store.Tx) error {
@@ -113,22 +113,29 @@ func (w *World) Owner(name string) (id pdpp.SubjectID) {
 	return id
 }
 
-// As gives the same world as another owner.
+// As returns the same world, seen by another owner.
 func (w *World) As(subject pdpp.SubjectID) *World {
 	return &World{T: w.T, Store: w.Store, Blobs: w.Blobs, BlobDir: w.BlobDir, Server: w.Server, URL: w.URL, Subject: subject, Log: w.Log, now: w.Now()}
 }
 
-// Manifest registers a manifest and has all records indexed as it declares.
+// Manifest registers a manifest and reindexes the records accordingly.
 func (w *World) Manifest(raw string) *pdpp.Manifest {
+	w.T.Helper()
+	m := w.Declare(raw)
+	if err := store.Reindex(w.T.Context(), w.Store, nil); err != nil {
+		w.T.Fatal(err)
+	}
+	return m
+}
+
+// Declare registers a manifest and leaves the index of the records as it is.
+func (w *World) Declare(raw string) *pdpp.Manifest {
 	w.T.Helper()
 	m, err := manifest.Parse([]byte(raw))
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	w.Update(func(tx store.Tx) error { return tx.PutManifest(w.Subject, m) })
-	if err := store.Reindex(w.T.Context(), w.Store, nil); err != nil {
-		w.T.Fatal(err)
-	}
 	return m
 }
 
@@ -143,10 +150,9 @@ func (w *World) Connect(connector, id, label string) {
 	})
 }
 
-// Ingest stores lines of the form of I-4, all of which must be accepted.
-func (w *World) Ingest(connection, stream string, lines ...string) {
+// Binding returns the binding of a stream of a connection.
+func (w *World) Binding(connection, stream string) (b *store.Binding) {
 	w.T.Helper()
-	var b *store.Binding
 	err := w.Store.View(w.T.Context(), func(v store.View) error {
 		c, err := v.Catalog(w.Subject)
 		if err != nil {
@@ -159,6 +165,13 @@ func (w *World) Ingest(connection, stream string, lines ...string) {
 	if err != nil {
 		w.T.Fatal(err)
 	}
+	return b
+}
+
+// Ingest stores lines in the format of I-4. The test fails if one is rejected.
+func (w *World) Ingest(connection, stream string, lines ...string) {
+	w.T.Helper()
+	b := w.Binding(connection, stream)
 	result, err := ingest.Batch(w.T.Context(), w.Store, b, strings.NewReader(strings.Join(lines, "\n")), w.Now())
 	if err != nil {
 		w.T.Fatal(err)
@@ -168,7 +181,7 @@ func (w *World) Ingest(connection, stream string, lines ...string) {
 	}
 }
 
-// Grant freezes a spec for a client of its own and gives a token for it.
+// Grant registers a client, freezes a spec into a grant for it and returns a token.
 func (w *World) Grant(spec string) (token string, id pdpp.GrantID) {
 	w.T.Helper()
 	w.Update(func(tx store.Tx) error {
@@ -183,8 +196,8 @@ func (w *World) Grant(spec string) (token string, id pdpp.GrantID) {
 	return token, id
 }
 
-// Package freezes specs, of one connection each, for one client, and gives a token for
-// the package of these grants.
+// Package registers a client, freezes specs of one connection each into grants for it, and
+// returns a token of the package of these grants.
 func (w *World) Package(specs ...string) (token string, id pdpp.PackageID, grants []pdpp.GrantID) {
 	w.T.Helper()
 	id = pdpp.PackageID(secret.ID("gpkg_"))
@@ -219,7 +232,7 @@ func (w *World) client(tx store.Tx) store.Client {
 	return c
 }
 
-// freeze stores a grant.
+// freeze creates a grant from a spec.
 func (w *World) freeze(tx store.Tx, client store.Client, spec string) (*pdpp.Grant, error) {
 	c, err := tx.Catalog(w.Subject)
 	if err != nil {
@@ -237,8 +250,8 @@ func (w *World) freeze(tx store.Tx, client store.Client, spec string) (*pdpp.Gra
 	})
 }
 
-// Token gives a token like the one that is described. What is left out is that of a
-// live one.
+// Token creates a token with some of its members and returns its value. Unless ExpiresAt
+// is set, it is valid for 30 days.
 func (w *World) Token(t store.Token) (value string) {
 	w.T.Helper()
 	w.Update(func(tx store.Tx) (err error) {
@@ -249,7 +262,11 @@ func (w *World) Token(t store.Token) (value string) {
 }
 
 func (w *World) token(tx store.Tx, t store.Token) (value string, err error) {
-	value = secret.Token("pdpp_at_")
+	prefix := "pdpp_at_"
+	if t.Kind == pdpp.TokenOwner {
+		prefix = "pdpp_ot_"
+	}
+	value = secret.Token(prefix)
 	t.ID, t.Subject, t.IssuedAt = pdpp.TokenID(secret.ID("tok_")), w.Subject, w.Now()
 	if t.ExpiresAt.IsZero() {
 		t.ExpiresAt = w.Now().Add(30 * 24 * time.Hour)
@@ -257,7 +274,7 @@ func (w *World) token(tx store.Tx, t store.Token) (value string, err error) {
 	return value, tx.CreateToken(t, store.HashToken(value))
 }
 
-// Revoke withdraws a grant.
+// Revoke revokes a grant.
 func (w *World) Revoke(id pdpp.GrantID) {
 	w.T.Helper()
 	w.Update(func(tx store.Tx) error {
@@ -266,20 +283,13 @@ func (w *World) Revoke(id pdpp.GrantID) {
 	})
 }
 
-// OwnerToken gives a token of the owner.
+// OwnerToken creates a token of the owner that is valid for 90 days.
 func (w *World) OwnerToken() string {
 	w.T.Helper()
-	token := secret.Token("pdpp_ot_")
-	w.Update(func(tx store.Tx) error {
-		return tx.CreateToken(store.Token{
-			ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenOwner, Subject: w.Subject,
-			IssuedAt: w.Now(), ExpiresAt: w.Now().Add(90 * 24 * time.Hour),
-		}, store.HashToken(token))
-	})
-	return token
+	return w.Token(store.Token{Kind: pdpp.TokenOwner, ExpiresAt: w.Now().Add(90 * 24 * time.Hour)})
 }
 
-// Answer is a response that was read to its end.
+// Answer is a response with its complete body.
 type Answer struct {
 	T      testing.TB
 	Status int
@@ -289,16 +299,22 @@ type Answer struct {
 	decoded *any // of At, which is called many times for large bodies
 }
 
-// Get asks with a token ("" for none). Headers are "Name: value" strings.
+// Get sends a GET request with a token ("" for none). Headers are "Name: value" strings.
 func (w *World) Get(token, target string, headers ...string) Answer {
 	w.T.Helper()
 	return w.Do("GET", token, target, "", headers...)
 }
 
-// Do sends a request.
+// Do sends a request and returns the answer.
 func (w *World) Do(method, token, target, body string, headers ...string) Answer {
 	w.T.Helper()
-	req, err := http.NewRequestWithContext(w.T.Context(), method, w.URL+target, strings.NewReader(body))
+	return w.Send(http.DefaultClient, w.Request(method, token, target, strings.NewReader(body), headers...))
+}
+
+// Request returns a request to the server.
+func (w *World) Request(method, token, target string, body io.Reader, headers ...string) *http.Request {
+	w.T.Helper()
+	req, err := http.NewRequestWithContext(w.T.Context(), method, w.URL+target, body)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -309,7 +325,13 @@ func (w *World) Do(method, token, target, body string, headers ...string) Answer
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Add(name, value)
 	}
-	res, err := http.DefaultClient.Do(req)
+	return req
+}
+
+// Send sends a request through an HTTP client and returns the answer.
+func (w *World) Send(client *http.Client, req *http.Request) Answer {
+	w.T.Helper()
+	res, err := client.Do(req)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -321,7 +343,7 @@ func (w *World) Do(method, token, target, body string, headers ...string) Answer
 	return Answer{T: w.T, Status: res.StatusCode, Header: res.Header, Body: b, decoded: new(any)}
 }
 
-// OK fails the test unless the answer is a 200.
+// OK fails the test unless the status is 200.
 func (a Answer) OK() Answer {
 	a.T.Helper()
 	if a.Status != http.StatusOK {
@@ -330,13 +352,13 @@ func (a Answer) OK() Answer {
 	return a
 }
 
-// Code is the code of an error answer.
+// Code returns the error code, or "".
 func (a Answer) Code() string {
 	s, _ := a.At("error.code").(string)
 	return s
 }
 
-// JSON decodes the body; numbers stay json.Number.
+// JSON decodes the body. Numbers are json.Number.
 func (a Answer) JSON() any {
 	a.T.Helper()
 	var v any
@@ -360,7 +382,7 @@ func (a Answer) document() any {
 	return *a.decoded
 }
 
-// At finds a value by a dotted path ("data.0.id"); nil when it is not there.
+// At returns the value at a dotted path such as "data.0.id", or nil.
 func (a Answer) At(path string) any {
 	a.T.Helper()
 	v := a.document()
@@ -381,7 +403,7 @@ func (a Answer) At(path string) any {
 	return v
 }
 
-// IDs are the record ids of a list, in order.
+// IDs returns the record ids of a list, in order.
 func (a Answer) IDs() []string {
 	a.T.Helper()
 	data, _ := a.OK().At("data").([]any)
@@ -393,7 +415,7 @@ func (a Answer) IDs() []string {
 	return ids
 }
 
-// SafeBuffer is a buffer that may be written and read at once.
+// SafeBuffer is a buffer that is safe for concurrent use.
 type SafeBuffer struct {
 	mu sync.Mutex
 	b  strings.Builder
