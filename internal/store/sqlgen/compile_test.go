@@ -301,16 +301,16 @@ func TestEmittedKey(t *testing.T) {
 	last := ""
 	for _, ms := range []int64{-1 << 62, -1, 0, 1, 1 << 40} {
 		key := EmittedKey(ms, []byte("id"))
-		if got, id := SplitEmitted(key); got != ms || id != "id" {
-			t.Errorf("SplitEmitted(EmittedKey(%d)) = %d, %q", ms, got, id)
+		if got, id := splitEmitted(key); got != ms || id != "id" {
+			t.Errorf("splitEmitted(EmittedKey(%d)) = %d, %q", ms, got, id)
 		}
 		if string(key) <= last {
 			t.Errorf("the key of %d does not follow the one before", ms)
 		}
 		last = string(key)
 	}
-	if ms, id := SplitEmitted([]byte("short")); ms != 0 || id != "" {
-		t.Errorf("SplitEmitted of a short key = %d, %q", ms, id)
+	if ms, id := splitEmitted([]byte("short")); ms != 0 || id != "" {
+		t.Errorf("splitEmitted of a short key = %d, %q", ms, id)
 	}
 }
 

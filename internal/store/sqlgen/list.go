@@ -346,7 +346,7 @@ func (q *Query) afterRow(b *builder, o query.Order, after *query.Position) {
 		b.add(` AND r.id`+op+`?`, string(after.Key))
 		return
 	}
-	emitted, id := SplitEmitted(after.Key)
+	emitted, id := splitEmitted(after.Key)
 	b.add(` AND (r.emitted_at, r.id)`+op+`(?, ?)`, emitted, id)
 }
 
@@ -372,8 +372,8 @@ func EmittedKey(millis int64, id []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(millis)^1<<63), id...)
 }
 
-// SplitEmitted is the inverse of EmittedKey.
-func SplitEmitted(key []byte) (millis int64, id string) {
+// splitEmitted is the inverse of EmittedKey.
+func splitEmitted(key []byte) (millis int64, id string) {
 	if len(key) < 8 {
 		return 0, ""
 	}

@@ -145,7 +145,7 @@ func TestErrorsAreTyped(t *testing.T) {
 	if err := c.Script(`CREATE TABLE t (a PRIMARY KEY); INSERT INTO t VALUES (1)`); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Exec(`INSERT INTO t VALUES (1)`); !IsConstraint(err) {
+	if err := c.Exec(`INSERT INTO t VALUES (1)`); !hasCode(err, sqlite3.SQLITE_CONSTRAINT) {
 		t.Errorf("second insert = %v, want a constraint error", err)
 	}
 	if _, err := c.Query(`SELECT nonsense FROM t`); err == nil {

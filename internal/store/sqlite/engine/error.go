@@ -28,9 +28,6 @@ func IsBusy(err error) bool { return hasCode(err, sqlite3.SQLITE_BUSY) }
 // IsInterrupt reports that Interrupt, or the context of SetContext, ended the statement.
 func IsInterrupt(err error) bool { return hasCode(err, sqlite3.SQLITE_INTERRUPT) }
 
-// IsConstraint reports a violated uniqueness or check.
-func IsConstraint(err error) bool { return hasCode(err, sqlite3.SQLITE_CONSTRAINT) }
-
 // IsFull reports that the disk is full or the file may not grow.
 func IsFull(err error) bool { return hasCode(err, sqlite3.SQLITE_FULL) }
 
