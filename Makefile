@@ -8,7 +8,7 @@ TOOL     := go tool -modfile=tools/go.mod
 RACE := $(shell set -- $$(go env CC); [ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$1" >/dev/null && echo -race)
 
 # Packages whose goroutines share state.
-SHARED := $(addsuffix /...,$(wildcard ./internal/store ./internal/rs ./internal/httpx ./internal/ingest))
+SHARED := $(addsuffix /...,$(wildcard ./internal/auth ./internal/httpx ./internal/ingest ./internal/mcphttp ./internal/rs ./internal/server ./internal/store))
 
 .PHONY: help build run test check race bench soak lint vuln fmt fuzz
 
