@@ -23,6 +23,7 @@ type Item struct {
 	empty   int    // fields without a value
 	reserve int    // bytes of the longest lines that may follow; -1: not yet computed
 	names   []string
+	line    []byte // buffer for lines that are only measured
 }
 
 // Subject is the record that an item shows.
@@ -146,8 +147,8 @@ func (it *Item) longestCall() int {
 	if it.subject.Calls == nil {
 		return 0
 	}
-	var buf [512]byte
-	longest := len(it.appendFieldsCall(buf[:0], nil))
+	it.line = it.appendFieldsCall(it.line[:0], nil)
+	longest := len(it.line)
 	if it.subject.ID == "" {
 		return longest
 	}
@@ -156,14 +157,16 @@ func (it *Item) longestCall() int {
 		switch p := &it.parts[i]; {
 		case !p.isText() && p.omits != OmitsText:
 		case p.rest != nil:
-			longest = max(longest, len(it.appendRest(buf[:0], p)))
+			it.line = it.appendRest(it.line[:0], p)
+			longest = max(longest, len(it.line))
 		case widest < 0 || quote.IDLen(p.Field) > quote.IDLen(it.parts[widest].Field):
 			widest = i
 		}
 	}
 	if widest >= 0 {
 		p := part{Naming: it.parts[widest].Naming, chars: limits.PreviewChars}
-		longest = max(longest, len(it.appendRest(buf[:0], &p)))
+		it.line = it.appendRest(it.line[:0], &p)
+		longest = max(longest, len(it.line))
 	}
 	return longest
 }
