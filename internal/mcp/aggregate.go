@@ -18,8 +18,8 @@ import (
 // aggregateTool computes numbers without records (mcp-surface §9).
 var aggregateTool = Tool{
 	Name:  "aggregate",
-	Title: "Numbers without records",
-	Description: "Computes one metric over the records of a stream, optionally grouped; read-only (GET /v1/streams/{stream}/aggregate). " +
+	title: "Numbers without records",
+	description: "Computes one metric over the records of a stream, optionally grouped; read-only (GET /v1/streams/{stream}/aggregate). " +
 		"At most one of group_by and group_by_time. Never returns record bodies; for those use query_records. " +
 		"Text shows the numbers, structured output has all groups. Grouped answers have other_count, the sum of the counts of groups beyond limit; " +
 		"a positive value means that groups were cut off (top-N truncation). See schema for legal fields.",
@@ -46,11 +46,11 @@ var aggregateTool = Tool{
 
 // listRecords returns the call that reads the records themselves, or nil: without the
 // filter, the number would be another one.
-func (c *call) listRecords() *Next {
+func (c *call) listRecords() *nextCall {
 	if !isStreamName(c.stream()) {
 		return nil
 	}
-	return &Next{"query_records", schemaArgs(c.stream(), c.connection())}
+	return &nextCall{"query_records", schemaArgs(c.stream(), c.connection())}
 }
 
 // callAggregate makes one request and returns its answer as structured output (MS-111).
@@ -143,7 +143,7 @@ func granularityNames() (names []string) {
 // moreGroups returns the call that shows further groups (MS-113): more of them or, when
 // there are too many for one answer or (cut) for its text, larger time buckets, else the
 // schema with the possible filters.
-func (c *call) moreGroups(cut bool) *Next {
+func (c *call) moreGroups(cut bool) *nextCall {
 	limit, given := c.args.Int("limit")
 	timed := c.args.Has("group_by_time")
 	if !given && timed || limit == pdpp.MaxGroups {
@@ -153,7 +153,7 @@ func (c *call) moreGroups(cut bool) *Next {
 		return c.rerun(pdpp.MaxGroups)
 	}
 	if at := slices.Index(granularities, c.args.Text("granularity")); timed && at >= 0 && at+1 < len(granularities) {
-		return &Next{c.tool.Name, c.args.JSON(member{"granularity", rawjson.AppendString(nil, granularities[at+1])}, member{"limit", nil})}
+		return &nextCall{c.tool.Name, c.args.JSON(member{"granularity", rawjson.AppendString(nil, granularities[at+1])}, member{"limit", nil})}
 	}
 	return c.narrow()
 }

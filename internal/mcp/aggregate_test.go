@@ -113,8 +113,8 @@ func TestAggregateArguments(t *testing.T) {
 func TestDescription(t *testing.T) {
 	t.Run("AGG-3 description", func(t *testing.T) {
 		const want = "Grouped answers have other_count, the sum of the counts of groups beyond limit; a positive value means that groups were cut off (top-N truncation)."
-		if !strings.Contains(aggregateTool.Description, want) {
-			t.Errorf("description = %q", aggregateTool.Description)
+		if !strings.Contains(aggregateTool.description, want) {
+			t.Errorf("description = %q", aggregateTool.description)
 		}
 	})
 }

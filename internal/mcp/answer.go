@@ -14,4 +14,4 @@ func (c *call) structured(data []byte, requestID string, extra ...byte) []byte {
 }
 
 // appendNext appends a call as a member of structured output.
-func appendNext(b []byte, next *Next) []byte { return next.append(append(b, `,"next":`...)) }
+func appendNext(b []byte, next *nextCall) []byte { return next.append(append(b, `,"next":`...)) }

@@ -54,11 +54,11 @@ func (decl arg) choice() string {
 // argTable are the arguments of a tool, in the order of its schema.
 type argTable []arg
 
-// Args are the checked arguments of one call. Absent ones are zero.
-type Args struct {
+// arguments are the checked arguments of one call. Absent ones are zero.
+type arguments struct {
 	given  []argument // as received, without nulls
-	filter []Condition
-	limits []RelationLimit
+	filter []condition
+	limits []relationLimit
 	handle Handle
 }
 
@@ -81,22 +81,22 @@ type given struct {
 	ok bool
 }
 
-// Condition is one comparison of a filter. Value is the operand as
+// condition is one comparison of a filter. Value is the operand as
 // in the query string: numbers keep their digits.
-type Condition struct {
+type condition struct {
 	Field string
 	Op    pdpp.Op
 	Value string
 }
 
-// RelationLimit is one entry of expand_limit.
-type RelationLimit struct {
+// relationLimit is one entry of expand_limit.
+type relationLimit struct {
 	Relation string
 	Limit    int
 }
 
 // get returns an argument, or nil.
-func (a *Args) get(name string) *argument {
+func (a *arguments) get(name string) *argument {
 	for i := range a.given {
 		if a.given[i].name == name {
 			return &a.given[i]
@@ -106,7 +106,7 @@ func (a *Args) get(name string) *argument {
 }
 
 // Text returns a string argument, or "".
-func (a *Args) Text(name string) string {
+func (a *arguments) Text(name string) string {
 	if arg := a.get(name); arg != nil {
 		return arg.text
 	}
@@ -114,7 +114,7 @@ func (a *Args) Text(name string) string {
 }
 
 // List returns a list argument, or nil.
-func (a *Args) List(name string) []string {
+func (a *arguments) List(name string) []string {
 	if arg := a.get(name); arg != nil {
 		return arg.list
 	}
@@ -122,7 +122,7 @@ func (a *Args) List(name string) []string {
 }
 
 // number returns an integer argument, if it was given.
-func (a *Args) number(name string) given {
+func (a *arguments) number(name string) given {
 	if arg := a.get(name); arg != nil {
 		return arg.number
 	}
@@ -130,17 +130,17 @@ func (a *Args) number(name string) given {
 }
 
 // Int returns an integer argument.
-func (a *Args) Int(name string) (n int, given bool) {
+func (a *arguments) Int(name string) (n int, given bool) {
 	number := a.number(name)
 	return number.n, number.ok
 }
 
 // Has reports whether an argument was given.
-func (a *Args) Has(name string) bool { return a.get(name) != nil }
+func (a *arguments) Has(name string) bool { return a.get(name) != nil }
 
 // JSON returns the arguments as received, as compact JSON, with some of them replaced or,
 // for a nil value, left out. New ones come last.
-func (a *Args) JSON(changes ...member) []byte {
+func (a *arguments) JSON(changes ...member) []byte {
 	out := []byte{'{'}
 	add := func(m member) {
 		if len(out) > 1 {
@@ -167,8 +167,8 @@ func (a *Args) JSON(changes ...member) []byte {
 
 // parse checks raw arguments in the order of MS-44, each by itself. Which arguments go
 // together is checked by the tool.
-func (t argTable) parse(raw []byte) (Args, error) {
-	var a Args
+func (t argTable) parse(raw []byte) (arguments, error) {
+	var a arguments
 	if err := a.read(raw); err != nil {
 		return a, err
 	}
@@ -178,13 +178,13 @@ func (t argTable) parse(raw []byte) (Args, error) {
 	if err := t.knows(&a); err != nil {
 		return a, err
 	}
-	if err := t.each(&a, (*Args).take); err != nil {
+	if err := t.each(&a, (*arguments).take); err != nil {
 		return a, err
 	}
 	if err := t.complete(&a); err != nil {
 		return a, err
 	}
-	for _, phase := range []phase{(*Args).checkName, (*Args).takeFilter, (*Args).takeExpand} {
+	for _, phase := range []phase{(*arguments).checkName, (*arguments).takeFilter, (*arguments).takeExpand} {
 		if err := t.each(&a, phase); err != nil {
 			return a, err
 		}
@@ -193,10 +193,10 @@ func (t argTable) parse(raw []byte) (Args, error) {
 }
 
 // phase is a part of the checks.
-type phase func(a *Args, decl *arg, in *argument) error
+type phase func(a *arguments, decl *arg, in *argument) error
 
 // each calls a phase for every argument that was given.
-func (t argTable) each(a *Args, check phase) error {
+func (t argTable) each(a *arguments, check phase) error {
 	for i := range t {
 		in := a.get(t[i].name)
 		if in == nil {
@@ -211,13 +211,13 @@ func (t argTable) each(a *Args, check phase) error {
 
 // read splits the arguments. A null means absent, except where the contract requires an
 // object (MS-44).
-func (a *Args) read(raw []byte) error {
+func (a *arguments) read(raw []byte) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
 	compact, err := rawjson.Compact(nil, raw)
 	if err != nil || rawjson.KindOf(compact) != rawjson.KindObject {
-		return &Failure{Code: pdpp.CodeInvalidArgument, Message: "Arguments must be one JSON object without duplicate names."}
+		return &adapterError{Code: pdpp.CodeInvalidArgument, Message: "Arguments must be one JSON object without duplicate names."}
 	}
 	a.given = make([]argument, 0, 4) // most calls have fewer
 	for name, value := range rawjson.Members(compact) {
@@ -231,7 +231,7 @@ func (a *Args) read(raw []byte) error {
 }
 
 // knows refuses unknown names.
-func (t argTable) knows(a *Args) error {
+func (t argTable) knows(a *arguments) error {
 	for i := range a.given {
 		name := a.given[i].name
 		if !slices.ContainsFunc(t, func(decl arg) bool { return decl.name == name }) {
@@ -243,7 +243,7 @@ func (t argTable) knows(a *Args) error {
 
 // rename replaces an alias by the name of the argument. Both names with different values
 // are an error, since one of them would be lost.
-func (t argTable) rename(a *Args) error {
+func (t argTable) rename(a *arguments) error {
 	for _, decl := range t {
 		if decl.alias == "" {
 			continue
@@ -275,7 +275,7 @@ func (t argTable) names() []string {
 	return names
 }
 
-func (t argTable) complete(a *Args) error {
+func (t argTable) complete(a *arguments) error {
 	for i := range t {
 		if decl := &t[i]; decl.required && !a.Has(decl.name) {
 			return badArg(decl.name, "%s is required.", decl.name)
@@ -285,7 +285,7 @@ func (t argTable) complete(a *Args) error {
 }
 
 // take reads arguments of the plain kinds.
-func (*Args) take(decl *arg, in *argument) error {
+func (*arguments) take(decl *arg, in *argument) error {
 	switch decl.kind {
 	case argText, argStream, argID, argHandle, argEnum:
 		s, ok := rawjson.String(in.value)
@@ -347,9 +347,9 @@ func texts(value []byte) ([]string, bool) {
 }
 
 // checkName refuses names that cannot be part of a request (MS-56).
-func (a *Args) checkName(decl *arg, in *argument) error {
+func (a *arguments) checkName(decl *arg, in *argument) error {
 	bad := func(what string) error {
-		return &Failure{Code: pdpp.CodeInvalidName, Param: decl.name, Message: what}
+		return &adapterError{Code: pdpp.CodeInvalidName, Param: decl.name, Message: what}
 	}
 	switch decl.kind {
 	case argStream:
@@ -367,7 +367,7 @@ func (a *Args) checkName(decl *arg, in *argument) error {
 			return bad(decl.name + " is not usable as an id. Use one that schema or a record shows.")
 		}
 	case argHandle:
-		h, err := ParseHandle(in.text)
+		h, err := parseHandle(in.text)
 		a.handle = h
 		return err
 	case argText:
@@ -392,7 +392,7 @@ func hasControl(s string) bool {
 const filterForms = `A filter is an object: {"status":"paid"} for exact values, {"created_at":{"gte":"2026-01-01"}} for ranges.`
 
 // takeFilter reads a typed filter (FILTER-1 …).
-func (a *Args) takeFilter(decl *arg, in *argument) error {
+func (a *arguments) takeFilter(decl *arg, in *argument) error {
 	if decl.kind != argFilter {
 		return nil
 	}
@@ -402,7 +402,7 @@ func (a *Args) takeFilter(decl *arg, in *argument) error {
 		if field != "" {
 			param += "." + field
 		}
-		return &Failure{Code: pdpp.CodeInvalidFilter, Param: param, Message: what + " " + filterForms}
+		return &adapterError{Code: pdpp.CodeInvalidFilter, Param: param, Message: what + " " + filterForms}
 	}
 	if rawjson.KindOf(value) != rawjson.KindObject {
 		return bad("", "filter is not an object.")
@@ -413,7 +413,7 @@ func (a *Args) takeFilter(decl *arg, in *argument) error {
 			return bad(field, "The key "+strconv.Quote(cutName(field))+" is not a plain field name.")
 		}
 		if text, ok := operand(v, true); ok {
-			a.filter = append(a.filter, Condition{field, pdpp.OpEq, text})
+			a.filter = append(a.filter, condition{field, pdpp.OpEq, text})
 			continue
 		}
 		if rawjson.KindOf(v) != rawjson.KindObject || string(v) == "{}" {
@@ -424,7 +424,7 @@ func (a *Args) takeFilter(decl *arg, in *argument) error {
 			if !ok || !pdpp.Op(op).IsRange() {
 				return bad(field, "The range of "+strconv.Quote(cutName(field))+" has the operators "+string(pdpp.RangeOpList)+", each with a string or a number.")
 			}
-			a.filter = append(a.filter, Condition{field, pdpp.Op(op), text})
+			a.filter = append(a.filter, condition{field, pdpp.Op(op), text})
 		}
 	}
 	if a.filter == nil {
@@ -447,9 +447,9 @@ func operand(v []byte, booleans bool) (string, bool) {
 }
 
 // takeExpand reads expand and expand_limit.
-func (a *Args) takeExpand(decl *arg, in *argument) error {
+func (a *arguments) takeExpand(decl *arg, in *argument) error {
 	bad := func(what string) error {
-		return &Failure{Code: pdpp.CodeInvalidExpand, Param: decl.name, Message: what + " The tool schema lists the relations: GET /v1/schema (expand_capabilities)."}
+		return &adapterError{Code: pdpp.CodeInvalidExpand, Param: decl.name, Message: what + " The tool schema lists the relations: GET /v1/schema (expand_capabilities)."}
 	}
 	if decl.kind == argExpand {
 		list, ok := texts(in.value)
@@ -474,7 +474,7 @@ func (a *Args) takeExpand(decl *arg, in *argument) error {
 		if !ok || n < 1 {
 			return bad("The limit of " + key + " in expand_limit must be an integer of at least 1.")
 		}
-		a.limits = append(a.limits, RelationLimit{string(name), n})
+		a.limits = append(a.limits, relationLimit{string(name), n})
 	}
 	return nil
 }

@@ -114,9 +114,9 @@ func (d *document) moreLines() []string {
 }
 
 // line returns the call as a text shows it.
-func (n *Next) line() string { return n.Tool + " " + string(n.Args) }
+func (n *nextCall) line() string { return n.Tool + " " + string(n.Args) }
 
 // AppendCall appends the call as a text shows it.
-func (n *Next) AppendCall(b []byte) []byte {
+func (n *nextCall) AppendCall(b []byte) []byte {
 	return append(append(append(b, n.Tool...), ' '), n.Args...)
 }

@@ -106,11 +106,11 @@ func limitTo(n int) member { return member{"limit", strconv.AppendInt(nil, int64
 
 // rerun returns the same call with another limit. A call that already has that limit was
 // not obeyed: then the schema shows how to ask for less.
-func (c *call) rerun(limit int) *Next {
+func (c *call) rerun(limit int) *nextCall {
 	if c.hasLimit(limit) {
 		return c.narrow()
 	}
-	return &Next{c.tool.Name, c.args.JSON(limitTo(limit))}
+	return &nextCall{c.tool.Name, c.args.JSON(limitTo(limit))}
 }
 
 // limitLine returns the rerun as a line.
@@ -128,15 +128,15 @@ func (c *call) hasLimit(limit int) bool {
 }
 
 // narrow returns the call that shows the schema of the stream.
-func (c *call) narrow() *Next {
+func (c *call) narrow() *nextCall {
 	if !isStreamName(c.stream()) {
-		return &Next{"schema", []byte("{}")}
+		return &nextCall{"schema", []byte("{}")}
 	}
-	return &Next{"schema", schemaArgs(c.stream(), c.connection())}
+	return &nextCall{"schema", schemaArgs(c.stream(), c.connection())}
 }
 
 // appendTail appends the members that end structured output (MS-40).
-func (c *call) appendTail(b []byte, p *cutPage, next *Next) []byte {
+func (c *call) appendTail(b []byte, p *cutPage, next *nextCall) []byte {
 	if p.cut {
 		b = append(b, `,"projected":"adapter"`...)
 	}

@@ -38,7 +38,7 @@ type document struct {
 	binaries   []evidence.Field // as facts
 	omitted    []string         // nowhere but in more_fields
 	named      int              // how many of those metadata names
-	lists      []*Next          // calls for the records of relations that the text omits
+	lists      []*nextCall      // calls for the records of relations that the text omits
 	childRungs [][]byte         // rungs of expanded records that the text shows in part
 }
 
@@ -304,7 +304,7 @@ func (d *document) relation(rel rsclient.Relation, most int) string {
 	head += ")\n"
 	const rest = 256 // bytes for the line about the other records
 	items := recordtext.NewItemWriter(most-len(head)-rest, len(rel.Records), limits.RowMin)
-	var all *Next
+	var all *nextCall
 	var child row
 	child.Asked.Connection, child.Declared, child.Texts = d.Connection, d.Declared, d.Texts
 	var it recordtext.Item
@@ -336,11 +336,11 @@ func (d *document) relation(rel rsclient.Relation, most int) string {
 
 // children returns the call that lists all records of a relation, if the schema names the
 // field that refers to the parent; else the call that lists their stream.
-func (d *document) children(child *row, key string) *Next {
+func (d *document) children(child *row, key string) *nextCall {
 	args := schemaArgs(child.Stream, child.Connection)
 	if key != "" {
 		args = append(args[:len(args)-1], `,"filter":{`...)
 		args = append(args, quote.ID(key)+":"+quote.ID(d.Identity.Record)+"}}"...)
 	}
-	return &Next{"query_records", args}
+	return &nextCall{"query_records", args}
 }

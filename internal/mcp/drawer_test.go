@@ -189,8 +189,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// nextCall returns the arguments of the line that starts with a label and a tool.
-func nextCall(text, label, tool string) string {
+// callOf returns the arguments of the line that starts with a label and a tool.
+func callOf(text, label, tool string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if args, ok := strings.CutPrefix(strings.TrimSpace(line), label+" "+tool+" "); ok {
 			args, _, _ = strings.Cut(args, " other_fields=")

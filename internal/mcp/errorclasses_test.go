@@ -306,7 +306,7 @@ func TestErrorsOfSize(t *testing.T) {
 			res := mustFail(t, s, c.tool, c.args, c.code)
 			conforms(t, c.tool, res.Structured)
 			saysStep(t, res, c.next)
-			call := nextCall(text(res), "next:", c.tool)
+			call := callOf(text(res), "next:", c.tool)
 			if !strings.Contains(text(res), c.where) || call == "" || find(t, res.Structured, "error.next.tool") != c.tool {
 				t.Fatalf("no %q, or no call, in\n%s\n%s", c.where, text(res), res.Structured)
 			}

@@ -16,7 +16,7 @@ import (
 
 // errorText returns the text of an error: what went wrong and what to do, one fact per
 // line, in the order of MS-42, within limits.ErrorTextMax bytes.
-func (c *call) errorText(object []byte, status int, requestID string, next *Next) string {
+func (c *call) errorText(object []byte, status int, requestID string, next *nextCall) string {
 	e := errorObject(object)
 	head := "error " + quote.Code(e.text("code"))
 	if status != 0 {
@@ -55,7 +55,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *Next
 
 // choice returns the function that makes the call on one of the connections that an
 // ambiguity lists; nil for other errors.
-func (c *call) choice(e errorObject) func(connection string) *Next {
+func (c *call) choice(e errorObject) func(connection string) *nextCall {
 	switch e.code() {
 	case pdpp.CodeAmbiguousConnection, pdpp.CodeAmbiguousSchemaDetail:
 		return c.onConnection
@@ -65,14 +65,14 @@ func (c *call) choice(e errorObject) func(connection string) *Next {
 
 // onConnection returns the same call on one connection, named by the handle where that is
 // possible.
-func (c *call) onConnection(connection string) *Next {
+func (c *call) onConnection(connection string) *nextCall {
 	beside := member{"connection_id", []byte(quote.ID(connection))}
 	if h := c.args.handle; h.Record != "" {
 		if r := refer(Handle{connection, h.Stream, h.Record}); r.beside == "" {
-			return &Next{c.tool.Name, c.args.JSON(member{"id", []byte(quote.ID(r.id))}, member{"connection_id", nil})}
+			return &nextCall{c.tool.Name, c.args.JSON(member{"id", []byte(quote.ID(r.id))}, member{"connection_id", nil})}
 		}
 	}
-	return &Next{c.tool.Name, c.args.JSON(beside)}
+	return &nextCall{c.tool.Name, c.args.JSON(beside)}
 }
 
 // errorLines collect lines.
@@ -88,7 +88,7 @@ func (t *errorLines) labelled(label, value string) {
 
 // with inserts the lists of connections between head and foot, as much as fits. choice
 // makes the call on one of them.
-func (t errorLines) with(e errorObject, foot errorLines, choice func(string) *Next) string {
+func (t errorLines) with(e errorObject, foot errorLines, choice func(string) *nextCall) string {
 	tail := strings.Join(foot.lines, "\n")
 	text := quote.CutBytes(strings.Join(t.lines, "\n"), limits.ErrorTextMax-len(tail)-1)
 	left := limits.ErrorTextMax - len(text) - len(tail) - 2
@@ -122,7 +122,7 @@ func (e errorObject) code() pdpp.Code { return pdpp.Code(e.text("code")) }
 
 // connections returns the lines for the connections that an error lists, each followed by
 // its call. cut is the line that counts them when not all fit.
-func (e errorObject) connections(left int, choice func(string) *Next) (lines []string, cut string) {
+func (e errorObject) connections(left int, choice func(string) *nextCall) (lines []string, cut string) {
 	const rest = 80 // bytes for the line about the others
 	shown, listed := 0, 0
 	for _, list := range []struct{ name, label string }{
@@ -159,7 +159,7 @@ func (e errorObject) connections(left int, choice func(string) *Next) (lines []s
 
 // choiceLine returns the call on a connection, below the line about it. It returns "" when
 // there is none, or it is so long that few choices would fit.
-func choiceLine(connection string, choice func(string) *Next) string {
+func choiceLine(connection string, choice func(string) *nextCall) string {
 	if choice == nil || connection == "" || strings.ContainsRune(connection, 0) {
 		return ""
 	}

@@ -13,27 +13,27 @@ import (
 	"pdpp/internal/secret"
 )
 
-// Failure is an error of the adapter itself (MS-45).
-type Failure struct {
+// adapterError is an error of the adapter itself (MS-45).
+type adapterError struct {
 	Code      pdpp.Code
 	Message   string
 	Param     string
 	RetryWith string
 	NextStep  string // what to do when no call would help
-	Next      *Next
+	Next      *nextCall
 	Members   []byte // further members of the error object, each after a comma
 }
 
-func (f *Failure) Error() string { return string(f.Code) + ": " + f.Message }
+func (f *adapterError) Error() string { return string(f.Code) + ": " + f.Message }
 
-// Next is a call that a client can make next.
-type Next struct {
+// nextCall is a call that a client can make next.
+type nextCall struct {
 	Tool string
 	Args []byte // compact JSON
 }
 
 func badArg(param, format string, args ...any) error {
-	return &Failure{Code: pdpp.CodeInvalidArgument, Param: param, Message: fmt.Sprintf(format, args...)}
+	return &adapterError{Code: pdpp.CodeInvalidArgument, Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
 // tellOwner is the next step after an answer that no correct server sends.
@@ -41,17 +41,17 @@ const tellOwner = "Try again once; if it fails again, tell the owner of the serv
 
 // defect logs an internal error and returns a failure that only refers to the log by its
 // request id (MS-45).
-func (s *Surface) defect(what string, attrs ...any) *Failure {
+func (s *Surface) defect(what string, attrs ...any) *adapterError {
 	id := secret.ID("req_")
 	s.Log.Error(what, append(attrs, "request_id", id)...)
-	return &Failure{
+	return &adapterError{
 		Code: pdpp.CodeAdapterInternal, Message: "The adapter failed. This is a defect; the log has the details.",
 		Members: appendMember(nil, "request_id", id),
 	}
 }
 
 // object returns the error object of structured output (MS-41).
-func (f *Failure) object() []byte {
+func (f *adapterError) object() []byte {
 	b := appendMember([]byte(`{"type":"adapter_error"`), "code", string(f.Code))
 	b = appendMember(b, "message", f.Message)
 	b = appendMember(b, "param", f.Param)
@@ -65,7 +65,7 @@ func (f *Failure) object() []byte {
 	return append(b, '}')
 }
 
-func (n *Next) append(b []byte) []byte {
+func (n *nextCall) append(b []byte) []byte {
 	b = append(b, `{"tool":`...)
 	b = rawjson.AppendString(b, n.Tool)
 	b = append(b, `,"args":`...)
@@ -75,24 +75,24 @@ func (n *Next) append(b []byte) []byte {
 
 // classify separates errors of the resource server, which are relayed, from all others,
 // which become failures of the adapter. One of the two is nil.
-func (s *Surface) classify(err error) (*Failure, *rsclient.Error) {
+func (s *Surface) classify(err error) (*adapterError, *rsclient.Error) {
 	var up *rsclient.Error
-	var own *Failure
+	var own *adapterError
 	switch {
 	case errors.As(err, &own):
 		return own, nil
 	case errors.As(err, &up) && up.Status != 0:
 		return nil, up
 	case errors.As(err, &up):
-		return &Failure{Code: up.Code, Message: up.Message, Param: rawjson.GetString(up.Object, "param"), NextStep: rawjson.GetString(up.Object, "next_step")}, nil
+		return &adapterError{Code: up.Code, Message: up.Message, Param: rawjson.GetString(up.Object, "param"), NextStep: rawjson.GetString(up.Object, "next_step")}, nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Failure{Code: pdpp.CodeUpstreamTimeout, Message: "The call ended before the server at " + s.RS.Provider() + " had answered. Try again."}, nil
+		return &adapterError{Code: pdpp.CodeUpstreamTimeout, Message: "The call ended before the server at " + s.RS.Provider() + " had answered. Try again."}, nil
 	}
 	return s.defect("a read failed", "cause", err), nil
 }
 
 // isOfServer reports a failure to reach the resource server or to be authorized by it.
-func (f *Failure) isOfServer() bool {
+func (f *adapterError) isOfServer() bool {
 	switch f.Code {
 	case pdpp.CodeInvalidToken, pdpp.CodeUnavailable, pdpp.CodeOwnerCredential:
 		return true
@@ -107,10 +107,10 @@ func (c *call) failure(err error) *Result {
 		return c.relayed(up)
 	}
 	if own.Code == pdpp.CodeInvalidFilter && own.Next == nil && isStreamName(c.stream()) {
-		own.Next = &Next{"schema", schemaArgs(c.stream(), c.connection())} // which lists the legal fields
+		own.Next = &nextCall{"schema", schemaArgs(c.stream(), c.connection())} // which lists the legal fields
 	}
 	if own.Code == pdpp.CodeConflictingConnection {
-		own.Next = &Next{c.tool.Name, c.args.JSON(member{"connection_id", nil})}
+		own.Next = &nextCall{c.tool.Name, c.args.JSON(member{"connection_id", nil})}
 	}
 	if own.Code == pdpp.CodeBlobTooLarge { // the file can be read from its start
 		own.Next = c.firstWindow(&rsclient.Error{Object: own.object()})

@@ -17,8 +17,8 @@ import (
 // fetchTool returns one record as a document (mcp-surface §11).
 var fetchTool = Tool{
 	Name:  "fetch",
-	Title: "One record as a document",
-	Description: "Returns one document (id, title, text, url, metadata) for a handle from search or query_records; read-only " +
+	title: "One record as a document",
+	description: "Returns one document (id, title, text, url, metadata) for a handle from search or query_records; read-only " +
 		"(GET /v1/streams/{stream}/records/{record_id}). fields narrows it. Without declared text the document text is a rendering of the projected fields. " +
 		"Long text continues with read_record_field. Text repeats the structured output and adds a card. See server instructions.",
 	args: argTable{
@@ -34,7 +34,7 @@ var fetchTool = Tool{
 	limits: fmt.Sprintf("The document's text is whole up to %d bytes. Structured output: at most %d bytes; `content[0]` is the same object as JSON text, `content[1]` a card of at most %d bytes.",
 		limits.DocTextMax, limits.FetchMax, limits.CardMax),
 	call:     fetch,
-	recovery: recovery{notFound: func(c *call, _ *rsclient.Error) *Next { return c.firstRecords() }},
+	recovery: recovery{notFound: func(c *call, _ *rsclient.Error) *nextCall { return c.firstRecords() }},
 }
 
 // fetch reads one record and returns it as a document (MS-142).
@@ -72,8 +72,8 @@ func (c *call) narrower(err error) error {
 	if !errors.As(err, &e) || e.Code != pdpp.CodeUpstreamTooLarge {
 		return err
 	}
-	next := &Next{"schema", schemaArgs(c.stream(), c.connection())}
-	return &Failure{Code: e.Code, Message: e.Message + " Name fewer fields.", Next: next}
+	next := &nextCall{"schema", schemaArgs(c.stream(), c.connection())}
+	return &adapterError{Code: e.Code, Message: e.Message + " Name fewer fields.", Next: next}
 }
 
 // document returns the answer as a document, without its text.

@@ -200,12 +200,12 @@ func TestLongDocument(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for how, next := range map[string]string{"card": nextCall(doc.Content[1].Text, "more:", "read_record_field"), "ladder": string(args)} {
+			for how, next := range map[string]string{"card": callOf(doc.Content[1].Text, "more:", "read_record_field"), "ladder": string(args)} {
 				got := head
 				for n := 0; next != "" && n < 100; n++ {
 					res := mustDo(t, d.Surface, "read_record_field", next)
 					got += shownWindow(t, res)
-					next = nextCall(res.Content[0].Text, "next:", "read_record_field")
+					next = callOf(res.Content[0].Text, "next:", "read_record_field")
 				}
 				if got != want {
 					t.Errorf("by the %s: %d characters, want %s", how, quote.Count(got), total)
@@ -331,7 +331,7 @@ func TestConflict(t *testing.T) {
 			res := mustFail(t, d.Surface, "fetch", `{"id":"`+id+`","connection_id":"cin_c2"}`, "conflicting_connection_id")
 			text := res.Content[0].Text
 			if find(t, res.Structured, "error.param") != "connection_id" || !strings.Contains(text, `\"cin_c1\"`) || !strings.Contains(text, `\"cin_c2\"`) ||
-				nextCall(text, "next:", "fetch") != `{"id":"`+id+`"}` {
+				callOf(text, "next:", "fetch") != `{"id":"`+id+`"}` {
 				t.Errorf("ID-4 %s", text)
 			}
 		}
@@ -359,7 +359,7 @@ func TestFetchErrors(t *testing.T) {
 	mustFail(t, d.Surface, "fetch", `{"id":"cin_c1/items:none"}`, "not_found")
 	mustFail(t, d.Surface, "fetch", `{"id":"cin_c9/items:x"}`, "connection_not_found")
 	res := mustFail(t, d.Surface, "fetch", `{"id":"cin_c1/items:x","fields":["nothing"]}`, "unknown_field")
-	if got := nextCall(res.Content[0].Text, "next:", "schema"); got != `{"stream":"items","connection_id":"cin_c1"}` {
+	if got := callOf(res.Content[0].Text, "next:", "schema"); got != `{"stream":"items","connection_id":"cin_c1"}` {
 		t.Errorf("MS-49 %s", res.Content[0].Text)
 	}
 	d.as(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"notes"}]}`)

@@ -121,7 +121,7 @@ func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error
 }
 
 // scanEnded returns the failure for a place that is too far into a file.
-func (s *Surface) scanEnded(w window, f file) *Failure {
+func (s *Surface) scanEnded(w window, f file) *adapterError {
 	h := blobHandle{w.record.Connection, f.id}
 	failure := s.blobTooLarge(h, f.facts.SizeBytes, f.facts.MimeType, "The file is too large to look for this place in it: at most "+
 		strconv.Itoa(limits.BlobScanMax)+" bytes are read for that. Read on from its start with the cursors, or export it: "+h.export(s.RS.Provider()))

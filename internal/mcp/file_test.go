@@ -71,7 +71,7 @@ func TestTextFiles(t *testing.T) {
 	} {
 		args := `{"id":"cin_c1/items:` + id + `","field_path":"scan","limit_chars":16000}`
 		t.Run("FIELD-1 MS-177 windows by the text alone give the file "+id, func(t *testing.T) {
-			got := readThrough(t, d.Surface, args, func(r *Result) string { return nextCall(r.Content[0].Text, "next:", "read_record_field") })
+			got := readThrough(t, d.Surface, args, func(r *Result) string { return callOf(r.Content[0].Text, "next:", "read_record_field") })
 			if got != want {
 				t.Errorf("%d characters, want %d: %.80q", quote.Count(got), quote.Count(want), got)
 			}
@@ -155,7 +155,7 @@ func TestOtherFiles(t *testing.T) {
 	})
 	t.Run("MS-178 a list of files is told one by one, each with a path", func(t *testing.T) {
 		res := mustDo(t, d.Surface, "read_record_field", `{"id":"cin_c1/items:two","field_path":"pages"}`)
-		args := nextCall(res.Content[0].Text, "more:", "read_record_field")
+		args := callOf(res.Content[0].Text, "more:", "read_record_field")
 		if read := mustDo(t, d.Surface, "read_record_field", args); find(t, read.Structured, "window.text") != "Dear Ada" {
 			t.Errorf("%s: %s", args, read.Structured)
 		}

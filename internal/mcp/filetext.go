@@ -30,7 +30,7 @@ func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
 	b = appendMember(append(b, `,"export":{"method":"GET"`...), "url", blob.export(provider))
 	b = appendMember(append(b, '}'), "resource_uri", blob.URI())
 	if !p.isWindow() && f.isReadable() {
-		b = (&Next{"read_record_field", p.asked.file(f).args()}).append(append(b, `,"read":`...))
+		b = (&nextCall{"read_record_field", p.asked.file(f).args()}).append(append(b, `,"read":`...))
 	}
 	return append(appendMember(b, "note", f.note), '}')
 }

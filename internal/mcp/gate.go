@@ -38,7 +38,7 @@ func (c *call) gate(ctx context.Context) error {
 func (c *call) offers(offered, asked []string) error {
 	stream := "The stream " + quote.ID(c.stream())
 	const where = " The tool schema lists them: GET /v1/schema (expand_capabilities)."
-	fail := &Failure{Code: pdpp.CodeInvalidExpand, Param: "expand", Next: &Next{"schema", schemaArgs(c.stream(), c.connection())}}
+	fail := &adapterError{Code: pdpp.CodeInvalidExpand, Param: "expand", Next: &nextCall{"schema", schemaArgs(c.stream(), c.connection())}}
 	if !c.args.Has("expand") {
 		fail.Param = "expand_limit"
 	}

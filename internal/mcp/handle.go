@@ -21,10 +21,10 @@ type Handle struct {
 
 const recordURI = "pdpp://record/"
 
-// ParseHandle reads a grammar id, connection/stream:record, a legacy id,
+// parseHandle reads a grammar id, connection/stream:record, a legacy id,
 // stream:record, or a pdpp://record URI (MS-50, MS-53). Nothing is trimmed, folded
 // or normalized.
-func ParseHandle(s string) (Handle, error) {
+func parseHandle(s string) (Handle, error) {
 	if strings.HasPrefix(s, "pdpp://") {
 		return parseRecordURI(s)
 	}
@@ -43,7 +43,7 @@ func ParseHandle(s string) (Handle, error) {
 }
 
 func badHandle() error {
-	return &Failure{
+	return &adapterError{
 		Code: pdpp.CodeInvalidID, Param: "id",
 		Message: "id must be connection_id/stream:record_id, stream:record_id, or pdpp://record/…, exactly as a result showed it.",
 	}
@@ -141,7 +141,7 @@ func parseRecordURI(s string) (Handle, error) {
 		if err != nil || strings.HasPrefix(id, "pdpp:") {
 			return Handle{}, badHandle()
 		}
-		return ParseHandle(id)
+		return parseHandle(id)
 	}
 	d, ok := decodeURI(s, recordURI, "record", "connection_id", "stream", "record_id")
 	h := Handle{d.texts["connection_id"], d.texts["stream"], d.texts["record_id"]}

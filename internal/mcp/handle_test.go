@@ -37,14 +37,14 @@ func TestHandlesParseBack(t *testing.T) {
 			if !embedded {
 				want.Connection = ""
 			}
-			got, err := ParseHandle(id)
+			got, err := parseHandle(id)
 			if err != nil || got != want {
 				t.Fatalf("ParseHandle(%q) = %+v, %v, want %+v", id, got, err, want)
 			}
 			if again, _ := got.String(); again != id {
 				t.Fatalf("%q is shown again as %q", id, again)
 			}
-			if got, err := ParseHandle(h.URI()); err != nil || got != h {
+			if got, err := parseHandle(h.URI()); err != nil || got != h {
 				t.Fatalf("ParseHandle(%q) = %+v, %v, want %+v", h.URI(), got, err, h)
 			}
 		})
@@ -111,8 +111,8 @@ func TestHandlesRejected(t *testing.T) {
 			encoded(`{"v":1,"kind":"record","stream":"s","record_id":"r"}`) + "\n",
 		}
 		for _, id := range ids {
-			h, err := ParseHandle(id)
-			var f *Failure
+			h, err := parseHandle(id)
+			var f *adapterError
 			if !errors.As(err, &f) || f.Code != "invalid_id" || f.Param != "id" {
 				t.Errorf("ParseHandle(%q) = %+v, %v, want invalid_id", id, h, err)
 			}
@@ -125,14 +125,14 @@ func FuzzParseHandle(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		h, err := ParseHandle(s)
+		h, err := parseHandle(s)
 		if err != nil {
 			return
 		}
 		if !h.isNamed() {
 			t.Fatalf("ParseHandle(%q) = %+v, which names nothing", s, h)
 		}
-		if again, err := ParseHandle(h.URI()); err != nil || again != h {
+		if again, err := parseHandle(h.URI()); err != nil || again != h {
 			t.Fatalf("the URI of %+v is read as %+v, %v", h, again, err)
 		}
 	})
@@ -146,7 +146,7 @@ func TestRecordTemplate(t *testing.T) {
 		"pdpp://record/cin_a1%2fentries:a%3Ab%20c": {"cin_a1", "entries", "a:b c"},
 		"pdpp://record/entries%3Aent_31":           {"", "entries", "ent_31"},
 	} {
-		if got, err := ParseHandle(uri); err != nil || got != want {
+		if got, err := parseHandle(uri); err != nil || got != want {
 			t.Errorf("RES-1 ParseHandle(%q) = %+v, %v, want %+v", uri, got, err, want)
 		}
 	}
@@ -154,7 +154,7 @@ func TestRecordTemplate(t *testing.T) {
 		"pdpp://record/cin_a1%2F..%2Fentries%3Aent_31", "pdpp://record/%zz", "pdpp://record/entries%3A", "pdpp://record/%3Aent",
 		"pdpp://record/pdpp%3A%2F%2Frecord%2Fx", "pdpp://other/a:b",
 	} {
-		if got, err := ParseHandle(uri); err == nil {
+		if got, err := parseHandle(uri); err == nil {
 			t.Errorf("ID-5 ParseHandle(%q) = %+v", uri, got)
 		}
 	}

@@ -84,7 +84,7 @@ func identify(h *rsclient.Hit) Handle {
 	if h.Stream != "" && h.Keyed {
 		return whole
 	}
-	if own, err := ParseHandle(h.OwnID); err == nil {
+	if own, err := parseHandle(h.OwnID); err == nil {
 		own.Connection = cmp.Or(own.Connection, h.Connection)
 		return own
 	}

@@ -252,7 +252,7 @@ func appendSize(b []byte, chars int) []byte {
 }
 
 // appendRead appends the call that reads on.
-func appendRead(b []byte, n *Next) []byte { return n.append(append(b, `,"read":`...)) }
+func appendRead(b []byte, n *nextCall) []byte { return n.append(append(b, `,"read":`...)) }
 
 func (r *row) textEntry(b []byte, f *evidence.Field) []byte {
 	offset := 0

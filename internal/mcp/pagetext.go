@@ -77,7 +77,7 @@ func (c *call) callLine(label, words string, changes ...member) string {
 	const most = limits.QueryTextMax / 4
 	args := c.args.JSON(changes...)
 	if len(args) > most {
-		if own := new(Args).JSON(changes...); len(args)-len(own) > most {
+		if own := new(arguments).JSON(changes...); len(args)-len(own) > most {
 			return label + " call: " + c.tool.Name + ", same arguments with " + quote.EscapeHidden(string(own)) + words
 		}
 	}

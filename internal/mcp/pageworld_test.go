@@ -136,7 +136,7 @@ func TestPagesByText(t *testing.T) {
 	for pages := 0; ; pages++ {
 		got := text(mustDo(t, s, "query_records", args))
 		if strings.Contains(got, "\nnot shown: ") { // the call it offers repeats what is shown
-			args, _, _ = strings.Cut(nextCall(got, "next:", "query_records"), " repeats")
+			args, _, _ = strings.Cut(callOf(got, "next:", "query_records"), " repeats")
 			continue
 		}
 		for line := range strings.SplitSeq(got, "\n") {
@@ -151,7 +151,7 @@ func TestPagesByText(t *testing.T) {
 		if !strings.Contains(got, "\nnext: ") {
 			break
 		}
-		args = nextCall(got, "next:", "query_records")
+		args = callOf(got, "next:", "query_records")
 		if pages > 20 {
 			t.Fatal("no end")
 		}
@@ -176,7 +176,7 @@ func TestPagesContinueText(t *testing.T) {
 	if err := json.Unmarshal([]byte(`"`+shown+`"`), &decoded); err != nil || !ok {
 		t.Fatalf("%v in %s", err, text(res))
 	}
-	window := mustDo(t, d.Surface, "read_record_field", nextCall(text(res), "more:", "read_record_field"))
+	window := mustDo(t, d.Surface, "read_record_field", callOf(text(res), "more:", "read_record_field"))
 	if next, _ := find(t, window.Structured, "window.text").(string); !strings.HasPrefix(body, decoded+next) {
 		t.Errorf("FIELD-1 the window does not go on where the text ends: %.60q", next)
 	}

@@ -18,8 +18,8 @@ const filterAbout = "Typed object filter. {field: value} = exact, {field: {gte,g
 // queryRecordsTool reads a page of records (mcp-surface §8).
 var queryRecordsTool = Tool{
 	Name:  "query_records",
-	Title: "Records of one stream",
-	Description: "Reads a page of records of one stream; read-only (GET /v1/streams/{stream}/records). Default 25 records, at most 100. " +
+	title: "Records of one stream",
+	description: "Reads a page of records of one stream; read-only (GET /v1/streams/{stream}/records). Default 25 records, at most 100. " +
 		"Text shows evidence cards with complete ids; structured output has the page under data (long fields as previews) and its handles under ids. " +
 		"Narrow with fields, filter and limit, or use aggregate or search first. Legal fields and operators: see schema.",
 	args: argTable{
@@ -121,7 +121,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		ladder.addChildren(p.rows, &r)
 	}
 	b = ladder.append(append(b, ']'))
-	var next *Next
+	var next *nextCall
 	if p.dropped() > 0 {
 		next = c.rerun(len(p.rows))
 	}
@@ -172,9 +172,9 @@ func (c *call) laterLine(bookmark string) string {
 
 // again returns the call for the same page with some fields, which shows a record without a
 // handle (MS-68).
-func (c *call) again(fields []string) *Next {
+func (c *call) again(fields []string) *nextCall {
 	if len(fields) == 0 {
-		return &Next{c.tool.Name, c.args.JSON()}
+		return &nextCall{c.tool.Name, c.args.JSON()}
 	}
-	return &Next{c.tool.Name, c.args.JSON(member{"fields", []byte(quote.List(fields))}, member{"view", nil})}
+	return &nextCall{c.tool.Name, c.args.JSON(member{"fields", []byte(quote.List(fields))}, member{"view", nil})}
 }

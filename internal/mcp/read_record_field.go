@@ -15,8 +15,8 @@ import (
 // readRecordFieldTool reads a window of one text field (mcp-surface §12).
 var readRecordFieldTool = Tool{
 	Name:  "read_record_field",
-	Title: "A window of one text field",
-	Description: "Reads a bounded window of one text field, or of the text file (attachment) that a field refers to; read-only (GET /v1/streams/{stream}/records/{record_id}/field-window). " +
+	title: "A window of one text field",
+	description: "Reads a bounded window of one text field, or of the text file (attachment) that a field refers to; read-only (GET /v1/streams/{stream}/records/{record_id}/field-window). " +
 		"Continues cut text shown by search, query_records or fetch, and accepts the same ids as fetch, also pdpp://record/…. " +
 		"One selector: cursor, offset_chars or q. Text and structured output both have the whole window. See server instructions.",
 	args: argTable{
@@ -50,7 +50,7 @@ var readRecordFieldTool = Tool{
 
 // windowNotFound returns the call after a window that was not found. Without the record,
 // fetch would fail, too; otherwise the server may lack the window route (MS-172).
-func (c *call) windowNotFound(e *rsclient.Error) *Next {
+func (c *call) windowNotFound(e *rsclient.Error) *nextCall {
 	if e.Code == pdpp.CodeNotFound {
 		return c.firstRecords()
 	}
@@ -135,7 +135,7 @@ func (p *piece) appendWindow(b []byte, near neighbours, withText bool) []byte {
 	b = near.next.appendCursor(append(b, `"next_cursor":`...))
 	b = near.previous.appendCursor(append(b, `,"previous_cursor":`...))
 	if near.match.ok {
-		b = (&Next{"read_record_field", near.match.args()}).append(append(b, `,"next_match":`...))
+		b = (&nextCall{"read_record_field", near.match.args()}).append(append(b, `,"next_match":`...))
 	}
 	return append(b, '}')
 }

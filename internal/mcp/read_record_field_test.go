@@ -66,7 +66,7 @@ func TestFollowNext(t *testing.T) {
 		res := mustDo(t, d.Surface, "read_record_field", `{"id":"items:long","field_path":"body","limit_chars":1000}`)
 		got := shownWindow(t, res)
 		for n := 0; ; n++ {
-			args := nextCall(res.Content[0].Text, "next:", "read_record_field")
+			args := callOf(res.Content[0].Text, "next:", "read_record_field")
 			if args == "" || n > 20 {
 				break
 			}
@@ -78,7 +78,7 @@ func TestFollowNext(t *testing.T) {
 		}
 		got = shownWindow(t, res)
 		for n := 0; n < 20; n++ {
-			args := nextCall(res.Content[0].Text, "previous:", "read_record_field")
+			args := callOf(res.Content[0].Text, "previous:", "read_record_field")
 			if args == "" {
 				break
 			}
@@ -138,10 +138,10 @@ func TestWindowArithmetic(t *testing.T) {
 		if first, _, _ := strings.Cut(res.Content[0].Text, "\n"); !strings.Contains(first, head) {
 			rt.Fatalf("header %q, want %q", first, head)
 		}
-		if got := nextCall(res.Content[0].Text, "next:", "read_record_field") != ""; got != (end < 500) {
+		if got := callOf(res.Content[0].Text, "next:", "read_record_field") != ""; got != (end < 500) {
 			rt.Fatalf("a next line: %t, the window ends at %d", got, end)
 		}
-		if got := nextCall(res.Content[0].Text, "previous:", "read_record_field") != ""; got != (start > 0) {
+		if got := callOf(res.Content[0].Text, "previous:", "read_record_field") != ""; got != (start > 0) {
 			rt.Fatalf("a previous line: %t, the window starts at %d", got, start)
 		}
 	})
@@ -251,7 +251,7 @@ func TestWindowsAuthorizeNothing(t *testing.T) {
 		uri := find(t, res.Structured, "resource.uri").(string)
 		d.as(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","title"]}]}`)
 		res = mustFail(t, d.Surface, "read_record_field", `{"id":"cin_c1/items:x","field_path":"body"}`, "field_not_granted")
-		if next := nextCall(res.Content[0].Text, "next:", "schema"); next != `{"stream":"items","connection_id":"cin_c1"}` {
+		if next := callOf(res.Content[0].Text, "next:", "schema"); next != `{"stream":"items","connection_id":"cin_c1"}` {
 			t.Errorf("MS-49 next: %q in %s", next, res.Content[0].Text)
 		}
 		_, failure := d.ReadResource(t.Context(), uri)
@@ -296,7 +296,7 @@ func TestWindowOfOtherServers(t *testing.T) {
 	const args = `{"id":"s:r","field_path":"f"}`
 	status, body = 404, `{"error":"no such route"}`
 	res := mustFail(t, s, "read_record_field", args, "http_404")
-	if got := nextCall(res.Content[0].Text, "next:", "fetch"); got != `{"id":"s:r","fields":["f"]}` {
+	if got := callOf(res.Content[0].Text, "next:", "fetch"); got != `{"id":"s:r","fields":["f"]}` {
 		t.Errorf("MS-172 next: %q in %s", got, res.Content[0].Text)
 	}
 	status = 200
@@ -327,7 +327,7 @@ func TestWindowBeside(t *testing.T) {
 	sent := &requests{}
 	s := surface(t, srv.URL, "t", sent)
 	res := mustDo(t, s, "read_record_field", `{"connection_id":"a/b","stream":"s","record_id":"r","field_path":"f"}`)
-	next := nextCall(res.Content[0].Text, "next:", "read_record_field")
+	next := callOf(res.Content[0].Text, "next:", "read_record_field")
 	want := `{"connection_id":"a/b","stream":"s","record_id":"r","field_path":"f","offset_chars":3,"limit_chars":3}`
 	if next != want || !strings.Contains(res.Content[0].Text, `record="s:r" connection_id="a/b"`) {
 		t.Errorf("next: %s in %s", next, res.Content[0].Text)

@@ -15,7 +15,7 @@ import (
 // readRecord returns the record as received, shortened when it is too large, and the calls
 // that read the values that are cut (MS-201).
 func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error) {
-	h, err := ParseHandle(uri)
+	h, err := parseHandle(uri)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error)
 	}
 	body := shortenedRecord(answer.Body)
 	if len(body) > limits.RecordResourceMax { // fetch names the fields that it leaves out
-		return nil, &Failure{
+		return nil, &adapterError{
 			Code: pdpp.CodeUpstreamTooLarge, Message: "The record has too many fields for a resource; read it with the tool fetch.",
 			Next: refer(h).fetch(),
 		}

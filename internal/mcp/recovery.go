@@ -11,22 +11,22 @@ import (
 
 // recoveryCall returns the call that helps after an error of the resource server (MS-49),
 // or nil.
-func (c *call) recoveryCall(e *rsclient.Error) *Next {
+func (c *call) recoveryCall(e *rsclient.Error) *nextCall {
 	stream := c.stream()
 	switch e.Code {
 	case pdpp.CodeStreamNotAllowed, pdpp.CodeStreamNotDeclared, pdpp.CodeConnectionNotFound:
-		return &Next{"schema", []byte("{}")}
+		return &nextCall{"schema", []byte("{}")}
 	case pdpp.CodeUnknownField, pdpp.CodeFieldNotGranted, pdpp.CodeInvalidSort, pdpp.CodeInvalidExpand, pdpp.CodeInsufficientScope, pdpp.CodeInvalidRequest, pdpp.CodeInvalidArgument:
 		if c.refusesFilters(e) {
 			return c.unfiltered()
 		}
 		if stream == "" && c.args.Has("filter") { // a search in several streams
-			return &Next{"schema", []byte("{}")}
+			return &nextCall{"schema", []byte("{}")}
 		}
 		if !isStreamName(stream) || e.Code == pdpp.CodeInvalidRequest && c.isOfArgument(e) {
 			return nil
 		}
-		return &Next{"schema", schemaArgs(stream, c.connection())}
+		return &nextCall{"schema", schemaArgs(stream, c.connection())}
 	case pdpp.CodeInvalidCursor, pdpp.CodeCursorExpired:
 		return c.restart(e)
 	case pdpp.CodeFieldNotText:
@@ -36,7 +36,7 @@ func (c *call) recoveryCall(e *rsclient.Error) *Next {
 	case pdpp.CodeInvalidWindow, pdpp.CodeRangeNotSatisfiable:
 		return c.firstWindow(e)
 	case pdpp.CodeQueryNotFound:
-		return &Next{c.tool.Name, c.args.JSON(member{"q", nil}, member{"before_chars", nil}, member{"after_chars", nil})}
+		return &nextCall{c.tool.Name, c.args.JSON(member{"q", nil}, member{"before_chars", nil}, member{"after_chars", nil})}
 	}
 	if find := c.tool.recovery.notFound; find != nil && e.Status == http.StatusNotFound {
 		return find(c, e)
@@ -46,12 +46,12 @@ func (c *call) recoveryCall(e *rsclient.Error) *Next {
 
 // firstWindow returns the call for the same window from the start, without q when q is
 // what is wrong.
-func (c *call) firstWindow(e *rsclient.Error) *Next {
+func (c *call) firstWindow(e *rsclient.Error) *nextCall {
 	drop := []member{{"cursor", nil}, {"offset_chars", nil}, {"limit_chars", nil}, {"before_chars", nil}, {"after_chars", nil}}
 	if errorObject(e.Object).text("param") == "q" {
 		drop = append(drop, member{"q", nil})
 	}
-	return &Next{c.tool.Name, c.args.JSON(drop...)}
+	return &nextCall{c.tool.Name, c.args.JSON(drop...)}
 }
 
 // isOfArgument reports an error about an argument whose values do not depend on the
@@ -68,13 +68,13 @@ func (c *call) refusesFilters(e *rsclient.Error) bool {
 }
 
 // unfiltered returns the call that reads without a filter.
-func (c *call) unfiltered() *Next {
+func (c *call) unfiltered() *nextCall {
 	if read := c.tool.recovery.unfiltered; read != nil {
 		if next := read(c); next != nil {
 			return next
 		}
 	}
-	return &Next{c.tool.Name, c.args.JSON(member{"filter", nil}, member{"cursor", nil})}
+	return &nextCall{c.tool.Name, c.args.JSON(member{"filter", nil}, member{"cursor", nil})}
 }
 
 // hint explains an error where the server cannot; "" for most errors.
@@ -107,22 +107,22 @@ func (c *call) named(object []byte) []byte {
 }
 
 // firstRecords returns the call that lists the stream of this call, or nil.
-func (c *call) firstRecords() *Next {
+func (c *call) firstRecords() *nextCall {
 	if !isStreamName(c.stream()) {
 		return nil
 	}
 	args := schemaArgs(c.stream(), c.connection())
-	return &Next{"query_records", append(args[:len(args)-1], `,"limit":10}`...)}
+	return &nextCall{"query_records", append(args[:len(args)-1], `,"limit":10}`...)}
 }
 
 // restart returns the same call from the start: without its cursor or, when the bookmark is
 // what is wrong, from the beginning.
-func (c *call) restart(e *rsclient.Error) *Next {
+func (c *call) restart(e *rsclient.Error) *nextCall {
 	drop := []member{{"cursor", nil}}
 	if c.args.Has("changes_since") && (!c.args.Has("cursor") || errorObject(e.Object).text("param") == "changes_since") {
 		drop = append(drop, member{"changes_since", []byte(`"beginning"`)})
 	}
-	return &Next{c.tool.Name, c.args.JSON(drop...)}
+	return &nextCall{c.tool.Name, c.args.JSON(drop...)}
 }
 
 // record returns the record that the call names, by handle or by its parts.
@@ -135,7 +135,7 @@ func (c *call) record() Handle {
 }
 
 // fetchField returns the call that fetches the field of a window, or nil.
-func (c *call) fetchField() *Next {
+func (c *call) fetchField() *nextCall {
 	h, field := c.record(), c.args.Text("field_path")
 	if field == "" || !h.isNamed() {
 		return nil
@@ -144,7 +144,7 @@ func (c *call) fetchField() *Next {
 }
 
 // fetchRecord returns the call that fetches the whole record, or nil.
-func (c *call) fetchRecord() *Next {
+func (c *call) fetchRecord() *nextCall {
 	if h := c.record(); h.isNamed() {
 		return refer(h).fetch()
 	}

@@ -60,7 +60,7 @@ func (r *ref) AppendExpand(b []byte, relations []string) []byte {
 // pageCalls are the calls for a record of a page that no handle names.
 type pageCalls struct {
 	*ref
-	again func(fields []string) *Next
+	again func(fields []string) *nextCall
 }
 
 // AppendFields appends the call that reads the page again with these fields.
@@ -69,12 +69,12 @@ func (p pageCalls) AppendFields(b []byte, fields []string) []byte {
 }
 
 // fetch returns the call that reads the record, or some of its fields (MS-68).
-func (r ref) fetch(members ...member) *Next {
+func (r ref) fetch(members ...member) *nextCall {
 	b := r.appendFetched(make([]byte, 0, len(r.id)+128))
 	for _, m := range members {
 		b = append(append(b, `,"`+m.name+`":`...), m.value...)
 	}
-	return &Next{"fetch", append(b, '}')}
+	return &nextCall{"fetch", append(b, '}')}
 }
 
 // appendFetched appends the arguments that name the record, without the closing brace.
@@ -87,7 +87,7 @@ func (r ref) appendFetched(b []byte) []byte {
 }
 
 // fetchFields returns the call that reads some fields of the record.
-func (r ref) fetchFields(names ...string) *Next {
+func (r ref) fetchFields(names ...string) *nextCall {
 	return r.fetch(member{"fields", []byte(quote.List(names))})
 }
 
@@ -101,7 +101,7 @@ func (r ref) around(field, q string) window {
 	return window{record: r, field: field, q: q, place: selector{before: given{512, true}, after: given{2048, true}}}
 }
 
-func (w window) next() *Next { return &Next{"read_record_field", w.args()} }
+func (w window) next() *nextCall { return &nextCall{"read_record_field", w.args()} }
 
 // url returns the absolute URL of a record (MS-61): its own, else the route that the server
 // named, else the one of /v1.

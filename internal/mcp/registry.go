@@ -11,8 +11,8 @@ import (
 // need to know about it. A tool is one file and one entry of a Registry.
 type Tool struct {
 	Name        string
-	Title       string
-	Description string // at most 500 characters (MS-11)
+	title       string
+	description string // at most 500 characters (MS-11)
 	args        argTable
 	output      string // the output schema, compact JSON (MS-43)
 	limits      string // the bounds of its results, for the manual
@@ -27,10 +27,10 @@ type Tool struct {
 // recovery is what a tool knows about errors of the resource server (MS-49). All of it is
 // optional.
 type recovery struct {
-	params     map[string]string                   // arguments by the parameter that an error names
-	hint       func(*call, *rsclient.Error) string // what an error means; "" for nothing
-	notFound   func(*call, *rsclient.Error) *Next  // the call after 404; nil for none
-	unfiltered func(*call) *Next                   // the call when a server takes no filter
+	params     map[string]string                      // arguments by the parameter that an error names
+	hint       func(*call, *rsclient.Error) string    // what an error means; "" for nothing
+	notFound   func(*call, *rsclient.Error) *nextCall // the call after 404; nil for none
+	unfiltered func(*call) *nextCall                  // the call when a server takes no filter
 }
 
 // Registry is an immutable list of tools. It is safe for concurrent use.
@@ -86,8 +86,8 @@ const readOnly = `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":
 func (t *Tool) append(b []byte) []byte {
 	b = append(b, `{"name":`...)
 	b = rawjson.AppendString(b, t.Name)
-	b = appendMember(b, "title", t.Title)
-	b = appendMember(b, "description", t.Description)
+	b = appendMember(b, "title", t.title)
+	b = appendMember(b, "description", t.description)
 	b = append(append(b, `,"inputSchema":`...), t.args.schema()...)
 	b = append(append(b, `,"outputSchema":`...), t.output...)
 	return append(append(append(b, `,"annotations":`...), readOnly...), '}')

@@ -66,7 +66,7 @@ func TestInstructions(t *testing.T) {
 // TestSeventhTool adds a tool as the six are added: one value, one entry of a registry.
 func TestSeventhTool(t *testing.T) {
 	ping := &Tool{
-		Name: "ping", Title: "Is the server there", Description: "Reads the schema and returns a word.",
+		Name: "ping", title: "Is the server there", description: "Reads the schema and returns a word.",
 		args:   argTable{{name: "word", kind: argText, required: true, about: "The word to return."}},
 		output: `{"type":"object","properties":{"data":{"type":"object"},"error":{"type":"object"}},"anyOf":[{"required":["data"]},{"required":["error"]}]}`,
 		limits: "One line.",
@@ -78,7 +78,7 @@ func TestSeventhTool(t *testing.T) {
 			word := quote.Text(c.args.Text("word"))
 			return &Result{Structured: c.structured([]byte(`{"word":`+word+`}`), answer.RequestID), Content: []Block{{Text: "ping " + word}}}, nil
 		},
-		recovery: recovery{notFound: func(c *call, _ *rsclient.Error) *Next { return &Next{"schema", []byte("{}")} }},
+		recovery: recovery{notFound: func(c *call, _ *rsclient.Error) *nextCall { return &nextCall{"schema", []byte("{}")} }},
 	}
 	s := newScript(t, "/v1/schema", `{"object":"schema"}`)
 	s.Tools = NewRegistry(append(slices.Clone(Tools().tools), ping)...)

@@ -49,5 +49,5 @@ func (c *call) smaller(err error) error {
 	if !given {
 		limit = pdpp.DefaultPage
 	}
-	return &Failure{Code: e.Code, Message: e.Message, Next: c.rerun(max(1, limit/5))}
+	return &adapterError{Code: e.Code, Message: e.Message, Next: c.rerun(max(1, limit/5))}
 }

@@ -87,7 +87,7 @@ func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Cont
 }
 
 func (s *Surface) readOther(context.Context, string) ([]Content, error) {
-	return nil, &Failure{Code: pdpp.CodeNotFound, Message: "There is no such resource. URIs start with " + recordURI + ", " + windowURI + " or " + blobURI + "."}
+	return nil, &adapterError{Code: pdpp.CodeNotFound, Message: "There is no such resource. URIs start with " + recordURI + ", " + windowURI + " or " + blobURI + "."}
 }
 
 // readFieldWindow returns the window that read_record_field returns for the same selector,
@@ -114,7 +114,7 @@ func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, e
 	b = near.append(b)
 	if next := near.next; next.ok {
 		b = append(b, `,"next":`...)
-		b = (&Next{"read_record_field", next.args()}).append(b)
+		b = (&nextCall{"read_record_field", next.args()}).append(b)
 	}
 	return []Content{
 		{URI: uri, MimeType: "text/plain", Text: p.Text},
@@ -140,7 +140,7 @@ func parseWindowURI(uri string) (window, error) {
 	if err == nil {
 		w, err = args.window()
 	}
-	var f *Failure
+	var f *adapterError
 	if errors.As(err, &f) {
 		return w, badSelector(f.Param, f.Message)
 	}
@@ -194,7 +194,7 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 
 // blobTooLarge returns the failure for a file that is too large, with its facts and the URL
 // that exports it. A negative size is unknown.
-func (s *Surface) blobTooLarge(h blobHandle, size int64, mimeType, message string) *Failure {
+func (s *Surface) blobTooLarge(h blobHandle, size int64, mimeType, message string) *adapterError {
 	var members []byte
 	if size >= 0 {
 		members = append(members, `,"size_bytes":`...)
@@ -203,7 +203,7 @@ func (s *Surface) blobTooLarge(h blobHandle, size int64, mimeType, message strin
 	members = appendMember(members, "mime_type", mimeType)
 	members = append(members, `,"export":{"method":"GET","url":`...)
 	members = append(rawjson.AppendString(members, h.export(s.RS.Provider())), '}')
-	return &Failure{Code: pdpp.CodeBlobTooLarge, Message: message, Members: members}
+	return &adapterError{Code: pdpp.CodeBlobTooLarge, Message: message, Members: members}
 }
 
 // resourceError returns the failure of a resource read (MS-204).
@@ -222,7 +222,7 @@ func (s *Surface) resourceError(err error) *ResourceError {
 	return ownResourceError(kind, own)
 }
 
-func ownResourceError(kind ResourceKind, f *Failure) *ResourceError {
+func ownResourceError(kind ResourceKind, f *adapterError) *ResourceError {
 	message := f.Error()
 	if f.Next != nil {
 		message += " next: " + f.Next.Tool + " " + quote.EscapeHidden(string(f.Next.Args))

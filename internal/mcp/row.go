@@ -22,7 +22,7 @@ type row struct {
 	empty   []string // labels of the fields without a value
 	partly  []ranked // the fields that an answer shows in part
 
-	again func(fields []string) *Next // the call for a record without a handle; nil: none
+	again func(fields []string) *nextCall // the call for a record without a handle; nil: none
 }
 
 // describe fills in everything about the record that was read. When fields were requested,

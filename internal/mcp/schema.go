@@ -19,8 +19,8 @@ import (
 // schemaTool lists what the token may read (mcp-surface §7).
 var schemaTool = Tool{
 	Name:  "schema",
-	Title: "What can be read",
-	Description: "Lists what this token may read; read-only (GET /v1/schema). Compact by default: sources, connections and stream names. " +
+	title: "What can be read",
+	description: "Lists what this token may read; read-only (GET /v1/schema). Compact by default: sources, connections and stream names. " +
 		"Go on with schema(stream) for fields, filters, sort, expand and aggregation, with connection_id for one source, then query_records. " +
 		`detail:"full" gives the raw JSON Schema and needs stream. Text shows everything needed; structured output has the document. ` +
 		"Results name connection_id and connector_key.",
@@ -41,8 +41,8 @@ var schemaTool = Tool{
 
 func callSchema(ctx context.Context, c *call) (*Result, error) {
 	if c.args.Has("offset") && !c.args.Has("stream") {
-		return nil, &Failure{
-			Code: pdpp.CodeInvalidRequest, Param: "offset", Next: &Next{"schema", []byte("{}")},
+		return nil, &adapterError{
+			Code: pdpp.CodeInvalidRequest, Param: "offset", Next: &nextCall{"schema", []byte("{}")},
 			Message: "offset goes on with the fields of one stream: add stream, or leave offset out for the list of streams.",
 		}
 	}
@@ -95,7 +95,7 @@ func (c *call) compactSchema(ctx context.Context) (*Result, error) {
 
 // appendContinue appends the call that continues a compact document at an offset.
 func (c *call) appendContinue(b []byte, d *schematext.Document, offset int) []byte {
-	return appendNext(b, &Next{c.tool.Name, d.ContinueArgs("compact", offset)})
+	return appendNext(b, &nextCall{c.tool.Name, d.ContinueArgs("compact", offset)})
 }
 
 // schemaText returns the text of a schema result.
@@ -124,8 +124,8 @@ func (c *call) readSchema(ctx context.Context, name, value string) (*rsclient.An
 func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 	scope := c.scope()
 	if scope.Stream == "" {
-		return nil, &Failure{
-			Code: pdpp.CodeInvalidRequest, Param: "detail", Next: &Next{"schema", []byte("{}")},
+		return nil, &adapterError{
+			Code: pdpp.CodeInvalidRequest, Param: "detail", Next: &nextCall{"schema", []byte("{}")},
 			Message: `detail:"full" describes one stream of one source: call schema(stream, connection_id, detail:"full").`,
 		}
 	}
@@ -140,8 +140,8 @@ func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 	data := d.Scoped()
 	structured := c.structured(data, answer.RequestID)
 	if len(structured) > limits.FullStructuredMax {
-		return nil, &Failure{
-			Code: pdpp.CodeSchemaTooLarge, Param: "detail", Next: &Next{"schema", scope.Args()},
+		return nil, &adapterError{
+			Code: pdpp.CodeSchemaTooLarge, Param: "detail", Next: &nextCall{"schema", scope.Args()},
 			Message: "The full description of the stream " + quote.ID(scope.Stream) + " is too large. Add connection_id, or use compact.",
 		}
 	}
@@ -152,7 +152,7 @@ func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 func ambiguousDetail(choices []byte, total int) error {
 	members := append([]byte(`,"available_connections":`), choices...)
 	members = append(members, `,"available_connection_count":`...)
-	return &Failure{
+	return &adapterError{
 		Code: pdpp.CodeAmbiguousSchemaDetail, Param: "connection_id", RetryWith: "connection_id",
 		Message: "Several connections have this stream. Retry with the connection_id of one of them.",
 		Members: strconv.AppendInt(members, int64(total), 10),

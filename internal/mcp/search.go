@@ -17,8 +17,8 @@ import (
 // searchTool finds records by words (mcp-surface §10).
 var searchTool = Tool{
 	Name:  "search",
-	Title: "Search by words",
-	Description: "Finds records by words across streams; read-only (GET /v1/search). At most 100 merged hits; page with cursor. " +
+	title: "Search by words",
+	description: "Finds records by words across streams; read-only (GET /v1/search). At most 100 merged hits; page with cursor. " +
 		"Ids in the text are complete handles for fetch. Structured output has results (flat) and data (envelope). " +
 		"Sources are told apart by connection_id and connector_key. See server instructions.",
 	args: argTable{
@@ -52,11 +52,11 @@ func (c *call) modeHint(e *rsclient.Error) string {
 }
 
 // searchWords returns the same call in the mode that every server has, or nil.
-func (c *call) searchWords(*rsclient.Error) *Next {
+func (c *call) searchWords(*rsclient.Error) *nextCall {
 	if !c.args.Has("mode") {
 		return nil
 	}
-	return &Next{c.tool.Name, c.args.JSON(member{"mode", nil}, member{"cursor", nil})}
+	return &nextCall{c.tool.Name, c.args.JSON(member{"mode", nil}, member{"cursor", nil})}
 }
 
 // maxUnavailable bounds the unavailable sources that the text of a page names (MS-222).
@@ -99,7 +99,7 @@ func (c *call) hits(p *cutPage) *Result {
 		}
 		b = list[i].append(b)
 	}
-	var next *Next
+	var next *nextCall
 	limit := rest(p, len(found)-len(list))
 	if limit > 0 {
 		next = c.rerun(limit)

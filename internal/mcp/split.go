@@ -72,7 +72,7 @@ func (c *call) splitLines(ids []string) []string {
 // appendSplit appends the call on the first connection of a page that is read by
 // connection, and the list of all connections.
 func (c *call) appendSplit(b []byte, ids []string) []byte {
-	next := Next{c.tool.Name, c.args.JSON(onOne(ids[0])...)}
+	next := nextCall{c.tool.Name, c.args.JSON(onOne(ids[0])...)}
 	b = next.append(append(b, `,"next":`...))
 	b = append(b, `,"next_connections":`...)
 	return append(b, quote.List(ids)...)

@@ -33,7 +33,7 @@ func (s *Surface) Registry() *Registry {
 type call struct {
 	*Surface
 	tool *Tool
-	args Args
+	args arguments
 	keys map[string]string // by relation: the field that has the id of the parent
 }
 

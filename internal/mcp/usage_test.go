@@ -90,7 +90,7 @@ func manual(t *testing.T, registry *Registry) string {
 	}
 	fmt.Fprintf(&b, manualHead, limits.ErrorTextMax, quoted.String())
 	for _, tool := range registry.tools {
-		fmt.Fprintf(&b, "\n## `%s` — %s\n\n%s\n\n%s\n\n", tool.Name, tool.Title, tool.Description, tool.limits)
+		fmt.Fprintf(&b, "\n## `%s` — %s\n\n%s\n\n%s\n\n", tool.Name, tool.title, tool.description, tool.limits)
 		b.WriteString("| argument | type | |\n|---|---|---|\n")
 		for _, decl := range tool.args {
 			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", decl.name, map[bool]string{true: " (required)"}[decl.required], decl.typeName(), strings.ReplaceAll(decl.about, "|", "\\|"))

@@ -34,11 +34,11 @@ func selectorOf(number func(name string) given) selector {
 }
 
 func badSelector(param, message string) error {
-	return &Failure{Code: pdpp.CodeInvalidWindowSelector, Param: param, Message: message}
+	return &adapterError{Code: pdpp.CodeInvalidWindowSelector, Param: param, Message: message}
 }
 
 // window returns the requested window. It checks which arguments go together (MS-171).
-func (a *Args) window() (window, error) {
+func (a *arguments) window() (window, error) {
 	w := window{field: a.Text("field_path"), q: a.Text("q"), place: selectorOf(a.number)}
 	byParts := a.Has("connection_id") && a.Has("stream") && a.Has("record_id")
 	switch {
@@ -73,10 +73,10 @@ func (a *Args) window() (window, error) {
 }
 
 // located returns the record of the handle, with the connection that was passed beside it.
-func (a *Args) located() (Handle, error) {
+func (a *arguments) located() (Handle, error) {
 	h, beside := a.handle, a.Text("connection_id")
 	if beside != "" && h.Connection != "" && beside != h.Connection {
-		return h, &Failure{
+		return h, &adapterError{
 			Code: pdpp.CodeConflictingConnection, Param: "connection_id",
 			Message: "The id names the connection " + quote.ID(h.Connection) + ", the argument " + quote.ID(beside) + ". Leave connection_id out.",
 		}
