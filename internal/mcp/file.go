@@ -77,7 +77,7 @@ func (s *Surface) readElement(ctx context.Context, w window) (*piece, error) {
 	}
 	whole, err := s.readField(ctx, window{record: w.record, field: list, place: selector{limit: given{limits.WindowMax, true}}}, true)
 	if err != nil {
-		return nil, nil //nolint:nilerr // the error about the whole path says more
+		return nil, nil //nolint:nilerr // the error about the whole path is more useful
 	}
 	for _, f := range filesOf(list, []byte(whole.Text)) {
 		if f.path == w.field && whole.Complete {

@@ -93,7 +93,7 @@ func (d *document) appendChildren(b []byte, left int) []byte {
 // appendFacts appends the members of metadata that are never dropped.
 func (d *document) appendFacts(b []byte) []byte {
 	eventTime := d.at.Value
-	if d.at.Source == evidence.SourceEnvelope { // emitted_at says it
+	if d.at.Source == evidence.SourceEnvelope { // which emitted_at has
 		eventTime = ""
 	}
 	b = quote.AppendID(append(b, `{"stream":`...), d.Stream)

@@ -49,7 +49,7 @@ var readRecordFieldTool = Tool{
 }
 
 // windowNotFound returns the call after a window that was not found. Without the record,
-// fetch would fail, too; otherwise the server may lack the window route (MS-172).
+// fetch would fail, too; otherwise the server may have no window route (MS-172).
 func (c *call) windowNotFound(e *rsclient.Error) *nextCall {
 	if e.Code == pdpp.CodeNotFound {
 		return c.firstRecords()

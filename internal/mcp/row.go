@@ -82,10 +82,10 @@ func (r *row) sources(rows [][]byte) (all sources) {
 func (r *row) item(it *recordtext.Item, n int) {
 	it.Start(n, r.subject())
 	if r.ref.id == "" { // reachable through query_records only (MS-52)
-		it.Say("no handle, query_records only: record_id=" + quote.ID(r.Identity.Record))
+		it.AddWords("no handle, query_records only: record_id=" + quote.ID(r.Identity.Record))
 	}
 	if r.Deleted {
-		it.Say("deleted=true")
+		it.AddWords("deleted=true")
 		it.Label("deleted_at", r.DeletedAt)
 		it.Label("removed_reason", r.RemovedReason)
 		return

@@ -36,7 +36,7 @@ const (
 	maxSplitLines = limits.QueryTextMax / 4 // bytes of all such calls in a text, but for the first
 )
 
-// isCutShort reports a page that is longer than its limit or, in a list, lacks the rest
+// isCutShort reports a page that is longer than its limit or, in a list, ends before the rest
 // that its server announces.
 func (c *call) isCutShort(p *cutPage) bool {
 	limit, given := c.args.Int("limit")

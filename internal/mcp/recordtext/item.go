@@ -62,8 +62,8 @@ func (it *Item) Start(n int, s Subject) {
 	it.handle = len(it.head)
 }
 
-// Say adds words to the head.
-func (it *Item) Say(words string) { it.head = append(append(it.head, ' '), words...) }
+// AddWords adds words to the head.
+func (it *Item) AddWords(words string) { it.head = append(append(it.head, ' '), words...) }
 
 // Title adds title and time to the head. A title that was composed is left out when it is
 // only the handle, and the time when such a title ends with it. The value of a field is

@@ -191,13 +191,13 @@ func (r *row) aggregation(fields []field, l namesList) string {
 	}
 	var byFlags []string
 	for _, name := range fieldAggregations {
-		names, said := namesOf(agg, name), flagged(fields, "a", name)
+		names, implied := namesOf(agg, name), flagged(fields, "a", name)
 		if names == nil {
-			names = said
+			names = implied
 		}
 		switch {
 		case len(names) == 0:
-		case l.flagged && slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(said))):
+		case l.flagged && slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(implied))):
 			byFlags = append(byFlags, name)
 		default:
 			parts = append(parts, name+"="+l.names(names))

@@ -34,7 +34,7 @@ func (t *text) continueLine(offset int) string {
 // page returns the text from the offset on.
 func (t *text) page(blocks []*block, head, tail []string) string {
 	layout := layout{terse: true, short: t.Detail != "full"}
-	left := room(nil, layout, head, tail, []string{t.continueLine(MaxOffset)})
+	left := fieldSpace(nil, layout, head, tail, []string{t.continueLine(MaxOffset)})
 	if left < cutReserve { // the names in the call fill the text
 		return head[0]
 	}

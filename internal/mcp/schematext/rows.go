@@ -50,11 +50,11 @@ func (t *text) scoped() string {
 		return t.page(blocks, head, tail)
 	}
 	for _, layout := range []layout{{}, {terse: true}, {short: true, terse: true}} {
-		if lines, fits := whole(blocks, layout, room(nil, layout, head, notes, tail)); fits {
+		if lines, fits := whole(blocks, layout, fieldSpace(nil, layout, head, notes, tail)); fits {
 			return strings.Join(slices.Concat(head, lines, notes, tail), "\n")
 		}
 	}
-	if room(nil, layout{}, head, notes, tail) < limits.ScopedTextMax/2 {
+	if fieldSpace(nil, layout{}, head, notes, tail) < limits.ScopedTextMax/2 {
 		notes = nil // structured output has them
 	}
 	return t.cut(blocks, head, slices.Concat(notes, tail))
@@ -125,10 +125,10 @@ func (t *text) blocks() []*block {
 // lines that every row keeps do not fit, it lists the connections of the last rows only.
 func (t *text) cut(blocks []*block, head, tail []string) string {
 	layout := layout{short: true, terse: true}
-	if room(blocks, layout, head, tail) < 0 {
+	if fieldSpace(blocks, layout, head, tail) < 0 {
 		layout.crowded = true
 	}
-	left := room(blocks, layout, head, tail) - len(t.continueLine(MaxOffset)) - 1
+	left := fieldSpace(blocks, layout, head, tail) - len(t.continueLine(MaxOffset)) - 1
 	shown := len(blocks)
 	for left < 0 && shown > 0 {
 		shown--
@@ -164,7 +164,7 @@ func (t *text) cut(blocks []*block, head, tail []string) string {
 
 // moreRows returns the line that counts the rows that are not shown, with as many of their
 // connections as fit.
-func moreRows(blocks []*block, room int) []string {
+func moreRows(blocks []*block, left int) []string {
 	if len(blocks) == 0 {
 		return nil
 	}
@@ -177,7 +177,7 @@ func moreRows(blocks []*block, room int) []string {
 	conns := connectionsOf(rows)
 	for _, c := range conns[:min(len(conns), crowdedConnections)] {
 		id := quote.ID(c.ID)
-		if room -= len(id) + 1; room < 0 {
+		if left -= len(id) + 1; left < 0 {
 			break
 		}
 		ids = append(ids, id)
@@ -194,8 +194,8 @@ func moreRows(blocks []*block, room int) []string {
 // cutReserve is the space for the words about what is cut.
 const cutReserve = 80
 
-// room returns the bytes that are left for fields when everything else is shown.
-func room(blocks []*block, layout layout, around ...[]string) int {
+// fieldSpace returns the bytes that are left for fields when everything else is shown.
+func fieldSpace(blocks []*block, layout layout, around ...[]string) int {
 	left := limits.ScopedTextMax - cutReserve
 	for _, lines := range around {
 		for _, l := range lines {
@@ -219,10 +219,10 @@ func (b *block) size(layout layout) int {
 
 // fit counts the fields, from one on, that a block can show in so many bytes. size is what
 // they take.
-func (b *block) fit(from, room int, layout layout) (n, size int) {
+func (b *block) fit(from, left int, layout layout) (n, size int) {
 	for from+n < len(b.fields) {
 		next := len(b.fields[from+n].text(layout)) + 1
-		if size+next > room {
+		if size+next > left {
 			break
 		}
 		size += next

@@ -195,7 +195,7 @@ func (t *text) indexNext() []string {
 }
 
 // several lists the streams that are in several connections, as many as fit.
-func (t *text) several(room int) string {
+func (t *text) several(most int) string {
 	byName := map[string][]*row{}
 	var names []string
 	for _, r := range t.Document.inScope() {
@@ -205,13 +205,13 @@ func (t *text) several(room int) string {
 		byName[r.Name] = append(byName[r.Name], r)
 	}
 	line, left := "", 0
-	room -= len("\nin several connections, choose with connection_id:") + len(" and 1000000 more")
+	most -= len("\nin several connections, choose with connection_id:") + len(" and 1000000 more")
 	for _, name := range names {
 		if len(connectionsOf(byName[name])) < 2 {
 			continue
 		}
 		part := " " + quote.ID(name)
-		if len(line)+len(part) > room {
+		if len(line)+len(part) > most {
 			left++
 			continue
 		}
