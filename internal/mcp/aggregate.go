@@ -83,51 +83,51 @@ func (c *call) aggregateText(body []byte) string {
 	if !grouped {
 		return strings.Join(append([]string{head + " = " + aggregateValue(body)}, notes...), "\n")
 	}
-	by, dimension := "group_by", c.aggregateDimension(body)
-	if c.args.Has("group_by_time") {
-		by = "group_by_time"
+	dimension, tail, left := c.aggregateDimension(body), groupsTail(body), limits.AggTextMax-groupsReserve
+	for _, text := range append(notes, head, dimension, tail) {
+		left -= len(text) + 1
 	}
-	var shown []string
-	total, tail := 0, groupsTail(body)
-	left := limits.AggTextMax - len(head) - len(dimension) - len(tail) - groupsReserve
-	if hasOthers(body) {
-		left -= max(len(c.moreGroupsLine(false)), len(c.moreGroupsLine(true)))
-	}
-	for _, line := range notes {
-		left -= len(line) + 1
-	}
-	size := 0
-	for g := range rawjson.Elements(groups) {
-		total++
-		item := groupItem(g)
-		size += len(item) + 1
-		shown = append(shown, item)
-	}
-	if size > left && !hasOthers(body) { // some are cut, so there is a line about them
-		left -= len(c.moreGroupsLine(true))
-	}
-	for size > left && len(shown) > 0 {
-		last := len(shown) - 1
-		size -= len(shown[last]) + 1
-		shown = shown[:last]
-	}
+	all, shown := c.fitGroups(groups, left, hasOthers(body))
 	list := "none"
 	if len(shown) > 0 {
 		list = strings.Join(shown, " ")
 	}
-	lines := []string{head + " by " + dimension + ": " + list + "; groups=" + strconv.Itoa(total) + " shown=" + strconv.Itoa(len(shown)) + tail}
+	lines := []string{head + " by " + dimension + ": " + list + "; groups=" + strconv.Itoa(all) + " shown=" + strconv.Itoa(len(shown)) + tail}
 	lines = append(lines, notes...)
-	if n := total - len(shown); n > 0 {
+	cut := all - len(shown)
+	if cut > 0 {
 		advice := "; narrow with filter"
-		if by == "group_by_time" {
+		if c.args.Has("group_by_time") {
 			advice += " or a coarser granularity"
 		}
-		lines = append(lines, "not shown: "+strconv.Itoa(n)+" groups (all in structured output)"+advice)
+		lines = append(lines, "not shown: "+strconv.Itoa(cut)+" groups (all in structured output)"+advice)
 	}
-	if cut := total > len(shown); cut || hasOthers(body) {
-		return strings.Join(lines, "\n") + c.moreGroupsLine(cut)
+	text := strings.Join(lines, "\n")
+	if cut > 0 || hasOthers(body) {
+		text += c.moreGroupsLine(cut > 0)
 	}
-	return strings.Join(lines, "\n")
+	return text
+}
+
+// fitGroups returns the number of groups, and the first of them that fit into so many bytes
+// together with the line about the others.
+func (c *call) fitGroups(groups []byte, left int, hasOthers bool) (all int, shown []string) {
+	size := 0
+	for g := range rawjson.Elements(groups) {
+		shown = append(shown, groupItem(g))
+		size += len(shown[all]) + 1
+		all++
+	}
+	switch {
+	case hasOthers:
+		left -= max(len(c.moreGroupsLine(false)), len(c.moreGroupsLine(true)))
+	case size > left:
+		left -= len(c.moreGroupsLine(true))
+	}
+	for ; size > left && len(shown) > 0; shown = shown[:len(shown)-1] {
+		size -= len(shown[len(shown)-1]) + 1
+	}
+	return all, shown
 }
 
 // granularities are the values of the argument granularity, shortest first.
@@ -179,7 +179,7 @@ func hasOthers(body []byte) bool {
 }
 
 // groupsReserve is the space for the constant words around the groups, with their counts.
-const groupsReserve = 180
+const groupsReserve = 177
 
 // aggregateHead returns metric(stream.field).
 func (c *call) aggregateHead(body []byte) string {
