@@ -20,7 +20,7 @@ type Phrase struct {
 
 // Phrases are pictures that readers of Go, the RFCs and MCP do not expect.
 var Phrases = []Phrase{
-	{"lent", "pooled or borrowed buffer", true},
+	{"lent", "a pooled or reused buffer", true},
 	{"in the making", "being built", false},
 	{"who asks", "the client or the caller", false},
 	{"asker", "client or caller", true},
@@ -47,8 +47,6 @@ var otherWords = []string{
 	"internal/rawjson",
 	"internal/rs",
 	"internal/rsclient",
-	"internal/store/sqlread",
-	"internal/store/storetest",
 }
 
 // CheckLanguage returns the phrases in comments and names of the Go files below dir, once

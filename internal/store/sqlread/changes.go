@@ -193,8 +193,7 @@ func (c *changeCursor) find() (visible bool, err error) {
 	return true, nil
 }
 
-// offer visits the current change when it is the last one of its record that the
-// reader is told of.
+// offer visits the current change when it is the last reported one of its record.
 func (c *changeCursor) offer(q query.Changes, visit func(*store.Change) (bool, error)) (taken bool, err error) {
 	last, visible, err := c.reported(q.Until)
 	if err != nil || !last {
@@ -220,8 +219,8 @@ func (c *changeCursor) offer(q query.Changes, visit func(*store.Change) (bool, e
 	return visit(&c.item)
 }
 
-// reported reports whether the current change is the last one up to the horizon that
-// the reader is told of, and whether the record is visible from then to the horizon.
+// reported reports whether the current change is the last one up to the horizon that is
+// reported to the reader, and whether the record is visible from then to the horizon.
 func (c *changeCursor) reported(until int64) (last, visible bool, err error) {
 	later := c.cur.next != 0 && c.cur.next <= until
 	if later && c.shown.All && c.src.Time == nil {

@@ -24,7 +24,7 @@ type Model struct {
 
 type modelRecord struct {
 	emittedAt time.Time
-	stored    int // the how-manieth it was
+	stored    int // index in the order of storing
 	body      string
 	fields    map[string]json.RawMessage
 }
