@@ -41,7 +41,6 @@ var Phrases = []Phrase{
 
 // otherWords lists the packages that do not follow Phrases yet.
 var otherWords = []string{
-	"internal/mcphttp",
 	"internal/pkgreader",
 	"internal/query",
 	"internal/rawjson",

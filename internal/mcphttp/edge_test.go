@@ -16,7 +16,7 @@ import (
 )
 
 func TestOrigins(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ping := rpc{era: handshake, method: "ping"}
 	for _, origin := range []string{h.URL, "http://localhost", "http://localhost:5173", "https://127.0.0.1:1", "http://[::1]:9"} {
 		a := h.send(h.client, ping, "Origin: "+origin).OK()
@@ -55,7 +55,7 @@ func TestOrigins(t *testing.T) {
 }
 
 func TestMediaTypes(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	body := rpc{era: handshake, method: "ping"}.body()
 	try := func(contentType, accept []string) resttest.Answer {
 		return h.raw(raw{method: "POST", body: body, header: http.Header{"Authorization": {"Bearer " + h.client}, "Content-Type": contentType, "Accept": accept}})
@@ -88,7 +88,7 @@ func TestMediaTypes(t *testing.T) {
 }
 
 func TestRateLimits(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.open(func(c *server.Config) { c.Rate = 600 }, nil)
 	ping := rpc{era: handshake, method: "ping"}
 	for i := range 60 {
@@ -108,12 +108,12 @@ func TestRateLimits(t *testing.T) {
 		h.send(h.client, ping).OK()
 	}
 	expect(t, h.send(h.client, ping), 429, "rate_limit_exceeded")
-	// Of a batch each message counts.
+	// Each message of a batch counts.
 	h.Advance(time.Second)
 	pings := strings.TrimSuffix(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 10), ",")
 	h.post(h.client, "["+pings+"]").OK()
 	expect(t, h.post(h.client, "["+pings+"]"), 429, "rate_limit_exceeded")
-	// The reads of a tool do not count by themselves.
+	// The reads of a tool are not counted.
 	h.Advance(100 * time.Millisecond)
 	if a := h.send(h.client, callOf(modern, "search", `{"q":"rent"}`)).OK(); a.At("result.isError") != nil {
 		t.Errorf("the tool failed: %s", a.Body)
@@ -141,10 +141,10 @@ func TestRateLimits(t *testing.T) {
 }
 
 // The body of a throttled call says what happened and when to try again, for clients that
-// show it. The official Go client shows the name of the status whatever the body is, and its
-// session goes on afterwards (H-42).
+// show it. The official Go client shows the name of the status for any body, and its
+// session continues afterwards (H-42).
 func TestThrottledCall(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.open(func(c *server.Config) { c.Rate = 6 }, nil)
 	s := h.connect(h.client, modern)
 	var err error
@@ -161,9 +161,9 @@ func TestThrottledCall(t *testing.T) {
 	h.do(s, "schema", `{}`)
 }
 
-// Bad tokens of one address are slowed down; good ones from there are served.
+// Invalid tokens from one address are throttled; valid tokens from there are served.
 func TestFailedBearers(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ping := rpc{era: handshake, method: "ping"}
 	for i := range 60 {
 		expect(t, h.send(fmt.Sprint("guess", i), ping), 401, "invalid_token")
@@ -176,14 +176,14 @@ func TestFailedBearers(t *testing.T) {
 	}
 	h.send(h.client, ping).OK()
 	expect(t, h.post("", "{}"), 401, "authentication_error")
-	expect(t, h.Get("guess", "/v1/streams"), 429, "rate_limit_exceeded") // it is one throttle
+	expect(t, h.Get("guess", "/v1/streams"), 429, "rate_limit_exceeded") // /v1 and /mcp share the throttle
 	h.Advance(time.Minute)
 	expect(t, h.send("guess", ping), 401, "invalid_token")
 }
 
-// No token, no body and no word of a record is in the log.
+// The log contains no token, no body and no text of a record.
 func TestLogIsDiscreet(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, token := range []string{h.client, h.pkg, h.OwnerToken(), "pdpp_at_guessed", ""} {
 		for _, era := range eras {
 			h.send(token, callOf(era, "search", `{"q":"rent of month"}`))

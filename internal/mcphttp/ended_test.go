@@ -17,38 +17,38 @@ import (
 // A token that was valid in the request before and whose grant has ended is refused for
 // that, whatever else is wrong with the request, and nothing is read with it.
 func TestEndedToken(t *testing.T) {
-	ends := map[string]func(*house, pdpp.GrantID){
-		"revoked": func(h *house, id pdpp.GrantID) { h.Revoke(id) },
-		"expired": func(h *house, _ pdpp.GrantID) { h.Advance(2 * 365 * 24 * time.Hour) },
+	ends := map[string]func(*fixture, pdpp.GrantID){
+		"revoked": func(h *fixture, id pdpp.GrantID) { h.Revoke(id) },
+		"expired": func(h *fixture, _ pdpp.GrantID) { h.Advance(2 * 365 * 24 * time.Hour) },
 	}
 	read := callOf(handshake, "query_records", `{"stream":"entries","connection_id":"cin_a1"}`)
-	for what, request := range map[string]func(h *house, token string) resttest.Answer{
-		"a read": func(h *house, token string) resttest.Answer { return h.send(token, read) },
-		"a list": func(h *house, token string) resttest.Answer {
+	for what, request := range map[string]func(h *fixture, token string) resttest.Answer{
+		"a read": func(h *fixture, token string) resttest.Answer { return h.send(token, read) },
+		"a list": func(h *fixture, token string) resttest.Answer {
 			return h.send(token, rpc{era: handshake, method: "tools/list"})
 		},
-		"a notification": func(h *house, token string) resttest.Answer {
+		"a notification": func(h *fixture, token string) resttest.Answer {
 			return h.post(token, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		},
-		"bad arguments": func(h *house, token string) resttest.Answer {
+		"bad arguments": func(h *fixture, token string) resttest.Answer {
 			return h.send(token, callOf(handshake, "fetch", `{"id":7}`))
 		},
-		"an unknown method": func(h *house, token string) resttest.Answer {
+		"an unknown method": func(h *fixture, token string) resttest.Answer {
 			return h.send(token, rpc{era: handshake, method: "nothing"})
 		},
-		"no JSON": func(h *house, token string) resttest.Answer { return h.post(token, `{`) },
-		"a batch": func(h *house, token string) resttest.Answer {
+		"no JSON": func(h *fixture, token string) resttest.Answer { return h.post(token, `{`) },
+		"a batch": func(h *fixture, token string) resttest.Answer {
 			return h.post(token, `[`+read.body()+`,`+strings.Replace(read.body(), `"id":1`, `"id":2`, 1)+`]`, "MCP-Protocol-Version: 2025-03-26")
 		},
-		"another media type": func(h *house, token string) resttest.Answer {
+		"another media type": func(h *fixture, token string) resttest.Answer {
 			return h.Do("POST", token, "/mcp", `{}`, "Content-Type: text/plain")
 		},
-		"another method": func(h *house, token string) resttest.Answer {
+		"another method": func(h *fixture, token string) resttest.Answer {
 			return h.raw(raw{method: "GET", header: http.Header{"Authorization": {"Bearer " + token}}})
 		},
 	} {
 		for how, end := range ends {
-			h := newHouse(t)
+			h := newFixture(t)
 			_, grant := h.Grant(memberSpecs[0])
 			token := h.tokenOf(grant, "mcp")
 			h.send(token, read).OK()
@@ -79,7 +79,7 @@ func TestRevokedBeforeRead(t *testing.T) {
 		callOf(handshake, "search", `{"q":"rent"}`),
 		callOf(handshake, "schema", `{}`),
 	} {
-		h := newHouse(t)
+		h := newFixture(t)
 		token, grant := h.Grant(memberSpecs[0])
 		var once sync.Once
 		h.spy.watched(func(*http.Request) { once.Do(func() { h.Revoke(grant) }) })
@@ -95,7 +95,7 @@ func TestRevokedBeforeRead(t *testing.T) {
 
 // The limit of requests at once counts a request until its answer is complete (H-67).
 func TestAtOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.open(func(c *server.Config) { c.Rate = 600 }, nil)
 	release, events := make(chan struct{}), make(chan struct{}, 12)
 	var running, refused atomic.Int32
@@ -149,7 +149,7 @@ func TestRevokedMeanwhile(t *testing.T) {
 }
 
 // revokeAmong revokes a grant after some of the 24 requests with its token.
-func revokeAmong(t *testing.T, h *house, after int) {
+func revokeAmong(t *testing.T, h *fixture, after int) {
 	token, grant := h.Grant(memberSpecs[0])
 	var revoked atomic.Bool
 	answered := make(chan struct{}, 24)
@@ -183,7 +183,7 @@ func TestSnapshotsHaveDeadlines(t *testing.T) {
 	for what, c := range map[string]rpc{
 		"a list": {era: handshake, method: "tools/list"}, "a read": callOf(handshake, "query_records", `{"stream":"entries","connection_id":"cin_a1"}`),
 	} {
-		h := newHouse(t)
+		h := newFixture(t)
 		f := h.onFaulty()
 		var views atomic.Int32
 		f.set(func(ctx context.Context, where string) error {

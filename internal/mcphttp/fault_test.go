@@ -21,7 +21,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// faulty is a store that fails, or hangs, where it is told to.
+// faulty is a store that fails or blocks at chosen steps.
 type faulty struct {
 	store.Store
 	mu    sync.Mutex
@@ -98,8 +98,8 @@ func (v *faultyView) Catalog(s pdpp.SubjectID) (*pdpp.Catalog, error) {
 	return v.View.Catalog(s)
 }
 
-// onFaulty serves a house again on a store that can fail, with nothing cached.
-func (h *house) onFaulty() *faulty {
+// onFaulty serves the fixture again on a store that can fail, with empty caches.
+func (h *fixture) onFaulty() *faulty {
 	h.T.Helper()
 	f := &faulty{Store: h.Store}
 	h.open(func(c *server.Config) { c.Store = f }, nil)
@@ -108,7 +108,7 @@ func (h *house) onFaulty() *faulty {
 
 // A store that fails says nothing about a token: it is neither valid nor invalid (H-44).
 func TestFailingStore(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	_, revoked := h.Grant(memberSpecs[0])
 	gone := h.tokenOf(revoked, "mcp")
 	h.Revoke(revoked)
@@ -147,7 +147,7 @@ func TestFailingStore(t *testing.T) {
 // A store that fails during a tool call makes the tool fail, and nothing else: the token
 // stays valid, and no member counts as lost (H-94).
 func TestFailingReads(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	f := h.onFaulty()
 	for _, token := range []string{h.client, h.pkg} {
 		for _, step := range []string{"view", "token", "grant"} {
@@ -173,9 +173,10 @@ func TestFailingReads(t *testing.T) {
 	}
 }
 
-// A panic under a tool is an error of that call; it tells nothing and ends nothing.
+// A panic during a tool call is an error of that call. The error does not show its cause,
+// and the server continues.
 func TestPanics(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, token := range []string{h.client, h.pkg} {
 		for _, c := range []rpc{callOf(modern, "search", `{"q":"rent"}`), callOf(modern, "query_records", `{"stream":"entries","connection_id":"cin_a1"}`)} {
 			h.spy.watched(func(*http.Request) { panic("out of " + outside) })
@@ -190,10 +191,9 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// A client that goes away in the middle ends its reads, at the members of a package
-// too, and leaves nothing behind.
+// A client that disconnects cancels its reads, those of all members of a package too.
 func TestDisconnect(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	search := callOf(modern, "search", `{"q":"rent"}`)
 	for name, token := range map[string]string{"client": h.client, "package": h.pkg} {
 		members := map[string]int{"client": 1, "package": 3}[name]
@@ -210,7 +210,7 @@ func TestDisconnect(t *testing.T) {
 		t.Run(name+", in the store", func(t *testing.T) {
 			f := h.onFaulty()
 			began, ended := make(chan struct{}, 9), make(chan error, 9)
-			h.spy.watched(func(*http.Request) { // from now on, and not at the gate
+			h.spy.watched(func(*http.Request) { // after authentication
 				f.set(func(ctx context.Context, where string) error {
 					if where == "view" {
 						began <- struct{}{}
@@ -237,8 +237,8 @@ func waited(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// leave sends a request, and goes away when it has begun.
-func (h *house) leave(t *testing.T, token string, c rpc, began chan struct{}, times int) {
+// leave sends a request, and disconnects when it has begun.
+func (h *fixture) leave(t *testing.T, token string, c rpc, began chan struct{}, times int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "POST", h.URL+"/mcp", strings.NewReader(c.body()))
@@ -264,7 +264,7 @@ func (h *house) leave(t *testing.T, token string, c rpc, began chan struct{}, ti
 	<-done
 }
 
-func (h *house) stopped(t *testing.T, ended chan error, times int) {
+func (h *fixture) stopped(t *testing.T, ended chan error, times int) {
 	t.Helper()
 	for range times {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -273,9 +273,9 @@ func (h *house) stopped(t *testing.T, ended chan error, times int) {
 	}
 }
 
-// Clients that send their headers drop by drop are cut off, and keep nobody waiting.
+// Clients that send their headers slowly are disconnected, and do not delay others.
 func TestSlowHeaders(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	handler := h.handler(nil, nil)
 	srv := httptest.NewUnstartedServer(handler)
 	srv.Config = httpx.NewServer(handler)
@@ -284,7 +284,7 @@ func TestSlowHeaders(t *testing.T) {
 	t.Cleanup(srv.Close)
 	h.URL = srv.URL
 	var slow sync.WaitGroup
-	for range 300 { // more than requests may be open
+	for range 300 { // more than the limit of requests at once
 		conn := h.dial(t)
 		slow.Go(func() {
 			for _, drop := range []string{"POST /mcp HT", "TP/1.1\r\nHo", "st: " + h.host() + "\r\nX: ", "y"} {
@@ -302,14 +302,14 @@ func TestSlowHeaders(t *testing.T) {
 	h.send(h.client, callOf(modern, "search", `{"q":"rent"}`)).OK()
 }
 
-// So are clients that begin a body and do not continue. A request that is refused for
+// Clients that begin a body and do not continue are disconnected. A request that is refused for
 // another reason is answered without waiting for its body.
 func TestSlowBodies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for the deadline of a body")
 	}
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	head := func(token string, length int) string {
 		return "POST /mcp HTTP/1.1\r\nHost: " + h.host() + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\nContent-Length: " + fmt.Sprint(length) + "\r\n\r\n"
 	}
@@ -338,10 +338,10 @@ func TestSlowBodies(t *testing.T) {
 	slow.Wait()
 }
 
-// A client that closes its half of the connection before its request is whole gets no
-// data, and one that does so after gets an answer or none, but never half of one.
+// A client that closes its half of the connection before its request is complete gets no
+// data. One that closes it afterwards gets a complete answer or none.
 func TestHalfClosed(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	c := callOf(modern, "query_records", `{"stream":"entries"}`)
 	head := "POST /mcp HTTP/1.1\r\nHost: " + h.host() + "\r\nAuthorization: Bearer " + h.client + "\r\n" + strings.Join(c.headers(), "\r\n") +
 		fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n", len(c.body()))
@@ -374,9 +374,9 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
-// Nothing is left running by calls of any kind.
+// No call leaves a goroutine running.
 func TestNothingIsLeftRunning(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	before := goleak.IgnoreCurrent()
 	for _, token := range []string{h.client, h.pkg} {

@@ -14,9 +14,9 @@ import (
 	"pdpp/internal/server"
 )
 
-// Messages of one body (H-61).
+// The bodies of requests (H-61).
 func TestFraming(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ping := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}` }
 	for _, bad := range []string{
 		"", " ", "{", "nul", "{}{}", ping("1") + "x", `{"jsonrpc":"2.0",}`, "\xff", `{"a":"` + "\xff" + `"}`, `{"a":"\ud800"}x`, `{'a':1}`, "\ufeff" + ping("1"), `{"id":01}`,
@@ -36,14 +36,14 @@ func TestFraming(t *testing.T) {
 		expectRPC(t, a, 400, -32600)
 		wants(t, a, map[string]any{"id": nil})
 	}
-	// An id comes back as it was written.
+	// The answer repeats the id as it was sent.
 	for _, id := range []string{"0", "1", "-7", "9007199254740993", "123456789012345678901234567890", "1.50", `"a"`, `""`, `"1"`, `"é😀\n"`, `"a\u0062"`} {
 		a := h.post(h.client, " \n"+ping(id)+"\r\n").OK()
 		if want := `{"jsonrpc":"2.0","id":` + id + `,"result":{}}`; string(a.Body) != want {
 			t.Errorf("id %s: %s, want %s", id, a.Body, want)
 		}
 	}
-	// Of repeated members the first counts.
+	// The first of duplicate members counts.
 	a := h.post(h.client, `{"jsonrpc":"2.0","id":2,"m\u0065thod":"ping","method":"nobody","id":3}`).OK()
 	if string(a.Body) != `{"jsonrpc":"2.0","id":2,"result":{}}` {
 		t.Errorf("repeated members: %s", a.Body)
@@ -56,7 +56,7 @@ func TestFraming(t *testing.T) {
 	for _, path := range []string{"/%6dcp", "/mcp/", "/%6d%63%70", "//mcp"} {
 		expect(t, h.Do("POST", h.client, path, ping("1"), "Content-Type: application/json"), 404, "not_found")
 	}
-	// What needs no answer gets none.
+	// Notifications and responses get no answer.
 	for _, quiet := range []string{
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
 		`{"jsonrpc":"2.0","method":"notifications/nobody"}`, `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"search","arguments":{"q":"rent"}}}`,
@@ -76,7 +76,7 @@ func TestFraming(t *testing.T) {
 	}
 }
 
-// fill makes a message of a size.
+// fill returns a message of a size.
 func fill(size int) string {
 	head, tail := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`, `"}}`
 	return head + strings.Repeat("x", size-len(head)-len(tail)) + tail
@@ -85,7 +85,7 @@ func fill(size int) string {
 // A large body counts against the memory of the server, twice; a small one does not.
 func TestBodiesHaveABudget(t *testing.T) {
 	t.Run("H-69", func(t *testing.T) {
-		h := newHouse(t)
+		h := newFixture(t)
 		b := httpx.NewBudget(1 << 20)
 		h.open(func(c *server.Config) { c.Memory = b }, nil)
 		for _, size := range []int{100 << 10, 500 << 10} {
@@ -99,14 +99,14 @@ func TestBodiesHaveABudget(t *testing.T) {
 }
 
 func TestBodySize(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.post(h.client, fill(1<<20)).OK()
 	a := h.post(h.client, fill(1<<20+1))
 	expect(t, a, 413, "resource_limit")
 	if !strings.Contains(string(a.Body), "1048576") {
 		t.Errorf("the limit is not named: %s", a.Body)
 	}
-	// Without a length it is found while reading.
+	// Without Content-Length the size is found while reading.
 	status, body := h.wire(t, "POST /mcp HTTP/1.1\r\nHost: "+h.host()+"\r\nAuthorization: Bearer "+h.client+"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"+
 		fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", 1<<20+1, fill(1<<20+1)))
 	if status != 413 || !strings.Contains(body, `"resource_limit"`) || !strings.Contains(body, "1048576") {
@@ -114,9 +114,9 @@ func TestBodySize(t *testing.T) {
 	}
 }
 
-// Arrays are batches in the one revision that has them.
+// Arrays are batches in the only revision that has batches.
 func TestBatches(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	one := func(id int, method, params string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id, method, params)
 	}
@@ -161,7 +161,7 @@ func TestBatches(t *testing.T) {
 
 // The revisions and their headers (H-60).
 func TestRevisions(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	const (
 		meta    = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 		version = "MCP-Protocol-Version: 2026-07-28"
@@ -236,10 +236,9 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// The message of a wrong header says which of the two it is, and why a client may have
-// left it out.
+// The error for a wrong header names the header, and why a client may have omitted it.
 func TestHeaderMessages(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	huge := callOf(modern, "query_records", `{"stream":"entries","filter":{"memo":1e400}}`)
 	for _, c := range []struct{ name, says string }{
 		{"", "the header Mcp-Name is missing; it repeats the name of the tool. The arguments have a number beyond float64"},
@@ -257,13 +256,13 @@ func TestHeaderMessages(t *testing.T) {
 	}
 	a := h.post(h.client, callOf(modern, "query_records", `{"stream":"entries"}`).body(), "MCP-Protocol-Version: "+modern, "Mcp-Name: query_records")
 	wants(t, a, map[string]any{"error.message": "the header Mcp-Method is missing; it repeats the method"})
-	// Whoever can send such a number may: it goes to the server as it is.
+	// A client that can send such a number may: it reaches the tool unchanged.
 	h.spy.take()
 	h.send(h.client, huge).OK()
 	if got := h.spy.targets(); len(got) != 1 || !strings.Contains(got[0], "1e400") {
 		t.Errorf("the server is asked %q", got)
 	}
-	// Over the official client, whose user reads it.
+	// The official client shows the error to its user.
 	_, err := h.connect(h.client, modern).CallTool(t.Context(), &sdk.CallToolParams{Name: "query_records", Arguments: jsonText(`{"stream":"entries","limit":1e400}`)})
 	if err == nil || !strings.Contains(err.Error(), "a number beyond float64") {
 		t.Errorf("a user reads %v", err)
@@ -271,7 +270,7 @@ func TestHeaderMessages(t *testing.T) {
 }
 
 func TestOlderRevisions(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, era := range []string{"", handshake, "2025-06-18", batches} {
 		var headers []string
 		if era != "" {

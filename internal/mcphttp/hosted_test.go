@@ -23,7 +23,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// newServer serves like `pdpp serve` does, on a port of its own.
+// newServer serves a handler like `pdpp serve` does, on a free port.
 func newServer(t testing.TB, handler http.Handler) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(handler)
@@ -34,7 +34,7 @@ func newServer(t testing.TB, handler http.Handler) *httptest.Server {
 }
 
 func TestHosted(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, token := range []string{h.client, h.pkg} {
 		for _, era := range eras {
 			t.Run("HOSTED-1 the endpoint answers a scoped bearer, "+era, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestHosted(t *testing.T) {
 }
 
 // isMetadata checks that a URL is the metadata document of the endpoint.
-func (h *house) isMetadata(t testing.TB, url string) {
+func (h *fixture) isMetadata(t testing.TB, url string) {
 	t.Helper()
 	path, ok := strings.CutPrefix(url, h.URL)
 	if !ok {
@@ -165,9 +165,9 @@ func (h *house) isMetadata(t testing.TB, url string) {
 }
 
 // Both transports answer from one implementation: the same request has the same
-// answer, byte for byte, apart from ids and the icon that only the host has.
+// answer, byte for byte, except for ids and the icon of the hosted endpoint.
 func TestSameOnBothTransports(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	record := mcp.Handle{Connection: "cin_a1", Stream: "entries", Record: "cin_a1_1"}.URI()
 	for _, era := range []string{modern, handshake, "2025-06-18", batches} {
 		t.Run("HOSTED-2 every answer of stdio is that of the endpoint, "+era, func(t *testing.T) {
@@ -198,15 +198,15 @@ func TestSameOnBothTransports(t *testing.T) {
 
 var changing = regexp.MustCompile(`req_[0-9a-f]{16,32}|(pc|ps|cs)1\.[A-Za-z0-9_.-]+`)
 
-// alike takes out of an answer what differs each time.
+// alike removes from an answer what differs each time.
 func alike(url, answer string) string {
 	answer = strings.TrimSpace(strings.ReplaceAll(answer, `,"icons":[{"src":"`+url+`/icon.svg","mimeType":"image/svg+xml","sizes":["any"]}]`, ""))
 	return changing.ReplaceAllString(answer, "(id)")
 }
 
-// stdio serves the surface of `pdpp mcp` with the client's token, and gives a function
+// stdio serves the surface of `pdpp mcp` with the client's token, and returns a function
 // that sends a line and reads the answer.
-func (h *house) stdio(t *testing.T, era string) func(line string) string {
+func (h *fixture) stdio(t *testing.T, era string) func(line string) string {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	server := mcpserve.New(mcpserve.Config{
@@ -246,11 +246,11 @@ func (h *house) stdio(t *testing.T, era string) func(line string) string {
 	return ask
 }
 
-// Every read of a tool passes the /v1 router with the rights of the caller: what is in
-// a result was in an answer of that router, which a bearer of the same grant gets from
-// outside, too.
+// Every read of a tool passes the /v1 router with the rights of the caller: a result
+// contains only what the router answered, and a client with the same grant gets the same
+// answer over the network.
 func TestReadsAreGrantEnforced(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	before := h.fingerprint()
 	uri := func(connection, stream, record string) string {
 		return mcp.Handle{Connection: connection, Stream: stream, Record: record}.URI()
@@ -296,9 +296,9 @@ func TestReadsAreGrantEnforced(t *testing.T) {
 	})
 }
 
-// sameFromOutside asks what a tool asked, over the network and with the client's
-// bearer: the answers must be the same.
-func (h *house) sameFromOutside(t *testing.T, what string) {
+// sameFromOutside repeats the reads of a tool over the network with the client's token:
+// the answers must be the same.
+func (h *fixture) sameFromOutside(t *testing.T, what string) {
 	t.Helper()
 	reads := h.spy.take()
 	if len(reads) == 0 {
@@ -315,9 +315,8 @@ func (h *house) sameFromOutside(t *testing.T, what string) {
 	}
 }
 
-// ownerRoutesAreShut sends requests for every route that a grant does not open on the
-// transport of tools.
-func (h *house) ownerRoutesAreShut(t *testing.T, token string) {
+// ownerRoutesAreShut sends requests to the owner routes over the transport of the tools.
+func (h *fixture) ownerRoutesAreShut(t *testing.T, token string) {
 	t.Helper()
 	var transport http.RoundTripper
 	h.open(nil, func(c *configuration) {
@@ -332,7 +331,7 @@ func (h *house) ownerRoutesAreShut(t *testing.T, token string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Authorization", "Bearer "+h.OwnerToken()) // must not count
+		r.Header.Set("Authorization", "Bearer "+h.OwnerToken()) // must be ignored
 		res, err := transport.RoundTrip(r)
 		if err != nil {
 			return 0, ""
@@ -360,8 +359,8 @@ func (h *house) ownerRoutesAreShut(t *testing.T, token string) {
 	}
 }
 
-// fingerprint tells apart states of what the owner has.
-func (h *house) fingerprint() string {
+// fingerprint returns a text that changes with the data of the owner.
+func (h *fixture) fingerprint() string {
 	h.T.Helper()
 	owner := h.OwnerToken()
 	var b strings.Builder
@@ -374,7 +373,7 @@ func (h *house) fingerprint() string {
 // A package token reads through its members alone. Its own caller has no grant, and that
 // must not make it an owner.
 func TestPackageItselfReadsNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	r, err := http.NewRequestWithContext(t.Context(), "POST", h.URL+"/mcp", nil)
 	if err != nil {
 		t.Fatal(err)

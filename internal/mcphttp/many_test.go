@@ -16,9 +16,9 @@ import (
 	"pdpp/internal/server"
 )
 
-// many are callers that may read one connection each.
-func many(t *testing.T, n int) (h *house, tokens []string) {
-	h = newHouse(t)
+// many returns clients that may read one connection each.
+func many(t *testing.T, n int) (h *fixture, tokens []string) {
+	h = newFixture(t)
 	h.open(func(c *server.Config) { c.Rate = 0 }, nil)
 	for i := range n {
 		c := fmt.Sprintf("cin_many%d", i)
@@ -51,8 +51,8 @@ func callsOf(i int) []rpc {
 	}
 }
 
-// Answers of many callers at once are what each gets alone, over both versions of HTTP,
-// while some hang up in the middle.
+// Many clients at once get the same answers as each of them alone, over both versions of
+// HTTP, while some disconnect.
 func TestManyCallers(t *testing.T) {
 	const n = 6
 	for _, version := range []string{"HTTP/1.1", "HTTP/2"} {
@@ -101,7 +101,7 @@ func TestManyCallers(t *testing.T) {
 						}
 						for k := range n {
 							if k != i && strings.Contains(a, word(k)) {
-								t.Fatalf("caller %d sees %d: %.300s", i, k, a)
+								t.Fatalf("client %d sees %d: %.300s", i, k, a)
 							}
 						}
 						alone[i] = append(alone[i], a)
@@ -128,7 +128,7 @@ func TestManyCallers(t *testing.T) {
 								asked.Add(1)
 								if err != nil || got != alone[i][at] {
 									if differ.Add(1) < 4 {
-										t.Errorf("caller %d, call %d: %v\n%.400s\nwant\n%.400s", i, at, err, got, alone[i][at])
+										t.Errorf("client %d, call %d: %v\n%.400s\nwant\n%.400s", i, at, err, got, alone[i][at])
 									}
 								}
 							}

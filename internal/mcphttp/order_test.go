@@ -13,13 +13,13 @@ import (
 	"pdpp/internal/store"
 )
 
-// raw is a request to the endpoint, of which everything can be wrong.
+// raw is a request to the endpoint in which everything can be wrong.
 type raw struct {
 	method, host, body string
 	header             http.Header
 }
 
-func (h *house) raw(r raw) resttest.Answer {
+func (h *fixture) raw(r raw) resttest.Answer {
 	h.T.Helper()
 	req, err := http.NewRequestWithContext(h.T.Context(), r.method, h.URL+"/mcp", strings.NewReader(r.body))
 	if err != nil {
@@ -38,21 +38,21 @@ func (h *house) raw(r raw) resttest.Answer {
 	return resttest.Answer{T: h.T, Status: res.StatusCode, Header: res.Header, Body: body}
 }
 
-// fresh is a token of the client's grant that was never used.
-func (h *house) fresh(audience ...string) string {
+// fresh returns a token of the client's grant that was never used.
+func (h *fixture) fresh(audience ...string) string {
 	h.T.Helper()
 	return h.tokenOf(h.grant, audience...)
 }
 
-func (h *house) tokenOf(id pdpp.GrantID, audience ...string) string {
+func (h *fixture) tokenOf(id pdpp.GrantID, audience ...string) string {
 	h.T.Helper()
 	return h.Token(store.Token{Kind: pdpp.TokenClient, Client: h.clientOf(id), Grant: id, Audience: audience})
 }
 
-// The first failing step answers (H-41): a request with everything wrong is mended
+// The first failing step answers (H-41): a request with everything wrong is corrected
 // step by step, and each time the next step answers.
 func TestOrderOfChecks(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.open(func(c *server.Config) { c.Rate = 1 }, nil) // one request for each token
 	_, revoked := h.Grant(memberSpecs[0])
 	atRest, ended, spent := h.tokenOf(revoked, "rest"), h.tokenOf(revoked, "mcp"), h.fresh("mcp")
@@ -64,9 +64,9 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 	token := func(value string) func(*raw) { return set("Authorization", "Bearer "+value) }
 	steps := []struct {
-		mend   func(*raw)
-		status int
-		code   string
+		correct func(*raw)
+		status  int
+		code    string
 	}{
 		{func(*raw) {}, 421, "misdirected_request"},
 		{func(r *raw) { r.host = "" }, 403, "origin_not_allowed"},
@@ -96,12 +96,12 @@ func TestOrderOfChecks(t *testing.T) {
 		},
 	}
 	for _, s := range steps {
-		s.mend(&r)
+		s.correct(&r)
 		a := h.raw(r)
 		expect(t, a, s.status, s.code)
 		wants(t, a, map[string]any{"error.request_id": a.Header.Get("Request-Id")})
 	}
-	// Step 9 answers with JSON-RPC errors, and looks at the body before the version.
+	// Step 9 answers with JSON-RPC errors, and checks the body before the version.
 	framing := []struct {
 		body         string
 		status, code int
@@ -118,13 +118,13 @@ func TestOrderOfChecks(t *testing.T) {
 	set("Mcp-Protocol-Version", handshake)(&r)
 	token(h.fresh("mcp"))(&r)
 	if a := h.raw(r).OK(); a.At("result.tools") == nil {
-		t.Errorf("the mended request: %s", a.Body)
+		t.Errorf("the corrected request: %s", a.Body)
 	}
 }
 
-// The limit of the whole server comes before everything else.
+// The limit of the whole server is checked before everything else.
 func TestOverload(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	hold, arrived := make(chan struct{}), make(chan struct{}, 256)
 	h.spy.watched(func(*http.Request) {
 		arrived <- struct{}{}
@@ -152,8 +152,8 @@ func TestOverload(t *testing.T) {
 	h.send(h.client, callOf(modern, "query_records", `{"stream":"entries"}`)).OK()
 }
 
-// always checks what every answer of the endpoint carries (H-63, H-64).
-func (h *house) always(t testing.TB, what string, a resttest.Answer) {
+// always checks the headers of every answer of the endpoint (H-63, H-64).
+func (h *fixture) always(t testing.TB, what string, a resttest.Answer) {
 	t.Helper()
 	for name, want := range map[string]string{
 		"Link": "<" + h.URL + `/icon.svg>; rel="icon"; type="image/svg+xml"`, "Cache-Control": "no-store", "PDPP-Version": "2026-04-06",
@@ -168,7 +168,7 @@ func (h *house) always(t testing.TB, what string, a resttest.Answer) {
 }
 
 func TestMethods(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, method := range []string{"POST", "GET", "HEAD", "DELETE", "PUT", "PATCH", "TRACE", "BREW"} {
 		a := h.Do(method, "", "/mcp", "")
 		h.always(t, "anonymous "+method, a)
@@ -193,14 +193,14 @@ func TestMethods(t *testing.T) {
 			}
 		}
 	}
-	// The path is what counts, and a query says nothing: a token in it is none.
+	// A token in the query string is ignored.
 	expect(t, h.Do("POST", "", "/mcp?access_token="+h.client, "{}"), 401, "authentication_error")
 	expect(t, h.post("", `{"access_token":"`+h.client+`"}`), 401, "authentication_error")
 }
 
-// What the endpoint always answers is in every kind of answer.
+// Every kind of answer has the headers of the endpoint.
 func TestEveryAnswer(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	call := callOf(modern, "query_records", `{"stream":"entries"}`)
 	for what, a := range map[string]resttest.Answer{
 		"result":       h.send(h.client, call),
@@ -223,7 +223,7 @@ func TestEveryAnswer(t *testing.T) {
 }
 
 func TestRequestIDs(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	const id = "Request-Id: my-own.id:7"
 	a := h.send(h.client, callOf(modern, "query_records", `{"stream":"nothing"}`), id)
 	if a.Header.Get("Request-Id") != "my-own.id:7" || a.At("result.structuredContent.error.request_id") != "my-own.id:7" {

@@ -20,11 +20,11 @@ import (
 // Packages through the endpoint, with the official client (hosted-auth §3).
 func TestPackages(t *testing.T) {
 	for _, era := range eras {
-		h := newHouse(t)
+		h := newFixture(t)
 		s := h.connect(h.pkg, era)
 		for _, row := range []struct {
 			name  string
-			check func(*testing.T, *house, *sdk.ClientSession)
+			check func(*testing.T, *fixture, *sdk.ClientSession)
 		}{
 			{name: "PKG-1 a search merges what the members find and says whose it is", check: mergedSearch},
 			{name: "PKG-2 each member is asked for its own streams", check: ownStreams},
@@ -43,7 +43,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-func mergedSearch(t *testing.T, h *house, s *sdk.ClientSession) {
+func mergedSearch(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	r := h.do(s, "search", `{"q":"rent","limit":6}`)
 	if want := []string{"/v1/search?q=rent&limit=6", "/v1/search?q=rent&limit=6", "/v1/search?q=rent&limit=6"}; !slices.Equal(r.reads, want) {
 		t.Errorf("reads %q, want %q", r.reads, want)
@@ -69,8 +69,8 @@ func mergedSearch(t *testing.T, h *house, s *sdk.ClientSession) {
 	h.hides(t, r)
 }
 
-// hides looks for what no member may show.
-func (h *house) hides(t *testing.T, r result) {
+// hides checks that a result contains nothing outside the grants of the members.
+func (h *fixture) hides(t *testing.T, r result) {
 	t.Helper()
 	for _, part := range []string{outside, "cin_x9"} {
 		if strings.Contains(r.text+string(r.sc.Body), part) {
@@ -79,7 +79,7 @@ func (h *house) hides(t *testing.T, r result) {
 	}
 }
 
-func ownStreams(t *testing.T, h *house, s *sdk.ClientSession) {
+func ownStreams(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	r := h.do(s, "search", `{"q":"rent","streams":["messages","entries","receipts"]}`)
 	want := []string{
 		"/v1/search?q=rent&streams=entries&limit=25", "/v1/search?q=rent&streams=entries&streams=receipts&limit=25", "/v1/search?q=rent&streams=messages&limit=25",
@@ -94,7 +94,7 @@ func ownStreams(t *testing.T, h *house, s *sdk.ClientSession) {
 	h.hides(t, r)
 }
 
-func notAsked(t *testing.T, h *house, s *sdk.ClientSession) {
+func notAsked(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	r := h.do(s, "search", `{"q":"rent","streams":["messages"]}`)
 	if len(r.reads) != 1 {
 		t.Errorf("reads %q", r.reads)
@@ -105,7 +105,7 @@ func notAsked(t *testing.T, h *house, s *sdk.ClientSession) {
 	}
 }
 
-func onlyMember(t *testing.T, h *house, s *sdk.ClientSession) {
+func onlyMember(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	uri := mcp.Handle{Connection: "cin_b2", Stream: "entries", Record: "cin_b2_1"}.URI()
 	for _, c := range []struct{ tool, args string }{
 		{"schema", `{"connection_id":"cin_b2"}`},
@@ -133,7 +133,7 @@ func onlyMember(t *testing.T, h *house, s *sdk.ClientSession) {
 	if reads := h.spy.targets(); len(reads) != 1 {
 		t.Errorf("the resource reads %q", reads)
 	}
-	for _, connection := range []string{"cin_x9", "cin_nobody"} { // one that exists, and one that does not, look alike
+	for _, connection := range []string{"cin_x9", "cin_nobody"} { // an existing and an unknown connection get the same answer
 		r := h.refused(s, "query_records", `{"stream":"entries","connection_id":"`+connection+`"}`, "connection_not_found")
 		wants(t, r.sc, map[string]any{"http_status": 404, "error.available_connection_count": 2, "error.retry_with": "connection_id"})
 		if len(r.reads) != 0 {
@@ -142,7 +142,7 @@ func onlyMember(t *testing.T, h *house, s *sdk.ClientSession) {
 	}
 }
 
-func limitedHits(t *testing.T, h *house, s *sdk.ClientSession) {
+func limitedHits(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	for _, limit := range []int{1, 2, 4, 100} {
 		r := h.do(s, "search", fmt.Sprintf(`{"q":"rent","limit":%d}`, limit))
 		hits, _ := r.sc.At("results").([]any)
@@ -170,7 +170,7 @@ func limitedHits(t *testing.T, h *house, s *sdk.ClientSession) {
 	}
 }
 
-func everyHitOnce(t *testing.T, h *house, s *sdk.ClientSession) {
+func everyHitOnce(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	seen := map[string]int{}
 	args := `{"q":"rent","limit":2}`
 	for page := 0; args != "" && page < 20; page++ {
@@ -192,7 +192,7 @@ func everyHitOnce(t *testing.T, h *house, s *sdk.ClientSession) {
 			t.Errorf("%s came %d times", id, n)
 		}
 	}
-	// A cursor is of one package: another one, and a client, cannot use it.
+	// A cursor is bound to its package: another package and a client cannot use it.
 	r := h.do(s, "search", `{"q":"rent","limit":2}`)
 	args = `{"q":"rent","limit":2,"cursor":"` + r.sc.At("data.next_cursor").(string) + `"}`
 	other, _, _ := h.Package(memberSpecs...)
@@ -203,7 +203,7 @@ func everyHitOnce(t *testing.T, h *house, s *sdk.ClientSession) {
 	h.refused(s, "search", strings.Replace(args, "rent", "month", 1), "invalid_cursor")
 }
 
-func oneConnection(t *testing.T, h *house, s *sdk.ClientSession) {
+func oneConnection(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	r := h.do(s, "search", `{"q":"rent","connection_id":"cin_m3","limit":2}`)
 	wants(t, r.sc, map[string]any{"results.0.connection_id": "cin_m3", "results.1.connection_id": "cin_m3", "results.2": nil, "data.has_more": true, "data.meta.count.value": 3})
 	if len(r.reads) != 1 || strings.Contains(r.text, "sources:") {
@@ -220,7 +220,7 @@ var sourceReads = []struct{ tool, args string }{
 	{"read_record_field", `{"id":"entries:cin_a1_1","field_path":"memo"}`},
 }
 
-func ambiguous(t *testing.T, h *house, s *sdk.ClientSession) {
+func ambiguous(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	for _, c := range sourceReads {
 		r := h.refused(s, c.tool, c.args, "ambiguous_connection")
 		if len(r.reads) != 0 {
@@ -262,7 +262,7 @@ func ambiguous(t *testing.T, h *house, s *sdk.ClientSession) {
 	h.hides(t, r)
 }
 
-func manySources(t *testing.T, h *house, _ *sdk.ClientSession) {
+func manySources(t *testing.T, h *fixture, _ *sdk.ClientSession) {
 	var specs []string
 	for i := range 30 {
 		id := fmt.Sprintf("cin_many%02d", i)
@@ -282,8 +282,8 @@ func manySources(t *testing.T, h *house, _ *sdk.ClientSession) {
 	}
 }
 
-// memberRights compares what a member reads with what a bearer of its grant gets.
-func memberRights(t *testing.T, h *house, s *sdk.ClientSession) {
+// memberRights compares the reads of a member with those of a client with its grant.
+func memberRights(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	for i, connection := range []string{"cin_a1", "cin_b2", "cin_m3"} {
 		stream := []string{"entries", "entries", "messages"}[i]
 		token := h.tokenOf(h.grants[i], "rest")
@@ -312,10 +312,10 @@ func memberRights(t *testing.T, h *house, s *sdk.ClientSession) {
 }
 
 // lostMember revokes members one after another: before a request, and during one.
-func lostMember(t *testing.T, h *house, _ *sdk.ClientSession) {
+func lostMember(t *testing.T, h *fixture, _ *sdk.ClientSession) {
 	token, _, grants := h.Package(memberSpecs...)
 	s := h.connect(token, modern)
-	// It loses its grant while a search is under way.
+	// A member is revoked during a search.
 	var once sync.Once
 	h.spy.watched(func(*http.Request) { once.Do(func() { h.Revoke(grants[1]) }) })
 	r := h.do(s, "search", `{"q":"rent"}`)
@@ -347,21 +347,21 @@ func lostMember(t *testing.T, h *house, _ *sdk.ClientSession) {
 			t.Errorf("%s: %q %s", c.tool, r.reads, r.sc.Body)
 		}
 	}
-	// A refusal of scope is no loss.
+	// A refusal for scope does not mark the member as lost.
 	h.refused(s, "query_records", `{"stream":"entries","connection_id":"cin_m3"}`, "grant_stream_not_allowed")
 	h.refused(s, "query_records", `{"stream":"messages","connection_id":"cin_m3","fields":["bcc"]}`, "field_not_granted")
 	h.do(s, "query_records", `{"stream":"messages"}`)
-	// With one left there is nothing to choose.
+	// With one usable member no connection has to be named.
 	h.Revoke(grants[2])
 	h.do(s, "query_records", `{"stream":"entries"}`)
 	h.Revoke(grants[0])
 	expect(t, h.send(token, callOf(modern, "schema", `{}`)), 401, "invalid_token")
 }
 
-// A package of one member answers like a client token with that grant, apart from what
-// is said of the package.
+// A package of one member answers like a client token with that grant, except for the
+// facts about the package.
 func TestPackageOfOne(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	pkg, _, grants := h.Package(memberSpecs[0])
 	client := h.tokenOf(grants[0], "mcp")
 	uri := mcp.Handle{Connection: "cin_a1", Stream: "entries", Record: "cin_a1_1"}.URI()
@@ -385,7 +385,7 @@ func TestPackageOfOne(t *testing.T) {
 				t.Errorf("%s:\nclient  %.700s\npackage %.700s", c.params, want, got)
 			}
 		}
-		// Merged answers have facts of the package; what was found is the same.
+		// Merged answers have facts of the package; the hits are the same.
 		for _, args := range []string{`{"q":"rent"}`, `{"q":"rent","limit":2}`, `{"q":"nothing at all"}`, `{"q":"rent","streams":["entries"]}`} {
 			one, all := h.send(client, callOf(era, "search", args)).OK(), h.send(pkg, callOf(era, "search", args)).OK()
 			for _, path := range []string{"result.isError", "result.structuredContent.data.has_more", "result.structuredContent.data.meta.count", "result.structuredContent.results"} {
@@ -404,19 +404,19 @@ func TestPackageOfOne(t *testing.T) {
 	}
 }
 
-// ofPackage is an answer without what differs between a client and a package of one:
-// ids, and the kind of the token.
+// ofPackage returns an answer without what differs between a client and a package of one
+// member: ids, and the kind of the token.
 func ofPackage(a resttest.Answer) string {
 	return strings.ReplaceAll(changing.ReplaceAllString(string(a.Body), "(id)"), `"token_kind":"mcp_package"`, `"token_kind":"client"`)
 }
 
-// Members that do not answer in time are left out, and the rest is told.
+// Members that do not answer in time are skipped; the answers of the others are returned.
 func TestSlowMember(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for the deadline of a member")
 	}
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.open(nil, func(c *configuration) {
 		n, next := 0, c.Transport
 		c.Transport = func(caller *auth.Caller) http.RoundTripper {

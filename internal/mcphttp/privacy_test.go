@@ -17,8 +17,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// No byte of any answer comes from outside the grants of the token, whatever is asked,
-// and a revoked member is gone with the next request (HOSTED-5, H-53, H-83).
+// No answer to any request contains data outside the grants of the token, and a revoked
+// member is missing from the next request on (HOSTED-5, H-53, H-83).
 func TestNothingOutsideTheGrants(t *testing.T) {
 	t.Parallel()
 	u := newUniverse(t)
@@ -43,7 +43,7 @@ func TestNothingOutsideTheGrants(t *testing.T) {
 	})
 }
 
-// holder is a token, and what stands behind it.
+// holder is a token with its grants.
 type holder struct {
 	token  string
 	grants []*modelGrant
@@ -62,7 +62,7 @@ func (h *holder) revoke(u *universe, i int) {
 	h.grants[i].revoked = true
 }
 
-// drawBearer makes a client token, or a package of up to four members.
+// drawBearer draws a client token, or the token of a package of up to four members.
 func (u *universe) drawBearer(t *rapid.T) *holder {
 	h := &holder{}
 	conns := rapid.Permutation(u.conns).Draw(t, "connections")[:rapid.IntRange(1, 4).Draw(t, "members")]
@@ -84,7 +84,7 @@ func (u *universe) drawBearer(t *rapid.T) *holder {
 	return h
 }
 
-// handles are what answers gave out to go on with: whoever has them may try them.
+// handles are the handles and cursors of answers, which any client may try.
 type handles struct {
 	cursors []string
 	uris    []string
@@ -105,7 +105,7 @@ func (p *handles) clone() *handles {
 	return &handles{cursors: slices.Clone(p.cursors), uris: slices.Clone(p.uris)}
 }
 
-// harvest is what one who may see everything is given.
+// harvest returns the handles of a client that may read everything.
 func (u *universe) harvest() *handles {
 	u.T.Helper()
 	pool := &handles{}
@@ -137,7 +137,7 @@ func (u *universe) harvest() *handles {
 	return pool
 }
 
-// drawCall draws a tool call or a resource read, mostly of what the token may see.
+// drawCall draws a tool call or a resource read, mostly of granted data.
 func (u *universe) drawCall(t *rapid.T, h *holder, pool *handles) rpc {
 	d := &drawer{T: t, u: u, h: h, pool: pool, args: map[string]any{}}
 	d.near = rapid.SampledFrom(h.grants).Draw(t, "near")
@@ -213,8 +213,8 @@ type drawer struct {
 	u    *universe
 	h    *holder
 	pool *handles
-	near *modelGrant  // most of what is drawn is of this grant
-	at   *modelStream // that the call is about
+	near *modelGrant  // most draws are about this grant
+	at   *modelStream // of the call
 	args map[string]any
 }
 
@@ -223,10 +223,10 @@ func (d *drawer) seldom(label string) bool {
 	return rapid.SampledFrom([]bool{false, false, false, false, true}).Draw(d.T, label)
 }
 
-// far says that what is drawn need not be of the grant.
+// far reports a draw that need not be of the grant.
 func (d *drawer) far() bool { return d.seldom("far") }
 
-// source adds the connection, mostly.
+// source adds the connection in most draws.
 func (d *drawer) source() {
 	if !d.seldom("without connection_id") {
 		d.args["connection_id"] = d.connection()
@@ -246,7 +246,7 @@ func (d *drawer) connection() string {
 	return rapid.SampledFrom(d.u.conns).Draw(d.T, "connection").id
 }
 
-// pick chooses the stream that the call is about.
+// pick chooses the stream of the call.
 func (d *drawer) pick() {
 	granted := slices.DeleteFunc(slices.Clone(d.u.streams), func(s *modelStream) bool { return d.near.fields[s] == nil })
 	d.at = rapid.SampledFrom(granted).Draw(d.T, "granted stream")
@@ -265,7 +265,7 @@ func (d *drawer) record() string {
 	return rapid.SampledFrom(near).Draw(d.T, "record").id
 }
 
-// field is a field of the stream, more often than not one that is granted.
+// field returns a field of the stream, in most draws a granted one.
 func (d *drawer) field() string {
 	if granted := d.near.fields[d.at]; len(granted) > 0 && !d.far() {
 		return rapid.SampledFrom(granted).Draw(d.T, "granted field")
@@ -273,7 +273,7 @@ func (d *drawer) field() string {
 	return rapid.SampledFrom(d.at.fields).Draw(d.T, "field")
 }
 
-// word is a word of some value, hidden or not.
+// word returns a word of some value, granted or not.
 func (d *drawer) word() string {
 	return fmt.Sprintf("zq%05dz", rapid.IntRange(1, d.u.serial).Draw(d.T, "word"))
 }
@@ -313,7 +313,7 @@ func quote(s string) string {
 	return string(raw)
 }
 
-// check compares counts with the model: what is hidden is not counted either.
+// check compares counts with the model: they must not include hidden records.
 func (h *holder) check(t *rapid.T, u *universe, c rpc, body []byte) {
 	var call struct {
 		Name      string
@@ -345,8 +345,8 @@ func (h *holder) check(t *rapid.T, u *universe, c rpc, body []byte) {
 	}
 }
 
-// While many ask, members are revoked: every request that begins after the revocation
-// has returned lacks that member, or is refused.
+// Members are revoked during many requests. A request that begins after a revocation has
+// returned does not contain that member, or is refused.
 func TestRevocationUnderLoad(t *testing.T) {
 	t.Parallel()
 	u := newUniverse(t)
@@ -374,7 +374,7 @@ func TestRevocationUnderLoad(t *testing.T) {
 
 func (u *universe) revokeUnderLoad(t *testing.T, h *holder, pkg pdpp.PackageID, whole bool) {
 	t.Helper()
-	var gone, asked atomic.Int32 // members revoked so far, in their order
+	var revokedCount, asked atomic.Int32 // members revoked so far, in their order
 	stop := make(chan struct{})
 	var workers sync.WaitGroup
 	calls := []rpc{
@@ -391,7 +391,7 @@ func (u *universe) revokeUnderLoad(t *testing.T, h *holder, pkg pdpp.PackageID, 
 					return
 				default:
 				}
-				revoked := int(gone.Load()) // before the request begins
+				revoked := int(revokedCount.Load()) // before the request begins
 				c := calls[i%len(calls)]
 				a := u.send(h.token, c)
 				asked.Add(1)
@@ -423,11 +423,11 @@ func (u *universe) revokeUnderLoad(t *testing.T, h *holder, pkg pdpp.PackageID, 
 			_, _, _, err := tx.RevokePackage(u.Subject, pkg, u.Now())
 			return err
 		})
-		gone.Store(int32(len(h.grants)))
+		revokedCount.Store(int32(len(h.grants)))
 	} else {
 		for i := range h.grants {
 			u.Revoke(h.grants[i].id)
-			gone.Store(int32(i + 1))
+			revokedCount.Store(int32(i + 1))
 			await(20)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestBearerForms(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	long := strings.Repeat("a", 513)
 	for _, c := range []struct {
 		values []string
@@ -47,15 +47,15 @@ func TestBearerForms(t *testing.T) {
 	}
 }
 
-// What stands behind a token decides, not its prefix, and it is read for each request.
+// The stored token decides, not its prefix, and it is read for each request.
 func TestTokenStates(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ask := func(token string) resttest.Answer { return h.send(token, callOf(modern, "search", `{"q":"rent"}`)) }
 	mint := func(tok store.Token) string {
 		tok.Audience = append(tok.Audience, "mcp")
 		return h.Token(tok)
 	}
-	short := mint(store.Token{Kind: pdpp.TokenClient, Client: h.clientOf(h.grant), Grant: h.grant, ExpiresAt: h.Now().Add(time.Hour)}) // in a grant that goes on
+	short := mint(store.Token{Kind: pdpp.TokenClient, Client: h.clientOf(h.grant), Grant: h.grant, ExpiresAt: h.Now().Add(time.Hour)}) // of a grant that lasts longer
 	ending, endingID := h.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_a1"]}],"expires_in":"2h"}`)
 	endingPkg, _, _ := h.Package(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_a1"]}],"expires_in":"2h"}`,
 		`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_b2"]}],"expires_in":"1h"}`)
@@ -72,7 +72,7 @@ func TestTokenStates(t *testing.T) {
 	}
 	ask(h.fresh("rest", "mcp")).OK()
 	expect(t, ask(broken), 401, "invalid_token")
-	expect(t, ask(mint(store.Token{Kind: pdpp.TokenOwner})), 403, "permission_error") // with the prefix of a client's
+	expect(t, ask(mint(store.Token{Kind: pdpp.TokenOwner})), 403, "permission_error") // its prefix is that of a client token
 
 	h.Revoke(withdrawnID)
 	t.Run("CHAL-1 a token whose grant was revoked is challenged like any invalid bearer", func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestTokenStates(t *testing.T) {
 	})
 	h.Advance(time.Hour)
 	expect(t, ask(short), 401, "invalid_token")
-	ask(h.client).OK() // the grant of short lives on
+	ask(h.client).OK() // the grant of short is still valid
 	ask(ending).OK()
 	if a := ask(endingPkg).OK(); strings.Contains(string(a.Body), `"connection_id":"cin_b2","connector_key":"ledgerly","stream"`) {
 		t.Errorf("an expired member answered: %s", a.Body)
@@ -107,7 +107,7 @@ func TestTokenStates(t *testing.T) {
 		}
 	}
 	h.Advance(31 * 24 * time.Hour)
-	expect(t, ask(withdrawn), 401, "invalid_token") // now the token has ended, too
+	expect(t, ask(withdrawn), 401, "invalid_token") // now the token has expired, too
 
 	pkg, id, grants := h.Package(memberSpecs...)
 	ask(pkg).OK()
@@ -119,8 +119,8 @@ func TestTokenStates(t *testing.T) {
 	expect(t, ask(h.tokenOf(grants[0], "mcp")), 401, "invalid_token")
 }
 
-// brokenGrant is a token of a grant whose document nobody can interpret.
-func (h *house) brokenGrant() string {
+// brokenGrant returns a token of a grant whose document cannot be interpreted.
+func (h *fixture) brokenGrant() string {
 	h.T.Helper()
 	id := pdpp.GrantID(secret.ID("grt_"))
 	h.Update(func(tx store.Tx) error {
@@ -135,9 +135,9 @@ func (h *house) brokenGrant() string {
 	return h.tokenOf(id, "mcp")
 }
 
-// A member that cannot be interpreted is unusable by itself; the others answer.
+// A member whose grant cannot be interpreted does not affect the others.
 func TestBrokenMember(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	broken := pdpp.GrantID(secret.ID("grt_"))
 	id := pdpp.PackageID(secret.ID("gpkg_"))
 	var client store.Client
@@ -168,9 +168,9 @@ func TestBrokenMember(t *testing.T) {
 	expect(t, h.send(token, callOf(modern, "schema", `{}`)), 401, "invalid_token")
 }
 
-// A token that was revoked by itself is bad, whatever its grant is like.
+// A revoked token is invalid, whatever the status of its grant.
 func TestRevokedToken(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ping := rpc{era: handshake, method: "ping"}
 	h.send(h.client, ping).OK()
 	h.Update(func(tx store.Tx) error {
@@ -185,10 +185,10 @@ func TestRevokedToken(t *testing.T) {
 	h.send(h.fresh("mcp"), ping).OK()
 }
 
-// What opens the endpoint opens /v1 for reads, except for packages, which have no
-// rights of their own (H-52).
+// A client token of the endpoint also reads /v1. A package token does not: it has no rights
+// of its own (H-52).
 func TestTokensOfTheEndpointElsewhere(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.Get(h.fresh("mcp"), "/v1/streams/entries/records").OK()
 	for _, audience := range []string{"mcp", "rest"} {
 		token := h.Token(store.Token{Kind: pdpp.TokenPackage, Client: h.clientOf(h.grants[0]), Package: h.packageID, Audience: []string{audience}})
@@ -198,15 +198,15 @@ func TestTokensOfTheEndpointElsewhere(t *testing.T) {
 	}
 }
 
-// A read through a package is a use of the package, and of the grant that was read
-// with; a refused token is not used (H-81).
+// A read through a package is a use of the package and of the grant of the member. A
+// refused token is not used (H-81).
 func TestUseIsNoted(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.send(h.pkg, callOf(modern, "query_records", `{"stream":"entries","connection_id":"cin_b2"}`)).OK()
 	expect(t, h.send(h.fresh("rest"), callOf(modern, "schema", `{}`)), 401, "invalid_token")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := h.Server.Run(ended); err != nil { // its last act is to write down what was used
+	if err := h.Server.Run(ended); err != nil { // writes the pending uses
 		t.Fatal(err)
 	}
 	h.Update(func(tx store.Tx) error {

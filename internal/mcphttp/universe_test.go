@@ -19,12 +19,12 @@ import (
 // A universe is a store of two owners in which every name, id and value has a marker:
 // text that occurs nowhere else, so that a leak is found by looking for markers.
 type universe struct {
-	*house
+	*fixture
 	connectors []string
 	streams    []*modelStream
 	conns      []*modelConn
 	records    []*modelRecord
-	of         map[string]fact // what each marker is of
+	of         map[string]fact // by marker
 	serial     int
 }
 
@@ -42,7 +42,7 @@ type modelRecord struct {
 	when   time.Time
 }
 
-// fact is what a marker gives away. What is nil does not matter.
+// fact is what a marker reveals. Nil members do not matter.
 type fact struct {
 	conn   *modelConn
 	label  bool // of conn
@@ -63,7 +63,7 @@ const common = "ordinary" // a word of every text
 
 func newUniverse(t testing.TB) *universe {
 	t.Helper()
-	u := &universe{house: &house{World: resttest.New(t)}, of: map[string]fact{}}
+	u := &universe{fixture: &fixture{World: resttest.New(t)}, of: map[string]fact{}}
 	other := u.As(u.Owner("other"))
 	for _, connector := range []string{"alpha", "beta"} {
 		u.connectors = append(u.connectors, connector)
@@ -138,7 +138,7 @@ func (u *universe) fill(w *resttest.World, c *modelConn, connection string, s *m
 	w.Ingest(connection, s.name, lines...)
 }
 
-// modelGrant is what a grant of one connection covers.
+// modelGrant is a grant of one connection.
 type modelGrant struct {
 	conn         *modelConn
 	fields       map[*modelStream][]string
@@ -147,7 +147,7 @@ type modelGrant struct {
 	id           pdpp.GrantID
 }
 
-// spec is the grant in the language of H-146.
+// spec returns the grant as a spec (H-146).
 func (g *modelGrant) spec() string {
 	bounds := map[string]string{}
 	if !g.since.IsZero() {
@@ -177,7 +177,7 @@ func (g *modelGrant) shows(r *modelRecord) bool {
 	return !g.revoked && granted && r.conn == g.conn && !r.when.Before(g.since) && (g.until.IsZero() || r.when.Before(g.until))
 }
 
-// allows reports whether what a marker is of may be seen under a grant.
+// allows reports whether a grant covers the fact of a marker.
 func (g *modelGrant) allows(f fact) bool {
 	switch {
 	case f.theirs:
@@ -223,8 +223,8 @@ var (
 	packed   = regexp.MustCompile(`[A-Za-z0-9_-]{12,}`)
 )
 
-// leaks are the markers of a text that no grant allows and that were not in the
-// request. What is encoded in the text is looked at, too.
+// leaks returns the markers of a text that no grant allows and that were not in the
+// request. It also decodes encoded parts of the text.
 func (u *universe) leaks(grants []*modelGrant, request, text string) (found []string) {
 	all := unpacked(text)
 	request = unpacked(request)
@@ -242,7 +242,7 @@ func (u *universe) leaks(grants []*modelGrant, request, text string) (found []st
 	return found
 }
 
-// unpacked is a text, and what is encoded in it.
+// unpacked returns a text and its decoded parts.
 func unpacked(text string) string {
 	var b strings.Builder
 	b.WriteString(text)
@@ -258,7 +258,7 @@ func unpacked(text string) string {
 	return b.String()
 }
 
-// isHiddenTime reports a time that only records have which may not show it.
+// isHiddenTime reports a time that occurs only in hidden fields.
 func (u *universe) isHiddenTime(at string, allowed func(fact) bool) bool {
 	hidden := false
 	for _, r := range u.records {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-func (h *house) host() string { return strings.TrimPrefix(h.URL, "http://") }
+func (h *fixture) host() string { return strings.TrimPrefix(h.URL, "http://") }
 
-// dial opens a connection of its own to the server.
-func (h *house) dial(t testing.TB) *net.TCPConn {
+// dial opens a new connection to the server.
+func (h *fixture) dial(t testing.TB) *net.TCPConn {
 	t.Helper()
 	conn, err := net.Dial("tcp", h.host())
 	if err != nil {
@@ -30,7 +30,7 @@ func (h *house) dial(t testing.TB) *net.TCPConn {
 const patience = 5 * time.Minute
 
 // wire sends bytes and reads one response; status 0 when there is none.
-func (h *house) wire(t testing.TB, text string) (status int, body string) {
+func (h *fixture) wire(t testing.TB, text string) (status int, body string) {
 	t.Helper()
 	conn := h.dial(t)
 	go func() { _, _ = io.WriteString(conn, text) }() // the server may stop reading

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// eras are the two ways of the protocol: without a handshake, and with one.
+// eras are one revision without a handshake and one with it.
 var eras = []string{modern, handshake}
 
 const (
@@ -34,9 +34,9 @@ const (
 	batches   = "2025-03-26"
 )
 
-// house is a real server with the endpoint: two accounts and one mailbox, which a
-// package may read in part, and an account that is outside of it.
-type house struct {
+// fixture is a real server with the endpoint: two accounts and one mailbox, which a
+// package may read in part, and an account outside of the package.
+type fixture struct {
 	*resttest.World
 	spy spy
 
@@ -47,7 +47,7 @@ type house struct {
 	grant     pdpp.GrantID
 }
 
-// outside is a word of everything that no grant of the house covers.
+// outside is a word in all data that no grant of the fixture covers.
 const outside = "Zebrafink"
 
 var memberSpecs = []string{
@@ -56,16 +56,16 @@ var memberSpecs = []string{
 	`{"source":{"connector_key":"post"},"streams":[{"name":"messages","connections":["cin_m3"],"fields":["id","subject","body","sent_at"]}]}`,
 }
 
-func newHouse(t testing.TB) *house {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	h := &house{World: resttest.New(t)}
+	h := &fixture{World: resttest.New(t)}
 	h.fill()
 	h.open(nil, nil)
 	return h
 }
 
-// fill stores the data and makes the tokens.
-func (h *house) fill() {
+// fill stores the data and creates the tokens.
+func (h *fixture) fill() {
 	h.T.Helper()
 	for _, file := range []string{"../manifest/testdata/ledgerly.json", "../session/testdata/post.json"} {
 		h.ManifestFile(file)
@@ -92,8 +92,8 @@ func (h *house) fill() {
 	h.client, h.grant = h.Grant(memberSpecs[0])
 }
 
-// clientOf is whose grant it is.
-func (h *house) clientOf(id pdpp.GrantID) (client pdpp.ClientID) {
+// clientOf returns the client of a grant.
+func (h *fixture) clientOf(id pdpp.GrantID) (client pdpp.ClientID) {
 	h.T.Helper()
 	h.Update(func(tx store.Tx) error {
 		g, err := tx.Grant(h.Subject, id)
@@ -112,14 +112,14 @@ func hiddenUnless(granted bool) string {
 
 type configuration = mcphttp.Config
 
-// open serves the endpoint. Settings may be changed before.
-func (h *house) open(edit func(*server.Config), endpoint func(*configuration)) {
+// open serves the endpoint with changed settings.
+func (h *fixture) open(edit func(*server.Config), endpoint func(*configuration)) {
 	h.T.Helper()
 	h.URL = newServer(h.T, h.handler(edit, endpoint)).URL
 }
 
 // handler returns a server like that of the world, with the endpoint.
-func (h *house) handler(edit func(*server.Config), endpoint func(*configuration)) http.Handler {
+func (h *fixture) handler(edit func(*server.Config), endpoint func(*configuration)) http.Handler {
 	h.T.Helper()
 	cfg := h.Server.Config
 	cfg.MCP = func(s *server.Server) http.Handler {
@@ -198,7 +198,7 @@ func (s spoiling) Free() {
 	s.pooledBody.Free()
 }
 
-// take gives the reads since the last time, in the order of their targets.
+// take returns and clears the recorded reads, in the order of their targets.
 func (s *spy) take() []seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +208,7 @@ func (s *spy) take() []seen {
 	return list
 }
 
-// targets are what was read since the last time.
+// targets returns and clears the targets of the recorded reads.
 func (s *spy) targets() []string {
 	list := []string{}
 	for _, one := range s.take() {
@@ -227,7 +227,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// rpc is a JSON-RPC request as a revision has it.
+// rpc is a JSON-RPC request of a revision.
 type rpc struct {
 	era, method string
 	params      string // members of params; "" for none
@@ -246,14 +246,14 @@ func (c rpc) body() string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + c.method + `","params":{` + params + `}}`
 }
 
-// headers are those that the request needs.
+// headers returns the headers that the request needs.
 func (c rpc) headers() []string {
 	list := []string{"Content-Type: application/json", "MCP-Protocol-Version: " + c.era}
 	if c.era != modern {
 		return list
 	}
 	var p struct{ Name, URI string }
-	_ = json.Unmarshal([]byte("{"+c.params+"}"), &p) // what is not there has no header
+	_ = json.Unmarshal([]byte("{"+c.params+"}"), &p) // missing members have no header
 	list = append(list, "Mcp-Method: "+c.method)
 	if c.method == "tools/call" || c.method == "resources/read" {
 		list = append(list, "Mcp-Name: "+p.Name+p.URI)
@@ -262,31 +262,31 @@ func (c rpc) headers() []string {
 }
 
 // send sends a request with a token.
-func (h *house) send(token string, c rpc, more ...string) resttest.Answer {
+func (h *fixture) send(token string, c rpc, more ...string) resttest.Answer {
 	h.T.Helper()
 	return h.Do("POST", token, "/mcp", c.body(), append(c.headers(), more...)...)
 }
 
 // post sends any body, as JSON.
-func (h *house) post(token, body string, headers ...string) resttest.Answer {
+func (h *fixture) post(token, body string, headers ...string) resttest.Answer {
 	h.T.Helper()
 	return h.Do("POST", token, "/mcp", body, append(headers, "Content-Type: application/json")...)
 }
 
-// callOf is a tool call.
+// callOf returns a tool call.
 func callOf(era, tool, args string) rpc {
 	return rpc{era: era, method: "tools/call", params: fmt.Sprintf(`"name":%q,"arguments":%s`, tool, args)}
 }
 
 // connect opens a session of the official client.
-func (h *house) connect(token, era string) *sdk.ClientSession {
+func (h *fixture) connect(token, era string) *sdk.ClientSession {
 	h.T.Helper()
 	s := mcptest.HTTP(h.T, era, h.URL+"/mcp", token)
 	h.spy.take()
 	return s
 }
 
-// result is what a tool said to the official client.
+// result is a tool result as the official client received it.
 type result struct {
 	failed bool
 	text   string
@@ -295,7 +295,7 @@ type result struct {
 }
 
 // call calls a tool.
-func (h *house) call(s *sdk.ClientSession, tool, args string) result {
+func (h *fixture) call(s *sdk.ClientSession, tool, args string) result {
 	h.T.Helper()
 	res, err := s.CallTool(h.T.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
 	if err != nil {
@@ -314,8 +314,8 @@ func (h *house) call(s *sdk.ClientSession, tool, args string) result {
 	return out
 }
 
-// do is call for what must succeed.
-func (h *house) do(s *sdk.ClientSession, tool, args string) result {
+// do calls a tool that must succeed.
+func (h *fixture) do(s *sdk.ClientSession, tool, args string) result {
 	h.T.Helper()
 	r := h.call(s, tool, args)
 	if r.failed {
@@ -324,8 +324,8 @@ func (h *house) do(s *sdk.ClientSession, tool, args string) result {
 	return r
 }
 
-// refused is call for what must fail with a code.
-func (h *house) refused(s *sdk.ClientSession, tool, args, code string) result {
+// refused calls a tool that must fail with a code.
+func (h *fixture) refused(s *sdk.ClientSession, tool, args, code string) result {
 	h.T.Helper()
 	r := h.call(s, tool, args)
 	if !r.failed || r.sc.Code() != code {
@@ -334,7 +334,7 @@ func (h *house) refused(s *sdk.ClientSession, tool, args, code string) result {
 	return r
 }
 
-// wants compares values of an answer, by path, as they are written.
+// wants compares values of an answer, by path, as text.
 func wants(t testing.TB, a resttest.Answer, values map[string]any) {
 	t.Helper()
 	for path, want := range values {
