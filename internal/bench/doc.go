@@ -8,7 +8,7 @@
 //   - The memory of a server that has read a large store.
 //   - The adapter, `pdpp mcp` over stdio, against the same reads without it.
 //
-// It measures the real path: ingest.Runner, the SQLite store, rs.Server behind
+// It measures the real path: ingest.Runner, the SQLite store, server.Server behind
 // httpx.NewServer, a client token with a grant. The two sides of a ratio alternate, and
 // medians are compared, so that other load on the machine affects both.
 //

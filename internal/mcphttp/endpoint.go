@@ -42,16 +42,16 @@ type Config struct {
 // about a client but which members of its package failed (H-94).
 type Endpoint struct {
 	Config
+	http.Handler
 	memory     *pkgreader.Memory
 	identities httpx.PerOrigin[*mcpserve.Identity]
 }
 
 // New returns the endpoint. Package server puts its middleware around it.
-func New(c Config) *Endpoint { return &Endpoint{Config: c, memory: new(pkgreader.Memory)} }
-
-// ServeHTTP implements http.Handler.
-func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	httpx.Handler(e.serve).ServeHTTP(w, r)
+func New(c Config) *Endpoint {
+	e := &Endpoint{Config: c, memory: new(pkgreader.Memory)}
+	e.Handler = httpx.Handler(e.serve)
+	return e
 }
 
 // serve does the steps of H-41 from the bearer on. The request is authenticated before

@@ -28,6 +28,7 @@ type Config struct {
 // is safe for concurrent use.
 type Server struct {
 	Config
+	http.Handler
 	turns  fairShare
 	routes []route
 }
@@ -35,13 +36,8 @@ type Server struct {
 // New returns a resource server.
 func New(cfg Config) *Server {
 	s := &Server{Config: cfg, turns: newFairShare(cfg.Rate)}
-	s.routes = s.table()
+	s.routes, s.Handler = s.table(), httpx.Handler(s.route)
 	return s
-}
-
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	httpx.Handler(s.route).ServeHTTP(w, r)
 }
 
 // table lists every path with its methods.
