@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"pdpp"
 )
@@ -183,22 +182,6 @@ func TestEnvelopeManyConnections(t *testing.T) {
 			t.Errorf("%d connections: truncated %v, hint %v, omitted %v", n, truncated, hint, omitted)
 		}
 	}
-}
-
-func TestAppendQuoted(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
-		if rapid.Bool().Draw(t, "text") {
-			s = rapid.String().Draw(t, "string")
-		}
-		var got string
-		if err := json.Unmarshal(appendQuoted(nil, s), &got); err != nil {
-			t.Fatalf("appendQuoted(%q): %v", s, err)
-		}
-		if want := string([]rune(s)); got != want {
-			t.Fatalf("appendQuoted(%q) decodes to %q, want %q", s, got, want)
-		}
-	})
 }
 
 func TestChallenges(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"pdpp"
@@ -38,30 +37,24 @@ type BatchRejection struct {
 
 // AppendJSON appends the object of I-5.
 func (r *BatchResult) AppendJSON(dst []byte) []byte {
-	dst = append(dst, `{"stream":`...)
-	dst = rawjson.AppendString(dst, r.Stream)
-	dst = append(dst, `,"records_attempted":`...)
-	dst = strconv.AppendInt(dst, int64(r.Attempted), 10)
-	dst = append(dst, `,"records_accepted":`...)
-	dst = strconv.AppendInt(dst, int64(r.Accepted), 10)
-	dst = append(dst, `,"records_rejected":`...)
-	dst = strconv.AppendInt(dst, int64(len(r.Rejections)), 10)
+	w := rawjson.Writer(append(dst, '{'))
+	w.Text("stream", r.Stream)
+	w.Number("records_attempted", r.Attempted)
+	w.Number("records_accepted", r.Accepted)
+	w.Number("records_rejected", len(r.Rejections))
 	if r.Superseded > 0 {
-		dst = append(dst, `,"records_superseded":`...)
-		dst = strconv.AppendInt(dst, r.Superseded, 10)
+		w.Key("records_superseded")
+		w.Int(r.Superseded)
 	}
-	dst = append(dst, `,"rejections":[`...)
-	for i, bad := range r.Rejections {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, `{"input_index":`...)
-		dst = strconv.AppendInt(dst, int64(bad.Index), 10)
-		dst = append(dst, `,"code":`...)
-		dst = rawjson.AppendString(dst, string(bad.Code))
-		dst = append(dst, '}')
+	w.OpenArray("rejections")
+	for _, bad := range r.Rejections {
+		w.Object()
+		w.Number("input_index", bad.Index)
+		w.Text("code", string(bad.Code))
+		w.End("}")
 	}
-	return append(dst, "]}"...)
+	w.End("]}")
+	return w
 }
 
 // Batch stores the lines of one call in a binding (I-1 … I-8), in order and in slices,

@@ -82,32 +82,32 @@ func (c *connectors) rows() int {
 }
 
 func (c *connectors) json() []byte {
-	var list array
+	list := rawjson.Writer("[")
 	for _, entry := range c.list {
-		list.add(entry.json())
+		list.Raw(entry.json())
 	}
-	return list.close()
+	return append(list, ']')
 }
 
 // json writes the entry. The most frequent connections are the connector's; rows with
 // others state their own.
 func (c *connector) json() []byte {
 	shared := c.shared()
-	var streams array
+	streams := rawjson.Writer("[")
 	for _, r := range c.rows {
 		if set := r.set(); set == "[]" || set != shared {
-			streams.add(setMember(r.text, "granted_connections", []byte(set)))
+			streams.Raw(setMember(r.text, "granted_connections", []byte(set)))
 		} else {
-			streams.add(r.text)
+			streams.Raw(r.text)
 		}
 	}
 	out := reopen(c.head)
-	out.int("stream_count", len(c.rows))
+	out.Number("stream_count", len(c.rows))
 	if shared != "" {
-		out.raw("granted_connections", []byte(shared))
+		out.Member("granted_connections", []byte(shared))
 	}
-	out.raw("streams", streams.close())
-	return out.close()
+	out.Member("streams", append(streams, ']'))
+	return append(out, '}')
 }
 
 // shared is the most frequent set of connections that is not empty, the first among
@@ -132,10 +132,10 @@ func (r *row) set() string { return "[" + strings.Join(r.connections, ",") + "]"
 
 // connection is how the connection of a member is listed in granted_connections.
 func (m *Member) connection() []byte {
-	var o object
-	o.text("connection_id", m.Connection)
-	o.text("display_name", m.DisplayName)
-	return o.close()
+	o := rawjson.Writer("{")
+	o.Optional("connection_id", m.Connection)
+	o.Optional("display_name", m.DisplayName)
+	return append(o, '}')
 }
 
 // texts are the elements of a list.

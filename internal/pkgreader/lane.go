@@ -61,7 +61,6 @@ func (m *Member) appendAttributed(dst, hit []byte) []byte {
 		{name: "display_name", value: m.DisplayName},
 		{name: "grant_id", value: m.GrantID},
 	}
-	start := len(dst)
 	dst = append(dst, '{')
 	from := 1 // what is not copied yet
 	s := rawjson.Scan(hit)
@@ -83,16 +82,13 @@ func (m *Member) appendAttributed(dst, hit []byte) []byte {
 	if dst[len(dst)-1] == ',' { // the last member was left out
 		dst = dst[:len(dst)-1]
 	}
-	o := object(dst[start:])
-	if len(o) == 1 {
-		o = o[:0]
-	}
+	w := rawjson.Writer(dst)
 	for _, s := range source {
 		if !s.stated {
-			o.text(s.name, s.value)
+			w.Optional(s.name, s.value)
 		}
 	}
-	return append(dst[:start], o.close()...)
+	return append(w, '}')
 }
 
 func isEmpty(v []byte) bool { return rawjson.KindOf(v) == rawjson.KindNull || string(v) == `""` }

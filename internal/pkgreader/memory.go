@@ -117,8 +117,8 @@ const maxMessage = 300
 func brief(e *rsclient.Error) *rsclient.Error {
 	r := refusal{code: e.Code, message: firstChars(e.Message, maxMessage)}
 	o := r.open()
-	o.text("next_step", approveAgain)
-	return &rsclient.Error{Status: e.Status, Code: e.Code, Message: r.message, Object: o.close()}
+	o.Optional("next_step", approveAgain)
+	return &rsclient.Error{Status: e.Status, Code: e.Code, Message: r.message, Object: []byte(append(o, '}'))}
 }
 
 func firstChars(s string, n int) string {

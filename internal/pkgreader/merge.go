@@ -3,6 +3,7 @@ package pkgreader
 import (
 	"strconv"
 
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -20,29 +21,29 @@ func (s *search) merge() []byte {
 		w.repeat(l.page.Warnings)
 	}
 	count, recall := s.count(), s.recall()
-	o := object(`{"object":"list","data":`)
+	o := rawjson.Writer(`{"object":"list","data":`)
 	o, limited := s.interleave(o)
 	if limited {
 		w.pageLimited(s.page.bytes, s.shown(), s.page.hits)
 	}
 	more, cursor := s.goOn()
-	o.bool("has_more", more)
-	o.text("next_cursor", cursor)
+	o.Flag("has_more", more)
+	o.Optional("next_cursor", cursor)
 	if more && cursor == "" && s.pages() {
 		w.noCursor()
 	}
-	var meta object
-	meta.raw("count", count)
-	meta.raw("package", s.facts())
+	o.OpenObject("meta")
+	o.Member("count", count)
+	o.Member("package", s.facts())
 	if !s.resumed {
-		s.addUnavailable(&meta)
+		s.addUnavailable(&o)
 	}
 	if recall != nil {
-		meta.raw("recall", recall)
+		o.Member("recall", recall)
 	}
-	meta.raw("warnings", w.json())
-	o.raw("meta", meta.close())
-	return o.close()
+	o.Member("warnings", w.json())
+	o.End("}}")
+	return o
 }
 
 // interleave appends the list of hits: all that are next in rank, in the order of
@@ -113,23 +114,23 @@ func (s *search) goOn() (more bool, cursor string) {
 
 // facts is meta.package.
 func (s *search) facts() []byte {
-	var mix array
+	o := rawjson.Writer("{")
+	o.Number("member_count", len(s.usable()))
+	o.Number("queried_count", s.called)
+	o.Flag("partial", len(s.absent) > 0)
+	o.OpenArray("source_mix")
 	for _, l := range s.lanes {
 		if n := l.given - l.before; n > 0 {
-			var source object
-			source.text("connection_id", l.Connection)
-			source.text("connector_key", l.ConnectorKey)
-			source.text("display_name", l.DisplayName)
-			source.int("count", n)
-			mix.add(source.close())
+			o.Object()
+			o.Optional("connection_id", l.Connection)
+			o.Optional("connector_key", l.ConnectorKey)
+			o.Optional("display_name", l.DisplayName)
+			o.Number("count", n)
+			o.End("}")
 		}
 	}
-	var o object
-	o.int("member_count", len(s.usable()))
-	o.int("queried_count", s.called)
-	o.bool("partial", len(s.absent) > 0)
-	o.raw("source_mix", mix.close())
-	return o.close()
+	o.End("]}")
+	return o
 }
 
 // count is meta.count: the sum, when every member that has what is asked for told
@@ -150,12 +151,12 @@ func (s *search) count() []byte {
 		}
 		sum += n
 	}
-	var o object
-	o.text("kind", kind)
+	o := rawjson.Writer("{")
+	o.Optional("kind", kind)
 	if kind != "none" {
-		o.int("value", sum)
+		o.Number("value", sum)
 	}
-	return o.close()
+	return append(o, '}')
 }
 
 // count is the member's own count. One that has found nothing at all need not say
@@ -178,7 +179,7 @@ func (s *search) recall() []byte {
 	if bounded == 0 {
 		return nil
 	}
-	o := object(`{"complete":false,"ranking_scope":"candidate_window","truncated":true`)
-	o.int("truncated_source_count", bounded)
-	return o.close()
+	o := rawjson.Writer(`{"complete":false,"ranking_scope":"candidate_window","truncated":true`)
+	o.Number("truncated_source_count", bounded)
+	return append(o, '}')
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"pdpp"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -53,22 +54,22 @@ func (r refusal) status() int {
 }
 
 // open begins the error object.
-func (r refusal) open() object {
-	var o object
-	o.text("type", pdpp.ErrorType(r.status()))
-	o.text("code", string(r.code))
-	o.text("message", r.message)
-	o.text("param", r.param)
+func (r refusal) open() rawjson.Writer {
+	o := rawjson.Writer("{")
+	o.Optional("type", pdpp.ErrorType(r.status()))
+	o.Optional("code", string(r.code))
+	o.Optional("message", r.message)
+	o.Optional("param", r.param)
 	if r.choices {
-		o.text("retry_with", "connection_id")
+		o.Text("retry_with", "connection_id")
 	}
 	return o
 }
 
-func (r refusal) close(o object, requestID string) *rsclient.Error {
-	o.text("request_id", requestID)
+func (r refusal) close(o rawjson.Writer, requestID string) *rsclient.Error {
+	o.Optional("request_id", requestID)
 	return &rsclient.Error{
-		Status: r.status(), Code: r.code, Message: r.message, Object: o.close(), RequestID: requestID,
+		Status: r.status(), Code: r.code, Message: r.message, Object: []byte(append(o, '}')), RequestID: requestID,
 	}
 }
 
@@ -79,7 +80,7 @@ func (p *Package) refuse(ctx context.Context, r refusal) *rsclient.Error {
 // choice is an error that lists the connections to choose from (H-88).
 func (p *Package) choice(ctx context.Context, r refusal, members []*Member) *rsclient.Error {
 	o := r.open()
-	var list array
+	list := rawjson.Writer("[")
 	shown, total := 0, 0
 	now := p.Clock()
 	for _, m := range members {
@@ -91,48 +92,48 @@ func (p *Package) choice(ctx context.Context, r refusal, members []*Member) *rsc
 		}
 		shown++
 		entry := m.describe()
-		entry.text("stream", r.stream)
-		entry.text("display_name", m.DisplayName)
-		list.add(entry.close())
+		entry.Optional("stream", r.stream)
+		entry.Optional("display_name", m.DisplayName)
+		list.Raw(append(entry, '}'))
 	}
-	o.raw("available_connections", list.close())
-	o.int("available_connection_count", total)
+	o.Member("available_connections", append(list, ']'))
+	o.Number("available_connection_count", total)
 	if shown < total {
-		o.raw("available_connections_truncated", []byte("true"))
-		o.int("available_connections_omitted", total-shown)
+		o.Flag("available_connections_truncated", true)
+		o.Number("available_connections_omitted", total-shown)
 	}
 	p.addUnavailable(&o)
 	if shown < total {
-		o.text("discovery_hint", "Call schema (GET /v1/schema?view=compact) for the full index of connections.")
+		o.Text("discovery_hint", "Call schema (GET /v1/schema?view=compact) for the full index of connections.")
 	}
 	return r.close(o, p.requestID(ctx))
 }
 
 // describe begins an object that names a member.
-func (m *Member) describe() object {
-	var o object
-	o.text("connection_id", m.Connection)
-	o.text("connector_key", m.ConnectorKey)
-	o.text("grant_id", m.GrantID)
+func (m *Member) describe() rawjson.Writer {
+	o := rawjson.Writer("{")
+	o.Optional("connection_id", m.Connection)
+	o.Optional("connector_key", m.ConnectorKey)
+	o.Optional("grant_id", m.GrantID)
 	return o
 }
 
 // addUnavailable adds the members that cannot be read to an object, and how many there
 // are when it lists not all of them (H-89).
-func (p *Package) addUnavailable(o *object) {
+func (p *Package) addUnavailable(o *rawjson.Writer) {
 	list, n := p.unavailable()
 	if n > 0 {
-		o.raw("unavailable_connections", list)
+		o.Member("unavailable_connections", list)
 	}
 	if n > pdpp.MaxListedConnections {
-		o.int("unavailable_connection_count", n)
+		o.Number("unavailable_connection_count", n)
 	}
 }
 
 // unavailable lists the members that cannot be read: their stored grant has ended,
 // or their server said so a moment ago. n is how many there are.
 func (p *Package) unavailable() (_ []byte, n int) {
-	var list array
+	list := rawjson.Writer("[")
 	now := p.Clock()
 	for i := range p.Members {
 		m := &p.Members[i]
@@ -147,15 +148,15 @@ func (p *Package) unavailable() (_ []byte, n int) {
 		if n++; n > pdpp.MaxListedConnections {
 			continue
 		}
-		var why object
-		why.text("code", string(code))
-		why.text("message", message)
 		entry := m.describe()
-		entry.text("status", "unusable")
-		entry.raw("error", why.close())
-		list.add(entry.close())
+		entry.Text("status", "unusable")
+		entry.OpenObject("error")
+		entry.Optional("code", string(code))
+		entry.Optional("message", message)
+		entry.End("}}")
+		list.Raw(entry)
 	}
-	return list.close(), n
+	return append(list, ']'), n
 }
 
 func (p *Package) withUnavailable(e *rsclient.Error) *rsclient.Error {

@@ -87,11 +87,11 @@ func (d *document) add(m *Member, doc []byte) {
 
 // connector makes a connector of rows that a server has at the top of its document.
 func (m *Member) connector(streams []byte) []byte {
-	var c object
-	c.text("object", "connector")
-	c.text("connector_key", m.ConnectorKey)
-	c.raw("streams", streams)
-	return c.close()
+	c := rawjson.Writer("{")
+	c.Text("object", "connector")
+	c.Optional("connector_key", m.ConnectorKey)
+	c.Member("streams", streams)
+	return append(c, '}')
 }
 
 func elements(list []byte) int {
@@ -104,29 +104,31 @@ func elements(list []byte) int {
 
 // schemaBody is the merged document (X-13, X-14), with the package beside its counts.
 func (p *Package) schemaBody(d *document) []byte {
-	var o, bearer, facts, meta object
-	o.text("object", "schema")
+	o := rawjson.Writer("{")
+	o.Text("object", "schema")
 	if d.isCompact {
-		o.text("detail", "compact")
-		o.keep(d.first, "compact_scope")
+		o.Text("detail", "compact")
+		keep(&o, d.first, "compact_scope")
 	}
-	bearer.text("token_kind", "mcp_package")
-	bearer.text("scope", "grant")
+	o.OpenObject("bearer")
+	o.Text("token_kind", "mcp_package")
+	o.Text("scope", "grant")
 	client, _ := rawjson.Get(d.first, "bearer")
-	bearer.keep(client, "client_id")
-	o.raw("bearer", bearer.close())
-	facts.int("member_count", len(p.usable()))
-	o.raw("package", facts.close())
+	keep(&o, client, "client_id")
+	o.End("}")
+	o.OpenObject("package")
+	o.Number("member_count", len(p.usable()))
+	o.End("}")
 	if d.partial {
-		o.bool("partial", true)
+		o.Flag("partial", true)
 	}
-	o.int("connector_count", len(d.connectors.list))
-	o.int("stream_count", d.connectors.rows())
-	o.raw("connectors", d.connectors.json())
+	o.Number("connector_count", len(d.connectors.list))
+	o.Number("stream_count", d.connectors.rows())
+	o.Member("connectors", d.connectors.json())
 	p.addUnavailable(&o)
-	o.keep(d.first, "links")
-	meta.raw("count", []byte(`{"kind":"none"}`))
-	meta.raw("warnings", d.warnings.json())
-	o.raw("meta", meta.close())
-	return o.close()
+	keep(&o, d.first, "links")
+	o.Literal(`"meta":{"count":{"kind":"none"}`)
+	o.Member("warnings", d.warnings.json())
+	o.End("}}")
+	return o
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pdpp"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -29,52 +30,56 @@ func absent(m *Member, e *rsclient.Error) absence { return absence{m, e.Code, e.
 
 // missing warns that a source is not in the answer (H-93).
 func (w *warnings) missing(a absence) {
-	var why, detail, o object
-	why.text("code", string(a.code))
+	o := rawjson.Writer("{")
+	o.Text("code", "source_unavailable")
+	o.Text("message", "This source did not answer; what it has is missing here.")
+	o.Optional("connection_id", a.Connection)
+	o.OpenObject("detail")
+	o.Optional("connector_key", a.ConnectorKey)
+	o.Optional("grant_id", a.GrantID)
+	o.OpenObject("error")
+	o.Optional("code", string(a.code))
 	if a.status != 0 {
-		why.int("status", a.status)
+		o.Number("status", a.status)
 	}
-	detail.text("connector_key", a.ConnectorKey)
-	detail.text("grant_id", a.GrantID)
-	detail.raw("error", why.close())
-	o.text("code", "source_unavailable")
-	o.text("message", "This source did not answer; what it has is missing here.")
-	o.text("connection_id", a.Connection)
-	o.raw("detail", detail.close())
-	w.own = append(w.own, o.close())
+	o.End("}}}")
+	w.own = append(w.own, o)
 }
 
-// notSearched warns that a stream was asked for in vain (H-90).
+// notSearched warns that a stream was requested and not searched (H-90).
 func (w *warnings) notSearched(stream string) {
-	var detail, o object
-	detail.text("stream", stream)
-	o.text("code", "stream_not_granted")
-	o.text("message", "No usable source of this package grants this stream; it was not searched.")
-	o.text("param", "streams")
-	o.raw("detail", detail.close())
-	w.own = append(w.own, o.close())
+	o := rawjson.Writer("{")
+	o.Text("code", "stream_not_granted")
+	o.Text("message", "No usable source of this package grants this stream; it was not searched.")
+	o.Text("param", "streams")
+	o.OpenObject("detail")
+	o.Optional("stream", stream)
+	o.End("}}")
+	w.own = append(w.own, o)
 }
 
 // noCursor warns that there is more and no cursor leads there (H-91).
 func (w *warnings) noCursor() {
-	var o object
-	o.text("code", "cursor_unavailable")
-	o.text("message", "There is more, but no cursor over all sources. Narrow by connection_id and page through one source at a time.")
-	o.text("param", "connection_id")
-	w.own = append(w.own, o.close())
+	o := rawjson.Writer("{")
+	o.Text("code", "cursor_unavailable")
+	o.Text("message", "There is more, but no cursor over all sources. Narrow by connection_id and page through one source at a time.")
+	o.Text("param", "connection_id")
+	o.End("}")
+	w.own = append(w.own, o)
 }
 
 // pageLimited warns that a page ended by its size (REC-40).
 func (w *warnings) pageLimited(pageBytes, returned, limit int) {
-	var detail, o object
-	detail.int("page_bytes", pageBytes)
-	detail.int("returned", returned)
-	detail.int("limit", limit)
-	o.text("code", "page_bytes_limited")
-	o.text("param", "Prefer")
-	o.text("message", "The page ended early to stay within its size; go on with the cursor.")
-	o.raw("detail", detail.close())
-	w.own = append(w.own, o.close())
+	o := rawjson.Writer("{")
+	o.Text("code", "page_bytes_limited")
+	o.Text("param", "Prefer")
+	o.Text("message", "The page ended early to stay within its size; go on with the cursor.")
+	o.OpenObject("detail")
+	o.Number("page_bytes", pageBytes)
+	o.Number("returned", returned)
+	o.Number("limit", limit)
+	o.End("}}")
+	w.own = append(w.own, o)
 }
 
 // repeat takes over what a member warns of. That its own page ended by its size says
@@ -89,9 +94,9 @@ func (w *warnings) repeat(list []rsclient.Warning) {
 }
 
 func (w *warnings) json() []byte {
-	var list array
+	list := rawjson.Writer("[")
 	for _, one := range slices.Concat(w.own, w.members) {
-		list.add(one)
+		list.Raw(one)
 	}
-	return list.close()
+	return append(list, ']')
 }

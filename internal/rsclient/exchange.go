@@ -82,7 +82,7 @@ func refused(code pdpp.Code, message string) *Error {
 func Refused(code pdpp.Code, message, step string) *Error {
 	e := refused(code, message)
 	if step != "" {
-		e.Object = append(appendMember(e.Object[:len(e.Object)-1], "next_step", step), '}')
+		e.Object = withText(e.Object, "next_step", step)
 	}
 	return e
 }

@@ -47,18 +47,18 @@ func (r *reply) unnamed() pdpp.Code {
 }
 
 func errorObject(kind string, code pdpp.Code, message string) []byte {
-	b := appendMember([]byte{'{'}, "type", kind)
-	b = appendMember(b, "code", string(code))
-	b = appendMember(b, "message", message)
-	return append(b, '}')
+	w := rawjson.Writer("{")
+	w.Text("type", kind)
+	w.Text("code", string(code))
+	w.Text("message", message)
+	return append(w, '}')
 }
 
-func appendMember(b []byte, name, value string) []byte {
-	if len(b) > 1 {
-		b = append(b, ',')
-	}
-	b = append(b, `"`+name+`":`...)
-	return rawjson.AppendString(b, value)
+// withText is an object with a further member.
+func withText(obj []byte, name, value string) []byte {
+	w := rawjson.Writer(obj[:len(obj)-1])
+	w.Text(name, value)
+	return append(w, '}')
 }
 
 // complete fills in what an error object lacks. A type, code or message that is no
@@ -70,21 +70,21 @@ func (r *reply) complete(obj []byte) []byte {
 		drop[name] = value == ""
 	}
 	b := without(obj, drop)
-	b = b[:len(b)-1]
+	w := rawjson.Writer(b[:len(b)-1])
 	if kind == "" {
-		b = appendMember(b, "type", "rs_error")
+		w.Text("type", "rs_error")
 	}
 	if code == "" {
 		code = kind
 		if code == "" {
 			code = string(r.unnamed())
 		}
-		b = appendMember(b, "code", code)
+		w.Text("code", code)
 	}
 	if message == "" {
-		b = appendMember(b, "message", r.constant())
+		w.Text("message", r.constant())
 	}
-	return append(b, '}')
+	return append(w, '}')
 }
 
 // plain is the beginning of an error that is text; a page for people, or anything

@@ -216,14 +216,11 @@ func warningsOf(meta []byte) []Warning {
 // says has_more and loses the handles that lie behind the rows that are gone
 // (MS-71): next_cursor, next_changes_since, and links.next, which repeats them.
 func (p Page) Body(rows [][]byte) []byte {
-	list := []byte{'['}
-	for i, row := range rows {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, row...)
+	list := rawjson.Writer("[")
+	for _, row := range rows {
+		list.Raw(row)
 	}
-	list = append(list, ']')
+	list.End("]")
 	body := slices.Concat(p.body[:p.list.start], list, p.body[p.list.end:])
 	if len(rows) >= len(p.Rows) || rawjson.KindOf(body) != rawjson.KindObject {
 		return body
@@ -233,27 +230,22 @@ func (p Page) Body(rows [][]byte) []byte {
 
 // withoutHandles copies the members of a page but for its handles.
 func withoutHandles(body []byte) []byte {
-	out := append(make([]byte, 0, len(body)+16), '{')
+	w := rawjson.Writer(append(make([]byte, 0, len(body)+16), '{'))
 	s := rawjson.Scan(body)
 	for name := range s.Members() {
 		switch string(name) {
 		case "next_cursor", "next_changes_since", "has_more":
 			continue
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
 		if string(name) == "links" {
-			out = append(out, s.Key()...)
-			out = appendWithNull(out, s.Value(), "next")
+			w.Key("links")
+			w = appendWithNull(w, s.Value(), "next")
 			continue
 		}
-		out = append(out, s.Member()...)
+		w.Raw(s.Member())
 	}
-	if len(out) > 1 {
-		out = append(out, ',')
-	}
-	return append(out, `"has_more":true}`...)
+	w.Flag("has_more", true)
+	return append(w, '}')
 }
 
 // appendWithNull appends a value; where it is an object with the member name, that

@@ -19,14 +19,14 @@ func preview(raw []byte, n int, envelope map[string]bool) ([]byte, bool) {
 	if rawjson.KindOf(raw) != rawjson.KindObject {
 		return raw, false
 	}
-	p := previewer{chars: n, before: truncationsOf(get(raw, "truncated_fields")), out: []byte{'{'}}
+	p := previewer{chars: n, before: truncationsOf(get(raw, "truncated_fields")), out: rawjson.Writer("{")}
 	wrapped := object(raw, "data") != nil
 	s := rawjson.Scan(raw)
 	for name := range s.Members() {
 		if string(name) == "truncated_fields" {
 			continue // it is written again, with what is new
 		}
-		p.member(s.Key())
+		p.out.Raw(s.Key())
 		value := s.Value()
 		switch {
 		case string(name) == "expanded":
@@ -50,28 +50,20 @@ func preview(raw []byte, n int, envelope map[string]bool) ([]byte, bool) {
 type previewer struct {
 	chars  int
 	before map[string]*evidence.Truncation // what the server itself had cut
-	out    []byte
+	out    rawjson.Writer
 	names  []string // of the fields that are cut here
 	facts  []evidence.Truncation
 	cut    bool // also in a record of a relation
 }
 
-// member begins a member: a comma where one is due, and its name as it stands.
-func (p *previewer) member(name []byte) {
-	if p.out[len(p.out)-1] != '{' {
-		p.out = append(p.out, ',')
-	}
-	p.out = append(p.out, name...)
-}
-
 func (p *previewer) payload(obj []byte) {
-	p.out = append(p.out, '{')
+	p.out.Object()
 	s := rawjson.Scan(obj)
 	for name := range s.Members() {
-		p.member(s.Key())
+		p.out.Raw(s.Key())
 		p.value(string(name), s.Value())
 	}
-	p.out = append(p.out, '}')
+	p.out.End("}")
 }
 
 func (p *previewer) value(name string, value []byte) {
@@ -94,13 +86,13 @@ func (p *previewer) relations(v []byte) {
 		p.out = append(p.out, v...)
 		return
 	}
-	p.out = append(p.out, '{')
+	p.out.Object()
 	s := rawjson.Scan(v)
 	for range s.Members() {
-		p.member(s.Key())
+		p.out.Raw(s.Key())
 		p.relation(s.Value())
 	}
-	p.out = append(p.out, '}')
+	p.out.End("}")
 }
 
 // relation copies a list of records, or one record (REC-26).
@@ -115,31 +107,24 @@ func (p *previewer) relation(v []byte) {
 		return
 	}
 	p.out = append(append(p.out, v[:list.start]...), '[')
-	n := 0
 	for item := range rawjson.Elements(records) {
-		if n > 0 {
-			p.out = append(p.out, ',')
-		}
-		n++
 		p.child(item)
 	}
-	p.out = append(p.out, ']')
+	p.out.End("]")
 	p.out = append(p.out, v[list.end:]...)
 }
 
 func (p *previewer) child(raw []byte) {
 	record, cut := PreviewRow(raw, p.chars)
-	p.out = append(p.out, record...)
+	p.out.Raw(record)
 	p.cut = p.cut || cut
 }
 
 // truncations writes truncated_fields: what the server stated, as it did, where it
 // still holds, and then what was cut here.
 func (p *previewer) truncations(old []byte) {
-	const key = `"truncated_fields":`
 	start := len(p.out)
-	p.member([]byte(key))
-	p.out = append(p.out, '{')
+	p.out.OpenObject("truncated_fields")
 	empty := len(p.out)
 	here := make(map[string]bool)
 	for _, name := range p.names {
@@ -148,16 +133,16 @@ func (p *previewer) truncations(old []byte) {
 	s := rawjson.Scan(old)
 	for name := range s.Members() {
 		if !here[string(name)] {
-			p.member(s.Member())
+			p.out.Raw(s.Member())
 		}
 	}
 	for i, name := range p.names {
-		p.member(append(rawjson.AppendString(nil, name), ':'))
+		p.out.Key(name)
 		p.out = p.facts[i].AppendJSON(p.out)
 	}
 	if len(p.out) == empty { // only records of a relation are cut
 		p.out = p.out[:start]
 		return
 	}
-	p.out = append(p.out, '}')
+	p.out.End("}")
 }

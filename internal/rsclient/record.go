@@ -41,18 +41,14 @@ var detailNames = func() map[string]bool {
 
 // without copies an object but for some members.
 func without(obj []byte, names map[string]bool) []byte {
-	out := []byte{'{'}
+	w := rawjson.Writer("{")
 	s := rawjson.Scan(obj)
 	for name := range s.Members() {
-		if names[string(name)] {
-			continue
+		if !names[string(name)] {
+			w.Raw(s.Member())
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, s.Member()...)
 	}
-	return append(out, '}')
+	return append(w, '}')
 }
 
 // Project keeps the named fields of the payload alone, whatever the server sent

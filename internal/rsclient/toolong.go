@@ -20,8 +20,8 @@ func (in *call) tooLong() *Error {
 	param, size := in.longest()
 	message := fmt.Sprintf("This call is too long: %s takes %d bytes of a URL, of which there are at most %d. Make it shorter, or ask in several calls.",
 		param, size, urlMax)
-	e := &Error{Code: pdpp.CodeRequestTooLong, Message: message, Object: errorObject("adapter_error", pdpp.CodeRequestTooLong, message)}
-	e.Object = append(appendMember(e.Object[:len(e.Object)-1], "param", param), '}')
+	e := refused(pdpp.CodeRequestTooLong, message)
+	e.Object = withText(e.Object, "param", param)
 	return e
 }
 

@@ -1,0 +1,93 @@
+package rawjson
+
+import "strconv"
+
+// Writer appends compact JSON to a buffer, and stored JSON as it is. It places the
+// commas: one before each member and element, but for the first. To know the first it
+// looks at the last byte, so the buffer it begins with is empty or ends where a value,
+// a member or an element may follow.
+type Writer []byte
+
+// comma separates a value or key from what precedes it.
+func (w *Writer) comma() {
+	if n := len(*w); n > 0 {
+		switch (*w)[n-1] {
+		case '{', '[', ':', ',', '\n':
+		default:
+			*w = append(*w, ',')
+		}
+	}
+}
+
+// Object begins an object.
+func (w *Writer) Object() { w.comma(); *w = append(*w, '{') }
+
+// Array begins an array.
+func (w *Writer) Array() { w.comma(); *w = append(*w, '[') }
+
+// End ends objects and arrays, innermost first: End("]}") ends an array in an object.
+func (w *Writer) End(brackets string) { *w = append(*w, brackets...) }
+
+// Key begins a member; its value follows.
+func (w *Writer) Key(name string) {
+	w.comma()
+	*w = append(AppendString(*w, name), ':')
+}
+
+// String writes a string.
+func (w *Writer) String(s string) { w.comma(); *w = AppendString(*w, s) }
+
+// Int writes an integer.
+func (w *Writer) Int(n int64) { w.comma(); *w = strconv.AppendInt(*w, n, 10) }
+
+// Bool writes true or false.
+func (w *Writer) Bool(v bool) { w.comma(); *w = strconv.AppendBool(*w, v) }
+
+// Raw writes JSON as it is: a value, or members or elements with their commas.
+func (w *Writer) Raw(json []byte) { w.comma(); *w = append(*w, json...) }
+
+// Literal is Raw for constant text.
+func (w *Writer) Literal(json string) { w.comma(); *w = append(*w, json...) }
+
+// Text writes a member that is a string.
+func (w *Writer) Text(name, value string) { w.Key(name); *w = AppendString(*w, value) }
+
+// Optional writes a member that is a string, unless it is empty.
+func (w *Writer) Optional(name, value string) {
+	if value != "" {
+		w.Text(name, value)
+	}
+}
+
+// TextOrNull writes a member that is a string, or null for an empty one.
+func (w *Writer) TextOrNull(name, value string) {
+	if value == "" {
+		w.Member(name, []byte("null"))
+		return
+	}
+	w.Text(name, value)
+}
+
+// Number writes a member that is an integer.
+func (w *Writer) Number(name string, n int) { w.Key(name); *w = strconv.AppendInt(*w, int64(n), 10) }
+
+// Flag writes a member that is true or false.
+func (w *Writer) Flag(name string, v bool) { w.Key(name); *w = strconv.AppendBool(*w, v) }
+
+// Member writes a member whose value is JSON already.
+func (w *Writer) Member(name string, value []byte) { w.Key(name); *w = append(*w, value...) }
+
+// OpenObject begins a member that is an object.
+func (w *Writer) OpenObject(name string) { w.Key(name); *w = append(*w, '{') }
+
+// OpenArray begins a member that is an array.
+func (w *Writer) OpenArray(name string) { w.Key(name); *w = append(*w, '[') }
+
+// List writes a member that is an array of strings.
+func List[S ~string](w *Writer, name string, values []S) {
+	w.OpenArray(name)
+	for _, v := range values {
+		w.String(string(v))
+	}
+	w.End("]")
+}
