@@ -17,40 +17,39 @@ const (
 	allTime    = 15 * time.Second
 )
 
-// outcome is what came of asking a member: an answer or a failure.
+// outcome is the result of a read from one member: an answer or a failure.
 type outcome[T any] struct {
 	answer  T
 	failure *rsclient.Error
-	called  bool // false: the failure is remembered, the member was spared the call
+	called  bool // false: the failure is remembered, and the member was not called
 }
 
-// reply is what a member's call ended with.
+// reply is how the call of a member ended.
 type reply[T any] struct {
 	index  int
 	answer T
 	late   bool
 	err    error
-	broken string // what a panic said
+	broken string // the value and stack of a panic
 }
 
-// reader reads from the member with an index, and takes from the answer what is
-// needed: that too is done at once for several.
+// reader reads from the member with an index and parses the answer, so that parsing
+// runs concurrently too.
 type reader[T any] func(ctx context.Context, index int) (T, error)
 
-// ask reads from members at once, a few at a time. The outcomes are in the order of
-// the members. A member that is late has failed, and what it says later is dropped:
-// ask does not wait for it, and its call ends with its context. The error is that of
-// ctx.
+// ask reads from members concurrently, a few at a time. The outcomes are in the order
+// of the members. A late member has failed: ask does not wait for it, drops its answer,
+// and its call ends with its context. The error is that of ctx.
 func ask[T any](ctx context.Context, p *Package, members []*Member, read reader[T]) ([]outcome[T], error) {
 	all, cancel := context.WithTimeout(ctx, allTime)
 	defer cancel()
-	outcomes, queue := line[T](ctx, p, members)
+	outcomes, queue := selectMembers[T](ctx, p, members)
 	waiting := make(chan int, len(queue))
 	for _, i := range queue {
 		waiting <- i
 	}
 	close(waiting)
-	replies := make(chan reply[T], len(queue)) // room for all: nobody waits to be heard
+	replies := make(chan reply[T], len(queue)) // buffered: no goroutine blocks on it
 	for range min(atOnce, len(queue)) {
 		go func() {
 			for i := range waiting {
@@ -69,8 +68,9 @@ func ask[T any](ctx context.Context, p *Package, members []*Member, read reader[
 	return outcomes, ctx.Err()
 }
 
-// line tells who is to be called. Until it answers, a member counts as late.
-func line[T any](ctx context.Context, p *Package, members []*Member) (outcomes []outcome[T], queue []int) {
+// selectMembers returns the indexes of the members to call. Until it answers, a member
+// counts as late.
+func selectMembers[T any](ctx context.Context, p *Package, members []*Member) (outcomes []outcome[T], queue []int) {
 	outcomes = make([]outcome[T], len(members))
 	late := p.refuse(ctx, refusal{code: pdpp.CodeTimeout, message: "This source did not answer in time."})
 	now := p.Clock()
@@ -102,8 +102,8 @@ func call[T any](all context.Context, i int, read reader[T]) (r reply[T]) {
 	return r
 }
 
-// take makes a reply the outcome, unless it is late. A defect goes on in the caller,
-// who guards against it (MS-46).
+// take makes a reply the outcome, unless it is late. A panic continues in the caller,
+// which recovers from it (MS-46).
 func (o *outcome[T]) take(p *Package, m *Member, r reply[T]) {
 	if r.broken != "" {
 		panic(r.broken)

@@ -8,8 +8,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// readOne reads from the one member that a request is for. That member's answer is
-// the answer, also when it is an error; no other is tried (H-87).
+// readOne reads from the one member that a request is for. It returns that member's
+// answer, also when it is an error; no other member is tried (H-87).
 func readOne[T any](ctx context.Context, p *Package, stream string, q rsclient.Query, read func(rsclient.Reader) (T, error)) (T, error) {
 	m, err := p.choose(ctx, stream, q.Get("connection_id"))
 	if err != nil {
@@ -59,8 +59,8 @@ func (p *Package) choose(ctx context.Context, stream, connection string) (*Membe
 	return nil, p.choice(ctx, severalConnections, matching)
 }
 
-// allLost is what the first member said, when all of them lately said that they may
-// not be read any more: there is nothing to choose from then.
+// allLost returns the error of the first member when all of them recently answered that
+// they may not be read any more: then there is nothing to choose from.
 func (p *Package) allLost(members []*Member) *rsclient.Error {
 	now := p.Clock()
 	for _, m := range members {
@@ -85,14 +85,14 @@ func granters(members []*Member, stream string) []*Member {
 	return list
 }
 
-// unusable is the error of a read that names a member whose stored grant has ended:
-// what its own server would say, without asking it.
+// unusable is the error of a read that names a member whose stored grant has ended: the
+// answer of its own server, without a call.
 func (p *Package) unusable(ctx context.Context, m *Member) *rsclient.Error {
 	e := p.refuse(ctx, refusal{code: m.Unusable, message: endedMessage})
 	return with(e, "next_step", quoted(approveAgain))
 }
 
-// empty is the error of any read of a package none of whose members is usable.
+// empty is the error of every read of a package without usable members.
 func (p *Package) empty(ctx context.Context) *rsclient.Error {
 	r := refusal{code: pdpp.CodeGrantInvalid, message: "No source of this package can be read any more."}
 	if len(p.Members) > 0 {

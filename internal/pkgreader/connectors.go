@@ -27,7 +27,7 @@ type row struct {
 	connections []string
 }
 
-// add takes over the connector of a member's document.
+// add adds the connector of a member's document.
 func (c *connectors) add(m *Member, from []byte) {
 	into := c.find(without(from, "stream_count", "granted_connections", "streams"))
 	shared := []string{string(m.connection())}
@@ -59,7 +59,7 @@ func (c *connectors) find(head []byte) *connector {
 	return entry
 }
 
-// add adds a row, or its connections to the row that says the same.
+// add adds a row, or its connections to an equal row.
 func (c *connector) add(text []byte, connections []string) {
 	r := c.byText[string(text)]
 	if r == nil {

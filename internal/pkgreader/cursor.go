@@ -15,16 +15,16 @@ import (
 )
 
 // A cursor of a package search (H-91) holds the size of the members' pages and, for
-// each member of the traversal, either its lane or why it is out of it. Members that
-// have nothing more to give are not in it.
+// each member of the search, either its position or why it failed. Members without
+// further hits are not in it.
 
 // Kinds of entries.
 const (
-	inPlay = iota
-	isOut
+	entryPosition = iota
+	entryAbsent
 )
 
-// scope is what a cursor is bound to: the package and all that was asked for.
+// scope is what a cursor is bound to: the package and the whole request.
 func (s *search) scope() query.Scope {
 	parts := strings.Split(s.query.Without("count").String(), "&")
 	for _, name := range s.streams {
@@ -42,11 +42,11 @@ func (s *search) scope() query.Scope {
 func (s *search) seal() string {
 	b := binary.AppendUvarint(nil, uint64(s.fetch.hits))
 	b = binary.AppendUvarint(b, uint64(s.fetch.bytes))
-	for _, l := range s.lanes {
+	for _, l := range s.positions {
 		b = l.appendEntry(b)
 	}
 	for _, a := range s.absent {
-		b = appendText(append(b, isOut), a.GrantID)
+		b = appendText(append(b, entryAbsent), a.GrantID)
 		b = appendText(b, firstChars(string(a.code), maxCode))
 		b = binary.AppendUvarint(b, uint64(a.status))
 	}
@@ -57,13 +57,13 @@ func (s *search) seal() string {
 	return cursor
 }
 
-// Most characters of a code in a cursor.
+// maxCode bounds the characters of a code in a cursor.
 const maxCode = 64
 
-// appendEntry appends where a lane goes on. A page that is used up gives way to the
-// next. A lane with more that cannot be reached stays, so that the last page still
-// knows that there is more.
-func (l *lane) appendEntry(b []byte) []byte {
+// appendEntry appends where the search of a member continues: after a page that is used
+// up, on the next. A member whose further hits cannot be reached stays in the cursor, so
+// that the last page still reports that there is more.
+func (l *position) appendEntry(b []byte) []byte {
 	cursor, first, given := l.cursor, l.first, l.given
 	switch {
 	case l.isOver() && !l.more:
@@ -71,14 +71,14 @@ func (l *lane) appendEntry(b []byte) []byte {
 	case l.isUsedUp() && l.next != "":
 		cursor, first, given = l.next, l.rank(), 0
 	}
-	b = appendText(append(b, inPlay), l.GrantID)
+	b = appendText(append(b, entryPosition), l.GrantID)
 	b = appendText(b, cursor)
 	b = binary.AppendUvarint(b, uint64(first))
 	return binary.AppendUvarint(b, uint64(given))
 }
 
-// resume leaves in play what a cursor says. Members that the package has no longer
-// are gone without a word, and new ones do not join.
+// resume restores the positions of a cursor. Members that the package no longer has are
+// dropped silently, and new ones do not join.
 func (s *search) resume(ctx context.Context, cursor string) error {
 	s.resumed = true
 	payload, err := s.Sealer.Open(query.PackagePages, s.scope(), cursor, s.Clock())
@@ -88,17 +88,17 @@ func (s *search) resume(ctx context.Context, cursor string) error {
 	r := entryReader{payload}
 	s.fetch = size{hits: r.number(), bytes: r.number()}
 	s.limit = strconv.Itoa(s.fetch.hits)
-	offered := s.lanes
-	s.lanes = nil
-	entries := map[string]*lane{}
+	offered := s.positions
+	s.positions = nil
+	entries := map[string]*position{}
 	for len(r.rest) > 0 {
-		if kind := r.number(); kind == inPlay {
+		if kind := r.number(); kind == entryPosition {
 			grant := r.text()
-			entries[grant] = &lane{cursor: r.text(), first: r.number(), given: r.number()}
+			entries[grant] = &position{cursor: r.text(), first: r.number(), given: r.number()}
 			continue
 		}
 		grant, out := r.text(), absence{code: pdpp.Code(r.text()), status: r.number()}
-		if i := slices.IndexFunc(offered, func(l *lane) bool { return l.GrantID == grant }); i >= 0 {
+		if i := slices.IndexFunc(offered, func(l *position) bool { return l.GrantID == grant }); i >= 0 {
 			out.Member = offered[i].Member
 			s.absent = append(s.absent, out)
 		}
@@ -106,7 +106,7 @@ func (s *search) resume(ctx context.Context, cursor string) error {
 	for _, l := range offered {
 		if e := entries[l.GrantID]; e != nil {
 			e.Member = l.Member
-			s.lanes = append(s.lanes, e)
+			s.positions = append(s.positions, e)
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func (s *search) cursorError(ctx context.Context, err error) *rsclient.Error {
 	return s.refuse(ctx, refusal{code: e.Code, message: e.Message, param: e.Param})
 }
 
-// expired is the error when a member does not go on from its own cursor.
+// expired is the error when a member refuses its own cursor.
 func (s *search) expired(ctx context.Context) *rsclient.Error {
 	return s.cursorError(ctx, query.PackagePages.Expired())
 }
@@ -130,7 +130,7 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// entryReader reads what seal wrote and Open has vouched for.
+// entryReader reads what seal wrote. Open has authenticated it.
 type entryReader struct{ rest []byte }
 
 func (r *entryReader) number() int {

@@ -11,76 +11,75 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// How long, and of how many members, it is remembered that they cannot be read
-// (H-94).
+// How long a failure of a member is remembered, and how many of them (H-94).
 const (
 	remembered    = 60 * time.Second
 	maxRemembered = 10_000
 )
 
-// Memory knows which members lately said that they may not be read any more (D13).
-// It is learned from real calls alone. The zero value is ready; one is shared by all
-// packages of a process.
+// Memory remembers which members recently answered that they may not be read any more
+// (D13). It learns from real calls alone. The zero value is ready; all packages of a
+// process share one.
 type Memory struct {
-	mu   sync.Mutex
-	gone map[seat]loss
+	mu       sync.Mutex
+	failures map[memberKey]failure
 }
 
-// seat is a place of a package.
-type seat struct{ pkg, grant string }
+// memberKey identifies a member of a package.
+type memberKey struct{ pkg, grant string }
 
-type loss struct {
+type failure struct {
 	until time.Time
 	cause *rsclient.Error
 }
 
-// lost is what a member said, while that is remembered; else nil.
+// lost returns the remembered error of a member; nil when there is none.
 func (m *Memory) lost(pkg, grant string, now time.Time) *rsclient.Error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l, known := m.gone[seat{pkg, grant}]
+	f, ok := m.failures[memberKey{pkg, grant}]
 	switch {
-	case !known:
+	case !ok:
 		return nil
-	case !now.Before(l.until):
-		delete(m.gone, seat{pkg, grant})
+	case !now.Before(f.until):
+		delete(m.failures, memberKey{pkg, grant})
 		return nil
 	}
-	return l.cause
+	return f.cause
 }
 
 func (m *Memory) forget(pkg, grant string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.gone, seat{pkg, grant})
+	delete(m.failures, memberKey{pkg, grant})
 }
 
 func (m *Memory) keep(pkg, grant string, cause *rsclient.Error, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.gone == nil {
-		m.gone = make(map[seat]loss)
+	if m.failures == nil {
+		m.failures = make(map[memberKey]failure)
 	}
-	if len(m.gone) >= maxRemembered {
-		m.makeRoom(now)
+	if len(m.failures) >= maxRemembered {
+		m.evict(now)
 	}
-	m.gone[seat{pkg, grant}] = loss{now.Add(remembered), cause}
+	m.failures[memberKey{pkg, grant}] = failure{now.Add(remembered), cause}
 }
 
-// makeRoom drops what is over, and if that is not enough any others until a tenth is
-// free: their members are asked once more. Making room one by one would cost a look
-// at all of them each time.
-func (m *Memory) makeRoom(now time.Time) {
-	for s, l := range m.gone {
-		if !now.Before(l.until) {
-			delete(m.gone, s)
+// evict drops expired failures, and if that is not enough any others until a tenth is
+// free; their members are called once more. Dropping one at a time would cost a scan of
+// all of them each time.
+func (m *Memory) evict(now time.Time) {
+	for key, f := range m.failures {
+		if !now.Before(f.until) {
+			delete(m.failures, key)
 		}
 	}
-	for s := range m.gone {
-		if len(m.gone) <= maxRemembered*9/10 {
+	for key := range m.failures {
+		if len(m.failures) <= maxRemembered*9/10 {
 			return
 		}
-		delete(m.gone, s)
+		delete(m.failures, key)
 	}
 }
 
@@ -93,8 +92,8 @@ func isLost(e *rsclient.Error) bool {
 	return (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden) && !slices.Contains(scopeCodes, e.Code)
 }
 
-// noted remembers what the outcome of a member's read says about its grant. An error
-// of the member comes back, with a way on when its authorization is lost (H-87).
+// noted remembers what the outcome of a member's read says about its grant. It returns
+// the error of the member, with a next step when its authorization is lost (H-87).
 func (p *Package) noted(m *Member, err error) *rsclient.Error {
 	var e *rsclient.Error
 	switch {
@@ -110,10 +109,10 @@ func (p *Package) noted(m *Member, err error) *rsclient.Error {
 	return with(e, "next_step", quoted(approveAgain))
 }
 
-// Most characters of a message that is remembered.
+// maxMessage bounds the characters of a remembered message.
 const maxMessage = 300
 
-// brief is what is remembered of an error: a server may say much more.
+// brief returns the part of an error that is remembered. The rest of it is unbounded.
 func brief(e *rsclient.Error) *rsclient.Error {
 	r := refusal{code: e.Code, message: firstChars(e.Message, maxMessage)}
 	o := r.open()

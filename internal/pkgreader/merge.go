@@ -7,8 +7,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// merge interleaves the hits of all lanes by rank and makes the answer (H-90). A hit
-// is of one member alone, so this is what reciprocal rank fusion would give.
+// merge interleaves the hits of all members by rank and writes the answer (H-90). No hit
+// is of two members, so reciprocal rank fusion would give the same order.
 func (s *search) merge() []byte {
 	var w warnings
 	for _, a := range s.absent {
@@ -17,7 +17,7 @@ func (s *search) merge() []byte {
 	for _, name := range s.ungranted() {
 		w.notSearched(name)
 	}
-	for _, l := range s.lanes {
+	for _, l := range s.positions {
 		w.repeat(l.page.Warnings)
 	}
 	count, recall := s.count(), s.recall()
@@ -46,9 +46,9 @@ func (s *search) merge() []byte {
 	return o
 }
 
-// interleave appends the list of hits: all that are next in rank, in the order of
-// the members, then all of the rank after that. limited reports that the size of the
-// page ended it.
+// interleave appends the list of hits: all of the lowest rank, in the order of the
+// members, then all of the next rank. limited reports that the size of the page ended
+// it.
 func (s *search) interleave(dst []byte) (list []byte, limited bool) {
 	start := len(dst)
 	dst = append(dst, '[')
@@ -58,7 +58,7 @@ func (s *search) interleave(dst []byte) (list []byte, limited bool) {
 		if !ok {
 			return append(dst, ']'), false
 		}
-		for _, l := range s.lanes {
+		for _, l := range s.positions {
 			switch {
 			case l.isOver() || l.rank() != rank:
 				continue
@@ -79,9 +79,9 @@ func (s *search) interleave(dst []byte) (list []byte, limited bool) {
 	}
 }
 
-// nextRank is the lowest rank that any lane has a hit of; false when all are over.
+// nextRank is the lowest rank of all next hits; false when there are none.
 func (s *search) nextRank() (rank int, ok bool) {
-	for _, l := range s.lanes {
+	for _, l := range s.positions {
 		if !l.isOver() && (!ok || l.rank() < rank) {
 			rank, ok = l.rank(), true
 		}
@@ -92,17 +92,17 @@ func (s *search) nextRank() (rank int, ok bool) {
 // shown is how many hits this page has.
 func (s *search) shown() int {
 	n := 0
-	for _, l := range s.lanes {
+	for _, l := range s.positions {
 		n += l.given - l.before
 	}
 	return n
 }
 
-// goOn says whether there is more, and gives the cursor that leads there; "" when
-// none does.
+// goOn reports whether there is more, and returns the cursor to it; "" when there is
+// none.
 func (s *search) goOn() (more bool, cursor string) {
 	readable := false
-	for _, l := range s.lanes {
+	for _, l := range s.positions {
 		readable = readable || !l.isOver()
 		more = more || !l.isOver() || l.more
 	}
@@ -119,7 +119,7 @@ func (s *search) facts() []byte {
 	o.Number("queried_count", s.called)
 	o.Flag("partial", len(s.absent) > 0)
 	o.OpenArray("source_mix")
-	for _, l := range s.lanes {
+	for _, l := range s.positions {
 		if n := l.given - l.before; n > 0 {
 			o.Object()
 			o.Optional("connection_id", l.Connection)
@@ -133,14 +133,14 @@ func (s *search) facts() []byte {
 	return o
 }
 
-// count is meta.count: the sum, when every member that has what is asked for told
-// its own. It is as exact as the least exact of them.
+// count is meta.count: the sum, when every searched member returned its own count. It is
+// as exact as the least exact of them.
 func (s *search) count() []byte {
 	kind, sum := "exact", 0
-	if len(s.lanes) < s.covers {
+	if len(s.positions) < s.covers {
 		kind = "none"
 	}
-	for _, l := range s.lanes {
+	for _, l := range s.positions {
 		own := l.count()
 		n, err := strconv.Atoi(own.Value)
 		switch {
@@ -159,19 +159,19 @@ func (s *search) count() []byte {
 	return append(o, '}')
 }
 
-// count is the member's own count. One that has found nothing at all need not say
-// so: that is how a source without searchable fields answers.
-func (l *lane) count() rsclient.Count {
+// count is the member's own count. An empty first page counts as 0: a source without
+// searchable fields answers so.
+func (l *position) count() rsclient.Count {
 	if l.page.Count.Kind == "" && len(l.page.Rows) == 0 && !l.more && l.cursor == "" {
 		return rsclient.Count{Kind: "exact", Value: "0"}
 	}
 	return l.page.Count
 }
 
-// recall is meta.recall when a member did not rank all that matches; else nil.
+// recall is meta.recall when a member did not rank all its matches; else nil.
 func (s *search) recall() []byte {
 	bounded := 0
-	for _, l := range s.lanes {
+	for _, l := range s.positions {
 		if l.page.Recall().Bounded {
 			bounded++
 		}

@@ -20,18 +20,18 @@ type Member struct {
 	DisplayName  string   // as the owner labelled the connection; "" when not
 	Streams      []string // the names that are granted
 
-	// Unusable is the code of why the stored grant gives nothing: grant_revoked,
-	// grant_expired, grant_invalid. "" for a member that takes part in reads (H-83).
+	// Unusable is why the stored grant cannot be read: grant_revoked, grant_expired or
+	// grant_invalid; "" for a member that takes part in reads (H-83).
 	Unusable pdpp.Code
-	// Reader reads with the grant of this member; it ends when its context does. nil
-	// where the member is unusable.
+	// Reader reads with the grant of this member, until its context ends; nil when the
+	// member is unusable.
 	Reader rsclient.Reader
 }
 
 func (m *Member) grants(stream string) bool { return slices.Contains(m.Streams, stream) }
 
-// Package reads its members. It is made of values and holds no state of its own, so
-// one can be made for each request; it is safe for concurrent use.
+// Package reads its members. It has no state of its own, so each request can have a new
+// one; it is safe for concurrent use.
 type Package struct {
 	ID      string
 	URL     string // of the provider, without a trailing slash
@@ -39,8 +39,8 @@ type Package struct {
 	Sealer  *query.Sealer // of the cursors of search
 	Memory  *Memory       // of the process
 	Clock   func() time.Time
-	// RequestID gives the id of an answer that is the package's own. nil: a new one
-	// each time.
+	// RequestID returns the id of an answer that the package itself makes; nil: a new
+	// one each time.
 	RequestID func(context.Context) string
 }
 

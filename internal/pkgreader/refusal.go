@@ -16,12 +16,12 @@ const (
 	approveAgain = "Ask the owner to approve this source again, or choose another connection."
 )
 
-// refusal is an error that the package makes itself.
+// refusal is an error of the package itself.
 type refusal struct {
 	code    pdpp.Code
 	message string
 	param   string
-	choices bool // the answer is to choose a connection
+	choices bool // the caller can choose a connection
 	stream  string
 }
 
@@ -44,8 +44,8 @@ var (
 	}
 )
 
-// status is the HTTP status of the code; 403 for a code of another server, which
-// only a grant that cannot be read has.
+// status is the HTTP status of the code; 403 for a code of another server, which only
+// a remembered failure has.
 func (r refusal) status() int {
 	if status := r.code.Status(); status != 0 {
 		return status
@@ -130,8 +130,8 @@ func (p *Package) addUnavailable(o *rawjson.Writer) {
 	}
 }
 
-// unavailable lists the members that cannot be read: their stored grant has ended,
-// or their server said so a moment ago. n is how many there are.
+// unavailable lists the members that cannot be read: their stored grant has ended, or
+// their server recently answered so. n is how many there are.
 func (p *Package) unavailable() (_ []byte, n int) {
 	list := rawjson.Writer("[")
 	now := p.Clock()
@@ -170,7 +170,7 @@ func (p *Package) withUnavailable(e *rsclient.Error) *rsclient.Error {
 	return e
 }
 
-// with is an error with a member of its object.
+// with returns e with a further member of its object.
 func with(e *rsclient.Error, name string, value []byte) *rsclient.Error {
 	more := *e
 	more.Object = setMember(e.Object, name, value)

@@ -56,7 +56,7 @@ func (p *Package) mergedSchema(ctx context.Context, members []*Member, q rsclien
 	return &rsclient.Answer{Body: p.schemaBody(&d), RequestID: p.requestID(ctx)}, nil
 }
 
-// document is a merged schema document in the making.
+// document collects a merged schema document.
 type document struct {
 	first      []byte // the document of the first member that answered
 	isCompact  bool   // every one says so
@@ -65,7 +65,7 @@ type document struct {
 	warnings   warnings
 }
 
-// add takes the connectors of a member's document.
+// add adds the connectors of a member's document.
 func (d *document) add(m *Member, doc []byte) {
 	if d.first == nil {
 		d.first = doc
@@ -85,7 +85,7 @@ func (d *document) add(m *Member, doc []byte) {
 	}
 }
 
-// connector makes a connector of rows that a server has at the top of its document.
+// connector wraps rows at the top of a server's document in a connector.
 func (m *Member) connector(streams []byte) []byte {
 	c := rawjson.Writer("{")
 	c.Text("object", "connector")

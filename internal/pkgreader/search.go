@@ -9,8 +9,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// Search searches all members and merges what they find by rank, or, with a
-// connection_id, one member (H-90).
+// Search searches all members and merges their hits by rank, or, with a connection_id,
+// searches one member (H-90).
 func (p *Package) Search(ctx context.Context, mode string, q rsclient.Query, want rsclient.Prefer) (*rsclient.Answer, error) {
 	if q.Get("connection_id") != "" {
 		return readOne(ctx, p, "", q, func(r rsclient.Reader) (*rsclient.Answer, error) { return r.Search(ctx, mode, q, want) })
@@ -19,9 +19,9 @@ func (p *Package) Search(ctx context.Context, mode string, q rsclient.Query, wan
 	if err != nil {
 		return nil, err
 	}
-	// A call that is late must not see what becomes of the lanes.
-	members, queries := make([]*Member, len(s.lanes)), make([]rsclient.Query, len(s.lanes))
-	for i, l := range s.lanes {
+	// A late call must not see later changes of the positions.
+	members, queries := make([]*Member, len(s.positions)), make([]rsclient.Query, len(s.positions))
+	for i, l := range s.positions {
 		members[i], queries[i] = l.Member, s.queryFor(l)
 	}
 	fetch := rsclient.Prefer{HitPreview: want.HitPreview, PageBytes: s.fetch.bytes}
@@ -49,31 +49,31 @@ type size struct {
 	bytes int // of the list; 0: no bound
 }
 
-// search is one page of a package search in the making.
+// search builds one page of a package search.
 type search struct {
 	*Package
 	mode    string
-	query   rsclient.Query // without what differs from member to member
-	streams []string       // asked for; nil: all
-	limit   string         // as the members get it
+	query   rsclient.Query // without the parameters that differ between members
+	streams []string       // of the request; nil: all
+	limit   string         // of the members' requests
 	page    size           // of this page
 	fetch   size           // of the members' pages: those of the first page
-	resumed bool           // it goes on from a cursor
+	resumed bool           // it continues a cursor
 
-	lanes  []*lane   // of members in play, in their order
-	absent []absence // of those that failed on this page or before it
-	covers int       // usable members that have what is asked for
-	called int
+	positions []*position // of the members that are still searched, in their order
+	absent    []absence   // members that failed, on this page or an earlier one
+	covers    int         // usable members that grant a stream of the request
+	called    int
 }
 
-// begin finds out who is to be asked for which of their pages.
+// begin determines which members to call, and for which of their pages.
 func (p *Package) begin(ctx context.Context, mode string, q rsclient.Query, want rsclient.Prefer) (*search, error) {
 	s := &search{
 		Package: p, mode: mode, query: q.Without("streams", "limit", "cursor"), streams: q.All("streams"),
 		limit: strconv.Itoa(pdpp.DefaultPage), page: size{hits: pdpp.DefaultPage},
 	}
 	if given := q.Get("limit"); given != "" {
-		s.limit = given // also one that the members will refuse
+		s.limit = given // the members refuse an invalid one
 		if n, err := strconv.Atoi(given); err == nil {
 			s.page.hits = max(1, min(n, pdpp.MaxPage))
 		}
@@ -88,13 +88,13 @@ func (p *Package) begin(ctx context.Context, mode string, q rsclient.Query, want
 	}
 	for _, m := range usable {
 		if s.streams == nil || len(s.streamsOf(m)) > 0 {
-			s.lanes = append(s.lanes, &lane{Member: m})
+			s.positions = append(s.positions, &position{Member: m})
 		}
 	}
-	if len(s.lanes) == 0 {
+	if len(s.positions) == 0 {
 		return nil, p.notGranted(ctx, "streams", s.streams...)
 	}
-	s.covers = len(s.lanes)
+	s.covers = len(s.positions)
 	if cursor := q.Get("cursor"); cursor != "" {
 		return s, s.resume(ctx, cursor)
 	}
@@ -111,7 +111,7 @@ func (p *Package) notGranted(ctx context.Context, param string, streams ...strin
 	return with(e, "next_step", quoted("Ask the owner to approve this stream, or read one that is granted."))
 }
 
-// streamsOf are the streams asked for that a member grants, each once.
+// streamsOf are the requested streams that a member grants, each once.
 func (s *search) streamsOf(m *Member) []string {
 	var names []string
 	for _, name := range s.streams {
@@ -122,7 +122,7 @@ func (s *search) streamsOf(m *Member) []string {
 	return names
 }
 
-// ungranted are the streams asked for that no usable member grants, each once.
+// ungranted are the requested streams that no usable member grants, each once.
 func (s *search) ungranted() []string {
 	var names []string
 	usable := s.usable()
@@ -135,8 +135,8 @@ func (s *search) ungranted() []string {
 	return names
 }
 
-// queryFor is the query of a member: its own streams, at its own place.
-func (s *search) queryFor(l *lane) rsclient.Query {
+// queryFor is the query of a member: its own streams, at its own position.
+func (s *search) queryFor(l *position) rsclient.Query {
 	q := s.query.Without()
 	q.Each("streams", s.streamsOf(l.Member))
 	q.Set("limit", s.limit)
@@ -144,34 +144,33 @@ func (s *search) queryFor(l *lane) rsclient.Query {
 	return q
 }
 
-// receive takes the pages of the members that answered into their lanes; the others
-// leave the traversal.
+// receive stores the pages of the members that answered; the others leave the search.
 func (s *search) receive(ctx context.Context, outcomes []outcome[rsclient.Page]) error {
 	for i, o := range outcomes {
-		if o.failure != nil && s.lanes[i].cursor != "" && isStale(o.failure.Code) {
+		if o.failure != nil && s.positions[i].cursor != "" && isStale(o.failure.Code) {
 			return s.expired(ctx)
 		}
 	}
 	if e := firstFailure(s.Package, outcomes); e != nil {
 		return e
 	}
-	var answered []*lane
+	var answered []*position
 	for i, o := range outcomes {
 		if o.called {
 			s.called++
 		}
 		if o.failure != nil {
-			s.absent = append(s.absent, absent(s.lanes[i].Member, o.failure))
+			s.absent = append(s.absent, absent(s.positions[i].Member, o.failure))
 			continue
 		}
-		s.lanes[i].take(o.answer, s.pages())
-		answered = append(answered, s.lanes[i])
+		s.positions[i].take(o.answer, s.pages())
+		answered = append(answered, s.positions[i])
 	}
-	s.lanes = answered
+	s.positions = answered
 	return nil
 }
 
-// isStale reports that a member does not take its own cursor any more.
+// isStale reports that a member refuses its own cursor.
 func isStale(code pdpp.Code) bool {
 	return code == pdpp.CodeCursorExpired || code == pdpp.CodeInvalidCursor
 }

@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// Most warnings of members that an answer repeats.
+// maxWarnings bounds the warnings of members that an answer repeats.
 const maxWarnings = 50
 
 // warnings are those of a merged answer: its own, then those of its members, each
@@ -19,7 +19,7 @@ type warnings struct {
 	members [][]byte
 }
 
-// absence is a member that failed and is not in the answer.
+// absence is a member that failed and is missing in the answer.
 type absence struct {
 	*Member
 	code   pdpp.Code
@@ -28,7 +28,7 @@ type absence struct {
 
 func absent(m *Member, e *rsclient.Error) absence { return absence{m, e.Code, e.Status} }
 
-// missing warns that a source is not in the answer (H-93).
+// missing warns that a source is missing in the answer (H-93).
 func (w *warnings) missing(a absence) {
 	o := rawjson.Writer("{")
 	o.Text("code", "source_unavailable")
@@ -58,7 +58,7 @@ func (w *warnings) notSearched(stream string) {
 	w.own = append(w.own, o)
 }
 
-// noCursor warns that there is more and no cursor leads there (H-91).
+// noCursor warns that there is more, but no cursor to it (H-91).
 func (w *warnings) noCursor() {
 	o := rawjson.Writer("{")
 	o.Text("code", "cursor_unavailable")
@@ -82,8 +82,8 @@ func (w *warnings) pageLimited(pageBytes, returned, limit int) {
 	w.own = append(w.own, o)
 }
 
-// repeat takes over what a member warns of. That its own page ended by its size says
-// nothing about the merged one.
+// repeat adds the warnings of a member, but not that its own page ended by its size:
+// that does not hold for the merged page.
 func (w *warnings) repeat(list []rsclient.Warning) {
 	for _, one := range list {
 		isKnown := slices.ContainsFunc(w.members, func(known []byte) bool { return bytes.Equal(known, one.Raw) })

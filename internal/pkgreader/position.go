@@ -7,21 +7,21 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// lane is a member in a traversal: where it stands in its own list of hits.
-type lane struct {
+// position is where the search of one member is in that member's list of hits.
+type position struct {
 	*Member
 	cursor string // of its page in use; "" for its first
 	first  int    // the rank of the first hit of that page
-	given  int    // hits of that page that were given out, on pages before this one too
+	given  int    // hits of that page that were returned, on earlier pages too
 
 	before int // given when this page began
 	page   rsclient.Page
 	next   string // the cursor of the page after the one in use; "" when there is none
-	more   bool   // there is more behind the page in use
+	more   bool   // there is more after the page in use
 }
 
-// take receives the page in use. What is no object is no hit.
-func (l *lane) take(page rsclient.Page, pages bool) {
+// take receives the page in use. Rows that are not objects are not hits.
+func (l *position) take(page rsclient.Page, pages bool) {
 	page.Rows = slices.DeleteFunc(page.Rows, func(row []byte) bool { return rawjson.KindOf(row) != rawjson.KindObject })
 	l.page = page
 	if l.next = page.NextCursor; !pages {
@@ -33,24 +33,23 @@ func (l *lane) take(page rsclient.Page, pages bool) {
 }
 
 // rank is the rank of the next hit.
-func (l *lane) rank() int { return l.first + l.given }
+func (l *position) rank() int { return l.first + l.given }
 
-func (l *lane) isUsedUp() bool { return l.given == len(l.page.Rows) }
+func (l *position) isUsedUp() bool { return l.given == len(l.page.Rows) }
 
-// isOver reports that there is nothing to come that could be read: the hits are
-// given out, and no cursor leads to more.
-func (l *lane) isOver() bool { return l.isUsedUp() && l.next == "" }
+// isOver reports that no more hits can be read: all were returned, and there is no
+// cursor to further ones.
+func (l *position) isOver() bool { return l.isUsedUp() && l.next == "" }
 
-// appendHit appends the hit that is next, with the member it is of (PKG-1), and
-// steps over it.
-func (l *lane) appendHit(dst []byte) []byte {
+// appendHit appends the next hit, with the member it belongs to (PKG-1), and advances.
+func (l *position) appendHit(dst []byte) []byte {
 	hit := l.page.Rows[l.given]
 	l.given++
 	return l.appendAttributed(dst, hit)
 }
 
-// appendAttributed appends a hit. What it does not say of its source it gets from
-// the member; an empty value says nothing.
+// appendAttributed appends a hit and adds the members about its source that it lacks.
+// An empty value counts as missing.
 func (m *Member) appendAttributed(dst, hit []byte) []byte {
 	source := [...]struct {
 		name, value string
@@ -62,7 +61,7 @@ func (m *Member) appendAttributed(dst, hit []byte) []byte {
 		{name: "grant_id", value: m.GrantID},
 	}
 	dst = append(dst, '{')
-	from := 1 // what is not copied yet
+	from := 1 // hit[from:] is not copied yet
 	s := rawjson.Scan(hit)
 	for name := range s.Members() {
 		for i := range source {
