@@ -11,8 +11,8 @@ import (
 	"pdpp"
 )
 
-// Blob reads a part of a blob. Of a server without ranges (IO-14) everything up to the
-// end of the part is read.
+// Blob reads a part of a blob. A server without ranges (IO-14) sends everything up to
+// the end of the part.
 func (c *Client) Blob(ctx context.Context, id string, q Query, part Part) (*Blob, error) {
 	in := call{route: "/v1/blobs/{blob_id}", segments: []string{id}, query: q, accept: "*/*", part: part, most: part.From + part.Most}
 	r, bearer, err := c.exchange(ctx, &in)
@@ -50,7 +50,7 @@ func (c *Client) Blob(ctx context.Context, id string, q Query, part Part) (*Blob
 const octets = "application/octet-stream"
 
 // contentRange reads Content-Range: where the content starts, and the size of the
-// whole; -1 for what it does not say.
+// whole; -1 for a missing value.
 func (r *reply) contentRange() (from, size int64) {
 	spec, ok := strings.CutPrefix(r.header.Get("Content-Range"), "bytes ")
 	if !ok {

@@ -29,17 +29,18 @@ type Config struct {
 	Transport http.RoundTripper // nil: one of its own, with a pool of connections
 	Timeout   time.Duration     // 0: Timeout
 
-	// Token gives the bearer of a call. An *Error is passed on; any other means that
-	// there is no usable credential. nil: the transport authorizes (H-53).
+	// Token returns the bearer of a call. It can fail with an *Error, which is passed on;
+	// any other error means that there is no usable credential. nil: the transport
+	// authorizes (H-53).
 	Token func(context.Context) (string, error)
-	// Renew renews the credential that a token belongs to; ok is false when that
-	// cannot be done. It is called at most once in a call, after a 401 that says the
-	// token is no longer good (MS-33). nil: never.
+	// Renew renews the credential that a token belongs to; ok is false when that fails.
+	// It is called at most once in a call, after a 401 about the token (MS-33). nil:
+	// never.
 	Renew func(ctx context.Context, stale string) (token string, ok bool, err error)
-	// OwnerToken is told that the server says a token is an owner's. The read that
-	// found out fails with pdpp.CodeOwnerCredential; nothing else is refused here. nil: nobody is told.
+	// OwnerToken is called when the server reports that a token is an owner's. That read
+	// fails with pdpp.CodeOwnerCredential. nil: no call.
 	OwnerToken func(ctx context.Context, token string)
-	// RequestID gives the Request-Id of a call, "" for none. nil: a new one each time.
+	// RequestID returns the Request-Id of a call, "" for none. nil: a new one each time.
 	RequestID func(context.Context) string
 
 	Log   *slog.Logger     // nil: none
@@ -82,7 +83,7 @@ func New(cfg Config) (*Client, error) {
 
 var noLog = slog.New(slog.DiscardHandler)
 
-// Pooled makes the usual transport, for those who put something around it.
+// Pooled returns the default transport, for callers that wrap it.
 func Pooled() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 8 // one host, several calls at a time (MS-13)
@@ -135,8 +136,7 @@ func (c *Client) Search(ctx context.Context, mode string, q Query, p Prefer) (*A
 	return c.read(ctx, in, p)
 }
 
-// call is one read of a route. Logs name the route alone: what is put into it is an
-// argument (MS-268).
+// call is one read of a route. Logs contain the route without its arguments (MS-268).
 type call struct {
 	route    string
 	segments []string // for the names in braces, in order
@@ -150,8 +150,8 @@ type call struct {
 	isSchema bool   // the answer says what kind of token was used
 }
 
-// url is where the call goes; false when a segment cannot stand in a path: an empty
-// or dot segment would be another route.
+// url is the URL of the call; false when a segment is not valid in a path: an empty or
+// dot segment would be another route.
 func (in *call) url(provider string) (string, bool) {
 	var b strings.Builder
 	b.Grow(len(provider) + len(in.route) + len(in.query.text) + 128)
@@ -176,10 +176,10 @@ func (in *call) url(provider string) (string, bool) {
 	return b.String(), true
 }
 
-// header is Prefer as it is sent (MS-39); "" when nothing is preferred.
+// header is the value of Prefer (MS-39); "" when nothing is preferred.
 func (p Prefer) header() string {
-	var room [96]byte
-	b := room[:0]
+	var buf [96]byte
+	b := buf[:0]
 	for _, known := range preferences {
 		n := *known.value(&p)
 		if n <= 0 {
@@ -203,8 +203,8 @@ var preferences = []struct {
 	{"pdpp-page-bytes", func(p *Prefer) *int { return &p.PageBytes }},
 }
 
-// applied reads Preference-Applied (RFC 7240 §3). What the server applied more
-// loosely than asked for is not applied.
+// applied reads Preference-Applied (RFC 7240 §3). A value above the requested one does
+// not count as applied.
 func (p Prefer) applied(values []string) Prefer {
 	var did Prefer
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
@@ -220,8 +220,8 @@ func (p Prefer) applied(values []string) Prefer {
 	return did
 }
 
-// within is the value that was applied: the one asked for when none is named, 0 when
-// it is none or more than that.
+// within is the value that was applied: the requested one when the server names none, 0
+// when the server's is invalid or larger.
 func within(value string, asked int) int {
 	if value == "" {
 		return asked

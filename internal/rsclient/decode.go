@@ -7,8 +7,8 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// The decoding table (appendix A). The first name is ours and the only one we emit;
-// the others are what other servers write. The first that has a value wins.
+// The decoding table (appendix A). The first name is ours and the only one we write;
+// the others are those of other servers. The first that has a value wins.
 var (
 	listPaths       = [][]string{{"data"}, {"results"}, {"data", "results"}, {"data", "data"}}
 	hitRecordNames  = []string{"record_key", "record_id", "id"}
@@ -29,7 +29,7 @@ var envelopeNames = map[string]bool{
 	"expanded": true, "truncated_fields": true, "deleted": true, "deleted_at": true, "removed_reason": true,
 }
 
-// Identity names a record. Parts that are not known are "".
+// Identity names a record. Unknown parts are "".
 type Identity struct {
 	Connection string
 	Stream     string
@@ -50,15 +50,15 @@ func (i Identity) or(other Identity) Identity {
 	return i
 }
 
-// Source says where a record, hit or row comes from. What is not known is "".
+// Source names the source of a record, hit or row. Unknown parts are "".
 type Source struct {
 	ConnectorKey  string // as received; text shows it by ShortKey
 	DisplayName   string // of the connection
 	ConnectorName string // connector_display_name
 }
 
-// Label is the best name of the source that a server gave: of the connection, else
-// of the connector; "" when it gave none.
+// Label is the best name of the source: of the connection, else of the connector; ""
+// when both are missing.
 func (s Source) Label() string {
 	if s.DisplayName != "" {
 		return s.DisplayName
@@ -66,8 +66,8 @@ func (s Source) Label() string {
 	return s.ConnectorName
 }
 
-// ShortKey is a connector key as text shows it: that of a key shaped like a URL is
-// its last path segment (IO-7).
+// ShortKey is a connector key for texts: of a key that is a URL, the last path segment
+// (IO-7).
 func ShortKey(key string) string {
 	_, rest, ok := strings.Cut(key, "://")
 	if !ok {
@@ -97,8 +97,8 @@ func RetryWith(errorObject []byte) string {
 func ConnectionOf(obj []byte) string { return firstID(obj, connectionNames) }
 
 func sourceOf(obj []byte) Source {
-	var room memberRoom
-	return index(&room, obj).source()
+	var buf memberBuffer
+	return index(&buf, obj).source()
 }
 
 // or fills what is missing from another source.
@@ -115,13 +115,13 @@ func (s Source) or(other Source) Source {
 	return s
 }
 
-// members is an object whose members are found already, where much is asked of it.
+// members is the index of an object.
 type members rawjson.Object
 
-// memberRoom is room for the members of a usual object; others need more.
-type memberRoom [24]rawjson.Member
+// memberBuffer holds the index of most objects; larger ones are allocated.
+type memberBuffer [24]rawjson.Member
 
-func index(room *memberRoom, obj []byte) members { return members(rawjson.Index(room[:0], obj)) }
+func index(buf *memberBuffer, obj []byte) members { return members(rawjson.Index(buf[:0], obj)) }
 
 func (m members) get(name string) []byte    { return rawjson.Object(m).Get(name) }
 func (m members) text(name string) string   { return asText(m.get(name)) }
@@ -153,8 +153,8 @@ func (m members) source() Source {
 	}
 }
 
-// namesOther reports an answer about one record that names another one. An answer that
-// names none is taken for the one asked for (IO-13).
+// namesOther reports an answer about one record that names another one. An answer
+// without a name counts as the requested record (IO-13).
 func namesOther(body []byte, asked string) bool {
 	named := false
 	for _, name := range []string{"id", "record_key", "record_id"} { // ours has id near its start
@@ -174,8 +174,7 @@ func namesOther(body []byte, asked string) bool {
 	return named
 }
 
-// What follows asks an object for one member. get is nil when it has none, or is no
-// object.
+// get returns a member of an object; nil when it is missing.
 func get(obj []byte, name string) []byte {
 	v, _ := rawjson.Get(obj, name)
 	return v
@@ -188,11 +187,11 @@ func isTrue(obj []byte, name string) bool   { return string(get(obj, name)) == "
 func isFalse(obj []byte, name string) bool  { return string(get(obj, name)) == "false" }
 
 func firstID(obj []byte, names []string) string {
-	var room memberRoom
-	return index(&room, obj).firstID(names)
+	var buf memberBuffer
+	return index(&buf, obj).firstID(names)
 }
 
-// asText is a string; "" for what is none.
+// asText decodes a string; "" for any other value.
 func asText(v []byte) string {
 	s, _ := rawjson.String(v)
 	return s
@@ -209,7 +208,7 @@ func asTexts(v []byte) []string {
 	return list
 }
 
-// asObject is an object; nil for what is none.
+// asObject returns an object; nil for any other value.
 func asObject(v []byte) []byte {
 	if rawjson.KindOf(v) == rawjson.KindObject {
 		return v
@@ -217,7 +216,7 @@ func asObject(v []byte) []byte {
 	return nil
 }
 
-// asNumber is an integer that is not negative; -1 for what is none.
+// asNumber returns an integer that is not negative; -1 for any other value.
 func asNumber(v []byte) int {
 	if rawjson.KindOf(v) != rawjson.KindNumber {
 		return -1

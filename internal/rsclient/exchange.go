@@ -15,7 +15,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// reply is what a server answered, read to its end or to the limit.
+// reply is the answer of a server, read to its end or to the limit.
 type reply struct {
 	status int
 	header http.Header
@@ -51,15 +51,15 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	case repeats(body, bearer):
 		return nil, refused(pdpp.CodeUpstreamInvalid, "The answer of the server at "+c.provider+" was withheld: it repeats the credential of the call. Tell the owner of that server; do not retry.")
 	}
-	if err := c.doubt(ctx, &in, body, bearer); err != nil {
+	if err := c.check(ctx, &in, body, bearer); err != nil {
 		return nil, err
 	}
 	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied")), lent: r.lent}, nil
 }
 
-// doubt refuses an answer of another server that is not for this call. Those of our own
-// process need no check.
-func (c *Client) doubt(ctx context.Context, in *call, body []byte, bearer string) error {
+// check refuses an answer of another server that is not for this call. Answers of our
+// own process need no check.
+func (c *Client) check(ctx context.Context, in *call, body []byte, bearer string) error {
 	switch {
 	case c.cfg.inside:
 		return nil
@@ -78,7 +78,8 @@ func refused(code pdpp.Code, message string) *Error {
 	return &Error{Code: code, Message: message, Object: errorObject("adapter_error", code, message)}
 }
 
-// Refused is a call that is not made. step says what to do; "" when the code does.
+// Refused is the error of a call that is not made. step says what to do; "" when the
+// code implies it.
 func Refused(code pdpp.Code, message, step string) *Error {
 	e := refused(code, message)
 	if step != "" {
@@ -87,9 +88,9 @@ func Refused(code pdpp.Code, message, step string) *Error {
 	return e
 }
 
-// exchange makes a call, within the time it has. A read is repeated once when the
-// connection failed or something between says that the server is away, and once
-// with a renewed credential (MS-33).
+// exchange makes a call, within the time-out. A read is repeated once when the connection
+// failed or a gateway reports that the server is down, and once with a renewed
+// credential (MS-33).
 func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer string, err error) {
 	target, ok := in.url(c.provider)
 	if !ok {
@@ -149,8 +150,8 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return "", refused(pdpp.CodeInvalidToken, "There is no usable credential for the resource server at "+c.provider+".")
 }
 
-// renew asks for another token of the same credential. When there is none the 401
-// is the answer.
+// renew returns a new token of the same credential. When there is none, the 401 is the
+// answer.
 func (c *Client) renew(ctx context.Context, stale string) (string, bool) {
 	if c.cfg.Renew == nil {
 		return "", false
@@ -162,8 +163,8 @@ func (c *Client) renew(ctx context.Context, stale string) (string, bool) {
 	return fresh, ok && err == nil && fresh != "" && fresh != stale
 }
 
-// stopped says why a call ended early: the caller's own cancellation as it is, a
-// deadline as a timeout, anything else as what it was.
+// stopped is the error of a call that ended early: the caller's own cancellation and any
+// other error unchanged, a deadline as a time-out.
 func (c *Client) stopped(ctx, timed context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -245,7 +246,7 @@ func (c *Client) setHeaders(req *http.Request, in *call, bearer string) {
 	}
 }
 
-// logged starts a line of the log (MS-268): the route, never what was put into it.
+// logged starts a log entry (MS-268): with the route, never with its arguments.
 func (c *Client) logged(ctx context.Context, in *call) func(*reply, error) {
 	var ms func() slog.Attr
 	if c.cfg.Clock != nil {
@@ -270,9 +271,9 @@ func (c *Client) logged(ctx context.Context, in *call) func(*reply, error) {
 	}
 }
 
-// isAway reports an answer of something that stands between, or of a server that is
-// starting: asking again may help. A server that names a time, or says that the read
-// itself took too long, is not asked again.
+// isAway reports an answer of a gateway, or of a server that is starting: a repeated
+// call may succeed. A server that names a time, or reports that the read itself took too
+// long, is not called again.
 func (r *reply) isAway() bool {
 	switch r.status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

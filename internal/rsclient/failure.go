@@ -37,8 +37,8 @@ func (r *reply) failure(bearer string) *Error {
 	return e
 }
 
-// unnamed is the code of an error that names none. Whoever says 401, also something
-// that stands before the server, does not accept the credential.
+// unnamed is the code of an error without one. A 401, also of a gateway, means that the
+// credential is not accepted.
 func (r *reply) unnamed() pdpp.Code {
 	if r.status == http.StatusUnauthorized {
 		return pdpp.CodeInvalidToken
@@ -54,15 +54,15 @@ func errorObject(kind string, code pdpp.Code, message string) []byte {
 	return append(w, '}')
 }
 
-// withText is an object with a further member.
+// withText returns an object with a further member. It overwrites obj.
 func withText(obj []byte, name, value string) []byte {
 	w := rawjson.Writer(obj[:len(obj)-1])
 	w.Text(name, value)
 	return append(w, '}')
 }
 
-// complete fills in what an error object lacks. A type, code or message that is no
-// text counts as missing; a retry_after_s gives way to the header's.
+// complete adds the missing members of an error object. A type, code or message that is
+// not a string counts as missing; the header replaces retry_after_s.
 func (r *reply) complete(obj []byte) []byte {
 	kind, code, message := text(obj, "type"), text(obj, "code"), text(obj, "message")
 	drop := map[string]bool{"retry_after_s": r.retryAfter() != ""}
@@ -87,8 +87,8 @@ func (r *reply) complete(obj []byte) []byte {
 	return append(w, '}')
 }
 
-// plain is the beginning of an error that is text; a page for people, or anything
-// else, is not shown.
+// plain is the beginning of an error that is plain text. Pages for people and other
+// content are not shown.
 func (r *reply) plain() string {
 	t := mediaType(r.header)
 	if t != "text/plain" && !isJSON(r.header) || !utf8.Valid(r.body) {

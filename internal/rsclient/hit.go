@@ -10,8 +10,8 @@ import (
 
 // Hit is one search hit.
 //
-// Identity.Record is the record key, else the hit's own id. Where OwnID is a whole
-// handle it says more than the parts (MS-124); that is for the reader to try.
+// Identity.Record is the record key, else the hit's own id. An OwnID that is a whole
+// handle is more precise than the parts (MS-124); the caller parses it.
 type Hit struct {
 	Identity
 	Source
@@ -30,8 +30,8 @@ type Hit struct {
 	Raw                          []byte // the whole hit
 }
 
-// Evidence is the record of the hit, as far as the server sent it, as the shared
-// package renders it.
+// Evidence is the record of the hit for the package evidence, as far as the server sent
+// it.
 func (h *Hit) Evidence(all Presentations) *evidence.Record {
 	r := Record{
 		Identity: h.Identity, Source: h.Source, Raw: h.Raw, Payload: h.Payload,
@@ -44,7 +44,7 @@ func (h *Hit) Evidence(all Presentations) *evidence.Record {
 type Snippet struct {
 	Field, Text string
 
-	// What a short hit says of it (REC-42).
+	// Of a short hit (REC-42).
 	Complete bool // this is the whole field
 	Total    int  // characters of the field; -1: not known
 	Offset   int  // where in the field it starts; -1: not known
@@ -59,8 +59,7 @@ type Excerpt struct {
 	Offset   int  // where its read starts; -1: not known
 }
 
-// Card is the evidence_card of a hit: what the server itself says of the record
-// (EX-2, MS-61). What it does not say is "".
+// Card is the evidence_card of a hit (EX-2, MS-61). Missing members are "".
 type Card struct {
 	Title      string
 	TitleField string // "" for a title that was put together (EX-3)
@@ -85,7 +84,7 @@ type CardBinary struct {
 	BlobID string // "" when there is none to read
 }
 
-// HitsOf reads the rows of a search page. What is no object is no hit.
+// HitsOf reads the rows of a search page. Rows that are not objects are skipped.
 func HitsOf(rows [][]byte) []Hit {
 	hits := make([]Hit, 0, len(rows))
 	var r hitReader
@@ -98,10 +97,10 @@ func HitsOf(rows [][]byte) []Hit {
 	return hits
 }
 
-// hitReader reads the hits of one page, each in one pass. What they have of a kind is
-// put into lists that serve them all.
+// hitReader reads the hits of one page, each in one pass. Their parts share slices, to
+// save allocations.
 type hitReader struct {
-	row, part, inner memberRoom
+	row, part, inner memberBuffer
 
 	texts    rawjson.Texts
 	cards    []Card
@@ -164,7 +163,7 @@ func (r *hitReader) shortCard(o members) *Card {
 	return &r.cards[len(r.cards)-1]
 }
 
-// isListed reports a name that a list of strings has.
+// isListed reports whether a list of strings contains a name.
 func isListed(list []byte, name string) bool {
 	for item := range rawjson.Elements(list) {
 		if rawjson.Is(item, name) {
@@ -174,15 +173,15 @@ func isListed(list []byte, name string) bool {
 	return false
 }
 
-// first reports that something has not been seen before.
+// first reports whether seen was false, and sets it.
 func first(seen *bool) bool {
 	was := *seen
 	*seen = true
 	return !was
 }
 
-// snippet reads an object with text and field, or a bare text. It also gives the text
-// as it was received.
+// snippet reads an object with text and field, or a bare text. It also returns the text
+// as received.
 func (r *hitReader) snippet(s *rawjson.Scanner) (Snippet, []byte) {
 	if s.Kind() != rawjson.KindObject {
 		raw := s.Value()
@@ -260,13 +259,13 @@ func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {
 	return r.fields[start:len(r.fields):len(r.fields)]
 }
 
-// text is asText, made together with others.
+// text is asText with shared allocations.
 func (r *hitReader) text(v []byte) string {
 	s, _ := r.texts.String(v)
 	return s
 }
 
-// id is firstID, made together with others.
+// id is firstID with shared allocations.
 func (r *hitReader) id(o members, names []string) string {
 	for _, name := range names {
 		v := o.get(name)

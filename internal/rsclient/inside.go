@@ -9,9 +9,9 @@ import (
 	"pdpp"
 )
 
-// NewInside makes a client of our own server in this process: transport ends there,
-// and gives requests their rights and ids. Its answers are not doubted, and nothing is
-// repeated or renewed.
+// NewInside returns a client of our own server in this process. The transport authorizes
+// requests and sets their ids. Answers are not checked, and nothing is repeated or
+// renewed.
 func NewInside(provider string, transport http.RoundTripper) *Client {
 	return &Client{provider: provider, cfg: Config{Transport: transport, Log: noLog, inside: true}}
 }

@@ -22,16 +22,16 @@ type Page struct {
 	list span
 }
 
-// span is a stretch of a body.
+// span is a part of a body.
 type span struct{ start, end int }
 
-// Count is how many items there are in all.
+// Count is the number of items on all pages.
 type Count struct {
 	Kind  string // "" when nothing was counted; else exact, estimated, lower_bound
 	Value string // digits
 }
 
-// String is the count as texts show it, "" when there is none (MS-127).
+// String is the count for texts; "" when there is none (MS-127).
 func (c Count) String() string {
 	switch c.Kind {
 	case "":
@@ -57,8 +57,8 @@ type Warning struct {
 // PageOf reads a list answer. A body without a list has no rows.
 func PageOf(body []byte) Page {
 	p := Page{body: body}
-	var room [16]placed
-	top := p.layout(room[:0])
+	var buf [16]placed
+	top := p.layout(buf[:0])
 	p.NextCursor, p.NextChangesSince = asText(top.value(body, "next_cursor")), asText(top.value(body, "next_changes_since"))
 	p.Meta = asObject(top.value(body, "meta"))
 	if v := top.value(body, "has_more"); rawjson.KindOf(v) == rawjson.KindBool {
@@ -75,8 +75,8 @@ func PageOf(body []byte) Page {
 	return p
 }
 
-// layout is where the values of an object stand. A page is large, and each look for a
-// member of it goes over its list: so all of them are found in one.
+// layout has the positions of the values of a page. A look-up of one member would scan
+// the whole list, so one pass finds all of them.
 type layout []placed
 
 type placed struct {
@@ -84,7 +84,7 @@ type placed struct {
 	span
 }
 
-// layout finds the members of the body, and on the way the rows where they mostly are.
+// layout finds the members of the body and, in the same pass, the rows in data.
 func (p *Page) layout(all layout) layout {
 	s := rawjson.Scan(p.body)
 	for name := range s.Members() {
@@ -108,7 +108,7 @@ func (l layout) has(name string) bool {
 	return ok
 }
 
-// find is where a member stands.
+// find returns the position of a member.
 func (l layout) find(name string) (span, bool) {
 	for i := range l {
 		if string(l[i].name) == name {
@@ -127,8 +127,8 @@ func (l layout) value(body []byte, name string) []byte {
 	return body[s.start:s.end]
 }
 
-// list finds where the items are; an empty span when there are none. A body that is
-// a list is its own.
+// list finds the list of items; an empty span when there is none. A body that is an
+// array is the list.
 func (l layout) list(body []byte) span {
 	if rawjson.KindOf(body) == rawjson.KindArray {
 		return span{0, len(body)}
@@ -147,7 +147,7 @@ func (l layout) list(body []byte) span {
 	return span{}
 }
 
-// locate finds where the value at a path stands.
+// locate finds the value at a path.
 func locate(body []byte, path []string) (span, bool) {
 	s := span{0, len(body)}
 	for _, name := range path {
@@ -212,9 +212,9 @@ func warningsOf(meta []byte) []Warning {
 	return list
 }
 
-// Body is the answer with these rows in place of its own. When they are fewer, it
-// says has_more and loses the handles that lie behind the rows that are gone
-// (MS-71): next_cursor, next_changes_since, and links.next, which repeats them.
+// Body is the answer with these rows in place of its own. With fewer rows it has
+// has_more and no handles, which continue after the removed rows (MS-71): next_cursor,
+// next_changes_since, and links.next, which repeats them.
 func (p Page) Body(rows [][]byte) []byte {
 	list := rawjson.Writer("[")
 	for _, row := range rows {
@@ -248,8 +248,7 @@ func withoutHandles(body []byte) []byte {
 	return append(w, '}')
 }
 
-// appendWithNull appends a value; where it is an object with the member name, that
-// is null.
+// appendWithNull appends a value. A member name of it becomes null.
 func appendWithNull(dst, obj []byte, name string) []byte {
 	place, ok := memberAt(obj, name)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// Presentations are what an answer says was declared about the streams in it
-// (REC-5, MS-34), by <connector_key>/<stream>.
+// Presentations are the declarations of the streams of an answer (REC-5, MS-34), by
+// <connector_key>/<stream>.
 type Presentations map[string]*evidence.Presentation
 
 // PresentationsOf reads meta.presentation of an answer. An answer without it has
@@ -40,8 +40,8 @@ func parsePresentations(raw []byte) Presentations {
 	return all
 }
 
-// parsed keeps what was read of the last answers: a stream is declared the same way in
-// all of them. What is kept is bounded, whatever servers send.
+// parsed caches the declarations of recent answers, which are the same in all of them.
+// The cache is bounded, whatever servers send.
 var parsed presentationCache
 
 type presentationCache struct {
@@ -74,12 +74,12 @@ func (c *presentationCache) get(raw []byte, parse func([]byte) Presentations) Pr
 	return made
 }
 
-// nothingDeclared is what is known of other streams: an object with a blob_id is a
-// blob reference all the same (MS-64).
+// nothingDeclared is the presentation of other streams: an object with a blob_id is
+// still a blob reference (MS-64).
 var nothingDeclared = evidence.Presentation{BlobsByID: true}
 
-// For is what was declared about a stream. A record that does not name its connector
-// is taken to be of the only one that has such a stream. It is never nil.
+// For returns the declaration of a stream; never nil. Without a connector key, the only
+// connector with such a stream counts.
 func (p Presentations) For(connectorKey, stream string) *evidence.Presentation {
 	if found, ok := p[connectorKey+"/"+stream]; ok {
 		return found

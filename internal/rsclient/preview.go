@@ -5,9 +5,9 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// PreviewRow is a row of a page with its long values as previews of at most n
-// characters, as a server that knows the preference would have sent it (REC-39,
-// REC-41, MS-71). cut is false, and the row as it came, when no value is longer.
+// PreviewRow is a row of a page with its long values cut to previews of at most n
+// characters, as a server that supports the preference sends it (REC-39, REC-41, MS-71).
+// cut is false, and the row unchanged, when no value is longer.
 func PreviewRow(raw []byte, n int) (row []byte, cut bool) { return preview(raw, n, envelopeNames) }
 
 // PreviewDetail is PreviewRow for the answer of the record route.
@@ -120,8 +120,8 @@ func (p *previewer) child(raw []byte) {
 	p.cut = p.cut || cut
 }
 
-// truncations writes truncated_fields: what the server stated, as it did, where it
-// still holds, and then what was cut here.
+// truncations writes truncated_fields: the server's own entries, where they still hold,
+// and then those of this preview.
 func (p *previewer) truncations(old []byte) {
 	start := len(p.out)
 	p.out.OpenObject("truncated_fields")

@@ -9,8 +9,8 @@ import (
 	"pdpp"
 )
 
-// Query is a query string in the making: parameters in the order they were added,
-// names and values percent-encoded (MS-31, MS-32). The zero value is empty.
+// Query builds a query string: parameters in the order they were added, names and values
+// percent-encoded (MS-31, MS-32). The zero value is empty.
 type Query struct{ text []byte }
 
 // Set adds name=value; nothing when the value is empty.
@@ -28,7 +28,7 @@ func (q *Query) add(name, value string) {
 	q.text = append(q.text, url.QueryEscape(value)...)
 }
 
-// parts are the parameters as they are written.
+// parts are the encoded parameters.
 func (q Query) parts() iter.Seq[string] {
 	if len(q.text) == 0 {
 		return func(func(string) bool) {}
@@ -62,7 +62,7 @@ func (q Query) All(name string) []string {
 	return values
 }
 
-// Get is the first value of a parameter; "" when it is not there.
+// Get is the first value of a parameter; "" when it is missing.
 func (q Query) Get(name string) string {
 	if all := q.All(name); len(all) > 0 {
 		return all[0]
@@ -70,8 +70,7 @@ func (q Query) Get(name string) string {
 	return ""
 }
 
-// Without is the query but for some parameters. What is added to it later is not added
-// to q.
+// Without returns a copy of the query without some parameters.
 func (q Query) Without(names ...string) Query {
 	var kept []string
 	for part := range q.parts() {

@@ -8,8 +8,7 @@ import (
 	"pdpp"
 )
 
-// Reader is a resource server as the tools see it. Every error is an *Error, or the
-// context's.
+// Reader reads a resource server. Every error is an *Error, or the context's.
 type Reader interface {
 	// Provider is the server's URL without a trailing slash.
 	Provider() string
@@ -49,7 +48,7 @@ func (a *Answer) Free() {
 	}
 }
 
-// Part is what is asked for of a blob: at most that many bytes, from a byte on.
+// Part is the requested part of a blob: at most Most bytes, from an offset.
 type Part struct{ From, Most int }
 
 // header is the part as a Range.
@@ -69,9 +68,9 @@ type Blob struct {
 }
 
 // Error is a read that failed. Object is the normalized error object of MS-38: it
-// has at least type, code and message, and every further member as it came.
+// has at least type, code and message, and every further member as received.
 type Error struct {
-	Status    int       // 0: the server gave no answer that counts (upstream_…)
+	Status    int       // 0: there was no usable answer (upstream_…)
 	Code      pdpp.Code // of another server: any text
 	Message   string
 	Object    json.RawMessage

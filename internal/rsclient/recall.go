@@ -9,8 +9,7 @@ type Recall struct {
 	TruncatedSources int
 }
 
-// Recall reads meta.recall. A page without it says nothing, and nothing is inferred
-// (MS-127).
+// Recall reads meta.recall. Nothing is inferred from a page without it (MS-127).
 func (p Page) Recall() Recall {
 	v := object(p.Meta, "recall")
 	return Recall{

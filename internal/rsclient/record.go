@@ -39,7 +39,7 @@ var detailNames = func() map[string]bool {
 	return names
 }()
 
-// without copies an object but for some members.
+// without copies an object without some members.
 func without(obj []byte, names map[string]bool) []byte {
 	w := rawjson.Writer("{")
 	s := rawjson.Scan(obj)
@@ -114,7 +114,7 @@ func relationsOf(expanded []byte) []Relation {
 	return all
 }
 
-// Evidence is the record as the shared package renders it.
+// Evidence is the record for the package evidence.
 func (r *Record) Evidence(all Presentations) *evidence.Record {
 	e := new(evidence.Record)
 	r.describe(e, all.For(r.ConnectorKey, r.Stream))
@@ -122,7 +122,7 @@ func (r *Record) Evidence(all Presentations) *evidence.Record {
 	return e
 }
 
-// describe makes e the record as the shared package renders it, but for its data.
+// describe fills e with the record, but for its data.
 func (r *Record) describe(e *evidence.Record, declared *evidence.Presentation) {
 	e.Stream, e.ID, e.ConnectionID = r.Stream, pdpp.RecordID(r.Identity.Record), pdpp.ConnectionID(r.Connection)
 	e.DisplayName, e.ConnectorDisplayName, e.ConnectorKey = r.DisplayName, r.ConnectorName, pdpp.ConnectorKey(ShortKey(r.ConnectorKey))

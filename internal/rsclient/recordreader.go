@@ -5,20 +5,19 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// RecordReader reads records, one after the other: those of a page have much in common,
-// which is kept. It holds the last one.
+// RecordReader reads records one after the other and reuses what they have in common. It
+// holds the last one.
 type RecordReader struct {
 	Record
-	// Asked is the identity that records were asked for: what they do not say of
-	// themselves.
+	// Asked is the requested identity; it fills the missing parts of records.
 	Asked Identity
-	// Declared is what is known about their streams.
+	// Declared has the declarations of their streams.
 	Declared Presentations
-	// Texts makes the strings of the records; nil: each on its own.
+	// Texts allocates the strings of the records; nil: each on its own.
 	Texts *rawjson.Texts
 
 	fields rawjson.Object // the members of the payload
-	// about is what is declared about the stream of the last record that was described.
+	// about is the declaration of the stream of the last described record.
 	about                *evidence.Presentation
 	connectorKey, stream string
 }
@@ -43,7 +42,7 @@ func (r *RecordReader) read(raw []byte, envelope map[string]bool) {
 	}
 }
 
-// Origin reads of a row only where it is from: its connection and its source.
+// Origin reads only the connection and the source of a row.
 func (r *RecordReader) Origin(raw []byte) {
 	var m recordMembers
 	s := rawjson.Scan(raw)
@@ -112,8 +111,8 @@ func (m *recordMembers) named(name []byte) *[]byte {
 	return nil
 }
 
-// members finds the members of a record, the first of each name, and on the way those
-// of its payload.
+// members finds the members of a record, the first of each name, and in the same pass
+// those of its payload.
 func (r *RecordReader) members(raw []byte) (m recordMembers) {
 	const usual = 16 // fields of a record
 	if r.fields = r.fields[:0]; cap(r.fields) == 0 {
@@ -148,7 +147,7 @@ func (r *RecordReader) id(before string, first, second []byte) string {
 	return ""
 }
 
-// text is a string, "" for what is none: mostly the one that the record before had.
+// text decodes a string; "" for any other value. It is often that of the record before.
 func (r *RecordReader) text(before string, value []byte) string {
 	content, ok := rawjson.Content(value)
 	switch {
@@ -167,8 +166,7 @@ func (r *RecordReader) Project(fields []string) {
 	r.fields = rawjson.Index(r.fields[:0], r.Payload)
 }
 
-// Describe makes e the record as the shared package renders it, in place of what it
-// was. It is right until the next one is read.
+// Describe fills e with the record. It is valid until the next one is read.
 func (r *RecordReader) Describe(e *evidence.Record) {
 	if r.about == nil || r.connectorKey != r.ConnectorKey || r.stream != r.Stream {
 		r.about = r.Declared.For(r.ConnectorKey, r.Stream)

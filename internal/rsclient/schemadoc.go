@@ -77,7 +77,7 @@ type SchemaRelation struct {
 	Usable      bool
 }
 
-// SchemaOf reads a schema answer; a body that is none has no rows.
+// SchemaOf reads a schema answer; any other body has no rows.
 func SchemaOf(body []byte) Schema {
 	doc := DocumentOf(body)
 	s := Schema{
@@ -106,15 +106,14 @@ func SchemaOf(body []byte) Schema {
 	return s
 }
 
-// saysOwner reports a schema answer to an owner's token. The prefix of a token tells
-// this only for our own servers.
+// saysOwner reports a schema answer to an owner's token. Only tokens of our own servers
+// have a prefix that shows it.
 func saysOwner(body []byte) bool {
 	bearer := object(DocumentOf(body), "bearer")
 	return strings.EqualFold(text(bearer, "token_kind"), "owner") || strings.EqualFold(text(bearer, "scope"), "owner")
 }
 
-// DocumentOf is the schema document of an answer, which a server may have put into
-// data.
+// DocumentOf is the schema document of an answer; some servers put it into data.
 func DocumentOf(body []byte) []byte {
 	data := object(body, "data")
 	for _, name := range []string{"connectors", "streams", "granted_connections"} {

@@ -10,12 +10,11 @@ import (
 	"pdpp"
 )
 
-// urlMax is the length of the longest URL that is sent. Servers refuse what is much
-// longer, and few say what is to be made shorter.
+// urlMax is the length of the longest URL that is sent. Servers refuse much longer ones,
+// and few say which part to shorten.
 const urlMax = 16 << 10
 
-// tooLong refuses a call whose URL would be too long. It names the parameter that
-// takes most of it.
+// tooLong refuses a call whose URL would be too long. It names the longest parameter.
 func (in *call) tooLong() *Error {
 	param, size := in.longest()
 	message := fmt.Sprintf("This call is too long: %s takes %d bytes of a URL, of which there are at most %d. Make it shorter, or ask in several calls.",
@@ -25,7 +24,7 @@ func (in *call) tooLong() *Error {
 	return e
 }
 
-// longest is the name that takes most bytes of the URL, with all its values.
+// longest is the parameter with the most bytes in the URL, in all its values.
 func (in *call) longest() (name string, size int) {
 	sizes := map[string]int{}
 	n := 0

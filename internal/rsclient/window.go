@@ -18,17 +18,17 @@ type Window struct {
 	Limit    int
 	Next     int // where the next window starts
 	Previous int
-	// Where the text that was looked for stands.
+	// Positions of the match of q.
 	MatchStart, MatchEnd int
 	NextMatch            int // where the match behind it starts
 	Complete             bool
 	HasMore              bool
 }
 
-// WindowOf reads a field-window answer; false when it is none. What it does not say
-// of itself is as it was asked for (IO-13).
+// WindowOf reads a field-window answer; false for any other body. Missing members are
+// those of the request (IO-13).
 func WindowOf(body []byte, asked Identity, field string) (Window, bool) {
-	var whole, piece memberRoom
+	var whole, piece memberBuffer
 	o := index(&whole, body)
 	raw := o.object("window")
 	p := index(&piece, raw)
