@@ -54,9 +54,9 @@ func (a Aggregate) Kind(field string) pdpp.Kind {
 // AggregateParams are the parameters of an aggregate besides the selectors.
 var AggregateParams = []string{"metric", "field", "group_by", "group_by_time", "granularity", "time_zone", "order", "limit", "filter"}
 
-// AggregateWish is an aggregate as it was asked for. What was not sent and has no
-// default is "".
-type AggregateWish struct {
+// AggregateRequest has the parameters of an aggregate, not yet validated against a
+// stream. A parameter that was not sent and has no default is "".
+type AggregateRequest struct {
 	Metric      Metric
 	Field       string
 	GroupBy     string
@@ -70,9 +70,9 @@ type AggregateWish struct {
 	zone *time.Location
 }
 
-// Aggregate reads the parameters of an aggregate (AG-1 to AG-6). Only the form is
-// checked here; On gives it meaning.
-func (p *Params) Aggregate() (w AggregateWish, err error) {
+// Aggregate reads the parameters of an aggregate (AG-1 to AG-6). It checks the form
+// alone; On validates them against a stream.
+func (p *Params) Aggregate() (w AggregateRequest, err error) {
 	if err = p.metric(&w); err != nil {
 		return w, err
 	}
@@ -87,7 +87,7 @@ func (p *Params) Aggregate() (w AggregateWish, err error) {
 }
 
 // metric reads metric and field.
-func (p *Params) metric(w *AggregateWish) error {
+func (p *Params) metric(w *AggregateRequest) error {
 	if !p.Has("metric") {
 		return pdpp.BadParam("metric", "metric is required: count, sum, min, max or count_distinct.")
 	}
@@ -108,8 +108,8 @@ func (p *Params) metric(w *AggregateWish) error {
 	return nil
 }
 
-// groups reads what records are grouped by.
-func (p *Params) groups(w *AggregateWish) (err error) {
+// groups reads the parameters about groups.
+func (p *Params) groups(w *AggregateRequest) (err error) {
 	if w.GroupBy, err = p.One("group_by"); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (p *Params) groups(w *AggregateWish) (err error) {
 	return p.buckets(w)
 }
 
-func (p *Params) buckets(w *AggregateWish) error {
+func (p *Params) buckets(w *AggregateRequest) error {
 	granularity, err := p.One("granularity")
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (p *Params) buckets(w *AggregateWish) error {
 }
 
 // groupLimit reads limit, which is never clamped (AG-6).
-func (p *Params) groupLimit(w AggregateWish) (int, error) {
+func (p *Params) groupLimit(w AggregateRequest) (int, error) {
 	v, err := p.One("limit")
 	switch {
 	case err != nil:
@@ -175,10 +175,10 @@ func (p *Params) groupLimit(w AggregateWish) (int, error) {
 	return n, nil
 }
 
-// On checks a wish against what a caller may see of a stream, and gives the
-// conditions of its filters: unknown names first, then names outside the grant,
-// then what is not declared (AG-4, C-20).
-func (w AggregateWish) On(a *grant.Access) ([]Condition, error) {
+// On validates a request against what a caller may see of a stream, and returns the
+// conditions of its filters. Unknown names fail first, then names outside the grant,
+// then undeclared uses (AG-4, C-20).
+func (w AggregateRequest) On(a *grant.Access) ([]Condition, error) {
 	declared := a.Stream.Aggregations
 	var badMetric error
 	switch w.Metric {
@@ -217,9 +217,9 @@ func aggregated(a *grant.Access, name, param string, declared []string) error {
 	return nil
 }
 
-// Aligned reports that the fields a wish names are of the same kinds in two
-// streams, so that their values can be taken together (AG-10).
-func (w AggregateWish) Aligned(a, b *pdpp.Stream) bool {
+// Aligned reports whether the named fields have the same kinds in two streams, so that
+// their values can be aggregated together (AG-10).
+func (w AggregateRequest) Aligned(a, b *pdpp.Stream) bool {
 	for _, name := range []string{w.Field, w.GroupBy, w.GroupByTime} {
 		if name == "" {
 			continue
@@ -232,10 +232,9 @@ func (w AggregateWish) Aligned(a, b *pdpp.Stream) bool {
 	return true
 }
 
-// Over gives the aggregate over sources for which On had no error and that are
-// aligned. Dates have no time of day: they count on their own day whatever the
+// Over returns the aggregate over sources that On accepted and that are aligned. Dates have no time of day: they count on their own day whatever the
 // zone (AG-3).
-func (w AggregateWish) Over(subject pdpp.SubjectID, sources []Source) Aggregate {
+func (w AggregateRequest) Over(subject pdpp.SubjectID, sources []Source) Aggregate {
 	a := Aggregate{Subject: subject, Sources: sources, Metric: w.Metric, Field: w.Field, Group: w.GroupBy, Limit: w.Limit}
 	if w.GroupByTime == "" {
 		return a

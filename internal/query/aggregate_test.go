@@ -12,11 +12,11 @@ import (
 	"pdpp/internal/manifest"
 )
 
-func aggregateOf(t testing.TB, raw string) (AggregateWish, error) {
+func aggregateOf(t testing.TB, raw string) (AggregateRequest, error) {
 	t.Helper()
 	p, err := Parse(raw, AggregateParams...)
 	if err != nil {
-		return AggregateWish{}, err
+		return AggregateRequest{}, err
 	}
 	return p.Aggregate()
 }
@@ -25,21 +25,21 @@ func TestAggregateForm(t *testing.T) { // AG-1, AG-2, AG-3, AG-6: the form
 	bad := func(param string) fault { return fault{pdpp.CodeInvalidRequest, param, ""} }
 	for _, tc := range []struct {
 		raw  string
-		want AggregateWish
+		want AggregateRequest
 		bad  fault
 	}{
-		{"metric=count", AggregateWish{Metric: MetricCount}, fault{}},
-		{"metric=sum&field=a", AggregateWish{Metric: MetricSum, Field: "a"}, fault{}},
-		{"metric=count&group_by=a", AggregateWish{Metric: MetricCount, GroupBy: "a", Limit: 10}, fault{}},
-		{"metric=min&field=b&group_by=a&limit=100", AggregateWish{Metric: MetricMin, Field: "b", GroupBy: "a", Limit: 100}, fault{}},
+		{"metric=count", AggregateRequest{Metric: MetricCount}, fault{}},
+		{"metric=sum&field=a", AggregateRequest{Metric: MetricSum, Field: "a"}, fault{}},
+		{"metric=count&group_by=a", AggregateRequest{Metric: MetricCount, GroupBy: "a", Limit: 10}, fault{}},
+		{"metric=min&field=b&group_by=a&limit=100", AggregateRequest{Metric: MetricMin, Field: "b", GroupBy: "a", Limit: 100}, fault{}},
 		{
 			"metric=count&group_by_time=a&granularity=week",
-			AggregateWish{Metric: MetricCount, GroupByTime: "a", Granularity: "week", TimeZone: "UTC", Order: "asc", Limit: 100},
+			AggregateRequest{Metric: MetricCount, GroupByTime: "a", Granularity: "week", TimeZone: "UTC", Order: "asc", Limit: 100},
 			fault{},
 		},
 		{
 			"metric=max&field=b&group_by_time=a&granularity=quarter&time_zone=Europe/Berlin&order=desc&limit=1",
-			AggregateWish{Metric: MetricMax, Field: "b", GroupByTime: "a", Granularity: "quarter", TimeZone: "Europe/Berlin", Order: "desc", Limit: 1},
+			AggregateRequest{Metric: MetricMax, Field: "b", GroupByTime: "a", Granularity: "quarter", TimeZone: "Europe/Berlin", Order: "desc", Limit: 1},
 			fault{},
 		},
 		{raw: "", bad: bad("metric")},
@@ -72,7 +72,7 @@ func TestAggregateForm(t *testing.T) { // AG-1, AG-2, AG-3, AG-6: the form
 		{raw: "metric=count&cursor=a", bad: bad("cursor")},
 	} {
 		got, err := aggregateOf(t, tc.raw)
-		diff := cmp.Diff(tc.want, got, cmpopts.IgnoreUnexported(AggregateWish{}))
+		diff := cmp.Diff(tc.want, got, cmpopts.IgnoreUnexported(AggregateRequest{}))
 		if err == nil && diff != "" || faultOf(err) != tc.bad {
 			t.Errorf("Aggregate(%q): %v, want %+v\n%s", tc.raw, err, tc.bad, diff)
 		}
@@ -177,7 +177,7 @@ func TestAligned(t *testing.T) { // AG-10
 		return s
 	}
 	base := stream(pdpp.KindInteger, pdpp.KindString)
-	w := AggregateWish{Metric: MetricSum, Field: "amount", GroupBy: "group"}
+	w := AggregateRequest{Metric: MetricSum, Field: "amount", GroupBy: "group"}
 	for _, c := range []struct {
 		other *pdpp.Stream
 		want  bool
@@ -191,7 +191,7 @@ func TestAligned(t *testing.T) { // AG-10
 			t.Errorf("Aligned with %v, %v = %v", c.other.Fields[0].Kind, c.other.Fields[1].Kind, got)
 		}
 	}
-	if !(AggregateWish{Metric: MetricCount}).Aligned(base, stream(pdpp.KindDate, pdpp.KindBoolean)) {
+	if !(AggregateRequest{Metric: MetricCount}).Aligned(base, stream(pdpp.KindDate, pdpp.KindBoolean)) {
 		t.Error("fields that are not named matter")
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"pdpp/internal/sortkey"
 )
 
-// Mark is a place in a subject's change sequence: the number of the last change
+// Mark is a position in a subject's change sequence: the number of the last change
 // before it, and the generation of the catalog at that moment.
 type Mark struct {
 	Number     int64
 	Generation int64
 }
 
-// Changes asks for what became of the records of one or several bindings between
-// two places of the change sequence.
+// Changes asks for the changes of the records of one or several bindings between two
+// positions of the change sequence.
 type Changes struct {
 	Subject pdpp.SubjectID
 	Sources []Source
@@ -80,13 +80,13 @@ func BookmarkScope(subject pdpp.SubjectID, grant pdpp.GrantID, stream string) Sc
 	return ScopeOf(subject, grant, stream, "bookmark", &Params{})
 }
 
-// SealBookmark makes a bookmark of a mark that was made at the time made.
+// SealBookmark returns the bookmark of a mark that was made at the time made.
 func (s *Sealer) SealBookmark(scope Scope, shown Shown, m Mark, made time.Time) string {
 	return s.Seal(Bookmarks, scope, s.appendMark(shown[:], m), made)
 }
 
-// OpenBookmark reads a bookmark. One from before the stream was declared to show
-// something else has expired: the log does not tell what that did to records.
+// OpenBookmark reads a bookmark. A bookmark from before the declaration of the stream
+// changed has expired: the log does not record how that changed the records.
 func (s *Sealer) OpenBookmark(scope Scope, shown Shown, bookmark string, now time.Time) (Mark, error) {
 	payload, err := s.Open(Bookmarks, scope, bookmark, now)
 	if err != nil {
@@ -101,8 +101,8 @@ func (s *Sealer) OpenBookmark(scope Scope, shown Shown, bookmark string, now tim
 	return s.mark(payload[len(shown):]), nil
 }
 
-// Session is a changes session between two pages. From the start it goes through
-// the records by id, later on through the log.
+// Session is the state of a changes session between two pages. A session from the
+// beginning reads the records by id; any other reads the log.
 type Session struct {
 	Began time.Time
 	Start bool // from beginning
@@ -113,7 +113,7 @@ type Session struct {
 	At    *Position // from the start: the last record shown
 }
 
-// SealSession makes the cursor of a session's next page.
+// SealSession returns the cursor of a session's next page.
 func (s *Sealer) SealSession(scope Scope, v Session, now time.Time) string {
 	payload := binary.BigEndian.AppendUint64(nil, uint64(v.Began.UnixMilli()))
 	payload = s.appendMark(payload, v.Since)

@@ -21,7 +21,7 @@ import (
 // and HMAC-SHA-256 over prefix and payload (C-37).
 const (
 	maxCursor = 2 << 10
-	// MaxPackageCursor is larger: it has a place in every member's list (H-91).
+	// MaxPackageCursor is larger: it has a position in the list of every member (H-91).
 	MaxPackageCursor = 8 << 10
 )
 
@@ -76,8 +76,8 @@ func NewSealer(instanceKey []byte) (*Sealer, error) {
 // HiddenSize is the length of a hidden number.
 const HiddenSize = aes.BlockSize
 
-// Hide appends a number that the caller must not see, since it would tell how much
-// there is outside the grant: one block of the number and random bytes, so that
+// Hide appends a number that the caller must not see, since it would reveal how much is
+// outside the grant: one block of the number and random bytes, so that
 // equal numbers look different (C-37).
 func (s *Sealer) Hide(dst []byte, n int64) []byte {
 	var b [HiddenSize]byte
@@ -87,7 +87,7 @@ func (s *Sealer) Hide(dst []byte, n int64) []byte {
 	return append(dst, b[:]...)
 }
 
-// Reveal reads what Hide wrote, from a payload that Open has vouched for.
+// Reveal reads what Hide wrote, from a payload that Open has authenticated.
 func (s *Sealer) Reveal(hidden []byte) (int64, bool) {
 	if len(hidden) != HiddenSize {
 		return 0, false
@@ -120,7 +120,7 @@ func ScopeOf(subject pdpp.SubjectID, grant pdpp.GrantID, path, order string, p *
 	return Scope(h.Sum(nil)[:16])
 }
 
-// Seal makes a cursor of a space for a scope.
+// Seal returns a cursor of a space for a scope.
 func (s *Sealer) Seal(space Space, scope Scope, payload []byte, now time.Time) string {
 	raw := make([]byte, 0, 8+len(scope)+len(payload)+sha256.Size)
 	raw = binary.BigEndian.AppendUint64(raw, uint64(now.UnixMilli()))
@@ -130,9 +130,9 @@ func (s *Sealer) Seal(space Space, scope Scope, payload []byte, now time.Time) s
 	return space.prefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// Open gives back what was sealed in a cursor. Anything that was not sealed here,
-// in this space and for this scope, is invalid_cursor; what is older than the space
-// allows is cursor_expired.
+// Open returns the payload of a cursor. A cursor that was not sealed here, in this space
+// and for this scope, is invalid_cursor; one older than the space allows is
+// cursor_expired.
 func (s *Sealer) Open(space Space, scope Scope, cursor string, now time.Time) ([]byte, error) {
 	payload, ok := s.verify(space, cursor)
 	if !ok || len(payload) < 8+len(scope) || Scope(payload[8:24]) != scope {
@@ -147,7 +147,7 @@ func (s *Sealer) Open(space Space, scope Scope, cursor string, now time.Time) ([
 // Has reports whether a cursor looks like one of this space.
 func (sp Space) Has(cursor string) bool { return strings.HasPrefix(cursor, sp.prefix) }
 
-// Age is how long a cursor of the space lasts.
+// Age is how long a cursor of the space is valid.
 func (sp Space) Age() time.Duration { return sp.age }
 
 // Invalid is the error of a cursor that does not belong to its request.
@@ -166,7 +166,7 @@ func (sp Space) Expired() error {
 	}
 }
 
-// SealPosition makes the cursor that continues a record list after a position.
+// SealPosition returns the cursor that continues a record list after a position.
 func (s *Sealer) SealPosition(scope Scope, at Position, now time.Time) string {
 	return s.Seal(RecordPages, scope, appendPosition(nil, &at), now)
 }
@@ -190,7 +190,7 @@ func appendPosition(dst []byte, at *Position) []byte {
 	return append(dst, at.Key...)
 }
 
-// position reads what appendPosition wrote; nil when it did not.
+// position reads what appendPosition wrote; nil for anything else.
 func position(payload []byte) *Position {
 	if len(payload) == 0 || len(payload) < 1+int(payload[0]) {
 		return nil

@@ -11,7 +11,7 @@ import (
 // MaxExpand bounds the relations of one request (REC-23).
 const MaxExpand = 8
 
-// Expand is the expansion as it was asked for.
+// Expand has the parameters of an expansion, not yet validated.
 type Expand struct {
 	Relations []string
 	Limits    map[string]string

@@ -9,15 +9,15 @@ import (
 	"pdpp/internal/sortkey"
 )
 
-// Filter is one condition as it was written.
+// Filter is one condition, not yet validated.
 type Filter struct {
 	Field   string
 	Op      pdpp.Op
 	Operand string
 }
 
-// Filters reads filter[field]=v and filter[field][op]=v. Only the form is checked
-// here; Where gives it meaning.
+// Filters reads filter[field]=v and filter[field][op]=v. It checks the form alone; Where
+// validates them against a stream.
 func (p *Params) Filters() ([]Filter, error) {
 	q := p.find("filter")
 	if q == nil {
@@ -52,8 +52,8 @@ func (p *Params) Filters() ([]Filter, error) {
 	return out, nil
 }
 
-// Where resolves filters for a stream: unknown names first, then names outside
-// the grant, then what is not declared (C-20).
+// Where resolves filters for a stream. Unknown names fail first, then names outside the
+// grant, then undeclared operators (C-20).
 func Where(filters []Filter, a *grant.Access) ([]Condition, error) {
 	if err := checkNames(filters, a); err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func badFilter(field, message string) error {
 	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Param: "filter", Field: field, Message: message}
 }
 
-// Undeclared reports that an error says a stream lacks what the request uses, so
-// that a read over several connectors can leave that stream out (C-25).
+// Undeclared reports whether an error means that a stream does not declare what the
+// request uses, so that a read over several connectors can leave that stream out (C-25).
 func Undeclared(err error) bool {
 	var e *pdpp.Error
 	if !errors.As(err, &e) {
@@ -117,9 +117,9 @@ func Undeclared(err error) bool {
 	return false
 }
 
-// First picks the error that answers a request whose parameters gave rise to
-// several: an unknown name, then a name outside the grant, then what is not
-// declared (C-20); among equals the first. It is nil when there is none.
+// First returns the error that answers a request with several: an unknown name, then a
+// name outside the grant, then anything else (C-20); among equals the first; nil for
+// none.
 func First(errs ...error) error {
 	var first error
 	for _, err := range errs {

@@ -6,8 +6,8 @@ import (
 	"pdpp"
 )
 
-// Limit is how many items a page holds. Requested is what was asked for when that
-// was more than allowed, else 0.
+// Limit is the number of items of a page. Requested is the requested number when it was
+// reduced, else 0.
 type Limit struct {
 	N         int
 	Requested int
@@ -29,8 +29,8 @@ func (p *Params) Limit() (Limit, error) {
 	return Limit{N: n}, nil
 }
 
-// integer reads decimal digits with an optional minus; very large numbers are
-// capped, since every bound is far below.
+// integer reads decimal digits with an optional minus. Very large numbers are capped;
+// every bound is far below.
 func integer(v string) (int, error) {
 	n, err := strconv.Atoi(v)
 	if err != nil {

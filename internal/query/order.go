@@ -8,7 +8,7 @@ import (
 	"pdpp/internal/grant"
 )
 
-// Sort is the order as it was asked for.
+// Sort has the parameters of an order, not yet validated.
 type Sort struct {
 	Field string // "": the default order
 	Desc  bool
@@ -41,8 +41,8 @@ func (p *Params) Sort() (Sort, error) {
 	return Sort{Field: name, Desc: order == "desc"}, nil
 }
 
-// CheckSort checks that a stream can be sorted as asked: by its granted cursor
-// field and nothing else.
+// CheckSort checks that the sort field of a request is the granted cursor field of a
+// stream.
 func CheckSort(s Sort, a *grant.Access) error {
 	if s.Field == "" || s.Field == a.CursorField() {
 		return nil
@@ -57,7 +57,7 @@ func CheckSort(s Sort, a *grant.Access) error {
 	return &pdpp.Error{Code: pdpp.CodeInvalidSort, Param: "sort", Field: s.Field, Message: message}
 }
 
-// OrderOf gives the order of a list over rows (REC-7, REC-9): one connector by
+// OrderOf returns the order of a list over rows (REC-7, REC-9): one connector by
 // its cursor field when that is granted, else by id; several by emitted_at unless
 // a sort field was named.
 func OrderOf(s Sort, rows []grant.Row) Order {
@@ -71,8 +71,8 @@ func OrderOf(s Sort, rows []grant.Row) Order {
 	return o
 }
 
-// OrderName identifies an order over rows. A source that is declared anew with
-// another cursor field orders its records anew; positions of before mean nothing.
+// OrderName identifies an order over rows. A new declaration with another cursor field
+// changes the order, and earlier positions are no longer valid.
 func OrderName(o Order, rows []grant.Row) string {
 	name := strconv.Itoa(int(o.By))
 	for _, row := range rows {

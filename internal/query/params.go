@@ -117,7 +117,7 @@ func brackets(name string) (top string, keys []string, err error) {
 	return top, keys, nil
 }
 
-// badBrackets refuses a form of brackets; about a filter it names the field
+// badBrackets is the error of a malformed name; that of a filter names the field
 // (REC-21).
 func badBrackets(top string, keys []string, what, name string) error {
 	e := pdpp.BadParam(top, "Parameter %q %s", name, what)
@@ -156,7 +156,7 @@ func (p *Params) find(name string) *param {
 // Has reports whether a parameter was sent.
 func (p *Params) Has(name string) bool { return p.find(name) != nil }
 
-// One gives the value of a parameter that may be sent once; "" when it was not.
+// One returns the value of a parameter that may be sent once; "" when it was not sent.
 func (p *Params) One(name string) (string, error) {
 	q := p.find(name)
 	switch {
@@ -172,7 +172,7 @@ func (p *Params) One(name string) (string, error) {
 	return q.values[0], nil
 }
 
-// List gives the values of a parameter that takes several: repeated, with [], or
+// List returns the values of a parameter that takes several: repeated, with [], or
 // separated by commas. Duplicates are dropped, the first position wins (C-8).
 func (p *Params) List(name string) ([]string, error) {
 	q := p.find(name)
@@ -196,8 +196,8 @@ func (p *Params) List(name string) ([]string, error) {
 	return out, nil
 }
 
-// OneOf gives the value of a parameter with a closed set of values; the first of
-// them when it was not sent.
+// OneOf returns the value of a parameter with a closed set of values; the first of the
+// set when it was not sent.
 func (p *Params) OneOf(name string, values ...string) (string, error) {
 	v, err := p.One(name)
 	if err != nil {

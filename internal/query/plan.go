@@ -5,8 +5,8 @@ import (
 	"pdpp/internal/sortkey"
 )
 
-// Source is one binding as a store reads it: where the records are, and which of
-// them the caller may see.
+// Source is one binding as a store reads it: the connection and stream, and which of
+// the records the caller may see.
 type Source struct {
 	Connection pdpp.ConnectionID
 	Stream     *pdpp.Stream
@@ -45,7 +45,7 @@ func (s Source) Conditions() []Condition {
 	return out
 }
 
-// OrderBy says which key sorts a list (REC-7, REC-9).
+// OrderBy is the key that sorts a list (REC-7, REC-9).
 type OrderBy uint8
 
 // The orders. All break ties by record id, then by connection id.
@@ -61,7 +61,7 @@ type Order struct {
 	Desc bool
 }
 
-// Position is a place in an order: just after the record with this order key on
+// Position is a position in an order: directly after the record with this order key on
 // this connection. Key is opaque to everything but stores.
 type Position struct {
 	Key        []byte

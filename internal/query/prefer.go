@@ -8,15 +8,14 @@ import (
 	"pdpp"
 )
 
-// Preferences are the bounds a reader asked for with Prefer (REC-38). Zero means
-// not asked for.
+// Preferences are the values of the Prefer header (REC-38). Zero means not preferred.
 type Preferences struct {
 	FieldPreview int // characters
 	HitPreview   int // characters
 	PageBytes    int
 }
 
-// preference is one of them by its name, with the range of its value.
+// preference is the name of a preference and the range of its value.
 type preference struct {
 	name     string
 	min, max int
@@ -32,18 +31,18 @@ var (
 	allPreferences = []preference{fieldPreview, hitPreview, pageBytes}
 )
 
-// PreferenceSet is the preferences that a kind of route knows.
+// PreferenceSet is the set of preferences that a kind of route supports.
 type PreferenceSet []preference
 
-// The routes that know preferences.
+// The preferences of the routes that support any.
 var (
 	RecordPreferences = PreferenceSet{fieldPreview}
 	ListPreferences   = PreferenceSet{fieldPreview, pageBytes}
 	SearchPreferences = PreferenceSet{hitPreview, pageBytes}
 )
 
-// Parse reads the Prefer header fields. A preference that the route does not know, and
-// one whose value is not an integer in range, is ignored, never an error.
+// Parse reads the Prefer header fields. It ignores preferences that the route does not
+// support, and values that are not integers in range.
 func (s PreferenceSet) Parse(headers []string) Preferences {
 	var p Preferences
 	for _, h := range headers {
@@ -64,10 +63,10 @@ func (s PreferenceSet) Parse(headers []string) Preferences {
 	return p
 }
 
-// Applied is the value of Preference-Applied; "" when nothing was.
+// Applied is the value of Preference-Applied; "" when no preference was applied.
 func (p Preferences) Applied() string {
-	var room [96]byte
-	b := room[:0]
+	var buf [96]byte
+	b := buf[:0]
 	for _, known := range allPreferences {
 		n := *known.value(&p)
 		if n == 0 {

@@ -10,7 +10,7 @@ import (
 // MaxFields bounds an explicit projection (REC-15).
 const MaxFields = 256
 
-// Projection is which fields of a record are shown. Names are in output order
+// Projection selects the fields of a record. Names are in output order
 // when Ordered, else the record's own order holds.
 type Projection struct {
 	All     bool // every property of the record, undeclared ones included
@@ -18,7 +18,7 @@ type Projection struct {
 	Names   []string
 }
 
-// Selection is the projection as it was asked for.
+// Selection has the parameters of a projection, not yet validated.
 type Selection struct {
 	Fields []string
 	View   string

@@ -18,7 +18,7 @@ const (
 var SearchParams = []string{"q", "limit", "cursor", "streams", "filter"}
 
 // SearchStreams reads the streams that a search is narrowed to; nil: all. They are
-// looked up before anything else has a meaning (C-20).
+// resolved before the other parameters (C-20).
 func (p *Params) SearchStreams() ([]string, error) {
 	streams, err := p.List("streams")
 	if len(streams) > MaxSearchStreams {
@@ -27,8 +27,8 @@ func (p *Params) SearchStreams() ([]string, error) {
 	return streams, err
 }
 
-// SearchWish is a search as it was asked for, besides its streams.
-type SearchWish struct {
+// SearchRequest has the parameters of a search besides its streams.
+type SearchRequest struct {
 	Terms   []string // distinct, as the index has them
 	Filters []Filter
 	Limit   Limit
@@ -36,7 +36,7 @@ type SearchWish struct {
 }
 
 // Search reads the parameters of a search over these streams.
-func (p *Params) Search(streams []string) (w SearchWish, err error) {
+func (p *Params) Search(streams []string) (w SearchRequest, err error) {
 	if w.Terms, err = p.searchTerms(); err != nil {
 		return w, err
 	}
@@ -83,7 +83,7 @@ type Search struct {
 	Oldest  *int64 // the store's number of the oldest match wanted; nil: all
 }
 
-// SearchSource is a binding with the fields that are looked at: declared as
+// SearchSource is a binding with the fields to search: those that are declared as
 // searchable and visible to the caller.
 type SearchSource struct {
 	Source

@@ -14,14 +14,14 @@ import (
 )
 
 // searchWish reads all parameters of a search in the order of C-20.
-func searchWish(raw string) ([]string, SearchWish, error) {
+func searchWish(raw string) ([]string, SearchRequest, error) {
 	p, err := Parse(raw, SearchParams...)
 	if err != nil {
-		return nil, SearchWish{}, err
+		return nil, SearchRequest{}, err
 	}
 	streams, err := p.SearchStreams()
 	if err != nil {
-		return nil, SearchWish{}, err
+		return nil, SearchRequest{}, err
 	}
 	w, err := p.Search(streams)
 	return streams, w, err
@@ -40,18 +40,18 @@ func TestSearchParams(t *testing.T) { // Q-1, Q-4
 	for _, tc := range []struct {
 		raw     string
 		streams []string
-		want    SearchWish
+		want    SearchRequest
 	}{
-		{"q=rent", nil, SearchWish{Terms: []string{"rent"}, Limit: Limit{N: 25}}},
-		{"q=Rent%2C+RENT+M%C3%BCller!", nil, SearchWish{Terms: []string{"rent", "muller"}, Limit: Limit{N: 25}}},
-		{"q=%22a%22+OR+NOT+b*", nil, SearchWish{Terms: []string{"a", "or", "not", "b"}, Limit: Limit{N: 25}}},
-		{"q=" + strings.Repeat("x", MaxSearchChars), nil, SearchWish{Terms: []string{strings.Repeat("x", 64)}, Limit: Limit{N: 25}}},
-		{"q=" + strings.Repeat("%C3%A9", MaxSearchChars), nil, SearchWish{Terms: []string{strings.Repeat("e", 64)}, Limit: Limit{N: 25}}},
-		{"q=a&streams=x,y&streams[]=x&limit=500&cursor=sl1.c", []string{"x", "y"}, SearchWish{Terms: []string{"a"}, Limit: Limit{N: 100, Requested: 500}, Cursor: "sl1.c"}},
+		{"q=rent", nil, SearchRequest{Terms: []string{"rent"}, Limit: Limit{N: 25}}},
+		{"q=Rent%2C+RENT+M%C3%BCller!", nil, SearchRequest{Terms: []string{"rent", "muller"}, Limit: Limit{N: 25}}},
+		{"q=%22a%22+OR+NOT+b*", nil, SearchRequest{Terms: []string{"a", "or", "not", "b"}, Limit: Limit{N: 25}}},
+		{"q=" + strings.Repeat("x", MaxSearchChars), nil, SearchRequest{Terms: []string{strings.Repeat("x", 64)}, Limit: Limit{N: 25}}},
+		{"q=" + strings.Repeat("%C3%A9", MaxSearchChars), nil, SearchRequest{Terms: []string{strings.Repeat("e", 64)}, Limit: Limit{N: 25}}},
+		{"q=a&streams=x,y&streams[]=x&limit=500&cursor=sl1.c", []string{"x", "y"}, SearchRequest{Terms: []string{"a"}, Limit: Limit{N: 100, Requested: 500}, Cursor: "sl1.c"}},
 		{
 			"q=a&streams=x,x&filter[f]=1",
 			[]string{"x"},
-			SearchWish{Terms: []string{"a"}, Limit: Limit{N: 25}, Filters: []Filter{{"f", pdpp.OpEq, "1"}}},
+			SearchRequest{Terms: []string{"a"}, Limit: Limit{N: 25}, Filters: []Filter{{"f", pdpp.OpEq, "1"}}},
 		},
 	} {
 		streams, got, err := searchWish(tc.raw)

@@ -10,8 +10,8 @@ import (
 // maxWindowSearch is the length of the longest q (FW-1).
 const maxWindowSearch = 256
 
-// Window is a piece of a field that a request asks for: by offset, or around the
-// first match of a text.
+// Window is the requested part of a field: by offset, or around the first match of a
+// text.
 type Window struct {
 	Field  string
 	JSON   bool // as=json: of the field's JSON text

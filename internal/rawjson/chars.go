@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// CharCount counts the characters (code points) of the inside of a JSON string.
+// CharCount counts the characters (code points) of the content of a JSON string.
 // An escape counts as what it decodes to; an escaped pair of surrogates is one.
 func CharCount(content []byte) int {
 	count := 0
@@ -55,7 +55,7 @@ func starts(b []byte) int {
 	return count
 }
 
-// escapeSize gives the length of the escape that b starts with: 2, 6, or 12 for a
+// escapeSize returns the length of the escape that b starts with: 2, 6, or 12 for a
 // pair of surrogates.
 func escapeSize(b []byte) int {
 	if len(b) < 2 || b[1] != 'u' {
@@ -65,7 +65,7 @@ func escapeSize(b []byte) int {
 	return n
 }
 
-// Prefix gives the longest prefix of the inside of a JSON string that has at most
+// Prefix returns the longest prefix of the content of a JSON string that has at most
 // n characters, counted as CharCount does. It never splits an escape, an escaped
 // pair of surrogates, or a UTF-8 sequence. The result aliases content.
 func Prefix(content []byte, n int) []byte {
@@ -88,8 +88,8 @@ func Prefix(content []byte, n int) []byte {
 	return content[:i:i]
 }
 
-// Within gives the longest prefix of the inside of a JSON string that has at most n
-// bytes, and splits as little as Prefix does.
+// Within returns the longest prefix of the content of a JSON string that has at most n
+// bytes. Like Prefix, it never splits a character.
 func Within(content []byte, n int) []byte {
 	if len(content) <= n {
 		return content
@@ -109,7 +109,7 @@ func Within(content []byte, n int) []byte {
 	return content[:i:i]
 }
 
-// charSize gives the length of the character that b starts with.
+// charSize returns the length of the character that b starts with.
 func charSize(b []byte) int {
 	switch {
 	case b[0] == '\\':

@@ -28,8 +28,8 @@ var (
 // 32 keys are found at the end of their object. dst and src must not overlap.
 func Compact(dst, src []byte) ([]byte, error) { return compact(dst, src, false) }
 
-// CompactRelayed is Compact for what another server says and this one only passes
-// on (MS-36): duplicate keys are kept too. Get finds the first of them.
+// CompactRelayed is Compact for answers of another server that are passed on (MS-36): it
+// keeps duplicate keys. Get finds the first of them.
 func CompactRelayed(dst, src []byte) ([]byte, error) { return compact(dst, src, true) }
 
 func compact(dst, src []byte, duplicates bool) ([]byte, error) {
@@ -46,7 +46,7 @@ func compact(dst, src []byte, duplicates bool) ([]byte, error) {
 // parsers recycles the key tables, so that Compact allocates nothing of its own.
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
-// keptKeys bounds the key table that is kept for the next text.
+// keptKeys bounds the key table that is reused for the next text.
 const keptKeys = 4096
 
 // parser reads one text. Its methods take the offset to read at and return the
@@ -82,8 +82,8 @@ func (p *parser) text() ([]byte, error) {
 	return append(p.dst, p.src[p.run:]...), nil
 }
 
-// fail records why the text is refused. Bytes that are no UTF-8 are named so
-// wherever they stand, because ingestion tells the two apart (I-6).
+// fail records why the text is refused. Invalid UTF-8 is ErrUTF8 wherever it is, because
+// ingestion distinguishes the two (I-6).
 func (p *parser) fail(reason error, i int) int {
 	if reason == ErrSyntax && i < len(p.src) && p.src[i] >= utf8.RuneSelf {
 		if _, n := utf8.DecodeRune(p.src[i:]); n == 1 {
@@ -94,7 +94,7 @@ func (p *parser) fail(reason error, i int) int {
 	return -1
 }
 
-// at gives the byte at i; past the end it gives NUL, which no rule accepts.
+// at returns the byte at i; past the end NUL, which no rule accepts.
 func (p *parser) at(i int) byte {
 	if i < len(p.src) {
 		return p.src[i]
@@ -102,7 +102,7 @@ func (p *parser) at(i int) byte {
 	return 0
 }
 
-// next steps over white space.
+// next skips white space.
 func (p *parser) next(i int) int {
 	if i < len(p.src) && p.src[i] <= ' ' {
 		return p.gap(i)
@@ -110,7 +110,7 @@ func (p *parser) next(i int) int {
 	return i
 }
 
-// gap copies the run before white space and starts a new one behind it.
+// gap copies the run before white space and starts a new one after it.
 func (p *parser) gap(i int) int {
 	p.dst = append(p.dst, p.src[p.run:i]...)
 	for i < len(p.src) && isSpace(p.src[i]) {

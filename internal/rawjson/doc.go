@@ -5,9 +5,9 @@
 //
 // Compact is the only gate for foreign bytes: it verifies everything (grammar,
 // UTF-8, nesting, unique keys) in one pass; CompactRelayed is the same without
-// unique keys, for answers of other servers. All other functions take what they
-// accepted, and are fast because they trust it; given other bytes they return
-// something useless, but they neither panic nor run on.
+// unique keys, for answers of other servers. All other functions expect bytes that these
+// accepted, and are fast because they trust them; for other bytes their results are
+// meaningless, but they neither panic nor loop.
 //
 // There are three ways to read an object: Get finds one member, Index finds all of them
 // for many look-ups, and iteration visits them in order: Members and Elements over one

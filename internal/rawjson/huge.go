@@ -5,10 +5,9 @@ import (
 	"strconv"
 )
 
-// QuoteHuge gives compact JSON in which numbers that no float64 can hold, such as 1e400,
+// QuoteHuge returns compact JSON in which numbers that no float64 can hold, such as 1e400,
 // are strings of the same digits. Some clients refuse a whole message because of such a
-// number, and others read infinity. JSON without one, which is nearly all, is returned as
-// it is.
+// number, and others read infinity. JSON without such a number is returned unchanged.
 func QuoteHuge(src []byte) []byte {
 	var out []byte
 	copied := 0
@@ -36,7 +35,7 @@ func QuoteHuge(src []byte) []byte {
 	return append(out, src[copied:]...)
 }
 
-// skipString steps over the string that starts at i.
+// skipString returns the offset after the string that starts at i.
 func skipString(src []byte, i int) int {
 	for i++; ; {
 		for i+8 <= len(src) && quoteOrSlash(load(src, i)) == 0 {
@@ -48,7 +47,7 @@ func skipString(src []byte, i int) int {
 		if i >= len(src) || src[i] == '"' {
 			return min(i+1, len(src))
 		}
-		i += 2 // what is escaped ends no string
+		i += 2 // an escaped character
 	}
 }
 

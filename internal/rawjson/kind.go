@@ -1,6 +1,6 @@
 package rawjson
 
-// Kind is the kind of a compact value, told by its first byte.
+// Kind is the kind of a compact value. The first byte determines it.
 type Kind byte
 
 // The kinds. KindNone is the kind of no bytes at all.
@@ -15,7 +15,7 @@ const (
 	KindStub
 )
 
-// KindOf tells the kind of a compact value or stub.
+// KindOf returns the kind of a compact value or stub.
 func KindOf(value []byte) Kind {
 	if len(value) == 0 {
 		return KindNone

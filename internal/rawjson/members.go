@@ -97,8 +97,8 @@ func Is(value []byte, s string) bool {
 	return ok && isName(content, s)
 }
 
-// isName compares a raw name with a decoded one. An escape is always longer than
-// what it stands for, so only longer raw names need decoding.
+// isName compares a raw name with a decoded one. An escape is always longer than the
+// character it encodes, so only longer raw names need decoding.
 func isName(raw []byte, name string) bool {
 	if len(raw) < len(name) || len(raw) > len(`\u0000`)*len(name) { // the longest that decodes to so little
 		return false
@@ -111,7 +111,7 @@ func isName(raw []byte, name string) bool {
 	return string(appendDecoded(buf[:0], raw)) == name
 }
 
-// valueEnd gives the offset after the value at i, or -1 when there is none.
+// valueEnd returns the offset after the value at i, or -1 when there is none.
 func valueEnd(b []byte, i int) int {
 	if i >= len(b) {
 		return -1
@@ -134,9 +134,9 @@ func valueEnd(b []byte, i int) int {
 	return i
 }
 
-// stringEnd gives the offset after the string whose inside starts at start; -1 when it
-// does not end. Most strings are short: their first bytes are looked at here, the others
-// by the faster search, which is worth its call only then.
+// stringEnd returns the offset after the string whose content starts at start; -1 when
+// it does not end. Most strings are short: it tests the first bytes itself, and calls
+// the faster search for longer ones only.
 func stringEnd(b []byte, start int) int {
 	const short = 32
 	i := start
@@ -155,8 +155,8 @@ func stringEnd(b []byte, start int) int {
 	return longEnd(b, i)
 }
 
-// longEnd is stringEnd for the rest of a string: what stands before i is whole. A quote
-// ends it unless an odd number of backslashes stands before the quote.
+// longEnd is stringEnd for the rest of a string; no escape crosses start. A quote ends
+// the string unless an odd number of backslashes precedes it.
 func longEnd(b []byte, start int) int {
 	for i := start; i < len(b); {
 		n := bytes.IndexByte(b[i:], '"')
@@ -184,7 +184,7 @@ func stubEnd(b []byte, start int) int {
 	return start + n + 1
 }
 
-// nestedEnd gives the offset after the array or object at i.
+// nestedEnd returns the offset after the array or object at i.
 func nestedEnd(b []byte, i int) int {
 	for depth := 0; i >= 0 && i < len(b); {
 		switch b[i] {

@@ -36,7 +36,7 @@ func quoteOrSlash(x uint64) uint64 {
 	return (quote | slash) &^ x & highs
 }
 
-// plain gives the offset of the first special byte at or after i.
+// plain returns the offset of the first special byte at or after i.
 func plain[T string | []byte](b T, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		if m := special(load(b, i)); m != 0 {
@@ -49,7 +49,7 @@ func plain[T string | []byte](b T, i int) int {
 	return i
 }
 
-// str reads a string whose inside starts at i.
+// str reads a string whose content starts at i.
 func (p *parser) str(i int) (end int, escaped bool) {
 	src := p.src
 	for {
@@ -74,7 +74,7 @@ func (p *parser) str(i int) (end int, escaped bool) {
 	}
 }
 
-// foreign steps over a run of characters outside ASCII; ^offset of the first bad
+// foreign skips a run of characters outside ASCII; ^offset of the first bad
 // byte when the run is not UTF-8.
 func foreign(src []byte, i int) int {
 	for i < len(src) && src[i] >= utf8.RuneSelf {
@@ -87,7 +87,7 @@ func foreign(src []byte, i int) int {
 	return i
 }
 
-// escape gives the length of the escape at i: 2 or 6 bytes, 0 when there is none.
+// escape returns the length of the escape at i: 2 or 6 bytes, 0 when there is none.
 func escape(b []byte, i int) int {
 	if i+1 >= len(b) {
 		return 0

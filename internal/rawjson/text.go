@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// String decodes a JSON string value; false when value is none. Escapes of lone
+// String decodes a JSON string value; false for any other value. Escapes of lone
 // surrogates become U+FFFD.
 func String(value []byte) (string, bool) {
 	in, ok := Content(value)
@@ -35,7 +35,7 @@ func Text(value []byte) ([]byte, bool) {
 	return in, ok
 }
 
-// Content gives the inside of a JSON string value, still escaped.
+// Content returns the content of a JSON string value, still escaped.
 func Content(value []byte) ([]byte, bool) {
 	n := len(value)
 	if n < 2 || value[0] != '"' || value[n-1] != '"' {
@@ -44,7 +44,7 @@ func Content(value []byte) ([]byte, bool) {
 	return value[1 : n-1 : n-1], true
 }
 
-// AppendText appends the decoded form of the inside of a JSON string.
+// AppendText appends the decoded content of a JSON string.
 func AppendText(dst, content []byte) []byte { return appendDecoded(dst, content) }
 
 func appendDecoded(dst, in []byte) []byte {
@@ -160,19 +160,19 @@ func StringLen(s string) int {
 	for i := plain(s, 0); i < len(s); i = plain(s, i) {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r < ' ' || r == '"' || r == '\\' {
-			var room [len(`\u0000`)]byte
-			n += len(appendEscape(room[:0], s[i])) - size
+			var buf [len(`\u0000`)]byte
+			n += len(appendEscape(buf[:0], s[i])) - size
 		} else {
-			n += utf8.RuneLen(r) - size // more only of U+FFFD, for a byte that is no character
+			n += utf8.RuneLen(r) - size // longer only for a byte that is not UTF-8, which becomes U+FFFD
 		}
 		i += size
 	}
 	return n
 }
 
-// Plain is the length of the beginning of s that stands in a JSON string as it is, and
-// can be printed: ASCII without quotes, backslashes and control characters, of which
-// DEL is one.
+// Plain returns the length of the longest prefix of s that needs no escapes in a JSON
+// string and is printable: ASCII without quotes, backslashes and control characters,
+// including DEL.
 func Plain[T string | []byte](s T) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {

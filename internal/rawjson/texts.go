@@ -5,33 +5,32 @@ import (
 	"strings"
 )
 
-// Texts makes strings of bytes that are used and forgotten together, such as those of
-// one page: many of them share an allocation. None of them changes when others are
-// made. A nil *Texts makes each on its own.
-type Texts struct{ room *strings.Builder }
+// Texts converts bytes to strings that have the same lifetime, such as those of one
+// page: many of them share an allocation. A nil *Texts allocates each on its own.
+type Texts struct{ chunk *strings.Builder }
 
-// The rooms of short texts. The first one is small: it may be the only one.
+// The sizes of the shared allocations. The first one is small: it may be the only one.
 const (
-	firstRoom = 512
-	nextRoom  = 4096
+	firstChunk = 512
+	nextChunk  = 4096
 )
 
 // Of is b as a string.
 func (t *Texts) Of(b []byte) string {
-	if t == nil || len(b) > firstRoom {
+	if t == nil || len(b) > firstChunk {
 		return string(b)
 	}
-	if t.room == nil || t.room.Cap()-t.room.Len() < len(b) {
-		size := firstRoom
-		if t.room != nil {
-			size = nextRoom
+	if t.chunk == nil || t.chunk.Cap()-t.chunk.Len() < len(b) {
+		size := firstChunk
+		if t.chunk != nil {
+			size = nextChunk
 		}
-		t.room = new(strings.Builder)
-		t.room.Grow(size)
+		t.chunk = new(strings.Builder)
+		t.chunk.Grow(size)
 	}
-	start := t.room.Len()
-	t.room.Write(b)
-	return t.room.String()[start:]
+	start := t.chunk.Len()
+	t.chunk.Write(b)
+	return t.chunk.String()[start:]
 }
 
 // Decoded is the decoded inside of a JSON string.
@@ -39,7 +38,7 @@ func (t *Texts) Decoded(content []byte) string {
 	if bytes.IndexByte(content, '\\') < 0 {
 		return t.Of(content)
 	}
-	var buf [firstRoom]byte
+	var buf [firstChunk]byte
 	dst := buf[:0]
 	if len(content) > len(buf) {
 		dst = make([]byte, 0, len(content)) // nothing decodes to more

@@ -35,7 +35,7 @@ func aggregate(q *request) error {
 // aggregated returns the sources of an aggregate. Values of different types cannot be
 // aggregated together: a row that declares a field with another type than the first row
 // is skipped, like a row that does not declare it (AG-10).
-func (q *request) aggregated(rows []grant.Row, w query.AggregateWish) ([]query.Source, error) {
+func (q *request) aggregated(rows []grant.Row, w query.AggregateRequest) ([]query.Source, error) {
 	type part struct {
 		row   grant.Row
 		where []query.Condition
@@ -68,7 +68,7 @@ func (q *request) aggregated(rows []grant.Row, w query.AggregateWish) ([]query.S
 }
 
 // appendAggregation appends the answer (AG-8). The object stays open for links and meta.
-func appendAggregation(dst []byte, stream string, w query.AggregateWish, found store.Aggregation) []byte {
+func appendAggregation(dst []byte, stream string, w query.AggregateRequest, found store.Aggregation) []byte {
 	dst = appendText(dst, `{"object":"aggregation"`)
 	dst = appendMember(dst, "stream", stream)
 	for _, m := range []struct{ name, value string }{

@@ -36,15 +36,15 @@ type Answer struct {
 	RequestID string // "" when the server gave none
 	Applied   Prefer // what the server says it did (Preference-Applied)
 
-	lent lent // that Body stands in; nil: it is its own
+	pooled pooled // the owner of Body; nil when Body is not pooled
 }
 
-// Free gives back the room of an answer of which nothing is used any more. Who does not
-// free an answer leaves it to the collector.
+// Free returns the buffer of the answer to its pool. Nothing of the answer may be used
+// afterwards. Without Free, the garbage collector frees it.
 func (a *Answer) Free() {
-	if a.lent != nil {
-		a.lent.Free()
-		a.lent, a.Body = nil, nil
+	if a.pooled != nil {
+		a.pooled.Free()
+		a.pooled, a.Body = nil, nil
 	}
 }
 
