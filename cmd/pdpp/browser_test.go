@@ -74,10 +74,7 @@ func TestBrowser(t *testing.T) {
 		t.Skip("make check runs it")
 	}
 	chromium := needProgram(t, "chromium")
-	dir, shared := t.TempDir(), filepath.Join("testdata", "shared")
-	run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", "giro", filepath.Join(shared, "entries.jsonl"))
-	token := regexp.MustCompile(`pdpp_at_[\w-]+`).FindString(
-		run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", filepath.Join(shared, "spec.json")))
+	dir, token := storeEntries(t)
 	const metadata = "/.well-known/oauth-protected-resource"
 	good, bad := map[string]string{"Authorization": "Bearer " + token}, map[string]string{"Authorization": "Bearer wrong"}
 	const (

@@ -137,11 +137,9 @@ func TestConformance(t *testing.T) {
 // serveProgram runs pdpp serve on a few records and returns the URL of its endpoint.
 func serveProgram(t *testing.T) string {
 	t.Helper()
-	dir, shared := t.TempDir(), filepath.Join("testdata", "shared")
-	run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", "giro", filepath.Join(shared, "entries.jsonl"))
-	created := run(t, "--data", dir, "grants", "create", "--client", "Suite", "--spec", filepath.Join(shared, "spec.json"))
+	dir, token := storeEntries(t)
 	p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0", "--rate-limit", "off") // the suite exceeds the default limit
-	return withBearer(t, p.await(t, p.stderr, listening), regexp.MustCompile(`pdpp_at_[\w-]+`).FindString(created))
+	return withBearer(t, p.await(t, p.stderr, listening), token)
 }
 
 // serveFixtures serves the endpoint with the suite's fixtures behind it, and returns its

@@ -35,13 +35,12 @@ func callText(t *testing.T, session *sdk.ClientSession, tool string, args map[st
 // An assistant in both eras reads, loses its grant, and reads again after a new credential
 // was saved, without a restart (STDIO-1, MS-267).
 func TestAssistant(t *testing.T) {
-	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
-	shared := filepath.Join("testdata", "shared")
-	run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", "giro", filepath.Join(shared, "entries.jsonl"))
+	dir, _ := storeEntries(t)
+	cache := filepath.Join(t.TempDir(), "cache")
 	p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0")
 	url := p.await(t, p.stderr, listening)
 	grant := func() string {
-		out := run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", filepath.Join(shared, "spec.json"),
+		out := run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", shared("spec.json"),
 			"--save-credential", url, "--cache-root", cache)
 		return regexp.MustCompile(`grt_[0-9a-f]+`).FindString(out)
 	}
@@ -72,11 +71,10 @@ func TestAssistant(t *testing.T) {
 // The adapter ends with code 0 after SIGTERM and when its input ends.
 func TestAdapterEnds(t *testing.T) {
 	needSignals(t)
-	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
-	shared := filepath.Join("testdata", "shared")
-	run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", "giro", filepath.Join(shared, "entries.jsonl"))
+	dir, _ := storeEntries(t)
+	cache := filepath.Join(t.TempDir(), "cache")
 	const url = "http://127.0.0.1:1"
-	run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", filepath.Join(shared, "spec.json"), "--save-credential", url, "--cache-root", cache)
+	run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", shared("spec.json"), "--save-credential", url, "--cache-root", cache)
 
 	begin := func(stdout io.Writer) (*process, io.WriteCloser) {
 		p := &process{cmd: exec.Command("pdpp", "mcp", url, "--cache-root", cache), stdout: new(watched), stderr: new(watched), done: make(chan error, 1)}

@@ -41,8 +41,6 @@ func serveTwoSources(t *testing.T) *twoSources {
 	return w
 }
 
-func shared(name string) string { return filepath.Join("testdata", "shared", name) }
-
 func (w *twoSources) run(args ...string) string {
 	w.t.Helper()
 	return run(w.t, append([]string{"--data", w.dir}, args...)...)

@@ -102,6 +102,18 @@ func run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
+// storeEntries creates a data folder with the shared entries, and a grant for a client. It
+// returns the folder and the client's token.
+func storeEntries(t *testing.T) (dir, token string) {
+	t.Helper()
+	dir = t.TempDir()
+	run(t, "--data", dir, "ingest", "--manifest", shared("manifest.json"), "--connection", "giro", shared("entries.jsonl"))
+	granted := run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", shared("spec.json"))
+	return dir, regexp.MustCompile(`pdpp_at_[\w-]+`).FindString(granted)
+}
+
+func shared(name string) string { return filepath.Join("testdata", "shared", name) }
+
 func needSignals(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -115,9 +127,7 @@ const listening = `listening: (https?://\S+)`
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	needSignals(t)
 	dir := t.TempDir()
-	shared := filepath.Join("testdata", "shared")
-	out := run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"),
-		"--connection", "giro", "--json", filepath.Join(shared, "entries.jsonl"))
+	out := run(t, "--data", dir, "ingest", "--manifest", shared("manifest.json"), "--connection", "giro", "--json", shared("entries.jsonl"))
 	id := regexp.MustCompile(`cin_[a-z2-7]+`).FindString(out)
 	token := regexp.MustCompile(`pdpp_ot_[\w-]+`).FindString(run(t, "--data", dir, "owner", "token", "create"))
 

@@ -225,11 +225,7 @@ func TestBehindNginx(t *testing.T) {
 	} else {
 		ln.Close()
 	}
-	dir := t.TempDir()
-	shared := filepath.Join("testdata", "shared")
-	run(t, "--data", dir, "ingest", "--manifest", filepath.Join(shared, "manifest.json"), "--connection", "giro", filepath.Join(shared, "entries.jsonl"))
-	token := regexp.MustCompile(`pdpp_at_[\w-]+`).FindString(
-		run(t, "--data", dir, "grants", "create", "--client", "Digest", "--spec", filepath.Join(shared, "spec.json")))
+	dir, token := storeEntries(t)
 	p := start(t, "--data", dir, "serve", "--listen", "127.0.0.1:0", "--trusted-hosts", "data.example", "--trusted-proxies", "127.0.0.1/32")
 	direct := strings.TrimPrefix(p.await(t, p.stderr, listening), "http://")
 	proxy, roots := startNginx(t, nginx, direct)
