@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pdpp/internal/mcp/quote"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -12,17 +13,13 @@ import (
 type Scope struct{ Stream, Connection string }
 
 // Args returns the arguments of a schema call with this scope.
-func (s Scope) Args() []byte {
-	o := s.args()
-	return o.close()
-}
+func (s Scope) Args() []byte { return append(s.args(), '}') }
 
-func (s Scope) args() jsonObject {
-	var o jsonObject
-	o.text("stream", s.Stream)
-	if s.Connection != "" {
-		o.text("connection_id", s.Connection)
-	}
+// args returns the arguments without the closing brace.
+func (s Scope) args() rawjson.Writer {
+	o := rawjson.Writer("{")
+	o.Text("stream", s.Stream)
+	o.Optional("connection_id", s.Connection)
 	return o
 }
 
@@ -205,12 +202,10 @@ func (d *Document) Choices() (list []byte, total int) {
 }
 
 func (d *Document) choice(src *connector, c rsclient.Connection) []byte {
-	var o jsonObject
-	o.text("connection_id", c.ID)
-	o.text("connector_key", src.ConnectorKey)
-	o.text("stream", d.scope.Stream)
-	if c.DisplayName != "" {
-		o.text("display_name", c.DisplayName)
-	}
-	return o.close()
+	o := rawjson.Writer("{")
+	o.Text("connection_id", c.ID)
+	o.Text("connector_key", src.ConnectorKey)
+	o.Text("stream", d.scope.Stream)
+	o.Optional("display_name", c.DisplayName)
+	return append(o, '}')
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pdpp/internal/mcp/quote"
+	"pdpp/internal/rawjson"
 )
 
 // A description of one stream that is cut continues by offset: an index in the list of
@@ -21,10 +22,10 @@ func (b *block) place(field int) int { return b.rows[0].at + 1 + field }
 func (d *Document) ContinueArgs(detail string, offset int) []byte {
 	o := d.scope.args()
 	if detail == "full" {
-		o.text("detail", detail)
+		o.Text("detail", detail)
 	}
-	o.number("offset", offset)
-	return o.close()
+	o.Number("offset", offset)
+	return append(o, '}')
 }
 
 func (t *text) continueLine(offset int) string {
@@ -132,19 +133,19 @@ func (r *row) projectPlaces(from, end int) []byte {
 	fields := r.fields()
 	first := max(0, from-r.at-1)
 	after := min(len(fields), end-r.at-1)
-	var caps jsonObject
+	caps := rawjson.Writer("{")
 	for _, f := range fields[first:after] {
-		caps.text(f.name, f.flags)
+		caps.Text(f.name, f.flags)
 	}
-	var o jsonObject
-	o.keep(r.Raw, identityMembers...)
-	o.raw("field_capabilities", caps.close())
+	o := rawjson.Writer("{")
+	keep(&o, r.Raw, identityMembers...)
+	o.Member("field_capabilities", append(caps, '}'))
 	if left := len(fields) - after; left > 0 {
-		o.number("more_fields", left)
+		o.Number("more_fields", left)
 	}
 	if from <= r.at {
-		o.keep(r.Raw, "query_capabilities", "views", "expand_capabilities", "time_constraint")
+		keep(&o, r.Raw, "query_capabilities", "views", "expand_capabilities", "time_constraint")
 	}
 	r.appendConnections(&o)
-	return o.close()
+	return append(o, '}')
 }

@@ -1,8 +1,6 @@
 package schematext
 
 import (
-	"strconv"
-
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
@@ -10,37 +8,13 @@ import (
 // A projection is a compact document that the adapter derives, for a server that sent
 // another form or too much (MS-85). Its members are spliced from the answer (MS-36).
 
-// jsonObject is a JSON object that is being written, without its closing brace.
-type jsonObject []byte
-
-func (o *jsonObject) raw(name string, value []byte) {
-	if len(*o) == 0 {
-		*o = append(*o, '{')
-	} else {
-		*o = append(*o, ',')
-	}
-	*o = append(rawjson.AppendString(*o, name), ':')
-	*o = append(*o, value...)
-}
-
-func (o *jsonObject) text(name, value string) { o.raw(name, rawjson.AppendString(nil, value)) }
-
-func (o *jsonObject) number(name string, n int) { o.raw(name, strconv.AppendInt(nil, int64(n), 10)) }
-
 // keep copies the named members of another object, where it has them.
-func (o *jsonObject) keep(from []byte, names ...string) {
+func keep(o *rawjson.Writer, from []byte, names ...string) {
 	for _, name := range names {
 		if v, ok := rawjson.Get(from, name); ok {
-			o.raw(name, v)
+			o.Member(name, v)
 		}
 	}
-}
-
-func (o jsonObject) close() []byte {
-	if len(o) == 0 {
-		return []byte("{}")
-	}
-	return append(o, '}')
 }
 
 func jsonArray(items [][]byte) []byte {
@@ -54,23 +28,13 @@ func jsonArray(items [][]byte) []byte {
 	return append(b, ']')
 }
 
-func jsonTexts(list []string) []byte {
-	items := make([][]byte, len(list))
-	for i, s := range list {
-		items[i] = rawjson.AppendString(nil, s)
-	}
-	return jsonArray(items)
-}
-
 func jsonConnections(conns []rsclient.Connection) []byte {
 	var items [][]byte
 	for _, c := range conns {
-		var o jsonObject
-		o.text("connection_id", c.ID)
-		if c.DisplayName != "" {
-			o.text("display_name", c.DisplayName)
-		}
-		items = append(items, o.close())
+		o := rawjson.Writer("{")
+		o.Text("connection_id", c.ID)
+		o.Optional("display_name", c.DisplayName)
+		items = append(items, append(o, '}'))
 	}
 	return jsonArray(items)
 }
@@ -133,9 +97,9 @@ func (d *Document) projectIndex(budget int) []byte {
 		for _, r := range src.rows {
 			names = append(names, r.Name)
 		}
-		o.raw("granted_connections", jsonConnections(connectionsOf(src.rows)))
-		o.raw("stream_names", jsonTexts(names))
-		return o.close()
+		o.Member("granted_connections", jsonConnections(connectionsOf(src.rows)))
+		rawjson.List(&o, "stream_names", names)
+		return append(o, '}')
 	})
 }
 
@@ -143,9 +107,9 @@ func (d *Document) projectIndex(budget int) []byte {
 func (d *Document) projectRows(rows map[*row][]byte) []byte {
 	return d.envelope(func(src *connector) []byte {
 		o := src.open()
-		o.number("stream_count", len(src.rows))
+		o.Number("stream_count", len(src.rows))
 		if len(src.shared) > 0 {
-			o.raw("granted_connections", jsonConnections(src.shared))
+			o.Member("granted_connections", jsonConnections(src.shared))
 		}
 		var list [][]byte
 		for _, r := range src.rows {
@@ -153,37 +117,33 @@ func (d *Document) projectRows(rows map[*row][]byte) []byte {
 				list = append(list, row)
 			}
 		}
-		o.raw("streams", jsonArray(list))
-		return o.close()
+		o.Member("streams", jsonArray(list))
+		return append(o, '}')
 	})
 }
 
 // envelope returns the document around its connectors.
 func (d *Document) envelope(connector func(*connector) []byte) []byte {
-	var o jsonObject
-	o.text("object", "schema")
-	o.text("detail", "compact")
-	o.keep(d.Document, "bearer", "package", "partial")
-	o.number("connector_count", len(d.sources))
-	o.number("stream_count", len(d.inScope()))
+	o := rawjson.Writer("{")
+	o.Text("object", "schema")
+	o.Text("detail", "compact")
+	keep(&o, d.Document, "bearer", "package", "partial")
+	o.Number("connector_count", len(d.sources))
+	o.Number("stream_count", len(d.inScope()))
 	var list [][]byte
 	for _, src := range d.sources {
 		list = append(list, connector(src))
 	}
-	o.raw("connectors", jsonArray(list))
-	o.keep(d.Document, "unavailable_connections", "links", "meta")
-	return o.close()
+	o.Member("connectors", jsonArray(list))
+	keep(&o, d.Document, "unavailable_connections", "links", "meta")
+	return append(o, '}')
 }
 
-func (src *connector) open() *jsonObject {
-	var o jsonObject
-	if src.ConnectorKey != "" {
-		o.text("connector_key", src.ConnectorKey)
-	}
-	if src.ConnectorName != "" {
-		o.text("connector_display_name", src.ConnectorName)
-	}
-	return &o
+func (src *connector) open() rawjson.Writer {
+	o := rawjson.Writer("{")
+	o.Optional("connector_key", src.ConnectorKey)
+	o.Optional("connector_display_name", src.ConnectorName)
+	return o
 }
 
 // identityMembers are the members that every form of a row keeps (MS-85).
@@ -193,46 +153,46 @@ var identityMembers = []string{
 
 // projectIndex returns a row of an index.
 func (r *row) projectIndex() []byte {
-	var o jsonObject
-	o.keep(r.Raw, identityMembers...)
+	o := rawjson.Writer("{")
+	keep(&o, r.Raw, identityMembers...)
 	facts := r.facts()
 	if facts.fields >= 0 {
-		o.number("field_count", facts.fields)
+		o.Number("field_count", facts.fields)
 	}
 	if facts.searchStated {
-		o.raw("search_modes", jsonTexts(facts.search))
+		rawjson.List(&o, "search_modes", facts.search)
 	}
 	if facts.aggregateStated {
-		o.raw("aggregate", strconv.AppendBool(nil, facts.aggregate))
+		o.Flag("aggregate", facts.aggregate)
 	}
 	r.appendConnections(&o)
-	return o.close()
+	return append(o, '}')
 }
 
 // project returns a row with its capabilities, and with the flags of its fields or
 // their number.
 func (r *row) project(flags bool) []byte {
-	var o jsonObject
-	o.keep(r.Raw, identityMembers...)
+	o := rawjson.Writer("{")
+	keep(&o, r.Raw, identityMembers...)
 	fields := r.fields()
 	if flags {
-		var caps jsonObject
+		caps := rawjson.Writer("{")
 		for _, f := range fields {
-			caps.text(f.name, f.flags)
+			caps.Text(f.name, f.flags)
 		}
-		o.raw("field_capabilities", caps.close())
+		o.Member("field_capabilities", append(caps, '}'))
 	} else {
-		o.number("more_fields", len(fields))
+		o.Number("more_fields", len(fields))
 	}
-	o.keep(r.Raw, "query_capabilities", "views", "expand_capabilities", "time_constraint")
+	keep(&o, r.Raw, "query_capabilities", "views", "expand_capabilities", "time_constraint")
 	r.appendConnections(&o)
-	return o.close()
+	return append(o, '}')
 }
 
 // appendConnections appends a row's connections unless its connector lists them.
-func (r *row) appendConnections(o *jsonObject) {
+func (r *row) appendConnections(o *rawjson.Writer) {
 	if r.stated && (r.deviates() || len(r.Connections) == 0) {
-		o.raw("granted_connections", jsonConnections(r.Connections))
+		o.Member("granted_connections", jsonConnections(r.Connections))
 	}
 }
 
@@ -247,24 +207,24 @@ func (d *Document) Scoped() []byte {
 	for _, r := range d.inScope() {
 		kept[&r.Raw[0]] = true
 	}
-	var o jsonObject
+	o := rawjson.Writer("{")
 	for name, value := range rawjson.Members(d.Document) {
 		switch string(name) {
 		case "connectors":
-			o.raw("connectors", scopedConnectors(value, kept))
+			o.Member("connectors", scopedConnectors(value, kept))
 		case "streams":
 			if !repeats {
-				o.raw("streams", keptRows(value, kept))
+				o.Member("streams", keptRows(value, kept))
 			}
 		case "connector_count":
-			o.number("connector_count", len(d.sources))
+			o.Number("connector_count", len(d.sources))
 		case "stream_count":
-			o.number("stream_count", len(d.inScope()))
+			o.Number("stream_count", len(d.inScope()))
 		default:
-			o.raw(string(name), value)
+			o.Member(string(name), value)
 		}
 	}
-	return o.close()
+	return append(o, '}')
 }
 
 // scopedConnectors drops the connectors that have no row of the scope.
@@ -276,14 +236,14 @@ func scopedConnectors(connectors []byte, kept map[*byte]bool) []byte {
 		if len(rows) == len("[]") {
 			continue
 		}
-		var o jsonObject
+		o := rawjson.Writer("{")
 		for name, value := range rawjson.Members(c) {
 			if string(name) == "streams" {
 				value = rows
 			}
-			o.raw(string(name), value)
+			o.Member(string(name), value)
 		}
-		list = append(list, o.close())
+		list = append(list, append(o, '}'))
 	}
 	return jsonArray(list)
 }

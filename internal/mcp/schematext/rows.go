@@ -282,8 +282,8 @@ func (b *block) fieldLine(from, n int, layout layout) string {
 func (t *text) rowsNext(blocks []*block) string {
 	conn := t.firstConnection(blocks[:1])
 	args := Scope{t.scope.Stream, conn}.args()
-	args.number("limit", 10)
-	line := "next: query_records " + quote.EscapeHidden(string(args.close()))
+	args.Number("limit", 10)
+	line := "next: query_records " + quote.EscapeHidden(string(append(args, '}')))
 	if conn != t.scope.Connection && len(connectionsOf(blocks[0].rows)) > 1 {
 		line += "\nin several connections, choose with connection_id; this call reads the first"
 	}
