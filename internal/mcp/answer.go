@@ -6,11 +6,15 @@ import "pdpp/internal/rawjson"
 // by extra members, each after a comma.
 func (c *call) structured(data []byte, requestID string, extra ...byte) []byte {
 	b := append([]byte(`{"data":`), data...)
-	b = append(b, extra...)
-	b = append(b, `,"provider_url":`...)
-	b = rawjson.AppendString(b, c.RS.Provider())
-	b = append(b, `,"request_id":`...)
-	return append(appendOrNull(b, requestID), '}')
+	return c.appendEnd(append(b, extra...), requestID)
+}
+
+// appendEnd appends the members that end structured output (MS-40), and its brace.
+func (s *Surface) appendEnd(b []byte, requestID string) []byte {
+	w := rawjson.Writer(b)
+	w.Text("provider_url", s.RS.Provider())
+	w.TextOrNull("request_id", requestID)
+	return append(w, '}')
 }
 
 // appendNext appends a call as a member of structured output.

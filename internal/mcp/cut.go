@@ -144,12 +144,9 @@ func (c *call) appendTail(b []byte, p *cutPage, next *nextCall) []byte {
 	case len(ids) > 0:
 		b = c.appendSplit(b, ids)
 	case next != nil:
-		b = next.append(append(b, `,"next":`...))
+		b = appendNext(b, next)
 	}
-	b = append(b, `,"provider_url":`...)
-	b = rawjson.AppendString(b, c.RS.Provider())
-	b = append(b, `,"request_id":`...)
-	return append(appendOrNull(b, p.answer.RequestID), '}')
+	return c.appendEnd(b, p.answer.RequestID)
 }
 
 // excess returns by how many bytes a result is too large, as a client receives it: with its

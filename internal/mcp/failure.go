@@ -52,25 +52,24 @@ func (s *Surface) defect(what string, attrs ...any) *adapterError {
 
 // object returns the error object of structured output (MS-41).
 func (f *adapterError) object() []byte {
-	b := appendMember([]byte(`{"type":"adapter_error"`), "code", string(f.Code))
-	b = appendMember(b, "message", f.Message)
-	b = appendMember(b, "param", f.Param)
-	b = appendMember(b, "retry_with", f.RetryWith)
-	b = appendMember(b, "next_step", f.NextStep)
-	b = append(b, f.Members...)
+	w := rawjson.Writer(`{"type":"adapter_error"`)
+	w.Text("code", string(f.Code))
+	w.Optional("message", f.Message)
+	w.Optional("param", f.Param)
+	w.Optional("retry_with", f.RetryWith)
+	w.Optional("next_step", f.NextStep)
+	b := append(w, f.Members...)
 	if f.Next != nil {
-		b = append(b, `,"next":`...)
-		b = f.Next.append(b)
+		b = appendNext(b, f.Next)
 	}
 	return append(b, '}')
 }
 
 func (n *nextCall) append(b []byte) []byte {
-	b = append(b, `{"tool":`...)
-	b = rawjson.AppendString(b, n.Tool)
-	b = append(b, `,"args":`...)
-	b = append(b, n.Args...)
-	return append(b, '}')
+	w := rawjson.Writer(append(b, '{'))
+	w.Text("tool", n.Tool)
+	w.Member("args", n.Args)
+	return append(w, '}')
 }
 
 // classify separates errors of the resource server, which are relayed, from all others,
@@ -135,17 +134,11 @@ func (c *call) relayed(e *rsclient.Error) *Result {
 	}
 	b := append([]byte(`{"error":`), c.withNextStep(object, e.Status)...)
 	if _, given := rawjson.Get(object, "next"); next != nil && !given {
-		b = next.append(append(b[:len(b)-1], `,"next":`...))
-		b = append(b, '}')
+		b = append(appendNext(b[:len(b)-1], next), '}')
 	}
-	b = append(b, `,"http_status":`...)
-	b = strconv.AppendInt(b, int64(e.Status), 10)
-	b = append(b, `,"provider_url":`...)
-	b = rawjson.AppendString(b, c.RS.Provider())
-	b = append(b, `,"request_id":`...)
-	b = appendOrNull(b, e.RequestID)
+	b = strconv.AppendInt(append(b, `,"http_status":`...), int64(e.Status), 10)
 	return &Result{
-		IsError: true, Structured: append(b, '}'),
+		IsError: true, Structured: c.appendEnd(b, e.RequestID),
 		Content: []Block{{Text: c.errorText(object, e.Status, e.RequestID, next)}},
 	}
 }

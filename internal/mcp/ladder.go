@@ -102,9 +102,8 @@ func (r *row) appendRung(b []byte, fields []ranked, provider string) []byte {
 	return append(b, ']')
 }
 
-// appendRecord appends the members of the record in the ladder of a document, up to its
-// fields.
-func (r ref) appendRecord(b []byte) []byte {
+// appendEntries appends the members of the record in the ladder of a document.
+func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
 	b = quote.AppendID(append(b, `"id":`...), r.id)
 	b = append(b, `,"connection_id":`...)
 	if r.Connection == "" {
@@ -115,19 +114,7 @@ func (r ref) appendRecord(b []byte) []byte {
 	b = quote.AppendID(append(b, `,"stream":`...), r.Stream)
 	b = quote.AppendID(append(b, `,"record_id":`...), r.Record)
 	b = append(r.appendURI(append(b, `,"resource_uri":"`...)), '"')
-	return append(b, `,"fields":[`...)
-}
-
-// appendEntries appends the members of the record in the ladder of a document.
-func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
-	b = r.appendRecord(b)
-	for i, e := range entries {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, e...)
-	}
-	return append(b, ']')
+	return appendList(append(b, `,"fields":`...), entries)
 }
 
 // rank orders the fields that the data of a page does not contain whole (MS-192).

@@ -66,7 +66,7 @@ func (d *document) appendMetadata(b []byte, left int) []byte {
 		b = append(b, `,"projected":"adapter"`...)
 	}
 	if len(files) > 0 {
-		b = appendList(append(b, `,"binary":`...), files, "[]")
+		b = appendList(append(b, `,"binary":`...), files)
 	}
 	if len(rungs)+len(children) > 0 {
 		b = append(b, `,"content_ladder":{"kind":"record","read_tool":"read_record_field",`...)
@@ -83,7 +83,7 @@ func (d *document) appendChildren(b []byte, left int) []byte {
 		return b
 	}
 	shown, _ := fill(d.childRungs, limits.LadderRecords, left, left)
-	b = appendList(append(b, `,"records":`...), shown, "[]")
+	b = appendList(append(b, `,"records":`...), shown)
 	if n := len(d.childRungs) - len(shown); n > 0 {
 		b = strconv.AppendInt(append(b, `,"records_omitted":`...), int64(n), 10)
 	}
@@ -207,14 +207,14 @@ func fill(entries [][]byte, n, most, left int) ([][]byte, int) {
 	return entries, left
 }
 
-// appendList appends entries within braces or brackets.
-func appendList(b []byte, entries [][]byte, ends string) []byte {
-	b = append(b, ends[0])
+// appendList appends entries as a JSON array.
+func appendList(b []byte, entries [][]byte) []byte {
+	b = append(b, '[')
 	for i, e := range entries {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, e...)
 	}
-	return append(b, ends[1])
+	return append(b, ']')
 }

@@ -69,34 +69,29 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 	}
 	defer p.Free()
 	if !p.isWindow() {
-		return &Result{Structured: p.structured(c.RS.Provider(), "", neighbours{}), Content: append([]Block{{Text: p.renderFiles(c.RS.Provider())}}, p.fileLinks()...)}, nil
+		return &Result{Structured: c.window(p, "", neighbours{}), Content: append([]Block{{Text: p.renderFiles(c.RS.Provider())}}, p.fileLinks()...)}, nil
 	}
 	near := p.neighbours()
 	link := &Link{URI: p.uri(), Name: quote.Visible(w.field), MimeType: "text/plain"}
-	structured := p.structured(c.RS.Provider(), link.URI, near)
+	structured := c.window(p, link.URI, near)
 	if near.next.ok {
 		link.URI = near.next.URI()
 	}
 	return &Result{Structured: structured, Content: []Block{{Text: p.render(near)}, {Link: link}}}, nil
 }
 
-// structured returns the structured output (MS-174).
-func (p *piece) structured(provider, uri string, near neighbours) []byte {
+// window returns the structured output (MS-174).
+func (c *call) window(p *piece, uri string, near neighbours) []byte {
 	b := p.appendSource(append(make([]byte, 0, len(p.Raw)+2048), '{'))
 	if p.isWindow() {
-		b = append(b, `,"window":`...)
-		b = p.appendWindow(b, near, true)
-		b = append(b, `,"resource":{"uri":`...)
-		b = rawjson.AppendString(b, uri)
+		b = p.appendWindow(append(b, `,"window":`...), near, true)
+		b = rawjson.AppendString(append(b, `,"resource":{"uri":`...), uri)
 		b = append(near.append(b), '}')
 	}
 	if p.files != nil {
-		b = p.appendFiles(b, provider)
+		b = p.appendFiles(b, c.RS.Provider())
 	}
-	b = append(b, `,"provider_url":`...)
-	b = rawjson.AppendString(b, provider)
-	b = append(b, `,"request_id":`...)
-	return append(appendOrNull(b, p.RequestID), '}')
+	return c.appendEnd(b, p.RequestID)
 }
 
 // appendSource appends the members record and field.

@@ -1,7 +1,6 @@
 package recordtext
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,53 +20,53 @@ func AppendBinary(b []byte, f evidence.Field) []byte {
 // URL, and the other members of its object. A digest that is in the id is not repeated.
 func AppendShortFacts(b []byte, f evidence.File, value []byte) []byte {
 	facts, blobID := f.Binary, f.BlobID
-	b = append(b, '{')
-	start := len(b)
+	w := rawjson.Writer(append(b, '{'))
 	if blobID == "" {
-		b = appendMember(b, "kind", facts.Kind)
+		w.Optional("kind", facts.Kind)
 	}
-	b = appendMember(b, "mime_type", evidence.Clean(facts.MimeType))
+	w.Optional("mime_type", evidence.Clean(facts.MimeType))
 	if facts.SizeBytes >= 0 {
-		b = strconv.AppendInt(append(b, `,"size_bytes":`...), facts.SizeBytes, 10)
+		w.Key("size_bytes")
+		w.Int(facts.SizeBytes)
 	}
 	if !strings.Contains(blobID, facts.SHA256) {
-		b = appendMember(b, "sha256", facts.SHA256)
+		w.Optional("sha256", facts.SHA256)
 	}
 	if blobID != "" {
-		b = quote.AppendID(append(b, `,"export":`...), "GET "+string(evidence.AppendBlobURL(nil, blobID, "")))
+		w.Key("export")
+		w = quote.AppendID(w, "GET "+string(evidence.AppendBlobURL(nil, blobID, "")))
 	}
-	b = appendOther(b, value)
-	return append(slices.Delete(b, start, min(start+1, len(b))), '}') // the first comma
+	return append(appendOther(w, value), '}')
 }
 
 // appendOther appends, as the member other, the members of a binary object that are not
 // facts about its bytes: the name of a file, for example.
-func appendOther(b, object []byte) []byte {
+func appendOther(w rawjson.Writer, object []byte) []byte {
 	const most = 2 * limits.LabelChars // of each value
-	n := 0
+	start := len(w)
 	for name, value := range rawjson.Members(object) {
 		switch string(name) {
 		case "blob_id", "mime_type", "mimeType", "content_type", "size_bytes", "size", "sha256", "digest", "fetch_url":
 			continue
 		}
-		sep := ","
-		if n == 0 {
-			sep = `,"other":{`
-		}
-		b = append(quote.AppendID(append(b, sep...), string(name)), ':')
-		if text, ok := rawjson.String(value); ok {
-			b = quote.AppendText(b, quote.Short(text, most))
-		} else if shown, whole := AppendNested(b, value, most); whole {
-			b = shown
+		if len(w) == start {
+			w.OpenObject("other")
 		} else {
-			b = append(append(b, `"json`...), quote.CutMark(len(value))+`"`...)
+			w = append(w, ',')
 		}
-		n++
+		w = append(quote.AppendID(w, string(name)), ':')
+		if text, ok := rawjson.String(value); ok {
+			w = quote.AppendText(w, quote.Short(text, most))
+		} else if shown, whole := AppendNested(w, value, most); whole {
+			w = shown
+		} else {
+			w = append(append(w, `"json`...), quote.CutMark(len(value))+`"`...)
+		}
 	}
-	if n > 0 {
-		b = append(b, '}')
+	if len(w) > start {
+		w = append(w, '}')
 	}
-	return b
+	return w
 }
 
 // HidesBytes reports a nested value with binary content that is in no blob. Texts show the
@@ -196,13 +195,4 @@ func Files(list *evidence.Field) []evidence.Field {
 		n++
 	}
 	return all
-}
-
-// appendMember appends ,"name":"value"; nothing when the value is empty.
-func appendMember(b []byte, name, value string) []byte {
-	if value == "" {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return rawjson.AppendString(b, value)
 }
