@@ -52,7 +52,6 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, c.narrower(err)
 	}
-	defer answer.Free()
 	d := c.document(answer)
 	d.composeWithin(d.relations)
 	d.collect()

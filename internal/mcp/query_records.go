@@ -59,7 +59,6 @@ func queryRecords(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, c.smaller(err)
 	}
-	defer answer.Free()
 	page := fitPage(answer, want)
 	rungs := limits.LadderRecords
 	for {

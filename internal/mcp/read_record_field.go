@@ -67,7 +67,6 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.Free()
 	if !p.isWindow() {
 		return &Result{Structured: c.window(p, "", neighbours{}), Content: append([]Block{{Text: p.renderFiles(c.RS.Provider())}}, p.fileLinks()...)}, nil
 	}

@@ -74,7 +74,6 @@ func search(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, c.smaller(err)
 	}
-	defer answer.Free()
 	page := fitPage(answer, want)
 	for {
 		res := c.hits(page)

@@ -21,15 +21,12 @@ type reply struct {
 	header http.Header
 	length int64 // of the body as declared; -1: not declared
 	body   []byte
-	over   bool   // there was more than the limit
-	pooled pooled // the owner of body; nil when body is not pooled
+	over   bool // there was more than the limit
 }
 
-// pooled is a response body in a pooled buffer, made inside the process.
-type pooled interface {
-	Bytes() []byte
-	Free()
-}
+// inMemory is a response body that was written inside the process. Its bytes need not be
+// copied.
+type inMemory interface{ Bytes() []byte }
 
 // read calls a JSON route.
 func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
@@ -54,7 +51,7 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	if err := c.check(ctx, &in, body, bearer); err != nil {
 		return nil, err
 	}
-	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied")), pooled: r.pooled}, nil
+	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied"))}, nil
 }
 
 // check refuses an answer of another server that is not for this call. Answers of our
@@ -203,8 +200,8 @@ func (in *call) receive(resp *http.Response) (r *reply, err error) {
 		r.over = true
 		return r, nil
 	}
-	if whole, ok := resp.Body.(pooled); ok {
-		r.body, r.pooled = whole.Bytes(), whole
+	if whole, ok := resp.Body.(inMemory); ok {
+		r.body = whole.Bytes()
 	} else if r.body, err = readBody(resp, most); err != nil {
 		return nil, err
 	}

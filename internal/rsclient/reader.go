@@ -35,17 +35,6 @@ type Answer struct {
 	Body      []byte // an object or, of a list route, an array; as received without insignificant white space
 	RequestID string // "" when the server gave none
 	Applied   Prefer // what the server says it did (Preference-Applied)
-
-	pooled pooled // the owner of Body; nil when Body is not pooled
-}
-
-// Free returns the buffer of the answer to its pool. Nothing of the answer may be used
-// afterwards. Without Free, the garbage collector frees it.
-func (a *Answer) Free() {
-	if a.pooled != nil {
-		a.pooled.Free()
-		a.pooled, a.Body = nil, nil
-	}
 }
 
 // Part is the requested part of a blob: at most Most bytes, from an offset.
