@@ -57,7 +57,7 @@ type advertised struct {
 	} `json:"granted_connections"`
 }
 
-// probe asks one caller for one stream.
+// probe sends requests about one stream with one token.
 type probe struct {
 	rt     *rapid.T
 	w      *resttest.World
@@ -66,9 +66,9 @@ type probe struct {
 	row    advertised
 }
 
-// ask reports whether a read is accepted; anything but 200 and a proper refusal
-// is a failure.
-func (p *probe) ask(query string) (bool, resttest.Answer) {
+// accepts reports whether the server accepts a read. Any status but 200 and 400 to 404
+// fails the test.
+func (p *probe) accepts(query string) (bool, resttest.Answer) {
 	a := p.w.Get(p.token, "/v1/streams/"+p.stream.Name+"/records?limit=1&"+query)
 	if a.Status != 200 && (a.Status < 400 || a.Status > 404) {
 		p.rt.Fatalf("%s: %d %s", query, a.Status, a.Body)
@@ -76,11 +76,11 @@ func (p *probe) ask(query string) (bool, resttest.Answer) {
 	return a.Status == 200, a
 }
 
-// expect asks and compares with what the document says.
+// expect fails unless the server accepts exactly the reads that are advertised.
 func (p *probe) expect(isAdvertised bool, query string) {
 	p.rt.Helper()
-	if accepted, a := p.ask(query); accepted != isAdvertised {
-		p.rt.Fatalf("X-4 %s?%s: advertised %v, answered %d %s", p.stream.Name, query, isAdvertised, a.Status, a.Body)
+	if accepted, a := p.accepts(query); accepted != isAdvertised {
+		p.rt.Fatalf("X-4 %s?%s: advertised: %v, status %d: %s", p.stream.Name, query, isAdvertised, a.Status, a.Body)
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *probe) capabilities() {
 	}
 	for _, e := range p.row.Expand {
 		if !slices.Contains(q.Expand, e.Name) {
-			p.rt.Fatalf("X-11 %s is in expand_capabilities alone", e.Name)
+			p.rt.Fatalf("X-11 %s is in expand_capabilities but not in query_capabilities", e.Name)
 		}
 		if e.Cardinality == "has_one" {
 			p.expect(false, "expand="+e.Name+"&expand_limit["+e.Name+"]=1")
@@ -162,7 +162,7 @@ func (p *probe) compact() {
 	a := p.w.Get(p.token, "/v1/schema?view=compact&stream="+p.stream.Name).OK()
 	flags := a.At("connectors.0.streams.0.field_capabilities").(map[string]any)
 	if len(flags) != len(p.row.Fields) {
-		p.rt.Fatalf("X-14 %d fields have flags, want %d", len(flags), len(p.row.Fields))
+		p.rt.Fatalf("X-14 %d fields with flags, want %d", len(flags), len(p.row.Fields))
 	}
 	for name, c := range p.row.Fields {
 		var tokens []string
@@ -184,7 +184,7 @@ func (p *probe) compact() {
 	}
 }
 
-// drawGrant is a random grant over a manifest.
+// drawGrant draws a grant for a connector.
 func drawGrant(rt *rapid.T, m *pdpp.Manifest, connections []string) string {
 	subset := func(all []string, label string) []string {
 		return rapid.SliceOfNDistinct(rapid.SampledFrom(all), 1, len(all), rapid.ID[string]).Draw(rt, label)
@@ -216,9 +216,9 @@ func drawGrant(rt *rapid.T, m *pdpp.Manifest, connections []string) string {
 	return string(spec)
 }
 
-// TestAdvertised is X-4: for random grants, what the schema document advertises
-// is accepted and what it omits is refused.
-func TestAdvertised(t *testing.T) {
+// TestAdvertisedCapabilities tests X-4 with random grants: the server accepts what the schema
+// document advertises and refuses what it omits.
+func TestAdvertisedCapabilities(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		world       *resttest.World
@@ -243,7 +243,7 @@ func TestAdvertised(t *testing.T) {
 			for _, s := range m.Streams {
 				if _, listed := rows[s.Name]; !listed {
 					if a := test.world.Get(token, "/v1/streams/"+s.Name+"/records"); a.Status != 403 {
-						rt.Fatalf("X-4 stream %s is not advertised, answered %d", s.Name, a.Status)
+						rt.Fatalf("X-4 stream %s is not advertised, status %d, want 403", s.Name, a.Status)
 					}
 				}
 			}

@@ -8,9 +8,9 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-const shelfAggregate = "/v1/streams/entries/aggregate"
+const entriesAggregate = "/v1/streams/entries/aggregate"
 
-// AG-8: the answer, byte by byte.
+// TestAggregateAnswer compares whole answers (AG-8).
 func TestAggregateAnswer(t *testing.T) {
 	w := ledger(t)
 	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"}]}`))
@@ -28,7 +28,7 @@ func TestAggregateAnswer(t *testing.T) {
 		"metric=count_distinct&field=memo&group_by_time=posted_at&granularity=month&time_zone=Europe/Berlin&order=desc": `"metric":"count_distinct","field":"memo","group_by":null,"group_by_time":"posted_at","granularity":"month","time_zone":"Europe/Berlin","order":"desc",` +
 			`"approximate":false,"filtered_record_count":3,"groups":[{"key":"2026-04-01","count":2,"value":1},{"key":"2026-03-01","count":1,"value":1}],"limit":100,"other_count":0`,
 	} {
-		target := shelfAggregate + "?" + query
+		target := entriesAggregate + "?" + query
 		want = `{"object":"aggregation","stream":"entries",` + want + `,"links":{"self":"` + target + `"},"meta":{"count":{"kind":"none"},"warnings":[]}}` + "\n"
 		if got := string(w.Get(tok, target).OK().Body); got != want {
 			t.Errorf("%s\n got %swant %s", query, got, want)
@@ -39,7 +39,7 @@ func TestAggregateAnswer(t *testing.T) {
 	}
 }
 
-// Every refusal of AG-1 to AG-6, as C-42 has it.
+// TestAggregateRefusals has every refusal of AG-1 to AG-6, with the codes of C-42.
 func TestAggregateRefusals(t *testing.T) {
 	w := filledCabinet(t)
 	tok := first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","title","done","price","at","mixed"]},{"name":"ticks"}]}`))
@@ -95,13 +95,13 @@ func TestAggregateRefusals(t *testing.T) {
 	refused(t, w.Get("", "/v1/streams/items/aggregate?metric=count"), refusal{status: 401, code: "authentication_error"})
 }
 
-// groupsOf writes the groups of an answer down.
+// groupsOf returns the groups of an answer in a short form.
 func groupsOf(t testing.TB, a resttest.Answer) string {
 	t.Helper()
 	return strings.NewReplacer(`{"key":`, "", `,"count":`, " ", `,"value":`, " ", "}", "").Replace(strings.Trim(rawMember(t, a, "groups"), "[]"))
 }
 
-// Values of every type over two connections of one stream (AG-10 to AG-12).
+// TestAggregateValues has values of every type, from two connections (AG-10 to AG-12).
 func TestAggregateValues(t *testing.T) {
 	w := filledCabinet(t)
 	tok := first(w.Grant(cabinetGrant))
@@ -130,7 +130,7 @@ func TestAggregateValues(t *testing.T) {
 		"metric=count&group_by_time=at&granularity=year":                        `"2025-01-01" 1,"2026-01-01" 5,null 3`,
 		"metric=count&group_by_time=at&granularity=year&order=desc&limit=2":     `"2026-01-01" 5,"2025-01-01" 1`,
 		"metric=count&group_by_time=day&granularity=day":                        `"2026-01-10" 1,"2026-01-11" 1,null 7`,
-		"metric=count&group_by_time=day&granularity=day&time_zone=Asia/Tokyo":   `"2026-01-10" 1,"2026-01-11" 1,null 7`, // AG-3: dates stay
+		"metric=count&group_by_time=day&granularity=day&time_zone=Asia/Tokyo":   `"2026-01-10" 1,"2026-01-11" 1,null 7`, // AG-3: dates have no time zone
 		"metric=count&group_by_time=day&granularity=day&time_zone=Pacific/Niue": `"2026-01-10" 1,"2026-01-11" 1,null 7`,
 		"metric=count&group_by_time=at&granularity=hour&limit=2":                `"2025-12-01T00:00" 1,"2026-01-01T00:00" 1`,
 	} {
@@ -140,7 +140,7 @@ func TestAggregateValues(t *testing.T) {
 	}
 }
 
-// Resources, time and hidden fields of a grant (REC-27 to REC-30).
+// TestAggregateUnderGrant has grants limited by resources, time and fields (REC-27 to REC-30).
 func TestAggregateUnderGrant(t *testing.T) {
 	w := filledCabinet(t)
 	grant := func(more string) string {
@@ -152,7 +152,7 @@ func TestAggregateUnderGrant(t *testing.T) {
 		{`"resources":["tie"]`, "metric=count&group_by=done", "groups", `[{"key":null,"count":1},{"key":true,"count":1}]`},
 		{`"time_range":{"since":"2026-01-11T00:00:00Z"}`, "metric=sum&field=price", "value", "100"},
 		{`"time_range":{"since":"2026-01-11T00:00:00Z"}`, "metric=count&group_by_time=at&granularity=day", "groups", `[{"key":"2026-01-11","count":1}]`},
-		// The time field is not granted and still decides.
+		// The time range applies although the time field is not granted.
 		{`"fields":["price"],"time_range":{"until":"2026-01-11T00:00:00Z"}`, "metric=min&field=price", "value", "10.50"},
 		{`"fields":["price"],"time_range":{"until":"2026-01-11T00:00:00Z"}`, "metric=count", "filtered_record_count", "1"},
 		{`"instance_ids":["cin_c2"]`, "metric=count", "value", "3"},
@@ -165,9 +165,9 @@ func TestAggregateUnderGrant(t *testing.T) {
 	}
 }
 
-// Which of two equal values is shown does not depend on what is hidden: not on the
-// cursor field, and not on the order of writing (AG-12).
-func TestAggregateHidesTies(t *testing.T) {
+// TestAggregateTiesRevealNothing: which of two equal values is shown depends neither on an
+// ungranted cursor field nor on the order of writing (AG-12).
+func TestAggregateTiesRevealNothing(t *testing.T) {
 	for _, times := range [][2]string{{"2026-01-01", "2026-01-02"}, {"2026-01-02", "2026-01-01"}} {
 		for _, order := range [][]int{{0, 1}, {1, 0}} {
 			w := cabinet(t)
@@ -179,16 +179,16 @@ func TestAggregateHidesTies(t *testing.T) {
 			}
 			tok := first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["author","price"]}]}`))
 			if got := rawMember(t, w.Get(tok, "/v1/streams/items/aggregate?metric=max&field=price"), "value"); got != "1.5" {
-				t.Errorf("times %v, written %v: %s, want that of x", times, order, got)
+				t.Errorf("times %v, write order %v: %s, want the value of x", times, order, got)
 			}
 			if got := groupsOf(t, w.Get(tok, "/v1/streams/items/aggregate?metric=max&field=price&group_by=author")); got != `"ann" 2 1.5` {
-				t.Errorf("times %v, written %v: %s, want that of x", times, order, got)
+				t.Errorf("times %v, write order %v: %s, want the value of x", times, order, got)
 			}
 		}
 	}
 }
 
-// One stream name under two connectors (C-25, AG-10).
+// TestAggregateOverConnectors: two connectors have a stream of the same name (C-25, AG-10).
 func TestAggregateOverConnectors(t *testing.T) {
 	w := twoSources(t)
 	tok := w.OwnerToken()
@@ -196,7 +196,7 @@ func TestAggregateOverConnectors(t *testing.T) {
 	get := func(query string) resttest.Answer { return w.Get(tok, "/v1/streams/events/aggregate?"+query) }
 	both := get("metric=count&group_by=title").OK()
 	if got := groupsOf(t, both); got != `"Run" 2,"Review" 1,"Standup" 1,"Swim" 1` || rawMember(t, both, "meta", "warnings") != "[]" {
-		t.Errorf("groups of both: %s", both.Body)
+		t.Errorf("groups of both connectors: %s", both.Body)
 	}
 	for query, skipped := range map[string]string{
 		"metric=sum&field=score":                               `{"connector_key":"alpha","connection_id":"cin_z9"}`,
@@ -210,26 +210,26 @@ func TestAggregateOverConnectors(t *testing.T) {
 		}
 	}
 	if got := rawMember(t, get("metric=sum&field=score"), "value"); got != "13" {
-		t.Errorf("sum of one connector: %s", got)
+		t.Errorf("sum of one connector = %s, want 13", got)
 	}
-	// As for the first binding alone, which is beta's.
+	// No binding is left. The error is that of the first one, which is beta's.
 	refused(t, get("metric=sum&field=happened_at"), refusal{400, "invalid_request", "field", "happened_at", ""})
 	refused(t, get("metric=sum&field=nope"), refusal{400, "unknown_field", "field", "nope", ""})
 	w.Manifest(strings.NewReplacer(`"room": {"type": "string"}`, `"room": {"type": "string"}, "score": {"type": "number"}`,
 		`"group_by": ["title", "room"]`, `"sum": ["score"], "group_by": ["title", "room"]`).Replace(testManifest(t, "testdata/alpha.json")))
 	w.Ingest("cin_z9", "events", `{"key":"ev_8","data":{"id":"ev_8","score":0.5}}`)
 	if a := get("metric=sum&field=score"); rawMember(t, a, "value") != "13.5" || rawMember(t, a, "meta", "warnings") != "[]" {
-		t.Errorf("integer and number are one kind: %s", a.Body)
+		t.Errorf("sum of an integer field and a number field: %s", a.Body)
 	}
 	w.Manifest(strings.NewReplacer(`"title": {"type": "string", "x_pdpp_role": "primary-title"}`, `"title": {"type": "boolean"}`).Replace(testManifest(t, "testdata/alpha.json")))
 	a := get("metric=count&group_by=title")
 	if got := groupsOf(t, a); got != `"Run" 1,"Swim" 1` || rawMember(t, a, "meta", "warnings", "0", "detail") != `{"connector_key":"alpha","connection_id":"cin_z9"}` {
-		t.Errorf("AG-10 a field of another type: %s", a.Body)
+		t.Errorf("AG-10 a field with another type in alpha: %s", a.Body)
 	}
 }
 
-// A granted stream without connections has nothing to count.
-func TestAggregateOfNothing(t *testing.T) {
+// TestAggregateWithoutConnections: a granted stream has no connection.
+func TestAggregateWithoutConnections(t *testing.T) {
 	w := resttest.New(t)
 	w.Manifest(testManifest(t, "testdata/cabinet.json"))
 	tok := w.OwnerToken()
@@ -242,6 +242,6 @@ func TestAggregateOfNothing(t *testing.T) {
 	}
 	a := w.Get(tok, "/v1/streams/items/aggregate?metric=count&group_by_time=day&granularity=day")
 	if rawMember(t, a, "groups") != "[]" || rawMember(t, a, "other_count") != "0" {
-		t.Errorf("buckets of nothing: %s", a.Body)
+		t.Errorf("groups without records: %s", a.Body)
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// sums are numbers that are no value of one record, and might look like one.
-var sums = regexp.MustCompile(`"value":-?[0-9]{10,}`)
+// sumPattern matches sums. A sum can look like the value of a record by chance.
+var sumPattern = regexp.MustCompile(`"value":-?[0-9]{10,}`)
 
-// drawAggregate draws an aggregate, also over fields outside the grant.
+// drawAggregate draws an aggregate over granted and ungranted fields.
 func (u *universe) drawAggregate(t *rapid.T, c *call, name string, q url.Values) {
 	s := u.stream(name)
 	field := func(kinds ...string) string {
@@ -59,7 +59,7 @@ func (u *universe) drawAggregate(t *rapid.T, c *call, name string, q url.Values)
 	u.drawFilters(t, c, s, q)
 }
 
-// drawFilters draws filters of lists and aggregates.
+// drawFilters draws filters for a list or an aggregate.
 func (u *universe) drawFilters(t *rapid.T, c *call, s *modelStream, q url.Values) {
 	for rare(t, 2, "filter") && len(c.filters) < 2 {
 		f := rapid.SampledFrom(s.fields).Draw(t, "filter field")
@@ -88,7 +88,7 @@ type wireAggregate struct {
 	} `json:"groups"`
 }
 
-// checkAggregate holds an aggregate against the visible records of the model.
+// checkAggregate compares an aggregate with the visible records of the model.
 func (u *universe) checkAggregate(t *rapid.T, c call, a resttest.Answer) {
 	if c.aggregate == "" || !c.plain {
 		return
@@ -110,7 +110,7 @@ func (u *universe) checkAggregate(t *rapid.T, c call, a resttest.Answer) {
 		wrong("filtered_record_count", len(records))
 	}
 	if got.Groups == nil && got.GroupBy == nil && got.ByTime == nil {
-		if want := valueOfAll(got, records); want != "" && string(got.Value) != want {
+		if want := expectedValue(got, records); want != "" && string(got.Value) != want {
 			wrong("value", want)
 		}
 		return
@@ -121,11 +121,11 @@ func (u *universe) checkAggregate(t *rapid.T, c call, a resttest.Answer) {
 		if got.GroupBy == nil {
 			continue
 		}
-		members := slices.DeleteFunc(slices.Clone(records), func(r *modelRecord) bool { return !sameText(r.values[*got.GroupBy], g.Key) })
+		members := slices.DeleteFunc(slices.Clone(records), func(r *modelRecord) bool { return !equalsKey(r.values[*got.GroupBy], g.Key) })
 		if len(members) != g.Count {
 			wrong("the count of a group", len(members))
 		}
-		if want := valueOfAll(got, members); want != "" && string(g.Value) != want {
+		if want := expectedValue(got, members); want != "" && string(g.Value) != want {
 			wrong("the value of a group", want)
 		}
 	}
@@ -134,8 +134,9 @@ func (u *universe) checkAggregate(t *rapid.T, c call, a resttest.Answer) {
 	}
 }
 
-// sameText reports that a value is the text of a key; nil means that it is none.
-func sameText(raw string, key *string) bool {
+// equalsKey reports whether a raw value has the key of a group. The key of values that are
+// not text is nil.
+func equalsKey(raw string, key *string) bool {
 	var text string
 	isText := strings.HasPrefix(raw, `"`) && json.Unmarshal([]byte(raw), &text) == nil && len(text) <= 1024
 	if key == nil || !isText {
@@ -144,8 +145,9 @@ func sameText(raw string, key *string) bool {
 	return text == *key
 }
 
-// valueOfAll is the metric over records as JSON; "" when the model has none.
-func valueOfAll(got wireAggregate, records []*modelRecord) string {
+// expectedValue returns the metric over records as JSON, or "" where the model does not
+// compute it.
+func expectedValue(got wireAggregate, records []*modelRecord) string {
 	sum, distinct := 0, map[string]bool{}
 	for _, r := range records {
 		if got.Field == nil {
@@ -180,7 +182,7 @@ type advertisedAggregate struct {
 	MaxLimit      int      `json:"max_limit"`
 }
 
-// aggregates is X-4 for aggregates: every metric and grouping of every field.
+// aggregates tests X-4 for every metric and grouping of every field.
 func (p *probe) aggregates() {
 	offer := p.row.Query.Aggregate
 	if offer == nil {
@@ -190,7 +192,7 @@ func (p *probe) aggregates() {
 		p.rt.Helper()
 		a := p.w.Get(p.token, "/v1/streams/"+p.stream.Name+"/aggregate?"+query)
 		if accepted := a.Status == 200; accepted != isAdvertised || !accepted && a.Status != 400 && a.Status != 403 {
-			p.rt.Fatalf("X-4 %s/aggregate?%s: advertised %v, answered %d %s", p.stream.Name, query, isAdvertised, a.Status, a.Body)
+			p.rt.Fatalf("X-4 %s/aggregate?%s: advertised: %v, status %d: %s", p.stream.Name, query, isAdvertised, a.Status, a.Body)
 		}
 	}
 	expect(slices.Contains(offer.Metrics, "count"), "metric=count")
@@ -202,7 +204,7 @@ func (p *probe) aggregates() {
 			expect(usable, "metric="+metric+"&field="+url.QueryEscape(f.Name))
 		}
 		if listed := slices.Contains(offer.Metrics, metric); listed != some {
-			p.rt.Fatalf("X-11 metric %s is listed: %v, of a field: %v", metric, listed, some)
+			p.rt.Fatalf("X-11 metric %s: listed %v, usable with a field %v", metric, listed, some)
 		}
 	}
 	if !slices.Contains(offer.Metrics, "count") {
@@ -211,7 +213,7 @@ func (p *probe) aggregates() {
 	for _, f := range p.stream.Fields {
 		c, name := p.row.Fields[f.Name].Aggregation, url.QueryEscape(f.Name)
 		if c["group_by"].Usable != slices.Contains(offer.GroupBy, f.Name) || c["group_by_time"].Usable != slices.Contains(offer.GroupByTime, f.Name) {
-			p.rt.Fatalf("X-9 and X-11 differ about %s", f.Name)
+			p.rt.Fatalf("field_capabilities (X-9) and query_capabilities (X-11) differ for %s", f.Name)
 		}
 		expect(c["group_by"].Usable, fmt.Sprintf("metric=count&group_by=%s&limit=%d", name, max(1, offer.MaxLimit)))
 		for _, g := range []string{"minute", "day", "year", "decade"} {
@@ -220,11 +222,11 @@ func (p *probe) aggregates() {
 	}
 }
 
-// Two worlds that differ only outside the grant answer an aggregate with the same
-// bytes, also when what differs decides about order, ties and plans (REC-27 to
-// REC-30). TestUngrantedDataChangesNothing draws such worlds; here they are large
-// enough for every way to the records.
-func TestAggregatesOfManyRecords(t *testing.T) {
+// TestAggregatesIgnoreUngrantedRecords: two worlds that differ only outside the grant answer
+// with the same bytes, even if the difference affects order, ties and query plans (REC-27 to
+// REC-30). TestUngrantedDataDoesNotChangeAnswers draws small worlds. These are large enough
+// for every query plan.
+func TestAggregatesIgnoreUngrantedRecords(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("writes thousands of records")
@@ -264,7 +266,7 @@ func TestAggregatesOfManyRecords(t *testing.T) {
 			t.Errorf("%s differs:\n%s%s", query, want.Body, got.Body)
 		}
 		if got.At("filtered_record_count") == json.Number("0") {
-			t.Errorf("%s is about nothing", query)
+			t.Errorf("%s: no record matches", query)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// fixedID makes answers comparable byte by byte.
+// fixedID is a header that makes answers comparable byte by byte.
 const fixedID = "Request-Id: req_fixed"
 
 // secondServer starts a second server on the store and the clock of a world. edit changes
@@ -90,8 +90,8 @@ func mintForInvalidGrant(w *resttest.World) string {
 	return tok
 }
 
-// expect fails unless an answer is the error with that status and code.
-func expect(t *testing.T, a resttest.Answer, status int, code pdpp.Code) {
+// expectError fails unless the answer has this status and error code.
+func expectError(t *testing.T, a resttest.Answer, status int, code pdpp.Code) {
 	t.Helper()
 	if a.Status != status || a.Code() != string(code) {
 		t.Errorf("answer %d %s, want %d %s: %s", a.Status, a.Code(), status, code, a.Body)
@@ -100,7 +100,7 @@ func expect(t *testing.T, a resttest.Answer, status int, code pdpp.Code) {
 
 func TestBearer(t *testing.T) { // C-14, C-17, H-43, H-45, H-46
 	w := ledger(t)
-	good, g := w.Grant(ledgerGrant)
+	valid, g := w.Grant(ledgerGrant)
 	short, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}, ExpiresAt: w.Now().Add(time.Minute)})
 	ended, endedID := mintFor(w, g, store.Token{Audience: []string{"rest"}})
 	revokeToken(w, endedID)
@@ -112,21 +112,21 @@ func TestBearer(t *testing.T) { // C-14, C-17, H-43, H-45, H-46
 		status  int
 		code    pdpp.Code
 	}{
-		{"good", []string{"Bearer " + good}, 200, ""},
-		{"scheme in another case", []string{"bEaReR " + good}, 200, ""},
-		{"spaces around", []string{"Bearer   " + good}, 200, ""},
-		{"none", nil, 401, pdpp.CodeAuthentication},
-		{"other scheme", []string{"Basic " + good}, 401, pdpp.CodeAuthentication},
-		{"scheme alone", []string{"Bearer"}, 401, pdpp.CodeAuthentication},
-		{"scheme and space", []string{"Bearer "}, 401, pdpp.CodeAuthentication},
-		{"token alone", []string{good}, 401, pdpp.CodeAuthentication},
-		{"two headers", []string{"Bearer " + good, "Bearer " + good}, 400, pdpp.CodeInvalidRequest},
-		{"two tokens", []string{"Bearer " + good + " " + good}, 401, pdpp.CodeInvalidToken},
-		{"two in a list", []string{"Bearer " + good + ",Bearer " + good}, 401, pdpp.CodeInvalidToken},
-		{"malformed", []string{"Bearer \"" + good + "\""}, 401, pdpp.CodeInvalidToken},
+		{"valid", []string{"Bearer " + valid}, 200, ""},
+		{"scheme in another case", []string{"bEaReR " + valid}, 200, ""},
+		{"several spaces before the token", []string{"Bearer   " + valid}, 200, ""},
+		{"no header", nil, 401, pdpp.CodeAuthentication},
+		{"other scheme", []string{"Basic " + valid}, 401, pdpp.CodeAuthentication},
+		{"scheme without token", []string{"Bearer"}, 401, pdpp.CodeAuthentication},
+		{"scheme and a space without token", []string{"Bearer "}, 401, pdpp.CodeAuthentication},
+		{"token without scheme", []string{valid}, 401, pdpp.CodeAuthentication},
+		{"two headers", []string{"Bearer " + valid, "Bearer " + valid}, 400, pdpp.CodeInvalidRequest},
+		{"two tokens", []string{"Bearer " + valid + " " + valid}, 401, pdpp.CodeInvalidToken},
+		{"two credentials in one header", []string{"Bearer " + valid + ",Bearer " + valid}, 401, pdpp.CodeInvalidToken},
+		{"malformed", []string{"Bearer \"" + valid + "\""}, 401, pdpp.CodeInvalidToken},
 		{"too long", []string{"Bearer " + strings.Repeat("a", 513)}, 401, pdpp.CodeInvalidToken},
 		{"unknown", []string{"Bearer pdpp_at_unknown"}, 401, pdpp.CodeInvalidToken},
-		{"one character off", []string{"Bearer " + good[:len(good)-1]}, 401, pdpp.CodeInvalidToken},
+		{"without the last character", []string{"Bearer " + valid[:len(valid)-1]}, 401, pdpp.CodeInvalidToken},
 		{"expired", []string{"Bearer " + short}, 401, pdpp.CodeInvalidToken},
 		{"revoked", []string{"Bearer " + ended}, 401, pdpp.CodeInvalidToken},
 		{"unknown kind", []string{"Bearer " + robot}, 401, pdpp.CodeInvalidToken},
@@ -140,15 +140,15 @@ func TestBearer(t *testing.T) { // C-14, C-17, H-43, H-45, H-46
 				if tc.status == 200 && strings.HasPrefix(target, "/v1/state") {
 					continue // an owner route
 				}
-				expect(t, w.Get("", target, headers...), tc.status, tc.code)
+				expectError(t, w.Get("", target, headers...), tc.status, tc.code)
 			}
 		})
 	}
 }
 
-// One message for everything that is wrong with a token (C-17): a caller cannot
-// tell a token that once was good from one that never existed.
-func TestBadTokensLookAlike(t *testing.T) {
+// TestInvalidTokensLookAlike: a client cannot distinguish a token that has expired from one
+// that never existed (C-17).
+func TestInvalidTokensLookAlike(t *testing.T) {
 	w := ledger(t)
 	_, g := w.Grant(ledgerGrant)
 	short, _ := mintFor(w, g, store.Token{Audience: []string{"rest"}, ExpiresAt: w.Now().Add(time.Minute)})
@@ -162,7 +162,7 @@ func TestBadTokensLookAlike(t *testing.T) {
 	}
 }
 
-// sameAnswer compares two answers to the same Request-Id byte by byte.
+// sameAnswer compares two answers byte by byte. Their requests have the same Request-Id.
 func sameAnswer(t *testing.T, name string, got, want resttest.Answer) {
 	t.Helper()
 	got.Header.Del("Date")
@@ -178,24 +178,26 @@ func sameAnswer(t *testing.T, name string, got, want resttest.Answer) {
 	}
 }
 
-// A token outside the Authorization header is never read (C-14).
+// TestTokensInQueryAndBodyAreIgnored: only the Authorization header counts (C-14).
 func TestTokensInQueryAndBodyAreIgnored(t *testing.T) {
 	w := ledger(t)
 	tok, owner := first(w.Grant(ledgerGrant)), w.OwnerToken()
-	expect(t, w.Get("", "/v1/streams?access_token="+tok), 401, pdpp.CodeAuthentication)
+	expectError(t, w.Get("", "/v1/streams?access_token="+tok), 401, pdpp.CodeAuthentication)
 	a := w.Do("POST", "", "/v1/ingest/entries?connection_id=cin_a1", "access_token="+owner, "Content-Type: application/x-www-form-urlencoded")
-	expect(t, a, 401, pdpp.CodeAuthentication)
+	expectError(t, a, 401, pdpp.CodeAuthentication)
 }
 
+// first returns the first of two results.
 func first[A, B any](a A, _ B) A { return a }
 
-func TestGrantStatus(t *testing.T) { // C-18, H-49: seen by the very next request
+// TestGrantStatus: a revoked or expired grant ends access with the next request (C-18, H-49).
+func TestGrantStatus(t *testing.T) {
 	w := ledger(t)
 	tok, g := w.Grant(ledgerGrant)
 	w.Get(tok, "/v1/streams").OK()
 	w.Revoke(g)
 	for _, target := range []string{"/v1/streams", "/v1/streams/entries/records/ent_31", "/v1/schema?view=compact"} {
-		expect(t, w.Get(tok, target), 403, pdpp.CodeGrantRevoked)
+		expectError(t, w.Get(tok, target), 403, pdpp.CodeGrantRevoked)
 	}
 
 	limited, _ := w.Grant(strings.Replace(ledgerGrant, `{"source"`, `{"expires_at":"2026-05-01T09:00:00Z","source"`, 1))
@@ -203,22 +205,22 @@ func TestGrantStatus(t *testing.T) { // C-18, H-49: seen by the very next reques
 	w.Advance(time.Hour - time.Millisecond)
 	w.Get(limited, "/v1/streams").OK()
 	w.Advance(time.Millisecond)
-	expect(t, w.Get(limited, "/v1/streams"), 403, pdpp.CodeGrantExpired)
+	expectError(t, w.Get(limited, "/v1/streams"), 403, pdpp.CodeGrantExpired)
 
-	expect(t, w.Get(mintForInvalidGrant(w), "/v1/streams"), 403, pdpp.CodeGrantInvalid)
+	expectError(t, w.Get(mintForInvalidGrant(w), "/v1/streams"), 403, pdpp.CodeGrantInvalid)
 	bare, _ := mint(w, store.Token{Kind: pdpp.TokenClient, Audience: []string{"rest"}})
-	expect(t, w.Get(bare, "/v1/streams"), 403, pdpp.CodeGrantInvalid)
+	expectError(t, w.Get(bare, "/v1/streams"), 403, pdpp.CodeGrantInvalid)
 
-	// The token's own end comes before the state of its grant (H-49).
+	// An expired token is reported before a revoked grant (H-49).
 	w.Advance(31 * 24 * time.Hour)
-	expect(t, w.Get(tok, "/v1/streams"), 401, pdpp.CodeInvalidToken)
+	expectError(t, w.Get(tok, "/v1/streams"), 401, pdpp.CodeInvalidToken)
 }
 
 func TestKindAndAudience(t *testing.T) { // C-16, H-52
 	w := ledger(t)
 	_, g := w.Grant(ledgerGrant)
 	pack, _ := mint(w, store.Token{Kind: pdpp.TokenPackage, Audience: []string{"mcp", "rest"}})
-	expect(t, w.Get(pack, "/v1/streams"), 403, pdpp.CodePermission)
+	expectError(t, w.Get(pack, "/v1/streams"), 403, pdpp.CodePermission)
 	for audience, want := range map[string]int{"rest": 200, "mcp": 200, "mcp-developer": 200, "other": 403, "": 403, "mcp rest": 200} {
 		tok, _ := mintFor(w, g, store.Token{Audience: strings.Fields(audience)})
 		a := w.Get(tok, "/v1/streams")
@@ -241,7 +243,7 @@ func TestOwnerRoutesAreForOwners(t *testing.T) { // C-16
 	} {
 		method, target, _ := strings.Cut(r, " ")
 		a := w.Do(method, tok, target, "{}", "Content-Type: application/x-ndjson")
-		expect(t, a, 403, pdpp.CodePermission)
+		expectError(t, a, 403, pdpp.CodePermission)
 	}
 	if ids := w.Get(tok, "/v1/streams/entries/records").IDs(); len(ids) != 3 {
 		t.Errorf("records after refused writes: %v", ids)
@@ -276,7 +278,7 @@ func TestChallenges(t *testing.T) { // C-19, H-50, H-51, R3
 	for _, tc := range []struct {
 		token, target string
 		status        int
-		err           string // the auth-param
+		err           string // the error parameter of the challenge
 	}{
 		{"", "/v1/streams", 401, ""},
 		{"pdpp_at_unknown", "/v1/streams", 401, "invalid_token"},
@@ -298,7 +300,7 @@ func TestChallenges(t *testing.T) { // C-19, H-50, H-51, R3
 	}
 	for _, a := range []resttest.Answer{w.Get(tok, "/v1/streams"), w.Get("", "/v1/nope"), w.Get(tok, "/v1/streams?nope=1")} {
 		if h := a.Header.Get("WWW-Authenticate"); h != "" {
-			t.Errorf("status %d with a challenge: %s", a.Status, h)
+			t.Errorf("status %d has a challenge: %s", a.Status, h)
 		}
 	}
 }
@@ -307,26 +309,27 @@ func checkChallenge(t *testing.T, a resttest.Answer, status int, wantErr, base s
 	t.Helper()
 	ch := challengeOf(a)
 	if a.Status != status || ch == nil {
-		t.Fatalf("status %d, challenge %v, want %d with one: %s", a.Status, ch, status, a.Body)
+		t.Fatalf("status %d, challenge %v, want %d and a challenge: %s", a.Status, ch, status, a.Body)
 	}
 	metadata := base + "/.well-known/oauth-protected-resource"
 	if ch["error"] != wantErr || ch["scope"] != "pdpp:read" || ch["resource_metadata"] != metadata {
 		t.Errorf("challenge %v, want error %q and metadata %s", ch, wantErr, metadata)
 	}
 	if (ch["error_description"] != "") != (wantErr != "") {
-		t.Errorf("challenge %v: a description goes with an error", ch)
+		t.Errorf("challenge %v: error and error_description must occur together", ch)
 	}
 	inBody, _ := a.At("error.resource_metadata").(string)
 	next, _ := a.At("error.next_step").(string)
 	if status == 401 && (inBody != metadata || next == "") {
-		t.Errorf("body of a 401 does not repeat the challenge: %s", a.Body)
+		t.Errorf("body of a 401 has no resource_metadata or next_step: %s", a.Body)
 	}
 	if status == 403 && inBody != "" {
-		t.Errorf("body of a 403 names resource_metadata: %s", a.Body)
+		t.Errorf("body of a 403 has resource_metadata: %s", a.Body)
 	}
 }
 
-// The first failing check answers (C-20). Each request has two faults or more.
+// TestOrderOfChecks: the first check that fails decides the answer (C-20). Each request has
+// at least two faults.
 func TestOrderOfChecks(t *testing.T) {
 	w := ledger(t)
 	addCabinet(w)
@@ -384,7 +387,7 @@ func TestOrderOfChecks(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			method, target, _ := strings.Cut(tc.request, " ")
 			a := w.Do(method, tc.token, target, "", tc.headers...)
-			expect(t, a, tc.status, tc.code)
+			expectError(t, a, tc.status, tc.code)
 			if p, _ := a.At("error.param").(string); p != tc.param {
 				t.Errorf("param %q, want %q: %s", p, tc.param, a.Body)
 			}

@@ -32,12 +32,12 @@ func hashOf(content string) string {
 
 func blobOf(content string) string { return string(pdpp.BlobIDOf(hashOf(content))) }
 
-// blobRef is a reference to a content, as a record holds it (B-1).
+// blobRef returns a reference to a blob as records contain it (B-1).
 func blobRef(content, mimeType string) string {
 	return fmt.Sprintf(`{"blob_id":%q,"mime_type":%q,"size_bytes":%d,"sha256":%q}`, blobOf(content), mimeType, len(content), hashOf(content))
 }
 
-// upload stores a content for a connection over HTTP.
+// upload stores a blob for a connection over HTTP.
 func upload(w *resttest.World, owner, conn, content, mimeType string) {
 	w.T.Helper()
 	w.Do("POST", owner, "/v1/blobs?connection_id="+conn, content, "Content-Type: "+mimeType).OK()
@@ -57,10 +57,10 @@ func album(t testing.TB) (w *resttest.World, owner string) {
 
 var pictureURL = "/v1/blobs/" + blobOf(picture)
 
-// blobGone compares with the answer to a blob that never was (B-4).
-func blobGone(t *testing.T, name string, w *resttest.World, tok, target string) {
+// expectNoBlob fails unless the answer is the one for a blob that never existed (B-4).
+func expectNoBlob(t *testing.T, name string, w *resttest.World, tok, target string) {
 	t.Helper()
-	unknown := strings.Replace(target, blobOf(picture), blobOf("never was"), 1)
+	unknown := strings.Replace(target, blobOf(picture), blobOf("never stored"), 1)
 	want := w.Get(tok, unknown, fixedID)
 	refused(t, want, refusal{status: 404, code: "blob_not_found"})
 	sameAnswer(t, name, w.Get(tok, target, fixedID), want)
@@ -69,10 +69,10 @@ func blobGone(t *testing.T, name string, w *resttest.World, tok, target string) 
 func TestBlobHeaders(t *testing.T) { // B-7, B-8
 	w, owner := album(t)
 	tok := first(w.Grant(cabinetGrant))
-	for who, token := range map[string]string{"client": tok, "owner": owner} {
+	for caller, token := range map[string]string{"client": tok, "owner": owner} {
 		a := w.Get(token, pictureURL+"?connection_id=cin_c1").OK()
 		if string(a.Body) != picture {
-			t.Errorf("%s: body %q", who, a.Body)
+			t.Errorf("%s: body %q", caller, a.Body)
 		}
 		want := map[string]string{
 			"Content-Type": "image/png", "Content-Length": strconv.Itoa(len(picture)), "Cache-Control": "private, no-store",
@@ -81,7 +81,7 @@ func TestBlobHeaders(t *testing.T) { // B-7, B-8
 		}
 		for name, value := range want {
 			if got := a.Header.Get(name); got != value {
-				t.Errorf("%s: %s: %q, want %q", who, name, got, value)
+				t.Errorf("%s: %s: %q, want %q", caller, name, got, value)
 			}
 		}
 		head := w.Do("HEAD", token, pictureURL, "")
@@ -90,7 +90,7 @@ func TestBlobHeaders(t *testing.T) { // B-7, B-8
 			head.Header.Del(name)
 		}
 		if diff := cmp.Diff(a.Header, head.Header); diff != "" || head.Status != 200 || len(head.Body) != 0 {
-			t.Errorf("%s: HEAD %d (-get +head):\n%s", who, head.Status, diff)
+			t.Errorf("%s: HEAD %d (-get +head):\n%s", caller, head.Status, diff)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestBlobRangeNotSatisfiable(t *testing.T) { // B-7
 	upload(w, owner, "cin_c1", "", "text/plain")
 	w.Ingest("cin_c1", "items", item("empty", `"scan":`+blobRef("", "text/plain")))
 	if a := w.Get(owner, "/v1/blobs/"+blobOf(""), "Range: bytes=0-9"); a.Status != 200 || len(a.Body) != 0 {
-		t.Errorf("a range of an empty blob: %d %q", a.Status, a.Body)
+		t.Errorf("range of an empty blob: status %d, body %q, want 200 and no body", a.Status, a.Body)
 	}
 }
 
@@ -202,13 +202,13 @@ func TestBlobConditions(t *testing.T) { // B-7
 	}
 	tok := first(w.Grant(cabinetGrant))
 	w.Do("DELETE", owner, "/v1/streams/items/records/shot?connection_id=cin_c1", "")
-	for _, h := range []string{"If-None-Match: " + tag, "Range: bytes=99999-", "If-Match: x"} { // access is checked before
-		expect(t, w.Get(tok, pictureURL, h), 404, pdpp.CodeBlobNotFound)
+	for _, h := range []string{"If-None-Match: " + tag, "Range: bytes=99999-", "If-Match: x"} { // access is checked first
+		expectError(t, w.Get(tok, pictureURL, h), 404, pdpp.CodeBlobNotFound)
 	}
 }
 
-// TestBlobAccess: knowing an id authorizes nothing (B-2), and every reason has the
-// same answer (B-4).
+// TestBlobAccess: a blob is readable only through a granted reference (B-2). The answer does
+// not say why a blob is not readable (B-4).
 func TestBlobAccess(t *testing.T) {
 	w, owner := album(t)
 	grant := func(rest string) string { return `{"source":{"connector_key":"cabinet"},"streams":[` + rest + `]}` }
@@ -216,20 +216,20 @@ func TestBlobAccess(t *testing.T) {
 		spec string
 		want bool
 	}{
-		"everything":       {cabinetGrant, true},
-		"the field":        {grant(`{"name":"items","fields":["id","scan"]}`), true},
-		"another field":    {grant(`{"name":"items","fields":["id","pages","title"]}`), false},
-		"another stream":   {grant(`{"name":"notes"}`), false},
-		"another one":      {grant(`{"name":"items","instance_ids":["cin_c2"]}`), false},
-		"within time":      {grant(`{"name":"items","time_range":{"since":"2026-01-10T00:00:00Z"}}`), true},
-		"out of time":      {grant(`{"name":"items","time_range":{"since":"2026-01-11T00:00:00Z"}}`), false},
-		"its id":           {grant(`{"name":"items","resources":["shot","x"]}`), true},
-		"another id":       {grant(`{"name":"items","resources":["x"]}`), false},
-		"fields of others": {grant(`{"name":"items","fields":["id","title"]},{"name":"notes","fields":["id","scan"]}`), false},
+		"everything":                  {cabinetGrant, true},
+		"the referring field":         {grant(`{"name":"items","fields":["id","scan"]}`), true},
+		"another field":               {grant(`{"name":"items","fields":["id","pages","title"]}`), false},
+		"another stream":              {grant(`{"name":"notes"}`), false},
+		"another connection":          {grant(`{"name":"items","instance_ids":["cin_c2"]}`), false},
+		"within the time range":       {grant(`{"name":"items","time_range":{"since":"2026-01-10T00:00:00Z"}}`), true},
+		"outside the time range":      {grant(`{"name":"items","time_range":{"since":"2026-01-11T00:00:00Z"}}`), false},
+		"the referring record":        {grant(`{"name":"items","resources":["shot","x"]}`), true},
+		"another record":              {grant(`{"name":"items","resources":["x"]}`), false},
+		"the field of another stream": {grant(`{"name":"items","fields":["id","title"]},{"name":"notes","fields":["id","scan"]}`), false},
 	} {
 		tok := first(w.Grant(c.spec))
 		if !c.want {
-			blobGone(t, name, w, tok, pictureURL)
+			expectNoBlob(t, name, w, tok, pictureURL)
 			continue
 		}
 		if a := w.Get(tok, pictureURL); a.Status != 200 || string(a.Body) != picture {
@@ -244,14 +244,14 @@ func TestBlobAccess(t *testing.T) {
 	other.Manifest(testManifest(t, "testdata/cabinet.json"))
 	other.Connect("cabinet", "cin_c1", "")
 	other.Ingest("cin_c1", "items", item("shot", `"scan":`+blobRef(picture, "image/png")))
-	blobGone(t, "another subject's", other, other.OwnerToken(), pictureURL)
+	expectNoBlob(t, "blob of another owner", other, other.OwnerToken(), pictureURL)
 	upload(other, other.OwnerToken(), "cin_c1", picture, "text/plain")
 	if a := w.Get(owner, pictureURL).OK(); a.Header.Get("Content-Type") != "image/png" {
-		t.Errorf("another subject's upload changed the type to %s", a.Header.Get("Content-Type"))
+		t.Errorf("the upload of another owner changed the type to %s", a.Header.Get("Content-Type"))
 	}
 }
 
-// TestBlobAccessEnds: at once, with the reference or the right (B-2).
+// TestBlobAccessEnds: access ends together with the reference or the grant (B-2).
 func TestBlobAccessEnds(t *testing.T) {
 	w, owner := album(t)
 	tok, g := w.Grant(cabinetGrant)
@@ -259,21 +259,21 @@ func TestBlobAccessEnds(t *testing.T) {
 	shot := func(value string) { w.Ingest("cin_c1", "items", item("shot", `"scan":`+value)) }
 	for _, value := range []string{"null", `{"blob_id":"` + blobOf("other") + `"}`, `{"note":` + blobRef(picture, "image/png") + `}`, `"` + blobOf(picture) + `"`} {
 		shot(value)
-		blobGone(t, value, w, tok, pictureURL)
-		blobGone(t, value, w, owner, pictureURL)
+		expectNoBlob(t, value, w, tok, pictureURL)
+		expectNoBlob(t, value, w, owner, pictureURL)
 		shot(blobRef(picture, "image/png"))
 		w.Get(tok, pictureURL).OK()
 	}
 	w.Do("DELETE", owner, "/v1/streams/items/records/shot?connection_id=cin_c1", "")
-	blobGone(t, "deleted", w, tok, pictureURL)
+	expectNoBlob(t, "deleted", w, tok, pictureURL)
 	shot(blobRef(picture, "image/png"))
 	raw := testManifest(t, "testdata/cabinet.json")
 	w.Manifest(strings.Replace(raw, `"scan": {"type": ["object", "null"], "required": ["blob_id"]`, `"scan": {"type": ["object", "null"]`, 1))
-	blobGone(t, "no longer declared as a reference", w, tok, pictureURL)
+	expectNoBlob(t, "no longer declared as a reference", w, tok, pictureURL)
 	w.Manifest(raw)
 	w.Get(tok, pictureURL).OK()
 	w.Revoke(g)
-	expect(t, w.Get(tok, pictureURL), 403, pdpp.CodeGrantRevoked)
+	expectError(t, w.Get(tok, pictureURL), 403, pdpp.CodeGrantRevoked)
 }
 
 func TestBlobSelectors(t *testing.T) { // B-2, C-5, C-6, C-23
@@ -285,8 +285,8 @@ func TestBlobSelectors(t *testing.T) { // B-2, C-5, C-6, C-23
 		for _, q := range []string{"", "?connection_id=cin_c1", "?connector_instance_id=cin_c1", "?connector_id=cabinet"} {
 			w.Get(token, pictureURL+q).OK()
 		}
-		// Referred to there, but uploaded for the other connection (B-9).
-		blobGone(t, "uploaded for another", w, token, pictureURL+"?connection_id=cin_c2")
+		// A record of cin_c2 refers to the blob, but it was uploaded for cin_c1 (B-9).
+		expectNoBlob(t, "uploaded for another connection", w, token, pictureURL+"?connection_id=cin_c2")
 		refused(t, w.Get(token, pictureURL+"?connection_id=cin_none"), refusal{status: 404, code: "connection_not_found", param: "connection_id"})
 		refused(t, w.Get(token, pictureURL+"?connector_id=none"), refusal{status: 404, code: "not_found", param: "connector_id"})
 		refused(t, w.Get(token, pictureURL+"?mime_type=x&stream=items"), refusal{status: 400, code: "invalid_request", param: "mime_type"})
@@ -300,16 +300,16 @@ func TestBlobSelectors(t *testing.T) { // B-2, C-5, C-6, C-23
 	}
 	w.Do("DELETE", owner, "/v1/streams/items/records?connection_id=cin_c1", "")
 	if a := w.Get(tok, pictureURL).OK(); a.Header.Get("Content-Type") != "image/gif" {
-		t.Errorf("type %s, want that of the connection that still refers to it", a.Header.Get("Content-Type"))
+		t.Errorf("type %s, want image/gif of the connection that still refers to the blob", a.Header.Get("Content-Type"))
 	}
 	refused(t, w.Do("DELETE", owner, pictureURL, ""), refusal{status: 405, code: "method_not_allowed"})
 	refused(t, w.Get(owner, "/v1/blobs"), refusal{status: 405, code: "method_not_allowed"})
 	refused(t, w.Get(owner, "/v1/blobs/"), refusal{status: 404, code: "not_found"})
-	expect(t, w.Get("", pictureURL), 401, pdpp.CodeAuthentication)
+	expectError(t, w.Get("", pictureURL), 401, pdpp.CodeAuthentication)
 }
 
-// TestBlobInLongList: a list of references that is kept in pieces (REC-4).
-func TestBlobInLongList(t *testing.T) {
+// TestBlobReferencedFromLongList: the store keeps the list of references in pieces (REC-4).
+func TestBlobReferencedFromLongList(t *testing.T) {
 	w, _ := album(t)
 	var refs []string
 	for i := range 300 {
@@ -323,14 +323,14 @@ func TestBlobInLongList(t *testing.T) {
 	if a := w.Get(tok, href).OK(); string(a.Body) != "page 299" {
 		t.Errorf("%s: %q", href, a.Body)
 	}
-	expect(t, w.Get(tok, "/v1/blobs/"+blobOf("page 0")), 404, pdpp.CodeBlobNotFound)
+	expectError(t, w.Get(tok, "/v1/blobs/"+blobOf("page 0")), 404, pdpp.CodeBlobNotFound)
 }
 
-// TestReferences holds SURFACE-3 and EVID-2: a reference of an authorized record is
+// TestBlobReferencesAreReadable tests SURFACE-3 and EVID-2: the blob of a granted record is
 // read through the server with the same token, whatever URL the source wrote.
-func TestReferences(t *testing.T) {
+func TestBlobReferencesAreReadable(t *testing.T) {
 	t.Run("SURFACE-3 EVID-2 references", func(t *testing.T) {
-		t.Run("SURFACE-3 a reference of an authorized record leads to its bytes", func(t *testing.T) {
+		t.Run("SURFACE-3 the blob of a granted record is readable", func(t *testing.T) {
 			w, _ := album(t)
 			w.Ingest("cin_c1", "items", item("shot", `"scan":{"fetch_url":"https://elsewhere.test/x","path":"/etc/passwd",`+blobRef(picture, "image/png")[1:]))
 			tok := first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","scan"]}]}`))
@@ -341,17 +341,17 @@ func TestReferences(t *testing.T) {
 			}
 			a := w.Get(tok, href).OK()
 			if hashOf(string(a.Body)) != list.At("data.0.data.scan.sha256") || a.Header.Get("Content-Type") != list.At("data.0.data.scan.mime_type") {
-				t.Errorf("the reference %v leads to %v %q", list.At("data.0.data.scan"), a.Header, a.Body)
+				t.Errorf("reference %v: header %v, body %q", list.At("data.0.data.scan"), a.Header, a.Body)
 			}
 		})
 	})
 }
 
-// TestFacts holds BINARY-1: facts and a way to export instead of bytes, and the
-// way of an evidence card is the route (EX-8).
-func TestFacts(t *testing.T) {
+// TestBinaryFacts tests BINARY-1: instead of bytes, answers contain facts and a link. The
+// link of an evidence card is the blob route (EX-8).
+func TestBinaryFacts(t *testing.T) {
 	t.Run("BINARY-1 facts", func(t *testing.T) {
-		t.Run("BINARY-1 facts and a way to export instead of bytes", func(t *testing.T) {
+		t.Run("BINARY-1 facts and a link instead of bytes", func(t *testing.T) {
 			w, _ := album(t)
 			tok := first(w.Grant(cabinetGrant))
 			a := w.Get(tok, "/v1/streams/items/records/shot", "Prefer: pdpp-field-preview=64").OK()
@@ -374,31 +374,31 @@ func TestFacts(t *testing.T) {
 			card := resttest.Answer{T: t, Body: evidence.AppendCard(nil, rec, evidence.EventTimeOf(rec))}
 			href, _ := card.At("binary.0.read.href").(string)
 			if href != whole.At("data.scan.fetch_url") || href == "" {
-				t.Errorf("the card reads %q, the record %v", href, whole.At("data.scan.fetch_url"))
+				t.Errorf("href of the card %q, fetch_url of the record %v", href, whole.At("data.scan.fetch_url"))
 			}
 			if got := w.Get(tok, href).OK(); string(got.Body) != picture {
 				t.Errorf("%s: %q", href, got.Body)
 			}
 			if strings.Contains(string(card.Body), "PNG") {
-				t.Errorf("the card holds bytes: %s", card.Body)
+				t.Errorf("the card contains bytes of the blob: %s", card.Body)
 			}
 		})
 	})
 }
 
-// TestBlobFileGone: a row whose file is missing or damaged is no blob.
-func TestBlobFileGone(t *testing.T) {
+// TestMissingBlobFile: a blob whose file is missing or damaged is not found.
+func TestMissingBlobFile(t *testing.T) {
 	w, owner := album(t)
 	hash := hashOf(picture)
 	file := filepath.Join(w.BlobDir, "1", hash[:2], hash[2:4], hash)
 	if err := os.Truncate(file, 3); err != nil {
 		t.Fatal(err)
 	}
-	blobGone(t, "damaged", w, owner, pictureURL)
+	expectNoBlob(t, "damaged", w, owner, pictureURL)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	blobGone(t, "missing", w, owner, pictureURL)
+	expectNoBlob(t, "missing", w, owner, pictureURL)
 	if log := w.Log.String(); !strings.Contains(log, "missing or damaged") || strings.Contains(log, hash) {
 		t.Errorf("log:\n%s", log)
 	}
@@ -406,7 +406,7 @@ func TestBlobFileGone(t *testing.T) {
 	w.Get(owner, pictureURL).OK()
 }
 
-// bigBlob uploads n bytes without holding them, and refers to them.
+// bigBlob streams an upload of n bytes, adds a record that refers to it and returns its path.
 func bigBlob(w *resttest.World, n int64) (target string) {
 	w.T.Helper()
 	hash := sha256.New()
@@ -421,8 +421,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// TestBigBlob: the largest blob goes in and out without being held in memory.
-func TestBigBlob(t *testing.T) {
+// TestLargeBlobIsStreamed: the server does not hold the largest blob in memory.
+func TestLargeBlobIsStreamed(t *testing.T) {
 	w := cabinet(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -439,13 +439,13 @@ func TestBigBlob(t *testing.T) {
 		t.Errorf("read %d of %d bytes, %v", n, res.ContentLength, err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
-		t.Errorf("%d MiB were allocated for a blob of %d MiB", used>>20, size>>20)
+		t.Errorf("%d MiB allocated for a blob of %d MiB", used>>20, size>>20)
 	}
 }
 
-// TestSlowReadersHoldNothing: clients that do not read their blob keep nobody from
-// the store.
-func TestSlowReadersHoldNothing(t *testing.T) {
+// TestSlowBlobReadersDoNotBlockStore: clients that do not read a blob to its end do not delay
+// other requests.
+func TestSlowBlobReadersDoNotBlockStore(t *testing.T) {
 	w := cabinet(t)
 	target := bigBlob(w, 32<<20)
 	owner := w.OwnerToken()
@@ -456,7 +456,7 @@ func TestSlowReadersHoldNothing(t *testing.T) {
 		}
 		defer conn.Close()
 		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", target, strings.TrimPrefix(w.URL, "http://"), owner)
-		if _, err := conn.Read(make([]byte, 12)); err != nil { // its answer has begun
+		if _, err := conn.Read(make([]byte, 12)); err != nil { // the answer has started
 			t.Fatal(err)
 		}
 	}

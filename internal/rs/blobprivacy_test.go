@@ -15,8 +15,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// A gallery is a random store of records that refer to blobs, with random uploads
-// and a random grant. Few contents, ids and connections make for many meetings.
+// gallery is a model of a store: random records that refer to blobs, random uploads and a
+// random grant. Contents, ids and connections are few, so that they coincide often.
 type gallery struct {
 	records []galleryRecord
 	uploads map[[2]string]string // connection and content to media type
@@ -33,7 +33,7 @@ type galleryGrant struct {
 	stream       string
 	fields       []string
 	conns        []string
-	since, until int // days; 0: no bound
+	since, until int // days; 0: not limited
 	resources    []string
 }
 
@@ -44,7 +44,7 @@ var (
 	galleryContents = []string{"content a", "content b", "content c"}
 )
 
-func some(t *rapid.T, name string, from []string) []string {
+func drawSubset(t *rapid.T, name string, from []string) []string {
 	var out []string
 	for _, s := range from {
 		if rapid.Bool().Draw(t, name+" "+s) {
@@ -62,12 +62,12 @@ func drawGallery(t *rapid.T) *gallery {
 			id: rapid.SampledFrom([]string{"r1", "r2", "r3"}).Draw(t, "id"), day: rapid.IntRange(1, 9).Draw(t, "day"), refs: map[string][]string{},
 		}
 		r.refs["one"] = rapid.SliceOfN(rapid.SampledFrom(galleryContents), 0, 1).Draw(t, "one")
-		r.refs["many"] = some(t, "many", galleryContents)
+		r.refs["many"] = drawSubset(t, "many", galleryContents)
 		g.records = slices.DeleteFunc(g.records, func(o galleryRecord) bool { return o.conn == r.conn && o.stream == r.stream && o.id == r.id })
 		g.records = append(g.records, r)
 	}
 	for _, conn := range galleryConns {
-		for _, content := range some(t, "upload", galleryContents) {
+		for _, content := range drawSubset(t, "upload", galleryContents) {
 			g.uploads[[2]string{conn, content}] = rapid.SampledFrom([]string{"image/png", "text/html"}).Draw(t, "type")
 		}
 	}
@@ -75,7 +75,7 @@ func drawGallery(t *rapid.T) *gallery {
 		if i > 0 && rapid.Bool().Draw(t, "one stream") {
 			continue
 		}
-		s := galleryGrant{stream: stream, fields: some(t, "field", galleryFields), conns: some(t, "on", galleryConns)}
+		s := galleryGrant{stream: stream, fields: drawSubset(t, "field", galleryFields), conns: drawSubset(t, "on", galleryConns)}
 		if len(s.conns) == 0 {
 			s.conns = galleryConns[:1]
 		}
@@ -84,7 +84,7 @@ func drawGallery(t *rapid.T) *gallery {
 			s.until = s.since + rapid.IntRange(1, 5).Draw(t, "days")
 		}
 		if rapid.Bool().Draw(t, "by id") {
-			s.resources = append(some(t, "resource", []string{"r1", "r2", "r3"}), "r9")
+			s.resources = append(drawSubset(t, "resource", []string{"r1", "r2", "r3"}), "r9")
 		}
 		g.grants = append(g.grants, s)
 	}
@@ -117,15 +117,15 @@ func (g *gallery) grantOf(stream string) *galleryGrant {
 	return nil
 }
 
-// sees is the visibility of a record, written down once more.
+// sees reports whether a record is visible, independently of the product code.
 func (s *galleryGrant) sees(r galleryRecord) bool {
 	return s != nil && slices.Contains(s.conns, r.conn) && (s.since == 0 || s.since <= r.day && r.day < s.until) &&
 		(s.resources == nil || slices.Contains(s.resources, r.id))
 }
 
-// leads reports whether a visible record of a connection leads to a content, by
-// the letter of B-2.
-func (g *gallery) leads(conn, content string) bool {
+// refersTo reports whether a visible record of a connection refers to a content in a granted
+// field, as B-2 says.
+func (g *gallery) refersTo(conn, content string) bool {
 	for _, r := range g.records {
 		s := g.grantOf(r.stream)
 		if r.conn != conn || !s.sees(r) {
@@ -140,18 +140,19 @@ func (g *gallery) leads(conn, content string) bool {
 	return false
 }
 
-// served are the connections of a selection through which a content can be read.
-func (g *gallery) served(content, conn string) (through []string) {
+// readableThrough returns the connections through which a content is readable. conn selects
+// one of them unless it is "".
+func (g *gallery) readableThrough(content, conn string) (through []string) {
 	for _, c := range galleryConns {
 		_, uploaded := g.uploads[[2]string{c, content}]
-		if uploaded && (conn == "" || c == conn) && g.leads(c, content) {
+		if uploaded && (conn == "" || c == conn) && g.refersTo(c, content) {
 			through = append(through, c)
 		}
 	}
 	return through
 }
 
-// lean is the gallery without anything outside the grant.
+// lean returns the gallery without what is outside the grant.
 func (g *gallery) lean() *gallery {
 	out := &gallery{uploads: map[[2]string]string{}, grants: g.grants}
 	for _, r := range g.records {
@@ -167,7 +168,7 @@ func (g *gallery) lean() *gallery {
 		out.records = append(out.records, r)
 	}
 	for key, kind := range g.uploads {
-		if g.leads(key[0], key[1]) {
+		if g.refersTo(key[0], key[1]) {
 			out.uploads[key] = kind
 		}
 	}
@@ -182,8 +183,8 @@ const galleryStream = `"semantics":"mutable_state","primary_key":["id"],"consent
 	"one":{"type":["object","null"],"required":["blob_id"],"properties":{"blob_id":{"type":"string"}}},
 	"many":{"type":"array","items":{"type":"object","required":["blob_id"],"properties":{"blob_id":{"type":"string"}}}}}}`
 
-// hang writes a gallery as a new owner of a world.
-func (g *gallery) hang(w *resttest.World, name string) *resttest.World {
+// populate stores a gallery under a new owner of a world.
+func (g *gallery) populate(w *resttest.World, name string) *resttest.World {
 	w.T.Helper()
 	mine := w.As(w.Owner(name))
 	mine.Manifest(strings.ReplaceAll(galleryManifest, "REST", galleryStream))
@@ -210,7 +211,7 @@ func (g *gallery) hang(w *resttest.World, name string) *resttest.World {
 	return mine
 }
 
-// upload stores all blobs in one step: uploads by HTTP would take most of the time.
+// upload stores all blobs in one transaction, because uploads over HTTP are slow.
 func (g *gallery) upload(tx store.Tx, w *resttest.World) error {
 	number, err := tx.OwnerNumber(w.Subject)
 	if err != nil {
@@ -231,18 +232,18 @@ func (g *gallery) upload(tx store.Tx, w *resttest.World) error {
 	return nil
 }
 
-// TestNothingOutsideTheGrantLeadsToBlobs: whatever of a store lies outside a grant
-// (records, fields, streams, connections, uploads, owners), no byte of an answer
-// about a blob depends on it; and what is inside is served (B-2, B-4, REC-30).
-func TestNothingOutsideTheGrantLeadsToBlobs(t *testing.T) {
+// TestBlobAccessDependsOnGrantOnly: no byte of an answer about a blob depends on records,
+// fields, streams, connections, uploads and owners outside the grant. Granted blobs are
+// readable (B-2, B-4, REC-30).
+func TestBlobAccessDependsOnGrantOnly(t *testing.T) {
 	t.Parallel()
 	full, lean := resttest.New(t), resttest.New(t)
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		run++
 		g := drawGallery(rt)
-		a, b := g.hang(full, fmt.Sprint("mine ", run)), g.lean().hang(lean, fmt.Sprint("mine ", run))
-		drawGallery(rt).hang(full, fmt.Sprint("theirs ", run))
+		a, b := g.populate(full, fmt.Sprint("mine ", run)), g.lean().populate(lean, fmt.Sprint("mine ", run))
+		drawGallery(rt).populate(full, fmt.Sprint("theirs ", run))
 		tokA, tokB := first(a.Grant(g.spec())), first(b.Grant(g.spec()))
 		for _, content := range append(slices.Clone(galleryContents), "unknown") {
 			for _, conn := range []string{"", rapid.SampledFrom(append([]string{"cin_none"}, galleryConns...)).Draw(rt, "selected")} {
@@ -250,7 +251,7 @@ func TestNothingOutsideTheGrantLeadsToBlobs(t *testing.T) {
 				if conn != "" {
 					target += "?connection_id=" + conn
 				}
-				got, want := ask(rt, a, tokA, target), ask(rt, b, tokB, target)
+				got, want := readBlob(rt, a, tokA, target), readBlob(rt, b, tokB, target)
 				if diff := cmp.Diff(want, got); diff != "" {
 					rt.Fatalf("%s under %s (-lean +full):\n%s", target, g.spec(), diff)
 				}
@@ -260,8 +261,8 @@ func TestNothingOutsideTheGrantLeadsToBlobs(t *testing.T) {
 	})
 }
 
-// ask asks for a blob in several ways and gives everything that was answered.
-func ask(t *rapid.T, w *resttest.World, tok, target string) (out []string) {
+// readBlob reads a blob by several requests and returns all answers.
+func readBlob(t *rapid.T, w *resttest.World, tok, target string) (out []string) {
 	for _, how := range [][]string{
 		{"GET"}, {"HEAD"}, {"GET", "Range: bytes=2-4"}, {"GET", "Range: bytes=99-"}, {"GET", "If-None-Match: *"},
 	} {
@@ -273,10 +274,10 @@ func ask(t *rapid.T, w *resttest.World, tok, target string) (out []string) {
 }
 
 func (g *gallery) checkServed(t *rapid.T, a resttest.Answer, content, conn string) {
-	through := g.served(content, conn)
+	through := g.readableThrough(content, conn)
 	if len(through) == 0 {
 		if a.Status != 404 {
-			t.Fatalf("%q on %q: %d under %s", content, conn, a.Status, g.spec())
+			t.Fatalf("%q on %q: status %d under %s, want 404", content, conn, a.Status, g.spec())
 		}
 		return
 	}
@@ -285,12 +286,12 @@ func (g *gallery) checkServed(t *rapid.T, a resttest.Answer, content, conn strin
 		kinds = append(kinds, g.uploads[[2]string{c, content}])
 	}
 	if a.Status != 200 || string(a.Body) != content || !slices.Contains(kinds, a.Header.Get("Content-Type")) {
-		t.Fatalf("%q on %q: %d %v %q under %s, want it through %v", content, conn, a.Status, a.Header, a.Body, g.spec(), through)
+		t.Fatalf("%q on %q: %d %v %q under %s, want the content through %v", content, conn, a.Status, a.Header, a.Body, g.spec(), through)
 	}
 }
 
-// TestBlobsBeyondTheClock: a grant's end ends access to blobs (C-18).
-func TestBlobsBeyondTheClock(t *testing.T) {
+// TestExpiredGrantEndsBlobAccess tests C-18 for blobs.
+func TestExpiredGrantEndsBlobAccess(t *testing.T) {
 	w, _ := album(t)
 	tok := first(w.Grant(strings.Replace(cabinetGrant, `{"source"`, `{"expires_at":"2026-05-01T09:00:00Z","source"`, 1)))
 	w.Get(tok, pictureURL).OK()

@@ -52,7 +52,7 @@ func TestBlobUpload(t *testing.T) { // B-9
 		}
 	}
 	if got := w.Do("POST", owner, "/v1/blobs?connector_instance_id=cin_c1", "").OK().At("blob_id"); got != blobOf("") {
-		t.Errorf("an empty blob: %v", got)
+		t.Errorf("blob_id of an empty blob = %v", got)
 	}
 }
 
@@ -78,13 +78,13 @@ func TestBlobUploadRefused(t *testing.T) { // B-9, C-16, C-20, C-23
 	} {
 		refused(t, w.Do("POST", c.token, c.target, picture, c.headers...), c.want)
 	}
-	// Another subject's connection is no connection (C-21).
+	// The connection of another owner is not found (C-21).
 	other := w.As(w.Owner("other"))
 	other.Manifest(testManifest(t, "testdata/cabinet.json"))
 	other.Connect("cabinet", "cin_theirs", "")
 	refused(t, w.Do("POST", owner, "/v1/blobs?connection_id=cin_theirs", picture), refusal{status: 404, code: "connection_not_found", param: "connection_id"})
 	if files := blobFiles(t, w); len(files) != 0 {
-		t.Errorf("refused uploads left %v", files)
+		t.Errorf("refused uploads left files: %v", files)
 	}
 }
 
@@ -92,22 +92,22 @@ func TestBlobUploadLimit(t *testing.T) { // B-9
 	w := cabinet(t)
 	owner := w.OwnerToken()
 	// By its Content-Length, before anything is read.
-	req := localRequest(t.Context(), "POST", owner, blobsPath, failing{})
+	req := localRequest(t.Context(), "POST", owner, blobsPath, unreadableBody{})
 	req.ContentLength = 50<<20 + 1
 	refused(t, handle(w, req), refusal{status: 413, code: "resource_limit"})
 	// Without a Content-Length.
 	chunked := w.Request("POST", owner, blobsPath, io.LimitReader(zeros{}, 50<<20+1))
 	refused(t, w.Send(http.DefaultClient, chunked), refusal{status: 413, code: "resource_limit"})
 	if files := blobFiles(t, w); len(files) != 0 {
-		t.Errorf("refused uploads left %v", files)
+		t.Errorf("refused uploads left files: %v", files)
 	}
 }
 
-type failing struct{}
+type unreadableBody struct{}
 
-func (failing) Read([]byte) (int, error) { panic("the body was read") }
+func (unreadableBody) Read([]byte) (int, error) { panic("the body was read") }
 
-// TestBlobUploadCutOff: a body that ends too early is stored in no part.
+// TestBlobUploadCutOff: nothing of an incomplete body is stored.
 func TestBlobUploadCutOff(t *testing.T) {
 	w := cabinet(t)
 	host := strings.TrimPrefix(w.URL, "http://")
@@ -120,16 +120,16 @@ func TestBlobUploadCutOff(t *testing.T) {
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	// Whether the body or the client is noticed to have ended first is a matter of luck.
+	// The server may notice the end of the body or the end of the client first.
 	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") && !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") {
 		t.Errorf("answer %q, %v", answer, err)
 	}
 	if files := blobFiles(t, w); len(files) != 0 {
-		t.Errorf("a cut-off upload left %v", files)
+		t.Errorf("an incomplete upload left files: %v", files)
 	}
 }
 
-// blobFiles lists the files of blobs, whatever they are.
+// blobFiles returns all files below the blob directory.
 func blobFiles(t *testing.T, w *resttest.World) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(w.BlobDir, func(name string, e fs.DirEntry, err error) error {
@@ -144,8 +144,8 @@ func blobFiles(t *testing.T, w *resttest.World) (files []string) {
 	return files
 }
 
-// aged gives every blob file the world's time, which is not the machine's.
-func aged(t *testing.T, w *resttest.World) {
+// setFileTimes sets the modification times of all blob files to the clock of the world.
+func setFileTimes(t *testing.T, w *resttest.World) {
 	t.Helper()
 	for _, name := range blobFiles(t, w) {
 		if err := os.Chtimes(name, w.Now(), w.Now()); err != nil {
@@ -163,7 +163,7 @@ func sweep(t *testing.T, w *resttest.World) {
 
 const day = 24 * time.Hour
 
-// sweepDays sweeps once a day for some days, as a server does, and ends with the last.
+// sweepDays advances the clock and sweeps once a day, as a server does.
 func sweepDays(t *testing.T, w *resttest.World, days int) {
 	t.Helper()
 	for range days {
@@ -172,30 +172,30 @@ func sweepDays(t *testing.T, w *resttest.World, days int) {
 	}
 }
 
-// TestSweep: a blob goes with its file when no record referred to it for a week
-// (B-9); one that a record refers to never does.
-func TestSweep(t *testing.T) {
+// TestSweepRemovesUnreferencedBlobs: a blob and its file are removed when no record has
+// referred to it for a week, and never before (B-9).
+func TestSweepRemovesUnreferencedBlobs(t *testing.T) {
 	w, owner := album(t)
 	upload(w, owner, "cin_c1", "nobody's", "text/plain")
 	upload(w, owner, "cin_c2", picture, "image/png") // no record of cin_c2 refers to it
-	aged(t, w)
+	setFileTimes(t, w)
 	for range 2 {
 		sweep(t, w)
 		sweepDays(t, w, 6)
 		if n := len(blobFiles(t, w)); n != 2 {
 			t.Fatalf("%d files within a week, want 2", n)
 		}
-		upload(w, owner, "cin_c1", "nobody's", "text/plain") // as new again
-		aged(t, w)
+		upload(w, owner, "cin_c1", "nobody's", "text/plain") // the week starts again
+		setFileTimes(t, w)
 	}
 	sweep(t, w)
 	sweepDays(t, w, 7)
 	if files := blobFiles(t, w); len(files) != 1 || !strings.HasSuffix(files[0], hashOf(picture)) {
-		t.Errorf("after a week: %v", files)
+		t.Errorf("files after a week: %v", files)
 	}
 	w.Get(owner, pictureURL).OK()
 	w.Ingest("cin_c2", "items", item("late", `"scan":`+blobRef(picture, "image/png")))
-	blobGone(t, "swept for that connection", w, owner, pictureURL+"?connection_id=cin_c2")
+	expectNoBlob(t, "swept for that connection", w, owner, pictureURL+"?connection_id=cin_c2")
 
 	w.Do("DELETE", owner, "/v1/streams/items/records?connection_id=cin_c1", "")
 	sweep(t, w)
@@ -205,21 +205,20 @@ func TestSweep(t *testing.T) {
 	}
 	sweepDays(t, w, 1)
 	if files := blobFiles(t, w); len(files) != 0 {
-		t.Errorf("a week after the last reference: %v", files)
+		t.Errorf("files a week after the last reference: %v", files)
 	}
 }
 
-// TestSweepIsLogged: what a sweep removes is said in the log, and nothing when it
-// removes nothing.
+// TestSweepIsLogged: the log says what a sweep has removed, if anything.
 func TestSweepIsLogged(t *testing.T) { // B-9
 	w := cabinet(t)
 	var log bytes.Buffer
 	server := secondServer(w, func(c *server.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
-	aged(t, w)
+	setFileTimes(t, w)
 	for range 8 {
 		if log.Len() > 0 {
-			t.Errorf("nothing was removed yet: %s", log.String())
+			t.Errorf("logged before anything was removed: %s", log.String())
 		}
 		if err := server.Server.SweepBlobs(t.Context()); err != nil {
 			t.Fatal(err)
@@ -227,44 +226,44 @@ func TestSweepIsLogged(t *testing.T) { // B-9
 		w.Advance(day)
 	}
 	if !strings.Contains(log.String(), "blobs=1 bytes=8") {
-		t.Errorf("the log does not say what was removed: %q", log.String())
+		t.Errorf("log %q, want the number of removed blobs and bytes", log.String())
 	}
 }
 
-// TestSweepAfterAGap: the week is one that the store has watched. A store that was not
-// swept lately, such as a backup that was put back, begins it anew.
-func TestSweepAfterAGap(t *testing.T) { // B-9
+// TestSweepAfterPause: the week counts only while the store is swept. In a store that was not
+// swept lately, such as a restored backup, it starts again.
+func TestSweepAfterPause(t *testing.T) { // B-9
 	w := cabinet(t)
 	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
-	aged(t, w)
+	setFileTimes(t, w)
 	sweep(t, w)
 	w.Advance(60 * day)
 	sweep(t, w)
 	sweepDays(t, w, 6)
 	if n := len(blobFiles(t, w)); n != 1 {
-		t.Fatalf("%d files within a week after a gap, want 1", n)
+		t.Fatalf("%d files within a week after a pause, want 1", n)
 	}
 	sweepDays(t, w, 1)
 	if n := len(blobFiles(t, w)); n != 0 {
-		t.Errorf("%d files a week after a gap, want none", n)
+		t.Errorf("%d files a week after a pause, want none", n)
 	}
 }
 
-// TestSweepUnknown: a file that no row knows is no blob and does not keep the next
-// upload from being one. No sweep removes it: the store may be an older copy.
-func TestSweepUnknown(t *testing.T) { // B-9
+// TestSweepKeepsUnknownFiles: a file without a row is not a blob, but a later upload of the
+// same content is. A sweep does not remove the file, because the store may be an older copy.
+func TestSweepKeepsUnknownFiles(t *testing.T) { // B-9
 	w := cabinet(t)
 	owner := w.OwnerToken()
 	w.Ingest("cin_c1", "items", item("shot", `"scan":`+blobRef(picture, "image/png")))
-	for _, content := range []string{picture, "of a newer store"} {
+	for _, content := range []string{picture, "from a newer store"} {
 		if _, err := w.Blobs.Put(t.Context(), 1, strings.NewReader(content), 1<<20); err != nil {
 			t.Fatal(err)
 		}
 	}
-	blobGone(t, "without a row", w, owner, pictureURL)
+	expectNoBlob(t, "without a row", w, owner, pictureURL)
 	upload(w, owner, "cin_c1", picture, "image/png")
 	w.Get(owner, pictureURL).OK()
-	aged(t, w)
+	setFileTimes(t, w)
 	sweep(t, w)
 	sweepDays(t, w, 30)
 	if n := len(blobFiles(t, w)); n != 2 {
@@ -273,20 +272,20 @@ func TestSweepUnknown(t *testing.T) { // B-9
 	w.Get(owner, pictureURL).OK()
 }
 
-// TestOlderStoreIsNoticed: a store whose blobs are newer than anything it knows says so
-// at its start, and removes nothing then, whatever it had noted.
-func TestOlderStoreIsNoticed(t *testing.T) { // B-9
+// TestStoreOlderThanBlobs: if blob files are newer than everything in the store, the server
+// logs that at its start and removes nothing.
+func TestStoreOlderThanBlobs(t *testing.T) { // B-9
 	w := cabinet(t)
 	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
-	aged(t, w)
+	setFileTimes(t, w)
 	sweep(t, w)
 	sweepDays(t, w, 6)
-	if _, err := w.Blobs.Put(t.Context(), 1, strings.NewReader("of a newer store"), 1<<20); err != nil {
+	if _, err := w.Blobs.Put(t.Context(), 1, strings.NewReader("from a newer store"), 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	w.Advance(day)
 	for _, name := range blobFiles(t, w) {
-		if strings.HasSuffix(name, hashOf("of a newer store")) {
+		if strings.HasSuffix(name, hashOf("from a newer store")) {
 			put := w.Now().Add(-2 * time.Hour)
 			if err := os.Chtimes(name, put, put); err != nil {
 				t.Fatal(err)
@@ -298,7 +297,7 @@ func TestOlderStoreIsNoticed(t *testing.T) { // B-9
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- server.Run(ctx) }()
-	if line := <-lines; !strings.Contains(line, "seems to be older than its blobs") || !strings.Contains(line, "files=1 bytes=16") {
+	if line := <-lines; !strings.Contains(line, "seems to be older than its blobs") || !strings.Contains(line, "files=1 bytes=18") {
 		t.Errorf("the first line of the log is %q", line)
 	}
 	cancel()
@@ -311,7 +310,7 @@ func TestOlderStoreIsNoticed(t *testing.T) { // B-9
 	}
 }
 
-// lineWriter sends each write somewhere.
+// lineWriter sends each write to a channel.
 type lineWriter chan<- string
 
 func (w lineWriter) Write(p []byte) (int, error) {
@@ -319,29 +318,29 @@ func (w lineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestRemovalMeetsUpload: an upload whose file is removed before its row is there
-// fails, so that no row is left without a file.
-func TestRemovalMeetsUpload(t *testing.T) {
+// TestUploadDuringBlobRemoval: an upload fails if its file is removed before its row is
+// written, so that no row remains without a file.
+func TestUploadDuringBlobRemoval(t *testing.T) {
 	w := cabinet(t)
 	gate := &gatedStore{Store: w.Store}
-	sick := secondServer(w, gate.install)
+	faulty := secondServer(w, gate.install)
 	gate.before = func() {
-		aged(t, w)
+		setFileTimes(t, w)
 		w.Advance(day)
 		if _, err := ingest.RemoveUnknownBlobs(t.Context(), w.Store, w.Blobs, w.Now()); err != nil {
 			t.Error(err)
 		}
 	}
-	a := sick.Do("POST", w.OwnerToken(), blobsPath, picture)
-	expect(t, a, 503, pdpp.CodeUnavailable)
+	a := faulty.Do("POST", w.OwnerToken(), blobsPath, picture)
+	expectError(t, a, 503, pdpp.CodeUnavailable)
 	w.Ingest("cin_c1", "items", item("shot", `"scan":`+blobRef(picture, "image/png")))
-	blobGone(t, "failed upload", w, w.OwnerToken(), pictureURL)
+	expectNoBlob(t, "failed upload", w, w.OwnerToken(), pictureURL)
 	gate.before = func() {}
-	sick.Do("POST", w.OwnerToken(), blobsPath, picture).OK()
+	faulty.Do("POST", w.OwnerToken(), blobsPath, picture).OK()
 	w.Get(w.OwnerToken(), pictureURL).OK()
 }
 
-// gatedStore calls before ahead of every transaction that writes.
+// gatedStore calls the function before at the start of every write transaction.
 type gatedStore struct {
 	store.Store
 	before func()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBlobEdges: what net/http would answer outside of B-7.
-func TestBlobEdges(t *testing.T) {
+// TestBlobRequestEdgeCases has requests for which net/http alone would not follow B-7.
+func TestBlobRequestEdgeCases(t *testing.T) {
 	w, _ := album(t)
 	tok := first(w.Grant(cabinetGrant))
 	for _, header := range []string{`If-Match: "x"`, "If-Unmodified-Since: Mon, 02 Jan 2006 15:04:05 GMT"} {
@@ -30,7 +30,7 @@ func TestBlobEdges(t *testing.T) {
 	}
 }
 
-// TestWindowOfBlobReference: a window shows a reference as its record does (REC-4).
+// TestWindowOfBlobReference: field window and record show a reference alike (REC-4).
 func TestWindowOfBlobReference(t *testing.T) {
 	w, _ := album(t)
 	w.Ingest("cin_c1", "items", item("shot", `"scan":{"fetch_url":"https://elsewhere.test/x",`+blobRef(picture, "image/png")[1:]))
@@ -38,7 +38,7 @@ func TestWindowOfBlobReference(t *testing.T) {
 	a := w.Get(tok, "/v1/streams/items/records/shot/field-window?field=scan&as=json").OK()
 	text, _ := a.At("window.text").(string)
 	if strings.Contains(text, "elsewhere") || !strings.Contains(text, `"fetch_url":"/v1/blobs/`) {
-		t.Errorf("the window shows %s", text)
+		t.Errorf("the window contains %s, want the fetch_url of the server", text)
 	}
 	cut := w.Get(tok, "/v1/streams/items/records/shot", "Prefer: pdpp-field-preview=64").OK()
 	if got, want := cut.At("truncated_fields.scan.total_chars"), a.At("window.total_chars"); got != want {
@@ -46,8 +46,8 @@ func TestWindowOfBlobReference(t *testing.T) {
 	}
 }
 
-// TestLongBodiesOfHits: a hit whose body is long is the same hit.
-func TestLongBodiesOfHits(t *testing.T) {
+// TestSearchHitOfLongRecord: the hit is complete although the record is long.
+func TestSearchHitOfLongRecord(t *testing.T) {
 	w := ledger(t)
 	filler := strings.Repeat("x", 9000)
 	w.Ingest("cin_a1", "entries",
@@ -59,9 +59,9 @@ func TestLongBodiesOfHits(t *testing.T) {
 	}
 }
 
-// TestManyBlobReferences: a card does not name each blob of a list that is kept in
-// pieces.
-func TestManyBlobReferences(t *testing.T) {
+// TestCardOfManyBlobReferences: the card of a long list of references links to a field window
+// instead of each blob.
+func TestCardOfManyBlobReferences(t *testing.T) {
 	w, _ := album(t)
 	var refs []string
 	for i := range 400 {

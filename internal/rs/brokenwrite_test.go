@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// interrupted is a store whose slices of a sliced write call a function with the number
-// of slices before. An error of that function fails the slice.
+// interrupted is a store that calls before with the number of complete slices at the start
+// of each slice of a write. The slice fails with the error of before.
 type interrupted struct {
 	store.Store
 	before func(done int) error
@@ -38,18 +38,19 @@ func interrupt(w *resttest.World, before func(done int) error) *resttest.World {
 	return secondServer(w, func(c *server.Config) { c.Store = &interrupted{Store: w.Store, before: before} })
 }
 
-// twoSlices are lines that are too long for one slice together.
+// twoSlices returns two lines that do not fit into one slice.
 func twoSlices() string {
 	long := quoted(strings.Repeat("long ", 500_000))
 	return `{"key":"n1","data":{"id":"n1","note":` + long + `}}` + "\n" + `{"key":"n2","data":{"id":"n2","note":` + long + `}}`
 }
 
+// TestFullDisk: the message says how much of the write was done.
 func TestFullDisk(t *testing.T) {
 	full := &pdpp.Error{Code: pdpp.CodeUnavailable, Message: "The disk is full.", RetryAfter: 60}
 	const records = "/v1/streams/entries/records"
 	for _, c := range []struct {
 		name, method, target string
-		slices               int // that succeed
+		slices               int // number that succeed
 		code                 pdpp.Code
 		message              string
 	}{
@@ -61,14 +62,14 @@ func TestFullDisk(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := ledger(t)
-			sick := interrupt(w, func(done int) error {
+			faulty := interrupt(w, func(done int) error {
 				if done == c.slices {
 					return full
 				}
 				return nil
 			})
-			a := sick.Do(c.method, w.OwnerToken(), c.target, twoSlices(), "Content-Type: application/x-ndjson")
-			expect(t, a, 503, c.code)
+			a := faulty.Do(c.method, w.OwnerToken(), c.target, twoSlices(), "Content-Type: application/x-ndjson")
+			expectError(t, a, 503, c.code)
 			if got := a.At("error.message"); got != c.message || a.Header.Get("Retry-After") != "60" {
 				t.Errorf("Retry-After %q: %v", a.Header.Get("Retry-After"), got)
 			}
@@ -76,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestTokenRevokedBetweenSlices: the answer says how much the call had done.
+// TestTokenRevokedBetweenSlices: the message says how much of the write was done.
 func TestTokenRevokedBetweenSlices(t *testing.T) {
 	for _, c := range []struct{ name, method, target, message string }{
 		{"I-11 ingest", "POST", ingestPath, "Not all records could be stored: of the accepted lines the first 1 were."},
@@ -85,14 +86,14 @@ func TestTokenRevokedBetweenSlices(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := ledger(t)
 			token, id := mint(w, store.Token{Kind: pdpp.TokenOwner})
-			sick := interrupt(w, func(done int) error {
+			faulty := interrupt(w, func(done int) error {
 				if done == 1 {
 					revokeToken(w, id)
 				}
 				return nil
 			})
-			a := sick.Do(c.method, token, c.target, twoSlices(), "Content-Type: application/x-ndjson")
-			expect(t, a, 401, pdpp.CodeInvalidToken)
+			a := faulty.Do(c.method, token, c.target, twoSlices(), "Content-Type: application/x-ndjson")
+			expectError(t, a, 401, pdpp.CodeInvalidToken)
 			if got, _ := a.At("error.message").(string); !strings.HasSuffix(got, " "+c.message) {
 				t.Errorf("message = %q", got)
 			}

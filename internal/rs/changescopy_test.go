@@ -17,9 +17,9 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// diary is the declaration of the copy test: memo and mood are granted, secret is
-// not, day is what grants are narrowed by.
-const diary = `{"protocol_version":"0.1.0","declaration_version":"1","source":{"kind":"connector","id":"https://reg.test/c/diary"},"streams":[
+// diaryManifest declares the streams of the diary. memo and mood are granted, secret is not,
+// and day is the time that grants are limited by.
+const diaryManifest = `{"protocol_version":"0.1.0","declaration_version":"1","source":{"kind":"connector","id":"https://reg.test/c/diary"},"streams":[
 	{"name":"days","semantics":"mutable_state","primary_key":["id"],"cursor_field":"day","consent_time_field":"day","selection":{"fields":true,"resources":true},
 	"schema":{"type":"object","properties":{"id":{"type":"string"},"memo":{"type":["string","null"]},"mood":{"type":["string","null"]},
 		"secret":{"type":["string","null"]},"day":{"type":["string","null"],"format":"date"}}}},
@@ -28,18 +28,17 @@ const diary = `{"protocol_version":"0.1.0","declaration_version":"1","source":{"
 
 const daysPath = "/v1/streams/days/records"
 
-// The connections of the diary; only the first two are granted.
-var pens = []string{"cin_1", "cin_2", "cin_3"}
+// diaryConnections are the connections of the diary. The first two are granted.
+var diaryConnections = []string{"cin_1", "cin_2", "cin_3"}
 
-// twins are two worlds that differ only outside a grant: everything is written to
-// full, and to lean only what happens to records that are visible before or after,
-// without their hidden fields.
+// twins are two worlds that differ only outside a grant. Every write goes to full. Only
+// writes of records that are visible before or after go to lean, without hidden fields.
 type twins struct {
 	full, lean       *resttest.World
 	fullTok, leanTok string
 	fullID, leanID   pdpp.GrantID
 
-	since, until string   // days; "" for no range
+	since, until string   // days; "" if not limited
 	resources    []string // nil: all
 	days         map[string]string
 	serial       int
@@ -60,31 +59,31 @@ func newTwins(t *rapid.T, full, lean *resttest.World) *twins {
 		parts += `,"resources":["a","b","c"]`
 	}
 	spec := `{"source":{"connector_key":"diary"},"streams":[{"name":"days","instance_ids":["cin_1","cin_2"],` + parts + `}]}`
-	born := func(w *resttest.World) *resttest.World {
+	newOwner := func(w *resttest.World) *resttest.World {
 		name := fmt.Sprint(w.Now().UnixNano())
 		w.Advance(time.Nanosecond)
 		w = w.As(w.Owner(name))
-		w.Manifest(diary)
-		for _, c := range pens {
+		w.Manifest(diaryManifest)
+		for _, c := range diaryConnections {
 			w.Connect("diary", c, "")
 		}
 		return w
 	}
-	tw.full, tw.lean = born(full), born(lean)
+	tw.full, tw.lean = newOwner(full), newOwner(lean)
 	tw.fullTok, tw.fullID = tw.full.Grant(spec)
 	tw.leanTok, tw.leanID = tw.lean.Grant(spec)
 	return tw
 }
 
-// sees tells whether the grant shows a record with this day; "none" is no record.
+// sees reports whether a record with this day is visible. The day "none" means no record.
 func (tw *twins) sees(conn, id, day string) bool {
 	return day != "none" && conn != "cin_3" && (tw.resources == nil || slices.Contains(tw.resources, id)) &&
 		(tw.since == "" || day >= tw.since && day < tw.until)
 }
 
-// write does one random thing to both worlds, as far as it concerns them.
+// write draws a write and applies it to full, and to lean if it is visible.
 func (tw *twins) write(t *rapid.T) {
-	conn := rapid.SampledFrom(pens).Draw(t, "connection")
+	conn := rapid.SampledFrom(diaryConnections).Draw(t, "connection")
 	id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "id")
 	switch rapid.IntRange(0, 9).Draw(t, "what") {
 	case 0:
@@ -138,16 +137,16 @@ func (tw *twins) put(t *rapid.T, conn, id, day string) {
 	}
 }
 
-// keeper keeps a copy of what some parameters show.
-type keeper struct {
-	params url.Values
-	marks  [2]string         // bookmarks in full and lean; "" at first
-	copy   map[string]string // id@connection to data
-	seen   int               // items of the last session
+// replica is a copy of the records that a list with some parameters shows.
+type replica struct {
+	params  url.Values
+	marks   [2]string         // bookmarks in full and lean; initially ""
+	records map[string]string // id@connection to data
+	seen    int               // items of the last session
 }
 
-// ask sends the same request to both worlds, each with its own cursor, and wants
-// the same answer.
+// ask sends the same request to both worlds, each with its own cursor, and fails unless the
+// answers are the same.
 func (tw *twins) ask(t *rapid.T, q url.Values, param string, values [2]string) [2]resttest.Answer {
 	send := func(w *resttest.World, token, value string) resttest.Answer {
 		own := url.Values{}
@@ -158,15 +157,15 @@ func (tw *twins) ask(t *rapid.T, q url.Values, param string, values [2]string) [
 		return w.Get(token, daysPath+"?"+own.Encode(), fixedID)
 	}
 	a, b := send(tw.full, tw.fullTok, values[0]), send(tw.lean, tw.leanTok, values[1])
-	if diff := cmp.Diff(neutral(b, tw.leanID), neutral(a, tw.fullID)); diff != "" || a.Status != 200 {
+	if diff := cmp.Diff(normalized(b, tw.leanID), normalized(a, tw.fullID)); diff != "" || a.Status != 200 {
 		t.Fatalf("%s with %s: %d and %d (-lean +full):\n%s", q.Encode(), param, b.Status, a.Status, diff)
 	}
 	return [2]resttest.Answer{a, b}
 }
 
-// session reads the changes since the keeper's bookmark, and applies them. meanwhile
-// is called between two pages.
-func (tw *twins) session(t *rapid.T, k *keeper, params url.Values, meanwhile func()) (marks [2]string) {
+// session reads the changes since the bookmark of the replica and applies them. meanwhile is
+// called between two pages.
+func (tw *twins) session(t *rapid.T, k *replica, params url.Values, meanwhile func()) (marks [2]string) {
 	q := url.Values{"limit": {fmt.Sprint(rapid.IntRange(1, 4).Draw(t, "limit"))}}
 	for name, v := range params {
 		q[name] = v
@@ -191,7 +190,7 @@ func (tw *twins) session(t *rapid.T, k *keeper, params url.Values, meanwhile fun
 	}
 }
 
-func (k *keeper) apply(t *rapid.T, a resttest.Answer) {
+func (k *replica) apply(t *rapid.T, a resttest.Answer) {
 	var page struct {
 		Data []struct {
 			ID, Connection string
@@ -206,23 +205,23 @@ func (k *keeper) apply(t *rapid.T, a resttest.Answer) {
 	for _, item := range page.Data {
 		k.seen++
 		if item.Deleted {
-			delete(k.copy, item.ID+"@"+item.ConnectionID)
+			delete(k.records, item.ID+"@"+item.ConnectionID)
 		} else {
-			k.copy[item.ID+"@"+item.ConnectionID] = string(item.Data)
+			k.records[item.ID+"@"+item.ConnectionID] = string(item.Data)
 		}
 	}
 }
 
-// catchUp reads one session, or, with the same bookmark, one for each connection:
-// a reader may change its selection between sessions (REC-33).
-func (tw *twins) catchUp(t *rapid.T, k *keeper, meanwhile func()) {
-	if k.marks[0] == "" || k.params.Has("connection_id") || rapid.Bool().Draw(t, "at once") {
+// catchUp reads one session, or one for each connection with the same bookmark, because a
+// client may change its selection between sessions (REC-33).
+func (tw *twins) catchUp(t *rapid.T, k *replica, meanwhile func()) {
+	if k.marks[0] == "" || k.params.Has("connection_id") || rapid.Bool().Draw(t, "one session") {
 		k.marks = tw.session(t, k, k.params, meanwhile)
 		return
 	}
 	var marks [2]string
 	seen := 0
-	for i, conn := range pens[:2] {
+	for i, conn := range diaryConnections[:2] {
 		q := url.Values{"connection_id": {conn}}
 		for name, v := range k.params {
 			q[name] = v
@@ -235,45 +234,44 @@ func (tw *twins) catchUp(t *rapid.T, k *keeper, meanwhile func()) {
 	k.marks, k.seen = marks, seen
 }
 
-// check compares the copy with the list (REC-35).
-func (tw *twins) check(t *rapid.T, k *keeper) {
-	list := &keeper{copy: map[string]string{}}
+// check compares the replica with the list (REC-35).
+func (tw *twins) check(t *rapid.T, k *replica) {
+	list := &replica{records: map[string]string{}}
 	list.apply(t, tw.full.Get(tw.fullTok, daysPath+"?limit=100&"+k.params.Encode()).OK())
-	if diff := cmp.Diff(list.copy, k.copy, cmpopts.EquateEmpty()); diff != "" {
-		t.Fatalf("the copy of %q differs (-list +copy):\n%s", k.params.Encode(), diff)
+	if diff := cmp.Diff(list.records, k.records, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("the replica of %q differs (-list +replica):\n%s", k.params.Encode(), diff)
 	}
 }
 
-// Whatever is written, inside and outside a grant, also between two pages: copies
-// kept by applying every page equal the list; nothing outside the grant, hidden
-// fields included, changes a byte of any page; and who has caught up is told nothing
-// (REC-32 to REC-36).
-func TestCopiesEqualTheList(t *testing.T) {
+// TestChangesKeepCopiesUpToDate draws writes inside and outside a grant, also between two
+// pages. A client that applies every page has the records of the list. Nothing outside the
+// grant changes a byte of a page. Without a write, there are no changes (REC-32 to REC-36).
+func TestChangesKeepCopiesUpToDate(t *testing.T) {
 	t.Parallel()
 	full, lean := resttest.New(t), resttest.New(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		tw := newTwins(rt, full, lean)
-		var keepers []*keeper
+		var replicas []*replica
 		for _, q := range []string{"", "fields=memo", "connection_id=cin_1"} {
 			params, _ := url.ParseQuery(q)
-			keepers = append(keepers, &keeper{params: params, copy: map[string]string{}})
+			replicas = append(replicas, &replica{params: params, records: map[string]string{}})
 		}
 		for range rapid.IntRange(1, 8).Draw(rt, "rounds") {
 			for range rapid.IntRange(1, 5).Draw(rt, "writes") {
 				tw.write(rt)
 			}
-			tw.catchUp(rt, rapid.SampledFrom(keepers).Draw(rt, "keeper"), func() {
+			tw.catchUp(rt, rapid.SampledFrom(replicas).Draw(rt, "replica"), func() {
 				if rapid.Bool().Draw(rt, "meanwhile") {
 					tw.write(rt)
 				}
 			})
 		}
-		for _, k := range keepers {
+		for _, k := range replicas {
 			tw.catchUp(rt, k, func() {})
 			tw.check(rt, k)
 			tw.catchUp(rt, k, func() {})
 			if k.seen != 0 {
-				rt.Fatalf("nothing was written, and %d items were told", k.seen)
+				rt.Fatalf("%d changes were reported without a write", k.seen)
 			}
 		}
 	})

@@ -9,10 +9,10 @@ import (
 	"pdpp"
 )
 
-// A collection run of the public implementation, as its runtime makes the requests:
-// the connector by its source id, the connection by its old name or not at all, and
-// the id of the run (IO-21).
-func TestCollectorOfThePublicImplementation(t *testing.T) {
+// TestRequestsOfPublicCollector sends the requests of a collection run of the public
+// implementation. It names the connector by its source id and the connection by the deprecated
+// parameter or not at all, and adds the id of the run (IO-21).
+func TestRequestsOfPublicCollector(t *testing.T) {
 	w := ledger(t)
 	addCabinet(w)
 	owner := w.OwnerToken()
@@ -21,9 +21,9 @@ func TestCollectorOfThePublicImplementation(t *testing.T) {
 	const lines = `{"type":"RECORD","stream":"items","key":"n1","data":{"id":"n1","title":"From a run"},"emitted_at":"2026-05-01T08:00:00.000Z"}` + "\n" +
 		`{"type":"RECORD","stream":"items","key":"gone","op":"delete","emitted_at":"2026-05-01T08:00:00.000Z"}`
 	for name, query := range map[string]string{
-		"the old name":        "?connector_id=" + source + "&connector_instance_id=cin_c1&run_id=run_1",
-		"the connector alone": "?connector_id=" + source + "&run_id=run_1",
-		"the key":             "?connector_id=cabinet&run_id=run_1",
+		"deprecated connection parameter": "?connector_id=" + source + "&connector_instance_id=cin_c1&run_id=run_1",
+		"connector without connection":    "?connector_id=" + source + "&run_id=run_1",
+		"connector key":                   "?connector_id=cabinet&run_id=run_1",
 	} {
 		t.Run("IO-21 "+name, func(t *testing.T) {
 			got := w.Do("POST", owner, "/v1/ingest/items"+query, lines, ndjson).OK()
@@ -45,24 +45,24 @@ func TestCollectorOfThePublicImplementation(t *testing.T) {
 			}
 		})
 	}
-	t.Run("IO-21 several connections must be told apart", func(t *testing.T) {
+	t.Run("IO-21 several connections are ambiguous", func(t *testing.T) {
 		w.Connect("cabinet", "cin_c2", "")
 		a := w.Do("POST", owner, "/v1/ingest/items?connector_id="+source+"&run_id=run_1", lines, ndjson)
 		if a.Status != 409 || a.Code() != string(pdpp.CodeAmbiguousConnection) || a.At("error.available_connections.1.connection_id") != "cin_c2" {
 			t.Errorf("%s", a.Body)
 		}
 	})
-	t.Run("IO-21 a blob goes to the connector that is named", func(t *testing.T) {
+	t.Run("IO-21 a blob of a connector with several connections", func(t *testing.T) {
 		if a := w.Do("POST", owner, "/v1/blobs?connector_id=ledgerly", "text"); a.Status != 409 || a.At("error.available_connections.0.connection_id") != "cin_a1" {
 			t.Errorf("%s", a.Body)
 		}
 	})
-	t.Run("IO-21 a delete names its connection", func(t *testing.T) {
+	t.Run("IO-21 a delete needs a connection", func(t *testing.T) {
 		if a := w.Do("DELETE", owner, "/v1/streams/entries/records?connector_id=ledgerly", ""); a.Status != 400 || a.Code() != string(pdpp.CodeInvalidRequest) {
 			t.Errorf("%s", a.Body)
 		}
 	})
-	t.Run("IO-21 the state of a grant is not that of the connection", func(t *testing.T) {
+	t.Run("IO-21 state of a grant is refused", func(t *testing.T) {
 		if a := w.Do("PUT", owner, statePath+"&grant_id=grt_1", `{"state":{}}`); a.Status != 400 || a.Code() != string(pdpp.CodeInvalidRequest) {
 			t.Errorf("%s", a.Body)
 		}

@@ -10,8 +10,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// extents are the record count and last_updated of each "connector/stream", as one of
-// the two lists gives them.
+// extents has the record count and last_updated of each "connector/stream".
 type extents map[string]struct {
 	Count int64
 	Last  string
@@ -46,8 +45,7 @@ func extentsOfConnectors(a resttest.Answer) extents {
 	return out
 }
 
-// TestConnectors: the connectors have the streams and numbers of GET /v1/streams, and
-// every address in them can be read.
+// TestConnectors: GET /v1/connectors and GET /v1/streams agree, and every URL is readable.
 func TestConnectors(t *testing.T) {
 	ledgerWorld, sources := ledger(t), twoSources(t)
 	narrow, _ := ledgerWorld.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[
@@ -57,7 +55,7 @@ func TestConnectors(t *testing.T) {
 		w     *resttest.World
 		token string
 	}{
-		{"S-9 a grant with bounds", ledgerWorld, narrow},
+		{"S-9 a limited grant", ledgerWorld, narrow},
 		{"S-9 an owner", ledgerWorld, ledgerWorld.OwnerToken()},
 		{"S-9 several connectors", sources, sources.OwnerToken()},
 	} {
@@ -68,16 +66,16 @@ func TestConnectors(t *testing.T) {
 			}
 			for _, item := range a.At("data").([]any) {
 				for _, stream := range item.(map[string]any)["streams"].([]any) {
-					readAddresses(t, c.w, c.token, stream.(map[string]any)["capabilities"].(map[string]any))
+					readURLs(t, c.w, c.token, stream.(map[string]any)["capabilities"].(map[string]any))
 				}
 			}
 		})
 	}
-	t.Run("S-9 S-6 what is not granted is nowhere", func(t *testing.T) {
+	t.Run("S-9 S-6 only granted names appear", func(t *testing.T) {
 		a := ledgerWorld.Get(narrow, "/v1/connectors").OK()
 		for _, name := range []string{"receipts", "memo", "note", "posted_at", "Joint account", "cin_"} {
 			if strings.Contains(string(a.Body), name) {
-				t.Errorf("%q is told: %s", name, a.Body)
+				t.Errorf("the answer contains %q: %s", name, a.Body)
 			}
 		}
 		for name, want := range map[string]bool{"exact_filters": true, "range_filters": false, "expand": false} {
@@ -88,7 +86,7 @@ func TestConnectors(t *testing.T) {
 	})
 }
 
-func readAddresses(t *testing.T, w *resttest.World, token string, capabilities map[string]any) {
+func readURLs(t *testing.T, w *resttest.World, token string, capabilities map[string]any) {
 	t.Helper()
 	w.Get(token, capabilities["metadata_url"].(string)).OK()
 	w.Get(token, capabilities["records_url"].(string)).OK()

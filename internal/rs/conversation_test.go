@@ -17,18 +17,18 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the answers of the conversation files")
 
-// worlds are what a conversation can be about; its comment names one and a grant.
+// worlds are the fixtures that the comment of a conversation can name.
 var worlds = map[string]func(testing.TB) *resttest.World{
 	"ledger": ledger, "cabinet": filledCabinet, "two sources": twoSources,
 }
 
-// shown are the headers a conversation records.
-var shown = []string{"Allow", "Cache-Control", "Content-Type", "PDPP-Version", "Preference-Applied", "Request-Id", "WWW-Authenticate"}
+// recordedHeaders are the headers that a conversation contains.
+var recordedHeaders = []string{"Allow", "Cache-Control", "Content-Type", "PDPP-Version", "Preference-Applied", "Request-Id", "WWW-Authenticate"}
 
 var cursors = regexp.MustCompile(`(pc1|cc1|cs1)\.[A-Za-z0-9_-]+`)
 
-// fleeting are the values that differ from run to run.
-var fleeting = []struct {
+// volatileValues are replaced by names because they differ from run to run.
+var volatileValues = []struct {
 	pattern *regexp.Regexp
 	name    string
 }{
@@ -39,11 +39,10 @@ var fleeting = []struct {
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "http://RS"},
 }
 
-// TestConversations replays testdata/*.txtar. The comment of a file says which
-// world it is about ("world: ledger") and which grant the client has ("grant:
-// {…}"; without one the owner asks). Each file of the archive is a request, its
-// lines a request line and headers, and is followed by the answer. CURSOR in a
-// request stands for the last cursor that was given.
+// TestConversations replays testdata/*.txtar. The comment of an archive names the world
+// ("world: ledger") and the grant of the client ("grant: {…}"; without it the owner reads).
+// The files of an archive are requests, each followed by its answer. A request consists of a
+// request line and headers. CURSOR in a request is replaced by the last cursor received.
 func TestConversations(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -62,7 +61,7 @@ func converse(t *testing.T, path string) {
 	comment, parts := splitArchive(string(raw))
 	world, ok := worlds[setting(comment, "world")]
 	if !ok || len(parts) == 0 || len(parts)%2 != 0 {
-		t.Fatalf("%s is no conversation", path)
+		t.Fatalf("%s is not a valid conversation", path)
 	}
 	w := world(t)
 	token := w.OwnerToken()
@@ -90,8 +89,7 @@ func converse(t *testing.T, path string) {
 	}
 }
 
-// part is a file of an archive in the txtar format: a line "-- name --", then
-// its text.
+// part is a file of a txtar archive: a line "-- name --", then its text.
 type part struct{ name, text string }
 
 func splitArchive(raw string) (comment string, parts []part) {
@@ -118,7 +116,7 @@ func joinArchive(comment string, parts []part) string {
 	return out
 }
 
-// setting reads "name: value" from the comment of an archive.
+// setting returns the value of "name: value" in the comment of an archive.
 func setting(comment, name string) string {
 	for line := range strings.SplitSeq(comment, "\n") {
 		if value, ok := strings.CutPrefix(line, name+": "); ok {
@@ -142,11 +140,11 @@ func send(t *testing.T, w *resttest.World, token, request string) resttest.Answe
 	return w.Do(method, token, target, "", headers...)
 }
 
-// transcript is an answer as it is written down: status, headers, the exact body.
+// transcript returns an answer as conversations contain it: status, headers, exact body.
 func transcript(a resttest.Answer) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%d\n", a.Status)
-	for _, name := range shown {
+	for _, name := range recordedHeaders {
 		for _, value := range a.Header.Values(name) {
 			fmt.Fprintf(&b, "%s: %s\n", name, value)
 		}
@@ -160,7 +158,7 @@ func transcript(a resttest.Answer) string {
 	if !strings.HasSuffix(out, "\n") {
 		out += "\n" // the format needs one
 	}
-	for _, f := range fleeting {
+	for _, f := range volatileValues {
 		out = f.pattern.ReplaceAllString(out, f.name)
 	}
 	return out

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is not known to be cheap by its plain spelling is expensive (H-67).
+// TestCostOfRecordReads: a read is expensive unless its query is known to be cheap (H-67).
 func TestCostOfRecordReads(t *testing.T) {
 	for query, want := range map[string]bool{
 		"":                         false,

@@ -14,8 +14,8 @@ import (
 	"pdpp/internal/server"
 )
 
-// shelf is a ledger with ten more entries, and a token that sees them.
-func shelf(t *testing.T) (*resttest.World, string) {
+// longLedger returns a ledger with ten more entries, and a token that sees them.
+func longLedger(t *testing.T) (*resttest.World, string) {
 	t.Helper()
 	w := ledger(t)
 	for i := range 10 {
@@ -34,16 +34,16 @@ func nextCursor(t *testing.T, a resttest.Answer) string {
 	return c
 }
 
-const shelfPath = "/v1/streams/entries/records"
+const entriesPath = "/v1/streams/entries/records"
 
 func TestForgedCursors(t *testing.T) { // C-37, C-39
-	w, tok := shelf(t)
-	good := nextCursor(t, w.Get(tok, shelfPath+"?limit=2"))
-	w.Get(tok, shelfPath+"?limit=2&cursor="+good).OK()
+	w, tok := longLedger(t)
+	good := nextCursor(t, w.Get(tok, entriesPath+"?limit=2"))
+	w.Get(tok, entriesPath+"?limit=2&cursor="+good).OK()
 	try := func(name, cursor string) {
 		t.Helper()
-		a := w.Get(tok, shelfPath+"?limit=2&cursor="+url.QueryEscape(cursor))
-		expect(t, a, 400, pdpp.CodeInvalidCursor)
+		a := w.Get(tok, entriesPath+"?limit=2&cursor="+url.QueryEscape(cursor))
+		expectError(t, a, 400, pdpp.CodeInvalidCursor)
 		if a.At("error.param") != "cursor" || a.Status == 200 {
 			t.Errorf("%s: %s", name, a.Body)
 		}
@@ -66,45 +66,47 @@ func TestForgedCursors(t *testing.T) { // C-37, C-39
 	try("padded", good+"=")
 	try("too long", "pc1."+strings.Repeat("A", 2045))
 	try("text", "!!")
-	expect(t, w.Get(tok, shelfPath+"?cursor="), 400, pdpp.CodeInvalidRequest)
+	expectError(t, w.Get(tok, entriesPath+"?cursor="), 400, pdpp.CodeInvalidRequest)
 }
 
-func TestForeignCursors(t *testing.T) { // C-38: bound to who, where and what
-	w, tok := shelf(t)
+// TestCursorIsBoundToRequest: a cursor is valid for one grant, path and query (C-38).
+func TestCursorIsBoundToRequest(t *testing.T) {
+	w, tok := longLedger(t)
 	other := first(w.Grant(ledgerGrant))
 	owner := w.OwnerToken()
 	neighbour := neighbourOf(w)
 	const query = "?filter[memo]=Tea&order=asc&limit=2"
-	good := nextCursor(t, w.Get(tok, shelfPath+query))
+	good := nextCursor(t, w.Get(tok, entriesPath+query))
 	for _, tc := range []struct{ name, token, target string }{
-		{"other grant", other, shelfPath + query},
-		{"owner", owner, shelfPath + query},
-		{"other owner", neighbour.OwnerToken(), shelfPath + query},
+		{"other grant", other, entriesPath + query},
+		{"owner", owner, entriesPath + query},
+		{"other owner", neighbour.OwnerToken(), entriesPath + query},
 		{"other path", tok, "/v1/streams/receipts/records?order=asc&limit=2"},
-		{"same path, written differently", tok, "/v1/streams/%65ntries/records" + query},
-		{"no filter", tok, shelfPath + "?order=asc&limit=2"},
-		{"other filter", tok, shelfPath + "?filter[memo]=Rent&order=asc"},
-		{"one more filter", tok, shelfPath + query + "&filter[id]=ent_x1"},
-		{"other order", tok, shelfPath + "?filter[memo]=Tea&order=desc"},
-		{"a sort", tok, shelfPath + query + "&sort=posted_at"},
-		{"fields", tok, shelfPath + query + "&fields=id"},
-		{"view", tok, shelfPath + query + "&view=brief"},
-		{"expand", tok, shelfPath + query + "&expand=receipts"},
-		{"connection", tok, shelfPath + query + "&connection_id=cin_a1"},
-		{"connector", tok, shelfPath + query + "&connector_id=ledgerly"},
+		{"same path, escaped differently", tok, "/v1/streams/%65ntries/records" + query},
+		{"no filter", tok, entriesPath + "?order=asc&limit=2"},
+		{"other filter", tok, entriesPath + "?filter[memo]=Rent&order=asc"},
+		{"one more filter", tok, entriesPath + query + "&filter[id]=ent_x1"},
+		{"other order", tok, entriesPath + "?filter[memo]=Tea&order=desc"},
+		{"other sort", tok, entriesPath + query + "&sort=posted_at"},
+		{"fields", tok, entriesPath + query + "&fields=id"},
+		{"view", tok, entriesPath + query + "&view=brief"},
+		{"expand", tok, entriesPath + query + "&expand=receipts"},
+		{"connection", tok, entriesPath + query + "&connection_id=cin_a1"},
+		{"connector", tok, entriesPath + query + "&connector_id=ledgerly"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			expect(t, w.Get(tc.token, tc.target+"&cursor="+good), 400, pdpp.CodeInvalidCursor)
+			expectError(t, w.Get(tc.token, tc.target+"&cursor="+good), 400, pdpp.CodeInvalidCursor)
 		})
 	}
-	// The other way round: an owner's cursor is not a client's.
-	expect(t, w.Get(tok, shelfPath+query+"&cursor="+nextCursor(t, w.Get(owner, shelfPath+query))), 400, pdpp.CodeInvalidCursor)
+	// The cursor of an owner is not valid for a client.
+	expectError(t, w.Get(tok, entriesPath+query+"&cursor="+nextCursor(t, w.Get(owner, entriesPath+query))), 400, pdpp.CodeInvalidCursor)
 }
 
-func TestCursorsTravel(t *testing.T) { // C-38: what may differ
-	w, tok := shelf(t)
+// TestCursorAllowsOtherParameters: limit, count, preferences and spelling may differ (C-38).
+func TestCursorAllowsOtherParameters(t *testing.T) {
+	w, tok := longLedger(t)
 	const query = "?filter[memo]=Tea&filter[posted_at][gte]=2026-02-02&order=asc&limit=2"
-	a := w.Get(tok, shelfPath+query)
+	a := w.Get(tok, entriesPath+query)
 	good := nextCursor(t, a)
 	if diff := cmp.Diff([]string{"ent_x1", "ent_x2"}, a.IDs()); diff != "" {
 		t.Fatal(diff)
@@ -123,45 +125,46 @@ func TestCursorsTravel(t *testing.T) { // C-38: what may differ
 		{"preferences", query, "pdpp-field-preview=64, pdpp-page-bytes=4096", []string{"ent_x3", "ent_x4"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			a := w.Get(tok, shelfPath+tc.target+"&cursor="+good, "Prefer: "+tc.prefer)
+			a := w.Get(tok, entriesPath+tc.target+"&cursor="+good, "Prefer: "+tc.prefer)
 			if diff := cmp.Diff(tc.want, a.IDs()); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
-	// The same grant's other token may go on.
-	if n := w.Get(tok, shelfPath+query+"&count=exact&cursor="+good).At("meta.count.value"); fmt.Sprint(n) != "9" {
-		t.Errorf("count with a cursor is %v, want that of the whole set, 9", n)
+	// The count covers all records, not only those after the cursor.
+	if n := w.Get(tok, entriesPath+query+"&count=exact&cursor="+good).At("meta.count.value"); fmt.Sprint(n) != "9" {
+		t.Errorf("count with a cursor is %v, want 9", n)
 	}
 }
 
-func TestStaleCursors(t *testing.T) { // C-39
-	w, tok := shelf(t)
-	good := nextCursor(t, w.Get(tok, shelfPath+"?limit=2"))
+func TestExpiredCursors(t *testing.T) { // C-39
+	w, tok := longLedger(t)
+	good := nextCursor(t, w.Get(tok, entriesPath+"?limit=2"))
 	w.Advance(24 * time.Hour)
-	w.Get(tok, shelfPath+"?limit=2&cursor="+good).OK()
+	w.Get(tok, entriesPath+"?limit=2&cursor="+good).OK()
 	w.Advance(time.Millisecond)
-	a := w.Get(tok, shelfPath+"?limit=2&cursor="+good)
-	expect(t, a, 410, pdpp.CodeCursorExpired)
+	a := w.Get(tok, entriesPath+"?limit=2&cursor="+good)
+	expectError(t, a, 410, pdpp.CodeCursorExpired)
 	if a.At("error.type") != "gone_error" || a.At("error.param") != "cursor" {
 		t.Errorf("%s", a.Body)
 	}
-	// Of another request it is invalid, however old.
-	expect(t, w.Get(tok, shelfPath+"?order=asc&cursor="+good), 400, pdpp.CodeInvalidCursor)
+	// In another request it is invalid rather than expired.
+	expectError(t, w.Get(tok, entriesPath+"?order=asc&cursor="+good), 400, pdpp.CodeInvalidCursor)
 }
 
-// A cursor outlives a restart and the record it stands at, not the instance key.
+// TestCursorAfterChanges: a cursor remains valid after a restart and after the deletion of
+// its record, but not under another instance key.
 func TestCursorAfterChanges(t *testing.T) {
-	w, tok := shelf(t)
-	a := w.Get(tok, shelfPath+"?limit=2&order=asc")
+	w, tok := longLedger(t)
+	a := w.Get(tok, entriesPath+"?limit=2&order=asc")
 	good := nextCursor(t, a)
 	at := a.IDs()[1]
 	w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":%q,"op":"delete"}`, at))
-	if ids := w.Get(tok, shelfPath+"?limit=2&order=asc&cursor="+good).IDs(); len(ids) != 2 || ids[0] != "ent_x2" {
+	if ids := w.Get(tok, entriesPath+"?limit=2&order=asc&cursor="+good).IDs(); len(ids) != 2 || ids[0] != "ent_x2" {
 		t.Errorf("after the record was deleted: %v", ids)
 	}
 	same := secondServer(w, func(*server.Config) {})
-	same.Get(tok, shelfPath+"?limit=2&order=asc&cursor="+good).OK()
+	same.Get(tok, entriesPath+"?limit=2&order=asc&cursor="+good).OK()
 	rekeyed := secondServer(w, withNewKey)
-	expect(t, rekeyed.Get(tok, shelfPath+"?limit=2&order=asc&cursor="+good), 400, pdpp.CodeInvalidCursor)
+	expectError(t, rekeyed.Get(tok, entriesPath+"?limit=2&order=asc&cursor="+good), 400, pdpp.CodeInvalidCursor)
 }

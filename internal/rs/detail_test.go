@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-func TestDetail(t *testing.T) {
+func TestRecordDetail(t *testing.T) {
 	w := filledCabinet(t)
 	tok, id := w.Grant(cabinetGrant)
 	owner := w.OwnerToken()
@@ -98,8 +98,8 @@ func TestDetail(t *testing.T) {
 	})
 }
 
-// TestVisibility is REC-28 to REC-30: one visibility for list, detail and numbers.
-func TestVisibility(t *testing.T) {
+// TestRecordVisibility is REC-28 to REC-30: one visibility for list, detail and numbers.
+func TestRecordVisibility(t *testing.T) {
 	w := cabinet(t)
 	w.Ingest("cin_c1", "items",
 		item("before", `"day":"2025-12-31"`), item("at_since", `"day":"2026-01-01"`), item("offset", `"day":"2026-01-31T23:30:00-01:00"`),

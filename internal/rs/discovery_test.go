@@ -71,9 +71,9 @@ func TestDiscovery(t *testing.T) {
 	})
 }
 
-// TestNoSignIn: until there is an authorization server, nothing promises one, and a client
+// TestSignInIsNotSupported: until there is an authorization server, nothing promises one, and a client
 // that tries to sign in all the same is told how to get a token (H-135).
-func TestNoSignIn(t *testing.T) {
+func TestSignInIsNotSupported(t *testing.T) {
 	w := resttest.New(t)
 	t.Run("H-135 no document names an authorization server", func(t *testing.T) {
 		for _, path := range []string{"/", rootDocument, mcpDocument} {
@@ -137,7 +137,7 @@ func TestDiscoveryHeaders(t *testing.T) {
 	}
 }
 
-func TestIcon(t *testing.T) { // H-62
+func TestServerIcon(t *testing.T) { // H-62
 	w := resttest.New(t)
 	a := w.Get("", "/icon.svg").OK()
 	want := map[string]string{
@@ -166,7 +166,7 @@ func TestIcon(t *testing.T) { // H-62
 	}
 }
 
-func TestChallengeLeadsOn(t *testing.T) {
+func TestChallengeLinks(t *testing.T) {
 	w := resttest.New(t)
 	for name, token := range map[string]string{"CHAL-1 no bearer at /v1": "", "CHAL-1 bad bearer at /v1": "pdpp_at_unknown"} {
 		t.Run(name, func(t *testing.T) {

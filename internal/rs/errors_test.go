@@ -21,8 +21,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// anError is how to get an answer with one code of C-42.
-type anError struct {
+// errorCase is how to get an answer with one code of C-42.
+type errorCase struct {
 	code   pdpp.Code
 	status int
 	typ    string
@@ -30,19 +30,19 @@ type anError struct {
 	ask    func() resttest.Answer
 }
 
-// troubled is a world in which everything goes wrong when asked to.
-type troubled struct {
+// errorWorld is a world in which everything goes wrong when asked to.
+type errorWorld struct {
 	*resttest.World
 	token, owner      string
 	revoked, expired  string
 	bad, pack, undone string
-	sick              *resttest.World
+	faulty            *resttest.World
 	broken            *brokenStore
 }
 
-func newTroubled(t *testing.T) *troubled {
+func newErrorWorld(t *testing.T) *errorWorld {
 	w := ledger(t)
-	x := &troubled{World: w, owner: w.OwnerToken(), bad: mintForInvalidGrant(w)}
+	x := &errorWorld{World: w, owner: w.OwnerToken(), bad: mintForInvalidGrant(w)}
 	x.token = first(w.Grant(ledgerGrant))
 	revoked, id := w.Grant(ledgerGrant)
 	w.Revoke(id)
@@ -53,26 +53,26 @@ func newTroubled(t *testing.T) *troubled {
 	w.Connect("cabinet", "cin_c1", "")
 	x.undone = first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"tocks"},{"name":"items"}]}`))
 	w.Manifest(testManifest(t, "testdata/cabinet.json"))
-	x.sick, x.broken = breakable(w)
+	x.faulty, x.broken = breakable(w)
 	return x
 }
 
-func (x *troubled) get(token, target string, headers ...string) func() resttest.Answer {
+func (x *errorWorld) get(token, target string, headers ...string) func() resttest.Answer {
 	return func() resttest.Answer { return x.Get(token, target, headers...) }
 }
 
-func (x *troubled) do(method, target, body string, headers ...string) func() resttest.Answer {
+func (x *errorWorld) do(method, target, body string, headers ...string) func() resttest.Answer {
 	return func() resttest.Answer { return x.Do(method, x.owner, target, body, headers...) }
 }
 
 // errorTable has one row per code, in the order of C-42.
-func errorTable(x *troubled) []anError {
+func errorTable(x *errorWorld) []errorCase {
 	const (
 		invalid, denied, missing = "invalid_request_error", "permission_error", "not_found_error"
 		list                     = "/v1/streams/entries/records"
 	)
 	tok := x.token
-	return []anError{
+	return []errorCase{
 		{"invalid_request", 400, invalid, "param", x.get(tok, list+"?nope=1")},
 		{"invalid_argument", 400, invalid, "param", x.get(tok, list+"?connection_id=a&connector_instance_id=b")},
 		{"unsupported_version", 400, invalid, "", x.get(tok, list, "PDPP-Version: 2020-01-01")},
@@ -118,17 +118,17 @@ func errorTable(x *troubled) []anError {
 		{"api_error", 500, "api_error", "", func() resttest.Answer {
 			x.broken.list.Store(true)
 			defer x.broken.list.Store(false)
-			return x.sick.Get(tok, list)
+			return x.faulty.Get(tok, list)
 		}},
 		{"temporarily_unavailable", 503, "api_error", "retry_after_s", func() resttest.Answer {
 			x.broken.begin.Store(true)
 			defer x.broken.begin.Store(false)
-			return x.sick.Get(tok, list)
+			return x.faulty.Get(tok, list)
 		}},
 		{"ingest_batch_storage_error", 503, "api_error", "retry_after_s", func() resttest.Answer {
 			x.broken.commit.Store(true)
 			defer x.broken.commit.Store(false)
-			return x.sick.Do("POST", x.owner, ingestPath, `{"key":"n","data":{"memo":"April rent"}}`, ndjson)
+			return x.faulty.Do("POST", x.owner, ingestPath, `{"key":"n","data":{"memo":"April rent"}}`, ndjson)
 		}},
 		{"unsupported_media_type", 415, invalid, "", x.do("POST", ingestPath, "")},
 		{"misdirected_request", 421, invalid, "", func() resttest.Answer { return misdirected(x.World) }},
@@ -159,12 +159,12 @@ var otherCodes = map[string]string{
 	"range_not_satisfiable": "TestBlobRangeNotSatisfiable",
 }
 
-func TestErrors(t *testing.T) { // C-40 to C-42
-	x := newTroubled(t)
+func TestErrorEnvelopes(t *testing.T) { // C-40 to C-42
+	x := newErrorWorld(t)
 	for _, row := range errorTable(x) {
 		t.Run(string(row.code), func(t *testing.T) {
 			a := row.ask()
-			expect(t, a, row.status, row.code)
+			expectError(t, a, row.status, row.code)
 			envelope, _ := a.At("error").(map[string]any)
 			var keys []string
 			for key := range envelope {
@@ -185,7 +185,7 @@ func TestErrors(t *testing.T) { // C-40 to C-42
 			if wait := a.Header.Get("Retry-After"); (wait != "") != (row.status == 429 || row.status == 503) {
 				t.Errorf("Retry-After %q with status %d", wait, row.status)
 			}
-			checkQuiet(t, a)
+			checkNoDetails(t, a)
 		})
 	}
 	for _, value := range []string{"April rent", "125000", "ent_31"} {
@@ -202,7 +202,7 @@ func withoutCauses(log string) string { return causes.ReplaceAllString(log, "") 
 
 // checkQuiet looks for what no error may say: values of records, causes, and the
 // deprecated name of a connection (C-7).
-func checkQuiet(t *testing.T, a resttest.Answer) {
+func checkNoDetails(t *testing.T, a resttest.Answer) {
 	t.Helper()
 	forbidden := []string{"April rent", "March rent", "125000", "2026-04-30", "disk", "sqlite", "SELECT", ".go:", "goroutine"}
 	if a.Code() != string(pdpp.CodeInvalidArgument) {
@@ -224,7 +224,7 @@ func TestErrorTableIsComplete(t *testing.T) {
 	_, table, _ := strings.Cut(string(spec), "- **C-42** Codes.")
 	table, _, _ = strings.Cut(table, "- **C-43**")
 	rows := map[string]bool{}
-	for _, row := range errorTable(newTroubled(t)) {
+	for _, row := range errorTable(newErrorWorld(t)) {
 		rows[string(row.code)] = true
 	}
 	n := 0
@@ -287,7 +287,7 @@ func TestTimeout(t *testing.T) { // C-35: 30 s for a read
 		}
 		start := time.Now()
 		a := handle(&resttest.World{T: t, Server: s}, localRequest(t.Context(), "GET", "x", "/v1/streams", nil))
-		expect(t, a, http.StatusServiceUnavailable, pdpp.CodeTimeout)
+		expectError(t, a, http.StatusServiceUnavailable, pdpp.CodeTimeout)
 		if took := time.Since(start); took != 30*time.Second || a.Header.Get("Retry-After") == "" {
 			t.Errorf("answered after %v, head %v", took, a.Header)
 		}
@@ -295,20 +295,20 @@ func TestTimeout(t *testing.T) { // C-35: 30 s for a read
 }
 
 // A store that cannot say who asks is no reason to say that nobody does (C-17).
-func TestLookUpFailure(t *testing.T) {
+func TestStoreFailureDuringAuthentication(t *testing.T) {
 	w := ledger(t)
 	tok := first(w.Grant(ledgerGrant))
-	sick, b := breakable(w)
+	faulty, b := breakable(w)
 	b.begin.Store(true)
 	for _, token := range []string{tok, "pdpp_at_unknown", w.OwnerToken()} {
 		for _, r := range []string{"GET /v1/streams", "GET " + statePath, "DELETE /v1/streams/entries/records?connection_id=cin_a1"} {
 			method, target, _ := strings.Cut(r, " ")
-			a := sick.Do(method, token, target, "")
-			expect(t, a, 503, pdpp.CodeUnavailable)
+			a := faulty.Do(method, token, target, "")
+			expectError(t, a, 503, pdpp.CodeUnavailable)
 			if a.Header.Get("Retry-After") == "" || a.Header.Get("WWW-Authenticate") != "" {
 				t.Errorf("%s: head %v", r, a.Header)
 			}
 		}
 	}
-	expect(t, sick.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication)
+	expectError(t, faulty.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication)
 }

@@ -20,14 +20,14 @@ import (
 type slowStore struct {
 	store.Store
 	entered chan struct{} // one for each read that has begun
-	letGo   chan struct{}
+	unblock chan struct{}
 
 	now, most atomic.Int32 // slow reads at once
 	released  sync.Once
 }
 
 // release lets all reads go. A test that fails releases them too.
-func (s *slowStore) release() { s.released.Do(func() { close(s.letGo) }) }
+func (s *slowStore) release() { s.released.Do(func() { close(s.unblock) }) }
 
 func (s *slowStore) View(ctx context.Context, fn func(store.View) error) error {
 	return s.Store.View(ctx, func(v store.View) error { return fn(&slowView{v, s}) })
@@ -46,7 +46,7 @@ func (v *slowView) wait() {
 		continue
 	}
 	s.entered <- struct{}{}
-	<-s.letGo
+	<-s.unblock
 }
 
 func (v *slowView) Search(q query.Search, visit func(*store.Match) (bool, error)) error {
@@ -65,7 +65,7 @@ func (v *slowView) Horizon(subject pdpp.SubjectID) (query.Mark, error) {
 }
 
 func slow(w *resttest.World, rate int) (*resttest.World, *slowStore) {
-	s := &slowStore{Store: w.Store, entered: make(chan struct{}, 100), letGo: make(chan struct{})}
+	s := &slowStore{Store: w.Store, entered: make(chan struct{}, 100), unblock: make(chan struct{})}
 	server := secondServer(w, func(c *server.Config) { c.Store, c.Rate = s, httpx.Rate(rate) })
 	w.T.Cleanup(s.release) // before the server is closed
 	return server, s
@@ -78,7 +78,7 @@ var expensiveTargets = []string{
 
 // Expensive reads of many clients leave a reader to the cheap ones, to those that are
 // refused and to the readiness probe.
-func TestExpensiveReadsLeaveReaders(t *testing.T) {
+func TestExpensiveReadsDoNotBlockOthers(t *testing.T) {
 	for name, rate := range map[string]int{"H-67 C-35 with a rate": 600, "H-67 C-35 without": 0} {
 		t.Run(name, func(t *testing.T) {
 			w := ledger(t)
@@ -100,7 +100,7 @@ func TestExpensiveReadsLeaveReaders(t *testing.T) {
 				server.Get(tok, target).OK()
 			}
 			for _, target := range expensiveTargets {
-				expect(t, server.Get("pdpp_at_unknown", target), 401, pdpp.CodeInvalidToken)
+				expectError(t, server.Get("pdpp_at_unknown", target), 401, pdpp.CodeInvalidToken)
 			}
 			s.release()
 			reads.Wait()
@@ -112,7 +112,7 @@ func TestExpensiveReadsLeaveReaders(t *testing.T) {
 }
 
 // A client with several tokens has the share of one.
-func TestSharesArePerClient(t *testing.T) {
+func TestFairShareIsPerClient(t *testing.T) {
 	t.Run("H-67", func(t *testing.T) {
 		w := ledger(t)
 		server, s := slow(w, 600)
@@ -174,7 +174,7 @@ func (v *endingView) Search(q query.Search, visit func(*store.Match) (bool, erro
 	return err
 }
 
-func TestSearchEndsWithItsContext(t *testing.T) {
+func TestSearchStopsWhenContextEnds(t *testing.T) {
 	w := ledger(t)
 	tok := first(w.Grant(ledgerGrant))
 	search := func(t *testing.T, s *endingStore) (status int) {
@@ -210,7 +210,7 @@ func (panickingView) Search(query.Search, func(*store.Match) (bool, error)) erro
 }
 
 // A read that panics gives its turn back: the next ones of its client do not wait.
-func TestPanicEndsTurn(t *testing.T) {
+func TestPanicReleasesShare(t *testing.T) {
 	t.Run("H-67 H-69", func(t *testing.T) {
 		w := ledger(t)
 		server := secondServer(w, func(c *server.Config) { c.Store, c.Rate = panickingStore{w.Store}, 600 })

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestFanIn: one search over several connections is one answer (the server's side of
+// TestSearchOverConnections: one search over several connections is one answer (the server's side of
 // FANIN-1).
-func TestFanIn(t *testing.T) {
+func TestSearchOverConnections(t *testing.T) {
 	w := ledger(t)
 	for _, conn := range []string{"cin_a1", "cin_b2"} {
 		for i := range 4 {

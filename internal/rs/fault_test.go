@@ -23,10 +23,10 @@ func TestStoreFailures(t *testing.T) {
 	w.Manifest(strings.Replace(raw, `"query": {"range_filters": {"at"`, `"query": {"search": {"lexical_fields": ["a.b", "body"]}, "range_filters": {"at"`, 1))
 	tok, _ := w.Grant(cabinetGrant)
 	w.Ingest("cin_c1", "items",
-		item("long", `"title":"letter","body":`+quoted(longText(200_000))+`,"author":`+quoted(octets(60_000))+`,"meta":{"k":[`+strings.Repeat(`"ü",`, 9000)+`1]}`),
+		item("long", `"title":"letter","body":`+quoted(longText(200_000))+`,"author":`+quoted(base64Bytes(60_000))+`,"meta":{"k":[`+strings.Repeat(`"ü",`, 9000)+`1]}`),
 		item("next", `"title":"letter"`))
 	w.Ingest("cin_c1", "notes", note("n1", "long", longText(40_000), "2026-01-02T00:00:00Z"))
-	sick, faults := failOnce(w)
+	faulty, faults := failOnce(w)
 	const items = "/v1/streams/items/records"
 	for _, read := range []struct{ id, target, prefer string }{
 		{"REC-40 the first record of a page is cut further", items, "Prefer: pdpp-field-preview=65536, pdpp-page-bytes=4096"},
@@ -50,7 +50,7 @@ func TestStoreFailures(t *testing.T) {
 			w.Get(tok, read.target, headers...).OK()
 			for n := int64(1); ; n++ {
 				faults.arm(n)
-				a := sick.Get(tok, read.target, headers...)
+				a := faulty.Get(tok, read.target, headers...)
 				if !faults.fired() {
 					if a.OK(); n == 1 {
 						t.Error("the read used no step that can fail")
@@ -65,9 +65,9 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
-// TestLostRecord: a hit whose record cannot be found is an error, not a hole in the
+// TestSearchHitWithoutRecord: a hit whose record cannot be found is an error, not a hole in the
 // page.
-func TestLostRecord(t *testing.T) { // Q-6
+func TestSearchHitWithoutRecord(t *testing.T) { // Q-6
 	w := ledger(t)
 	w.Ingest("cin_a1", "entries", `{"key":"long","data":{"id":"long","memo":"flute","note":`+quoted(longText(9000))+`}}`)
 	owner := w.OwnerToken()

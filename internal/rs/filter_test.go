@@ -26,7 +26,7 @@ func filterWorld(t testing.TB) *resttest.World {
 	return w
 }
 
-func TestFilters(t *testing.T) {
+func TestRecordFilters(t *testing.T) {
 	w := filterWorld(t)
 	bothTokens(t, w, cabinetGrant, func(t *testing.T, tok string) {
 		for _, test := range []struct{ rule, query, want string }{

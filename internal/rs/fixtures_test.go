@@ -19,8 +19,8 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// patience bounds every wait: it only turns a hang into a failure.
-const patience = 5 * time.Minute
+// maxWait bounds every wait: it only turns a hang into a failure.
+const maxWait = 5 * time.Minute
 
 // testManifest reads a manifest of the fixtures.
 func testManifest(t testing.TB, path string) string {

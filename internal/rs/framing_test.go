@@ -34,7 +34,7 @@ func TestAmbiguousFraming(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(patience))
+			conn.SetDeadline(time.Now().Add(maxWait))
 			if _, err := io.WriteString(conn, c.request+second+strings.Replace(second, "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1)); err != nil {
 				t.Fatal(err)
 			}

@@ -11,16 +11,16 @@ import (
 	"pdpp/internal/store"
 )
 
-// TestCursorDiesWithItsOrder: a source declared anew with another cursor field
+// TestCursorIsInvalidAfterNewOrder: a source declared anew with another cursor field
 // orders its records anew; a position of before would skip or repeat some (C-38).
-func TestCursorDiesWithItsOrder(t *testing.T) {
-	w, _ := shelf(t)
+func TestCursorIsInvalidAfterNewOrder(t *testing.T) {
+	w, _ := longLedger(t)
 	tok := w.OwnerToken()
-	cursor := nextCursor(t, w.Get(tok, shelfPath+"?limit=2"))
-	w.Get(tok, shelfPath+"?limit=2&cursor="+cursor).OK()
+	cursor := nextCursor(t, w.Get(tok, entriesPath+"?limit=2"))
+	w.Get(tok, entriesPath+"?limit=2&cursor="+cursor).OK()
 	raw := testManifest(t, "../manifest/testdata/ledgerly.json")
 	w.Manifest(strings.Replace(raw, `"cursor_field": "posted_at", `, "", 1))
-	expect(t, w.Get(tok, shelfPath+"?limit=2&cursor="+cursor), 400, pdpp.CodeInvalidCursor)
+	expectError(t, w.Get(tok, entriesPath+"?limit=2&cursor="+cursor), 400, pdpp.CodeInvalidCursor)
 }
 
 // TestGrantOfAnotherSubject: whose data is read is the token's matter, whatever
@@ -56,32 +56,32 @@ func TestGrantOfAnotherSubject(t *testing.T) {
 			Audience: []string{"rest"}, IssuedAt: w.Now(), ExpiresAt: w.Now().AddDate(0, 0, 1),
 		}, store.HashToken(token))
 	})
-	expect(t, w.Get(token, shelfPath), 403, pdpp.CodeGrantInvalid)
+	expectError(t, w.Get(token, entriesPath), 403, pdpp.CodeGrantInvalid)
 }
 
-// TestChildrenAreBounded: a page size bounds expanded children too (REC-26).
-func TestChildrenAreBounded(t *testing.T) {
+// TestPageSizeBoundsChildren: a page size bounds expanded children too (REC-26).
+func TestPageSizeBoundsChildren(t *testing.T) {
 	w := ledger(t)
 	for i := range 20 {
 		w.Ingest("cin_a1", "receipts", fmt.Sprintf(`{"key":"big%d","data":{"id":"big%d","entry_id":"ent_31","tags":[%q]}}`, i, i, strings.Repeat("x", 2000)))
 	}
 	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"},{"name":"receipts"}]}`))
-	a := w.Get(tok, shelfPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=20", "Prefer: pdpp-page-bytes=4096").OK()
+	a := w.Get(tok, entriesPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=20", "Prefer: pdpp-page-bytes=4096").OK()
 	children, _ := a.At("data.0.expanded.receipts.data").([]any)
 	if len(children) == 0 || len(children) > 4 || a.At("data.0.expanded.receipts.has_more") != true {
 		t.Errorf("%d children, has_more %v", len(children), a.At("data.0.expanded.receipts.has_more"))
 	}
-	whole := w.Get(tok, shelfPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=50").OK()
+	whole := w.Get(tok, entriesPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=50").OK()
 	if children, _ := whole.At("data.0.expanded.receipts.data").([]any); len(children) != 21 {
 		t.Errorf("%d children without a bound, want 21", len(children))
 	}
 }
 
-// TestDeclaredSize: a body that says it is too large is refused before it is sent
+// TestContentLengthLimit: a body that says it is too large is refused before it is sent
 // (I-3).
-func TestDeclaredSize(t *testing.T) {
+func TestContentLengthLimit(t *testing.T) {
 	w := ledger(t)
-	req := localRequest(t.Context(), "POST", w.OwnerToken(), ingestPath, failing{})
+	req := localRequest(t.Context(), "POST", w.OwnerToken(), ingestPath, unreadableBody{})
 	req.ContentLength = 50<<20 + 1
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	refused(t, handle(w, req), refusal{status: 413, code: "resource_limit"})

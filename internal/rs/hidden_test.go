@@ -13,7 +13,7 @@ import (
 
 // twoHouses is a ledger of the world's owner and one of another owner, who has a
 // connection with the same id and one with an id of its own.
-func twoHouses(t *testing.T) (mine, theirs *resttest.World) {
+func twoLedgers(t *testing.T) (mine, theirs *resttest.World) {
 	t.Helper()
 	mine = ledger(t)
 	theirs = neighbourOf(mine)
@@ -29,8 +29,8 @@ func twoHouses(t *testing.T) (mine, theirs *resttest.World) {
 
 // A record that is hidden and one that never existed give the same bytes (REC-13,
 // C-21): whatever hides it, and on every route that names a record.
-func TestHiddenIsLikeAbsent(t *testing.T) {
-	w, _ := twoHouses(t)
+func TestHiddenRecordsLookMissing(t *testing.T) {
+	w, _ := twoLedgers(t)
 	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[
 		{"name":"entries","fields":["id","memo"],"instance_ids":["cin_a1"],"time_range":{"since":"2026-04-01T00:00:00Z","until":"2026-05-01T00:00:00Z"}},
 		{"name":"receipts","instance_ids":["cin_a1"],"resources":["rc_9"]}]}`))
@@ -62,8 +62,8 @@ func TestHiddenIsLikeAbsent(t *testing.T) {
 
 // A connection of somebody else, one that is not granted, and one that does not
 // exist give the same bytes on every route (C-21, C-23).
-func TestForeignConnectionIsLikeUnknown(t *testing.T) {
-	w, _ := twoHouses(t)
+func TestForeignConnectionsLookUnknown(t *testing.T) {
+	w, _ := twoLedgers(t)
 	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","instance_ids":["cin_a1"]},{"name":"receipts","instance_ids":["cin_a1"]}]}`))
 	owner := w.OwnerToken()
 	for _, tc := range []struct {
@@ -97,8 +97,8 @@ func TestForeignConnectionIsLikeUnknown(t *testing.T) {
 
 // Neither owner sees or changes anything of the other through the id that both
 // use for a connection (C-21, R12).
-func TestOwnersShareNothing(t *testing.T) {
-	mine, theirs := twoHouses(t)
+func TestOwnersAreIsolated(t *testing.T) {
+	mine, theirs := twoLedgers(t)
 	myToken, theirToken := mine.OwnerToken(), theirs.OwnerToken()
 	for _, target := range []string{
 		"/v1/connectors", "/v1/streams", "/v1/schema", "/v1/schema?view=compact", "/v1/streams/entries", "/v1/streams/entries/records?count=exact",

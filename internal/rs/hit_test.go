@@ -26,9 +26,9 @@ func searchHits(t *testing.T, a resttest.Answer) (hits []string, cursor string) 
 	return hits, page.Next
 }
 
-// TestHitsOfOnePage checks that a hit is the same bytes whatever hits are written
+// TestHitsDoNotAffectEachOther checks that a hit is the same bytes whatever hits are written
 // before it: the memory that hits of a page share carries nothing over.
-func TestHitsOfOnePage(t *testing.T) {
+func TestHitsDoNotAffectEachOther(t *testing.T) {
 	w := ledger(t)
 	long := strings.Repeat("Zeile mit ä und \"Zitat\". ", 60)
 	for i, members := range []string{

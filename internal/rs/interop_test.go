@@ -92,7 +92,7 @@ func interopWorld(t *testing.T) (*resttest.World, string) {
 }
 
 // Our answers have every key of theirs, with values of the same type (IO-16).
-func TestRecordedShapes(t *testing.T) {
+func TestAnswersHaveRecordedShapes(t *testing.T) {
 	w, tok := interopWorld(t)
 	for _, name := range slices.Sorted(maps.Keys(comparisons)) {
 		t.Run(name, func(t *testing.T) {

@@ -26,14 +26,14 @@ func TestRateLimit(t *testing.T) { // H-67
 		}
 	}
 	a := limited.Get(tok, "/v1/streams?nope=1")
-	expect(t, a, 429, pdpp.CodeRateLimited)
+	expectError(t, a, 429, pdpp.CodeRateLimited)
 	if a.Header.Get("Retry-After") != "1" || a.At("error.type") != "rate_limit_error" {
 		t.Errorf("Retry-After %q: %s", a.Header.Get("Retry-After"), a.Body)
 	}
 	limited.Get(sibling, "/v1/streams").OK() // each token has its own
 	w.Advance(time.Second)
 	limited.Get(tok, "/v1/streams").OK()
-	expect(t, limited.Get(tok, "/v1/streams"), 429, pdpp.CodeRateLimited)
+	expectError(t, limited.Get(tok, "/v1/streams"), 429, pdpp.CodeRateLimited)
 }
 
 // heldBody is a body that says when the server begins to read it, and ends when
@@ -41,37 +41,37 @@ func TestRateLimit(t *testing.T) { // H-67
 type heldBody struct {
 	once    sync.Once
 	entered chan<- struct{}
-	letGo   <-chan struct{}
+	unblock <-chan struct{}
 }
 
 func (b *heldBody) Read([]byte) (int, error) {
 	b.once.Do(func() { b.entered <- struct{}{} })
-	<-b.letGo
+	<-b.unblock
 	return 0, io.EOF
 }
 
-func TestRequestsAtOnce(t *testing.T) { // H-67: 8 per token
+func TestConcurrentRequestLimit(t *testing.T) { // H-67: 8 per token
 	w := ledger(t)
 	owner, spare := w.OwnerToken(), w.OwnerToken()
 	limited := secondServer(w, func(c *server.Config) { c.Rate = 600 })
-	entered, letGo := make(chan struct{}), make(chan struct{})
+	entered, unblock := make(chan struct{}), make(chan struct{})
 	client := expectContinue(t)
 	var open sync.WaitGroup
 	statuses := make([]int, 8)
 	for i := range statuses {
-		req := limited.Request("POST", owner, ingestPath, &heldBody{entered: entered, letGo: letGo}, ndjson, "Expect: 100-continue")
+		req := limited.Request("POST", owner, ingestPath, &heldBody{entered: entered, unblock: unblock}, ndjson, "Expect: 100-continue")
 		open.Go(func() { statuses[i] = limited.Send(client, req).Status })
 	}
 	for range statuses {
 		<-entered
 	}
 	a := limited.Get(owner, "/v1/streams")
-	expect(t, a, 429, pdpp.CodeRateLimited)
+	expectError(t, a, 429, pdpp.CodeRateLimited)
 	if a.Header.Get("Retry-After") != "1" {
 		t.Errorf("Retry-After %q, want 1", a.Header.Get("Retry-After"))
 	}
 	limited.Get(spare, "/v1/streams").OK()
-	close(letGo)
+	close(unblock)
 	open.Wait()
 	if diff := cmp.Diff([]int{200, 200, 200, 200, 200, 200, 200, 200}, statuses); diff != "" {
 		t.Errorf("eight at once (-want +got):\n%s", diff)
@@ -85,9 +85,9 @@ func TestRefusedRequestsAreReleasedOnce(t *testing.T) {
 	owner := w.OwnerToken()
 	limited := secondServer(w, func(c *server.Config) { c.Rate = 600 })
 	for range 12 {
-		expect(t, limited.Get(owner, "/v1/streams?nope=1"), 400, pdpp.CodeInvalidRequest)
-		expect(t, limited.Do("POST", owner, "/v1/ingest/entries?connection_id=a&connector_instance_id=b", ""), 400, pdpp.CodeInvalidArgument)
-		expect(t, limited.Do("POST", owner, "/v1/ingest/entries", ""), 400, pdpp.CodeInvalidRequest)
+		expectError(t, limited.Get(owner, "/v1/streams?nope=1"), 400, pdpp.CodeInvalidRequest)
+		expectError(t, limited.Do("POST", owner, "/v1/ingest/entries?connection_id=a&connector_instance_id=b", ""), 400, pdpp.CodeInvalidArgument)
+		expectError(t, limited.Do("POST", owner, "/v1/ingest/entries", ""), 400, pdpp.CodeInvalidRequest)
 	}
 	limited.Get(owner, "/v1/streams").OK()
 }
@@ -96,20 +96,20 @@ func TestFailedBearerThrottle(t *testing.T) { // H-68
 	w := ledger(t)
 	tok := first(w.Grant(ledgerGrant))
 	for range 70 {
-		expect(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication) // no bearer does not count
+		expectError(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication) // no bearer does not count
 	}
 	for i := range 60 {
-		expect(t, w.Get(fmt.Sprintf("pdpp_at_guess_%d", i), "/v1/streams"), 401, pdpp.CodeInvalidToken)
+		expectError(t, w.Get(fmt.Sprintf("pdpp_at_guess_%d", i), "/v1/streams"), 401, pdpp.CodeInvalidToken)
 	}
 	a := w.Get("pdpp_at_guess_more", "/v1/streams")
-	expect(t, a, 429, pdpp.CodeRateLimited)
+	expectError(t, a, 429, pdpp.CodeRateLimited)
 	if a.Header.Get("Retry-After") != "60" {
 		t.Errorf("Retry-After %q, want 60", a.Header.Get("Retry-After"))
 	}
 	w.Get(tok, "/v1/streams").OK() // a good token is served all the same
-	expect(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication)
+	expectError(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication)
 	w.Advance(time.Minute)
-	expect(t, w.Get("pdpp_at_guess_more", "/v1/streams"), 401, pdpp.CodeInvalidToken)
+	expectError(t, w.Get("pdpp_at_guess_more", "/v1/streams"), 401, pdpp.CodeInvalidToken)
 }
 
 func TestLastUse(t *testing.T) { // H-17: written down by Run
@@ -119,7 +119,7 @@ func TestLastUse(t *testing.T) { // H-17: written down by Run
 	idle, idleID := mintFor(w, g, store.Token{Audience: []string{"other"}})
 	w.Advance(90 * time.Second)
 	w.Get(tok, "/v1/streams").OK()
-	expect(t, w.Get(idle, "/v1/streams"), 403, pdpp.CodeInsufficientScope)
+	expectError(t, w.Get(idle, "/v1/streams"), 403, pdpp.CodeInsufficientScope)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := w.Server.Run(ctx); err != nil {

@@ -67,8 +67,8 @@ func TestListBody(t *testing.T) {
 	})
 }
 
-// TestExactness is C-33: payloads come back as they were received.
-func TestExactness(t *testing.T) {
+// TestRecordsAreReturnedUnchanged is C-33: payloads come back as they were received.
+func TestRecordsAreReturnedUnchanged(t *testing.T) {
 	w := cabinet(t)
 	data := `{"id":"exact","zeta":1.10,"price":12345678901234567890.0100,"qty":-0,"alpha":1E+2,"meta":{"b":1.0,"a":[1e-7,{"k":"\u00e9\/\ud83d\ude00"}]},"title":"é 😀 \" \\ \u0000 <b>"}`
 	spaced := strings.NewReplacer(`":`, "\" : ", `,"`, " ,\t\"").Replace(data)
@@ -208,7 +208,7 @@ const threads = `{"protocol_version":"0.1.0","declaration_version":"1","source":
 		"text":{"type":"string","x_pdpp_role":"primary-text"}}},"primary_key":["id"],"selection":{"fields":true,"resources":false},
 		"relationships":[{"name":"replies","stream":"posts","foreign_key":"parent","cardinality":"has_many"}],"query":{"expand":[{"name":"replies"}]}}]}`
 
-func TestPresentationOfAStreamInItself(t *testing.T) {
+func TestPresentationOfSelfRelatedStream(t *testing.T) {
 	w := resttest.New(t)
 	w.Manifest(threads)
 	w.Connect("forum", "cin_f1", "")

@@ -13,9 +13,9 @@ import (
 	"pdpp/internal/store"
 )
 
-// TestSearchLongTexts: a hit costs a bounded amount of reading, however long its
+// TestSearchReadsLongTextsInPart: a hit costs a bounded amount of reading, however long its
 // fields are. Anyone who can send the owner a message can make them long.
-func TestSearchLongTexts(t *testing.T) {
+func TestSearchReadsLongTextsInPart(t *testing.T) {
 	w := ledger(t)
 	const far = 6 * evidence.MaxSearched
 	prose := strings.Repeat("the letter goes on ", far/19+1)[:far] // few words, so that all are indexed (Q-4)
@@ -26,7 +26,7 @@ func TestSearchLongTexts(t *testing.T) {
 	put("far", `"memo":"saga","note":`+quoted(prose+" omega"))
 	put("both", `"memo":"omega myth","note":`+quoted(prose+" omega"))
 	put("cut", `"memo":"edge ome","note":`+quoted(prose[:evidence.MaxSearched-4]+" omegaverse "+prose))
-	put("code", `"memo":"code","note":`+quoted(octets(far)))
+	put("code", `"memo":"code","note":`+quoted(base64Bytes(far)))
 	put("wide", `"memo":"wide","scan":{"mime_type":"image/png","size_bytes":9,"k":[`+strings.Repeat(`"ü",`, far/4)+`1]}`)
 	owner := w.OwnerToken()
 	counted, pieces := counting(w)
@@ -42,7 +42,7 @@ func TestSearchLongTexts(t *testing.T) {
 	}
 	t.Run("EX-6 a match in the beginning", func(t *testing.T) {
 		a := search(t, "tale+once")
-		finds(t, a, "entries/near@cin_a1")
+		expectHits(t, a, "entries/near@cin_a1")
 		sameJSON(t, a.At("data.0.matched_fields"), `["memo","note"]`)
 		text := a.At("data.0.evidence_excerpts.1.preview_text").(string)
 		if !strings.HasPrefix(text, "<mark>once</mark> the letter") || a.At("data.0.evidence_excerpts.1.match_after_chars") != nil {
@@ -52,7 +52,7 @@ func TestSearchLongTexts(t *testing.T) {
 	})
 	t.Run("EX-6 a match far in", func(t *testing.T) {
 		a := search(t, "omega+saga")
-		finds(t, a, "entries/far@cin_a1")
+		expectHits(t, a, "entries/far@cin_a1")
 		sameJSON(t, a.At("data.0.matched_fields"), `["memo","note"]`)
 		const excerpt = "data.0.evidence_excerpts.1."
 		sameJSON(t, a.At(excerpt+"highlighted"), `false`)
@@ -80,12 +80,12 @@ func TestSearchLongTexts(t *testing.T) {
 		}
 	})
 	t.Run("EX-8 a long object is not read", func(t *testing.T) {
-		finds(t, search(t, "wide"), "entries/wide@cin_a1")
+		expectHits(t, search(t, "wide"), "entries/wide@cin_a1")
 	})
 }
 
-// TestSearchManyLongTexts: so does a page, however many of its hits are long.
-func TestSearchManyLongTexts(t *testing.T) {
+// TestSearchPageReadsLongTextsInPart: so does a page, however many of its hits are long.
+func TestSearchPageReadsLongTextsInPart(t *testing.T) {
 	const hits = 40
 	w := ledger(t)
 	prose := strings.Repeat("the letter goes on ", 2*evidence.MaxSearched/19)

@@ -24,15 +24,15 @@ func bounded(w *resttest.World, bytes int64) (*resttest.World, *httpx.Budget) {
 // slowReader is a client that takes nothing of an answer until it is let go.
 type slowReader struct {
 	*httptest.ResponseRecorder
-	begun chan struct{} // closed by the first write
-	letGo chan struct{}
+	begun   chan struct{} // closed by the first write
+	unblock chan struct{}
 }
 
 func (r *slowReader) Write(p []byte) (int, error) {
 	if r.Body.Len() == 0 {
 		close(r.begun)
 	}
-	<-r.letGo
+	<-r.unblock
 	return r.ResponseRecorder.Write(p)
 }
 
@@ -47,14 +47,14 @@ func readSlowly(w *resttest.World, token, target string) (end func() *httptest.R
 	}()
 	<-r.begun
 	return func() *httptest.ResponseRecorder {
-		close(r.letGo)
+		close(r.unblock)
 		<-done
 		return r.ResponseRecorder
 	}
 }
 
 // Answers count until they were taken; a small one is never refused.
-func TestAnswersHaveABudget(t *testing.T) {
+func TestMemoryBudgetOfAnswers(t *testing.T) {
 	w := ledger(t)
 	tok := w.OwnerToken()
 	note := func(id string, size int) {
@@ -72,7 +72,7 @@ func TestAnswersHaveABudget(t *testing.T) {
 		}
 		for _, target := range []string{large, "/v1/streams/entries/records?filter[id]=large"} {
 			a := server.Get(tok, target)
-			expect(t, a, 503, pdpp.CodeUnavailable)
+			expectError(t, a, 503, pdpp.CodeUnavailable)
 			if a.Header.Get("Retry-After") == "" {
 				t.Errorf("%s: no Retry-After", target)
 			}
@@ -84,7 +84,7 @@ func TestAnswersHaveABudget(t *testing.T) {
 		server.Get(tok, large).OK()
 	})
 	t.Run("H-69 413 for what never fits", func(t *testing.T) {
-		expect(t, server.Get(tok, huge), 413, pdpp.CodeResourceLimit)
+		expectError(t, server.Get(tok, huge), 413, pdpp.CodeResourceLimit)
 		server.Get(tok, huge+"?fields=id").OK()
 		server.Get(tok, huge, "Prefer: pdpp-field-preview=100").OK()
 		server.Get(tok, huge+"/field-window?field=note").OK()
@@ -95,7 +95,7 @@ func TestAnswersHaveABudget(t *testing.T) {
 }
 
 // Bodies count until they are stored.
-func TestBodiesHaveABudget(t *testing.T) {
+func TestMemoryBudgetOfBodies(t *testing.T) {
 	w := ledger(t)
 	tok := w.OwnerToken()
 	server, b := bounded(w, 4*mebi)
@@ -113,14 +113,14 @@ func TestBodiesHaveABudget(t *testing.T) {
 			w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":"large","data":{"id":"large","note":%q}}`, strings.Repeat("n", 2*mebi)))
 			end := readSlowly(server, tok, "/v1/streams/entries/records/large")
 			a := send(body(line))
-			expect(t, a, 503, pdpp.CodeUnavailable)
+			expectError(t, a, 503, pdpp.CodeUnavailable)
 			if a.Header.Get("Retry-After") == "" {
 				t.Error("no Retry-After while a large answer is being sent")
 			}
-			expect(t, server.Get(tok, "/v1/streams/entries/records/n1"), 404, pdpp.CodeNotFound)
+			expectError(t, server.Get(tok, "/v1/streams/entries/records/n1"), 404, pdpp.CodeNotFound)
 			end()
-			expect(t, send(body(strings.Repeat(line+"\n", 4))), 413, pdpp.CodeResourceLimit)
-			expect(t, server.Get(tok, "/v1/streams/entries/records/n1"), 404, pdpp.CodeNotFound)
+			expectError(t, send(body(strings.Repeat(line+"\n", 4))), 413, pdpp.CodeResourceLimit)
+			expectError(t, server.Get(tok, "/v1/streams/entries/records/n1"), 404, pdpp.CodeNotFound)
 			send(body(line)).OK()
 			if b.Used() != 0 {
 				t.Errorf("%d bytes are still reserved after the body was stored", b.Used())
@@ -131,7 +131,7 @@ func TestBodiesHaveABudget(t *testing.T) {
 }
 
 // All children of a record share its page size.
-func TestChildrenShareThePageSize(t *testing.T) {
+func TestPageSizeBoundsAllChildren(t *testing.T) {
 	w := resttest.New(t)
 	list := func(name string) string {
 		return `{"name":"` + name + `","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"},"box":{"type":"string"},"text":{"type":"string"}}},"primary_key":["id"],"selection":{"fields":true,"resources":false}}`

@@ -30,7 +30,7 @@ func post(w *resttest.World, tok string, lines ...string) resttest.Answer {
 }
 
 // unchanged fails unless the ledger's three entries are all there is.
-func unchanged(t *testing.T, w *resttest.World, tok string) {
+func expectUnchanged(t *testing.T, w *resttest.World, tok string) {
 	t.Helper()
 	if diff := cmp.Diff([]string{"ent_31", "ent_29", "ent_30"}, w.Get(tok, allEntries).IDs()); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
@@ -62,11 +62,11 @@ func TestIngestRequests(t *testing.T) { // I-1, I-2, I-3
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := w.Do("POST", owner, tc.target, line, "Content-Type: "+tc.contentType)
-			expect(t, a, tc.status, tc.code)
+			expectError(t, a, tc.status, tc.code)
 			if got := a.At("error.param"); got != tc.param {
 				t.Errorf("param %v, want %v", got, tc.param)
 			}
-			unchanged(t, w, owner)
+			expectUnchanged(t, w, owner)
 		})
 	}
 	for _, typ := range []string{"application/x-ndjson; charset=utf-8", "Application/X-NDJSON"} {
@@ -94,11 +94,11 @@ func TestIngestLimits(t *testing.T) { // I-3: 413, and nothing is stored
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := w.Do("POST", owner, ingestPath, body, ndjson)
-			expect(t, a, 413, pdpp.CodeResourceLimit)
+			expectError(t, a, 413, pdpp.CodeResourceLimit)
 			if a.At("error.type") != "request_entity_too_large_error" {
 				t.Errorf("%s", a.Body)
 			}
-			unchanged(t, w, owner)
+			expectUnchanged(t, w, owner)
 		})
 	}
 	a := w.Do("POST", owner, ingestPath, small(9_999)+"\n\n"+good, ndjson).OK()
@@ -141,7 +141,7 @@ func TestIngestLines(t *testing.T) { // I-4, I-5, I-6
 	for _, id := range []string{"ok_1", "ok_2", "3"} {
 		w.Get(owner, "/v1/streams/entries/records/"+id).OK()
 	}
-	expect(t, w.Get(owner, "/v1/streams/entries/records/dup"), 404, pdpp.CodeNotFound)
+	expectError(t, w.Get(owner, "/v1/streams/entries/records/dup"), 404, pdpp.CodeNotFound)
 	if got := w.Get(owner, "/v1/streams/entries/records/ok_1").At("emitted_at"); got != "2026-04-01T00:00:00.000Z" {
 		t.Errorf("emitted_at %v", got)
 	}
@@ -152,7 +152,7 @@ func TestIngestLines(t *testing.T) { // I-4, I-5, I-6
 	}
 }
 
-func TestIngestUnchanged(t *testing.T) { // I-8
+func TestIngestOfUnchangedRecords(t *testing.T) { // I-8
 	w := ledger(t)
 	owner := w.OwnerToken()
 	before := w.Get(owner, "/v1/streams/entries/records/ent_31", fixedID).OK()
@@ -174,7 +174,7 @@ func TestIngestUnchanged(t *testing.T) { // I-8
 	}
 }
 
-func TestDeletes(t *testing.T) { // I-9
+func TestDeleteRecords(t *testing.T) { // I-9
 	w := ledger(t)
 	owner := w.OwnerToken()
 	post(w, owner, `{"key":"a/b c","data":{"id":"a/b c"}}`).OK()
@@ -189,15 +189,15 @@ func TestDeletes(t *testing.T) { // I-9
 	remove(one+"a%2Fb%20c?connection_id=cin_a1", 204)
 	remove(one+"ent_31?connection_id=cin_b2", 204) // nothing there
 	remove(one+"never_there?connection_id=cin_a1", 204)
-	unchanged(t, w, owner)
+	expectUnchanged(t, w, owner)
 	remove(one+"ent_31", 400)
 	remove(one+"ent_31?connection_id=cin_zz", 404)
 	remove("/v1/streams/nope/records/ent_31?connection_id=cin_a1", 404)
 	remove("/v1/streams/entries/records", 400)
-	unchanged(t, w, owner)
+	expectUnchanged(t, w, owner)
 
 	remove(one+"ent_31?connection_id=cin_a1", 204)
-	expect(t, w.Get(owner, one+"ent_31"), 404, pdpp.CodeNotFound)
+	expectError(t, w.Get(owner, one+"ent_31"), 404, pdpp.CodeNotFound)
 	remove(one+"ent_31?connection_id=cin_a1", 204)
 	remove("/v1/streams/entries/records?connection_id=cin_a1", 204)
 	remove("/v1/streams/entries/records?connection_id=cin_a1", 204)
@@ -211,7 +211,7 @@ func TestDeletes(t *testing.T) { // I-9
 	}
 }
 
-func TestState(t *testing.T) { // I-10
+func TestCollectionState(t *testing.T) { // I-10
 	w := ledger(t)
 	addCabinet(w)
 	owner := w.OwnerToken()
@@ -248,7 +248,7 @@ func TestState(t *testing.T) { // I-10
 		{"too large", `{"state":{"entries":"` + strings.Repeat("x", 1<<20) + `"}}`, 413, pdpp.CodeResourceLimit},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			expect(t, put(tc.body), tc.status, tc.code)
+			expectError(t, put(tc.body), tc.status, tc.code)
 			same(w.Get(owner, statePath), latest)
 		})
 	}
@@ -320,28 +320,28 @@ func breakable(w *resttest.World) (*resttest.World, *brokenStore) {
 func TestIngestStorageFailure(t *testing.T) { // I-7
 	w := ledger(t)
 	owner := w.OwnerToken()
-	sick, b := breakable(w)
+	faulty, b := breakable(w)
 	lines := []string{`{"key":"n1","data":{"id":"n1","memo":"one"}}`, `{"key":"ent_30","op":"delete"}`, `{"key":"ent_31","data":{"id":"ent_31"}}`}
 	b.commit.Store(true)
-	a := post(sick, owner, lines...)
-	expect(t, a, 503, pdpp.CodeIngestStorage)
+	a := post(faulty, owner, lines...)
+	expectError(t, a, 503, pdpp.CodeIngestStorage)
 	if a.Header.Get("Retry-After") == "" || a.At("error.type") != "api_error" || strings.Contains(string(a.Body), "disk") {
 		t.Errorf("Retry-After %q: %s", a.Header.Get("Retry-After"), a.Body)
 	}
-	unchanged(t, w, owner)
+	expectUnchanged(t, w, owner)
 	if memo := w.Get(owner, "/v1/streams/entries/records/ent_31").At("data.memo"); memo != "April rent" {
 		t.Errorf("memo %v after a failed call", memo)
 	}
 	for _, r := range []string{"DELETE /v1/streams/entries/records?connection_id=cin_a1", "DELETE /v1/streams/entries/records/ent_31?connection_id=cin_a1", "PUT " + statePath} {
 		method, target, _ := strings.Cut(r, " ")
-		if a := sick.Do(method, owner, target, `{"state":{"entries":1}}`); a.Status < 500 || strings.Contains(string(a.Body), "disk") {
+		if a := faulty.Do(method, owner, target, `{"state":{"entries":1}}`); a.Status < 500 || strings.Contains(string(a.Body), "disk") {
 			t.Errorf("%s on a failing disk: %d %s", r, a.Status, a.Body)
 		}
 	}
-	unchanged(t, w, owner)
+	expectUnchanged(t, w, owner)
 	b.commit.Store(false)
-	post(sick, owner, lines...).OK() // a retry is harmless
-	post(sick, owner, lines...).OK()
+	post(faulty, owner, lines...).OK() // a retry is harmless
+	post(faulty, owner, lines...).OK()
 	if ids := w.Get(owner, allEntries).IDs(); len(ids) != 3 {
 		t.Errorf("records after the retry: %v", ids)
 	}

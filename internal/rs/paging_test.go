@@ -13,7 +13,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-func TestOrder(t *testing.T) {
+func TestRecordOrder(t *testing.T) {
 	w := filledCabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
 	down := []string{"right@cin_c2", "left@cin_c1", "tie@cin_c2", "tie@cin_c1", "a/b c:d?e#f%@cin_c1", "blob@cin_c1", "null@cin_c1", "bad@cin_c1", "absent@cin_c2"}

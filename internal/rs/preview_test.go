@@ -20,7 +20,7 @@ func quoted(s string) string {
 }
 
 // octets is base64 text that EX-8 takes for binary, of n bytes content.
-func octets(n int) string {
+func base64Bytes(n int) string {
 	raw := make([]byte, n)
 	for i := range raw {
 		raw[i] = byte(i*7 + i/256)
@@ -35,10 +35,10 @@ func TestFieldPreview(t *testing.T) {
 	object := `{"k":"` + strings.Repeat("v", 100) + `","n":1.0}`
 	wide := `{"k":[` + strings.Repeat(`"ü",`, 9000) + `1]}`
 	w.Ingest("cin_c1", "items",
-		item("cut", `"title":`+quoted(short)+`,"body":`+quoted(long)+`,"author":`+quoted(octets(48_213))+`,"mixed":`+quoted(octets(300))+`,"qty":`+strings.Repeat("1", 100)+`,"meta":`+object),
+		item("cut", `"title":`+quoted(short)+`,"body":`+quoted(long)+`,"author":`+quoted(base64Bytes(48_213))+`,"mixed":`+quoted(base64Bytes(300))+`,"qty":`+strings.Repeat("1", 100)+`,"meta":`+object),
 		item("json", `"meta":`+wide),
 		item("blob", `"scan":{"blob_id":"blob_1","mime_type":"image/png","size_bytes":48213},"pages":[]`),
-		item("small", `"title":"x","mixed":`+quoted(octets(30))))
+		item("small", `"title":"x","mixed":`+quoted(base64Bytes(30))))
 	const detail = "/v1/streams/items/records/"
 	prefer := func(n int) string { return fmt.Sprintf("Prefer: pdpp-field-preview=%d", n) }
 
@@ -88,7 +88,7 @@ func TestFieldPreview(t *testing.T) {
 	})
 	t.Run("REC-39 shorter values stay, binary or not", func(t *testing.T) {
 		a := w.Get(tok, detail+"small", prefer(64)).OK()
-		if a.At("truncated_fields") != nil || a.At("data.mixed") != octets(30) {
+		if a.At("truncated_fields") != nil || a.At("data.mixed") != base64Bytes(30) {
 			t.Errorf("a short value was cut: %s", a.Body)
 		}
 		if got := a.Header.Get("Preference-Applied"); got != "pdpp-field-preview=64" {
@@ -107,7 +107,7 @@ func TestFieldPreview(t *testing.T) {
 	})
 	t.Run("REC-38 without the preference whole values", func(t *testing.T) {
 		a := w.Get(tok, detail+"cut").OK()
-		if a.At("data.body") != long || a.At("data.author") != octets(48_213) || a.At("truncated_fields") != nil || a.Header["Preference-Applied"] != nil {
+		if a.At("data.body") != long || a.At("data.author") != base64Bytes(48_213) || a.At("truncated_fields") != nil || a.Header["Preference-Applied"] != nil {
 			t.Error("a record without preferences is not whole")
 		}
 	})

@@ -285,7 +285,7 @@ func compareValues(kind, raw, operand string) (int, bool) {
 	return 0, false
 }
 
-var cursorForm = regexp.MustCompile(`(?:pc1|sl1|cc1|cs1)\.[A-Za-z0-9_-]+`)
+var cursorPattern = regexp.MustCompile(`(?:pc1|sl1|cc1|cs1)\.[A-Za-z0-9_-]+`)
 
 // exposed is everything a caller can read out of an answer: head, body, and the
 // decoded payload of its cursors.
@@ -295,7 +295,7 @@ func exposed(a resttest.Answer) string {
 		b.WriteString(name + ": " + strings.Join(values, ", ") + "\n")
 	}
 	b.Write(a.Body)
-	for _, c := range cursorForm.FindAllString(string(a.Body), -1) {
+	for _, c := range cursorPattern.FindAllString(string(a.Body), -1) {
 		raw, _ := base64.RawURLEncoding.DecodeString(c[len("pc1."):])
 		b.Write(raw)
 	}
@@ -305,7 +305,7 @@ func exposed(a resttest.Answer) string {
 // Whatever a client asks, nothing outside its grant is in any byte of any answer
 // or in the log, and what is inside is what a naive reading of the grant says
 // (REC-27 to REC-30, R12).
-func TestNothingOutsideTheGrantIsTold(t *testing.T) {
+func TestAnswersContainOnlyGrantedData(t *testing.T) {
 	t.Parallel()
 	w := resttest.New(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -325,7 +325,7 @@ func TestNothingOutsideTheGrantIsTold(t *testing.T) {
 				u.checkHits(rt, c, a)
 				u.checkAggregate(rt, c, a)
 			}
-			cursors = append(cursors, cursorForm.FindAllString(string(a.Body), 1)...)
+			cursors = append(cursors, cursorPattern.FindAllString(string(a.Body), 1)...)
 			if a.Status >= 500 {
 				rt.Fatalf("%s %s: %d %s", c.method, c.target, a.Status, a.Body)
 			}
@@ -340,7 +340,7 @@ func TestNothingOutsideTheGrantIsTold(t *testing.T) {
 }
 
 func (u *universe) checkLeaks(t *rapid.T, c call, a resttest.Answer, hidden []string) {
-	text := sums.ReplaceAllString(exposed(a), "")
+	text := sumPattern.ReplaceAllString(exposed(a), "")
 	asked, _ := url.QueryUnescape(c.target)
 	relation := a.Status == 403 && c.method == "GET" && a.Code() == string(pdpp.CodeInsufficientScope)
 	for _, m := range hidden {
@@ -467,7 +467,7 @@ func (u *universe) checkVisible(t *rapid.T, records []wireRecord, cut bool) {
 
 // The answers are the same bytes whether or not anything ungranted exists: other
 // records, connections, streams, fields of records, and declared fields (S-6).
-func TestUngrantedDataChangesNothing(t *testing.T) {
+func TestUngrantedDataDoesNotChangeAnswers(t *testing.T) {
 	t.Parallel()
 	full, lean := resttest.New(t), resttest.New(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -490,26 +490,26 @@ func TestUngrantedDataChangesNothing(t *testing.T) {
 			c := drawCall(rt, u, nil)
 			got := a.Do(c.method, tokA, c.target, "", c.headers...)
 			want := b.Do(c.method, tokB, c.target, "", c.headers...)
-			if turnedAway(got) && turnedAway(want) {
+			if isRefused(got) && isRefused(want) {
 				continue // it named something ungranted, which C-23 tells apart from undeclared
 			}
-			if diff := cmp.Diff(neutral(want, idB), neutral(got, idA)); diff != "" || got.Status != want.Status {
+			if diff := cmp.Diff(normalized(want, idB), normalized(got, idA)); diff != "" || got.Status != want.Status {
 				rt.Fatalf("%s %s: %d and %d under %s (-lean +full):\n%s", c.method, c.target, want.Status, got.Status, u.spec(), diff)
 			}
 		}
 	})
 }
 
-func turnedAway(a resttest.Answer) bool { return a.Status == 400 || a.Status == 403 }
+func isRefused(a resttest.Answer) bool { return a.Status == 400 || a.Status == 403 }
 
-var clientForm = regexp.MustCompile(`cli_[0-9a-f]+`)
+var clientPattern = regexp.MustCompile(`cli_[0-9a-f]+`)
 
 // neutral is an answer without what differs by itself: ids of grant and client,
 // and cursors, which are bound to the grant.
-func neutral(a resttest.Answer, id pdpp.GrantID) string {
+func normalized(a resttest.Answer, id pdpp.GrantID) string {
 	a.Header.Del("Date")
 	a.Header.Del("Content-Length")
 	body := strings.ReplaceAll(string(a.Body), string(id), "grt_x")
-	body = clientForm.ReplaceAllString(body, "cli_x")
-	return fmt.Sprintf("%v\n%s", a.Header, cursorForm.ReplaceAllString(body, "$1.x"))
+	body = clientPattern.ReplaceAllString(body, "cli_x")
+	return fmt.Sprintf("%v\n%s", a.Header, cursorPattern.ReplaceAllString(body, "$1.x"))
 }

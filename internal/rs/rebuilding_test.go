@@ -33,13 +33,13 @@ func TestRebuildingIndex(t *testing.T) {
 		}
 	})
 	t.Run("M-11 reads that do not use the changed fields", func(t *testing.T) {
-		unchanged(t, w, owner)
+		expectUnchanged(t, w, owner)
 		w.Get(owner, "/v1/streams/entries/records?filter[memo]=April%20rent").OK()
 		w.Get(owner, "/v1/streams/entries/records/ent_31?connection_id=cin_a1").OK()
 	})
 	t.Run("M-11 a filter by a field that is not indexed yet", func(t *testing.T) {
 		a := w.Get(owner, "/v1/streams/entries/records?filter[status]=open")
-		expect(t, a, 503, pdpp.CodeUnavailable)
+		expectError(t, a, 503, pdpp.CodeUnavailable)
 		if a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), "rebuilt") {
 			t.Errorf("%v %s", a.Header, a.Body)
 		}

@@ -55,8 +55,8 @@ func TestTokenEndsDuringWrite(t *testing.T) {
 				body := &onFirstRead{func() { do(w, id) }, strings.NewReader(c.body)}
 				req := w.Request(c.method, token, c.target, body, "Content-Type: "+c.contentType, "Expect: 100-continue")
 				a := w.Send(expectContinue(t), req)
-				expect(t, a, 401, pdpp.CodeInvalidToken)
-				unchanged(t, w, other)
+				expectError(t, a, 401, pdpp.CodeInvalidToken)
+				expectUnchanged(t, w, other)
 				if got := w.Get(other, statePath).OK().At("updated_at"); got != nil {
 					t.Errorf("state was written at %v", got)
 				}

@@ -163,7 +163,7 @@ func TestUnknownParameters(t *testing.T) {
 	})
 }
 
-func TestSelectors(t *testing.T) {
+func TestConnectionSelectors(t *testing.T) {
 	w := filledCabinet(t)
 	bothTokens(t, w, cabinetGrant, func(t *testing.T, tok string) {
 		t.Run("C-6 narrow every read", func(t *testing.T) {
@@ -217,7 +217,7 @@ func TestSelectors(t *testing.T) {
 	})
 }
 
-func TestHeaders(t *testing.T) {
+func TestResponseHeaders(t *testing.T) {
 	w := ledger(t)
 	tok, _ := w.Grant(ledgerGrant)
 	const list = "/v1/streams/entries/records"

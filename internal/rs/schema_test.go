@@ -146,7 +146,7 @@ func TestSchemaBodies(t *testing.T) {
 }
 
 // wide is a manifest of many streams, or of one stream with many fields.
-func wide(streams, fields int) string {
+func wideManifest(streams, fields int) string {
 	var b strings.Builder
 	b.WriteString(`{"protocol_version":"0.1.0","declaration_version":"1","source":{"kind":"connector","id":"https://reg.acme.test/c/wide"},"streams":[`)
 	for s := range streams {
@@ -166,7 +166,7 @@ func wide(streams, fields int) string {
 func TestSchemaBudgets(t *testing.T) {
 	t.Run("X-13 X-18 the index of many streams", func(t *testing.T) {
 		w := resttest.New(t)
-		w.Manifest(wide(200, 3))
+		w.Manifest(wideManifest(200, 3))
 		var connections []string
 		for i := range 20 {
 			id := fmt.Sprintf("cin_%02d", i)
@@ -194,14 +194,14 @@ func TestSchemaBudgets(t *testing.T) {
 	})
 	t.Run("X-18 scoped compact and full", func(t *testing.T) {
 		w := resttest.New(t)
-		w.Manifest(wide(1, 29))
+		w.Manifest(wideManifest(1, 29))
 		for i := range 19 {
 			w.Connect("wide", fmt.Sprintf("cin_%02d", i), fmt.Sprintf("Account %d", i))
 		}
 		if n := len(w.Get(w.OwnerToken(), "/v1/schema?view=compact&stream=stream_number_000").OK().Body); n > 6_000 {
 			t.Errorf("30 fields on 19 connections: %d bytes", n)
 		}
-		w.Manifest(wide(1, 250))
+		w.Manifest(wideManifest(1, 250))
 		if n := len(w.Get(w.OwnerToken(), "/v1/schema?stream=stream_number_000&detail=full&connection_id=cin_00").OK().Body); n > 200_000 {
 			t.Errorf("detail=full: %d bytes", n)
 		}

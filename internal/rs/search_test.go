@@ -15,7 +15,7 @@ import (
 )
 
 // found are "stream/id@connection" of the hits of an answer, in order.
-func found(t testing.TB, a resttest.Answer) []string {
+func hitsOf(t testing.TB, a resttest.Answer) []string {
 	t.Helper()
 	var out []string
 	data, _ := a.OK().At("data").([]any)
@@ -27,14 +27,14 @@ func found(t testing.TB, a resttest.Answer) []string {
 }
 
 // finds compares the hits of a search; ids stand for entries of cin_a1.
-func finds(t testing.TB, a resttest.Answer, want ...string) {
+func expectHits(t testing.TB, a resttest.Answer, want ...string) {
 	t.Helper()
 	for i, id := range want {
 		if !strings.Contains(id, "/") {
 			want[i] = "entries/" + id + "@cin_a1"
 		}
 	}
-	if diff := cmp.Diff(want, found(t, a), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, hitsOf(t, a), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("hits differ (-want +got):\n%s\n%s", diff, a.Body)
 	}
 }
@@ -120,7 +120,7 @@ func TestSearchRefusals(t *testing.T) {
 		for _, q := range []string{"q=" + many(32, "+"), "q=" + strings.Repeat("x", 512), "q=" + strings.Repeat("%C3%BC", 512), "q=rent&streams=entries,entries&filter[id]=ent_31"} {
 			w.Get(client, "/v1/search?"+q).OK()
 		}
-		finds(t, w.Get(client, "/v1/search?q=rent&streams[]=entries&filter[posted_at][gte]=2026-04-01"), "ent_31")
+		expectHits(t, w.Get(client, "/v1/search?q=rent&streams[]=entries&filter[posted_at][gte]=2026-04-01"), "ent_31")
 	})
 }
 
@@ -148,7 +148,7 @@ func TestSearchEnvelope(t *testing.T) {
 		whole(t, a, `{"object":"list","data":[HITS],"has_more":false,"url":"/v1/search","links":{"self":"/v1/search?q=rent","next":null},`+
 			`"meta":{"count":{"kind":"exact","value":3},"count_accuracy":"exact","recall":{"complete":true,"ranking_scope":"all_matches","truncated":false,`+
 			`"ranked_candidate_count":3,"sources_searched_count":2},"warnings":[]}}`)
-		finds(t, a, "entries/ent_28@cin_b2", "ent_30", "ent_31")
+		expectHits(t, a, "entries/ent_28@cin_b2", "ent_30", "ent_31")
 	})
 	t.Run("C-29 C-9 Q-3 a page, clamped, with a stream left out", func(t *testing.T) {
 		a := w.Get(tok, "/v1/search?q=rent&limit=1")
@@ -164,7 +164,7 @@ func TestSearchEnvelope(t *testing.T) {
 		a := w.Get(entriesOnly, "/v1/search?q=nothing&connection_id=cin_a1")
 		sameJSON(t, a.At("meta"), `{"count":{"kind":"exact","value":0},"count_accuracy":"exact","recall":{"complete":true,"ranking_scope":"all_matches",
 			"truncated":false,"ranked_candidate_count":0,"sources_searched_count":1},"warnings":[]}`)
-		finds(t, a)
+		expectHits(t, a)
 	})
 	t.Run("Q-3 nothing searchable", func(t *testing.T) {
 		blind := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","posted_at"]},{"name":"receipts"}]}`))
@@ -176,7 +176,7 @@ func TestSearchEnvelope(t *testing.T) {
 			whole(t, a, `{"object":"list","data":[HITS],"has_more":false,"url":"/v1/search","links":{"self":"/v1/search?q=rent`+c.query+`","next":null},`+
 				`"meta":{"count":{"kind":"none"},"count_accuracy":"not_counted","recall":{"complete":true,"ranking_scope":"unknown","truncated":false,`+
 				`"ranked_candidate_count":0,"sources_searched_count":0},"warnings":[`+c.warnings+`]}}`)
-			finds(t, a)
+			expectHits(t, a)
 		}
 	})
 	t.Run("C-1 HEAD", func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestSearchSources(t *testing.T) {
 		raw = strings.Replace(raw, `"expand": [{"name": "receipts", "default_limit": 10, "max_limit": 50}],`, "", 1)
 		w.Manifest(raw)
 		a := w.Get(tok, "/v1/search?q=rent")
-		finds(t, a, "ent_30", "ent_31")
+		expectHits(t, a, "ent_30", "ent_31")
 		sameJSON(t, a.At("meta.warnings"), `[{"code":"source_skipped_not_applicable","message":"The source no longer declares this granted stream.","detail":{"stream":"receipts"}}]`)
 		refused(t, w.Get(tok, "/v1/search?q=rent&streams=receipts"), refusal{status: 404, code: "stream_not_declared", stream: "receipts"})
 	})
@@ -214,34 +214,34 @@ func TestSearchSources(t *testing.T) {
 		w.Ingest("cin_b1", "events", `{"key":"ev_9","data":{"id":"ev_9","title":"Review","happened_at":"2026-04-04T06:00:00Z","score":9}}`)
 		tok := w.OwnerToken()
 		a := w.Get(tok, "/v1/search?q=review")
-		finds(t, a, "events/ev_9@cin_b1", "events/ev_2@cin_z9")
+		expectHits(t, a, "events/ev_9@cin_b1", "events/ev_2@cin_z9")
 		sameJSON(t, a.At("meta.warnings"), `[{"code":"source_skipped_not_applicable","message":"This stream has no field to search and was left out.","detail":{"connector_key":"alpha","stream":"guests"}}]`)
 		sameJSON(t, a.At("meta.recall.sources_searched_count"), `2`)
-		finds(t, w.Get(tok, "/v1/search?q=review&connector_id=alpha"), "events/ev_2@cin_z9")
-		finds(t, w.Get(tok, "/v1/search?q=review&connection_id=cin_b1"), "events/ev_9@cin_b1")
+		expectHits(t, w.Get(tok, "/v1/search?q=review&connector_id=alpha"), "events/ev_2@cin_z9")
+		expectHits(t, w.Get(tok, "/v1/search?q=review&connection_id=cin_b1"), "events/ev_9@cin_b1")
 		a = w.Get(tok, "/v1/search?q=review&streams=events&filter[room]=Red")
-		finds(t, a, "events/ev_2@cin_z9")
+		expectHits(t, a, "events/ev_2@cin_z9")
 		sameJSON(t, a.At("meta.warnings"), `[{"code":"source_skipped_not_applicable","message":"This source does not declare what the request uses and was left out.","detail":{"connector_key":"beta","connection_id":"cin_b1"}}]`)
 		refused(t, w.Get(tok, "/v1/search?q=review&streams=events&filter[nope]=1"), refusal{400, "unknown_field", "filter", "nope", ""})
 	})
 	t.Run("Q-2 G-5 owner and client", func(t *testing.T) {
 		w := ledger(t)
 		w.Ingest("cin_a1", "entries", searchEntry("ent_a", "tea", "rent in the note"))
-		finds(t, w.Get(w.OwnerToken(), "/v1/search?q=rent"), "ent_30", "ent_31", "ent_a")
-		finds(t, w.Get(first(w.Grant(ledgerGrant)), "/v1/search?q=rent"), "ent_30", "ent_31")
-		finds(t, w.Get(w.OwnerToken(), "/v1/search?q=tea+rent"), "ent_a")
-		finds(t, w.Get(first(w.Grant(ledgerGrant)), "/v1/search?q=tea+rent"))
+		expectHits(t, w.Get(w.OwnerToken(), "/v1/search?q=rent"), "ent_30", "ent_31", "ent_a")
+		expectHits(t, w.Get(first(w.Grant(ledgerGrant)), "/v1/search?q=rent"), "ent_30", "ent_31")
+		expectHits(t, w.Get(w.OwnerToken(), "/v1/search?q=tea+rent"), "ent_a")
+		expectHits(t, w.Get(first(w.Grant(ledgerGrant)), "/v1/search?q=tea+rent"))
 	})
 	t.Run("Q-12 found as soon as ingest has answered", func(t *testing.T) {
 		w := ledger(t)
 		tok, owner := first(w.Grant(searchGrant)), w.OwnerToken()
 		a := w.Do("POST", owner, "/v1/ingest/entries?connection_id=cin_a1", searchEntry("ent_new", "umbrella", ""), "Content-Type: application/x-ndjson")
 		a.OK()
-		finds(t, w.Get(tok, "/v1/search?q=umbrella"), "ent_new")
+		expectHits(t, w.Get(tok, "/v1/search?q=umbrella"), "ent_new")
 		if a := w.Do("DELETE", owner, "/v1/streams/entries/records/ent_new?connection_id=cin_a1", ""); a.Status != 204 {
 			t.Fatalf("DELETE: %d %s", a.Status, a.Body)
 		}
-		finds(t, w.Get(tok, "/v1/search?q=umbrella"))
+		expectHits(t, w.Get(tok, "/v1/search?q=umbrella"))
 	})
 	t.Run("C-46 discovery", func(t *testing.T) {
 		w := ledger(t)
@@ -253,7 +253,7 @@ func TestSearchSources(t *testing.T) {
 }
 
 func TestSearchCursors(t *testing.T) { // C-37 to C-39, Q-11
-	w, tok := shelf(t)
+	w, tok := longLedger(t)
 	w.Ingest("cin_a1", "entries", searchEntry("ent_y1", "Tea", ""), searchEntry("ent_y2", "Tea", ""))
 	other, owner := first(w.Grant(ledgerGrant)), w.OwnerToken()
 	next := func(t *testing.T, token, target string) string {
@@ -266,7 +266,7 @@ func TestSearchCursors(t *testing.T) { // C-37 to C-39, Q-11
 	}
 	const target = "/v1/search?q=tea&streams=entries&filter[memo]=Tea&limit=5"
 	good := next(t, tok, target)
-	list := nextCursor(t, w.Get(tok, shelfPath+"?limit=2"))
+	list := nextCursor(t, w.Get(tok, entriesPath+"?limit=2"))
 	invalid := refusal{status: 400, code: "invalid_cursor", param: "cursor"}
 	for name, c := range map[string]struct{ token, target string }{
 		"of a record list":    {tok, target + "&cursor=" + list},
@@ -285,11 +285,11 @@ func TestSearchCursors(t *testing.T) { // C-37 to C-39, Q-11
 		t.Run("C-39 "+name, func(t *testing.T) { refused(t, w.Get(c.token, c.target), invalid) })
 	}
 	t.Run("C-39 not for a record list", func(t *testing.T) {
-		refused(t, w.Get(tok, shelfPath+"?limit=2&cursor="+good), invalid)
+		refused(t, w.Get(tok, entriesPath+"?limit=2&cursor="+good), invalid)
 	})
 	t.Run("C-38 limit and preferences may differ", func(t *testing.T) {
 		a := w.Get(tok, strings.Replace(target, "limit=5", "limit=100", 1)+"&cursor="+good, "Prefer: pdpp-page-bytes=4096")
-		finds(t, a, "ent_x5", "ent_x6")
+		expectHits(t, a, "ent_x5", "ent_x6")
 	})
 	t.Run("C-37 tampered", func(t *testing.T) {
 		for i := 4; i < len(good); i += 11 {

@@ -82,7 +82,7 @@ func plainText(snippet string) string {
 }
 
 // balanced checks the marks of a snippet (Q-7).
-func balanced(t testing.TB, text string) {
+func checkMarks(t testing.TB, text string) {
 	t.Helper()
 	rest := text
 	for strings.Contains(rest, "mark>") {
@@ -99,7 +99,7 @@ func balanced(t testing.TB, text string) {
 // snippetOf gives the only hit's matched fields and snippet.
 func snippetOf(t testing.TB, a resttest.Answer) (fields []any, text string) {
 	t.Helper()
-	if n := len(found(t, a)); n != 1 {
+	if n := len(hitsOf(t, a)); n != 1 {
 		t.Fatalf("%d hits: %s", n, a.Body)
 	}
 	fields, _ = a.At("data.0.matched_fields").([]any)
@@ -107,7 +107,7 @@ func snippetOf(t testing.TB, a resttest.Answer) (fields []any, text string) {
 	if first := a.At("data.0.evidence_excerpts.0.preview_text"); text != first {
 		t.Errorf("Q-7 the snippet is %q, the first excerpt %q", text, first)
 	}
-	balanced(t, text)
+	checkMarks(t, text)
 	return fields, text
 }
 
@@ -148,7 +148,7 @@ func TestSearchText(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			a := w.Get(tok, "/v1/search?q="+url.QueryEscape(c.q))
-			finds(t, a, c.id)
+			expectHits(t, a, c.id)
 			fields, snippet := snippetOf(t, a)
 			if got := strings.Trim(fmt.Sprint(fields), "[]"); got != c.fields || snippet != c.snippet {
 				t.Errorf("%q in %s, want %q in %s", snippet, got, c.snippet, c.fields)
@@ -176,12 +176,12 @@ func TestSearchText(t *testing.T) {
 	})
 	t.Run("Q-4 nothing else matches", func(t *testing.T) {
 		for _, q := range []string{"kettl", "賃料", "σοφ", "strasse+köln", "needle+kettle", "fillerneedle"} {
-			finds(t, w.Get(tok, "/v1/search?q="+url.QueryEscape(q)))
+			expectHits(t, w.Get(tok, "/v1/search?q="+url.QueryEscape(q)))
 		}
 	})
 	t.Run("Q-4 operators are inert", func(t *testing.T) {
-		finds(t, w.Get(tok, "/v1/search?q="+url.QueryEscape(`"kettle" -second* (AND)`)), "both")
-		finds(t, w.Get(tok, "/v1/search?q="+url.QueryEscape(`kettle OR toaster`)))
+		expectHits(t, w.Get(tok, "/v1/search?q="+url.QueryEscape(`"kettle" -second* (AND)`)), "both")
+		expectHits(t, w.Get(tok, "/v1/search?q="+url.QueryEscape(`kettle OR toaster`)))
 	})
 }
 
@@ -216,7 +216,7 @@ func TestSearchAuthoredAt(t *testing.T) {
 		{some, "none", nil, "envelope"},
 	} {
 		a := w.Get(c.token, "/v1/search?q="+c.id)
-		finds(t, a, "letters/"+c.id+"@cin_p")
+		expectHits(t, a, "letters/"+c.id+"@cin_p")
 		if got := a.At("data.0.authored_at"); got != c.want {
 			t.Errorf("%s: authored_at %v, want %v", c.id, got, c.want)
 		}
@@ -245,7 +245,7 @@ func TestSearchEvidence(t *testing.T) {
 	card := func(t *testing.T, token, q string) map[string]any {
 		t.Helper()
 		a := w.Get(token, "/v1/search?q="+q)
-		if n := len(found(t, a)); n != 1 {
+		if n := len(hitsOf(t, a)); n != 1 {
 			t.Fatalf("%d hits for %s", n, q)
 		}
 		c, _ := a.At("data.0.evidence_card").(map[string]any)
@@ -285,7 +285,7 @@ func TestSearchEvidence(t *testing.T) {
 		}
 		// Found by a word of it that the analyzer sees, it is still not shown.
 		a = w.Get(all, "/v1/search?q="+url.QueryEscape(strings.ToLower(base64Text[:64])))
-		finds(t, a, "items/text@cin_c1")
+		expectHits(t, a, "items/text@cin_c1")
 		sameJSON(t, a.At("data.0.matched_fields"), `["body"]`)
 		if a.At("data.0.snippet") != nil || len(a.At("data.0.evidence_excerpts").([]any)) != 0 {
 			t.Errorf("Q-6 a snippet of binary text: %s", a.Body)
@@ -316,7 +316,7 @@ func TestSearchEvidence(t *testing.T) {
 				}
 			}
 		}
-		if !slices.Contains(found(t, a), "items/text@cin_c1") {
+		if !slices.Contains(hitsOf(t, a), "items/text@cin_c1") {
 			t.Error("the record with base64 is not among the hits")
 		}
 	})

@@ -34,24 +34,24 @@ const libraryManifest = `{"protocol_version":"0.1.0","declaration_version":"1","
 	 "schema":{"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"}}},"query":{"search":{"lexical_fields":["text"]}}}]}`
 
 // volume is a line for either stream, emitted at a second of the day.
-func volume(id, text string, second int) string {
+func bookLine(id, text string, second int) string {
 	return fmt.Sprintf(`{"key":%q,"data":{"id":%q,"text":%q},"emitted_at":%q}`, id, id, text, pdpp.FormatTime(resttest.Start.Add(time.Duration(second)*time.Second)))
 }
 
 // TestSearchOrder: score, then newer, then connection, stream and id by bytes (Q-5).
 func TestSearchOrder(t *testing.T) {
 	w := library(t)
-	w.Ingest("cin_2", "books", volume("b", "oak", 5), volume("a", "oak", 5), volume("é", "oak", 5), volume("B", "oak", 5))
-	w.Ingest("cin_1", "cards", volume("a", "oak", 5))
-	w.Ingest("cin_1", "books", volume("z", "oak", 5), volume("old", "oak", 4), volume("new", "oak", 6),
-		volume("long", "oak and much more", 9), volume("twice", "oak oak", 1), volume("ratio", "oak oak ash", 1))
+	w.Ingest("cin_2", "books", bookLine("b", "oak", 5), bookLine("a", "oak", 5), bookLine("é", "oak", 5), bookLine("B", "oak", 5))
+	w.Ingest("cin_1", "cards", bookLine("a", "oak", 5))
+	w.Ingest("cin_1", "books", bookLine("z", "oak", 5), bookLine("old", "oak", 4), bookLine("new", "oak", 6),
+		bookLine("long", "oak and much more", 9), bookLine("twice", "oak oak", 1), bookLine("ratio", "oak oak ash", 1))
 	want := []string{
 		"books/twice@cin_1", "books/ratio@cin_1", "books/new@cin_1", "books/z@cin_1", "cards/a@cin_1",
 		"books/B@cin_2", "books/a@cin_2", "books/b@cin_2", "books/é@cin_2", "books/old@cin_1", "books/long@cin_1",
 	}
 	for _, tok := range []string{w.OwnerToken(), first(w.Grant(`{"source":{"connector_key":"lib"},"streams":[{"name":"cards"},{"name":"books"}]}`))} {
 		a := w.Get(tok, "/v1/search?q=oak")
-		finds(t, a, want...)
+		expectHits(t, a, want...)
 		var scores []string
 		for i := range want {
 			scores = append(scores, fmt.Sprint(a.At(fmt.Sprintf("data.%d.score.value", i))))
@@ -60,8 +60,8 @@ func TestSearchOrder(t *testing.T) {
 		if got := strings.Join(slices.Compact(scores), " "); got != "-1.901418 -1.895658 -1.683204 -1.656471" {
 			t.Errorf("scores %s", got)
 		}
-		finds(t, w.Get(tok, "/v1/search?q=oak&streams=cards"), "cards/a@cin_1")
-		finds(t, w.Get(tok, "/v1/search?q=oak&streams=cards,books&connection_id=cin_2"), want[5:9]...)
+		expectHits(t, w.Get(tok, "/v1/search?q=oak&streams=cards"), "cards/a@cin_1")
+		expectHits(t, w.Get(tok, "/v1/search?q=oak&streams=cards,books&connection_id=cin_2"), want[5:9]...)
 		for limit := 1; limit <= len(want)+1; limit++ {
 			all, pages := walkSearch(t, w, tok, fmt.Sprintf("/v1/search?q=oak&limit=%d", limit), limit)
 			if diff := gocmp.Diff(want, all); diff != "" || pages != (len(want)+limit-1)/limit {
@@ -82,7 +82,7 @@ func walkSearch(t testing.TB, w *resttest.World, token, target string, limit int
 			}
 		}
 		a := w.Get(token, target)
-		return a, found(t, a)
+		return a, hitsOf(t, a)
 	})
 }
 
@@ -101,14 +101,14 @@ func TestSearchPages(t *testing.T) {
 		}
 		draw := func(prefix string, n int) {
 			id := fmt.Sprint(prefix, n)
-			line := volume(id, rapid.SampledFrom(texts).Draw(rt, "text"), rapid.IntRange(0, 2).Draw(rt, "second"))
+			line := bookLine(id, rapid.SampledFrom(texts).Draw(rt, "text"), rapid.IntRange(0, 2).Draw(rt, "second"))
 			w.Ingest(rapid.SampledFrom([]string{"cin_1", "cin_2"}).Draw(rt, "connection"), rapid.SampledFrom([]string{"books", "cards"}).Draw(rt, "stream"), line)
 		}
 		n := rapid.IntRange(0, 15).Draw(rt, "records")
 		for i := range n {
 			draw("s", i)
 		}
-		want := found(t, w.Get(owner, "/v1/search?q=oak&limit=100"))
+		want := hitsOf(t, w.Get(owner, "/v1/search?q=oak&limit=100"))
 		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
 		got, _ := walkSearch(t, w, owner, fmt.Sprintf("/v1/search?q=oak&limit=%d", limit), limit)
 		if diff := gocmp.Diff(want, got); diff != "" {
@@ -128,15 +128,15 @@ func TestSearchPages(t *testing.T) {
 }
 
 func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
-	w, tok := shelf(t)
+	w, tok := longLedger(t)
 	const target = "/v1/search?q=tea&streams=entries"
 	whole := w.Get(tok, target)
-	want := found(t, whole)
+	want := hitsOf(t, whole)
 	a := w.Get(tok, target, "Prefer: pdpp-page-bytes=4096, pdpp-field-preview=64")
 	if got := a.Header.Get("Preference-Applied"); got != "pdpp-page-bytes=4096" {
 		t.Errorf("Preference-Applied: %q", got)
 	}
-	size, n := len(rawMember(t, a, "data")), len(found(t, a))
+	size, n := len(rawMember(t, a, "data")), len(hitsOf(t, a))
 	if size > 4096 || n < 2 || n >= len(want) || size+size/n < 4096 {
 		t.Errorf("a page of %d hits in %d bytes", n, size)
 	}
@@ -148,7 +148,7 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 	}
 	all, _ := walkPages(t, target, 25, func(target string) (resttest.Answer, []string) {
 		a := w.Get(tok, target, "Prefer: pdpp-page-bytes=4096")
-		return a, found(t, a)
+		return a, hitsOf(t, a)
 	})
 	if diff := gocmp.Diff(want, all); diff != "" {
 		t.Errorf("all pages (-want +got):\n%s", diff)
@@ -159,8 +159,8 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 		w.Ingest("cin_a1", "entries", searchEntry(strings.Repeat("é", 250)+fmt.Sprint(i), "huge"+long, long))
 	}
 	a = w.Get(tok, "/v1/search?q=huge", "Prefer: pdpp-page-bytes=4096")
-	if len(rawMember(t, a, "data")) <= 4096 || len(found(t, a)) != 1 || a.At("has_more") != true {
-		t.Errorf("%d bytes, %d hits", len(rawMember(t, a, "data")), len(found(t, a)))
+	if len(rawMember(t, a, "data")) <= 4096 || len(hitsOf(t, a)) != 1 || a.At("has_more") != true {
+		t.Errorf("%d bytes, %d hits", len(rawMember(t, a, "data")), len(hitsOf(t, a)))
 	}
 	if a := w.Get(tok, target, "Prefer: pdpp-page-bytes=100"); a.Header.Get("Preference-Applied") != "" || a.At("has_more") != false {
 		t.Errorf("a preference out of range: %v", a.Header)
@@ -169,7 +169,7 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 
 // many stores n books, each emitted a millisecond after the one before, by way of the
 // store.
-func many(w *resttest.World, from, n int, text func(k int) string) {
+func addBooks(w *resttest.World, from, n int, text func(k int) string) {
 	w.T.Helper()
 	b := w.Binding("cin_1", "books")
 	docs := make([]store.Document, n)
@@ -203,14 +203,14 @@ func TestSearchWindow(t *testing.T) {
 		sameJSON(t, a.OK().At("meta"), fmt.Sprintf(`{"count":{"kind":%q,"value":%d},"count_accuracy":%q,"recall":{%s,"ranked_candidate_count":%d,%s"sources_searched_count":2},"warnings":[]}`,
 			kind, n, kind, scope, n, limit))
 	}
-	many(w, 0, 10_000, somewhatLonger)
+	addBooks(w, 0, 10_000, longerEveryThird)
 	recall(t, w.Get(tok, target), "exact", 10_000)
 	whole := w.Get(tok, target+"&limit=1")
-	many(w, 10_000, 1, somewhatLonger)
+	addBooks(w, 10_000, 1, longerEveryThird)
 	a := w.Get(tok, target+"&limit=1")
 	recall(t, a, "lower_bound", 10_000)
 	// The first of the order by score and time, of which only r00000 is left out.
-	finds(t, a, "books/r10000@cin_1")
+	expectHits(t, a, "books/r10000@cin_1")
 	recall(t, w.Get(tok, whole.At("links.next").(string)), "exact", 10_001) // began with all: goes on with all
 	recall(t, w.Get(tok, target+"&filter[shelf]=s0"), "exact", 5_001)       // the way to the older ones
 
@@ -222,26 +222,26 @@ func TestSearchWindow(t *testing.T) {
 		for k := 10_000; k > 0; k-- {
 			want = append(want, fmt.Sprintf("books/r%05d@cin_1", k))
 		}
-		slices.SortStableFunc(want, func(a, b string) int { return cmp.Compare(longer(a), longer(b)) })
+		slices.SortStableFunc(want, func(a, b string) int { return cmp.Compare(isLonger(a), isLonger(b)) })
 		if diff := gocmp.Diff(want, all); diff != "" {
 			t.Errorf("hits differ (-want +got):\n%.2000s", diff)
 		}
 	})
 	t.Run("Q-11 growth", func(t *testing.T) {
 		next := a.At("links.next").(string)
-		many(w, 10_001, 10_000, somewhatLonger)
+		addBooks(w, 10_001, 10_000, longerEveryThird)
 		grown := w.Get(tok, next)
 		recall(t, grown, "lower_bound", 20_000)
-		finds(t, grown, "books/r09998@cin_1") // what came later is before it
-		many(w, 20_001, 1, somewhatLonger)
+		expectHits(t, grown, "books/r09998@cin_1") // what came later is before it
+		addBooks(w, 20_001, 1, longerEveryThird)
 		refused(t, w.Get(tok, next), refusal{status: 410, code: "cursor_expired", param: "cursor"})
 		refused(t, w.Get(tok, whole.At("links.next").(string)), refusal{status: 410, code: "cursor_expired", param: "cursor"})
 		recall(t, w.Get(tok, target), "lower_bound", 10_000)
 	})
 }
 
-// somewhatLonger gives every third book one word more.
-func somewhatLonger(k int) string {
+// longerEveryThird gives every third book one word more.
+func longerEveryThird(k int) string {
 	if k%3 == 0 {
 		return "oak ash"
 	}
@@ -249,7 +249,7 @@ func somewhatLonger(k int) string {
 }
 
 // longer tells these books.
-func longer(id string) int {
+func isLonger(id string) int {
 	var k int
 	if _, err := fmt.Sscanf(id, "books/r%05d@", &k); err != nil || k%3 != 0 {
 		return 0

@@ -109,8 +109,8 @@ func (r *modelRecord) has(terms, fields []string) bool {
 	return !slices.ContainsFunc(terms, func(term string) bool { return !slices.Contains(have, term) })
 }
 
-// half is one of two worlds that a client cannot tell apart.
-type half struct {
+// grantedLibrary is one of two worlds that a client cannot tell apart.
+type grantedLibrary struct {
 	*resttest.World
 	token  string
 	grant  pdpp.GrantID
@@ -120,10 +120,10 @@ type half struct {
 // halves are two libraries with the same n visible books, and a grant over them: of
 // the fields id, text and shelf, on one connection, in a range of a time that is the
 // cursor field or not.
-func halves(t *testing.T, n int, cursor bool) (lean, full half) {
+func twoLibraries(t *testing.T, n int, cursor bool) (lean, full grantedLibrary) {
 	t.Helper()
 	words := []string{"oak", "ash", "elm", "oak oak", "ash elm <mark>", "Ulme", "oak " + strings.Repeat("leaf ", 90)}
-	for _, h := range []*half{&lean, &full} {
+	for _, h := range []*grantedLibrary{&lean, &full} {
 		h.World = library(t)
 		if !cursor {
 			h.Manifest(strings.Replace(libraryManifest, `"cursor_field":"at",`, "", 1))
@@ -145,8 +145,8 @@ func halves(t *testing.T, n int, cursor bool) (lean, full half) {
 	return lean, full
 }
 
-// drawOutside changes something that the grant of a half does not cover.
-func (h half) drawOutside(t *rapid.T, n int) {
+// drawOutside changes something that the grant of a grantedLibrary does not cover.
+func (h grantedLibrary) drawOutside(t *rapid.T, n int) {
 	id := fmt.Sprintf("o%02d", rapid.IntRange(0, 40).Draw(t, "id"))
 	text := rapid.SampledFrom([]string{"oak", "oak oak ash elm n1", "leaf Ulme", strings.Repeat("oak ", 5000)}).Draw(t, "text")
 	emitted := pdpp.FormatTime(resttest.Start.Add(time.Duration(rapid.IntRange(-10, n).Draw(t, "emitted")) * time.Millisecond))
@@ -183,10 +183,10 @@ type failer interface {
 
 // same compares the answers of two halves, cursors and ids of grants apart, and
 // gives the next pages.
-func same(t failer, lean, full half, leanTarget, fullTarget string) (leanNext, fullNext string) {
+func same(t failer, lean, full grantedLibrary, leanTarget, fullTarget string) (leanNext, fullNext string) {
 	t.Helper()
 	want, got := lean.Get(lean.token, leanTarget, fixedID), full.Get(full.token, fullTarget, fixedID)
-	if diff := gocmp.Diff(neutral(want, lean.grant), neutral(got, full.grant)); diff != "" || want.Status != got.Status {
+	if diff := gocmp.Diff(normalized(want, lean.grant), normalized(got, full.grant)); diff != "" || want.Status != got.Status {
 		t.Fatalf("%s: %d and %d (-lean +full):\n%.3000s", leanTarget, want.Status, got.Status, diff)
 	}
 	leanNext, _ = want.At("links.next").(string)
@@ -197,7 +197,7 @@ func same(t failer, lean, full half, leanTarget, fullTarget string) (leanNext, f
 // Whatever there is outside the grant, a search answers with the same bytes: hits,
 // order, counts, snippets and recall, on every page, whether records are read one by
 // one or by their words (Q-2, REC-30).
-func TestSearchIgnoresTheRest(t *testing.T) {
+func TestSearchIgnoresUngrantedData(t *testing.T) {
 	t.Parallel()
 	queries := []string{"q=oak", "q=oak+elm", "q=ulme", "q=leaf+oak", "q=n1+oak", "q=nothing", "q=oak&streams=books&filter[shelf]=s1", "q=oak&streams=books&filter[id]=v0007"}
 	for _, c := range []struct {
@@ -211,7 +211,7 @@ func TestSearchIgnoresTheRest(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := c.n
-			lean, full := halves(t, n, c.cursor)
+			lean, full := twoLibraries(t, n, c.cursor)
 			rapid.Check(t, func(rt *rapid.T) {
 				full.drawOutside(rt, n)
 				target := "/v1/search?" + rapid.SampledFrom(queries).Draw(rt, "query")
@@ -229,11 +229,11 @@ func TestSearchIgnoresTheRest(t *testing.T) {
 
 // The same holds when there are more matches than are ranked: those outside the
 // grant take no place in the window (Q-10).
-func TestSearchWindowIgnoresTheRest(t *testing.T) {
-	var worlds []half
+func TestSearchWindowIgnoresUngrantedData(t *testing.T) {
+	var worlds []grantedLibrary
 	for _, more := range []bool{false, true} {
-		h := half{World: library(t)}
-		many(h.World, 0, 10_020, func(k int) string { // the oldest are the best
+		h := grantedLibrary{World: library(t)}
+		addBooks(h.World, 0, 10_020, func(k int) string { // the oldest are the best
 			if k < 40 {
 				return "oak oak"
 			}
@@ -242,7 +242,7 @@ func TestSearchWindowIgnoresTheRest(t *testing.T) {
 		if more {
 			var lines []string
 			for i := range 100 {
-				lines = append(lines, volume(fmt.Sprint("newer", i), "oak oak", i))
+				lines = append(lines, bookLine(fmt.Sprint("newer", i), "oak oak", i))
 			}
 			h.Ingest("cin_2", "books", lines...)
 			h.Ingest("cin_1", "cards", lines...)
@@ -253,7 +253,7 @@ func TestSearchWindowIgnoresTheRest(t *testing.T) {
 	lean, full := worlds[0], worlds[1]
 	leanTarget, fullTarget := "/v1/search?q=oak&limit=15", "/v1/search?q=oak&limit=15"
 	a := lean.Get(lean.token, "/v1/search?q=oak&limit=21")
-	if ids := found(t, a); ids[0] != "books/r00039@cin_1" || ids[19] != "books/r00020@cin_1" || ids[20] != "books/r10019@cin_1" {
+	if ids := hitsOf(t, a); ids[0] != "books/r00039@cin_1" || ids[19] != "books/r00020@cin_1" || ids[20] != "books/r10019@cin_1" {
 		t.Errorf("the window ends with %v", ids)
 	}
 	for range 3 {
@@ -263,7 +263,7 @@ func TestSearchWindowIgnoresTheRest(t *testing.T) {
 
 // A long field is shown alike, whatever length the record has without it: a title
 // that begins with much white space is found or not by the field alone (Q-2, EX-3).
-func TestSearchShowsLongFieldsAlike(t *testing.T) {
+func TestHitIsIndependentOfUngrantedFields(t *testing.T) {
 	w := ledger(t)
 	tok := first(w.Grant(ledgerGrant))
 	memo := strings.Repeat(" ", 1500) + "late title " + strings.Repeat("and more of it ", 2000)
@@ -271,5 +271,5 @@ func TestSearchShowsLongFieldsAlike(t *testing.T) {
 	alone := w.Get(tok, "/v1/search?q=late", fixedID)
 	w.Ingest("cin_a1", "entries", searchEntry("ent_a", memo, strings.Repeat("not granted ", 200)))
 	sameAnswer(t, "with an ungranted field", w.Get(tok, "/v1/search?q=late", fixedID), alone)
-	finds(t, alone, "ent_a")
+	expectHits(t, alone, "ent_a")
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // letters is a ledger with notes of several lengths, and a token that sees them.
-func letters(t testing.TB, notes map[string]string) (*resttest.World, string) {
+func ledgerWithNotes(t testing.TB, notes map[string]string) (*resttest.World, string) {
 	t.Helper()
 	w := ledger(t)
 	for id, note := range notes {
@@ -27,11 +27,11 @@ func letters(t testing.TB, notes map[string]string) (*resttest.World, string) {
 	return w, first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","note","amount_minor","scan"]}]}`))
 }
 
-func windowPath(id string) string { return shelfPath + "/" + url.PathEscape(id) + "/field-window" }
+func windowPath(id string) string { return entriesPath + "/" + url.PathEscape(id) + "/field-window" }
 
 func TestFieldWindow(t *testing.T) {
 	long := strings.Repeat("Zeile mit ä und 日本\n", 20_000)
-	w, tok := letters(t, map[string]string{"short": "April rent for the flat", "long": long + "NEEDLE im Heu" + long})
+	w, tok := ledgerWithNotes(t, map[string]string{"short": "April rent for the flat", "long": long + "NEEDLE im Heu" + long})
 	get := func(id, params string) resttest.Answer { return w.Get(tok, windowPath(id)+"?"+params) }
 
 	t.Run("FW-3 the answer", func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestFieldWindow(t *testing.T) {
 	t.Run("FW-1 FW-5 the search goes on behind a match until there is none", func(t *testing.T) {
 		want := 400
 		long := strings.Repeat(strings.Repeat("Zeile mit ä und 日本\n", 7)+"aaNEEDLE\n", want)
-		w, tok := letters(t, map[string]string{"long": long})
+		w, tok := ledgerWithNotes(t, map[string]string{"long": long})
 		get := func(id, params string) resttest.Answer { return w.Get(tok, windowPath(id)+"?"+params) }
 		found, offset := 0, "0"
 		for {
@@ -148,7 +148,7 @@ func or(s, otherwise string) string {
 func TestWindowsReassemble(t *testing.T) {
 	t.Parallel()
 	parts := []string{"a", "ß", "日", "😀", "\n", `"`, "\\", "\u2028", "<mark>", "e\u0301", strings.Repeat("x", 9000)}
-	w, _ := letters(t, nil)
+	w, _ := ledgerWithNotes(t, nil)
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		run++
