@@ -43,7 +43,7 @@ func TestRecordDetail(t *testing.T) {
 			refused(t, w.Get(tok, "/v1/streams/ticks/records/"+other), refusal{status: 404, code: "not_found"})
 		}
 	})
-	t.Run("REC-13 missing, deleted and invisible are one answer", func(t *testing.T) {
+	t.Run("REC-13 the answer is the same for missing, deleted and invisible records", func(t *testing.T) {
 		w.Ingest("cin_c1", "covers", `{"key":"gone","data":{"id":"gone"}}`)
 		w.Ingest("cin_c1", "covers", `{"key":"gone","op":"delete"}`)
 		bounded, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","time_range":{"since":"2026-01-11T00:00:00Z"},"resources":["left","tie"]},{"name":"covers"}]}`)
@@ -59,7 +59,7 @@ func TestRecordDetail(t *testing.T) {
 		}
 		w.Get(bounded, "/v1/streams/items/records/left").OK()
 	})
-	t.Run("REC-14 C-43 ambiguous id", func(t *testing.T) {
+	t.Run("REC-14 C-43 an id on two connections is ambiguous", func(t *testing.T) {
 		a := w.Get(tok, "/v1/streams/items/records/tie", "Request-Id: r")
 		sameJSON(t, a.JSON(), `{"error":{"type":"api_error","code":"ambiguous_connection","message":"Several connections have a record with this id. Repeat the request with one of the connection_id values listed.",
 			"param":"connection_id","retry_with":"connection_id","available_connections":[
@@ -73,21 +73,21 @@ func TestRecordDetail(t *testing.T) {
 			t.Errorf("title = %v", got)
 		}
 	})
-	t.Run("REC-14 only connections that hold the id are listed", func(t *testing.T) {
+	t.Run("REC-14 only connections with the id are listed", func(t *testing.T) {
 		w.Connect("cabinet", "cin_c3", "Empty")
 		if got := rawMember(t, resttest.Answer{T: t, Status: 200, Body: w.Get(owner, "/v1/streams/items/records/tie").Body}, "error", "available_connection_count"); got != "2" {
 			t.Errorf("available_connection_count = %s, want 2", got)
 		}
 		w.Get(owner, "/v1/streams/items/records/left").OK()
 	})
-	t.Run("REC-14 visibility decides", func(t *testing.T) {
-		// Of the two records called tie only the left one has a day.
+	t.Run("REC-14 invisible records do not make an id ambiguous", func(t *testing.T) {
+		// Of the two records with the id tie, only that of cin_c1 has a day.
 		bounded, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","time_range":{"since":"2026-01-01T00:00:00Z"}}]}`)
 		if got := w.Get(bounded, "/v1/streams/items/records/tie").OK().At("connection_id"); got != "cin_c1" {
 			t.Errorf("connection_id = %v", got)
 		}
 	})
-	t.Run("C-25 over two connectors", func(t *testing.T) {
+	t.Run("C-25 an id in two connectors", func(t *testing.T) {
 		two := twoSources(t)
 		a := two.Get(two.OwnerToken(), "/v1/streams/events/records/ev_1")
 		refused(t, a, refusal{status: 409, code: "ambiguous_connection", param: "connection_id"})
@@ -98,7 +98,7 @@ func TestRecordDetail(t *testing.T) {
 	})
 }
 
-// TestRecordVisibility is REC-28 to REC-30: one visibility for list, detail and numbers.
+// TestRecordVisibility: list, detail and counts agree about visibility (REC-28 to REC-30).
 func TestRecordVisibility(t *testing.T) {
 	w := cabinet(t)
 	w.Ingest("cin_c1", "items",
@@ -113,7 +113,7 @@ func TestRecordVisibility(t *testing.T) {
 		{"REC-28 since alone", `"time_range":{"since":"2026-02-01T00:00:00Z"}`, []string{"offset", "at_until"}},
 		{"REC-28 until alone", `"time_range":{"until":"2026-01-01T00:00:00Z"}`, []string{"before"}},
 		{"REC-29 resources", `"resources":["null","absent","none"]`, []string{"null", "absent"}},
-		{"REC-28 REC-29 together", `"resources":["inside","before"],"time_range":{"since":"2026-01-01T00:00:00Z"}`, []string{"inside"}},
+		{"REC-28 REC-29 resources and time range", `"resources":["inside","before"],"time_range":{"since":"2026-01-01T00:00:00Z"}`, []string{"inside"}},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			// The time field itself is not granted (REC-28).

@@ -19,12 +19,12 @@ const (
 	mcpDocument  = rootDocument + "/mcp"
 )
 
-// atR replaces the R of a written-out document.
+// atR replaces the base URL R in the text of a document.
 func atR(base, document string) string { return strings.ReplaceAll(document, "R/", base+"/") }
 
 func TestDiscovery(t *testing.T) {
 	w := resttest.New(t)
-	t.Run("META-1 the root document leads to the MCP endpoint and to /v1", func(t *testing.T) {
+	t.Run("META-1 the root document names the MCP endpoint and /v1", func(t *testing.T) {
 		a := w.Get("", rootDocument).OK()
 		if a.At("resource") != w.URL || a.At("pdpp_core_query_base") != w.URL+"/v1" {
 			t.Errorf("resource %v, query base %v", a.At("resource"), a.At("pdpp_core_query_base"))
@@ -35,20 +35,20 @@ func TestDiscovery(t *testing.T) {
 		sameJSON(t, a.At("pdpp_agent_discovery"), atR(w.URL, `{"advisory": true, "mcp": {"endpoint": "R/mcp", "adapter_over": "R/v1", "transport": "streamable_http",
 			"setup_intent": "grant_scoped_read", "no_owner_token": true, "resource_metadata": "R/.well-known/oauth-protected-resource/mcp"}}`))
 	})
-	t.Run("META-2 the document of the MCP endpoint names it and no owner token", func(t *testing.T) {
+	t.Run("META-2 the document of the MCP endpoint excludes owner tokens", func(t *testing.T) {
 		sameJSON(t, w.Get("", mcpDocument).OK().JSON(), atR(w.URL, `{"resource": "R/mcp", "resource_name": "Test data (MCP)",
 			"bearer_methods_supported": ["header"], "scopes_supported": ["pdpp:read"],
 			"pdpp_core_query_base": "R/v1", "pdpp_token_kinds_supported": ["client", "mcp_package"],
 			"pdpp_agent_discovery": {"advisory": true, "mcp": {"endpoint": "R/mcp", "adapter_over": "R/v1", "transport": "streamable_http",
 				"setup_intent": "grant_scoped_read", "no_owner_token": true}}}`))
 	})
-	t.Run("ICON-3 only standard members and those of PDPP", func(t *testing.T) {
+	t.Run("ICON-3 only standard and PDPP members", func(t *testing.T) {
 		standard := strings.Fields("resource resource_name bearer_methods_supported scopes_supported capabilities")
 		for _, path := range []string{rootDocument, mcpDocument} {
 			a := w.Get("", path).OK()
 			for name := range a.JSON().(map[string]any) {
 				if !slices.Contains(standard, name) && !strings.HasPrefix(name, "pdpp_") {
-					t.Errorf("%s has %s", path, name)
+					t.Errorf("%s has the member %s", path, name)
 				}
 			}
 			if strings.Contains(string(a.Body), "logo_uri") {
@@ -56,11 +56,11 @@ func TestDiscovery(t *testing.T) {
 			}
 		}
 	})
-	t.Run("H-134 the index", func(t *testing.T) {
+	t.Run("H-134 the index document", func(t *testing.T) {
 		sameJSON(t, w.Get("", "/").OK().JSON(), atR(w.URL, `{"object": "pdpp_discovery_index", "resource_name": "Test data", "links": {
 			"well_known": "R/.well-known/oauth-protected-resource", "schema": "R/v1/schema", "core_query_base": "R/v1", "mcp": "R/mcp"}}`))
 	})
-	t.Run("H-131 other suffixes", func(t *testing.T) {
+	t.Run("H-131 other paths are not found", func(t *testing.T) {
 		for _, path := range []string{
 			rootDocument + "/", rootDocument + "/v1", mcpDocument + "/developer", "/.well-known/", "/icon.png",
 		} {
@@ -71,8 +71,8 @@ func TestDiscovery(t *testing.T) {
 	})
 }
 
-// TestSignInIsNotSupported: until there is an authorization server, nothing promises one, and a client
-// that tries to sign in all the same is told how to get a token (H-135).
+// TestSignInIsNotSupported: no document names an authorization server. A client that tries to
+// sign in learns how to get a token (H-135).
 func TestSignInIsNotSupported(t *testing.T) {
 	w := resttest.New(t)
 	t.Run("H-135 no document names an authorization server", func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestDiscoveryHeaders(t *testing.T) {
 			t.Errorf("POST %s: %d, Allow %q", path, a.Status, a.Header.Get("Allow"))
 		}
 		if get.Header.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s may be sniffed", path)
+			t.Errorf("%s has no X-Content-Type-Options: nosniff", path)
 		}
 		if path != "/icon.svg" && (get.Header.Get("Cache-Control") != "public, max-age=60" || get.Header.Get("Vary") != "Host") {
 			t.Errorf("%s: Cache-Control %q, Vary %q", path, get.Header.Get("Cache-Control"), get.Header.Values("Vary"))
@@ -133,7 +133,7 @@ func TestDiscoveryHeaders(t *testing.T) {
 	}
 	missing := w.Get("", "/.well-known/openid-configuration", "Origin: https://anyone.example")
 	if got := missing.Header.Get("Access-Control-Allow-Origin"); got != "*" {
-		t.Errorf("a page cannot see that a document is missing: allowed origin %q", got)
+		t.Errorf("missing document: allowed origin %q, want *", got)
 	}
 }
 
@@ -157,18 +157,18 @@ func TestServerIcon(t *testing.T) { // H-62
 	}
 	err := xml.Unmarshal(a.Body, &image)
 	if err != nil || image.XMLName.Space != "http://www.w3.org/2000/svg" || image.ViewBox == "" {
-		t.Errorf("not an image of any size: %+v, %v", image, err)
+		t.Errorf("not a scalable SVG image: %+v, %v", image, err)
 	}
 	for _, bad := range []string{"<script", "href", "url(http"} {
 		if strings.Contains(string(a.Body), bad) {
-			t.Errorf("the icon has %q", bad)
+			t.Errorf("the icon contains %q", bad)
 		}
 	}
 }
 
 func TestChallengeLinks(t *testing.T) {
 	w := resttest.New(t)
-	for name, token := range map[string]string{"CHAL-1 no bearer at /v1": "", "CHAL-1 bad bearer at /v1": "pdpp_at_unknown"} {
+	for name, token := range map[string]string{"CHAL-1 no bearer at /v1": "", "CHAL-1 invalid bearer at /v1": "pdpp_at_unknown"} {
 		t.Run(name, func(t *testing.T) {
 			a := w.Get(token, "/v1/schema")
 			metadata, _ := a.At("error.resource_metadata").(string)
@@ -176,21 +176,21 @@ func TestChallengeLinks(t *testing.T) {
 				t.Fatalf("%d, challenge %v, body %s", a.Status, challengeOf(a), a.Body)
 			}
 			if got := w.Get("", strings.TrimPrefix(metadata, w.URL)).OK().At("resource"); got != w.URL {
-				t.Errorf("the challenge leads to %v", got)
+				t.Errorf("the document of the challenge is about %v", got)
 			}
 		})
 	}
-	t.Run("CHAL-2 the document of the endpoint, beside the root document", func(t *testing.T) {
+	t.Run("CHAL-2 the document of the MCP endpoint", func(t *testing.T) {
 		root := w.Get("", rootDocument).OK()
 		metadata, _ := root.At("pdpp_agent_discovery.mcp.resource_metadata").(string)
 		a := w.Get("", strings.TrimPrefix(metadata, w.URL)).OK()
 		if a.At("pdpp_agent_discovery.mcp.endpoint") != w.URL+"/mcp" || a.At("resource") != w.URL+"/mcp" {
-			t.Errorf("%s has %s", metadata, a.Body)
+			t.Errorf("%s: %s", metadata, a.Body)
 		}
 		sameJSON(t, a.At("pdpp_token_kinds_supported"), `["client", "mcp_package"]`)
 		sameJSON(t, root.At("pdpp_token_kinds_supported"), `["owner", "client"]`)
 	})
-	t.Run("ICON-2 the challenge leads to the icon", func(t *testing.T) {
+	t.Run("ICON-2 a 401 links to the icon", func(t *testing.T) {
 		a := w.Get("", "/v1/schema")
 		if got, want := a.Header.Get("Link"), `<`+w.URL+`/icon.svg>; rel="icon"; type="image/svg+xml"`; a.Status != 401 || got != want {
 			t.Errorf("%d, Link = %q, want %q", a.Status, got, want)

@@ -21,28 +21,28 @@ import (
 	"pdpp/internal/store"
 )
 
-// errorCase is how to get an answer with one code of C-42.
+// errorCase has a code of C-42 and a request that is answered with it.
 type errorCase struct {
 	code   pdpp.Code
 	status int
 	typ    string
-	keys   string // of the envelope besides type, code, message and request_id
-	ask    func() resttest.Answer
+	keys   string // members of the envelope besides type, code, message and request_id
+	send   func() resttest.Answer
 }
 
-// errorWorld is a world in which everything goes wrong when asked to.
+// errorWorld is a world in which every error can be provoked.
 type errorWorld struct {
 	*resttest.World
-	token, owner      string
-	revoked, expired  string
-	bad, pack, undone string
-	faulty            *resttest.World
-	broken            *brokenStore
+	token, owner              string
+	revoked, expired          string
+	invalid, pack, undeclared string
+	faulty                    *resttest.World
+	broken                    *brokenStore
 }
 
 func newErrorWorld(t *testing.T) *errorWorld {
 	w := ledger(t)
-	x := &errorWorld{World: w, owner: w.OwnerToken(), bad: mintForInvalidGrant(w)}
+	x := &errorWorld{World: w, owner: w.OwnerToken(), invalid: mintForInvalidGrant(w)}
 	x.token = first(w.Grant(ledgerGrant))
 	revoked, id := w.Grant(ledgerGrant)
 	w.Revoke(id)
@@ -51,7 +51,7 @@ func newErrorWorld(t *testing.T) *errorWorld {
 	x.pack, _ = mint(w, store.Token{Kind: pdpp.TokenPackage})
 	w.Manifest(strings.Replace(testManifest(t, "testdata/cabinet.json"), `"ticks"`, `"tocks"`, 1))
 	w.Connect("cabinet", "cin_c1", "")
-	x.undone = first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"tocks"},{"name":"items"}]}`))
+	x.undeclared = first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"tocks"},{"name":"items"}]}`))
 	w.Manifest(testManifest(t, "testdata/cabinet.json"))
 	x.faulty, x.broken = breakable(w)
 	return x
@@ -65,7 +65,7 @@ func (x *errorWorld) do(method, target, body string, headers ...string) func() r
 	return func() resttest.Answer { return x.Do(method, x.owner, target, body, headers...) }
 }
 
-// errorTable has one row per code, in the order of C-42.
+// errorTable returns a row for each code, in the order of C-42.
 func errorTable(x *errorWorld) []errorCase {
 	const (
 		invalid, denied, missing = "invalid_request_error", "permission_error", "not_found_error"
@@ -93,11 +93,11 @@ func errorTable(x *errorWorld) []errorCase {
 			x.Advance(time.Second)
 			return x.Get(x.expired, list)
 		}},
-		{"grant_invalid", 403, denied, "next_step", x.get(x.bad, list)},
+		{"grant_invalid", 403, denied, "next_step", x.get(x.invalid, list)},
 		{"permission_error", 403, denied, "next_step", x.get(x.pack, list)},
 		{"not_found", 404, missing, "", x.get(tok, list+"/nope")},
 		{"connection_not_found", 404, missing, "param", x.get(tok, list+"?connection_id=nope")},
-		{"stream_not_declared", 404, missing, "stream", x.get(x.undone, "/v1/streams/tocks/records")},
+		{"stream_not_declared", 404, missing, "stream", x.get(x.undeclared, "/v1/streams/tocks/records")},
 		{"method_not_allowed", 405, invalid, "", x.do("PATCH", list, "")},
 		{"ambiguous_connection", 409, "api_error", "available_connection_count available_connections param retry_with", func() resttest.Answer {
 			x.Ingest("cin_b2", "entries", `{"key":"ent_31","data":{"id":"ent_31"}}`)
@@ -135,7 +135,7 @@ func errorTable(x *errorWorld) []errorCase {
 	}
 }
 
-// misdirected asks for a host name that is not the server's (H-126).
+// misdirected sends a request with another host name (H-126).
 func misdirected(w *resttest.World) resttest.Answer {
 	w.T.Helper()
 	req := localRequest(w.T.Context(), "GET", w.OwnerToken(), "/v1/streams", nil)
@@ -143,8 +143,7 @@ func misdirected(w *resttest.World) resttest.Answer {
 	return handle(w, req)
 }
 
-// Codes of C-42 that nothing here can answer with yet, or that have a test of
-// their own.
+// otherCodes are the codes of C-42 that other tests cover or that no request causes yet.
 var otherCodes = map[string]string{
 	"timeout":               "TestTimeout",
 	"overloaded":            "package httpx",
@@ -163,7 +162,7 @@ func TestErrorEnvelopes(t *testing.T) { // C-40 to C-42
 	x := newErrorWorld(t)
 	for _, row := range errorTable(x) {
 		t.Run(string(row.code), func(t *testing.T) {
-			a := row.ask()
+			a := row.send()
 			expectError(t, a, row.status, row.code)
 			envelope, _ := a.At("error").(map[string]any)
 			var keys []string
@@ -180,7 +179,7 @@ func TestErrorEnvelopes(t *testing.T) { // C-40 to C-42
 				t.Errorf("envelope: %s", a.Body)
 			}
 			if envelope["request_id"] != a.Header.Get("Request-Id") || a.Header.Get("PDPP-Version") != "2026-04-06" {
-				t.Errorf("head %v, body %s", a.Header, a.Body)
+				t.Errorf("headers %v, body %s", a.Header, a.Body)
 			}
 			if wait := a.Header.Get("Retry-After"); (wait != "") != (row.status == 429 || row.status == 503) {
 				t.Errorf("Retry-After %q with status %d", wait, row.status)
@@ -190,18 +189,18 @@ func TestErrorEnvelopes(t *testing.T) { // C-40 to C-42
 	}
 	for _, value := range []string{"April rent", "125000", "ent_31"} {
 		if log := withoutCauses(x.Log.String()); strings.Contains(log, value) {
-			t.Errorf("the log holds %q:\n%s", value, log)
+			t.Errorf("the log contains %q:\n%s", value, log)
 		}
 	}
 }
 
 var causes = regexp.MustCompile(`cause="[^"]*"`)
 
-// withoutCauses takes out the text of errDisk, which is there for this test.
+// withoutCauses removes causes from a log. They contain the text of errDisk on purpose.
 func withoutCauses(log string) string { return causes.ReplaceAllString(log, "") }
 
-// checkQuiet looks for what no error may say: values of records, causes, and the
-// deprecated name of a connection (C-7).
+// checkNoDetails fails if an error contains values of records, causes or the deprecated name
+// of a connection (C-7).
 func checkNoDetails(t *testing.T, a resttest.Answer) {
 	t.Helper()
 	forbidden := []string{"April rent", "March rent", "125000", "2026-04-30", "disk", "sqlite", "SELECT", ".go:", "goroutine"}
@@ -210,12 +209,12 @@ func checkNoDetails(t *testing.T, a resttest.Answer) {
 	}
 	for _, text := range forbidden {
 		if strings.Contains(string(a.Body), text) || strings.Contains(a.Header.Get("WWW-Authenticate"), text) {
-			t.Errorf("the answer says %q: %s", text, a.Body)
+			t.Errorf("the answer contains %q: %s", text, a.Body)
 		}
 	}
 }
 
-// Every code of the contract's table has a row above or a reason not to.
+// TestErrorTableIsComplete: every code of C-42 is in errorTable or in otherCodes.
 func TestErrorTableIsComplete(t *testing.T) {
 	spec, err := os.ReadFile("../../docs/spec/rs-contract.md")
 	if err != nil {
@@ -250,9 +249,9 @@ func TestNeedsBroaderGrant(t *testing.T) { // C-44
 	addCabinet(w)
 	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id"],"instance_ids":["cin_a1"]}]}`))
 	for target, want := range map[string]any{
-		"/v1/streams/receipts/records":                        true, // the grant's own source has it
+		"/v1/streams/receipts/records":                        true, // the connector of the grant has it
 		"/v1/schema?stream=receipts":                          true,
-		"/v1/streams/items/records":                           nil, // another source of the owner has it
+		"/v1/streams/items/records":                           nil, // another connector of the owner has it
 		"/v1/streams/nope/records":                            nil,
 		"/v1/streams/entries/records?fields=memo":             true,
 		"/v1/streams/entries/records?filter[memo]=x":          true,
@@ -271,7 +270,7 @@ func TestNeedsBroaderGrant(t *testing.T) { // C-44
 	}
 }
 
-// stuckStore never answers; only the end of the context gets it going again.
+// stuckStore is a store whose reads block until their context ends.
 type stuckStore struct{ store.Store }
 
 func (stuckStore) View(ctx context.Context, _ func(store.View) error) error {
@@ -289,12 +288,13 @@ func TestTimeout(t *testing.T) { // C-35: 30 s for a read
 		a := handle(&resttest.World{T: t, Server: s}, localRequest(t.Context(), "GET", "x", "/v1/streams", nil))
 		expectError(t, a, http.StatusServiceUnavailable, pdpp.CodeTimeout)
 		if took := time.Since(start); took != 30*time.Second || a.Header.Get("Retry-After") == "" {
-			t.Errorf("answered after %v, head %v", took, a.Header)
+			t.Errorf("answered after %v, headers %v", took, a.Header)
 		}
 	})
 }
 
-// A store that cannot say who asks is no reason to say that nobody does (C-17).
+// TestStoreFailureDuringAuthentication: if the token cannot be looked up, the answer is 503,
+// not 401 (C-17).
 func TestStoreFailureDuringAuthentication(t *testing.T) {
 	w := ledger(t)
 	tok := first(w.Grant(ledgerGrant))
@@ -306,7 +306,7 @@ func TestStoreFailureDuringAuthentication(t *testing.T) {
 			a := faulty.Do(method, token, target, "")
 			expectError(t, a, 503, pdpp.CodeUnavailable)
 			if a.Header.Get("Retry-After") == "" || a.Header.Get("WWW-Authenticate") != "" {
-				t.Errorf("%s: head %v", r, a.Header)
+				t.Errorf("%s: headers %v", r, a.Header)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ func TestExpand(t *testing.T) {
 	tok, _ := w.Grant(cabinetGrant)
 	const detail = "/v1/streams/items/records/tie?connection_id=cin_c1&fields=id&"
 
-	t.Run("REC-26 the whole member", func(t *testing.T) {
+	t.Run("REC-26 the complete expansion", func(t *testing.T) {
 		want := `{"notes":{"object":"list","has_more":true,"url":"/v1/streams/notes/records?filter[item_id]=tie&connection_id=cin_c1","data":[
 			{"object":"record","id":"n3","stream":"notes","data":{"id":"n3","item_id":"tie","text":"third","written_at":"2026-02-03T00:00:00Z"},
 			 "emitted_at":"2026-05-01T08:00:00.000Z","connection_id":"cin_c1","connector_key":"cabinet","display_name":"Left drawer"},
@@ -27,7 +27,7 @@ func TestExpand(t *testing.T) {
 	})
 	t.Run("REC-26 expanded only when asked for", func(t *testing.T) {
 		if a := w.Get(tok, detail).OK(); strings.Contains(string(a.Body), "expanded") {
-			t.Errorf("expanded is there: %s", a.Body)
+			t.Errorf("the record has an expansion: %s", a.Body)
 		}
 	})
 	t.Run("REC-26 children of the parent's connection only", func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestExpand(t *testing.T) {
 		sameJSON(t, a.At("expanded.notes.data.0.id"), `"n9"`)
 		sameJSON(t, a.At("expanded.notes.data.1"), "null")
 	})
-	t.Run("REC-26 the url is a runnable read of all children", func(t *testing.T) {
+	t.Run("REC-26 the url lists all children", func(t *testing.T) {
 		awkward := "a/b c:d?e#f%"
 		w.Ingest("cin_c1", "notes", note("n5", awkward, "x", "2026-02-01T00:00:00Z"), note("n6", awkward, "y", "2026-02-02T00:00:00Z"), note("n7", awkward, "z", "2026-02-03T00:00:00Z"))
 		for id, want := range map[string][]string{awkward: {"n7", "n6", "n5"}, "tie": {"n3", "n2", "n1"}, "null": nil} {
@@ -44,7 +44,7 @@ func TestExpand(t *testing.T) {
 			sameIDs(t, w.Get(tok, a.At("expanded.notes.url").(string)), want...)
 		}
 	})
-	t.Run("REC-26 keys of other types", func(t *testing.T) {
+	t.Run("REC-26 integer keys", func(t *testing.T) {
 		a := w.Get(tok, "/v1/streams/ticks/records/10?expand=marks").OK()
 		sameJSON(t, a.At("expanded.marks.data.0.id"), `"m2"`)
 		sameJSON(t, a.At("expanded.marks.data.1.id"), `"m1"`)
@@ -74,15 +74,15 @@ func TestExpand(t *testing.T) {
 		}
 	})
 	for _, test := range []struct{ rule, query, param string }{
-		{"REC-24 too large", "expand=notes&expand_limit[notes]=5", "expand_limit"},
-		{"REC-24 too small", "expand=notes&expand_limit[notes]=0", "expand_limit"},
-		{"REC-24 no integer", "expand=notes&expand_limit[notes]=two", "expand_limit"},
-		{"REC-24 empty", "expand=notes&expand_limit[notes]=", "expand_limit"},
-		{"REC-24 twice", "expand=notes&expand_limit[notes]=1&expand_limit[notes]=1", "expand_limit"},
-		{"REC-24 not requested", "expand=notes&expand_limit[cover]=1", "expand_limit"},
-		{"REC-24 has_one", "expand=cover&expand_limit[cover]=1", "expand_limit"},
-		{"REC-24 without expand", "expand_limit[notes]=1", "expand_limit"},
-		{"REC-24 without a relation", "expand=notes&expand_limit=1", "expand_limit"},
+		{"REC-24 limit above the maximum", "expand=notes&expand_limit[notes]=5", "expand_limit"},
+		{"REC-24 limit zero", "expand=notes&expand_limit[notes]=0", "expand_limit"},
+		{"REC-24 limit is not an integer", "expand=notes&expand_limit[notes]=two", "expand_limit"},
+		{"REC-24 empty limit", "expand=notes&expand_limit[notes]=", "expand_limit"},
+		{"REC-24 limit given twice", "expand=notes&expand_limit[notes]=1&expand_limit[notes]=1", "expand_limit"},
+		{"REC-24 limit of a relation that is not expanded", "expand=notes&expand_limit[cover]=1", "expand_limit"},
+		{"REC-24 limit of a has_one relation", "expand=cover&expand_limit[cover]=1", "expand_limit"},
+		{"REC-24 limit without expand", "expand_limit[notes]=1", "expand_limit"},
+		{"REC-24 limit without a relation", "expand=notes&expand_limit=1", "expand_limit"},
 		{"REC-23 at most eight relations", "expand=a,b,c,d,e,f,g,h,i", "expand"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestExpand(t *testing.T) {
 			refused(t, w.Get(tok, "/v1/streams/items/records?"+test.query), refusal{status: 400, code: "invalid_expand", param: test.param})
 		})
 	}
-	t.Run("REC-25 undeclared, dotted, not for expansion", func(t *testing.T) {
+	t.Run("REC-25 relations that are undeclared, nested or not expandable", func(t *testing.T) {
 		for _, relation := range []string{"nope", "notes.item", "hidden", "items", "Notes"} {
 			a := w.Get(tok, detail+"expand="+relation)
 			if a.Status != 400 || a.Code() != "invalid_expand" || a.At("error.param") != "expand" {
@@ -98,7 +98,7 @@ func TestExpand(t *testing.T) {
 			}
 		}
 	})
-	t.Run("REC-25 not covered by the grant", func(t *testing.T) {
+	t.Run("REC-25 ungranted relations", func(t *testing.T) {
 		for _, streams := range []string{`{"name":"items"}`, `{"name":"items"},{"name":"notes","fields":["text"]}`} {
 			narrow, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[` + streams + `]}`)
 			for _, path := range []string{detail, "/v1/streams/items/records?"} {
@@ -112,14 +112,14 @@ func TestExpand(t *testing.T) {
 	})
 }
 
-// TestExpandGrants is REC-26: children satisfy the child stream's own grant.
+// TestExpandGrants: children are visible under the grant of their own stream (REC-26).
 func TestExpandGrants(t *testing.T) {
 	w := filledCabinet(t)
 	const detail = "/v1/streams/items/records/tie?connection_id=cin_c1&fields=id&expand=notes"
 	for _, test := range []struct{ rule, child, want string }{
-		{"fields", `"fields":["item_id"]`, `[{"id":"n3","item_id":"tie"},{"id":"n2","item_id":"tie"}]`},
-		{"time", `"fields":["item_id","text"],"time_range":{"until":"2026-02-03T00:00:00Z"}`, `[{"id":"n2","item_id":"tie","text":"second"},{"id":"n1","item_id":"tie","text":"first"}]`},
-		{"resources", `"fields":["item_id"],"resources":["n1","n4"]`, `[{"id":"n1","item_id":"tie"}]`},
+		{"limited fields", `"fields":["item_id"]`, `[{"id":"n3","item_id":"tie"},{"id":"n2","item_id":"tie"}]`},
+		{"limited time", `"fields":["item_id","text"],"time_range":{"until":"2026-02-03T00:00:00Z"}`, `[{"id":"n2","item_id":"tie","text":"second"},{"id":"n1","item_id":"tie","text":"first"}]`},
+		{"limited resources", `"fields":["item_id"],"resources":["n1","n4"]`, `[{"id":"n1","item_id":"tie"}]`},
 	} {
 		t.Run("REC-26 REC-30 "+test.rule, func(t *testing.T) {
 			tok, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items"},{"name":"notes",` + test.child + `}]}`)
@@ -150,7 +150,7 @@ func TestExpandGrants(t *testing.T) {
 		}
 		list := w.Get(tok, "/v1/streams/items/records?expand=notes").OK()
 		if n := len(list.At("meta.warnings").([]any)); n != 1 {
-			t.Errorf("C-32 %d warnings, want equal ones merged into 1", n)
+			t.Errorf("C-32 %d warnings, want 1, because equal warnings are merged", n)
 		}
 	})
 	t.Run("REC-26 a compound parent id", func(t *testing.T) {

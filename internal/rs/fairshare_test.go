@@ -15,18 +15,18 @@ import (
 	"pdpp/internal/store"
 )
 
-// slowStore is a store whose searches, aggregates and changes take until they are let
-// go. They hold a reader of the store meanwhile.
+// slowStore is a store whose searches, aggregates and changes block until release is called.
+// Each occupies a reader of the store meanwhile.
 type slowStore struct {
 	store.Store
-	entered chan struct{} // one for each read that has begun
+	entered chan struct{} // receives one value for each read that has started
 	unblock chan struct{}
 
-	now, most atomic.Int32 // slow reads at once
+	now, most atomic.Int32 // concurrent slow reads
 	released  sync.Once
 }
 
-// release lets all reads go. A test that fails releases them too.
+// release unblocks all reads. It also runs at the end of a test that fails.
 func (s *slowStore) release() { s.released.Do(func() { close(s.unblock) }) }
 
 func (s *slowStore) View(ctx context.Context, fn func(store.View) error) error {
@@ -64,6 +64,7 @@ func (v *slowView) Horizon(subject pdpp.SubjectID) (query.Mark, error) {
 	return v.View.Horizon(subject)
 }
 
+// slow serves a world from a slowStore.
 func slow(w *resttest.World, rate int) (*resttest.World, *slowStore) {
 	s := &slowStore{Store: w.Store, entered: make(chan struct{}, 100), unblock: make(chan struct{})}
 	server := secondServer(w, func(c *server.Config) { c.Store, c.Rate = s, httpx.Rate(rate) })
@@ -76,10 +77,10 @@ var expensiveTargets = []string{
 	"/v1/streams/entries/records?changes_since=beginning",
 }
 
-// Expensive reads of many clients leave a reader to the cheap ones, to those that are
-// refused and to the readiness probe.
+// TestExpensiveReadsDoNotBlockOthers: expensive reads of many clients leave readers of the
+// store for cheap reads, refused requests and the readiness probe.
 func TestExpensiveReadsDoNotBlockOthers(t *testing.T) {
-	for name, rate := range map[string]int{"H-67 C-35 with a rate": 600, "H-67 C-35 without": 0} {
+	for name, rate := range map[string]int{"H-67 C-35 with a rate limit": 600, "H-67 C-35 without a rate limit": 0} {
 		t.Run(name, func(t *testing.T) {
 			w := ledger(t)
 			server, s := slow(w, rate)
@@ -105,15 +106,15 @@ func TestExpensiveReadsDoNotBlockOthers(t *testing.T) {
 			s.release()
 			reads.Wait()
 			if most := int(s.most.Load()); most > readers-max(1, readers/4) {
-				t.Errorf("%d expensive reads at once, with %d readers", most, readers)
+				t.Errorf("%d concurrent expensive reads with %d readers", most, readers)
 			}
 		})
 	}
 }
 
-// A client with several tokens has the share of one.
+// TestFairShareIsPerClient: several tokens of a client have one share.
 func TestFairShareIsPerClient(t *testing.T) {
-	t.Run("H-67", func(t *testing.T) {
+	t.Run("H-67 one share for all tokens of a client", func(t *testing.T) {
 		w := ledger(t)
 		server, s := slow(w, 600)
 		_, g := w.Grant(ledgerGrant)
@@ -130,20 +131,20 @@ func TestFairShareIsPerClient(t *testing.T) {
 		reads.Go(func() { server.Get(other, "/v1/search?q=rent").OK() })
 		<-s.entered
 		if most := int(s.most.Load()); most != share+1 {
-			t.Errorf("%d searches at once: %d of one client, and one of another?", most, share)
+			t.Errorf("%d concurrent searches, want %d of one client and one of another", most, share)
 		}
 		s.release()
 		reads.Wait()
 	})
 }
 
-// endingStore ends the context of a request when its search has visited one match, and
-// reads on as if it had not noticed.
+// endingStore cancels the context of a request after the first match of its search, and
+// continues to visit matches as if it had not noticed.
 type endingStore struct {
 	store.Store
 	end     context.CancelFunc
 	visited int
-	all     bool // end it after the last match instead
+	all     bool // cancel after the last match instead
 	stopped error
 }
 
@@ -183,15 +184,15 @@ func TestSearchStopsWhenContextEnds(t *testing.T) {
 		server := secondServer(w, func(c *server.Config) { c.Store = s })
 		return handle(server, localRequest(ctx, "GET", tok, "/v1/search?q=rent", nil)).Status
 	}
-	t.Run("C-35 in ranking", func(t *testing.T) {
+	t.Run("C-35 during ranking", func(t *testing.T) {
 		s := &endingStore{}
 		if status := search(t, s); status != 503 || s.visited != 2 || !errors.Is(s.stopped, context.Canceled) {
 			t.Errorf("status %d, %d visits, stopped by %v", status, s.visited, s.stopped)
 		}
 	})
-	t.Run("C-35 in excerpts", func(t *testing.T) {
+	t.Run("C-35 during excerpts", func(t *testing.T) {
 		if status := search(t, &endingStore{all: true}); status != 503 {
-			t.Errorf("status %d, want 503: hits were written after the end", status)
+			t.Errorf("status %d, want 503, because the context has ended", status)
 		}
 	})
 }
@@ -209,9 +210,9 @@ func (panickingView) Search(query.Search, func(*store.Match) (bool, error)) erro
 	panic("on purpose")
 }
 
-// A read that panics gives its turn back: the next ones of its client do not wait.
+// TestPanicReleasesShare: a read that panics does not delay later reads of its client.
 func TestPanicReleasesShare(t *testing.T) {
-	t.Run("H-67 H-69", func(t *testing.T) {
+	t.Run("H-67 H-69 reads after a panic", func(t *testing.T) {
 		w := ledger(t)
 		server := secondServer(w, func(c *server.Config) { c.Store, c.Rate = panickingStore{w.Store}, 600 })
 		tok := first(w.Grant(ledgerGrant))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSearchOverConnections: one search over several connections is one answer (the server's side of
-// FANIN-1).
+// TestSearchOverConnections: a search over several connections returns one list (FANIN-1, on
+// the side of the server).
 func TestSearchOverConnections(t *testing.T) {
 	w := ledger(t)
 	for _, conn := range []string{"cin_a1", "cin_b2"} {
@@ -26,7 +26,7 @@ func TestSearchOverConnections(t *testing.T) {
 			seen[h.(map[string]any)["connection_id"]] = true
 		}
 		if len(hits) != 5 || len(seen) != 2 || fmt.Sprint(a.At("meta.count.value")) != "8" {
-			t.Errorf("%d hits of %v, counted %v", len(hits), seen, a.At("meta.count"))
+			t.Errorf("%d hits of %v, count %v", len(hits), seen, a.At("meta.count"))
 		}
 	})
 	for i, raw := range hits {
@@ -46,7 +46,7 @@ func TestSearchOverConnections(t *testing.T) {
 			}
 			title := h["evidence_card"].(map[string]any)["title"].(map[string]any)["text"].(string)
 			if !strings.Contains(title, "/ entries / 2026-03-0") || strings.Contains(title, "insurance") || strings.Contains(title, "2026-06-01") {
-				t.Errorf("title %q: want source, stream and the time it was posted", title)
+				t.Errorf("title %q, want source, stream and posted_at", title)
 			}
 		})
 	}

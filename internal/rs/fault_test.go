@@ -14,9 +14,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// TestStoreFailures: whichever read of the store fails, and however late, the answer
-// is an error. It is never a page without the record that could not be read, with a
-// cursor that passes it over.
+// TestStoreFailures fails each read of the store in turn. The answer is always an error, never
+// a page that omits a record and continues after it.
 func TestStoreFailures(t *testing.T) {
 	w := cabinet(t)
 	raw := testManifest(t, "testdata/cabinet.json")
@@ -53,7 +52,7 @@ func TestStoreFailures(t *testing.T) {
 				a := faulty.Get(tok, read.target, headers...)
 				if !faults.fired() {
 					if a.OK(); n == 1 {
-						t.Error("the read used no step that can fail")
+						t.Error("the request does not read the store")
 					}
 					return
 				}
@@ -65,8 +64,7 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
-// TestSearchHitWithoutRecord: a hit whose record cannot be found is an error, not a hole in the
-// page.
+// TestSearchHitWithoutRecord: if the record of a hit is missing, the search fails.
 func TestSearchHitWithoutRecord(t *testing.T) { // Q-6
 	w := ledger(t)
 	w.Ingest("cin_a1", "entries", `{"key":"long","data":{"id":"long","memo":"flute","note":`+quoted(longText(9000))+`}}`)
@@ -78,7 +76,7 @@ func TestSearchHitWithoutRecord(t *testing.T) { // Q-6
 	}
 }
 
-// withoutIDs is a store that finds no record by its id.
+// withoutIDs is a store that does not find records by id.
 type withoutIDs struct{ store.Store }
 
 func (s withoutIDs) View(ctx context.Context, fn func(store.View) error) error {
@@ -89,8 +87,8 @@ type viewWithoutIDs struct{ store.View }
 
 func (viewWithoutIDs) Get(query.Get, func(*store.Record) error) error { return nil }
 
-// faults fails one read of a store, counted from the moment it was armed. A piece of
-// a long value is a read of its own.
+// faults is a store that fails the nth read after arm(n). Each piece of a long value is a
+// read.
 type faults struct {
 	store.Store
 	left atomic.Int64
@@ -105,7 +103,7 @@ func (f *faults) arm(n int64) { f.left.Store(n) }
 
 func (f *faults) fired() bool { return f.left.Load() <= 0 }
 
-// next is nil unless this read is the one that fails.
+// next counts a read and returns an error if it is the one to fail.
 func (f *faults) next() error {
 	if f.left.Add(-1) == 0 {
 		return errDisk

@@ -12,7 +12,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// filterWorld has one record per interesting value.
+// filterWorld returns a cabinet with values of all types, also null and of wrong types.
 func filterWorld(t testing.TB) *resttest.World {
 	t.Helper()
 	w := cabinet(t)
@@ -36,11 +36,11 @@ func TestRecordFilters(t *testing.T) {
 			{"REC-19 escapes are text", "filter[title]=" + url.QueryEscape("Cafe\u0301"), "3"},
 			{"REC-19 case matters", "filter[title]=STRASSE", ""},
 			{"REC-19 empty operand", "filter[author]=", "1"},
-			{"REC-19 white space counts", "filter[author]=a+b", "2"},
+			{"REC-19 white space is significant", "filter[author]=a+b", "2"},
 			{"REC-19 numbers as exact decimals", "filter[price]=12", "1 2 5"},
 			{"REC-19 numbers as exact decimals", "filter[price]=1.20e%2B1", "1 2 5"},
 			{"REC-19 numbers as exact decimals", "filter[price]=0.10", "3"},
-			{"REC-19 no float64 step", "filter[qty]=9007199254740993", "3"},
+			{"REC-19 integers above the precision of float64", "filter[qty]=9007199254740993", "3"},
 			{"REC-19 integers", "filter[qty]=12", "1 5"},
 			{"REC-19 integers", "filter[qty]=-3", "2"},
 			{"REC-19 booleans", "filter[done]=true", "1"},
@@ -49,7 +49,7 @@ func TestRecordFilters(t *testing.T) {
 			{"REC-19 date-time by instant", "filter[at]=2026-01-10T14:00:00.000%2B02:00", "1 2"},
 			{"REC-19 date by instant", "filter[day]=2026-01-10", "1 3"},
 			{"REC-19 null matches nothing", "filter[title]=null", ""},
-			{"REC-19 key", "filter[id]=4", "4"},
+			{"REC-19 by key", "filter[id]=4", "4"},
 			{"REC-20 range", "filter[at][gte]=2026-01-10T12:00:00Z", "1 2 3"},
 			{"REC-20 range", "filter[at][gt]=2026-01-10T12:00:00Z", "3"},
 			{"REC-20 range", "filter[at][lte]=2026-01-10T12:00:00Z", "1 2 6"},
@@ -86,9 +86,9 @@ func TestRecordFilters(t *testing.T) {
 			{"REC-19 operand that does not parse", "filter[done]=yes", bad("done")},
 			{"REC-19 operand that does not parse", "filter[at]=soon", bad("at")},
 			{"REC-19 operand that does not parse", "filter[price]=", bad("price")},
-			{"REC-19 several types", "filter[mixed]=a", bad("mixed")},
-			{"REC-19 no scalar", "filter[meta]=a", bad("meta")},
-			{"REC-19 no scalar", "filter[scan]=a", bad("scan")},
+			{"REC-19 field of several types", "filter[mixed]=a", bad("mixed")},
+			{"REC-19 field is not a scalar", "filter[meta]=a", bad("meta")},
+			{"REC-19 field is not a scalar", "filter[scan]=a", bad("scan")},
 			{"REC-20 undeclared operator", "filter[qty][lt]=1", bad("qty")},
 			{"REC-20 undeclared field", "filter[title][gte]=a", bad("title")},
 			{"REC-21 unknown operator", "filter[at][ne]=2026-01-01", bad("at")},
@@ -96,8 +96,8 @@ func TestRecordFilters(t *testing.T) {
 			{"REC-21 list value", "filter[title]=a&filter[title]=b", bad("title")},
 			{"REC-21 list value", "filter[title][]=a", bad("title")},
 			{"REC-21 nesting", "filter[meta][a][b]=1", bad("meta")},
-			{"REC-18 equality and range", "filter[at]=2026-01-01&filter[at][gte]=2026-01-01", bad("at")},
-			{"REC-18 equality and range", "filter[at][gte]=2026-01-01&filter[at]=2026-01-01", bad("at")},
+			{"REC-18 equality and range together", "filter[at]=2026-01-01&filter[at][gte]=2026-01-01", bad("at")},
+			{"REC-18 equality and range together", "filter[at][gte]=2026-01-01&filter[at]=2026-01-01", bad("at")},
 			{"REC-18 one operator twice", "filter[at][gte]=2026-01-01&filter[at][gte]=2026-01-01", bad("at")},
 			{"REC-18 operand size", "filter[title]=" + strings.Repeat("a", 1025), bad("title")},
 			{"REC-18 number of fields", manyFilters(17), bad("f16")},
@@ -137,7 +137,7 @@ func manyFilters(n int) string {
 	return strings.Join(parts, "&")
 }
 
-// TestSharedStreamName is C-25 and REC-9: one stream name under two connectors.
+// TestSharedStreamName: two connectors have a stream of the same name (C-25, REC-9).
 func TestSharedStreamName(t *testing.T) {
 	w := twoSources(t)
 	owner := w.OwnerToken()
@@ -153,8 +153,8 @@ func TestSharedStreamName(t *testing.T) {
 	}{
 		{"REC-9 ordered by emitted_at", "", []string{"ev_3@cin_b1", "ev_2@cin_z9", "ev_1@cin_b1", "ev_1@cin_z9"}, "[]"},
 		{"REC-9 ordered by emitted_at", "order=asc", []string{"ev_1@cin_z9", "ev_1@cin_b1", "ev_2@cin_z9", "ev_3@cin_b1"}, "[]"},
-		{"REC-9 sort leaves the others out", "sort=starts_at", []string{"ev_2@cin_z9", "ev_1@cin_z9"}, skipped("beta", "cin_b1")},
-		{"REC-9 sort leaves the others out", "sort=-happened_at", []string{"ev_3@cin_b1", "ev_1@cin_b1"}, skipped("alpha", "cin_z9")},
+		{"REC-9 sort skips other connectors", "sort=starts_at", []string{"ev_2@cin_z9", "ev_1@cin_z9"}, skipped("beta", "cin_b1")},
+		{"REC-9 sort skips other connectors", "sort=-happened_at", []string{"ev_3@cin_b1", "ev_1@cin_b1"}, skipped("alpha", "cin_z9")},
 		{"C-25 shared field", "filter[title]=Run", []string{"ev_1@cin_b1"}, "[]"},
 		{"C-25 filter", "filter[room]=Red", []string{"ev_2@cin_z9"}, skipped("beta", "cin_b1")},
 		{"C-25 operator", "filter[starts_at][lt]=2026-04-03", []string{"ev_2@cin_z9"}, skipped("beta", "cin_b1")},
@@ -174,7 +174,7 @@ func TestSharedStreamName(t *testing.T) {
 			}
 		})
 	}
-	t.Run("C-25 nothing left: as for the first binding by connection_id", func(t *testing.T) {
+	t.Run("C-25 if all bindings are skipped, the error is that of the first connection_id", func(t *testing.T) {
 		for _, query := range []string{"filter[nope]=1", "fields=nope", "sort=nope", "view=nope", "expand=nope", "fields=room,score"} {
 			all, first := w.Get(owner, list+query, "Request-Id: r"), w.Get(owner, list+query+"&connection_id=cin_b1", "Request-Id: r")
 			if all.Status != 400 || string(all.Body) != string(first.Body) {
@@ -182,7 +182,7 @@ func TestSharedStreamName(t *testing.T) {
 			}
 		}
 	})
-	t.Run("C-25 a selected binding is not left out but refused", func(t *testing.T) {
+	t.Run("C-25 a selected binding is refused instead of skipped", func(t *testing.T) {
 		refused(t, w.Get(owner, list+"filter[room]=Red&connector_id=beta"), refusal{status: 400, code: "unknown_field", param: "filter", field: "room"})
 	})
 	t.Run("C-25 paging with a skipped source", func(t *testing.T) {
@@ -197,8 +197,8 @@ func TestSharedStreamName(t *testing.T) {
 	})
 }
 
-// TestUnconnectedConnector is REC-9 and C-25 with a connector that was registered
-// but never connected: it has no binding and takes no part.
+// TestUnconnectedConnector: a connector without connections has no binding and does not affect
+// other connectors (REC-9, C-25).
 func TestUnconnectedConnector(t *testing.T) {
 	w := twoSources(t)
 	w.Manifest(strings.NewReplacer("c/beta", "c/gamma", `"Beta"`, `"Gamma"`).Replace(testManifest(t, "testdata/beta.json")))
@@ -211,17 +211,17 @@ func TestUnconnectedConnector(t *testing.T) {
 		`{"key":"a","data":{"id":"a","starts_at":"2026-04-02T00:00:00Z"},"emitted_at":"2026-04-01T00:00:00Z"}`,
 		`{"key":"b","data":{"id":"b","starts_at":"2026-04-01T00:00:00Z"},"emitted_at":"2026-04-02T00:00:00Z"}`)
 
-	t.Run("C-25 it gives no warning", func(t *testing.T) {
+	t.Run("C-25 it causes no warning", func(t *testing.T) {
 		sameIDs(t, w.Get(owner, "/v1/streams/events/records?fields=score"), "ev_3", "ev_1")
 		sameJSON(t, w.Get(owner, "/v1/streams/events/records?fields=score").At("meta.warnings.1"), "null")
 	})
 	t.Run("REC-9 bindings of one connector keep its order", func(t *testing.T) {
 		sameIDs(t, only.Get(only.OwnerToken(), "/v1/streams/events/records"), "a", "b")
 	})
-	t.Run("C-25 the connected one alone is refused", func(t *testing.T) {
+	t.Run("C-25 a field of the unconnected connector is unknown", func(t *testing.T) {
 		refused(t, only.Get(only.OwnerToken(), "/v1/streams/events/records?filter[score]=1"), refusal{status: 400, code: "unknown_field", param: "filter", field: "score"})
 	})
-	t.Run("C-25 nothing connected at all", func(t *testing.T) {
+	t.Run("C-25 no connector is connected", func(t *testing.T) {
 		none := resttest.New(t)
 		none.Manifest(testManifest(t, "testdata/alpha.json"))
 		none.Manifest(testManifest(t, "testdata/beta.json"))

@@ -19,10 +19,10 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// maxWait bounds every wait: it only turns a hang into a failure.
+// maxWait limits waits, so that a hang becomes a failure.
 const maxWait = 5 * time.Minute
 
-// testManifest reads a manifest of the fixtures.
+// testManifest returns the content of a file.
 func testManifest(t testing.TB, path string) string {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -32,7 +32,7 @@ func testManifest(t testing.TB, path string) string {
 	return string(raw)
 }
 
-// ledger is a small household: two connections of one connector, of which only
+// ledger returns a small household: two connections of one connector, of which only
 // cin_a1 has a label, three entries and a receipt. The record ent_30 has a
 // property that the manifest does not declare.
 func ledger(t testing.TB) *resttest.World {
@@ -53,7 +53,7 @@ func ledger(t testing.TB) *resttest.World {
 // ledgerGrant covers entries without amount_minor, note and scan, and receipts.
 const ledgerGrant = `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","posted_at"]},{"name":"receipts"}]}`
 
-// cabinet is the connector with every kind of field, key and relation, on the
+// cabinet returns a world with a connector that has every kind of field, key and relation, on the
 // connections cin_c1 ("Left drawer") and cin_c2 (no label), without records.
 func cabinet(t testing.TB) *resttest.World {
 	t.Helper()
@@ -64,10 +64,10 @@ func cabinet(t testing.TB) *resttest.World {
 	return w
 }
 
-// cabinetGrant covers everything of the cabinet.
+// cabinetGrant covers all streams of the cabinet.
 const cabinetGrant = `{"source":{"connector_key":"cabinet"},"streams":[{"name":"*"}]}`
 
-// filledCabinet is a cabinet with records: ties and null sort values over both
+// filledCabinet returns a cabinet with records: ties and null sort values over both
 // connections, ids that need escaping, compound and integer keys, children on
 // both connections, and blob references.
 func filledCabinet(t testing.TB) *resttest.World {
@@ -87,7 +87,7 @@ func filledCabinet(t testing.TB) *resttest.World {
 	w.Ingest("cin_c1", "notes",
 		note("n1", "tie", "first", "2026-02-01T00:00:00Z"), note("n2", "tie", "second", "2026-02-02T00:00:00Z"),
 		note("n3", "tie", "third", "2026-02-03T00:00:00Z"), note("n4", "left", "other", "2026-02-04T00:00:00Z"))
-	w.Ingest("cin_c2", "notes", note("n9", "tie", "of the right", "2026-02-05T00:00:00Z"))
+	w.Ingest("cin_c2", "notes", note("n9", "tie", "of cin_c2", "2026-02-05T00:00:00Z"))
 	w.Ingest("cin_c1", "covers",
 		`{"key":"cv1","data":{"id":"cv1","item_id":"tie","color":"red"}}`,
 		`{"key":"cv2","data":{"id":"cv2","item_id":"tie","color":"blue"}}`)
@@ -102,7 +102,7 @@ func filledCabinet(t testing.TB) *resttest.World {
 	return w
 }
 
-// item is a line for the items stream; members follow the id.
+// item returns an ingest line for items. members are JSON members after the id.
 func item(id, members string) string {
 	if members != "" {
 		members = "," + members
@@ -110,12 +110,12 @@ func item(id, members string) string {
 	return fmt.Sprintf(`{"key":%q,"data":{"id":%q%s}}`, id, id, members)
 }
 
+// note returns an ingest line for notes.
 func note(id, parent, text, at string) string {
 	return fmt.Sprintf(`{"key":%q,"data":{"id":%q,"item_id":%q,"text":%q,"written_at":%q}}`, id, id, parent, text, at)
 }
 
-// longText is a text of n characters whose parts differ, far above the 16 KiB at
-// which a store keeps a value in pieces when n is.
+// longText returns n characters without repetition. Stores keep values above 16 KiB in pieces.
 func longText(n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -124,9 +124,9 @@ func longText(n int) string {
 	return b.String()[:n]
 }
 
-// twoSources is an owner with two connectors that share the stream name events.
+// twoSources returns an owner with two connectors that have a stream named events.
 // The order of connectors (alpha, beta) and of connections (cin_b1 of beta,
-// cin_z9 of alpha) differ. Every record was emitted at another time.
+// cin_z9 of alpha) differ. No two records have the same emitted_at.
 func twoSources(t testing.TB) *resttest.World {
 	t.Helper()
 	w := resttest.New(t)
@@ -185,7 +185,7 @@ type refusal struct {
 	code, param, field, stream string
 }
 
-// refused compares an error answer with what the contract says.
+// refused compares an error answer with a refusal.
 func refused(t testing.TB, a resttest.Answer, want refusal) {
 	t.Helper()
 	text := func(path string) string {
@@ -198,7 +198,7 @@ func refused(t testing.TB, a resttest.Answer, want refusal) {
 	}
 }
 
-// decoded reads JSON whose numbers keep their digits.
+// decoded decodes JSON. Numbers are json.Number.
 func decoded(t testing.TB, text string) any {
 	t.Helper()
 	return resttest.Answer{T: t, Body: []byte(text)}.JSON()
@@ -212,7 +212,7 @@ func sameJSON(t testing.TB, got any, want string) {
 	}
 }
 
-// sameIDs compares the ids of a list.
+// sameIDs compares the record ids of a list.
 func sameIDs(t testing.TB, a resttest.Answer, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, a.IDs(), cmpopts.EquateEmpty()); diff != "" {
@@ -220,7 +220,7 @@ func sameIDs(t testing.TB, a resttest.Answer, want ...string) {
 	}
 }
 
-// places are "id@connection" of a list, for reads over several connections.
+// places returns the records of a list as "id@connection".
 func places(t testing.TB, a resttest.Answer) []string {
 	t.Helper()
 	var out []string
@@ -230,7 +230,7 @@ func places(t testing.TB, a resttest.Answer) []string {
 	return out
 }
 
-// rawMember gives the bytes of a member as they were sent.
+// rawMember returns the bytes of a member as the server sent them.
 func rawMember(t testing.TB, a resttest.Answer, path ...string) string {
 	t.Helper()
 	raw := json.RawMessage(a.OK().Body)

@@ -12,8 +12,8 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// TestAmbiguousFraming: after a request whose length two servers may read differently the
-// connection ends, and what follows on it is not a request (H-66).
+// TestAmbiguousFraming: the server closes the connection after a request whose length is
+// ambiguous, and ignores the bytes after it (H-66).
 func TestAmbiguousFraming(t *testing.T) {
 	w := resttest.New(t)
 	host := strings.TrimPrefix(w.URL, "http://")
@@ -23,10 +23,10 @@ func TestAmbiguousFraming(t *testing.T) {
 		answers       int
 	}{
 		{
-			"both lengths", "POST /register HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 1,
+			"Content-Length and chunked", "POST /register HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 1,
 		},
-		{"both lengths of HTTP/1.0", "POST /register HTTP/1.0\r\nHost: " + host + "\r\nConnection: keep-alive\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}", 1},
-		{"one length", "POST /register HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 2\r\n\r\n{}", 2},
+		{"Content-Length and chunked in HTTP/1.0", "POST /register HTTP/1.0\r\nHost: " + host + "\r\nConnection: keep-alive\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}", 1},
+		{"Content-Length alone", "POST /register HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 2\r\n\r\n{}", 2},
 	} {
 		t.Run("H-66 "+c.name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", host)
@@ -48,13 +48,13 @@ func TestAmbiguousFraming(t *testing.T) {
 			}
 			next, err := http.ReadResponse(in, nil)
 			if isRead := err == nil; isRead != (c.answers > 1) {
-				t.Errorf("a second answer: %t (%v, %v), want %t", isRead, next, err, c.answers > 1)
+				t.Errorf("second answer: %t (%v, %v), want %t", isRead, next, err, c.answers > 1)
 			}
 		})
 	}
 }
 
-// TestEscapedPaths: another spelling of a path is another path, everywhere (C-3).
+// TestEscapedPaths: an escaped or unclean path is not the path that it resolves to (C-3).
 func TestEscapedPaths(t *testing.T) {
 	w := resttest.New(t)
 	for _, path := range []string{

@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// TestCursorIsInvalidAfterNewOrder: a source declared anew with another cursor field
-// orders its records anew; a position of before would skip or repeat some (C-38).
+// TestCursorIsInvalidAfterNewOrder: a new manifest with another cursor field changes the order
+// of records. An older cursor would skip or repeat some (C-38).
 func TestCursorIsInvalidAfterNewOrder(t *testing.T) {
 	w, _ := longLedger(t)
 	tok := w.OwnerToken()
@@ -23,15 +23,15 @@ func TestCursorIsInvalidAfterNewOrder(t *testing.T) {
 	expectError(t, w.Get(tok, entriesPath+"?limit=2&cursor="+cursor), 400, pdpp.CodeInvalidCursor)
 }
 
-// TestGrantOfAnotherSubject: whose data is read is the token's matter, whatever
-// the grant's document says (C-15, C-21).
+// TestGrantOfAnotherSubject: a grant whose document names another owner than its token is
+// invalid (C-15, C-21).
 func TestGrantOfAnotherSubject(t *testing.T) {
 	w := ledger(t)
 	_, id := w.Grant(ledgerGrant)
 	other := w.As(w.Owner("other"))
 	token := secret.Token("pdpp_at_")
 	other.Update(func(tx store.Tx) error {
-		stolen, err := tx.Grant(w.Subject, id)
+		foreign, err := tx.Grant(w.Subject, id)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func TestGrantOfAnotherSubject(t *testing.T) {
 		if err := tx.CreateClient(other.Subject, client); err != nil {
 			return err
 		}
-		g, err := grant.ParseDocument(stolen.Document, stolen.ConnectorKey)
+		g, err := grant.ParseDocument(foreign.Document, foreign.ConnectorKey)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func TestGrantOfAnotherSubject(t *testing.T) {
 	expectError(t, w.Get(token, entriesPath), 403, pdpp.CodeGrantInvalid)
 }
 
-// TestPageSizeBoundsChildren: a page size bounds expanded children too (REC-26).
+// TestPageSizeBoundsChildren: the page size also limits expanded children (REC-26).
 func TestPageSizeBoundsChildren(t *testing.T) {
 	w := ledger(t)
 	for i := range 20 {
@@ -73,11 +73,11 @@ func TestPageSizeBoundsChildren(t *testing.T) {
 	}
 	whole := w.Get(tok, entriesPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=50").OK()
 	if children, _ := whole.At("data.0.expanded.receipts.data").([]any); len(children) != 21 {
-		t.Errorf("%d children without a bound, want 21", len(children))
+		t.Errorf("%d children without page size, want 21", len(children))
 	}
 }
 
-// TestContentLengthLimit: a body that says it is too large is refused before it is sent
+// TestContentLengthLimit: a request is refused by its Content-Length, before its body is read
 // (I-3).
 func TestContentLengthLimit(t *testing.T) {
 	w := ledger(t)

@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/sortkey"
 )
 
-// twoHouses is a ledger of the world's owner and one of another owner, who has a
-// connection with the same id and one with an id of its own.
+// twoLedgers returns the ledgers of two owners of a world. The other owner has a connection
+// with the same id and one more.
 func twoLedgers(t *testing.T) (mine, theirs *resttest.World) {
 	t.Helper()
 	mine = ledger(t)
@@ -27,8 +27,8 @@ func twoLedgers(t *testing.T) (mine, theirs *resttest.World) {
 	return mine, theirs
 }
 
-// A record that is hidden and one that never existed give the same bytes (REC-13,
-// C-21): whatever hides it, and on every route that names a record.
+// TestHiddenRecordsLookMissing: the answers for a hidden record and for one that never existed
+// are the same bytes, for every reason and on every route of a record (REC-13, C-21).
 func TestHiddenRecordsLookMissing(t *testing.T) {
 	w, _ := twoLedgers(t)
 	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[
@@ -37,22 +37,22 @@ func TestHiddenRecordsLookMissing(t *testing.T) {
 	w.Get(tok, "/v1/streams/entries/records/ent_31").OK()
 	w.Get(tok, "/v1/streams/receipts/records/rc_9").OK()
 	for name, tc := range map[string]struct{ stream, id string }{
-		"outside the time range": {"entries", "ent_30"},
-		"without a time":         {"entries", "ent_undated"},
-		"on another connection":  {"entries", "ent_29"},
-		"of another owner":       {"entries", "ent_their"},
-		"deleted":                {"entries", "ent_gone"},
-		"not among the chosen":   {"receipts", "rc_8"},
-		"of another owner, too":  {"receipts", "rc_their"},
-		"of the other stream":    {"receipts", "ent_31"},
+		"outside the time range":          {"entries", "ent_30"},
+		"without a time":                  {"entries", "ent_undated"},
+		"on another connection":           {"entries", "ent_29"},
+		"of another owner":                {"entries", "ent_their"},
+		"deleted":                         {"entries", "ent_gone"},
+		"not among the granted resources": {"receipts", "rc_8"},
+		"receipt of another owner":        {"receipts", "rc_their"},
+		"of another stream":               {"receipts", "ent_31"},
 	} {
 		for _, suffix := range []string{"", "?fields=id", "?connection_id=cin_a1", "?connector_id=ledgerly"} {
 			for _, method := range []string{"GET", "HEAD"} {
 				path := "/v1/streams/" + tc.stream + "/records/"
 				got := w.Do(method, tok, path+tc.id+suffix, "", fixedID)
-				want := w.Do(method, tok, path+"never_there"+suffix, "", fixedID)
+				want := w.Do(method, tok, path+"never_stored"+suffix, "", fixedID)
 				if want.Status != 404 {
-					t.Fatalf("an absent record: %d %s", want.Status, want.Body)
+					t.Fatalf("missing record: %d %s", want.Status, want.Body)
 				}
 				sameAnswer(t, name+" "+method+suffix, got, want)
 			}
@@ -60,8 +60,8 @@ func TestHiddenRecordsLookMissing(t *testing.T) {
 	}
 }
 
-// A connection of somebody else, one that is not granted, and one that does not
-// exist give the same bytes on every route (C-21, C-23).
+// TestForeignConnectionsLookUnknown: the answers for a connection of another owner, one that is
+// not granted and one that does not exist are the same bytes on every route (C-21, C-23).
 func TestForeignConnectionsLookUnknown(t *testing.T) {
 	w, _ := twoLedgers(t)
 	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","instance_ids":["cin_a1"]},{"name":"receipts","instance_ids":["cin_a1"]}]}`))
@@ -85,7 +85,7 @@ func TestForeignConnectionsLookUnknown(t *testing.T) {
 				method, target, _ := strings.Cut(request, " ")
 				want := w.Do(method, tc.token, target+param+"cin_unknown", "", fixedID)
 				if want.Status != 404 || method != "HEAD" && want.Code() != string(pdpp.CodeConnectionNotFound) {
-					t.Fatalf("%s of an unknown connection: %d %s", request, want.Status, want.Body)
+					t.Fatalf("%s with an unknown connection: %d %s", request, want.Status, want.Body)
 				}
 				for _, id := range tc.foreign {
 					sameAnswer(t, request+id, w.Do(method, tc.token, target+param+id, "", fixedID), want)
@@ -95,8 +95,8 @@ func TestForeignConnectionsLookUnknown(t *testing.T) {
 	}
 }
 
-// Neither owner sees or changes anything of the other through the id that both
-// use for a connection (C-21, R12).
+// TestOwnersAreIsolated: owners whose connections have the same id do not see or change data of
+// each other (C-21, R12).
 func TestOwnersAreIsolated(t *testing.T) {
 	mine, theirs := twoLedgers(t)
 	myToken, theirToken := mine.OwnerToken(), theirs.OwnerToken()
@@ -108,12 +108,12 @@ func TestOwnersAreIsolated(t *testing.T) {
 		a := mine.Get(myToken, target).OK()
 		for _, secret := range []string{"Their account", "ent_their", "Their other account", "cin_theirs", "rc_their"} {
 			if strings.Contains(string(a.Body), secret) {
-				t.Errorf("%s tells %q:\n%s", target, secret, a.Body)
+				t.Errorf("%s contains %q:\n%s", target, secret, a.Body)
 			}
 		}
 	}
 	if n := theirs.Get(theirToken, "/v1/streams/entries/records?count=exact").At("meta.count.value"); n == nil || n.(interface{ String() string }).String() != "1" {
-		t.Errorf("their count is %v, want 1", n)
+		t.Errorf("count of the other owner = %v, want 1", n)
 	}
 	if a := mine.Do("DELETE", myToken, "/v1/streams/entries/records?connection_id=cin_a1", ""); a.Status != 204 {
 		t.Fatalf("DELETE: %d %s", a.Status, a.Body)
@@ -122,15 +122,15 @@ func TestOwnersAreIsolated(t *testing.T) {
 		t.Fatalf("PUT: %d %s", a.Status, a.Body)
 	}
 	if ids := theirs.Get(theirToken, "/v1/streams/entries/records").IDs(); len(ids) != 1 || ids[0] != "ent_their" {
-		t.Errorf("their records after I deleted mine: %v", ids)
+		t.Errorf("records of the other owner after a delete: %v", ids)
 	}
 	if state := string(theirs.Get(theirToken, "/v1/state/ledgerly?connection_id=cin_a1").OK().Body); strings.Contains(state, "mine") {
-		t.Errorf("their state: %s", state)
+		t.Errorf("state of the other owner: %s", state)
 	}
 }
 
-// Without its cursor field, a grant's cursors hold no sort value: neither as text
-// nor in the encoding of keys (C-37, R5).
+// TestCursorsRevealNoSortValue: if the cursor field is not granted, cursors contain no sort
+// value, neither as text nor encoded (C-37, R5).
 func TestCursorsRevealNoSortValue(t *testing.T) {
 	w := ledger(t)
 	when := time.Date(2026, 4, 30, 9, 0, 0, 0, time.UTC)
@@ -140,20 +140,20 @@ func TestCursorsRevealNoSortValue(t *testing.T) {
 		cursor, _ := a.At("next_cursor").(string)
 		payload, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(cursor, "pc1."))
 		if err != nil || !strings.Contains(string(payload), "ent_31") {
-			t.Fatalf("cursor %q does not hold the key of the last record: %v", cursor, err)
+			t.Fatalf("cursor %q does not contain the id of the last record: %v", cursor, err)
 		}
 		if got := strings.Contains(string(payload), string(sortkey.FromTime(when))); got != want {
-			t.Errorf("fields %s: the cursor holds the sort value: %t, want %t", fields, got, want)
+			t.Errorf("fields %s: cursor contains the sort value: %t, want %t", fields, got, want)
 		}
 		for _, text := range []string{"2026-04-30", "125000", "April"} {
 			if strings.Contains(string(payload), text) {
-				t.Errorf("the cursor holds %q", text)
+				t.Errorf("the cursor contains %q", text)
 			}
 		}
 	}
 }
 
-// The order of a list tells nothing about a cursor field outside the grant.
+// TestOrderHidesUngrantedCursorField: without a granted cursor field, the order is by id.
 func TestOrderHidesUngrantedCursorField(t *testing.T) {
 	w := ledger(t)
 	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id"]}]}`))

@@ -12,8 +12,8 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// When only hidden fields of visible records change, answers stay the same but for
-// the times of arrival, and the changes feed has nothing to tell (REC-30, REC-34).
+// TestChangesOfHiddenFieldsAreNotReported: when only hidden fields of visible records change,
+// answers differ only in emitted_at and the changes feed is empty (REC-30, REC-34).
 func TestChangesOfHiddenFieldsAreNotReported(t *testing.T) {
 	t.Parallel()
 	w := resttest.New(t)
@@ -29,8 +29,8 @@ func TestChangesOfHiddenFieldsAreNotReported(t *testing.T) {
 		}
 		u.changeHidden(b)
 		for _, g := range u.grants {
-			if told := b.Get(tokB, changesOf(g, bookmarks[g.stream.name])).IDs(); len(told) > 0 {
-				rt.Fatalf("REC-34 changes of hidden fields are told of %v under %s", told, u.spec())
+			if reported := b.Get(tokB, changesOf(g, bookmarks[g.stream.name])).IDs(); len(reported) > 0 {
+				rt.Fatalf("REC-34 changes of hidden fields are reported for %v under %s", reported, u.spec())
 			}
 		}
 		for range 12 {
@@ -48,9 +48,8 @@ func changesOf(g *modelGrant, since string) string {
 	return fmt.Sprintf("/v1/streams/%s/records?limit=100&changes_since=%s", g.stream.name, since)
 }
 
-// changeHidden sends every visible record once more, a month later and in the same
-// order, with other values in all fields outside the grant but the one that decides
-// whether it is visible.
+// changeHidden ingests every visible record again, a month later and in the same order, with
+// other values of all ungranted fields except the one that the time range applies to.
 func (u *universe) changeHidden(w *resttest.World) {
 	for _, g := range u.grants {
 		for _, r := range u.visible(g) {
@@ -69,7 +68,7 @@ func (u *universe) changeHidden(w *resttest.World) {
 	}
 }
 
-// otherValue is a new value of a kind.
+// otherValue returns a new value of a kind.
 func (u *universe) otherValue(kind string) string {
 	n := u.next()
 	switch kind {
@@ -83,7 +82,7 @@ func (u *universe) otherValue(kind string) string {
 	return fmt.Sprintf(`"vmk%04dq"`, n)
 }
 
-// arrival is a time at which records of a universe came, or came again.
+// arrival matches the emitted_at of records, before and after changeHidden.
 var arrival = regexp.MustCompile(`2026-0[34]-01T00:00:[0-9.]+Z`)
 
 func withoutArrivals(answer string) string { return arrival.ReplaceAllString(answer, "T") }

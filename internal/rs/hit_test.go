@@ -10,7 +10,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// searchHits gives the hits of one page as they were sent, and the cursor to more.
+// searchHits returns the hits of a page as the server sent them, and the next cursor.
 func searchHits(t *testing.T, a resttest.Answer) (hits []string, cursor string) {
 	t.Helper()
 	var page struct {
@@ -26,8 +26,8 @@ func searchHits(t *testing.T, a resttest.Answer) (hits []string, cursor string) 
 	return hits, page.Next
 }
 
-// TestHitsDoNotAffectEachOther checks that a hit is the same bytes whatever hits are written
-// before it (Q-6): the memory that hits of a page share carries nothing over.
+// TestHitsDoNotAffectEachOther: a hit has the same bytes on a page of its own and among others
+// (Q-6), although hits of a page share buffers.
 func TestHitsDoNotAffectEachOther(t *testing.T) {
 	w := ledger(t)
 	long := strings.Repeat("Zeile mit ä und \"Zitat\". ", 60)
@@ -45,9 +45,9 @@ func TestHitsDoNotAffectEachOther(t *testing.T) {
 		}
 	}
 	for name, token := range map[string]string{
-		"everything":  w.OwnerToken(),
-		"some fields": first(w.Grant(ledgerGrant)),
-		"the note":    first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","note","scan"]}]}`)),
+		"owner":              w.OwnerToken(),
+		"grant without note": first(w.Grant(ledgerGrant)),
+		"grant without memo": first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","note","scan"]}]}`)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			together, _ := searchHits(t, w.Get(token, "/v1/search?q=rent&limit=50"))
@@ -62,11 +62,11 @@ func TestHitsDoNotAffectEachOther(t *testing.T) {
 				alone = append(alone, hits...)
 			}
 			if len(together) < 4 || len(together) != len(alone) {
-				t.Fatalf("Q-6 %d hits on one page, %d on pages of one", len(together), len(alone))
+				t.Fatalf("Q-6 %d hits on one page, %d on single pages", len(together), len(alone))
 			}
 			for i := range alone {
 				if alone[i] != together[i] {
-					t.Errorf("Q-6 hit %d of a page:\n%s\nalone:\n%s", i, together[i], alone[i])
+					t.Errorf("Q-6 hit %d among others:\n%s\non its own page:\n%s", i, together[i], alone[i])
 				}
 			}
 		})

@@ -17,7 +17,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// recordings are answers of the other implementation, beside the repository.
+// recordings is the folder of answers recorded from the public implementation.
 const recordings = "../../../shared/interop"
 
 // recording is one request and its answer, as it was recorded.
@@ -32,7 +32,7 @@ func readRecording(t *testing.T, name string) recording {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(recordings, name+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the recorded answers are not here")
+		t.Skip("the recorded answers are not available")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -44,11 +44,11 @@ func readRecording(t *testing.T, name string) recording {
 	return r
 }
 
-// A comparison is a recorded answer and our request of the same kind. Paths in
-// except need not be in our answer; the value says why.
+// comparison has the request that corresponds to a recorded answer. Our answer may lack the
+// paths in except, for the reasons given there.
 type comparison struct {
 	target string
-	status int // when another than recorded is right
+	status int // if it differs from the recorded one
 	except map[string]string
 }
 
@@ -57,7 +57,7 @@ var deprecatedName = "C-7: the deprecated name appears in no body"
 var comparisons = map[string]comparison{
 	"streams": {target: "/v1/streams", except: map[string]string{
 		"data.0.connector_instance_id": deprecatedName,
-		"data.0.freshness":             "S-2 has no such judgement; last_updated says it",
+		"data.0.freshness":             "S-2 has last_updated instead",
 	}},
 	"records-limit3": {target: "/v1/streams/entries/records?connection_id=cin_a1&limit=1", except: map[string]string{
 		"data.0.connector_instance_id": deprecatedName,
@@ -72,7 +72,7 @@ var comparisons = map[string]comparison{
 		"connectors.0.streams.0.primary_key":         "IO-18: index rows name streams only",
 	}},
 	"aggregate-count":                {target: "/v1/streams/entries/aggregate?connection_id=cin_a1&metric=count"},
-	"aggregate-group":                {target: "/v1/streams/entries/aggregate?connection_id=cin_a1&metric=count&group_by=memo", except: map[string]string{"groups.0.key": "theirs is a boolean"}},
+	"aggregate-group":                {target: "/v1/streams/entries/aggregate?connection_id=cin_a1&metric=count&group_by=memo", except: map[string]string{"groups.0.key": "the recorded key is a boolean"}},
 	"aggregate-month":                {target: "/v1/streams/entries/aggregate?connection_id=cin_a1&metric=count&group_by_time=posted_at&granularity=month"},
 	"schema-stream":                  {target: "/v1/schema?view=compact&stream=entries"},
 	"err-bad-cursor":                 {target: "/v1/streams/entries/records?connection_id=cin_a1&cursor=%21%21"},
@@ -82,7 +82,7 @@ var comparisons = map[string]comparison{
 	"records-filter-client-rejected": {target: "/v1/streams/entries/records?filter%5Bscan%5D=true&connection_id=cin_a1"},
 }
 
-// interopWorld is a ledger under a grant without notes.
+// interopWorld returns a ledger and a token that does not read notes.
 func interopWorld(t *testing.T) (*resttest.World, string) {
 	t.Helper()
 	w := ledger(t)
@@ -91,7 +91,8 @@ func interopWorld(t *testing.T) (*resttest.World, string) {
 		{"name":"entries","fields":["id","memo","amount_minor","posted_at","scan"]},{"name":"receipts"}]}`))
 }
 
-// Our answers have every key of theirs, with values of the same type (IO-16).
+// TestAnswersHaveRecordedShapes: our answers have every key of the recorded ones, with values
+// of the same type (IO-16).
 func TestAnswersHaveRecordedShapes(t *testing.T) {
 	w, tok := interopWorld(t)
 	for _, name := range slices.Sorted(maps.Keys(comparisons)) {
@@ -142,8 +143,8 @@ func compareRecorded(t *testing.T, a resttest.Answer, theirs recording, c compar
 	}
 }
 
-// missingFrom compares shapes: keys and types, the first element for a list.
-// Exceptions that were met are taken out of except.
+// missingFrom returns what our answer lacks. It compares keys and types, and the first element
+// of lists. It removes the exceptions that apply from except.
 func missingFrom(ours, theirs any, path string, except map[string]string) []string {
 	if _, ok := except[path]; ok && path != "" {
 		delete(except, path)
@@ -153,7 +154,7 @@ func missingFrom(ours, theirs any, path string, except map[string]string) []stri
 		return nil // no type to compare with; a record's payload is its own
 	}
 	if a, b := kindOf(ours), kindOf(theirs); a != b {
-		return []string{fmt.Sprintf("%s is %s, theirs is %s", path, a, b)}
+		return []string{fmt.Sprintf("%s is %s, recorded is %s", path, a, b)}
 	}
 	var out []string
 	switch theirs := theirs.(type) {
@@ -198,7 +199,7 @@ func kindOf(v any) string {
 	return "null"
 }
 
-// The forms of requests that its adapter uses (IO-15) mean the same.
+// TestInteropRequestForms has the spellings of requests that the public adapter uses (IO-15).
 func TestInteropRequestForms(t *testing.T) {
 	w, tok := interopWorld(t)
 	const list = "/v1/streams/entries/records"
@@ -221,15 +222,15 @@ func TestInteropRequestForms(t *testing.T) {
 		}
 		for _, form := range forms {
 			if diff := cmp.Diff(data(want), data(list+form)); diff != "" {
-				t.Errorf("%s is not %s:\n%s", form, want, diff)
+				t.Errorf("%s differs from %s:\n%s", form, want, diff)
 			}
 		}
 	}
 	w.Get(tok, "/v1/schema?stream=entries&detail=full&connector_instance_id=cin_a1").OK()
 }
 
-// What its adapter reads of the schema: all keys of X-9, both names of each key
-// of X-10 (IO-18).
+// TestInteropSchemaKeys: the schema has what the public adapter reads, all keys of X-9 and
+// both names of each key of X-10 (IO-18).
 func TestInteropSchemaKeys(t *testing.T) {
 	w, tok := interopWorld(t)
 	a := w.Get(tok, "/v1/schema?stream=entries&detail=full&connection_id=cin_a1").OK()
@@ -254,7 +255,7 @@ func TestInteropSchemaKeys(t *testing.T) {
 	}
 }
 
-// Envelopes that its adapter relies on (IO-16).
+// TestInteropEnvelopes has the envelopes that the public adapter relies on (IO-16).
 func TestInteropEnvelopes(t *testing.T) {
 	w, tok := interopWorld(t)
 	w.Ingest("cin_b2", "entries", `{"key":"ent_31","data":{"id":"ent_31"}}`)
@@ -263,13 +264,13 @@ func TestInteropEnvelopes(t *testing.T) {
 	}
 	one := w.Get(tok, "/v1/streams/entries/records/ent_30").OK()
 	if one.At("object") != "record" || one.At("links.self") == nil || one.At("meta.count.kind") != "none" || one.At("data.object") != nil {
-		t.Errorf("a single object is flat: %s", one.Body)
+		t.Errorf("a single object is not flat: %s", one.Body)
 	}
 	list := w.Get(tok, "/v1/streams/entries/records?limit=1").OK()
 	next, _ := list.At("links.next").(string)
 	cursor, _ := list.At("next_cursor").(string)
 	if list.At("object") != "list" || cursor == "" || !strings.Contains(next, "cursor="+cursor) {
-		t.Errorf("next_cursor beside links: %s", list.Body)
+		t.Errorf("next_cursor or links.next is missing: %s", list.Body)
 	}
 	w.Get(tok, next).OK()
 	if a := w.Get(tok, "/v1/streams", "Request-Id: abc-1"); a.Header.Get("Request-Id") != "abc-1" {

@@ -30,14 +30,13 @@ func TestRateLimit(t *testing.T) { // H-67
 	if a.Header.Get("Retry-After") != "1" || a.At("error.type") != "rate_limit_error" {
 		t.Errorf("Retry-After %q: %s", a.Header.Get("Retry-After"), a.Body)
 	}
-	limited.Get(sibling, "/v1/streams").OK() // each token has its own
+	limited.Get(sibling, "/v1/streams").OK() // each token has its own limit
 	w.Advance(time.Second)
 	limited.Get(tok, "/v1/streams").OK()
 	expectError(t, limited.Get(tok, "/v1/streams"), 429, pdpp.CodeRateLimited)
 }
 
-// heldBody is a body that says when the server begins to read it, and ends when
-// it is let go.
+// heldBody is a body that signals its first read and ends when unblock is closed.
 type heldBody struct {
 	once    sync.Once
 	entered chan<- struct{}
@@ -74,12 +73,12 @@ func TestConcurrentRequestLimit(t *testing.T) { // H-67: 8 per token
 	close(unblock)
 	open.Wait()
 	if diff := cmp.Diff([]int{200, 200, 200, 200, 200, 200, 200, 200}, statuses); diff != "" {
-		t.Errorf("eight at once (-want +got):\n%s", diff)
+		t.Errorf("eight concurrent requests (-want +got):\n%s", diff)
 	}
 	limited.Get(owner, "/v1/streams").OK()
 }
 
-// A request that was refused gives its place back, and only its own.
+// TestRefusedRequestsAreReleasedOnce: a refused request no longer counts as concurrent.
 func TestRefusedRequestsAreReleasedOnce(t *testing.T) {
 	w := ledger(t)
 	owner := w.OwnerToken()
@@ -96,7 +95,7 @@ func TestFailedBearerThrottle(t *testing.T) { // H-68
 	w := ledger(t)
 	tok := first(w.Grant(ledgerGrant))
 	for range 70 {
-		expectError(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication) // no bearer does not count
+		expectError(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication) // requests without a token do not count
 	}
 	for i := range 60 {
 		expectError(t, w.Get(fmt.Sprintf("pdpp_at_guess_%d", i), "/v1/streams"), 401, pdpp.CodeInvalidToken)
@@ -106,13 +105,13 @@ func TestFailedBearerThrottle(t *testing.T) { // H-68
 	if a.Header.Get("Retry-After") != "60" {
 		t.Errorf("Retry-After %q, want 60", a.Header.Get("Retry-After"))
 	}
-	w.Get(tok, "/v1/streams").OK() // a good token is served all the same
+	w.Get(tok, "/v1/streams").OK() // a valid token is not throttled
 	expectError(t, w.Get("", "/v1/streams"), 401, pdpp.CodeAuthentication)
 	w.Advance(time.Minute)
 	expectError(t, w.Get("pdpp_at_guess_more", "/v1/streams"), 401, pdpp.CodeInvalidToken)
 }
 
-func TestLastUse(t *testing.T) { // H-17: written down by Run
+func TestLastUse(t *testing.T) { // H-17
 	w := ledger(t)
 	_, g := w.Grant(ledgerGrant)
 	tok, id := mintFor(w, g, store.Token{Audience: []string{"rest"}})

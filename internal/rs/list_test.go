@@ -31,7 +31,7 @@ func TestListBody(t *testing.T) {
 			t.Errorf("data = %s, want []", got)
 		}
 		if a.At("has_more") != false || strings.Contains(string(a.Body), "next_cursor") {
-			t.Errorf("an empty list goes on: %s", a.Body)
+			t.Errorf("an empty list has a next page: %s", a.Body)
 		}
 	})
 	t.Run("C-29 self is the target as received", func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestListBody(t *testing.T) {
 	})
 }
 
-// TestRecordsAreReturnedUnchanged is C-33: payloads come back as they were received.
+// TestRecordsAreReturnedUnchanged: the bytes of a record do not change (C-33).
 func TestRecordsAreReturnedUnchanged(t *testing.T) {
 	w := cabinet(t)
 	data := `{"id":"exact","zeta":1.10,"price":12345678901234567890.0100,"qty":-0,"alpha":1E+2,"meta":{"b":1.0,"a":[1e-7,{"k":"\u00e9\/\ud83d\ude00"}]},"title":"é 😀 \" \\ \u0000 <b>"}`
@@ -123,7 +123,7 @@ func TestProjection(t *testing.T) {
 	t.Run("REC-15 all granted fields in stored order", func(t *testing.T) {
 		data(t, some, "", `{"id":"left","title":"Left only","at":"2026-01-11T12:00:00+02:00"}`)
 	})
-	t.Run("REC-15 undeclared properties are the owner's alone", func(t *testing.T) {
+	t.Run("REC-15 only the owner sees undeclared properties", func(t *testing.T) {
 		data(t, owner, "", `{"id":"left","title":"Left only","price":1e2,"qty":12,"done":false,"day":"2026-01-11","at":"2026-01-11T12:00:00+02:00","undeclared":"kept"}`)
 		full, _ := w.Grant(cabinetGrant)
 		for _, path := range []string{list(""), detail, list("expand=notes"), list("view=brief"), "/v1/streams/items", "/v1/schema"} {
@@ -136,7 +136,7 @@ func TestProjection(t *testing.T) {
 		data(t, owner, "fields=at,title", `{"at":"2026-01-11T12:00:00+02:00","title":"Left only"}`)
 		data(t, some, "fields=at&fields=title&fields=at", `{"at":"2026-01-11T12:00:00+02:00","title":"Left only"}`)
 	})
-	t.Run("REC-15 nothing is added, what is absent is omitted", func(t *testing.T) {
+	t.Run("REC-15 missing fields are omitted", func(t *testing.T) {
 		data(t, owner, "fields=body,title,mixed", `{"title":"Left only"}`)
 		data(t, owner, "fields=body", `{}`)
 	})
@@ -153,7 +153,7 @@ func TestProjection(t *testing.T) {
 		both(t, some, "fields=price,nope", refusal{status: 400, code: "unknown_field", param: "fields", field: "nope"})
 		both(t, owner, "fields=undeclared", refusal{status: 400, code: "unknown_field", param: "fields", field: "undeclared"})
 	})
-	t.Run("REC-16 dotted names are names", func(t *testing.T) {
+	t.Run("REC-16 dots in names have no meaning", func(t *testing.T) {
 		w.Ingest("cin_c1", "items", item("dots", `"a.b":"dotted","meta":{"k":1}`))
 		a := w.Get(some, "/v1/streams/items/records/dots?fields=a.b")
 		if got := rawMember(t, a, "data"); got != `{"a.b":"dotted"}` {
@@ -170,12 +170,12 @@ func TestProjection(t *testing.T) {
 		both(t, some, "view=money", refusal{status: 403, code: "field_not_granted", param: "view"})
 		both(t, some, "view=brief&fields=id", refusal{status: 400, code: "invalid_request", param: "view"})
 	})
-	t.Run("REC-3 the envelope stays under every projection", func(t *testing.T) {
+	t.Run("REC-3 the envelope is the same under every projection", func(t *testing.T) {
 		sameJSON(t, w.Get(some, list("fields=a.b")).OK().At("data.0"), `{"object":"record","id":"left","stream":"items","data":{},
 			"emitted_at":"2026-05-01T08:00:00.000Z","connection_id":"cin_c1","connector_key":"cabinet","display_name":"Left drawer"}`)
 	})
-	t.Run("REC-27 effective fields", func(t *testing.T) {
-		// The grant froze before the manifest got another field.
+	t.Run("REC-27 a new field is not granted", func(t *testing.T) {
+		// The grant was created before the manifest declared the field.
 		m := strings.Replace(testManifest(t, "testdata/cabinet.json"), `"id": {"type": "string"},`, `"id": {"type": "string"}, "undeclared": {"type": "string"},`, 1)
 		w.Manifest(m)
 		data(t, some, "", `{"id":"left","title":"Left only","at":"2026-01-11T12:00:00+02:00"}`)
@@ -188,9 +188,9 @@ func TestPresentation(t *testing.T) {
 	tok, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["title","at","price","scan","day"]},{"name":"notes","fields":["item_id"]}]}`)
 	for _, test := range []struct{ rule, query, want string }{
 		{"granted fields", "", `{"cabinet/items":{"label":"Filed things","time_field":"day","primary_key":["id"],"roles":{"primary-title":["title"],"event-time":["at"],"amount":["price"],"media":["scan"]}}}`},
-		{"projected fields, the time is the cursor field then", "fields=title,at", `{"cabinet/items":{"label":"Filed things","time_field":"at","roles":{"primary-title":["title"],"event-time":["at"]}}}`},
+		{"projected fields without the consent time field", "fields=title,at", `{"cabinet/items":{"label":"Filed things","time_field":"at","roles":{"primary-title":["title"],"event-time":["at"]}}}`},
 		{"a view", "view=money", `{"cabinet/items":{"label":"Filed things","roles":{"amount":["price"]}}}`},
-		{"children", "fields=id&expand=notes", `{"cabinet/items":{"label":"Filed things","primary_key":["id"],"roles":{}},"cabinet/notes":{"primary_key":["id"],"roles":{}}}`},
+		{"expanded children", "fields=id&expand=notes", `{"cabinet/items":{"label":"Filed things","primary_key":["id"],"roles":{}},"cabinet/notes":{"primary_key":["id"],"roles":{}}}`},
 	} {
 		t.Run("REC-5 "+test.rule, func(t *testing.T) {
 			sameJSON(t, w.Get(tok, "/v1/streams/items/records?"+test.query).OK().At("meta.presentation"), test.want)
@@ -202,20 +202,20 @@ func TestPresentation(t *testing.T) {
 	})
 }
 
-// threads is a stream whose records are related to records of the same stream.
-const threads = `{"protocol_version":"0.1.0","declaration_version":"1","source":{"kind":"connector","id":"https://reg.acme.test/c/forum"},
+// forumManifest declares a stream with a relation to itself.
+const forumManifest = `{"protocol_version":"0.1.0","declaration_version":"1","source":{"kind":"connector","id":"https://reg.acme.test/c/forum"},
 	"streams":[{"name":"posts","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"},"parent":{"type":"string"},
 		"text":{"type":"string","x_pdpp_role":"primary-text"}}},"primary_key":["id"],"selection":{"fields":true,"resources":false},
 		"relationships":[{"name":"replies","stream":"posts","foreign_key":"parent","cardinality":"has_many"}],"query":{"expand":[{"name":"replies"}]}}]}`
 
 func TestPresentationOfSelfRelatedStream(t *testing.T) {
 	w := resttest.New(t)
-	w.Manifest(threads)
+	w.Manifest(forumManifest)
 	w.Connect("forum", "cin_f1", "")
 	w.Ingest("cin_f1", "posts", `{"key":"p1","data":{"id":"p1","text":"Hello"}}`, `{"key":"p2","data":{"id":"p2","parent":"p1","text":"Hi"}}`)
 	a := w.Get(w.OwnerToken(), "/v1/streams/posts/records/p1?fields=id&expand=replies").OK()
 	sameJSON(t, a.At("expanded.replies.data.0.data"), `{"id":"p2","parent":"p1","text":"Hi"}`)
-	// The children show text although the parent does not.
+	// The children have a text although the projection of the parent has none.
 	sameJSON(t, a.At("meta.presentation"), `{"forum/posts":{"primary_key":["id"],"roles":{"primary-text":["text"]}}}`)
 }
 
@@ -233,12 +233,12 @@ func TestBlobReferences(t *testing.T) {
 				t.Errorf("detail: %s\nwant    %s", got, want)
 			}
 		})
-		t.Run("REC-4 inside children", func(t *testing.T) {
+		t.Run("REC-4 fetch_url in children", func(t *testing.T) {
 			a := w.Get(tok, "/v1/streams/items/records/blob?fields=id&expand=notes").OK()
 			sameJSON(t, a.At("expanded.notes.data.0.data.scan"), `{"blob_id":"b/9","fetch_url":"/v1/blobs/b%2F9?connection_id=cin_c1"}`)
 		})
 	})
-	t.Run("REC-4 a reference that is null, mistyped or without id", func(t *testing.T) {
+	t.Run("REC-4 a reference that is null, of another type or without id", func(t *testing.T) {
 		w.Ingest("cin_c1", "items", item("odd1", `"scan":null`), item("odd2", `"scan":"text"`), item("odd3", `"scan":{"blob_id":7,"fetch_url":"stays"}`), item("odd4", `"scan":[]`))
 		for id, want := range map[string]string{"odd1": `null`, "odd2": `"text"`, "odd3": `{"blob_id":7,"fetch_url":"stays"}`, "odd4": `[]`} {
 			if got := rawMember(t, w.Get(w.OwnerToken(), "/v1/streams/items/records/"+id), "data", "scan"); got != want {
@@ -254,7 +254,7 @@ func TestBlobReferences(t *testing.T) {
 		w.Ingest("cin_c1", "items", item("album", `"pages":[`+strings.Join(refs, ",")+`]`))
 		a := w.Get(w.OwnerToken(), "/v1/streams/items/records/album").OK()
 		if strings.Contains(string(a.Body), "elsewhere") {
-			t.Error("a stored fetch_url came back")
+			t.Error("a stored fetch_url was returned")
 		}
 		if diff := cmp.Diff("/v1/blobs/blob_599?connection_id=cin_c1", a.At("data.pages.599.fetch_url")); diff != "" {
 			t.Errorf("fetch_url differs (-want +got):\n%s", diff)

@@ -13,12 +13,12 @@ import (
 	"pdpp/internal/store"
 )
 
-// TestSearchReadsLongTextsInPart: a hit costs a bounded amount of reading, however long its
-// fields are. Anyone who can send the owner a message can make them long.
+// TestSearchReadsLongTextsInPart: the server reads a limited part of long fields for a hit,
+// because anyone who can send the owner a message can make them long.
 func TestSearchReadsLongTextsInPart(t *testing.T) {
 	w := ledger(t)
 	const far = 6 * evidence.MaxSearched
-	prose := strings.Repeat("the letter goes on ", far/19+1)[:far] // few words, so that all are indexed (Q-4)
+	prose := strings.Repeat("the letter goes on ", far/19+1)[:far] // few different words, so that all are indexed (Q-4)
 	put := func(id, members string) {
 		w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":%q,"data":{"id":%q,%s}}`, id, id, members))
 	}
@@ -34,13 +34,13 @@ func TestSearchReadsLongTextsInPart(t *testing.T) {
 		t.Helper()
 		pieces.Store(0)
 		a := counted.Get(owner, "/v1/search?q="+q).OK()
-		const most = 2 * evidence.MaxSearched / store.PieceChars // is it binary, its beginning, its excerpt
+		const most = 2 * evidence.MaxSearched / store.PieceChars // detection of binary text, beginning, excerpt
 		if n := pieces.Load(); n > most {
-			t.Errorf("%q: %d pieces were read for a hit, want at most %d", q, n, most)
+			t.Errorf("%q: %d pieces read for a hit, want at most %d", q, n, most)
 		}
 		return a
 	}
-	t.Run("EX-6 a match in the beginning", func(t *testing.T) {
+	t.Run("EX-6 a match near the beginning", func(t *testing.T) {
 		a := search(t, "tale+once")
 		expectHits(t, a, "entries/near@cin_a1")
 		sameJSON(t, a.At("data.0.matched_fields"), `["memo","note"]`)
@@ -50,7 +50,7 @@ func TestSearchReadsLongTextsInPart(t *testing.T) {
 		}
 		sameJSON(t, a.At("data.0.evidence_excerpts.1.total_chars"), fmt.Sprint(far+len("once ")))
 	})
-	t.Run("EX-6 a match far in", func(t *testing.T) {
+	t.Run("EX-6 a match beyond the part that is read", func(t *testing.T) {
 		a := search(t, "omega+saga")
 		expectHits(t, a, "entries/far@cin_a1")
 		sameJSON(t, a.At("data.0.matched_fields"), `["memo","note"]`)
@@ -64,19 +64,19 @@ func TestSearchReadsLongTextsInPart(t *testing.T) {
 		window := w.Get(owner, a.At(excerpt+"read.href").(string)).OK()
 		sameJSON(t, window.At("window.start_chars"), fmt.Sprint(evidence.MaxSearched))
 	})
-	t.Run("Q-7 what is shown comes first", func(t *testing.T) {
+	t.Run("Q-7 the snippet is of a field whose match is shown", func(t *testing.T) {
 		a := search(t, "omega+myth")
 		sameJSON(t, a.At("data.0.matched_fields"), `["memo","note"]`)
 		sameJSON(t, a.At("data.0.snippet"), `{"field":"memo","text":"<mark>omega</mark> <mark>myth</mark>"}`)
 	})
-	t.Run("Q-7 a word that is cut is not another one", func(t *testing.T) {
+	t.Run("Q-7 a truncated word does not match", func(t *testing.T) {
 		sameJSON(t, search(t, "ome").At("data.0.matched_fields"), `["memo"]`)
 	})
-	t.Run("EX-8 a long base64 text is recognized by its beginning", func(t *testing.T) {
+	t.Run("EX-8 long base64 text is detected by its beginning", func(t *testing.T) {
 		a := search(t, "code")
 		sameJSON(t, a.At("data.0.evidence_card.binary.0.kind"), `"base64_text"`)
 		if size := a.At("data.0.evidence_card.binary.0.size_bytes"); size != nil {
-			t.Errorf("size_bytes %v of a text that was not read to its end", size)
+			t.Errorf("size_bytes = %v, want none for a text that was read in part", size)
 		}
 	})
 	t.Run("EX-8 a long object is not read", func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestSearchReadsLongTextsInPart(t *testing.T) {
 	})
 }
 
-// TestSearchPageReadsLongTextsInPart: so does a page, however many of its hits are long.
+// TestSearchPageReadsLongTextsInPart: the limit applies to a page with many long hits.
 func TestSearchPageReadsLongTextsInPart(t *testing.T) {
 	const hits = 40
 	w := ledger(t)
@@ -97,21 +97,21 @@ func TestSearchPageReadsLongTextsInPart(t *testing.T) {
 	if n := len(a.At("data").([]any)); n != hits {
 		t.Errorf("%d hits, want %d", n, hits)
 	}
-	const most = (8*evidence.MaxSearched+hits*evidence.MaxDetected)/store.PieceChars + 3*hits // excerpts, what is binary, beginnings
+	const most = (8*evidence.MaxSearched+hits*evidence.MaxDetected)/store.PieceChars + 3*hits // excerpts, detection of binary text, beginnings
 	if n := pieces.Load(); n > most {
-		t.Errorf("%d pieces were read for a page, want at most %d", n, most)
+		t.Errorf("%d pieces read for a page, want at most %d", n, most)
 	}
 	for i := range hits {
 		excerpt := fmt.Sprintf("data.%d.evidence_excerpts.1.", i)
 		from := a.At(excerpt + "match_after_chars")
 		window := w.Get(w.OwnerToken(), a.At(excerpt+"read.href").(string)).OK()
 		if from == nil || fmt.Sprint(window.At("window.start_chars")) != fmt.Sprint(from) {
-			t.Errorf("hit %d: the match is after %v, but the window begins at %v", i, from, window.At("window.start_chars"))
+			t.Errorf("hit %d: match_after_chars = %v, but the window starts at %v", i, from, window.At("window.start_chars"))
 		}
 	}
 }
 
-// counting serves a world again and counts the pieces of long values that are read.
+// counting serves a world and counts the pieces of long values that are read.
 func counting(w *resttest.World) (*resttest.World, *atomic.Int64) {
 	c := &countedStore{Store: w.Store}
 	return secondServer(w, func(cfg *server.Config) { cfg.Store = c }), &c.pieces

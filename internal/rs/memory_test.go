@@ -15,28 +15,28 @@ import (
 
 const mebi = 1 << 20
 
-// bounded serves a world with a memory of its own, whatever budget that is.
+// bounded serves a world with a memory budget.
 func bounded(w *resttest.World, bytes int64) (*resttest.World, *httpx.Budget) {
 	b := httpx.NewBudget(bytes)
 	return secondServer(w, func(c *server.Config) { c.Memory = b }), b
 }
 
-// slowReader is a client that takes nothing of an answer until it is let go.
+// slowReader is a client that reads nothing until unblock is closed.
 type slowReader struct {
 	*httptest.ResponseRecorder
-	begun   chan struct{} // closed by the first write
+	started chan struct{} // closed by the first write
 	unblock chan struct{}
 }
 
 func (r *slowReader) Write(p []byte) (int, error) {
 	if r.Body.Len() == 0 {
-		close(r.begun)
+		close(r.started)
 	}
 	<-r.unblock
 	return r.ResponseRecorder.Write(p)
 }
 
-// readSlowly begins a read; end lets the client take the answer and waits for its end.
+// readSlowly starts a read. end unblocks the client and waits for the end of the answer.
 func readSlowly(w *resttest.World, token, target string) (end func() *httptest.ResponseRecorder) {
 	r := &slowReader{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
 	req := localRequest(w.T.Context(), "GET", token, target, nil)
@@ -45,7 +45,7 @@ func readSlowly(w *resttest.World, token, target string) (end func() *httptest.R
 		defer close(done)
 		w.Server.Handler().ServeHTTP(r, req)
 	}()
-	<-r.begun
+	<-r.started
 	return func() *httptest.ResponseRecorder {
 		close(r.unblock)
 		<-done
@@ -53,7 +53,8 @@ func readSlowly(w *resttest.World, token, target string) (end func() *httptest.R
 	}
 }
 
-// Answers count until they were taken; a small one is never refused.
+// TestMemoryBudgetOfAnswers: an answer counts until the client has read it. Small answers are
+// never refused.
 func TestMemoryBudgetOfAnswers(t *testing.T) {
 	w := ledger(t)
 	tok := w.OwnerToken()
@@ -65,10 +66,10 @@ func TestMemoryBudgetOfAnswers(t *testing.T) {
 	const large, huge, small = "/v1/streams/entries/records/large", "/v1/streams/entries/records/huge", "/v1/streams/entries/records/ent_31?connection_id=cin_a1"
 	server, b := bounded(w, 4*mebi)
 
-	t.Run("H-69 503 while an answer is being taken", func(t *testing.T) {
+	t.Run("H-69 503 while a large answer is being read", func(t *testing.T) {
 		end := readSlowly(server, tok, large)
 		if used := b.Used(); used < 2*mebi || used > 3*mebi {
-			t.Errorf("%d bytes are held for an answer of 2 MiB", used)
+			t.Errorf("%d bytes reserved for an answer of 2 MiB", used)
 		}
 		for _, target := range []string{large, "/v1/streams/entries/records?filter[id]=large"} {
 			a := server.Get(tok, target)
@@ -79,22 +80,22 @@ func TestMemoryBudgetOfAnswers(t *testing.T) {
 		}
 		server.Get(tok, small).OK()
 		if rec := end(); rec.Code != 200 || rec.Body.Len() < 2*mebi || b.Used() != 0 {
-			t.Errorf("%d, %d bytes of answer, %d bytes still held", rec.Code, rec.Body.Len(), b.Used())
+			t.Errorf("status %d, answer of %d bytes, %d bytes still reserved", rec.Code, rec.Body.Len(), b.Used())
 		}
 		server.Get(tok, large).OK()
 	})
-	t.Run("H-69 413 for what never fits", func(t *testing.T) {
+	t.Run("H-69 413 for an answer above the budget", func(t *testing.T) {
 		expectError(t, server.Get(tok, huge), 413, pdpp.CodeResourceLimit)
 		server.Get(tok, huge+"?fields=id").OK()
 		server.Get(tok, huge, "Prefer: pdpp-field-preview=100").OK()
 		server.Get(tok, huge+"/field-window?field=note").OK()
 		if b.Used() != 0 {
-			t.Errorf("%d bytes are held by nobody", b.Used())
+			t.Errorf("%d bytes still reserved", b.Used())
 		}
 	})
 }
 
-// Bodies count until they are stored.
+// TestMemoryBudgetOfBodies: a body counts until it is stored.
 func TestMemoryBudgetOfBodies(t *testing.T) {
 	w := ledger(t)
 	tok := w.OwnerToken()
@@ -107,7 +108,7 @@ func TestMemoryBudgetOfBodies(t *testing.T) {
 	}
 	unsized := func(s string) io.Reader { return struct{ io.Reader }{strings.NewReader(s)} }
 	for name, body := range map[string]func(string) io.Reader{
-		"H-69 of a stated size": func(s string) io.Reader { return strings.NewReader(s) }, "H-69 of no stated size": unsized,
+		"H-69 with Content-Length": func(s string) io.Reader { return strings.NewReader(s) }, "H-69 without Content-Length": unsized,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":"large","data":{"id":"large","note":%q}}`, strings.Repeat("n", 2*mebi)))
@@ -130,7 +131,7 @@ func TestMemoryBudgetOfBodies(t *testing.T) {
 	}
 }
 
-// All children of a record share its page size.
+// TestPageSizeBoundsAllChildren: the page size limits all children of a record together.
 func TestPageSizeBoundsAllChildren(t *testing.T) {
 	w := resttest.New(t)
 	list := func(name string) string {
@@ -159,8 +160,8 @@ func TestPageSizeBoundsAllChildren(t *testing.T) {
 		name, box  string
 		pins, lids int
 	}{
-		{"REC-26 lists of children end past the page size together", "b1", 3, 0},
-		{"REC-26 a record past the page size has none", "b2", 0, 0},
+		{"REC-26 all lists of children end at the page size", "b1", 3, 0},
+		{"REC-26 a record above the page size has no list of children", "b2", 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, target := range []string{"/v1/streams/boxes/records/" + c.box + "?", "/v1/streams/boxes/records?filter[id]=" + c.box + "&"} {
@@ -177,7 +178,7 @@ func TestPageSizeBoundsAllChildren(t *testing.T) {
 					sameIDs(t, w.Get(tok, a.At(at+"expanded."+relation+".url").(string)+"&fields=id"), relation+c.box+"3", relation+c.box+"2", relation+c.box+"1", relation+c.box+"0")
 				}
 				if a.At(at+"expanded.tags.id") == nil {
-					t.Errorf("%s: the one related record is left out", target)
+					t.Errorf("%s: the has_one record is missing", target)
 				}
 			}
 		})
