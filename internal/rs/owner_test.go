@@ -24,12 +24,13 @@ const (
 	statePath  = "/v1/state/ledgerly?connection_id=cin_a1"
 )
 
+// post ingests lines into the entries of cin_a1.
 func post(w *resttest.World, tok string, lines ...string) resttest.Answer {
 	w.T.Helper()
 	return w.Do("POST", tok, ingestPath, strings.Join(lines, "\n"), ndjson)
 }
 
-// unchanged fails unless the ledger's three entries are all there is.
+// expectUnchanged fails unless the entries are the three of the ledger.
 func expectUnchanged(t *testing.T, w *resttest.World, tok string) {
 	t.Helper()
 	if diff := cmp.Diff([]string{"ent_31", "ent_29", "ent_30"}, w.Get(tok, allEntries).IDs()); diff != "" {
@@ -58,7 +59,7 @@ func TestIngestRequests(t *testing.T) { // I-1, I-2, I-3
 		{"undeclared stream", "/v1/ingest/nope?connection_id=cin_a1", "application/x-ndjson", 404, pdpp.CodeNotFound, nil},
 		{"stream of another connector", "/v1/ingest/entries?connection_id=cin_c1", "application/x-ndjson", 404, pdpp.CodeConnectionNotFound, "connection_id"},
 		{"unknown connector", ingestPath + "&connector_id=nope", "application/x-ndjson", 404, pdpp.CodeNotFound, "connector_id"},
-		{"a parameter of lists", ingestPath + "&limit=1", "application/x-ndjson", 400, pdpp.CodeInvalidRequest, "limit"},
+		{"parameter of record lists", ingestPath + "&limit=1", "application/x-ndjson", 400, pdpp.CodeInvalidRequest, "limit"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := w.Do("POST", owner, tc.target, line, "Content-Type: "+tc.contentType)
@@ -74,7 +75,8 @@ func TestIngestRequests(t *testing.T) { // I-1, I-2, I-3
 	}
 }
 
-func TestIngestLimits(t *testing.T) { // I-3: 413, and nothing is stored
+// TestIngestLimits: a batch above a limit is refused and nothing of it is stored (I-3).
+func TestIngestLimits(t *testing.T) {
 	w := ledger(t)
 	owner := w.OwnerToken()
 	small := func(n int) string {
@@ -87,10 +89,10 @@ func TestIngestLimits(t *testing.T) { // I-3: 413, and nothing is stored
 	const good = `{"key":"new","data":{"id":"new","posted_at":"2026-01-01"}}` + "\n"
 	long := func(n int) string { return `{"key":"long","data":{"note":"` + strings.Repeat("x", n) + `"}}` + "\n" }
 	for name, body := range map[string]string{
-		"10,001 lines":      good + small(10_000),
-		"a line":            good + long(16<<20),
-		"50 MiB":            good + strings.Repeat(long(1<<20), 51),
-		"50 MiB of nothing": good + strings.Repeat("\n", 50<<20),
+		"10,001 lines":          good + small(10_000),
+		"a line above 16 MiB":   good + long(16<<20),
+		"50 MiB of records":     good + strings.Repeat(long(1<<20), 51),
+		"50 MiB of empty lines": good + strings.Repeat("\n", 50<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := w.Do("POST", owner, ingestPath, body, ndjson)
@@ -147,7 +149,7 @@ func TestIngestLines(t *testing.T) { // I-4, I-5, I-6
 	}
 	for _, body := range []string{"", "\n\n"} {
 		if got := post(w, owner, body).OK().At("records_attempted"); fmt.Sprint(got) != "0" {
-			t.Errorf("an empty call attempted %v", got)
+			t.Errorf("empty body: records_attempted = %v", got)
 		}
 	}
 }
@@ -160,7 +162,7 @@ func TestIngestOfUnchangedRecords(t *testing.T) { // I-8
 	w.Advance(time.Hour)
 	a := post(w, owner,
 		`{"key":"ent_31", "data": { "id" : "ent_31", "memo":"April rent","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}, "emitted_at":"2027-01-01T00:00:00Z"}`,
-		`{"key":"never_there","op":"delete"}`).OK()
+		`{"key":"never_stored","op":"delete"}`).OK()
 	if fmt.Sprint(a.At("records_accepted")) != "2" {
 		t.Errorf("%s", a.Body)
 	}
@@ -187,8 +189,8 @@ func TestDeleteRecords(t *testing.T) { // I-9
 	}
 	one := "/v1/streams/entries/records/"
 	remove(one+"a%2Fb%20c?connection_id=cin_a1", 204)
-	remove(one+"ent_31?connection_id=cin_b2", 204) // nothing there
-	remove(one+"never_there?connection_id=cin_a1", 204)
+	remove(one+"ent_31?connection_id=cin_b2", 204) // not on this connection
+	remove(one+"never_stored?connection_id=cin_a1", 204)
 	expectUnchanged(t, w, owner)
 	remove(one+"ent_31", 400)
 	remove(one+"ent_31?connection_id=cin_zz", 404)
@@ -202,12 +204,12 @@ func TestDeleteRecords(t *testing.T) { // I-9
 	remove("/v1/streams/entries/records?connection_id=cin_a1", 204)
 	remove("/v1/streams/entries/records?connection_id=cin_a1", 204)
 	if ids := w.Get(owner, allEntries).IDs(); len(ids) != 1 || ids[0] != "ent_29" {
-		t.Errorf("after deleting all of one binding: %v", ids)
+		t.Errorf("records after deleting all of one connection: %v", ids)
 	}
 	w.Get(owner, "/v1/streams/receipts/records/rc_9").OK()
 	counts := w.Get(owner, "/v1/streams?connection_id=cin_a1").OK()
 	if fmt.Sprint(counts.At("data.0.record_count")) != "0" || counts.At("data.0.last_updated") != nil {
-		t.Errorf("streams after deleting: %s", counts.Body)
+		t.Errorf("streams after the deletes: %s", counts.Body)
 	}
 }
 
@@ -239,11 +241,11 @@ func TestCollectionState(t *testing.T) { // I-10
 	}{
 		{"undeclared stream", `{"state":{"entries":"c","nope":1}}`, 404, pdpp.CodeNotFound},
 		{"no state", `{}`, 400, pdpp.CodeInvalidRequest},
-		{"list", `{"state":[]}`, 400, pdpp.CodeInvalidRequest},
-		{"no object", `"state"`, 400, pdpp.CodeInvalidRequest},
-		{"no JSON", `{"state":`, 400, pdpp.CodeInvalidRequest},
-		{"empty", ``, 400, pdpp.CodeInvalidRequest},
-		{"duplicate", `{"state":{"entries":1,"entries":2}}`, 400, pdpp.CodeInvalidRequest},
+		{"state is a list", `{"state":[]}`, 400, pdpp.CodeInvalidRequest},
+		{"body is not an object", `"state"`, 400, pdpp.CodeInvalidRequest},
+		{"body is not JSON", `{"state":`, 400, pdpp.CodeInvalidRequest},
+		{"empty body", ``, 400, pdpp.CodeInvalidRequest},
+		{"duplicate key", `{"state":{"entries":1,"entries":2}}`, 400, pdpp.CodeInvalidRequest},
 		{"invalid UTF-8", "{\"state\":{\"entries\":\"\xff\"}}", 400, pdpp.CodeInvalidRequest},
 		{"too large", `{"state":{"entries":"` + strings.Repeat("x", 1<<20) + `"}}`, 413, pdpp.CodeResourceLimit},
 	} {
@@ -269,11 +271,11 @@ func TestCollectionState(t *testing.T) { // I-10
 	}
 }
 
-// brokenStore fails as it is told to.
+// brokenStore is a store whose operations fail on demand.
 type brokenStore struct {
 	store.Store
 	commit atomic.Bool // updates fail after all their work
-	begin  atomic.Bool // views do not begin
+	begin  atomic.Bool // views fail to begin
 	list   atomic.Bool // reads of records fail
 }
 
@@ -312,6 +314,7 @@ type brokenView struct{ store.View }
 
 func (brokenView) Catalog(pdpp.SubjectID) (*pdpp.Catalog, error) { return nil, errDisk }
 
+// breakable serves a world from a brokenStore.
 func breakable(w *resttest.World) (*resttest.World, *brokenStore) {
 	b := &brokenStore{Store: w.Store}
 	return secondServer(w, func(c *server.Config) { c.Store = b }), b
@@ -335,12 +338,12 @@ func TestIngestStorageFailure(t *testing.T) { // I-7
 	for _, r := range []string{"DELETE /v1/streams/entries/records?connection_id=cin_a1", "DELETE /v1/streams/entries/records/ent_31?connection_id=cin_a1", "PUT " + statePath} {
 		method, target, _ := strings.Cut(r, " ")
 		if a := faulty.Do(method, owner, target, `{"state":{"entries":1}}`); a.Status < 500 || strings.Contains(string(a.Body), "disk") {
-			t.Errorf("%s on a failing disk: %d %s", r, a.Status, a.Body)
+			t.Errorf("%s with a failing store: %d %s", r, a.Status, a.Body)
 		}
 	}
 	expectUnchanged(t, w, owner)
 	b.commit.Store(false)
-	post(faulty, owner, lines...).OK() // a retry is harmless
+	post(faulty, owner, lines...).OK() // a repeated call is harmless
 	post(faulty, owner, lines...).OK()
 	if ids := w.Get(owner, allEntries).IDs(); len(ids) != 3 {
 		t.Errorf("records after the retry: %v", ids)

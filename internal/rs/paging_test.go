@@ -25,11 +25,11 @@ func TestRecordOrder(t *testing.T) {
 		{"REC-7 default", "", down},
 		{"REC-8 order=desc", "order=desc", down},
 		{"REC-8 sort=-at", "sort=-at", down},
-		{"REC-8 both", "sort=-at&order=desc", down},
+		{"REC-8 sort=-at and order=desc", "sort=-at&order=desc", down},
 		{"REC-7 nulls last in both directions", "order=asc", up},
 		{"REC-8 sort=at", "sort=at", up},
-		{"REC-8 both", "sort=at&order=asc", up},
-		{"REC-8 order turns sort", "sort=at&order=desc", down},
+		{"REC-8 sort=at and order=asc", "sort=at&order=asc", up},
+		{"REC-8 order reverses sort", "sort=at&order=desc", down},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, places(t, w.Get(tok, "/v1/streams/items/records?"+test.query))); diff != "" {
@@ -41,7 +41,7 @@ func TestRecordOrder(t *testing.T) {
 		sameIDs(t, w.Get(tok, "/v1/streams/ticks/records?order=asc"), "9", "10", "-1")
 		sameIDs(t, w.Get(tok, "/v1/streams/ticks/records"), "10", "9", "-1")
 	})
-	t.Run("REC-7 without a cursor field the id decides, by bytes", func(t *testing.T) {
+	t.Run("REC-7 without a cursor field the order is by the bytes of the id", func(t *testing.T) {
 		w.Ingest("cin_c2", "covers", `{"key":"Z","data":{"id":"Z"}}`, `{"key":"cv1","data":{"id":"cv1"}}`, `{"key":"é","data":{"id":"é"}}`)
 		want := []string{"Z@cin_c2", "cv1@cin_c1", "cv1@cin_c2", "cv2@cin_c1", "é@cin_c2"}
 		if diff := cmp.Diff(want, places(t, w.Get(tok, "/v1/streams/covers/records?order=asc"))); diff != "" {
@@ -52,7 +52,7 @@ func TestRecordOrder(t *testing.T) {
 			t.Errorf("order differs (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("REC-7 an ungranted cursor field does not order", func(t *testing.T) {
+	t.Run("REC-7 an ungranted cursor field does not affect the order", func(t *testing.T) {
 		blind, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["title"],"connections":["cin_c1"]}]}`)
 		sameIDs(t, w.Get(blind, "/v1/streams/items/records?order=asc"), "a/b c:d?e#f%", "bad", "blob", "left", "null", "tie")
 		refused(t, w.Get(blind, "/v1/streams/items/records?sort=at"), refusal{status: 403, code: "field_not_granted", param: "sort", field: "at"})
@@ -61,17 +61,17 @@ func TestRecordOrder(t *testing.T) {
 		rule, query string
 		want        refusal
 	}{
-		{"REC-8 a descending sort cannot ascend", "sort=-at&order=asc", refusal{status: 400, code: "invalid_sort", param: "sort"}},
-		{"REC-8 declared but not sortable", "sort=title", refusal{status: 400, code: "invalid_sort", param: "sort", field: "title"}},
-		{"REC-8 undeclared", "sort=nope", refusal{status: 400, code: "invalid_sort", param: "sort", field: "nope"}},
+		{"REC-8 sort and order contradict", "sort=-at&order=asc", refusal{status: 400, code: "invalid_sort", param: "sort"}},
+		{"REC-8 field is not sortable", "sort=title", refusal{status: 400, code: "invalid_sort", param: "sort", field: "title"}},
+		{"REC-8 undeclared field", "sort=nope", refusal{status: 400, code: "invalid_sort", param: "sort", field: "nope"}},
 		{"REC-8 one field only", "sort=at,id", refusal{status: 400, code: "invalid_sort", param: "sort", field: "at,id"}},
-		{"REC-8 order", "order=up", refusal{status: 400, code: "invalid_request", param: "order"}},
+		{"REC-8 unknown order", "order=up", refusal{status: 400, code: "invalid_request", param: "order"}},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			refused(t, w.Get(tok, "/v1/streams/items/records?"+test.query), test.want)
 		})
 	}
-	t.Run("REC-8 no cursor field, nothing to sort by", func(t *testing.T) {
+	t.Run("REC-8 a stream without cursor field", func(t *testing.T) {
 		refused(t, w.Get(tok, "/v1/streams/covers/records?sort=id"), refusal{status: 400, code: "invalid_sort", param: "sort", field: "id"})
 	})
 }
@@ -121,7 +121,7 @@ func TestPaging(t *testing.T) {
 						t.Errorf("limit %d: records differ (-want +got):\n%s", limit, diff)
 					}
 					if exact := (len(want) + limit - 1) / limit; pages != exact {
-						t.Errorf("limit %d: %d pages, want %d: has_more is exact", limit, pages, exact)
+						t.Errorf("limit %d: %d pages, want %d", limit, pages, exact)
 					}
 				}
 			})
@@ -137,7 +137,7 @@ func TestPaging(t *testing.T) {
 		second := w.Get(tok, want).OK()
 		want = "/v1/streams/items/records?fields%5B%5D=id&limit=2&order=asc&cursor=" + second.At("next_cursor").(string)
 		if got := second.At("links.next"); got != want {
-			t.Errorf("links.next of a second page = %v, want %s", got, want)
+			t.Errorf("links.next of the second page = %v, want %s", got, want)
 		}
 		if !strings.HasPrefix(first.At("next_cursor").(string), "pc1.") {
 			t.Errorf("cursor %v", first.At("next_cursor"))
@@ -160,7 +160,7 @@ func TestPaging(t *testing.T) {
 			t.Errorf("%d records on %d pages, want 133 on 6", len(all), pages)
 		}
 	})
-	t.Run("REC-10 unchanged records are seen once while others come and go", func(t *testing.T) {
+	t.Run("REC-10 writes between pages do not repeat or skip other records", func(t *testing.T) {
 		tok := w.OwnerToken()
 		a := w.Get(tok, "/v1/streams/ticks/records?limit=1&order=asc").OK()
 		w.Ingest("cin_c1", "ticks", `{"key":1,"data":{"n":1,"seq":0}}`, `{"key":50,"data":{"n":50,"seq":5}}`, `{"key":9,"op":"delete"}`)
@@ -169,7 +169,7 @@ func TestPaging(t *testing.T) {
 			t.Errorf("records differ (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("REC-10 a shared stream name pages by emitted_at", func(t *testing.T) {
+	t.Run("REC-10 a stream of two connectors", func(t *testing.T) {
 		two := twoSources(t)
 		got, pages := walk(t, two, two.OwnerToken(), "/v1/streams/events/records?limit=1", 1)
 		if diff := cmp.Diff([]string{"ev_3@cin_b1", "ev_2@cin_z9", "ev_1@cin_b1", "ev_1@cin_z9"}, got); diff != "" || pages != 4 {
@@ -178,8 +178,8 @@ func TestPaging(t *testing.T) {
 	})
 }
 
-// TestPagingProperty draws records with many ties over two connections and checks
-// that pages of any size give the list of one page (REC-7, REC-10, C-24).
+// TestPagingProperty draws records with many ties on two connections. Pages of any size
+// together equal the list on one page (REC-7, REC-10, C-24).
 func TestPagingProperty(t *testing.T) {
 	t.Parallel()
 	w := cabinet(t)
@@ -213,8 +213,7 @@ func TestPagingProperty(t *testing.T) {
 	})
 }
 
-// TestPagingLongIDs pages over ids of the greatest length, which must still fit
-// into a cursor (C-37).
+// TestPagingLongIDs: cursors have room for ids of the maximum length (C-37).
 func TestPagingLongIDs(t *testing.T) {
 	w := cabinet(t)
 	for _, c := range []string{"a", "é", "\\\"", "😀"} {

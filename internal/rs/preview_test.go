@@ -19,7 +19,7 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// octets is base64 text that EX-8 takes for binary, of n bytes content.
+// base64Bytes returns n bytes in base64, which EX-8 detects as binary.
 func base64Bytes(n int) string {
 	raw := make([]byte, n)
 	for i := range raw {
@@ -53,7 +53,7 @@ func TestFieldPreview(t *testing.T) {
 			t.Errorf("Preference-Applied = %q", got)
 		}
 	})
-	t.Run("REC-39 list and detail alike", func(t *testing.T) {
+	t.Run("REC-39 list and detail agree", func(t *testing.T) {
 		for _, n := range []int{64, 116, 300, 16_384, 40_000, 65_536} {
 			list := w.Get(tok, "/v1/streams/items/records?filter[id]=cut", prefer(n))
 			one := w.Get(tok, detail+"cut", prefer(n))
@@ -65,10 +65,10 @@ func TestFieldPreview(t *testing.T) {
 			}
 		}
 	})
-	t.Run("REC-39 a value of exactly n characters stays", func(t *testing.T) {
+	t.Run("REC-39 a value of exactly n characters is not truncated", func(t *testing.T) {
 		a := w.Get(tok, detail+"cut?fields=body", prefer(40_000)).OK()
 		if a.At("data.body") != long || a.At("truncated_fields") != nil {
-			t.Error("a value of 40,000 characters was cut at 40,000")
+			t.Error("a value of 40,000 characters was truncated at 40,000")
 		}
 		a = w.Get(tok, detail+"cut?fields=body", prefer(39_999)).OK()
 		if a.At("data.body") != long[:39_999] {
@@ -76,26 +76,26 @@ func TestFieldPreview(t *testing.T) {
 		}
 		sameJSON(t, a.At("truncated_fields"), `{"body":{"total_chars":40000,"shown_chars":39999}}`)
 	})
-	t.Run("REC-39 long values that are objects", func(t *testing.T) {
+	t.Run("REC-39 long objects", func(t *testing.T) {
 		a := w.Get(tok, detail+"json?fields=meta", prefer(20_000)).OK()
 		if got := a.At("data.meta"); got != string([]rune(wide)[:20_000]) {
 			t.Error("the preview of a long object is not its first characters")
 		}
 		sameJSON(t, a.At("truncated_fields"), fmt.Sprintf(`{"meta":{"total_chars":%d,"shown_chars":20000,"as":"json"}}`, utf8.RuneCountInString(wide)))
 		if got := rawMember(t, w.Get(tok, detail+"json?fields=meta", prefer(65_536)), "data", "meta"); got != wide {
-			t.Error("a long object within the preview changed")
+			t.Error("an object shorter than the preview changed")
 		}
 	})
-	t.Run("REC-39 shorter values stay, binary or not", func(t *testing.T) {
+	t.Run("REC-39 shorter values are not truncated", func(t *testing.T) {
 		a := w.Get(tok, detail+"small", prefer(64)).OK()
 		if a.At("truncated_fields") != nil || a.At("data.mixed") != base64Bytes(30) {
-			t.Errorf("a short value was cut: %s", a.Body)
+			t.Errorf("a short value was truncated: %s", a.Body)
 		}
 		if got := a.Header.Get("Preference-Applied"); got != "pdpp-field-preview=64" {
-			t.Errorf("REC-38 Preference-Applied = %q although nothing was cut", got)
+			t.Errorf("REC-38 Preference-Applied = %q without truncation", got)
 		}
 	})
-	t.Run("REC-39 blob references after fetch_url", func(t *testing.T) {
+	t.Run("REC-39 blob references with their fetch_url", func(t *testing.T) {
 		a := w.Get(tok, detail+"blob", prefer(64)).OK()
 		sameJSON(t, a.At("data"), `{"id":"blob","scan":"","pages":[]}`)
 		whole := `{"blob_id":"blob_1","mime_type":"image/png","size_bytes":48213,"fetch_url":"/v1/blobs/blob_1?connection_id=cin_c1"}`
@@ -105,10 +105,10 @@ func TestFieldPreview(t *testing.T) {
 			t.Errorf("scan = %s", got)
 		}
 	})
-	t.Run("REC-38 without the preference whole values", func(t *testing.T) {
+	t.Run("REC-38 without the preference values are complete", func(t *testing.T) {
 		a := w.Get(tok, detail+"cut").OK()
 		if a.At("data.body") != long || a.At("data.author") != base64Bytes(48_213) || a.At("truncated_fields") != nil || a.Header["Preference-Applied"] != nil {
-			t.Error("a record without preferences is not whole")
+			t.Error("a record without preferences is truncated")
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestPageBytes(t *testing.T) {
 			n := len(a.IDs())
 			more := w.Get(tok, fmt.Sprintf("/v1/streams/items/records?limit=%d", n+1)).OK()
 			if size(a) > bytes || size(more) <= bytes {
-				t.Errorf("%d bytes: a page of %d bytes; one record more makes %d", bytes, size(a), size(more))
+				t.Errorf("page-bytes %d: a page of %d bytes, with one more record %d", bytes, size(a), size(more))
 			}
 			sameJSON(t, a.At("meta.warnings"), fmt.Sprintf(`[{"code":"page_bytes_limited","param":"Prefer","message":"The page ended early to stay within its size; go on with the cursor.",
 				"detail":{"page_bytes":%d,"returned":%d,"limit":25}}]`, bytes, n))
@@ -180,17 +180,17 @@ func TestPageBytes(t *testing.T) {
 			}
 		}
 	})
-	t.Run("REC-40 no warning when limit or the end closed the page", func(t *testing.T) {
+	t.Run("REC-40 no warning if the limit or the last record ends the page", func(t *testing.T) {
 		sameJSON(t, w.Get(tok, "/v1/streams/items/records?limit=2", "Prefer: pdpp-page-bytes=4096").OK().At("meta.warnings"), "[]")
 		sameJSON(t, w.Get(tok, "/v1/streams/items/records?filter[id]=p01", "Prefer: pdpp-page-bytes=4096").OK().At("meta.warnings"), "[]")
 	})
-	t.Run("REC-40 counted with previews", func(t *testing.T) {
+	t.Run("REC-40 the size counts previews", func(t *testing.T) {
 		a := w.Get(tok, "/v1/streams/items/records", "Prefer: pdpp-page-bytes=8192, pdpp-field-preview=64").OK()
 		if n := len(a.IDs()); n < 20 || size(a) > 8192 {
 			t.Errorf("%d records in %d bytes", n, size(a))
 		}
 	})
-	t.Run("C-38 the preferences of a continued page may differ", func(t *testing.T) {
+	t.Run("C-38 the next page may have other preferences", func(t *testing.T) {
 		a := w.Get(tok, "/v1/streams/items/records", "Prefer: pdpp-page-bytes=4096").OK()
 		b := w.Get(tok, a.At("links.next").(string)).OK()
 		if got := len(a.IDs()) + len(b.IDs()); got <= 25 || b.IDs()[0] == a.IDs()[0] {
@@ -207,7 +207,7 @@ func TestLargeFirstRecord(t *testing.T) {
 		item("next", `"title":`+quoted(longText(3000))+`,"at":"2026-01-01T00:00:00Z"`))
 	const list = "/v1/streams/items/records"
 
-	t.Run("REC-10 a page holds at least one record", func(t *testing.T) {
+	t.Run("REC-10 a page has at least one record", func(t *testing.T) {
 		a := w.Get(tok, list, "Prefer: pdpp-page-bytes=4096").OK()
 		sameIDs(t, a, "large")
 		sameJSON(t, a.At("meta.warnings.0.detail"), `{"page_bytes":4096,"returned":1,"limit":25}`)
@@ -227,13 +227,13 @@ func TestLargeFirstRecord(t *testing.T) {
 			t.Errorf("data has %d bytes", n)
 		}
 	})
-	t.Run("REC-40 only the first record is halved", func(t *testing.T) {
+	t.Run("REC-40 only the preview of the first record is halved", func(t *testing.T) {
 		b := w.Get(tok, list+"?filter[at][lte]=2026-01-01", "Prefer: pdpp-page-bytes=4096, pdpp-field-preview=4000").OK()
 		if b.At("data.0.truncated_fields") != nil {
-			t.Error("a record that fits was cut")
+			t.Error("a record that fits was truncated")
 		}
 	})
-	t.Run("REC-40 down to 64", func(t *testing.T) {
+	t.Run("REC-40 the preview has at least 64 characters", func(t *testing.T) {
 		var notes []string
 		for i := range 4 {
 			notes = append(notes, note(fmt.Sprintf("n%d", i), "large", longText(3000), "2026-01-01T00:00:00Z"))
@@ -253,20 +253,20 @@ func TestLargeFirstRecord(t *testing.T) {
 			}
 		}
 		if a.At("data.0.truncated_fields") != nil {
-			t.Error("the parent was cut")
+			t.Error("the parent was truncated")
 		}
 		d := w.Get(tok, list+"/large?fields=id&expand=notes", "Prefer: pdpp-field-preview=100").OK()
 		sameJSON(t, d.At("expanded.notes.data.0.truncated_fields"), `{"text":{"total_chars":3000,"shown_chars":100}}`)
 		a = w.Get(tok, list+"?filter[id]=large&fields=id&expand=notes&expand_limit[notes]=4", "Prefer: pdpp-page-bytes=4096, pdpp-field-preview=3000").OK()
 		sameJSON(t, a.At("data.0.expanded.notes.data.0.truncated_fields"), `{"text":{"total_chars":3000,"shown_chars":375}}`)
 	})
-	t.Run("REC-41 filters and order never see a preview", func(t *testing.T) {
+	t.Run("REC-41 filters apply to complete values", func(t *testing.T) {
 		w.Ingest("cin_c1", "items", item("f1", `"title":`+quoted(longText(900))))
 		sameIDs(t, w.Get(tok, list+"?filter[title]="+strings.ReplaceAll(strings.ReplaceAll(longText(900), ";", "%3B"), " ", "+"), "Prefer: pdpp-field-preview=64"), "f1")
 	})
 }
 
-// TestDefaultPageSize is the 8 MiB of REC-10.
+// TestDefaultPageSize: a page has at most 8 MiB (REC-10).
 func TestDefaultPageSize(t *testing.T) {
 	w := cabinet(t)
 	body := quoted(longText(3 << 20))
@@ -281,8 +281,8 @@ func TestDefaultPageSize(t *testing.T) {
 	sameJSON(t, b.At("meta.warnings"), `[]`)
 }
 
-// TestPreviewProperty draws strings with escapes around the size at which values
-// are kept in pieces: a preview is exactly the first n characters (REC-39).
+// TestPreviewProperty draws strings with escapes, around the length above which a store keeps
+// values in pieces. A preview is exactly the first n characters (REC-39).
 func TestPreviewProperty(t *testing.T) {
 	t.Parallel()
 	w := cabinet(t)
@@ -301,7 +301,7 @@ func TestPreviewProperty(t *testing.T) {
 		for _, path := range []string{"/v1/streams/items/records/p", "/v1/streams/items/records/p?fields=body"} {
 			for _, token := range []string{tok, owner} {
 				if rawMember(t, w.Get(token, path), "data", "body") != raw {
-					rt.Fatalf("C-33 %s: the value is not as it was received", path)
+					rt.Fatalf("C-33 %s: the value differs from the ingested one", path)
 				}
 			}
 		}
@@ -314,7 +314,7 @@ func TestPreviewProperty(t *testing.T) {
 			return
 		}
 		if got := a.At("data.body"); got != string(chars[:n]) {
-			rt.Fatalf("preview of %d characters is wrong", n)
+			rt.Fatalf("preview of %d characters is not the beginning of the value", n)
 		}
 		sameJSON(t, a.At("truncated_fields"), fmt.Sprintf(`{"body":{"total_chars":%d,"shown_chars":%d}}`, len(chars), n))
 	})

@@ -19,13 +19,12 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// populate writes a universe into a world as two new owners and gives the world
-// of the one who grants. keep is which fields of a stream there are; only says
-// which records.
+// populate stores a universe under two new owners of a world and returns the world of the
+// owner who grants. keep returns the fields of a stream to store, only selects the records.
 func (u *universe) populate(w *resttest.World, keep func(*modelStream) []string, only func(*modelRecord) bool) *resttest.World {
 	w.T.Helper()
 	owners := fmt.Sprint(w.Now().UnixNano())
-	w.Advance(time.Nanosecond) // a name for the next owners, at the same millisecond
+	w.Advance(time.Nanosecond) // other names for the next owners within the same millisecond
 	mine, theirs := w.As(w.Owner("mine "+owners)), w.As(w.Owner("theirs "+owners))
 	manifest := u.manifestJSON(keep)
 	mine.Manifest(manifest)
@@ -33,7 +32,7 @@ func (u *universe) populate(w *resttest.World, keep func(*modelStream) []string,
 	for _, c := range u.mine {
 		mine.Connect("src", c, labelOf(c))
 	}
-	theirs.Connect("src", u.mine[0], "Label of the others")
+	theirs.Connect("src", u.mine[0], "Label of the other owner")
 	theirs.Connect("src", theirConn, labelOf(theirConn))
 	type target struct {
 		theirs       bool
@@ -74,7 +73,7 @@ func allFields(s *modelStream) []string {
 
 func everyRecord(*modelRecord) bool { return true }
 
-// call is one drawn read, with what the model needs to know about it.
+// call is a random read, with what the model needs to know about it.
 type call struct {
 	method, target string
 	headers        []string
@@ -83,7 +82,7 @@ type call struct {
 	words     string // of a search, else ""
 	aggregate string // the stream of an aggregate, else ""
 	filters   map[string]string
-	plain     bool // nothing in it that the model does not follow
+	plain     bool // the model covers all its parameters
 }
 
 func drawCall(t *rapid.T, u *universe, cursors []string) call {
@@ -164,7 +163,7 @@ func (u *universe) drawSchema(t *rapid.T, name string, q url.Values) {
 	}
 }
 
-// drawWindow draws a field window, also of fields outside the grant.
+// drawWindow draws a field window of a granted or ungranted field.
 func (u *universe) drawWindow(t *rapid.T, name string, q url.Values) {
 	q.Set("field", rapid.SampledFrom(append(allFields(u.stream(name)), "undeclared")).Draw(t, "field"))
 	if rapid.Bool().Draw(t, "json") {
@@ -175,7 +174,7 @@ func (u *universe) drawWindow(t *rapid.T, name string, q url.Values) {
 	}
 }
 
-// drawShape draws what list and detail share.
+// drawShape draws the parameters that lists and details have in common.
 func (u *universe) drawShape(t *rapid.T, c *call, name string, q url.Values) {
 	s := u.stream(name)
 	switch {
@@ -234,7 +233,7 @@ func (u *universe) stream(name string) *modelStream {
 	return &modelStream{name: name, fields: []modelField{{"id", "string"}}}
 }
 
-// drawOperand is the value of some record, visible or not.
+// drawOperand draws the value of a record, visible or not.
 func (u *universe) drawOperand(t *rapid.T, s *modelStream, f modelField) string {
 	operands := []string{"none"}
 	for _, r := range u.records {
@@ -251,7 +250,8 @@ func (u *universe) drawOperand(t *rapid.T, s *modelStream, f modelField) string 
 	return rapid.SampledFrom(operands).Draw(t, "operand")
 }
 
-// meets is a filter of the model: REC-19 and REC-20 for the kinds it uses.
+// meets reports whether a record meets the filters: REC-19 and REC-20 for the kinds of the
+// model.
 func (r *modelRecord) meets(filters map[string]string) bool {
 	for name, filter := range filters {
 		raw, kind := r.values[name], r.stream.kind(name)
@@ -287,8 +287,8 @@ func compareValues(kind, raw, operand string) (int, bool) {
 
 var cursorPattern = regexp.MustCompile(`(?:pc1|sl1|cc1|cs1)\.[A-Za-z0-9_-]+`)
 
-// exposed is everything a caller can read out of an answer: head, body, and the
-// decoded payload of its cursors.
+// exposed returns all that a client can read in an answer: headers, body and the decoded
+// payload of cursors.
 func exposed(a resttest.Answer) string {
 	var b strings.Builder
 	for name, values := range a.Header {
@@ -302,8 +302,8 @@ func exposed(a resttest.Answer) string {
 	return b.String()
 }
 
-// Whatever a client asks, nothing outside its grant is in any byte of any answer
-// or in the log, and what is inside is what a naive reading of the grant says
+// TestAnswersContainOnlyGrantedData draws a store, a grant and reads. No byte of an answer or of
+// the log comes from outside the grant, and the granted data is what a simple model returns
 // (REC-27 to REC-30, R12).
 func TestAnswersContainOnlyGrantedData(t *testing.T) {
 	t.Parallel()
@@ -333,7 +333,7 @@ func TestAnswersContainOnlyGrantedData(t *testing.T) {
 		log := w.Log.String()[logged:]
 		for _, m := range u.markers() {
 			if strings.Contains(log, m) {
-				rt.Fatalf("the log holds %q:\n%s", m, log)
+				rt.Fatalf("the log contains %q:\n%s", m, log)
 			}
 		}
 	})
@@ -344,12 +344,12 @@ func (u *universe) checkLeaks(t *rapid.T, c call, a resttest.Answer, hidden []st
 	asked, _ := url.QueryUnescape(c.target)
 	relation := a.Status == 403 && c.method == "GET" && a.Code() == string(pdpp.CodeInsufficientScope)
 	for _, m := range hidden {
-		// Naming something is no secret, and REC-25 names where a relation leads.
+		// An answer may repeat names of the request, and REC-25 names the stream of a relation.
 		if strings.Contains(asked, m) || relation && strings.Contains(asked, "rel_"+strings.TrimPrefix(m, "ref_")) {
 			continue
 		}
 		if strings.Contains(text, m) {
-			t.Fatalf("%s %s tells %q, which is outside the grant %s:\n%q", c.method, c.target, m, u.spec(), text)
+			t.Fatalf("%s %s: the answer contains %q, which is outside the grant %s:\n%q", c.method, c.target, m, u.spec(), text)
 		}
 	}
 }
@@ -408,8 +408,8 @@ type wireList struct {
 	}
 }
 
-// checkRecords holds the records of an answer against the model: each is visible
-// and holds granted values only; a plain list holds all of them.
+// checkRecords compares the records of an answer with the model: each is visible and has only
+// granted values, and a plain list has all of them.
 func (u *universe) checkRecords(t *rapid.T, c call, a resttest.Answer) {
 	if !strings.Contains(c.target, "/records") {
 		return
@@ -465,8 +465,8 @@ func (u *universe) checkVisible(t *rapid.T, records []wireRecord, cut bool) {
 	}
 }
 
-// The answers are the same bytes whether or not anything ungranted exists: other
-// records, connections, streams, fields of records, and declared fields (S-6).
+// TestUngrantedDataDoesNotChangeAnswers: answers are the same bytes whether or not ungranted
+// records, connections, streams and fields exist (S-6).
 func TestUngrantedDataDoesNotChangeAnswers(t *testing.T) {
 	t.Parallel()
 	full, lean := resttest.New(t), resttest.New(t)
@@ -491,7 +491,7 @@ func TestUngrantedDataDoesNotChangeAnswers(t *testing.T) {
 			got := a.Do(c.method, tokA, c.target, "", c.headers...)
 			want := b.Do(c.method, tokB, c.target, "", c.headers...)
 			if isRefused(got) && isRefused(want) {
-				continue // it named something ungranted, which C-23 tells apart from undeclared
+				continue // the codes for ungranted and undeclared names differ (C-23)
 			}
 			if diff := cmp.Diff(normalized(want, idB), normalized(got, idA)); diff != "" || got.Status != want.Status {
 				rt.Fatalf("%s %s: %d and %d under %s (-lean +full):\n%s", c.method, c.target, want.Status, got.Status, u.spec(), diff)
@@ -504,7 +504,7 @@ func isRefused(a resttest.Answer) bool { return a.Status == 400 || a.Status == 4
 
 var clientPattern = regexp.MustCompile(`cli_[0-9a-f]+`)
 
-// neutral is an answer without what differs by itself: ids of grant and client,
+// normalized returns an answer without what differs in every world: ids of grant and client,
 // and cursors, which are bound to the grant.
 func normalized(a resttest.Answer, id pdpp.GrantID) string {
 	a.Header.Del("Date")

@@ -13,9 +13,9 @@ import (
 	"pdpp/internal/sortkey"
 )
 
-// A universe is a random store of two owners and a random grant of the first.
-// Every name, id, value and time in it is a marker: text that occurs nowhere
-// else, so that a leak can be found by looking for it.
+// universe is a model of a store: random data of two owners and a random grant of the first.
+// Every name, id, value and time is a marker, a text that occurs nowhere else. A leak is found
+// by searching for markers.
 type universe struct {
 	streams []*modelStream
 	mine    []string // connections of the owner who grants
@@ -36,8 +36,8 @@ type modelStream struct {
 	view      []string
 }
 
-// Every stream has these besides its own: the time that grants narrow by, and
-// the parent of a relation.
+// Every stream has these fields besides random ones: the time that grants are limited by, and
+// the id of a parent record.
 func (s *modelStream) consent() string  { return "when_" + s.name }
 func (s *modelStream) ref() string      { return "ref_" + s.name }
 func (s *modelStream) relation() string { return "rel_" + s.name }
@@ -74,8 +74,8 @@ const theirConn = "cin_theirs"
 
 func labelOf(conn string) string { return "Label of " + conn }
 
-// drawUniverse makes one to three streams with records on up to three
-// connections, and a grant over some of it.
+// drawUniverse draws one to three streams with records on up to three connections, and a grant
+// of a part of them.
 func drawUniverse(t *rapid.T) *universe {
 	u := &universe{}
 	for i := range rapid.IntRange(1, 3).Draw(t, "streams") {
@@ -123,8 +123,8 @@ func drawStream(t *rapid.T, letter string) *modelStream {
 	return s
 }
 
-// rare draws true once in 2^n times. Ranges would not do: rapid prefers small
-// numbers.
+// rare draws true with a probability of 1 in 2^n. It does not draw from a range, because rapid
+// prefers small numbers.
 func rare(t *rapid.T, n int, label string) bool {
 	for range n {
 		if !rapid.Bool().Draw(t, label) {
@@ -158,8 +158,8 @@ func (u *universe) drawRecords(t *rapid.T, s *modelStream, conn string, theirs b
 	}
 }
 
-// parents are the records that r may belong to: of its connection when it has a
-// parent stream, else any.
+// parents returns the records that r may refer to: those of its parent stream on its
+// connection, or any record if there are none.
 func (u *universe) parents(r *modelRecord) []*modelRecord {
 	var out []*modelRecord
 	for _, p := range u.records {
@@ -173,7 +173,7 @@ func (u *universe) parents(r *modelRecord) []*modelRecord {
 	return out
 }
 
-// drawValue is a value's raw JSON; "" when the record has none.
+// drawValue draws the raw JSON of a value, or "" if the record does not have the field.
 func (u *universe) drawValue(t *rapid.T, r *modelRecord, f modelField) string {
 	n := u.next()
 	if f.name == "id" {
@@ -206,7 +206,7 @@ func (u *universe) drawValue(t *rapid.T, r *modelRecord, f modelField) string {
 
 func (u *universe) drawGrants(t *rapid.T) {
 	for i, s := range u.streams {
-		if i > 0 && rare(t, 2, "left out") {
+		if i > 0 && rare(t, 2, "not granted") {
 			continue
 		}
 		g := &modelGrant{stream: s, fields: []string{"id"}}
@@ -228,7 +228,7 @@ func (u *universe) drawGrants(t *rapid.T) {
 			g.until = g.since.AddDate(0, 0, rapid.IntRange(1, 14).Draw(t, "days"))
 		}
 		if s.resources && rare(t, 1, "by id") {
-			g.resources = []string{"shared0", "never_there"}
+			g.resources = []string{"shared0", "never_stored"}
 			for _, r := range u.records {
 				if r.stream == s && rapid.Bool().Draw(t, "chosen") && !slices.Contains(g.resources, r.id) {
 					g.resources = append(g.resources, r.id)
@@ -239,7 +239,7 @@ func (u *universe) drawGrants(t *rapid.T) {
 	}
 }
 
-// grantOf is the granted part of a stream; nil when it is not granted.
+// grantOf returns the grant of a stream, or nil.
 func (u *universe) grantOf(stream string) *modelGrant {
 	for _, g := range u.grants {
 		if g.stream.name == stream {
@@ -249,7 +249,8 @@ func (u *universe) grantOf(stream string) *modelGrant {
 	return nil
 }
 
-// sees is the visibility of REC-27 to REC-29, written down once more.
+// sees reports whether a record is visible (REC-27 to REC-29), independently of the product
+// code.
 func (g *modelGrant) sees(r *modelRecord) bool {
 	if g == nil || g.stream != r.stream || r.theirs || r.deleted || !slices.Contains(g.conns, r.conn) {
 		return false
@@ -273,7 +274,7 @@ func timeValue(raw string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// visible are the records of a granted stream.
+// visible returns the visible records of a granted stream.
 func (u *universe) visible(g *modelGrant) []*modelRecord {
 	var out []*modelRecord
 	for _, r := range u.records {
@@ -284,7 +285,7 @@ func (u *universe) visible(g *modelGrant) []*modelRecord {
 	return out
 }
 
-// spec is the grant as an owner writes it.
+// spec returns the grant in the form in which an owner writes it.
 func (u *universe) spec() string {
 	var streams []string
 	for _, g := range u.grants {
@@ -381,7 +382,7 @@ func (s *modelStream) declare(names []string, related bool) string {
 	return jsonOf(all)
 }
 
-// line is a record as it is ingested, with the named fields.
+// line returns the ingest line of a record with the named fields.
 func (r *modelRecord) line(names []string) string {
 	var members []string
 	for _, n := range r.names {
@@ -392,7 +393,7 @@ func (r *modelRecord) line(names []string) string {
 	return fmt.Sprintf(`{"key":%q,"data":{%s},"emitted_at":%q}`, r.id, strings.Join(members, ","), pdpp.FormatTime(r.emitted))
 }
 
-// markers are the texts of everything there is, and the encoded sort values.
+// markers returns the markers of the universe, and the encoded sort values.
 func (u *universe) markers() (all []string) {
 	for _, s := range u.streams {
 		all = append(all, s.name, s.relation(), s.viewID())
@@ -434,7 +435,7 @@ func (r *modelRecord) markers(names []string) []string {
 	return out
 }
 
-// hidden are the markers of everything outside the grant.
+// hidden returns the markers outside the grant.
 func (u *universe) hidden() []string {
 	granted := map[string]bool{}
 	for _, g := range u.grants {
@@ -445,7 +446,7 @@ func (u *universe) hidden() []string {
 			granted[labelOf(c)] = true
 		}
 		if !g.since.IsZero() {
-			granted[g.stream.consent()] = true // X-8 tells the constraint
+			granted[g.stream.consent()] = true // X-8 shows the constraint
 		}
 		if slices.ContainsFunc(g.stream.view, func(n string) bool { return slices.Contains(g.fields, n) }) {
 			granted[g.stream.viewID()] = true

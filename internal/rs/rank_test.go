@@ -17,7 +17,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// TestScore has the formula of Q-5 worked out by hand. The first is Q-6's example:
+// TestScore has results of the formula of Q-5. The first is the example of Q-6:
 // 2.2 / (1 + 1.2 · (0.25 + 0.75 · 5/128)) = 2.2 / 1.33515625.
 func TestScore(t *testing.T) {
 	for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// The score is that of exact arithmetic, to a millionth.
+// TestScoreExact compares the score with exact arithmetic, to a millionth.
 func TestScoreExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &store.Match{Times: rapid.SliceOfN(rapid.IntRange(1, 1000), 1, 32).Draw(rt, "times"), Length: rapid.IntRange(1, 1_000_000).Draw(rt, "length")}
@@ -55,7 +55,7 @@ func TestScoreExact(t *testing.T) {
 	})
 }
 
-// TestRanking: what is kept is the beginning of the sorted whole, after any place.
+// TestRanking: a ranking keeps the first matches after a place, in order.
 func TestRanking(t *testing.T) {
 	shapes := []*shape{}
 	for _, stream := range []string{"s", "t"} {
@@ -74,7 +74,7 @@ func TestRanking(t *testing.T) {
 			}
 			s := shapes[m.Source]
 			p := place{score(&m), m.EmittedAt.UnixMilli(), s.connection, s.row.Stream.Name, string(m.ID)}
-			if !slices.Contains(all, p) { // a place has one record
+			if !slices.Contains(all, p) { // places are unique
 				matches, all = append(matches, m), append(all, p)
 			}
 		}
@@ -99,7 +99,7 @@ func TestRanking(t *testing.T) {
 	})
 }
 
-// ranked is the order of Q-5, written down once more.
+// ranked is the order of Q-5, independently of the product code.
 func ranked(a, b place) int {
 	key := func(p place) string {
 		return fmt.Sprintf("%020d %020d %s\x00%s\x00%s", p.score+1<<40, 1<<40-p.emitted, p.connection, p.stream, p.id)
@@ -107,8 +107,8 @@ func ranked(a, b place) int {
 	return strings.Compare(key(a), key(b))
 }
 
-// FuzzResume: a payload that this server sealed, of whatever form, gives a place or
-// invalid_cursor; and what a page ends with is read as it was.
+// FuzzResume: any sealed payload is either a place or invalid_cursor, and the cursor of a page
+// resumes after its last hit.
 func FuzzResume(f *testing.F) {
 	cursors, err := query.NewSealer([]byte("key"))
 	if err != nil {
@@ -142,7 +142,7 @@ func FuzzResume(f *testing.F) {
 	f.Add(append(make([]byte, 17), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		if len(payload) > 1200 {
-			return // no cursor is that long
+			return // longer than any cursor
 		}
 		s := fresh()
 		err := s.resume(cursors.Seal(query.LexicalPages, query.Scope{1}, payload, now))

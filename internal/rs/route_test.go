@@ -11,7 +11,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// bothTokens runs a check with a client's and with an owner's token (C-5, REC-22).
+// bothTokens runs a check with the token of a client and with that of the owner (C-5, REC-22).
 func bothTokens(t *testing.T, w *resttest.World, spec string, check func(t *testing.T, token string)) {
 	t.Helper()
 	client, _ := w.Grant(spec)
@@ -58,26 +58,26 @@ func TestPaths(t *testing.T) {
 		refused(t, w.Get(tok, "/v1/streams/items/records/a%252Fb%2520c:d%253Fe%2523f%2525"), refusal{status: 404, code: "not_found"})
 		sameJSON(t, w.Get(tok, "/v1/streams/%69tems/records/t%69e?fields=id&connection_id=cin_c1").OK().At("data"), `{"id":"tie"}`)
 	})
-	t.Run("C-3 no cleaning and no redirect", func(t *testing.T) {
+	t.Run("C-3 paths are neither cleaned nor redirected", func(t *testing.T) {
 		for _, path := range []string{"//v1/streams", "/v1//streams", "/v1/./streams", "/v1/x/../streams", "/v1/streams/items/../items"} {
 			refused(t, w.Get(tok, path), refusal{status: 404, code: "not_found"})
 		}
 		refused(t, w.Get(tok, "/v1/streams/items/records/.."), refusal{status: 404, code: "not_found"})
 	})
-	t.Run("C-3 segment that is no text", func(t *testing.T) {
+	t.Run("C-3 segment is not valid text", func(t *testing.T) {
 		for _, path := range []string{"/v1/streams/%FF", "/v1/streams/items/records/%00", "/v1/streams/items/records/a%C3", "/v1/streams/%ED%A0%80/records"} {
 			refused(t, w.Get(tok, path), refusal{status: 400, code: "invalid_request"})
 		}
 	})
 }
 
-// TestQueryGrammar is C-4 and C-8: forms of the query string.
+// TestQueryGrammar has valid and invalid query strings (C-4, C-8).
 func TestQueryGrammar(t *testing.T) {
 	w := filledCabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
 	const list = "/v1/streams/items/records?"
 
-	t.Run("C-4 forms that mean the same", func(t *testing.T) {
+	t.Run("C-4 equivalent query strings", func(t *testing.T) {
 		want := rawMember(t, w.Get(tok, list+"fields=id,title,at&filter[at][gte]=2026-01-11"), "data")
 		for _, query := range []string{
 			"fields=id&fields=title&fields=at&filter[at][gte]=2026-01-11",
@@ -94,31 +94,31 @@ func TestQueryGrammar(t *testing.T) {
 		sameIDs(t, w.Get(tok, list+"filter[title]=Left+only"), "left")
 	})
 	for _, test := range []struct{ rule, query, param string }{
-		{"C-4 nesting", "expand_limit[a][b][c]=1", "expand_limit"},
-		{"C-4 unbalanced", "filter[a=1", "filter"},
-		{"C-4 unbalanced", "filter]=1", "filter]"},
+		{"C-4 nested brackets", "expand_limit[a][b][c]=1", "expand_limit"},
+		{"C-4 unbalanced brackets", "filter[a=1", "filter"},
+		{"C-4 unbalanced brackets", "filter]=1", "filter]"},
 		{"C-4 text after a bracket", "filter[a]b=1", "filter"},
-		{"C-4 percent encoding", "filter[title]=%zz", ""},
-		{"C-4 percent encoding", "li%mit=1", ""},
-		{"C-4 UTF-8", "filter[title]=%FF", ""},
-		{"C-4 UTF-8", "%C3=1", ""},
-		{"C-4 size", "filter[title]=" + strings.Repeat("a", 16<<10), ""},
-		{"C-4 number of parameters", strings.Repeat("fields=id&", 129), ""},
-		{"C-8 repeated", "limit=1&limit=1", "limit"},
-		{"C-8 repeated", "order=asc&order[]=asc", "order"},
-		{"C-8 repeated", "connection_id=cin_c1&connection_id=cin_c1", "connection_id"},
-		{"C-8 repeated", "sort=at&sort=at", "sort"},
-		{"C-8 repeated", "count=none&count=none", "count"},
-		{"C-8 repeated", "view=brief&view=brief", "view"},
-		{"C-8 repeated", "cursor=a&cursor=b", "cursor"},
-		{"C-8 empty", "limit=", "limit"},
-		{"C-8 empty", "fields=", "fields"},
-		{"C-8 empty", "fields=id,,title", "fields"},
-		{"C-8 empty", "expand=", "expand"},
-		{"C-8 empty", "view", "view"},
-		{"C-8 empty", "connection_id=", "connection_id"},
-		{"C-8 empty", "connector_id=", "connector_id"},
-		{"C-8 empty", "cursor=", "cursor"},
+		{"C-4 invalid percent encoding", "filter[title]=%zz", ""},
+		{"C-4 invalid percent encoding", "li%mit=1", ""},
+		{"C-4 invalid UTF-8", "filter[title]=%FF", ""},
+		{"C-4 invalid UTF-8", "%C3=1", ""},
+		{"C-4 query is too long", "filter[title]=" + strings.Repeat("a", 16<<10), ""},
+		{"C-4 too many parameters", strings.Repeat("fields=id&", 129), ""},
+		{"C-8 repeated parameter", "limit=1&limit=1", "limit"},
+		{"C-8 repeated parameter", "order=asc&order[]=asc", "order"},
+		{"C-8 repeated parameter", "connection_id=cin_c1&connection_id=cin_c1", "connection_id"},
+		{"C-8 repeated parameter", "sort=at&sort=at", "sort"},
+		{"C-8 repeated parameter", "count=none&count=none", "count"},
+		{"C-8 repeated parameter", "view=brief&view=brief", "view"},
+		{"C-8 repeated parameter", "cursor=a&cursor=b", "cursor"},
+		{"C-8 empty value", "limit=", "limit"},
+		{"C-8 empty value", "fields=", "fields"},
+		{"C-8 empty value", "fields=id,,title", "fields"},
+		{"C-8 empty value", "expand=", "expand"},
+		{"C-8 empty value", "view", "view"},
+		{"C-8 empty value", "connection_id=", "connection_id"},
+		{"C-8 empty value", "connector_id=", "connector_id"},
+		{"C-8 empty value", "cursor=", "cursor"},
 		{"C-8 filter without a bracket", "filter=1", "filter"},
 		{"C-8 filter without a name", "filter[]=1", "filter"},
 		{"C-8 brackets on a scalar", "limit[a]=1", "limit"},
@@ -139,7 +139,7 @@ func TestQueryGrammar(t *testing.T) {
 func TestUnknownParameters(t *testing.T) {
 	w := filledCabinet(t)
 	bothTokens(t, w, cabinetGrant, func(t *testing.T, tok string) {
-		for _, route := range []struct{ path, refusedHere string }{
+		for _, route := range []struct{ path, refused string }{
 			{"/v1/streams", "limit"},
 			{"/v1/streams/items", "view"},
 			{"/v1/schema", "fields"},
@@ -148,8 +148,8 @@ func TestUnknownParameters(t *testing.T) {
 			{"/v1/streams/items/records/left", "limit"},
 		} {
 			t.Run("C-5 "+route.path, func(t *testing.T) {
-				a := w.Get(tok, route.path+"?"+route.refusedHere+"=1&connection_id=cin_c1&zebra[x]=2&Limit=3")
-				name, _, _ := strings.Cut(route.refusedHere, "[")
+				a := w.Get(tok, route.path+"?"+route.refused+"=1&connection_id=cin_c1&zebra[x]=2&Limit=3")
+				name, _, _ := strings.Cut(route.refused, "[")
 				refused(t, a, refusal{status: 400, code: "invalid_request", param: name})
 				if message := a.At("error.message").(string); !strings.Contains(message, name+", zebra, Limit") {
 					t.Errorf("message %q does not list every unknown name", message)
@@ -157,7 +157,7 @@ func TestUnknownParameters(t *testing.T) {
 			})
 		}
 	})
-	t.Run("C-5 before stream and connection", func(t *testing.T) {
+	t.Run("C-5 unknown parameters are reported before stream and connection", func(t *testing.T) {
 		tok, _ := w.Grant(cabinetGrant)
 		refused(t, w.Get(tok, "/v1/streams/nothing/records?foo=1&connection_id=cin_none"), refusal{status: 400, code: "invalid_request", param: "foo"})
 	})
@@ -166,7 +166,7 @@ func TestUnknownParameters(t *testing.T) {
 func TestConnectionSelectors(t *testing.T) {
 	w := filledCabinet(t)
 	bothTokens(t, w, cabinetGrant, func(t *testing.T, tok string) {
-		t.Run("C-6 narrow every read", func(t *testing.T) {
+		t.Run("C-6 every read can be limited to a connection", func(t *testing.T) {
 			for _, path := range []string{"/v1/streams", "/v1/streams/items", "/v1/schema", "/v1/streams/items/records", "/v1/streams/items/records/tie"} {
 				for _, selector := range []string{"connection_id=cin_c2", "connector_instance_id=cin_c2", "connection_id=cin_c2&connector_id=cabinet"} {
 					a := w.Get(tok, path+"?"+selector).OK()
@@ -178,7 +178,7 @@ func TestConnectionSelectors(t *testing.T) {
 			}
 			sameIDs(t, w.Get(tok, "/v1/streams/items/records?connection_id=cin_c2"), "right", "tie", "absent")
 		})
-		t.Run("C-7 the alias", func(t *testing.T) {
+		t.Run("C-7 the deprecated name", func(t *testing.T) {
 			path := "/v1/streams/items/records?fields=id&connector_instance_id=cin_c2"
 			a := w.Get(tok, path).OK()
 			if strings.Contains(strings.ReplaceAll(string(a.Body), path, ""), "connector_instance_id") {
@@ -187,14 +187,14 @@ func TestConnectionSelectors(t *testing.T) {
 			w.Get(tok, path+"&connection_id=cin_c2").OK()
 			refused(t, w.Get(tok, path+"&connection_id=cin_c1"), refusal{status: 400, code: "invalid_argument", param: "connector_instance_id"})
 		})
-		t.Run("C-23 outside reach", func(t *testing.T) {
+		t.Run("C-23 unknown connection or connector", func(t *testing.T) {
 			for _, path := range []string{"/v1/streams", "/v1/streams/items", "/v1/schema", "/v1/streams/items/records", "/v1/streams/items/records/tie"} {
 				refused(t, w.Get(tok, path+"?connection_id=cin_none"), refusal{status: 404, code: "connection_not_found", param: "connection_id"})
 				refused(t, w.Get(tok, path+"?connector_id=other"), refusal{status: 404, code: "not_found", param: "connector_id"})
 			}
 		})
 	})
-	t.Run("C-23 stream", func(t *testing.T) {
+	t.Run("C-23 ungranted or unknown stream", func(t *testing.T) {
 		tok, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"notes"}]}`)
 		for _, path := range []string{"/v1/streams/%s", "/v1/schema?stream=%s", "/v1/streams/%s/records", "/v1/streams/%s/records/tie"} {
 			declared := w.Get(tok, strings.ReplaceAll(path, "%s", "items"))
@@ -205,12 +205,12 @@ func TestConnectionSelectors(t *testing.T) {
 			unknown := w.Get(tok, strings.ReplaceAll(path, "%s", "nothing"))
 			refused(t, unknown, refusal{status: 403, code: "grant_stream_not_allowed", stream: "nothing"})
 			if unknown.At("error.needs_broader_grant") != nil {
-				t.Errorf("C-44 needs_broader_grant for a stream that no one declares: %s", unknown.Body)
+				t.Errorf("C-44 needs_broader_grant for an undeclared stream: %s", unknown.Body)
 			}
 			refused(t, w.Get(w.OwnerToken(), strings.ReplaceAll(path, "%s", "nothing")), refusal{status: 404, code: "not_found", stream: "nothing"})
 		}
 	})
-	t.Run("C-23 not together", func(t *testing.T) {
+	t.Run("C-23 connection of another granted stream", func(t *testing.T) {
 		tok, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","instance_ids":["cin_c1"]},{"name":"notes","instance_ids":["cin_c2"]}]}`)
 		refused(t, w.Get(tok, "/v1/streams/items/records?connection_id=cin_c2"), refusal{status: 404, code: "connection_not_found", param: "connection_id"})
 		refused(t, w.Get(tok, "/v1/streams/items?connection_id=cin_c2"), refusal{status: 404, code: "connection_not_found", param: "connection_id"})
@@ -223,21 +223,21 @@ func TestResponseHeaders(t *testing.T) {
 	const list = "/v1/streams/entries/records"
 
 	t.Run("C-10 Request-Id", func(t *testing.T) {
-		made := regexp.MustCompile(`^req_[0-9a-f]{32}$`)
-		if got := w.Get(tok, list).OK().Header.Get("Request-Id"); !made.MatchString(got) {
+		generated := regexp.MustCompile(`^req_[0-9a-f]{32}$`)
+		if got := w.Get(tok, list).OK().Header.Get("Request-Id"); !generated.MatchString(got) {
 			t.Errorf("Request-Id = %q", got)
 		}
 		if got := w.Get(tok, list, "Request-Id: My.own:id_1-2").Header.Get("Request-Id"); got != "My.own:id_1-2" {
-			t.Errorf("the request's own id became %q", got)
+			t.Errorf("the Request-Id of the client became %q", got)
 		}
 		for _, bad := range []string{"has space", strings.Repeat("a", 129), "ü"} {
-			if got := w.Get(tok, list, "Request-Id: "+bad).Header.Get("Request-Id"); !made.MatchString(got) {
-				t.Errorf("Request-Id %q was answered with %q", bad, got)
+			if got := w.Get(tok, list, "Request-Id: "+bad).Header.Get("Request-Id"); !generated.MatchString(got) {
+				t.Errorf("invalid Request-Id %q: answered with %q", bad, got)
 			}
 		}
 		a := w.Get(tok, list+"?foo=1", "Request-Id: abc")
 		if a.At("error.request_id") != "abc" || a.Header.Get("Request-Id") != "abc" {
-			t.Errorf("an error does not repeat the id: %s", a.Body)
+			t.Errorf("the error has another request id: %s", a.Body)
 		}
 	})
 	t.Run("C-11 PDPP-Version", func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestResponseHeaders(t *testing.T) {
 		refused(t, w.Get("", list, "PDPP-Version: 2025-01-01"), refusal{status: 400, code: "unsupported_version"})
 		refused(t, w.Get("", "/v1/nothing", "PDPP-Version: x"), refusal{status: 400, code: "unsupported_version"})
 	})
-	t.Run("C-12 JSON", func(t *testing.T) {
+	t.Run("C-12 headers of JSON answers", func(t *testing.T) {
 		for _, path := range []string{list, "/v1/schema", "/v1/streams", "/v1/streams/entries", list + "/ent_31", list + "?foo=1"} {
 			h := w.Get(tok, path).Header
 			got := []string{h.Get("Content-Type"), h.Get("Cache-Control"), strings.Join(h.Values("Vary"), ", "), h.Get("X-Content-Type-Options")}

@@ -29,7 +29,7 @@ func TestSchemaParameters(t *testing.T) {
 				refused(t, w.Get(tok, "/v1/schema?"+test.query), test.want)
 			})
 		}
-		t.Run("X-5 the message names what is missing", func(t *testing.T) {
+		t.Run("X-5 the message names the missing parameters", func(t *testing.T) {
 			message := w.Get(tok, "/v1/schema?detail=full").At("error.message").(string)
 			for _, name := range []string{"stream", "connection_id", "detail=full"} {
 				if !strings.Contains(message, name) {
@@ -44,7 +44,7 @@ func TestSchemaParameters(t *testing.T) {
 			}
 		})
 	})
-	t.Run("X-6 C-43 entries carry the stream", func(t *testing.T) {
+	t.Run("X-6 C-43 available_connections name the stream", func(t *testing.T) {
 		tok, id := w.Grant(ledgerGrant)
 		sameJSON(t, w.Get(tok, "/v1/schema?stream=entries&detail=full").At("error.available_connections"), `[
 			{"connection_id":"cin_a1","connector_key":"ledgerly","display_name":"Joint account","grant_id":"`+string(id)+`","stream":"entries"},
@@ -73,7 +73,7 @@ func TestSchemaBodies(t *testing.T) {
 			"links":{"self":"/v1/schema"},"meta":{"count":{"kind":"none"},"warnings":[]}}`)
 		sameJSON(t, w.Get(w.OwnerToken(), "/v1/schema").OK().At("bearer"), `{"token_kind":"owner","scope":"owner"}`)
 	})
-	t.Run("X-2 X-8 rows are those of stream metadata", func(t *testing.T) {
+	t.Run("X-2 X-8 rows equal stream metadata", func(t *testing.T) {
 		row := w.Get(tok, "/v1/schema?stream=entries").OK().At("connectors.0.streams.0")
 		want := w.Get(tok, "/v1/streams/entries").OK().JSON().(map[string]any)
 		delete(want, "links")
@@ -94,7 +94,7 @@ func TestSchemaBodies(t *testing.T) {
 			"links":{"self":"/v1/schema?view=compact","stream_template":"/v1/schema?view=compact&stream={stream}","full_template":"/v1/schema?stream={stream}&connection_id={connection_id}&detail=full"},
 			"meta":{"count":{"kind":"none"},"warnings":[]}}`)
 	})
-	t.Run("X-17 narrowing comes first", func(t *testing.T) {
+	t.Run("X-17 the index of one connection", func(t *testing.T) {
 		a := w.Get(tok, "/v1/schema?view=compact&connection_id=cin_a1").OK()
 		sameJSON(t, a.At("connectors.0.granted_connections"), `[{"connection_id":"cin_a1","display_name":"Joint account"}]`)
 		sameJSON(t, a.At("connectors.0.streams.1"), "null")
@@ -104,8 +104,8 @@ func TestSchemaBodies(t *testing.T) {
 		sameJSON(t, a.At("compact_scope"), `"stream"`)
 		row := a.At("connectors.0.streams.0").(map[string]any)
 		for _, key := range []string{"schema", "query", "relationships", "selection", "semantics", "description", "resources"} {
-			if _, there := row[key]; there {
-				t.Errorf("%s is in a compact row", key)
+			if _, ok := row[key]; ok {
+				t.Errorf("a compact row has %s", key)
 			}
 		}
 		sameJSON(t, row["primary_key"], `["id"]`)
@@ -115,17 +115,17 @@ func TestSchemaBodies(t *testing.T) {
 		}
 		one := w.Get(tok, "/v1/schema?view=compact&stream=entries&connection_id=cin_a1").OK()
 		if one.At("connectors.0.streams.0.connection_id") != "cin_a1" || one.At("connectors.0.streams.0.display_name") != "Joint account" {
-			t.Errorf("X-7 a narrowed row lacks its connection: %s", one.Body)
+			t.Errorf("X-7 the row of one connection does not name it: %s", one.Body)
 		}
 	})
-	t.Run("X-7 granted, nothing connected", func(t *testing.T) {
+	t.Run("X-7 a connector without connections", func(t *testing.T) {
 		empty := resttest.New(t)
 		empty.Manifest(testManifest(t, "testdata/beta.json"))
 		sameJSON(t, empty.Get(empty.OwnerToken(), "/v1/streams/events").OK().At("granted_connections"), "[]")
 		sameIDs(t, empty.Get(empty.OwnerToken(), "/v1/streams/events/records"))
 		sameJSON(t, empty.Get(empty.OwnerToken(), "/v1/streams").OK().At("data"), "[]")
 	})
-	t.Run("X-8 bounds of the grant are told", func(t *testing.T) {
+	t.Run("X-8 rows contain the limits of the grant", func(t *testing.T) {
 		bounded, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","time_range":{"since":"2025-01-01T00:00:00Z"}},{"name":"receipts","resources":["rc_9"]}]}`)
 		sameJSON(t, w.Get(bounded, "/v1/streams/entries").OK().At("time_constraint.field"), `"posted_at"`)
 		sameJSON(t, w.Get(bounded, "/v1/streams/receipts").OK().At("resources"), `["rc_9"]`)
@@ -145,7 +145,7 @@ func TestSchemaBodies(t *testing.T) {
 	})
 }
 
-// wide is a manifest of many streams, or of one stream with many fields.
+// wideManifest returns a manifest with some streams of some fields each.
 func wideManifest(streams, fields int) string {
 	var b strings.Builder
 	b.WriteString(`{"protocol_version":"0.1.0","declaration_version":"1","source":{"kind":"connector","id":"https://reg.acme.test/c/wide"},"streams":[`)
@@ -173,7 +173,7 @@ func TestSchemaBudgets(t *testing.T) {
 			w.Connect("wide", id, strings.Repeat("Label ", 20)+id)
 			connections = append(connections, `"`+id+`"`)
 		}
-		// Every other stream deviates from the connector's connections.
+		// Every other stream is granted on fewer connections than the connector has.
 		var streams []string
 		for i := range 200 {
 			streams = append(streams, fmt.Sprintf(`{"name":"stream_number_%03d","instance_ids":[%s]}`, i, strings.Join(connections[:20-i%2*(1+i%5)], ",")))
@@ -192,7 +192,7 @@ func TestSchemaBudgets(t *testing.T) {
 			t.Errorf("the owner's index has %d bytes", len(owner.Body))
 		}
 	})
-	t.Run("X-18 scoped compact and full", func(t *testing.T) {
+	t.Run("X-18 the size of scoped compact and full", func(t *testing.T) {
 		w := resttest.New(t)
 		w.Manifest(wideManifest(1, 29))
 		for i := range 19 {

@@ -14,7 +14,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// found are "stream/id@connection" of the hits of an answer, in order.
+// hitsOf returns the hits of an answer as "stream/id@connection", in order.
 func hitsOf(t testing.TB, a resttest.Answer) []string {
 	t.Helper()
 	var out []string
@@ -26,7 +26,7 @@ func hitsOf(t testing.TB, a resttest.Answer) []string {
 	return out
 }
 
-// finds compares the hits of a search; ids stand for entries of cin_a1.
+// expectHits compares the hits of a search. An id alone means an entry of cin_a1.
 func expectHits(t testing.TB, a resttest.Answer, want ...string) {
 	t.Helper()
 	for i, id := range want {
@@ -39,7 +39,7 @@ func expectHits(t testing.TB, a resttest.Answer, want ...string) {
 	}
 }
 
-// entry is a line for the ledger's entries; note is left out when "".
+// searchEntry returns an ingest line for entries, without a note if it is "".
 func searchEntry(id, memo, note string) string {
 	if note != "" {
 		note = fmt.Sprintf(`,"note":%s`, jsonOf(note))
@@ -47,7 +47,7 @@ func searchEntry(id, memo, note string) string {
 	return fmt.Sprintf(`{"key":%q,"data":{"id":%q,"memo":%s%s,"posted_at":"2026-04-30T09:00:00Z"}}`, id, id, jsonOf(memo), note)
 }
 
-// searchGrant is a grant over entries with their texts.
+// searchGrant covers entries with their texts, and receipts.
 const searchGrant = `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","note","posted_at"]},{"name":"receipts"}]}`
 
 func TestSearchRefusals(t *testing.T) {
@@ -68,35 +68,35 @@ func TestSearchRefusals(t *testing.T) {
 		query  string
 		want   refusal
 	}{
-		{"Q-1 missing", both, "", bad("q")},
-		{"Q-1 empty", both, "q=", bad("q")},
-		{"Q-1 too long", both, "q=" + strings.Repeat("x", 513), bad("q")},
+		{"Q-1 missing q", both, "", bad("q")},
+		{"Q-1 empty q", both, "q=", bad("q")},
+		{"Q-1 q is too long", both, "q=" + strings.Repeat("x", 513), bad("q")},
 		{"Q-1 too many terms", both, "q=" + many(33, "+"), bad("q")},
-		{"Q-4 no term", both, "q=%3F%21+-", bad("q")},
-		{"C-8 given twice", both, "q=a&q=b", bad("q")},
+		{"Q-4 q without a term", both, "q=%3F%21+-", bad("q")},
+		{"C-8 q given twice", both, "q=a&q=b", bad("q")},
 		{"Q-1 too many streams", both, "q=a&streams=" + many(65, ","), bad("streams")},
 		{"C-8 empty stream", both, "q=a&streams=", bad("streams")},
-		{"Q-1 filter over all", both, "q=a&filter[memo]=x", bad("streams")},
-		{"Q-1 filter over two", []string{owner}, "q=a&streams=entries,receipts&filter[id]=x", bad("streams")},
+		{"Q-1 filter without streams", both, "q=a&filter[memo]=x", bad("streams")},
+		{"Q-1 filter with two streams", []string{owner}, "q=a&streams=entries,receipts&filter[id]=x", bad("streams")},
 		{"REC-21 unknown field", both, "q=a&streams=entries&filter[nope]=x", refusal{400, "unknown_field", "filter", "nope", ""}},
 		{"REC-21 ungranted field", []string{client}, "q=a&streams=entries&filter[note]=x", refusal{403, "field_not_granted", "filter", "note", ""}},
 		{"REC-20 undeclared operator", both, "q=a&streams=entries&filter[posted_at][lte]=2026-01-01", refusal{400, "invalid_request", "filter", "posted_at", ""}},
-		{"REC-19 no such value", both, "q=a&streams=entries&filter[posted_at]=soon", refusal{400, "invalid_request", "filter", "posted_at", ""}},
+		{"REC-19 invalid operand", both, "q=a&streams=entries&filter[posted_at]=soon", refusal{400, "invalid_request", "filter", "posted_at", ""}},
 		{"C-8 filter without a field", both, "q=a&streams=entries&filter=x", bad("filter")},
 		{"C-9 limit", both, "q=a&limit=0", bad("limit")},
 		{"C-9 limit", both, "q=a&limit=ten", bad("limit")},
 		{"C-5 unknown parameter", both, "q=a&sort=memo", bad("sort")},
 		{"C-5 unknown parameter", both, "q=a&fields=memo", bad("fields")},
-		{"C-5 before everything else", both, "streams=nope&nope=1", bad("nope")},
-		{"C-39 cursor", both, "q=a&cursor=x", refusal{status: 400, code: "invalid_cursor", param: "cursor"}},
+		{"C-5 unknown parameter before stream", both, "streams=nope&nope=1", bad("nope")},
+		{"C-39 invalid cursor", both, "q=a&cursor=x", refusal{status: 400, code: "invalid_cursor", param: "cursor"}},
 		{"C-39 empty cursor", both, "q=a&cursor=", bad("cursor")},
 		{"C-23 stream outside the grant", []string{client}, "q=a&streams=entries,receipts", refusal{status: 403, code: "grant_stream_not_allowed", stream: "receipts"}},
 		{"C-23 unknown stream", []string{client}, "q=a&streams=nope", refusal{status: 403, code: "grant_stream_not_allowed", stream: "nope"}},
 		{"C-23 unknown stream", []string{owner}, "q=a&streams=entries,nope", refusal{status: 404, code: "not_found", stream: "nope"}},
-		{"C-23 connection", both, "q=a&connection_id=cin_none", refusal{status: 404, code: "connection_not_found", param: "connection_id"}},
+		{"C-23 unknown connection", both, "q=a&connection_id=cin_none", refusal{status: 404, code: "connection_not_found", param: "connection_id"}},
 		{"C-23 connection outside the grant", []string{client}, "q=a&connection_id=cin_b2", refusal{status: 404, code: "connection_not_found", param: "connection_id"}},
-		{"C-23 connector", both, "q=a&connector_id=none", refusal{status: 404, code: "not_found", param: "connector_id"}},
-		{"C-7 alias", both, "q=a&connection_id=cin_a1&connector_instance_id=cin_b2", refusal{status: 400, code: "invalid_argument", param: "connector_instance_id"}},
+		{"C-23 unknown connector", both, "q=a&connector_id=none", refusal{status: 404, code: "not_found", param: "connector_id"}},
+		{"C-7 contradicting connections", both, "q=a&connection_id=cin_a1&connector_instance_id=cin_b2", refusal{status: 400, code: "invalid_argument", param: "connector_instance_id"}},
 		// The order of C-20: stream, connection, meaning of parameters, cursor.
 		{"C-20 stream before q", []string{owner}, "streams=nope&limit=0&connection_id=cin_none", refusal{status: 404, code: "not_found", stream: "nope"}},
 		{"C-20 connection before q", both, "limit=0&connection_id=cin_none", refusal{status: 404, code: "connection_not_found", param: "connection_id"}},
@@ -109,14 +109,14 @@ func TestSearchRefusals(t *testing.T) {
 			}
 		})
 	}
-	t.Run("C-2", func(t *testing.T) {
+	t.Run("C-2 other methods and paths", func(t *testing.T) {
 		refused(t, w.Do("POST", client, "/v1/search?q=a", ""), refusal{status: 405, code: "method_not_allowed"})
 		refused(t, w.Get(client, "/v1/search/"), refusal{status: 404, code: "not_found"})
 		refused(t, w.Get(client, "/v1/search/semantic?q=a"), refusal{status: 404, code: "not_found"}) // Q-13
 		refused(t, w.Get(client, "/v1/search/hybrid?q=a"), refusal{status: 404, code: "not_found"})
 		refused(t, w.Get("", "/v1/search?q=a"), refusal{status: 401, code: "authentication_error"})
 	})
-	t.Run("Q-1 the most that is allowed", func(t *testing.T) {
+	t.Run("Q-1 the longest valid queries", func(t *testing.T) {
 		for _, q := range []string{"q=" + many(32, "+"), "q=" + strings.Repeat("x", 512), "q=" + strings.Repeat("%C3%BC", 512), "q=rent&streams=entries,entries&filter[id]=ent_31"} {
 			w.Get(client, "/v1/search?"+q).OK()
 		}
@@ -124,7 +124,7 @@ func TestSearchRefusals(t *testing.T) {
 	})
 }
 
-// TestSearchEnvelope has whole answers, byte by byte but for the hits.
+// TestSearchEnvelope compares whole answers except the hits.
 func TestSearchEnvelope(t *testing.T) {
 	w := ledger(t)
 	w.Ingest("cin_b2", "entries", searchEntry("ent_28", "rent", ""))
@@ -143,14 +143,14 @@ func TestSearchEnvelope(t *testing.T) {
 			t.Errorf("answer differs (-want +got):\n%s", diff)
 		}
 	}
-	t.Run("Q-9", func(t *testing.T) {
+	t.Run("Q-9 all hits on one page", func(t *testing.T) {
 		a := w.Get(entriesOnly, "/v1/search?q=rent")
 		whole(t, a, `{"object":"list","data":[HITS],"has_more":false,"url":"/v1/search","links":{"self":"/v1/search?q=rent","next":null},`+
 			`"meta":{"count":{"kind":"exact","value":3},"count_accuracy":"exact","recall":{"complete":true,"ranking_scope":"all_matches","truncated":false,`+
 			`"ranked_candidate_count":3,"sources_searched_count":2},"warnings":[]}}`)
 		expectHits(t, a, "entries/ent_28@cin_b2", "ent_30", "ent_31")
 	})
-	t.Run("C-29 C-9 Q-3 a page, clamped, with a stream left out", func(t *testing.T) {
+	t.Run("C-29 C-9 Q-3 pages, a clamped limit and a skipped stream", func(t *testing.T) {
 		a := w.Get(tok, "/v1/search?q=rent&limit=1")
 		whole(t, a, `{"object":"list","data":[HITS],"has_more":true,"next_cursor":"CURSOR","url":"/v1/search","links":{"self":"/v1/search?q=rent&limit=1",`+
 			`"next":"/v1/search?q=rent&limit=1&cursor=CURSOR"},"meta":{"count":{"kind":"exact","value":3},"count_accuracy":"exact","recall":{"complete":true,`+
@@ -166,7 +166,7 @@ func TestSearchEnvelope(t *testing.T) {
 			"truncated":false,"ranked_candidate_count":0,"sources_searched_count":1},"warnings":[]}`)
 		expectHits(t, a)
 	})
-	t.Run("Q-3 nothing searchable", func(t *testing.T) {
+	t.Run("Q-3 no searchable field", func(t *testing.T) {
 		blind := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","posted_at"]},{"name":"receipts"}]}`))
 		for _, c := range []struct{ token, query, warnings string }{
 			{tok, "&streams=receipts", skipped},
@@ -188,13 +188,13 @@ func TestSearchEnvelope(t *testing.T) {
 	})
 }
 
-// TestSearchSources: what takes part in a search, and what is said of the rest.
+// TestSearchSources: which sources are searched, and the warnings about the others.
 func TestSearchSources(t *testing.T) {
 	t.Run("C-28 a stream that is no longer declared", func(t *testing.T) {
 		w := ledger(t)
 		tok := first(w.Grant(searchGrant))
 		raw := testManifest(t, "../manifest/testdata/ledgerly.json")
-		// Only the entries stay, without their relation.
+		// Keep only the stream entries, without its relation.
 		raw = raw[:strings.Index(raw, `,
   {"name": "receipts"`)] + "]}"
 		raw = strings.Replace(raw, `"relationships": [{"name": "receipts", "stream": "receipts", "foreign_key": "entry_id", "cardinality": "has_many"}],`, "", 1)
@@ -224,7 +224,7 @@ func TestSearchSources(t *testing.T) {
 		sameJSON(t, a.At("meta.warnings"), `[{"code":"source_skipped_not_applicable","message":"This source does not declare what the request uses and was left out.","detail":{"connector_key":"beta","connection_id":"cin_b1"}}]`)
 		refused(t, w.Get(tok, "/v1/search?q=review&streams=events&filter[nope]=1"), refusal{400, "unknown_field", "filter", "nope", ""})
 	})
-	t.Run("Q-2 G-5 owner and client", func(t *testing.T) {
+	t.Run("Q-2 G-5 only granted fields are searched", func(t *testing.T) {
 		w := ledger(t)
 		w.Ingest("cin_a1", "entries", searchEntry("ent_a", "tea", "rent in the note"))
 		expectHits(t, w.Get(w.OwnerToken(), "/v1/search?q=rent"), "ent_30", "ent_31", "ent_a")
@@ -232,7 +232,7 @@ func TestSearchSources(t *testing.T) {
 		expectHits(t, w.Get(w.OwnerToken(), "/v1/search?q=tea+rent"), "ent_a")
 		expectHits(t, w.Get(first(w.Grant(ledgerGrant)), "/v1/search?q=tea+rent"))
 	})
-	t.Run("Q-12 found as soon as ingest has answered", func(t *testing.T) {
+	t.Run("Q-12 a record is found right after its ingest", func(t *testing.T) {
 		w := ledger(t)
 		tok, owner := first(w.Grant(searchGrant)), w.OwnerToken()
 		a := w.Do("POST", owner, "/v1/ingest/entries?connection_id=cin_a1", searchEntry("ent_new", "umbrella", ""), "Content-Type: application/x-ndjson")
@@ -269,29 +269,29 @@ func TestSearchCursors(t *testing.T) { // C-37 to C-39, Q-11
 	list := nextCursor(t, w.Get(tok, entriesPath+"?limit=2"))
 	invalid := refusal{status: 400, code: "invalid_cursor", param: "cursor"}
 	for name, c := range map[string]struct{ token, target string }{
-		"of a record list":    {tok, target + "&cursor=" + list},
-		"renamed":             {tok, target + "&cursor=" + strings.Replace(list, "pc1.", "sl1.", 1)},
-		"of another grant":    {other, target + "&cursor=" + good},
-		"of a client":         {owner, target + "&cursor=" + good},
-		"another query":       {tok, strings.Replace(target, "q=tea", "q=rent", 1) + "&cursor=" + good},
-		"the same terms":      {tok, strings.Replace(target, "q=tea", "q=Tea", 1) + "&cursor=" + good},
-		"without the filter":  {tok, "/v1/search?q=tea&streams=entries&cursor=" + good},
-		"without the streams": {tok, "/v1/search?q=tea&cursor=" + good},
-		"narrowed":            {tok, target + "&connection_id=cin_a1&cursor=" + good},
-		"cut":                 {tok, target + "&cursor=" + good[:len(good)-1]},
-		"longer":              {tok, target + "&cursor=" + good + "A"},
-		"too long":            {tok, target + "&cursor=sl1." + strings.Repeat("A", 2045)},
+		"cursor of a record list":             {tok, target + "&cursor=" + list},
+		"cursor of a record list, renamed":    {tok, target + "&cursor=" + strings.Replace(list, "pc1.", "sl1.", 1)},
+		"cursor of another grant":             {other, target + "&cursor=" + good},
+		"cursor of a client":                  {owner, target + "&cursor=" + good},
+		"another query":                       {tok, strings.Replace(target, "q=tea", "q=rent", 1) + "&cursor=" + good},
+		"the same terms, spelled differently": {tok, strings.Replace(target, "q=tea", "q=Tea", 1) + "&cursor=" + good},
+		"without the filter":                  {tok, "/v1/search?q=tea&streams=entries&cursor=" + good},
+		"without the streams":                 {tok, "/v1/search?q=tea&cursor=" + good},
+		"limited to a connection":             {tok, target + "&connection_id=cin_a1&cursor=" + good},
+		"truncated":                           {tok, target + "&cursor=" + good[:len(good)-1]},
+		"extended":                            {tok, target + "&cursor=" + good + "A"},
+		"too long":                            {tok, target + "&cursor=sl1." + strings.Repeat("A", 2045)},
 	} {
 		t.Run("C-39 "+name, func(t *testing.T) { refused(t, w.Get(c.token, c.target), invalid) })
 	}
-	t.Run("C-39 not for a record list", func(t *testing.T) {
+	t.Run("C-39 a search cursor in a record list", func(t *testing.T) {
 		refused(t, w.Get(tok, entriesPath+"?limit=2&cursor="+good), invalid)
 	})
 	t.Run("C-38 limit and preferences may differ", func(t *testing.T) {
 		a := w.Get(tok, strings.Replace(target, "limit=5", "limit=100", 1)+"&cursor="+good, "Prefer: pdpp-page-bytes=4096")
 		expectHits(t, a, "ent_x5", "ent_x6")
 	})
-	t.Run("C-37 tampered", func(t *testing.T) {
+	t.Run("C-37 changed characters", func(t *testing.T) {
 		for i := 4; i < len(good); i += 11 {
 			flipped := []byte(good)
 			if flipped[i] = 'A'; good[i] == 'A' {
@@ -300,7 +300,7 @@ func TestSearchCursors(t *testing.T) { // C-37 to C-39, Q-11
 			refused(t, w.Get(tok, target+"&cursor="+url.QueryEscape(string(flipped))), invalid)
 		}
 	})
-	t.Run("C-39 an hour", func(t *testing.T) {
+	t.Run("C-39 a cursor expires after an hour", func(t *testing.T) {
 		w.Advance(time.Hour)
 		w.Get(tok, target+"&cursor="+good).OK()
 		w.Advance(time.Millisecond)

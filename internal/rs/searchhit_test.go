@@ -25,10 +25,10 @@ func rentWorld(t *testing.T, line string) (w *resttest.World, token string) {
 	return w, first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","amount_minor","note","posted_at"]}]}`))
 }
 
-// TestSearchHit has the hit of Q-6's example byte by byte, in the order of its keys.
+// TestSearchHit compares the example of Q-6 byte by byte.
 func TestSearchHit(t *testing.T) {
 	w, tok := rentWorld(t, `{"key":"a/b ?","data":{"id":"a/b ?","note":"No rent"}}`)
-	t.Run("Q-6", func(t *testing.T) {
+	t.Run("Q-6 all members of a hit", func(t *testing.T) {
 		const want = `{"object":"search_result","stream":"entries","record_key":"ent_31","connection_id":"cin_a1","connector_key":"ledgerly","connector_id":"ledgerly",` +
 			`"display_name":"Joint account","emitted_at":"2026-05-01T08:00:00.000Z","authored_at":"2026-04-30T09:00:00Z","record_url":"/v1/streams/entries/records/ent_31?connection_id=cin_a1",` +
 			`"matched_fields":["memo"],"snippet":{"field":"memo","text":"April <mark>rent</mark> for the flat"},"score":{"kind":"bm25","value":-1.647747,"order":"lower_is_better"},` +
@@ -43,11 +43,11 @@ func TestSearchHit(t *testing.T) {
 			t.Errorf("hit differs (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("Q-6 Q-8 what may be left out", func(t *testing.T) {
+	t.Run("Q-6 Q-8 optional members", func(t *testing.T) {
 		hit, _ := w.Get(tok, "/v1/search?q=rent&connection_id=cin_b2").At("data.0").(map[string]any)
 		for _, key := range []string{"display_name", "authored_at"} {
 			if v, ok := hit[key]; ok {
-				t.Errorf("%s is %v", key, v)
+				t.Errorf("%s = %v, want none", key, v)
 			}
 		}
 		for _, key := range []string{"object", "stream", "record_key", "connection_id", "connector_key", "connector_id", "emitted_at", "record_url", "matched_fields", "score", "evidence_card", "evidence_excerpts"} {
@@ -59,29 +59,29 @@ func TestSearchHit(t *testing.T) {
 			t.Errorf("record_url is %v", got)
 		}
 	})
-	t.Run("Q-6 links lead to the record and the field", func(t *testing.T) {
+	t.Run("Q-6 links to the record and the field", func(t *testing.T) {
 		a := w.Get(tok, "/v1/search?q=rent")
 		for i, id := range []string{"a/b ?", "ent_31"} {
 			hit := fmt.Sprintf("data.%d.", i)
 			for _, link := range []string{"record_url", "evidence_card.read.href"} {
 				if got := w.Get(tok, a.At(hit+link).(string)).OK().At("id"); got != id {
-					t.Errorf("%s leads to %v, want %s", link, got, id)
+					t.Errorf("%s is a link to %v, want %s", link, got, id)
 				}
 			}
 			text := w.Get(tok, a.At(hit+"evidence_excerpts.0.read.href").(string)).OK().At("window.text")
 			if shown := plainText(a.At(hit + "snippet.text").(string)); text != shown {
-				t.Errorf("the window has %v, the snippet %q", text, shown)
+				t.Errorf("window text %v, snippet %q", text, shown)
 			}
 		}
 	})
 }
 
-// plainText is a snippet without its marks.
+// plainText returns a snippet without its marks.
 func plainText(snippet string) string {
 	return strings.NewReplacer("<mark>", "", "</mark>", "").Replace(snippet)
 }
 
-// balanced checks the marks of a snippet (Q-7).
+// checkMarks fails unless the marks of a snippet are balanced (Q-7).
 func checkMarks(t testing.TB, text string) {
 	t.Helper()
 	rest := text
@@ -89,14 +89,14 @@ func checkMarks(t testing.TB, text string) {
 		before, inside, ok1 := strings.Cut(rest, "<mark>")
 		inside, after, ok2 := strings.Cut(inside, "</mark>")
 		if !ok1 || !ok2 || strings.Contains(before+inside, "mark>") || inside == "" {
-			t.Errorf("Q-7 marks of %q", text)
+			t.Errorf("Q-7 unbalanced marks in %q", text)
 			return
 		}
 		rest = after
 	}
 }
 
-// snippetOf gives the only hit's matched fields and snippet.
+// snippetOf returns matched fields and snippet of the only hit.
 func snippetOf(t testing.TB, a resttest.Answer) (fields []any, text string) {
 	t.Helper()
 	if n := len(hitsOf(t, a)); n != 1 {
@@ -105,7 +105,7 @@ func snippetOf(t testing.TB, a resttest.Answer) (fields []any, text string) {
 	fields, _ = a.At("data.0.matched_fields").([]any)
 	text, _ = a.At("data.0.snippet.text").(string)
 	if first := a.At("data.0.evidence_excerpts.0.preview_text"); text != first {
-		t.Errorf("Q-7 the snippet is %q, the first excerpt %q", text, first)
+		t.Errorf("Q-7 snippet %q, first excerpt %q", text, first)
 	}
 	checkMarks(t, text)
 	return fields, text
@@ -129,7 +129,7 @@ func TestSearchText(t *testing.T) {
 		searchEntry("html", `<script>alert("orchid")</script> & more`, ""),
 	)
 	for _, c := range []struct{ rule, q, id, fields, snippet string }{
-		{"Q-7 literal marks are left out", "lamp", "mark", "memo", "a literal <mark>lamp</mark>, unbalanced"},
+		{"Q-7 literal marks are removed", "lamp", "mark", "memo", "a literal <mark>lamp</mark>, unbalanced"},
 		{"Q-7 a match within literal marks", "literal", "mark", "memo", "a <mark>literal</mark> lamp, unbalanced"},
 		{"Q-7 best field first", "kettle", "both", "note memo", "<mark>kettle</mark> and a second <mark>kettle</mark>"},
 		{"Q-4 terms in different fields", "toaster grill", "spread", "memo note", "<mark>toaster</mark>"},
@@ -137,14 +137,14 @@ func TestSearchText(t *testing.T) {
 		{"EX-7 controls are removed", "lantern", "control", "memo", "before <mark>lantern</mark> after"},
 		{"Q-4 umlauts", "muller", "german", "memo", "Grüße aus der STRASSE, <mark>Müller</mark> & Söhne"},
 		{"Q-4 umlauts in the query", "SÖHNE gruße", "german", "memo", "<mark>Grüße</mark> aus der STRASSE, Müller & <mark>Söhne</mark>"},
-		{"Q-4 ß is itself under simple folding", "straße", "sharp", "memo", "die <mark>Straße</mark> nach Köln"},
+		{"Q-4 ß matches ß", "straße", "sharp", "memo", "die <mark>Straße</mark> nach Köln"},
 		{"Q-4 capital ß", "STRAẞE koln", "sharp", "memo", "die <mark>Straße</mark> nach <mark>Köln</mark>"},
-		{"Q-4 ss is not ß", "strasse", "german", "memo", "Grüße aus der <mark>STRASSE</mark>, Müller & Söhne"},
+		{"Q-4 ss does not match ß", "strasse", "german", "memo", "Grüße aus der <mark>STRASSE</mark>, Müller & Söhne"},
 		{"Q-4 Japanese, character by character", "家賃", "japan", "memo", "東京都で<mark>家賃</mark>を払う"},
-		{"Q-4 in any order", "払家", "japan", "memo", "東京都で<mark>家</mark>賃を<mark>払</mark>う"},
+		{"Q-4 characters in any order", "払家", "japan", "memo", "東京都で<mark>家</mark>賃を<mark>払</mark>う"},
 		{"Q-4 final sigma", "σοφοσ", "greek", "memo", "Ὀδυσσεύς και <mark>ΣΟΦΌΣ</mark> <mark>σοφός</mark>"},
 		{"Q-4 breathings and accents", "οδυσσευσ", "greek", "memo", "<mark>Ὀδυσσεύς</mark> και ΣΟΦΌΣ σοφός"},
-		{"Q-4 compatibility", "full fish", "wide", "memo", "<mark>Ｆｕｌｌ</mark> ｗｉｄｔｈ <mark>ﬁsh</mark>"},
+		{"Q-4 compatibility forms", "full fish", "wide", "memo", "<mark>Ｆｕｌｌ</mark> ｗｉｄｔｈ <mark>ﬁsh</mark>"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			a := w.Get(tok, "/v1/search?q="+url.QueryEscape(c.q))
@@ -155,7 +155,7 @@ func TestSearchText(t *testing.T) {
 			}
 		})
 	}
-	t.Run("EX-6 a long field, kept in pieces", func(t *testing.T) {
+	t.Run("EX-6 a long field that is stored in pieces", func(t *testing.T) {
 		a := w.Get(tok, "/v1/search?q=needle")
 		_, snippet := snippetOf(t, a)
 		if !strings.HasPrefix(snippet, "…filler") || !strings.Contains(snippet, "filler <mark>needle</mark> in it filler") || !strings.HasSuffix(snippet, "…") {
@@ -165,28 +165,28 @@ func TestSearchText(t *testing.T) {
 		if e["truncated"] != true || fmt.Sprint(e["total_chars"]) != fmt.Sprint(2*len(long)+len("needle in it ")) {
 			t.Errorf("excerpt %v", e)
 		}
-		// The continuation begins with the first character that is shown.
+		// The window starts with the first character of the excerpt.
 		window := w.Get(tok, e["read"].(map[string]any)["href"].(string)).OK().At("window.text").(string)
 		if shown := strings.Trim(plainText(snippet), "…"); !strings.HasPrefix(window, shown) {
-			t.Errorf("the window begins with %.80q, the snippet is %q", window, shown)
+			t.Errorf("window %.80q, snippet %q", window, shown)
 		}
 		if strings.Contains(string(a.Body), strings.Repeat("filler ", 60)) {
-			t.Error("Q-6 the hit holds more than an excerpt of the record")
+			t.Error("Q-6 the hit contains more than an excerpt")
 		}
 	})
-	t.Run("Q-4 nothing else matches", func(t *testing.T) {
+	t.Run("Q-4 queries without a match", func(t *testing.T) {
 		for _, q := range []string{"kettl", "賃料", "σοφ", "strasse+köln", "needle+kettle", "fillerneedle"} {
 			expectHits(t, w.Get(tok, "/v1/search?q="+url.QueryEscape(q)))
 		}
 	})
-	t.Run("Q-4 operators are inert", func(t *testing.T) {
+	t.Run("Q-4 operators have no meaning", func(t *testing.T) {
 		expectHits(t, w.Get(tok, "/v1/search?q="+url.QueryEscape(`"kettle" -second* (AND)`)), "both")
 		expectHits(t, w.Get(tok, "/v1/search?q="+url.QueryEscape(`kettle OR toaster`)))
 	})
 }
 
-// TestSearchAuthoredAt: a hit's authored_at is the time of its card, unless that is
-// the envelope's (Q-8, EX-4).
+// TestSearchAuthoredAt: authored_at is the event time of the evidence card. It is missing if
+// that is the time of ingest (Q-8, EX-4).
 func TestSearchAuthoredAt(t *testing.T) {
 	w := resttest.New(t)
 	w.Manifest(`{"protocol_version":"0.1.0","declaration_version":"1","source":{"kind":"connector","id":"https://reg.test/c/post"},
@@ -227,10 +227,10 @@ func TestSearchAuthoredAt(t *testing.T) {
 	}
 }
 
-// base64Text looks like a file in base64 (EX-8).
+// base64Text is detected as a file in base64 (EX-8).
 var base64Text = strings.Repeat("iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4", 20)
 
-// TestSearchEvidence: the requirements about evidence, on the hits of a search.
+// TestSearchEvidence tests the requirements about evidence with hits of a search.
 func TestSearchEvidence(t *testing.T) {
 	w := cabinet(t)
 	raw := testManifest(t, "testdata/cabinet.json")
@@ -264,12 +264,12 @@ func TestSearchEvidence(t *testing.T) {
 			sameJSON(t, fields, `[{"role":"actor","field":"author","value":"Ada"},{"role":"amount","field":"price","value":10.50}]`)
 		}
 	})
-	t.Run("EVID-2 a blob is facts and the way to it", func(t *testing.T) {
+	t.Run("EVID-2 a blob is described by facts and a link", func(t *testing.T) {
 		c := card(t, all, "post")
 		sameJSON(t, c["binary"], `[{"object":"binary_field","field_path":"scan","kind":"blob_reference","mime_type":"image/png","size_bytes":48213,"size_grade":"small",
 			"read":{"object":"blob_read","method":"GET","blob_id":"blob_1","connection_id":"cin_c1","href":"/v1/blobs/blob_1?connection_id=cin_c1"}}]`)
 		if a := w.Get(all, "/v1/search?q=post"); strings.Contains(string(a.Body), "elsewhere.test") {
-			t.Errorf("EX-8 an external URL is offered: %s", a.Body)
+			t.Errorf("EX-8 the answer contains an external URL: %s", a.Body)
 		}
 		if c := card(t, few, "post"); len(c["binary"].([]any)) != 0 {
 			t.Errorf("an ungranted blob is described: %v", c)
@@ -283,7 +283,7 @@ func TestSearchEvidence(t *testing.T) {
 		if n := len(a.At("data.0.evidence_excerpts").([]any)); n != 1 || strings.Contains(string(a.Body), base64Text[:40]) {
 			t.Errorf("%d excerpts: %s", n, a.Body)
 		}
-		// Found by a word of it that the analyzer sees, it is still not shown.
+		// A match within the base64 text has no excerpt.
 		a = w.Get(all, "/v1/search?q="+url.QueryEscape(strings.ToLower(base64Text[:64])))
 		expectHits(t, a, "items/text@cin_c1")
 		sameJSON(t, a.At("data.0.matched_fields"), `["body"]`)
@@ -291,7 +291,7 @@ func TestSearchEvidence(t *testing.T) {
 			t.Errorf("Q-6 a snippet of binary text: %s", a.Body)
 		}
 	})
-	t.Run("EVID-3 the facts are those of the record and its window", func(t *testing.T) {
+	t.Run("EVID-3 facts agree with the record and the window", func(t *testing.T) {
 		a := w.Get(all, "/v1/search?q=lamp")
 		data, _ := a.At("data").([]any)
 		for i := range data {
@@ -302,7 +302,7 @@ func TestSearchEvidence(t *testing.T) {
 				if cut, ok := record.At("truncated_fields." + b["field_path"].(string) + ".binary").(map[string]any); ok {
 					for fact, v := range cut {
 						if b[fact] != v {
-							t.Errorf("%s is %v on the hit, %v on the record", fact, b[fact], v)
+							t.Errorf("%s is %v in the hit, %v in the record", fact, b[fact], v)
 						}
 					}
 				}
@@ -312,7 +312,7 @@ func TestSearchEvidence(t *testing.T) {
 				e := e.(map[string]any)
 				window := w.Get(all, e["read"].(map[string]any)["href"].(string)).OK()
 				if fmt.Sprint(window.At("window.total_chars")) != fmt.Sprint(e["total_chars"]) {
-					t.Errorf("total_chars %v, the window says %v", e["total_chars"], window.At("window.total_chars"))
+					t.Errorf("total_chars %v, of the window %v", e["total_chars"], window.At("window.total_chars"))
 				}
 			}
 		}

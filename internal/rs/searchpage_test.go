@@ -16,7 +16,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// library has two searchable streams on two connections, without records.
+// library returns a world with two searchable streams on two connections, without records.
 func library(t testing.TB) *resttest.World {
 	t.Helper()
 	w := resttest.New(t)
@@ -33,12 +33,12 @@ const libraryManifest = `{"protocol_version":"0.1.0","declaration_version":"1","
 	{"name":"cards","semantics":"mutable_state","primary_key":["id"],"selection":{"fields":true,"resources":true},
 	 "schema":{"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"}}},"query":{"search":{"lexical_fields":["text"]}}}]}`
 
-// volume is a line for either stream, emitted at a second of the day.
+// bookLine returns an ingest line for either stream. second is its emitted_at after Start.
 func bookLine(id, text string, second int) string {
 	return fmt.Sprintf(`{"key":%q,"data":{"id":%q,"text":%q},"emitted_at":%q}`, id, id, text, pdpp.FormatTime(resttest.Start.Add(time.Duration(second)*time.Second)))
 }
 
-// TestSearchOrder: score, then newer, then connection, stream and id by bytes (Q-5).
+// TestSearchOrder: by score, then newest first, then by connection, stream and id (Q-5).
 func TestSearchOrder(t *testing.T) {
 	w := library(t)
 	w.Ingest("cin_2", "books", bookLine("b", "oak", 5), bookLine("a", "oak", 5), bookLine("é", "oak", 5), bookLine("B", "oak", 5))
@@ -86,8 +86,8 @@ func walkSearch(t testing.TB, w *resttest.World, token, target string, limit int
 	})
 }
 
-// TestSearchPages: pages of any size show every unchanged record exactly once, in
-// the order of one page, whatever comes and goes in between (Q-11).
+// TestSearchPages: pages of any size have every unchanged record exactly once, in the order of
+// one page, while other records are written (Q-11).
 func TestSearchPages(t *testing.T) {
 	t.Parallel()
 	w := library(t)
@@ -122,7 +122,7 @@ func TestSearchPages(t *testing.T) {
 		})
 		got = slices.DeleteFunc(got, func(id string) bool { return strings.Contains(id, "/r") })
 		if diff := gocmp.Diff(want, got); diff != "" {
-			rt.Fatalf("limit %d, while others come and go (-want +got):\n%s", limit, diff)
+			rt.Fatalf("limit %d, with writes between pages (-want +got):\n%s", limit, diff)
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 		"detail":{"page_bytes":4096,"returned":%d,"limit":25}}]`, n))
 	sameJSON(t, a.At("meta.count"), `{"kind":"exact","value":10}`)
 	if diff := gocmp.Diff(rawMember(t, whole, "data", "1"), rawMember(t, a, "data", "1")); diff != "" {
-		t.Errorf("a whole hit (-want +got):\n%s", diff)
+		t.Errorf("complete hit (-want +got):\n%s", diff)
 	}
 	all, _ := walkPages(t, target, 25, func(target string) (resttest.Answer, []string) {
 		a := w.Get(tok, target, "Prefer: pdpp-page-bytes=4096")
@@ -153,7 +153,7 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 	if diff := gocmp.Diff(want, all); diff != "" {
 		t.Errorf("all pages (-want +got):\n%s", diff)
 	}
-	// A hit that is too large by itself is still a page.
+	// A hit above the page size is a page by itself.
 	long := strings.Repeat(`"`, 300)
 	for i := range 2 {
 		w.Ingest("cin_a1", "entries", searchEntry(strings.Repeat("é", 250)+fmt.Sprint(i), "huge"+long, long))
@@ -167,8 +167,8 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 	}
 }
 
-// many stores n books, each emitted a millisecond after the one before, by way of the
-// store.
+// addBooks writes n books to the store, each with an emitted_at one millisecond after the
+// previous one.
 func addBooks(w *resttest.World, from, n int, text func(k int) string) {
 	w.T.Helper()
 	b := w.Binding("cin_1", "books")
@@ -186,8 +186,8 @@ func addBooks(w *resttest.World, from, n int, text func(k int) string) {
 	})
 }
 
-// TestSearchWindow: the newest 10,000 matches are ranked, and a search that goes on
-// stays with them (Q-10, Q-11).
+// TestSearchWindow: a search ranks the newest 10,000 matches, and its later pages continue with
+// the same ones (Q-10, Q-11).
 func TestSearchWindow(t *testing.T) {
 	t.Parallel()
 	w := library(t)
@@ -209,14 +209,14 @@ func TestSearchWindow(t *testing.T) {
 	addBooks(w, 10_000, 1, longerEveryThird)
 	a := w.Get(tok, target+"&limit=1")
 	recall(t, a, "lower_bound", 10_000)
-	// The first of the order by score and time, of which only r00000 is left out.
+	// r00000 is outside the window. r10000 is first by score and time.
 	expectHits(t, a, "books/r10000@cin_1")
-	recall(t, w.Get(tok, whole.At("links.next").(string)), "exact", 10_001) // began with all: goes on with all
-	recall(t, w.Get(tok, target+"&filter[shelf]=s0"), "exact", 5_001)       // the way to the older ones
+	recall(t, w.Get(tok, whole.At("links.next").(string)), "exact", 10_001) // the first page covered all matches
+	recall(t, w.Get(tok, target+"&filter[shelf]=s0"), "exact", 5_001)       // a filter reaches older matches
 
 	t.Run("Q-11 the end of the window", func(t *testing.T) {
-		// Newest first within a score; the longer texts come last. The last of the
-		// window is r00003: r00000 is too old.
+		// Newest first among equal scores, longer texts last. The last hit is r00003, because
+		// r00000 is too old.
 		all, _ := walkSearch(t, w, tok, target+"&limit=100", 100)
 		var want []string
 		for k := 10_000; k > 0; k-- {
@@ -227,12 +227,12 @@ func TestSearchWindow(t *testing.T) {
 			t.Errorf("hits differ (-want +got):\n%.2000s", diff)
 		}
 	})
-	t.Run("Q-11 growth", func(t *testing.T) {
+	t.Run("Q-11 new matches between pages", func(t *testing.T) {
 		next := a.At("links.next").(string)
 		addBooks(w, 10_001, 10_000, longerEveryThird)
 		grown := w.Get(tok, next)
 		recall(t, grown, "lower_bound", 20_000)
-		expectHits(t, grown, "books/r09998@cin_1") // what came later is before it
+		expectHits(t, grown, "books/r09998@cin_1") // newer matches are ranked before it
 		addBooks(w, 20_001, 1, longerEveryThird)
 		refused(t, w.Get(tok, next), refusal{status: 410, code: "cursor_expired", param: "cursor"})
 		refused(t, w.Get(tok, whole.At("links.next").(string)), refusal{status: 410, code: "cursor_expired", param: "cursor"})
@@ -240,7 +240,7 @@ func TestSearchWindow(t *testing.T) {
 	})
 }
 
-// longerEveryThird gives every third book one word more.
+// longerEveryThird returns a text that has one more word in every third book.
 func longerEveryThird(k int) string {
 	if k%3 == 0 {
 		return "oak ash"
@@ -248,7 +248,7 @@ func longerEveryThird(k int) string {
 	return "oak"
 }
 
-// longer tells these books.
+// isLonger returns 1 for these books, else 0.
 func isLonger(id string) int {
 	var k int
 	if _, err := fmt.Sscanf(id, "books/r%05d@", &k); err != nil || k%3 != 0 {

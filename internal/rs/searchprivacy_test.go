@@ -18,7 +18,7 @@ import (
 	"pdpp/internal/store/sqlgen"
 )
 
-// drawSearch draws a search for words of some record, visible or not.
+// drawSearch draws a search for words of a record, visible or not.
 func (u *universe) drawSearch(t *rapid.T, c *call, name string, q url.Values, cursors []string) {
 	words := []string{"shared0", "shared1 idm", "none", "x"}
 	for _, r := range u.records {
@@ -52,8 +52,8 @@ func (u *universe) drawSearch(t *rapid.T, c *call, name string, q url.Values, cu
 	}
 }
 
-// checkHits holds a search against the model: every hit is a visible record with all
-// words in granted fields, and all of them are counted.
+// checkHits compares a search with the model: every hit is a visible record with all words in
+// granted fields, and the count is exact.
 func (u *universe) checkHits(t *rapid.T, c call, a resttest.Answer) {
 	if c.words == "" {
 		return
@@ -96,7 +96,7 @@ func (u *universe) checkHits(t *rapid.T, c call, a resttest.Answer) {
 	}
 }
 
-// has reports that every term is in one of the string fields named.
+// has reports whether every term is in one of the named string fields.
 func (r *modelRecord) has(terms, fields []string) bool {
 	var text strings.Builder
 	for _, name := range fields {
@@ -109,7 +109,7 @@ func (r *modelRecord) has(terms, fields []string) bool {
 	return !slices.ContainsFunc(terms, func(term string) bool { return !slices.Contains(have, term) })
 }
 
-// grantedLibrary is one of two worlds that a client cannot tell apart.
+// grantedLibrary is a library with a grant.
 type grantedLibrary struct {
 	*resttest.World
 	token  string
@@ -117,9 +117,9 @@ type grantedLibrary struct {
 	theirs *resttest.World // another owner
 }
 
-// halves are two libraries with the same n visible books, and a grant over them: of
-// the fields id, text and shelf, on one connection, in a range of a time that is the
-// cursor field or not.
+// twoLibraries returns two libraries with the same n visible books and the same grant: of the
+// fields id, text and shelf, on one connection, within a time range. cursor says whether the
+// time is the cursor field.
 func twoLibraries(t *testing.T, n int, cursor bool) (lean, full grantedLibrary) {
 	t.Helper()
 	words := []string{"oak", "ash", "elm", "oak oak", "ash elm <mark>", "Ulme", "oak " + strings.Repeat("leaf ", 90)}
@@ -145,7 +145,7 @@ func twoLibraries(t *testing.T, n int, cursor bool) (lean, full grantedLibrary) 
 	return lean, full
 }
 
-// drawOutside changes something that the grant of a grantedLibrary does not cover.
+// drawOutside draws a write that the grant does not cover.
 func (h grantedLibrary) drawOutside(t *rapid.T, n int) {
 	id := fmt.Sprintf("o%02d", rapid.IntRange(0, 40).Draw(t, "id"))
 	text := rapid.SampledFrom([]string{"oak", "oak oak ash elm n1", "leaf Ulme", strings.Repeat("oak ", 5000)}).Draw(t, "text")
@@ -181,9 +181,9 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// same compares the answers of two halves, cursors and ids of grants apart, and
-// gives the next pages.
-func same(t failer, lean, full grantedLibrary, leanTarget, fullTarget string) (leanNext, fullNext string) {
+// sameSearch compares the answers of two libraries except cursors and grant ids, and returns
+// the links to the next pages.
+func sameSearch(t failer, lean, full grantedLibrary, leanTarget, fullTarget string) (leanNext, fullNext string) {
 	t.Helper()
 	want, got := lean.Get(lean.token, leanTarget, fixedID), full.Get(full.token, fullTarget, fixedID)
 	if diff := gocmp.Diff(normalized(want, lean.grant), normalized(got, full.grant)); diff != "" || want.Status != got.Status {
@@ -194,9 +194,8 @@ func same(t failer, lean, full grantedLibrary, leanTarget, fullTarget string) (l
 	return leanNext, fullNext
 }
 
-// Whatever there is outside the grant, a search answers with the same bytes: hits,
-// order, counts, snippets and recall, on every page, whether records are read one by
-// one or by their words (Q-2, REC-30).
+// TestSearchIgnoresUngrantedData: every page of a search has the same bytes with and without
+// data outside the grant, under each query plan (Q-2, REC-30).
 func TestSearchIgnoresUngrantedData(t *testing.T) {
 	t.Parallel()
 	queries := []string{"q=oak", "q=oak+elm", "q=ulme", "q=leaf+oak", "q=n1+oak", "q=nothing", "q=oak&streams=books&filter[shelf]=s1", "q=oak&streams=books&filter[id]=v0007"}
@@ -220,20 +219,20 @@ func TestSearchIgnoresUngrantedData(t *testing.T) {
 				}
 				leanTarget, fullTarget := target, target
 				for page := 0; page < 3 && leanTarget != ""; page++ {
-					leanTarget, fullTarget = same(rt, lean, full, leanTarget, fullTarget)
+					leanTarget, fullTarget = sameSearch(rt, lean, full, leanTarget, fullTarget)
 				}
 			})
 		})
 	}
 }
 
-// The same holds when there are more matches than are ranked: those outside the
-// grant take no place in the window.
+// TestSearchWindowIgnoresUngrantedData: matches outside the grant do not count in the window of
+// ranked matches.
 func TestSearchWindowIgnoresUngrantedData(t *testing.T) {
 	var worlds []grantedLibrary
 	for _, more := range []bool{false, true} {
 		h := grantedLibrary{World: library(t)}
-		addBooks(h.World, 0, 10_020, func(k int) string { // the oldest are the best
+		addBooks(h.World, 0, 10_020, func(k int) string { // the oldest have the best score
 			if k < 40 {
 				return "oak oak"
 			}
@@ -257,12 +256,12 @@ func TestSearchWindowIgnoresUngrantedData(t *testing.T) {
 		t.Errorf("the window ends with %v", ids)
 	}
 	for range 3 {
-		leanTarget, fullTarget = same(t, lean, full, leanTarget, fullTarget)
+		leanTarget, fullTarget = sameSearch(t, lean, full, leanTarget, fullTarget)
 	}
 }
 
-// A long field is shown alike, whatever length the record has without it: a title
-// that begins with much white space is found or not by the field alone (Q-2, EX-3).
+// TestHitIsIndependentOfUngrantedFields: the hit of a long field, here with a title after much
+// white space, does not depend on the length of other fields (Q-2, EX-3).
 func TestHitIsIndependentOfUngrantedFields(t *testing.T) {
 	w := ledger(t)
 	tok := first(w.Grant(ledgerGrant))

@@ -1,6 +1,7 @@
 package rs_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// entriesOf are "stream@connection" of GET /v1/streams.
+// entriesOf returns the list of GET /v1/streams as "stream@connection".
 func entriesOf(t testing.TB, a resttest.Answer) []string {
 	t.Helper()
 	data, _ := a.OK().At("data").([]any)
@@ -47,10 +48,10 @@ func TestStreams(t *testing.T) {
 		w.Advance(time.Hour)
 		w.Ingest("cin_a1", "entries", `{"key":"old","data":{"id":"old","posted_at":"2020-01-01T00:00:00Z"}}`)
 		if got := w.Get(tok, "/v1/streams").At("data.2.last_updated"); got != "2026-05-01T08:00:00.000Z" {
-			t.Errorf("a client's last_updated = %v, want the time of the record it sees", got)
+			t.Errorf("last_updated for a client = %v, want that of the visible record", got)
 		}
 		if got := w.Get(w.OwnerToken(), "/v1/streams").At("data.0.last_updated"); got != "2026-05-01T09:00:00.000Z" {
-			t.Errorf("the owner's last_updated = %v", got)
+			t.Errorf("last_updated for the owner = %v", got)
 		}
 	})
 	t.Run("S-4 connection_id", func(t *testing.T) {
@@ -78,7 +79,7 @@ func TestDisplayName(t *testing.T) {
 		{"ledgerly", nil},
 		{"Zoë's „book“ \\ \n2", "Zoë's „book“ \\ \n2"},
 	} {
-		t.Run("C-27 "+test.label, func(t *testing.T) {
+		t.Run(fmt.Sprintf("C-27 label %q", test.label), func(t *testing.T) {
 			w.Connect("ledgerly", "cin_a1", test.label)
 			if got := label(); got != test.want {
 				t.Errorf("display_name = %v, want %v", got, test.want)
@@ -92,7 +93,7 @@ func TestStreamMetadata(t *testing.T) {
 	client, _ := w.Grant(ledgerGrant)
 	narrow, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["amount_minor"]}]}`)
 
-	t.Run("S-5 X-8 X-7 a client's row", func(t *testing.T) {
+	t.Run("S-5 X-8 X-7 the row of a client", func(t *testing.T) {
 		a := w.Get(client, "/v1/streams/entries").OK()
 		body := a.JSON().(map[string]any)
 		for _, key := range []string{"query_capabilities", "field_capabilities", "expand_capabilities"} {
@@ -114,14 +115,14 @@ func TestStreamMetadata(t *testing.T) {
 			"granted_connections":[{"connection_id":"cin_a1","display_name":"Joint account"},{"connection_id":"cin_b2"}],
 			"links":{"self":"/v1/streams/entries"},"meta":{"count":{"kind":"none"},"warnings":[]}}`)
 	})
-	t.Run("S-6 what is not granted is nowhere", func(t *testing.T) {
+	t.Run("S-6 only granted names appear", func(t *testing.T) {
 		body := string(w.Get(narrow, "/v1/streams/entries").OK().Body)
 		for _, name := range []string{"memo", "note", "posted_at", "scan", "receipts", "entry_id", "cursor_field", "consent_time_field"} {
 			if strings.Contains(body, name) {
-				t.Errorf("%q is in a row that does not grant it: %s", name, body)
+				t.Errorf("the row contains %q, which is not granted: %s", name, body)
 			}
 		}
-		// A view keeps the fields that are left; id is in every grant.
+		// A view keeps its granted fields. Every grant has the id.
 		sameJSON(t, w.Get(narrow, "/v1/streams/entries").At("views"), `[{"id":"brief","label":"Brief","fields":["id"]}]`)
 		sameJSON(t, w.Get(narrow, "/v1/streams/entries").At("schema.required"), `["id"]`)
 	})
@@ -129,10 +130,10 @@ func TestStreamMetadata(t *testing.T) {
 		a := w.Get(client, "/v1/streams/entries?connection_id=cin_a1").OK()
 		sameJSON(t, a.At("granted_connections"), `[{"connection_id":"cin_a1","display_name":"Joint account"}]`)
 		if a.At("connection_id") != "cin_a1" || a.At("display_name") != "Joint account" {
-			t.Errorf("X-7 a narrowed row lacks its connection: %s", a.Body)
+			t.Errorf("X-7 the row of one connection does not name it: %s", a.Body)
 		}
 	})
-	t.Run("S-5 an owner's row has the same shape", func(t *testing.T) {
+	t.Run("S-5 the row of an owner has the same keys", func(t *testing.T) {
 		keys := func(a resttest.Answer) map[string]bool {
 			out := map[string]bool{}
 			for k := range a.OK().JSON().(map[string]any) {
@@ -159,7 +160,7 @@ func TestAmbiguousStream(t *testing.T) {
 			t.Errorf("status = %d, want 409", a.Status)
 		}
 	})
-	t.Run("S-8 a selector picks one", func(t *testing.T) {
+	t.Run("S-8 a selector resolves the ambiguity", func(t *testing.T) {
 		for _, selector := range []string{"connector_id=beta", "connection_id=cin_b1"} {
 			if got := w.Get(owner, "/v1/streams/events?"+selector).OK().At("connector_key"); got != "beta" {
 				t.Errorf("%s: connector_key = %v", selector, got)
@@ -174,7 +175,7 @@ func TestAmbiguousStream(t *testing.T) {
 	})
 }
 
-// TestUndeclaredStream is C-28: the manifest dropped a stream that is granted.
+// TestUndeclaredStream: a new manifest no longer declares a granted stream (C-28).
 func TestUndeclaredStream(t *testing.T) {
 	w := ledger(t)
 	tok, _ := w.Grant(ledgerGrant)
@@ -182,7 +183,7 @@ func TestUndeclaredStream(t *testing.T) {
 		"streams":[{"name":"receipts","semantics":"mutable_state","schema":{"type":"object","properties":{"id":{"type":"string"},"entry_id":{"type":"string"}}},
 		"primary_key":["id"],"selection":{"fields":false,"resources":true}}]}`)
 	for _, path := range []string{"/v1/connectors", "/v1/streams", "/v1/schema", "/v1/schema?view=compact"} {
-		t.Run("C-28 left out of "+path, func(t *testing.T) {
+		t.Run("C-28 skipped in "+path, func(t *testing.T) {
 			a := w.Get(tok, path).OK()
 			warnings, _ := a.At("meta.warnings").([]any)
 			if len(warnings) != 1 {
@@ -195,7 +196,7 @@ func TestUndeclaredStream(t *testing.T) {
 		})
 	}
 	for _, path := range []string{"/v1/streams/entries", "/v1/schema?stream=entries", "/v1/streams/entries/records", "/v1/streams/entries/records/ent_31"} {
-		t.Run("C-28 naming it: "+path, func(t *testing.T) {
+		t.Run("C-28 not found at "+path, func(t *testing.T) {
 			refused(t, w.Get(tok, path), refusal{status: 404, code: "stream_not_declared", stream: "entries"})
 		})
 	}

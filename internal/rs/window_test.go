@@ -13,7 +13,7 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// letters is a ledger with notes of several lengths, and a token that sees them.
+// ledgerWithNotes returns a ledger with notes, and a token that sees them.
 func ledgerWithNotes(t testing.TB, notes map[string]string) (*resttest.World, string) {
 	t.Helper()
 	w := ledger(t)
@@ -43,19 +43,19 @@ func TestFieldWindow(t *testing.T) {
 			"links":{"self":"/v1/streams/entries/records/short/field-window?field=note&limit_chars=14"},
 			"meta":{"count":{"kind":"none"},"warnings":[]}}`)
 	})
-	t.Run("FW-4 an offset past the end gives empty text", func(t *testing.T) {
+	t.Run("FW-4 an offset beyond the end returns an empty text", func(t *testing.T) {
 		a := get("short", "field=note&offset_chars=999").OK()
 		if a.At("window.text") != "" || fmt.Sprintf("%v %v", a.At("window.start_chars"), a.At("window.end_chars")) != "23 23" || a.At("window.has_more") != false {
 			t.Errorf("window = %v", a.At("window"))
 		}
 	})
-	t.Run("FW-1 a limit above the most is reduced", func(t *testing.T) {
+	t.Run("FW-1 a limit above the maximum is reduced", func(t *testing.T) {
 		a := get("long", "field=note&limit_chars=99999").OK()
 		if n := utf8.RuneCountInString(a.At("window.text").(string)); n != 16384 || a.At("meta.warnings.0.code") != "limit_clamped" {
 			t.Errorf("%d characters, warnings %v", n, a.At("meta.warnings"))
 		}
 	})
-	t.Run("FW-2 FW-5 around the first match, folded", func(t *testing.T) {
+	t.Run("FW-2 FW-5 a window around the first match, ignoring case", func(t *testing.T) {
 		at := utf8.RuneCountInString(long)
 		a := get("long", "field=note&q=needle&before_chars=3&after_chars=3").OK()
 		want := fmt.Sprintf("日本\nNEEDLE im %d %d %d", at-3, at, at+6)
@@ -63,7 +63,7 @@ func TestFieldWindow(t *testing.T) {
 			t.Errorf("window = %q, want %q", got, want)
 		}
 	})
-	t.Run("FW-1 FW-5 the search goes on behind a match until there is none", func(t *testing.T) {
+	t.Run("FW-1 FW-5 the search continues from match to match", func(t *testing.T) {
 		want := 400
 		long := strings.Repeat(strings.Repeat("Zeile mit ä und 日本\n", 7)+"aaNEEDLE\n", want)
 		w, tok := ledgerWithNotes(t, map[string]string{"long": long})
@@ -72,7 +72,7 @@ func TestFieldWindow(t *testing.T) {
 		for {
 			a := get("long", "field=note&q=aneedle%0a&limit_chars=8&offset_chars="+offset).OK()
 			if got := a.At("window.text"); got != "aNEEDLE\n" {
-				t.Fatalf("match %d is %q", found, got)
+				t.Fatalf("match %d: window text %q", found, got)
 			}
 			found++
 			next, ok := a.At("window.next_match_start_chars").(json.Number)
@@ -119,15 +119,15 @@ func TestFieldWindow(t *testing.T) {
 			}
 		}
 		if a := w.Get(w.OwnerToken(), windowPath("short")+"?field=nope"); a.Status != 404 || a.Code() != "field_not_found" {
-			t.Errorf("an owner's undeclared field: %d %s", a.Status, a.Body)
+			t.Errorf("undeclared field for an owner: %d %s", a.Status, a.Body)
 		}
 	})
-	t.Run("BOUND-1 a window is cut where the record is, under its grant", func(t *testing.T) {
+	t.Run("BOUND-1 a window of a hidden record is not found", func(t *testing.T) {
 		until := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["note"],"time_range":{"until":"2026-01-01"}}]}`))
 		hidden := w.Get(until, windowPath("long")+"?field=note", "Request-Id: same")
 		absent := w.Get(until, windowPath("none")+"?field=note", "Request-Id: same")
 		if hidden.Status != 404 || string(hidden.Body) != string(absent.Body) {
-			t.Errorf("hidden %d %s, absent %s", hidden.Status, hidden.Body, absent.Body)
+			t.Errorf("hidden record: %d %s, missing record: %s", hidden.Status, hidden.Body, absent.Body)
 		}
 	})
 	t.Run("REC-14 an id on two connections", func(t *testing.T) {
@@ -144,7 +144,7 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// TestWindowsReassemble: following next_offset_chars gives the field exactly.
+// TestWindowsReassemble: the windows along next_offset_chars together equal the field.
 func TestWindowsReassemble(t *testing.T) {
 	t.Parallel()
 	parts := []string{"a", "ß", "日", "😀", "\n", `"`, "\\", "\u2028", "<mark>", "e\u0301", strings.Repeat("x", 9000)}
@@ -175,7 +175,7 @@ func TestWindowsReassemble(t *testing.T) {
 			offset = next.String()
 		}
 		if got.String() != text {
-			rt.Errorf("windows of %d give %d bytes, want %d", limit, got.Len(), len(text))
+			rt.Errorf("windows of %d characters have %d bytes together, want %d", limit, got.Len(), len(text))
 		}
 	})
 }
