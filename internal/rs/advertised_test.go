@@ -71,7 +71,7 @@ type probe struct {
 func (p *probe) accepts(query string) (bool, resttest.Answer) {
 	a := p.w.Get(p.token, "/v1/streams/"+p.stream.Name+"/records?limit=1&"+query)
 	if a.Status != 200 && (a.Status < 400 || a.Status > 404) {
-		p.rt.Fatalf("%s: %d %s", query, a.Status, a.Body)
+		p.rt.Fatalf("%s: unexpected status %d: %s", a.Request, a.Status, a.Body)
 	}
 	return a.Status == 200, a
 }

@@ -119,9 +119,7 @@ func TestAggregateValues(t *testing.T) {
 		"metric=sum&field=price&filter[qty][gte]=4":                  `100`,
 		"metric=min&field=price&filter[done]=true&filter[id]=nobody": `null`,
 	} {
-		if got := rawMember(t, get(strings.ReplaceAll(query, " ", "%20")), "value"); got != want {
-			t.Errorf("%s = %s, want %s", query, got, want)
-		}
+		sameRaw(t, get(strings.ReplaceAll(query, " ", "%20")), want, "value")
 	}
 	for query, want := range map[string]string{
 		"metric=count&group_by=done":                                            `null 7,false 1,true 1`,
@@ -206,12 +204,10 @@ func TestAggregateOverConnectors(t *testing.T) {
 	} {
 		a := get(query).OK()
 		if got := rawMember(t, a, "meta", "warnings", "0", "detail"); got != skipped || a.At("meta.warnings.0.code") != "source_skipped_not_applicable" {
-			t.Errorf("%s: %s", query, a.Body)
+			t.Errorf("%s: want a warning about %s: %s", query, skipped, a.Body)
 		}
 	}
-	if got := rawMember(t, get("metric=sum&field=score"), "value"); got != "13" {
-		t.Errorf("sum of one connector = %s, want 13", got)
-	}
+	sameRaw(t, get("metric=sum&field=score"), "13", "value")
 	// No binding is left. The error is that of the first one, which is beta's.
 	refused(t, get("metric=sum&field=happened_at"), refusal{400, "invalid_request", "field", "happened_at", ""})
 	refused(t, get("metric=sum&field=nope"), refusal{400, "unknown_field", "field", "nope", ""})
@@ -231,14 +227,12 @@ func TestAggregateOverConnectors(t *testing.T) {
 // TestAggregateWithoutConnections: a granted stream has no connection.
 func TestAggregateWithoutConnections(t *testing.T) {
 	w := resttest.New(t)
-	w.Manifest(testManifest(t, "testdata/cabinet.json"))
+	w.ManifestFile("testdata/cabinet.json")
 	tok := w.OwnerToken()
 	for query, want := range map[string]string{
 		"metric=count": "0", "metric=sum&field=price": "0", "metric=max&field=price": "null", "metric=count_distinct&field=id": "0",
 	} {
-		if got := rawMember(t, w.Get(tok, "/v1/streams/items/aggregate?"+query), "value"); got != want {
-			t.Errorf("%s = %s, want %s", query, got, want)
-		}
+		sameRaw(t, w.Get(tok, "/v1/streams/items/aggregate?"+query), want, "value")
 	}
 	a := w.Get(tok, "/v1/streams/items/aggregate?metric=count&group_by_time=day&granularity=day")
 	if rawMember(t, a, "groups") != "[]" || rawMember(t, a, "other_count") != "0" {

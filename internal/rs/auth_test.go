@@ -94,7 +94,7 @@ func mintForInvalidGrant(w *resttest.World) string {
 func expectError(t *testing.T, a resttest.Answer, status int, code pdpp.Code) {
 	t.Helper()
 	if a.Status != status || a.Code() != string(code) {
-		t.Errorf("answer %d %s, want %d %s: %s", a.Status, a.Code(), status, code, a.Body)
+		t.Errorf("%s: answer %d %s, want %d %s: %s", a.Request, a.Status, a.Code(), status, code, a.Body)
 	}
 }
 

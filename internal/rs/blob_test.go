@@ -22,7 +22,6 @@ import (
 	"pdpp"
 	"pdpp/internal/evidence"
 	"pdpp/internal/rs/resttest"
-	"pdpp/internal/store"
 )
 
 func hashOf(content string) string {
@@ -109,7 +108,7 @@ func TestBlobDisposition(t *testing.T) { // B-8
 			t.Errorf("%s: Content-Disposition %q", mimeType, got)
 		}
 		if a.Header.Get("Content-Type") != mimeType || a.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
-			t.Errorf("%s: %v", mimeType, a.Header)
+			t.Errorf("%s: headers %v", mimeType, a.Header)
 		}
 	}
 }
@@ -128,7 +127,7 @@ func TestBlobRanges(t *testing.T) { // B-7, R9
 			a := w.Do(method, owner, pictureURL, "", "Range: "+c.ranges)
 			if method == "GET" && string(a.Body) != c.body || a.Status != 206 || a.Header.Get("Content-Range") != c.contentRange ||
 				a.Header.Get("Content-Length") != strconv.Itoa(len(c.body)) || a.Header.Get("Content-Type") != "image/png" {
-				t.Errorf("%s %s: %d %v %q", method, c.ranges, a.Status, a.Header, a.Body)
+				t.Errorf("%s %s: status %d, headers %v, body %q", method, c.ranges, a.Status, a.Header, a.Body)
 			}
 		}
 	}
@@ -233,7 +232,7 @@ func TestBlobAccess(t *testing.T) {
 			continue
 		}
 		if a := w.Get(tok, pictureURL); a.Status != 200 || string(a.Body) != picture {
-			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+			t.Errorf("%s: status %d, want the picture: %s", name, a.Status, a.Body)
 		}
 	}
 	tok := first(w.Grant(cabinetGrant))
@@ -241,7 +240,7 @@ func TestBlobAccess(t *testing.T) {
 		refused(t, w.Get(tok, "/v1/blobs/"+id), refusal{status: 404, code: "blob_not_found"})
 	}
 	other := w.As(w.Owner("other"))
-	other.Manifest(testManifest(t, "testdata/cabinet.json"))
+	other.ManifestFile("testdata/cabinet.json")
 	other.Connect("cabinet", "cin_c1", "")
 	other.Ingest("cin_c1", "items", item("shot", `"scan":`+blobRef(picture, "image/png")))
 	expectNoBlob(t, "blob of another owner", other, other.OwnerToken(), pictureURL)
@@ -321,7 +320,7 @@ func TestBlobReferencedFromLongList(t *testing.T) {
 	tok := first(w.Grant(cabinetGrant))
 	href, _ := w.Get(tok, "/v1/streams/items/records/book").OK().At("data.pages.299.fetch_url").(string)
 	if a := w.Get(tok, href).OK(); string(a.Body) != "page 299" {
-		t.Errorf("%s: %q", href, a.Body)
+		t.Errorf("%s: body %q, want page 299", href, a.Body)
 	}
 	expectError(t, w.Get(tok, "/v1/blobs/"+blobOf("page 0")), 404, pdpp.CodeBlobNotFound)
 }
@@ -329,60 +328,48 @@ func TestBlobReferencedFromLongList(t *testing.T) {
 // TestBlobReferencesAreReadable tests SURFACE-3 and EVID-2: the blob of a granted record is
 // read through the server with the same token, whatever URL the source wrote.
 func TestBlobReferencesAreReadable(t *testing.T) {
-	t.Run("SURFACE-3 EVID-2 references", func(t *testing.T) {
-		t.Run("SURFACE-3 the blob of a granted record is readable", func(t *testing.T) {
-			w, _ := album(t)
-			w.Ingest("cin_c1", "items", item("shot", `"scan":{"fetch_url":"https://elsewhere.test/x","path":"/etc/passwd",`+blobRef(picture, "image/png")[1:]))
-			tok := first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","scan"]}]}`))
-			list := w.Get(tok, "/v1/streams/items/records").OK()
-			href, _ := list.At("data.0.data.scan.fetch_url").(string)
-			if want := pictureURL + "?connection_id=cin_c1"; href != want {
-				t.Fatalf("fetch_url %q, want %q", href, want)
-			}
-			a := w.Get(tok, href).OK()
-			if hashOf(string(a.Body)) != list.At("data.0.data.scan.sha256") || a.Header.Get("Content-Type") != list.At("data.0.data.scan.mime_type") {
-				t.Errorf("reference %v: header %v, body %q", list.At("data.0.data.scan"), a.Header, a.Body)
-			}
-		})
+	t.Run("SURFACE-3 EVID-2 the blob of a granted record is readable", func(t *testing.T) {
+		w, _ := album(t)
+		w.Ingest("cin_c1", "items", item("shot", `"scan":{"fetch_url":"https://elsewhere.test/x","path":"/etc/passwd",`+blobRef(picture, "image/png")[1:]))
+		tok := first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","scan"]}]}`))
+		list := w.Get(tok, "/v1/streams/items/records").OK()
+		href, _ := list.At("data.0.data.scan.fetch_url").(string)
+		if want := pictureURL + "?connection_id=cin_c1"; href != want {
+			t.Fatalf("fetch_url %q, want %q", href, want)
+		}
+		a := w.Get(tok, href).OK()
+		if hashOf(string(a.Body)) != list.At("data.0.data.scan.sha256") || a.Header.Get("Content-Type") != list.At("data.0.data.scan.mime_type") {
+			t.Errorf("reference %v: header %v, body %q", list.At("data.0.data.scan"), a.Header, a.Body)
+		}
 	})
 }
 
 // TestBinaryFacts tests BINARY-1: instead of bytes, answers contain facts and a link. The
 // link of an evidence card is the blob route (EX-8).
 func TestBinaryFacts(t *testing.T) {
-	t.Run("BINARY-1 facts", func(t *testing.T) {
-		t.Run("BINARY-1 facts and a link instead of bytes", func(t *testing.T) {
-			w, _ := album(t)
-			tok := first(w.Grant(cabinetGrant))
-			a := w.Get(tok, "/v1/streams/items/records/shot", "Prefer: pdpp-field-preview=64").OK()
-			sameJSON(t, a.At("truncated_fields.scan.binary"), fmt.Sprintf(
-				`{"kind":"blob_reference","mime_type":"image/png","size_bytes":%d,"size_grade":"small","sha256":%q}`, len(picture), hashOf(picture)))
-			whole := w.Get(tok, "/v1/streams/items/records/shot").OK()
-			var catalog *pdpp.Catalog
-			err := w.Store.View(t.Context(), func(v store.View) (err error) {
-				catalog, err = v.Catalog(w.Subject)
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			rec := &evidence.Record{
-				Stream: "items", ID: "shot", ConnectionID: "cin_c1",
-				Presentation: evidence.Declared(catalog.Manifest("cabinet").Stream("items")),
-			}
-			rec.SetData([]byte(rawMember(t, whole, "data")))
-			card := resttest.Answer{T: t, Body: evidence.AppendCard(nil, rec, evidence.EventTimeOf(rec))}
-			href, _ := card.At("binary.0.read.href").(string)
-			if href != whole.At("data.scan.fetch_url") || href == "" {
-				t.Errorf("href of the card %q, fetch_url of the record %v", href, whole.At("data.scan.fetch_url"))
-			}
-			if got := w.Get(tok, href).OK(); string(got.Body) != picture {
-				t.Errorf("%s: %q", href, got.Body)
-			}
-			if strings.Contains(string(card.Body), "PNG") {
-				t.Errorf("the card contains bytes of the blob: %s", card.Body)
-			}
-		})
+	t.Run("BINARY-1 facts and a link instead of bytes", func(t *testing.T) {
+		w, _ := album(t)
+		tok := first(w.Grant(cabinetGrant))
+		a := w.Get(tok, "/v1/streams/items/records/shot", "Prefer: pdpp-field-preview=64").OK()
+		sameJSON(t, a.At("truncated_fields.scan.binary"), fmt.Sprintf(
+			`{"kind":"blob_reference","mime_type":"image/png","size_bytes":%d,"size_grade":"small","sha256":%q}`, len(picture), hashOf(picture)))
+		whole := w.Get(tok, "/v1/streams/items/records/shot").OK()
+		rec := &evidence.Record{
+			Stream: "items", ID: "shot", ConnectionID: "cin_c1",
+			Presentation: evidence.Declared(w.Binding("cin_c1", "items").Stream),
+		}
+		rec.SetData([]byte(rawMember(t, whole, "data")))
+		card := resttest.Answer{T: t, Body: evidence.AppendCard(nil, rec, evidence.EventTimeOf(rec))}
+		href, _ := card.At("binary.0.read.href").(string)
+		if href != whole.At("data.scan.fetch_url") || href == "" {
+			t.Errorf("href of the card %q, fetch_url of the record %v", href, whole.At("data.scan.fetch_url"))
+		}
+		if got := w.Get(tok, href).OK(); string(got.Body) != picture {
+			t.Errorf("%s: body %q, want the picture", href, got.Body)
+		}
+		if strings.Contains(string(card.Body), "PNG") {
+			t.Errorf("the card contains bytes of the blob: %s", card.Body)
+		}
 	})
 }
 

@@ -51,9 +51,7 @@ func TestBlobUpload(t *testing.T) { // B-9
 			t.Errorf("%q %q: type %v, want %s", c.query, c.header, got, c.want)
 		}
 	}
-	if got := w.Do("POST", owner, "/v1/blobs?connector_instance_id=cin_c1", "").OK().At("blob_id"); got != blobOf("") {
-		t.Errorf("blob_id of an empty blob = %v", got)
-	}
+	sameValue(t, w.Do("POST", owner, "/v1/blobs?connector_instance_id=cin_c1", "").OK(), "blob_id", blobOf(""))
 }
 
 func TestBlobUploadRefused(t *testing.T) { // B-9, C-16, C-20, C-23
@@ -80,7 +78,7 @@ func TestBlobUploadRefused(t *testing.T) { // B-9, C-16, C-20, C-23
 	}
 	// The connection of another owner is not found (C-21).
 	other := w.As(w.Owner("other"))
-	other.Manifest(testManifest(t, "testdata/cabinet.json"))
+	other.ManifestFile("testdata/cabinet.json")
 	other.Connect("cabinet", "cin_theirs", "")
 	refused(t, w.Do("POST", owner, "/v1/blobs?connection_id=cin_theirs", picture), refusal{status: 404, code: "connection_not_found", param: "connection_id"})
 	if files := blobFiles(t, w); len(files) != 0 {

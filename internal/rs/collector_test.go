@@ -48,23 +48,18 @@ func TestRequestsOfPublicCollector(t *testing.T) {
 	t.Run("IO-21 several connections are ambiguous", func(t *testing.T) {
 		w.Connect("cabinet", "cin_c2", "")
 		a := w.Do("POST", owner, "/v1/ingest/items?connector_id="+source+"&run_id=run_1", lines, ndjson)
-		if a.Status != 409 || a.Code() != string(pdpp.CodeAmbiguousConnection) || a.At("error.available_connections.1.connection_id") != "cin_c2" {
-			t.Errorf("%s", a.Body)
-		}
+		expectError(t, a, 409, pdpp.CodeAmbiguousConnection)
+		sameValue(t, a, "error.available_connections.1.connection_id", "cin_c2")
 	})
 	t.Run("IO-21 a blob of a connector with several connections", func(t *testing.T) {
-		if a := w.Do("POST", owner, "/v1/blobs?connector_id=ledgerly", "text"); a.Status != 409 || a.At("error.available_connections.0.connection_id") != "cin_a1" {
-			t.Errorf("%s", a.Body)
-		}
+		a := w.Do("POST", owner, "/v1/blobs?connector_id=ledgerly", "text")
+		expectError(t, a, 409, pdpp.CodeAmbiguousConnection)
+		sameValue(t, a, "error.available_connections.0.connection_id", "cin_a1")
 	})
 	t.Run("IO-21 a delete needs a connection", func(t *testing.T) {
-		if a := w.Do("DELETE", owner, "/v1/streams/entries/records?connector_id=ledgerly", ""); a.Status != 400 || a.Code() != string(pdpp.CodeInvalidRequest) {
-			t.Errorf("%s", a.Body)
-		}
+		expectError(t, w.Do("DELETE", owner, entriesPath+"?connector_id=ledgerly", ""), 400, pdpp.CodeInvalidRequest)
 	})
 	t.Run("IO-21 state of a grant is refused", func(t *testing.T) {
-		if a := w.Do("PUT", owner, statePath+"&grant_id=grt_1", `{"state":{}}`); a.Status != 400 || a.Code() != string(pdpp.CodeInvalidRequest) {
-			t.Errorf("%s", a.Body)
-		}
+		expectError(t, w.Do("PUT", owner, statePath+"&grant_id=grt_1", `{"state":{}}`), 400, pdpp.CodeInvalidRequest)
 	})
 }

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"pdpp/internal/rs/resttest"
 )
 
 func TestRecordDetail(t *testing.T) {
@@ -14,7 +12,7 @@ func TestRecordDetail(t *testing.T) {
 	tok, id := w.Grant(cabinetGrant)
 	owner := w.OwnerToken()
 
-	t.Run("REC-13 C-30 the whole body", func(t *testing.T) {
+	t.Run("REC-13 C-30 the complete body", func(t *testing.T) {
 		sameJSON(t, w.Get(tok, "/v1/streams/ticks/records/9?connection_id=cin_c1").OK().JSON(), `{"object":"record","id":"9","stream":"ticks",
 			"data":{"n":9,"seq":2,"word":"nine"},"emitted_at":"2026-05-01T08:00:00.000Z","connection_id":"cin_c1","connector_key":"cabinet","display_name":"Left drawer",
 			"links":{"self":"/v1/streams/ticks/records/9?connection_id=cin_c1"},
@@ -33,12 +31,10 @@ func TestRecordDetail(t *testing.T) {
 		for id, total := range map[string]string{`["acc_1","2026-04"]`: "7", `["acc \"2\"","2026-05"]`: "8"} {
 			a := w.Get(tok, "/v1/streams/balances/records/"+url.PathEscape(id)).OK()
 			if a.At("id") != id || rawMember(t, a, "data", "total") != total {
-				t.Errorf("%s: %s", id, a.Body)
+				t.Errorf("%s: want the id and the total %s: %s", id, total, a.Body)
 			}
 		}
-		if got := rawMember(t, w.Get(tok, "/v1/streams/ticks/records/-1"), "data", "n"); got != "-1" {
-			t.Errorf("n = %s", got)
-		}
+		sameRaw(t, w.Get(tok, "/v1/streams/ticks/records/-1"), "-1", "data", "n")
 		for _, other := range []string{"09", "9.0", "%2B9"} {
 			refused(t, w.Get(tok, "/v1/streams/ticks/records/"+other), refusal{status: 404, code: "not_found"})
 		}
@@ -69,23 +65,17 @@ func TestRecordDetail(t *testing.T) {
 		if a.Status != 409 {
 			t.Errorf("status = %d, want 409", a.Status)
 		}
-		if got := w.Get(tok, "/v1/streams/items/records/tie?connection_id=cin_c2").OK().At("data.title"); got != "Right tie" {
-			t.Errorf("title = %v", got)
-		}
+		sameValue(t, w.Get(tok, "/v1/streams/items/records/tie?connection_id=cin_c2").OK(), "data.title", "Right tie")
 	})
 	t.Run("REC-14 only connections with the id are listed", func(t *testing.T) {
 		w.Connect("cabinet", "cin_c3", "Empty")
-		if got := rawMember(t, resttest.Answer{T: t, Status: 200, Body: w.Get(owner, "/v1/streams/items/records/tie").Body}, "error", "available_connection_count"); got != "2" {
-			t.Errorf("available_connection_count = %s, want 2", got)
-		}
+		sameJSON(t, w.Get(owner, "/v1/streams/items/records/tie").At("error.available_connection_count"), "2")
 		w.Get(owner, "/v1/streams/items/records/left").OK()
 	})
 	t.Run("REC-14 invisible records do not make an id ambiguous", func(t *testing.T) {
 		// Of the two records with the id tie, only that of cin_c1 has a day.
 		bounded, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","time_range":{"since":"2026-01-01T00:00:00Z"}}]}`)
-		if got := w.Get(bounded, "/v1/streams/items/records/tie").OK().At("connection_id"); got != "cin_c1" {
-			t.Errorf("connection_id = %v", got)
-		}
+		sameValue(t, w.Get(bounded, "/v1/streams/items/records/tie").OK(), "connection_id", "cin_c1")
 	})
 	t.Run("C-25 an id in two connectors", func(t *testing.T) {
 		two := twoSources(t)
@@ -133,12 +123,8 @@ func TestRecordVisibility(t *testing.T) {
 			if len(seen) > 0 {
 				t.Errorf("invisible records are listed: %v", seen)
 			}
-			if got := rawMember(t, a, "meta", "count", "value"); got != strconv.Itoa(len(test.want)) {
-				t.Errorf("REC-30 count = %s, want %d", got, len(test.want))
-			}
-			if got := rawMember(t, w.Get(tok, "/v1/streams?connection_id=cin_c1"), "data", "0", "record_count"); got != strconv.Itoa(len(test.want)) {
-				t.Errorf("REC-30 record_count = %s, want %d", got, len(test.want))
-			}
+			sameRaw(t, a, strconv.Itoa(len(test.want)), "meta", "count", "value")
+			sameRaw(t, w.Get(tok, "/v1/streams?connection_id=cin_c1"), strconv.Itoa(len(test.want)), "data", "0", "record_count")
 			refused(t, w.Get(tok, "/v1/streams/items/records/unread"), refusal{status: 404, code: "not_found"})
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp"
 	"pdpp/internal/httpx"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/server"
@@ -29,9 +30,7 @@ func TestDiscovery(t *testing.T) {
 		if a.At("resource") != w.URL || a.At("pdpp_core_query_base") != w.URL+"/v1" {
 			t.Errorf("resource %v, query base %v", a.At("resource"), a.At("pdpp_core_query_base"))
 		}
-		if got := a.At("pdpp_discovery_hints.mcp_endpoint"); got != w.URL+"/mcp" {
-			t.Errorf("mcp_endpoint = %v", got)
-		}
+		sameValue(t, a, "pdpp_discovery_hints.mcp_endpoint", w.URL+"/mcp")
 		sameJSON(t, a.At("pdpp_agent_discovery"), atR(w.URL, `{"advisory": true, "mcp": {"endpoint": "R/mcp", "adapter_over": "R/v1", "transport": "streamable_http",
 			"setup_intent": "grant_scoped_read", "no_owner_token": true, "resource_metadata": "R/.well-known/oauth-protected-resource/mcp"}}`))
 	})
@@ -64,9 +63,7 @@ func TestDiscovery(t *testing.T) {
 		for _, path := range []string{
 			rootDocument + "/", rootDocument + "/v1", mcpDocument + "/developer", "/.well-known/", "/icon.png",
 		} {
-			if a := w.Get("", path); a.Status != http.StatusNotFound || a.Code() != "not_found" {
-				t.Errorf("%s: %d %s", path, a.Status, a.Body)
-			}
+			expectError(t, w.Get("", path), 404, pdpp.CodeNotFound)
 		}
 	})
 }
@@ -78,14 +75,12 @@ func TestSignInIsNotSupported(t *testing.T) {
 	t.Run("H-135 no document names an authorization server", func(t *testing.T) {
 		for _, path := range []string{"/", rootDocument, mcpDocument} {
 			if a := w.Get("", path).OK(); strings.Contains(string(a.Body), "authorization_server") {
-				t.Errorf("%s: %s", path, a.Body)
+				t.Errorf("%s names an authorization server: %s", path, a.Body)
 			}
 		}
 		for _, document := range []string{"oauth-authorization-server", "openid-configuration"} {
 			for _, path := range []string{"/.well-known/" + document, "/.well-known/" + document + "/mcp", "/mcp/.well-known/" + document} {
-				if a := w.Get("", path); a.Status != http.StatusNotFound || a.Code() != "not_found" {
-					t.Errorf("%s: %d %s", path, a.Status, a.Body)
-				}
+				expectError(t, w.Get("", path), 404, pdpp.CodeNotFound)
 			}
 		}
 	})
@@ -99,7 +94,7 @@ func TestSignInIsNotSupported(t *testing.T) {
 			description, _ := a.At("error_description").(string)
 			if a.Status != http.StatusBadRequest || a.At("error") != c.code || !strings.Contains(description, "Authorization: Bearer") ||
 				!strings.Contains(description, "pdpp grants create") || a.At("request_id") != a.Header.Get("Request-Id") {
-				t.Errorf("%d %s", a.Status, a.Body)
+				t.Errorf("status %d, want 400, %s and how to get a token: %s", a.Status, c.code, a.Body)
 			}
 			if a.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
 				t.Errorf("headers %v", a.Header)
@@ -115,9 +110,7 @@ func TestDiscoveryHeaders(t *testing.T) {
 	w := resttest.New(t)
 	for _, path := range []string{"/", rootDocument, mcpDocument, "/icon.svg"} {
 		get, head := w.Get("", path, "Origin: https://anyone.example").OK(), w.Do(http.MethodHead, "", path, "", "Origin: https://anyone.example")
-		if got := get.Header.Get("Access-Control-Allow-Origin"); got != "*" {
-			t.Errorf("%s: allowed origin %q", path, got)
-		}
+		sameHeader(t, get, "Access-Control-Allow-Origin", "*")
 		if head.Status != 200 || len(head.Body) > 0 || head.Header.Get("Content-Length") != get.Header.Get("Content-Length") {
 			t.Errorf("HEAD %s: %d, %d bytes, headers %v", path, head.Status, len(head.Body), head.Header)
 		}
@@ -132,9 +125,7 @@ func TestDiscoveryHeaders(t *testing.T) {
 		}
 	}
 	missing := w.Get("", "/.well-known/openid-configuration", "Origin: https://anyone.example")
-	if got := missing.Header.Get("Access-Control-Allow-Origin"); got != "*" {
-		t.Errorf("missing document: allowed origin %q, want *", got)
-	}
+	sameHeader(t, missing, "Access-Control-Allow-Origin", "*")
 }
 
 func TestServerIcon(t *testing.T) { // H-62
@@ -175,9 +166,7 @@ func TestChallengeLinks(t *testing.T) {
 			if a.Status != 401 || challengeOf(a)["resource_metadata"] != metadata || metadata != w.URL+rootDocument {
 				t.Fatalf("%d, challenge %v, body %s", a.Status, challengeOf(a), a.Body)
 			}
-			if got := w.Get("", strings.TrimPrefix(metadata, w.URL)).OK().At("resource"); got != w.URL {
-				t.Errorf("the document of the challenge is about %v", got)
-			}
+			sameValue(t, w.Get("", strings.TrimPrefix(metadata, w.URL)).OK(), "resource", w.URL)
 		})
 	}
 	t.Run("CHAL-2 the document of the MCP endpoint", func(t *testing.T) {
@@ -185,7 +174,7 @@ func TestChallengeLinks(t *testing.T) {
 		metadata, _ := root.At("pdpp_agent_discovery.mcp.resource_metadata").(string)
 		a := w.Get("", strings.TrimPrefix(metadata, w.URL)).OK()
 		if a.At("pdpp_agent_discovery.mcp.endpoint") != w.URL+"/mcp" || a.At("resource") != w.URL+"/mcp" {
-			t.Errorf("%s: %s", metadata, a.Body)
+			t.Errorf("%s is not about the MCP endpoint: %s", metadata, a.Body)
 		}
 		sameJSON(t, a.At("pdpp_token_kinds_supported"), `["client", "mcp_package"]`)
 		sameJSON(t, root.At("pdpp_token_kinds_supported"), `["owner", "client"]`)
@@ -231,9 +220,7 @@ func TestForwardedOrigin(t *testing.T) {
 						t.Errorf("%s names %s, want it below %s", path, url, tt.base)
 					}
 				}
-				if got := a.Header.Get("Vary"); got != tt.vary {
-					t.Errorf("%s: Vary = %q, want %q", path, got, tt.vary)
-				}
+				sameHeader(t, a, "Vary", tt.vary)
 			}
 			a := tt.w.Get("", "/v1/schema", forwarded...)
 			want := `Bearer resource_metadata="` + tt.base + rootDocument + `", scope="pdpp:read"`

@@ -52,7 +52,7 @@ func newErrorWorld(t *testing.T) *errorWorld {
 	w.Manifest(strings.Replace(testManifest(t, "testdata/cabinet.json"), `"ticks"`, `"tocks"`, 1))
 	w.Connect("cabinet", "cin_c1", "")
 	x.undeclared = first(w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"tocks"},{"name":"items"}]}`))
-	w.Manifest(testManifest(t, "testdata/cabinet.json"))
+	w.ManifestFile("testdata/cabinet.json")
 	x.faulty, x.broken = breakable(w)
 	return x
 }

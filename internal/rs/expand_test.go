@@ -25,7 +25,7 @@ func TestExpand(t *testing.T) {
 		sameJSON(t, w.Get(tok, detail+"expand=notes,cover").OK().At("expanded"), want)
 		sameJSON(t, w.Get(tok, "/v1/streams/items/records?connection_id=cin_c1&filter[id]=tie&expand=notes&expand=cover").OK().At("data.0.expanded"), want)
 	})
-	t.Run("REC-26 expanded only when asked for", func(t *testing.T) {
+	t.Run("REC-26 no expansion without expand", func(t *testing.T) {
 		if a := w.Get(tok, detail).OK(); strings.Contains(string(a.Body), "expanded") {
 			t.Errorf("the record has an expansion: %s", a.Body)
 		}
@@ -94,7 +94,7 @@ func TestExpand(t *testing.T) {
 		for _, relation := range []string{"nope", "notes.item", "hidden", "items", "Notes"} {
 			a := w.Get(tok, detail+"expand="+relation)
 			if a.Status != 400 || a.Code() != "invalid_expand" || a.At("error.param") != "expand" {
-				t.Errorf("%s: %s", relation, a.Body)
+				t.Errorf("%s: want invalid_expand: %s", relation, a.Body)
 			}
 		}
 	})

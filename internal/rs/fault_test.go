@@ -28,7 +28,7 @@ func TestStoreFailures(t *testing.T) {
 	faulty, faults := failOnce(w)
 	const items = "/v1/streams/items/records"
 	for _, read := range []struct{ id, target, prefer string }{
-		{"REC-40 the first record of a page is cut further", items, "Prefer: pdpp-field-preview=65536, pdpp-page-bytes=4096"},
+		{"REC-40 the first record of a page is truncated further", items, "Prefer: pdpp-field-preview=65536, pdpp-page-bytes=4096"},
 		{"REC-39 previews", items, "Prefer: pdpp-field-preview=64"},
 		{"REC-6 a page", items + "?count=exact", ""},
 		{"REC-13 a record", items + "/long?expand=notes", ""},
@@ -72,7 +72,7 @@ func TestSearchHitWithoutRecord(t *testing.T) { // Q-6
 	w.Get(owner, "/v1/search?q=flute").OK()
 	damaged := secondServer(w, func(c *server.Config) { c.Store = withoutIDs{w.Store} })
 	if a := damaged.Get(owner, "/v1/search?q=flute"); a.Status < 500 {
-		t.Errorf("%d %s", a.Status, a.Body)
+		t.Errorf("status %d, want 500 or more: %s", a.Status, a.Body)
 	}
 }
 

@@ -38,7 +38,7 @@ func testManifest(t testing.TB, path string) string {
 func ledger(t testing.TB) *resttest.World {
 	t.Helper()
 	w := resttest.New(t)
-	w.Manifest(testManifest(t, "../manifest/testdata/ledgerly.json"))
+	w.ManifestFile("../manifest/testdata/ledgerly.json")
 	w.Connect("ledgerly", "cin_a1", "Joint account")
 	w.Connect("ledgerly", "cin_b2", "")
 	w.Ingest("cin_a1", "entries",
@@ -58,7 +58,7 @@ const ledgerGrant = `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"
 func cabinet(t testing.TB) *resttest.World {
 	t.Helper()
 	w := resttest.New(t)
-	w.Manifest(testManifest(t, "testdata/cabinet.json"))
+	w.ManifestFile("testdata/cabinet.json")
 	w.Connect("cabinet", "cin_c1", "Left drawer")
 	w.Connect("cabinet", "cin_c2", "")
 	return w
@@ -87,7 +87,7 @@ func filledCabinet(t testing.TB) *resttest.World {
 	w.Ingest("cin_c1", "notes",
 		note("n1", "tie", "first", "2026-02-01T00:00:00Z"), note("n2", "tie", "second", "2026-02-02T00:00:00Z"),
 		note("n3", "tie", "third", "2026-02-03T00:00:00Z"), note("n4", "left", "other", "2026-02-04T00:00:00Z"))
-	w.Ingest("cin_c2", "notes", note("n9", "tie", "of cin_c2", "2026-02-05T00:00:00Z"))
+	w.Ingest("cin_c2", "notes", note("n9", "tie", "of the right", "2026-02-05T00:00:00Z"))
 	w.Ingest("cin_c1", "covers",
 		`{"key":"cv1","data":{"id":"cv1","item_id":"tie","color":"red"}}`,
 		`{"key":"cv2","data":{"id":"cv2","item_id":"tie","color":"blue"}}`)
@@ -130,8 +130,8 @@ func longText(n int) string {
 func twoSources(t testing.TB) *resttest.World {
 	t.Helper()
 	w := resttest.New(t)
-	w.Manifest(testManifest(t, "testdata/alpha.json"))
-	w.Manifest(testManifest(t, "testdata/beta.json"))
+	w.ManifestFile("testdata/alpha.json")
+	w.ManifestFile("testdata/beta.json")
 	w.Connect("alpha", "cin_z9", "Work")
 	w.Connect("beta", "cin_b1", "")
 	ingest := func(connection, line string) {
@@ -149,7 +149,7 @@ func twoSources(t testing.TB) *resttest.World {
 // addCabinet adds the cabinet with the connection cin_c1 to a world.
 func addCabinet(w *resttest.World) {
 	w.T.Helper()
-	w.Manifest(testManifest(w.T, "testdata/cabinet.json"))
+	w.ManifestFile("testdata/cabinet.json")
 	w.Connect("cabinet", "cin_c1", "")
 }
 
@@ -158,7 +158,7 @@ func addCabinet(w *resttest.World) {
 func neighbourOf(w *resttest.World) *resttest.World {
 	w.T.Helper()
 	neighbour := w.As(w.Owner("neighbour"))
-	neighbour.Manifest(testManifest(w.T, "../manifest/testdata/ledgerly.json"))
+	neighbour.ManifestFile("../manifest/testdata/ledgerly.json")
 	neighbour.Connect("ledgerly", "cin_a1", "Their account")
 	return neighbour
 }
@@ -176,7 +176,7 @@ func handle(w *resttest.World, req *http.Request) resttest.Answer {
 	w.T.Helper()
 	rec := httptest.NewRecorder()
 	w.Server.Handler().ServeHTTP(rec, req)
-	return resttest.Answer{T: w.T, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+	return resttest.Answer{T: w.T, Request: req.Method + " " + req.URL.RequestURI(), Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
 }
 
 // refusal has the members of an error that tests compare.
@@ -194,7 +194,7 @@ func refused(t testing.TB, a resttest.Answer, want refusal) {
 	}
 	got := refusal{a.Status, text("error.code"), text("error.param"), text("error.field"), text("error.stream")}
 	if got != want {
-		t.Errorf("refused with %+v, want %+v\n%s", got, want, a.Body)
+		t.Errorf("%s: refused with %+v, want %+v\n%s", a.Request, got, want, a.Body)
 	}
 }
 
@@ -212,11 +212,35 @@ func sameJSON(t testing.TB, got any, want string) {
 	}
 }
 
+// sameValue compares the value at a path of the body.
+func sameValue(t testing.TB, a resttest.Answer, path string, want any) {
+	t.Helper()
+	if got := a.At(path); got != want {
+		t.Errorf("%s: %s = %v, want %v", a.Request, path, got, want)
+	}
+}
+
+// sameHeader compares a header.
+func sameHeader(t testing.TB, a resttest.Answer, name, want string) {
+	t.Helper()
+	if got := a.Header.Get(name); got != want {
+		t.Errorf("%s: %s = %q, want %q", a.Request, name, got, want)
+	}
+}
+
+// sameRaw compares the bytes of a member of the body.
+func sameRaw(t testing.TB, a resttest.Answer, want string, path ...string) {
+	t.Helper()
+	if got := rawMember(t, a, path...); got != want {
+		t.Errorf("%s: %s = %s\nwant %s", a.Request, strings.Join(path, "."), got, want)
+	}
+}
+
 // sameIDs compares the record ids of a list.
 func sameIDs(t testing.TB, a resttest.Answer, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, a.IDs(), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("ids differ (-want +got):\n%s", diff)
+		t.Errorf("%s: ids differ (-want +got):\n%s", a.Request, diff)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp"
 	"pdpp/internal/rs/resttest"
 )
 
@@ -62,8 +63,6 @@ func TestEscapedPaths(t *testing.T) {
 		"/%2e%2e/v1/schema", "/v1/./schema", "/v1//schema", "/.well-known/%6fauth-protected-resource", "/%2ewell-known/oauth-protected-resource",
 		"/.well-known/../v1/schema", "/%2f", "/icon%2esvg", "/%72egister",
 	} {
-		if a := w.Get(w.OwnerToken(), path); a.Status != http.StatusNotFound || a.Code() != "not_found" {
-			t.Errorf("GET %s: %d %.200s", path, a.Status, a.Body)
-		}
+		expectError(t, w.Get(w.OwnerToken(), path), 404, pdpp.CodeNotFound)
 	}
 }

@@ -115,12 +115,8 @@ func TestOwnersAreIsolated(t *testing.T) {
 	if n := theirs.Get(theirToken, "/v1/streams/entries/records?count=exact").At("meta.count.value"); n == nil || n.(interface{ String() string }).String() != "1" {
 		t.Errorf("count of the other owner = %v, want 1", n)
 	}
-	if a := mine.Do("DELETE", myToken, "/v1/streams/entries/records?connection_id=cin_a1", ""); a.Status != 204 {
-		t.Fatalf("DELETE: %d %s", a.Status, a.Body)
-	}
-	if a := mine.Do("PUT", myToken, "/v1/state/ledgerly?connection_id=cin_a1", `{"state":{"entries":"mine"}}`); a.Status != 200 {
-		t.Fatalf("PUT: %d %s", a.Status, a.Body)
-	}
+	deleteRecords(mine, myToken, entriesPath+"?connection_id=cin_a1")
+	mine.Do("PUT", myToken, statePath, `{"state":{"entries":"mine"}}`).OK()
 	if ids := theirs.Get(theirToken, "/v1/streams/entries/records").IDs(); len(ids) != 1 || ids[0] != "ent_their" {
 		t.Errorf("records of the other owner after a delete: %v", ids)
 	}

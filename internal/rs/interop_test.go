@@ -216,7 +216,7 @@ func TestInteropRequestForms(t *testing.T) {
 	} {
 		if forms == nil {
 			if a := w.Get(tok, want); a.Status != 400 {
-				t.Errorf("%s: %d", want, a.Status)
+				t.Errorf("%s: status %d, want 400", want, a.Status)
 			}
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 func TestListBody(t *testing.T) {
 	w := ledger(t)
 	tok, _ := w.Grant(ledgerGrant)
-	t.Run("REC-1 REC-5 REC-6 C-29 a whole list", func(t *testing.T) {
+	t.Run("REC-1 REC-5 REC-6 C-29 a complete list", func(t *testing.T) {
 		sameJSON(t, w.Get(tok, "/v1/streams/entries/records").OK().JSON(), `{"object":"list","data":[
 			{"object":"record","id":"ent_31","stream":"entries","data":{"id":"ent_31","memo":"April rent","posted_at":"2026-04-30T09:00:00Z"},
 			 "emitted_at":"2026-05-01T08:00:00.000Z","connection_id":"cin_a1","connector_key":"ledgerly","display_name":"Joint account"},
@@ -27,18 +27,14 @@ func TestListBody(t *testing.T) {
 	})
 	t.Run("C-29 an empty list", func(t *testing.T) {
 		a := w.Get(tok, "/v1/streams/entries/records?filter[memo]=none").OK()
-		if got := rawMember(t, a, "data"); got != "[]" {
-			t.Errorf("data = %s, want []", got)
-		}
+		sameRaw(t, a, "[]", "data")
 		if a.At("has_more") != false || strings.Contains(string(a.Body), "next_cursor") {
 			t.Errorf("an empty list has a next page: %s", a.Body)
 		}
 	})
 	t.Run("C-29 self is the target as received", func(t *testing.T) {
 		target := "/v1/streams/%65ntries/records?fields[]=id&&filter%5Bmemo%5D=April+rent"
-		if got := w.Get(tok, target).OK().At("links.self"); got != target {
-			t.Errorf("links.self = %v, want %s", got, target)
-		}
+		sameValue(t, w.Get(tok, target).OK(), "links.self", target)
 	})
 	t.Run("C-9 C-32 limit", func(t *testing.T) {
 		sameJSON(t, w.Get(tok, "/v1/streams/entries/records?limit=500").OK().At("meta.warnings"),
@@ -76,24 +72,16 @@ func TestRecordsAreReturnedUnchanged(t *testing.T) {
 
 	t.Run("C-33 the owner gets the stored bytes", func(t *testing.T) {
 		list := w.Get(w.OwnerToken(), "/v1/streams/items/records")
-		if got := rawMember(t, list, "data", "0", "data"); got != data {
-			t.Errorf("data = %s\nwant   %s", got, data)
-		}
-		if got := rawMember(t, w.Get(w.OwnerToken(), "/v1/streams/items/records/exact"), "data"); got != data {
-			t.Errorf("data = %s\nwant   %s", got, data)
-		}
+		sameRaw(t, list, data, "data", "0", "data")
+		sameRaw(t, w.Get(w.OwnerToken(), "/v1/streams/items/records/exact"), data, "data")
 	})
 	t.Run("C-33 a client gets its fields in stored order", func(t *testing.T) {
 		tok, _ := w.Grant(cabinetGrant)
 		want := `{"id":"exact","price":12345678901234567890.0100,"qty":-0,"meta":{"b":1.0,"a":[1e-7,{"k":"\u00e9\/\ud83d\ude00"}]},"title":"é 😀 \" \\ \u0000 <b>"}`
-		if got := rawMember(t, w.Get(tok, "/v1/streams/items/records"), "data", "0", "data"); got != want {
-			t.Errorf("data = %s\nwant   %s", got, want)
-		}
+		sameRaw(t, w.Get(tok, "/v1/streams/items/records"), want, "data", "0", "data")
 	})
 	t.Run("C-33 server times", func(t *testing.T) {
-		if got := w.Get(w.OwnerToken(), "/v1/streams/items/records/exact").At("emitted_at"); got != "2026-04-01T08:00:00.123Z" {
-			t.Errorf("emitted_at = %v", got)
-		}
+		sameValue(t, w.Get(w.OwnerToken(), "/v1/streams/items/records/exact"), "emitted_at", "2026-04-01T08:00:00.123Z")
 	})
 }
 
@@ -107,12 +95,8 @@ func TestProjection(t *testing.T) {
 	}
 	data := func(t *testing.T, token, query, want string) {
 		t.Helper()
-		if got := rawMember(t, w.Get(token, list(query)), "data", "0", "data"); got != want {
-			t.Errorf("list %s: data = %s, want %s", query, got, want)
-		}
-		if got := rawMember(t, w.Get(token, detail+"?"+query), "data"); got != want {
-			t.Errorf("detail %s: data = %s, want %s", query, got, want)
-		}
+		sameRaw(t, w.Get(token, list(query)), want, "data", "0", "data")
+		sameRaw(t, w.Get(token, detail+"?"+query), want, "data")
 	}
 	both := func(t *testing.T, token, query string, want refusal) {
 		t.Helper()
@@ -156,9 +140,7 @@ func TestProjection(t *testing.T) {
 	t.Run("REC-16 dots in names have no meaning", func(t *testing.T) {
 		w.Ingest("cin_c1", "items", item("dots", `"a.b":"dotted","meta":{"k":1}`))
 		a := w.Get(some, "/v1/streams/items/records/dots?fields=a.b")
-		if got := rawMember(t, a, "data"); got != `{"a.b":"dotted"}` {
-			t.Errorf("data = %s", got)
-		}
+		sameRaw(t, a, `{"a.b":"dotted"}`, "data")
 		both(t, owner, "fields=meta.k", refusal{status: 400, code: "unknown_field", param: "fields", field: "meta.k"})
 	})
 	t.Run("REC-17 views", func(t *testing.T) {
@@ -226,12 +208,8 @@ func TestBlobReferences(t *testing.T) {
 		t.Run("REC-4 fetch_url", func(t *testing.T) {
 			want := `{"id":"blob","at":"2025-12-01T00:00:00Z","scan":{"blob_id":"blob_1","mime_type":"image/png","fetch_url":"/v1/blobs/blob_1?connection_id=cin_c1"},` +
 				`"pages":[{"blob_id":"blob 2","fetch_url":"/v1/blobs/blob%202?connection_id=cin_c1"},{"blob_id":"blob_3","fetch_url":"/v1/blobs/blob_3?connection_id=cin_c1"},{"none":1}]}`
-			if got := rawMember(t, w.Get(tok, "/v1/streams/items/records?filter[id]=blob"), "data", "0", "data"); got != want {
-				t.Errorf("list: %s\nwant  %s", got, want)
-			}
-			if got := rawMember(t, w.Get(tok, "/v1/streams/items/records/blob"), "data"); got != want {
-				t.Errorf("detail: %s\nwant    %s", got, want)
-			}
+			sameRaw(t, w.Get(tok, "/v1/streams/items/records?filter[id]=blob"), want, "data", "0", "data")
+			sameRaw(t, w.Get(tok, "/v1/streams/items/records/blob"), want, "data")
 		})
 		t.Run("REC-4 fetch_url in children", func(t *testing.T) {
 			a := w.Get(tok, "/v1/streams/items/records/blob?fields=id&expand=notes").OK()

@@ -30,6 +30,14 @@ func post(w *resttest.World, tok string, lines ...string) resttest.Answer {
 	return w.Do("POST", tok, ingestPath, strings.Join(lines, "\n"), ndjson)
 }
 
+// deleteRecords sends a DELETE and fails unless the status is 204.
+func deleteRecords(w *resttest.World, token, target string) {
+	w.T.Helper()
+	if a := w.Do("DELETE", token, target, ""); a.Status != 204 {
+		w.T.Fatalf("%s: status %d, want 204: %s", a.Request, a.Status, a.Body)
+	}
+}
+
 // expectUnchanged fails unless the entries are the three of the ledger.
 func expectUnchanged(t *testing.T, w *resttest.World, tok string) {
 	t.Helper()
@@ -64,9 +72,7 @@ func TestIngestRequests(t *testing.T) { // I-1, I-2, I-3
 		t.Run(tc.name, func(t *testing.T) {
 			a := w.Do("POST", owner, tc.target, line, "Content-Type: "+tc.contentType)
 			expectError(t, a, tc.status, tc.code)
-			if got := a.At("error.param"); got != tc.param {
-				t.Errorf("param %v, want %v", got, tc.param)
-			}
+			sameValue(t, a, "error.param", tc.param)
 			expectUnchanged(t, w, owner)
 		})
 	}
@@ -97,9 +103,7 @@ func TestIngestLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := w.Do("POST", owner, ingestPath, body, ndjson)
 			expectError(t, a, 413, pdpp.CodeResourceLimit)
-			if a.At("error.type") != "request_entity_too_large_error" {
-				t.Errorf("%s", a.Body)
-			}
+			sameValue(t, a, "error.type", "request_entity_too_large_error")
 			expectUnchanged(t, w, owner)
 		})
 	}
@@ -144,9 +148,7 @@ func TestIngestLines(t *testing.T) { // I-4, I-5, I-6
 		w.Get(owner, "/v1/streams/entries/records/"+id).OK()
 	}
 	expectError(t, w.Get(owner, "/v1/streams/entries/records/dup"), 404, pdpp.CodeNotFound)
-	if got := w.Get(owner, "/v1/streams/entries/records/ok_1").At("emitted_at"); got != "2026-04-01T00:00:00.000Z" {
-		t.Errorf("emitted_at %v", got)
-	}
+	sameValue(t, w.Get(owner, "/v1/streams/entries/records/ok_1"), "emitted_at", "2026-04-01T00:00:00.000Z")
 	for _, body := range []string{"", "\n\n"} {
 		if got := post(w, owner, body).OK().At("records_attempted"); fmt.Sprint(got) != "0" {
 			t.Errorf("empty body: records_attempted = %v", got)
@@ -163,8 +165,8 @@ func TestIngestOfUnchangedRecords(t *testing.T) { // I-8
 	a := post(w, owner,
 		`{"key":"ent_31", "data": { "id" : "ent_31", "memo":"April rent","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}, "emitted_at":"2027-01-01T00:00:00Z"}`,
 		`{"key":"never_stored","op":"delete"}`).OK()
-	if fmt.Sprint(a.At("records_accepted")) != "2" {
-		t.Errorf("%s", a.Body)
+	if got := fmt.Sprint(a.At("records_accepted")); got != "2" {
+		t.Errorf("records_accepted = %s, want 2", got)
 	}
 	sameAnswer(t, "record", w.Get(owner, "/v1/streams/entries/records/ent_31", fixedID), before)
 	sameAnswer(t, "streams", w.Get(owner, "/v1/streams", fixedID), streams)

@@ -131,14 +131,10 @@ func TestPaging(t *testing.T) {
 		tok, _ := w.Grant(cabinetGrant)
 		first := w.Get(tok, "/v1/streams/items/records?fields%5B%5D=id&limit=2&order=asc").OK()
 		want := "/v1/streams/items/records?fields%5B%5D=id&limit=2&order=asc&cursor=" + first.At("next_cursor").(string)
-		if got := first.At("links.next"); got != want {
-			t.Errorf("links.next = %v, want %s", got, want)
-		}
+		sameValue(t, first, "links.next", want)
 		second := w.Get(tok, want).OK()
 		want = "/v1/streams/items/records?fields%5B%5D=id&limit=2&order=asc&cursor=" + second.At("next_cursor").(string)
-		if got := second.At("links.next"); got != want {
-			t.Errorf("links.next of the second page = %v, want %s", got, want)
-		}
+		sameValue(t, second, "links.next", want)
 		if !strings.HasPrefix(first.At("next_cursor").(string), "pc1.") {
 			t.Errorf("cursor %v", first.At("next_cursor"))
 		}
@@ -219,9 +215,7 @@ func TestPagingLongIDs(t *testing.T) {
 	for _, c := range []string{"a", "é", "\\\"", "😀"} {
 		id := strings.Repeat(c, 512/len(c))
 		w.Ingest("cin_c1", "covers", item(id, ""))
-		if got := w.Get(w.OwnerToken(), "/v1/streams/covers/records/"+url.PathEscape(id)).OK().At("id"); got != id {
-			t.Errorf("id = %v", got)
-		}
+		sameValue(t, w.Get(w.OwnerToken(), "/v1/streams/covers/records/"+url.PathEscape(id)).OK(), "id", id)
 	}
 	all, pages := walk(t, w, w.OwnerToken(), "/v1/streams/covers/records?limit=1", 1)
 	if len(all) != 4 || pages != 4 {

@@ -49,9 +49,7 @@ func TestFieldPreview(t *testing.T) {
 			"author":{"total_chars":64284,"shown_chars":0,"binary":{"kind":"base64_text","size_bytes":48213,"size_grade":"small"}},
 			"mixed":{"total_chars":400,"shown_chars":0,"binary":{"kind":"base64_text","size_bytes":300,"size_grade":"small"}},
 			"meta":{"total_chars":116,"shown_chars":64,"as":"json"}}`)
-		if got := a.Header.Get("Preference-Applied"); got != "pdpp-field-preview=64" {
-			t.Errorf("Preference-Applied = %q", got)
-		}
+		sameHeader(t, a, "Preference-Applied", "pdpp-field-preview=64")
 	})
 	t.Run("REC-39 list and detail agree", func(t *testing.T) {
 		for _, n := range []int{64, 116, 300, 16_384, 40_000, 65_536} {
@@ -91,9 +89,7 @@ func TestFieldPreview(t *testing.T) {
 		if a.At("truncated_fields") != nil || a.At("data.mixed") != base64Bytes(30) {
 			t.Errorf("a short value was truncated: %s", a.Body)
 		}
-		if got := a.Header.Get("Preference-Applied"); got != "pdpp-field-preview=64" {
-			t.Errorf("REC-38 Preference-Applied = %q without truncation", got)
-		}
+		sameHeader(t, a, "Preference-Applied", "pdpp-field-preview=64")
 	})
 	t.Run("REC-39 blob references with their fetch_url", func(t *testing.T) {
 		a := w.Get(tok, detail+"blob", prefer(64)).OK()
@@ -101,9 +97,7 @@ func TestFieldPreview(t *testing.T) {
 		whole := `{"blob_id":"blob_1","mime_type":"image/png","size_bytes":48213,"fetch_url":"/v1/blobs/blob_1?connection_id=cin_c1"}`
 		sameJSON(t, a.At("truncated_fields.scan"), fmt.Sprintf(`{"total_chars":%d,"shown_chars":0,"as":"json",
 			"binary":{"kind":"blob_reference","mime_type":"image/png","size_bytes":48213,"size_grade":"small"}}`, len(whole)))
-		if got := rawMember(t, w.Get(tok, detail+"blob", prefer(len(whole))), "data", "scan"); got != whole {
-			t.Errorf("scan = %s", got)
-		}
+		sameRaw(t, w.Get(tok, detail+"blob", prefer(len(whole))), whole, "data", "scan")
 	})
 	t.Run("REC-38 without the preference values are complete", func(t *testing.T) {
 		a := w.Get(tok, detail+"cut").OK()
@@ -137,16 +131,12 @@ func TestPreferences(t *testing.T) {
 		{"/v1/schema", "pdpp-page-bytes=65536", ""},
 	} {
 		t.Run("REC-38 "+test.path+" "+test.prefer, func(t *testing.T) {
-			if got := w.Get(tok, test.path, "Prefer: "+test.prefer).OK().Header.Get("Preference-Applied"); got != test.want {
-				t.Errorf("Preference-Applied = %q, want %q", got, test.want)
-			}
+			sameHeader(t, w.Get(tok, test.path, "Prefer: "+test.prefer).OK(), "Preference-Applied", test.want)
 		})
 	}
 	t.Run("REC-38 two header fields", func(t *testing.T) {
 		a := w.Get(tok, list, "Prefer: pdpp-page-bytes=5000", "Prefer: pdpp-field-preview=100").OK()
-		if got := a.Header.Get("Preference-Applied"); got != "pdpp-field-preview=100, pdpp-page-bytes=5000" {
-			t.Errorf("Preference-Applied = %q", got)
-		}
+		sameHeader(t, a, "Preference-Applied", "pdpp-field-preview=100, pdpp-page-bytes=5000")
 	})
 }
 
@@ -220,9 +210,7 @@ func TestLargeFirstRecord(t *testing.T) {
 		// 3000 + 4000 + 2000 and 2000 * 3 do not fit, 1000 * 3 do.
 		sameJSON(t, a.At("data.0.truncated_fields"), `{"title":{"total_chars":3000,"shown_chars":1000},
 			"body":{"total_chars":50000,"shown_chars":1000},"author":{"total_chars":2000,"shown_chars":1000}}`)
-		if got := a.Header.Get("Preference-Applied"); got != "pdpp-field-preview=4000, pdpp-page-bytes=4096" {
-			t.Errorf("Preference-Applied = %q", got)
-		}
+		sameHeader(t, a, "Preference-Applied", "pdpp-field-preview=4000, pdpp-page-bytes=4096")
 		if n := len(rawMember(t, a, "data")); n > 4096 {
 			t.Errorf("data has %d bytes", n)
 		}

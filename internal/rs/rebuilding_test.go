@@ -41,7 +41,7 @@ func TestRebuildingIndex(t *testing.T) {
 		a := w.Get(owner, "/v1/streams/entries/records?filter[status]=open")
 		expectError(t, a, 503, pdpp.CodeUnavailable)
 		if a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), "rebuilt") {
-			t.Errorf("%v %s", a.Header, a.Body)
+			t.Errorf("want Retry-After and a message about rebuilding: %v %s", a.Header, a.Body)
 		}
 	})
 	t.Run("M-11 new records are indexed at once", func(t *testing.T) {

@@ -45,16 +45,12 @@ func TestPaths(t *testing.T) {
 		} {
 			a := w.Do(test.method, tok, test.path, "")
 			refused(t, a, refusal{status: 405, code: "method_not_allowed"})
-			if got := a.Header.Get("Allow"); got != test.allow {
-				t.Errorf("%s %s: Allow = %q, want %q", test.method, test.path, got, test.allow)
-			}
+			sameHeader(t, a, "Allow", test.allow)
 		}
 	})
 	t.Run("C-3 segments are decoded once", func(t *testing.T) {
 		a := w.Get(tok, "/v1/streams/items/records/a%2Fb%20c:d%3Fe%23f%25").OK()
-		if got := a.At("data.title"); got != "Awkward id" {
-			t.Errorf("title = %v", got)
-		}
+		sameValue(t, a, "data.title", "Awkward id")
 		refused(t, w.Get(tok, "/v1/streams/items/records/a%252Fb%2520c:d%253Fe%2523f%2525"), refusal{status: 404, code: "not_found"})
 		sameJSON(t, w.Get(tok, "/v1/streams/%69tems/records/t%69e?fields=id&connection_id=cin_c1").OK().At("data"), `{"id":"tie"}`)
 	})
@@ -85,9 +81,7 @@ func TestQueryGrammar(t *testing.T) {
 			"fields=id,title&fields[]=at&filter[at][gte]=2026%2D01%2D11",
 			"fields=id,title,at,title,id&&filter[at][gte]=2026-01-11&",
 		} {
-			if got := rawMember(t, w.Get(tok, list+query), "data"); got != want {
-				t.Errorf("%s: %s, want %s", query, got, want)
-			}
+			sameRaw(t, w.Get(tok, list+query), want, "data")
 		}
 	})
 	t.Run("C-4 plus is a space", func(t *testing.T) {
@@ -227,9 +221,7 @@ func TestResponseHeaders(t *testing.T) {
 		if got := w.Get(tok, list).OK().Header.Get("Request-Id"); !generated.MatchString(got) {
 			t.Errorf("Request-Id = %q", got)
 		}
-		if got := w.Get(tok, list, "Request-Id: My.own:id_1-2").Header.Get("Request-Id"); got != "My.own:id_1-2" {
-			t.Errorf("the Request-Id of the client became %q", got)
-		}
+		sameHeader(t, w.Get(tok, list, "Request-Id: My.own:id_1-2"), "Request-Id", "My.own:id_1-2")
 		for _, bad := range []string{"has space", strings.Repeat("a", 129), "ü"} {
 			if got := w.Get(tok, list, "Request-Id: "+bad).Header.Get("Request-Id"); !generated.MatchString(got) {
 				t.Errorf("invalid Request-Id %q: answered with %q", bad, got)
@@ -242,9 +234,7 @@ func TestResponseHeaders(t *testing.T) {
 	})
 	t.Run("C-11 PDPP-Version", func(t *testing.T) {
 		for _, path := range []string{list, "/v1/nothing", list + "?foo=1"} {
-			if got := w.Get(tok, path).Header.Get("PDPP-Version"); got != "2026-04-06" {
-				t.Errorf("%s: PDPP-Version = %q", path, got)
-			}
+			sameHeader(t, w.Get(tok, path), "PDPP-Version", "2026-04-06")
 		}
 		w.Get(tok, list, "PDPP-Version: 2026-04-06").OK()
 		refused(t, w.Get("", list, "PDPP-Version: 2025-01-01"), refusal{status: 400, code: "unsupported_version"})
@@ -260,9 +250,7 @@ func TestResponseHeaders(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"/", "/.well-known/oauth-protected-resource"} {
-			if got := w.Get("", path).OK().Header.Get("Cache-Control"); got != "public, max-age=60" {
-				t.Errorf("%s: Cache-Control = %q", path, got)
-			}
+			sameHeader(t, w.Get("", path).OK(), "Cache-Control", "public, max-age=60")
 		}
 	})
 	t.Run("C-1 HEAD", func(t *testing.T) {

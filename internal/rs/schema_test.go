@@ -120,7 +120,7 @@ func TestSchemaBodies(t *testing.T) {
 	})
 	t.Run("X-7 a connector without connections", func(t *testing.T) {
 		empty := resttest.New(t)
-		empty.Manifest(testManifest(t, "testdata/beta.json"))
+		empty.ManifestFile("testdata/beta.json")
 		sameJSON(t, empty.Get(empty.OwnerToken(), "/v1/streams/events").OK().At("granted_connections"), "[]")
 		sameIDs(t, empty.Get(empty.OwnerToken(), "/v1/streams/events/records"))
 		sameJSON(t, empty.Get(empty.OwnerToken(), "/v1/streams").OK().At("data"), "[]")

@@ -235,12 +235,9 @@ func TestSearchSources(t *testing.T) {
 	t.Run("Q-12 a record is found right after its ingest", func(t *testing.T) {
 		w := ledger(t)
 		tok, owner := first(w.Grant(searchGrant)), w.OwnerToken()
-		a := w.Do("POST", owner, "/v1/ingest/entries?connection_id=cin_a1", searchEntry("ent_new", "umbrella", ""), "Content-Type: application/x-ndjson")
-		a.OK()
+		post(w, owner, searchEntry("ent_new", "umbrella", "")).OK()
 		expectHits(t, w.Get(tok, "/v1/search?q=umbrella"), "ent_new")
-		if a := w.Do("DELETE", owner, "/v1/streams/entries/records/ent_new?connection_id=cin_a1", ""); a.Status != 204 {
-			t.Fatalf("DELETE: %d %s", a.Status, a.Body)
-		}
+		deleteRecords(w, owner, entriesPath+"/ent_new?connection_id=cin_a1")
 		expectHits(t, w.Get(tok, "/v1/search?q=umbrella"))
 	})
 	t.Run("C-46 discovery", func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 func rentWorld(t *testing.T, line string) (w *resttest.World, token string) {
 	t.Helper()
 	w = resttest.New(t)
-	w.Manifest(testManifest(t, "../manifest/testdata/ledgerly.json"))
+	w.ManifestFile("../manifest/testdata/ledgerly.json")
 	w.Connect("ledgerly", "cin_a1", "Joint account")
 	w.Connect("ledgerly", "cin_b2", "")
 	w.Ingest("cin_a1", "entries", `{"key":"ent_31","data":{"id":"ent_31","memo":"April rent for the flat","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}}`)
@@ -64,9 +64,7 @@ func TestSearchHit(t *testing.T) {
 		for i, id := range []string{"a/b ?", "ent_31"} {
 			hit := fmt.Sprintf("data.%d.", i)
 			for _, link := range []string{"record_url", "evidence_card.read.href"} {
-				if got := w.Get(tok, a.At(hit+link).(string)).OK().At("id"); got != id {
-					t.Errorf("%s is a link to %v, want %s", link, got, id)
-				}
+				sameValue(t, w.Get(tok, a.At(hit+link).(string)).OK(), "id", id)
 			}
 			text := w.Get(tok, a.At(hit+"evidence_excerpts.0.read.href").(string)).OK().At("window.text")
 			if shown := plainText(a.At(hit + "snippet.text").(string)); text != shown {

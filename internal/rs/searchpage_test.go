@@ -133,9 +133,7 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 	whole := w.Get(tok, target)
 	want := hitsOf(t, whole)
 	a := w.Get(tok, target, "Prefer: pdpp-page-bytes=4096, pdpp-field-preview=64")
-	if got := a.Header.Get("Preference-Applied"); got != "pdpp-page-bytes=4096" {
-		t.Errorf("Preference-Applied: %q", got)
-	}
+	sameHeader(t, a, "Preference-Applied", "pdpp-page-bytes=4096")
 	size, n := len(rawMember(t, a, "data")), len(hitsOf(t, a))
 	if size > 4096 || n < 2 || n >= len(want) || size+size/n < 4096 {
 		t.Errorf("a page of %d hits in %d bytes", n, size)

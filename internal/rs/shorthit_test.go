@@ -22,9 +22,7 @@ func TestShortHit(t *testing.T) {
 		if diff := cmp.Diff(want, rawMember(t, a, "data", "0")); diff != "" {
 			t.Errorf("hit differs (-want +got):\n%s", diff)
 		}
-		if got := a.Header.Get("Preference-Applied"); got != "pdpp-hit-preview=64" {
-			t.Errorf("Preference-Applied = %q", got)
-		}
+		sameHeader(t, a, "Preference-Applied", "pdpp-hit-preview=64")
 	})
 	t.Run("REC-42 a truncated text of a record without title and time", func(t *testing.T) {
 		want := `{"object":"search_result","stream":"entries","record_key":"ent_9","connection_id":"cin_b2","connector_key":"ledgerly","emitted_at":"2026-05-01T08:00:00.000Z",` +

@@ -47,12 +47,8 @@ func TestStreams(t *testing.T) {
 	t.Run("S-3 last_updated is the greatest emitted_at of visible records", func(t *testing.T) {
 		w.Advance(time.Hour)
 		w.Ingest("cin_a1", "entries", `{"key":"old","data":{"id":"old","posted_at":"2020-01-01T00:00:00Z"}}`)
-		if got := w.Get(tok, "/v1/streams").At("data.2.last_updated"); got != "2026-05-01T08:00:00.000Z" {
-			t.Errorf("last_updated for a client = %v, want that of the visible record", got)
-		}
-		if got := w.Get(w.OwnerToken(), "/v1/streams").At("data.0.last_updated"); got != "2026-05-01T09:00:00.000Z" {
-			t.Errorf("last_updated for the owner = %v", got)
-		}
+		sameValue(t, w.Get(tok, "/v1/streams"), "data.2.last_updated", "2026-05-01T08:00:00.000Z")
+		sameValue(t, w.Get(w.OwnerToken(), "/v1/streams"), "data.0.last_updated", "2026-05-01T09:00:00.000Z")
 	})
 	t.Run("S-4 connection_id", func(t *testing.T) {
 		if diff := cmp.Diff([]string{"entries@cin_b2"}, entriesOf(t, w.Get(tok, "/v1/streams?connection_id=cin_b2"))); diff != "" {
@@ -162,9 +158,7 @@ func TestAmbiguousStream(t *testing.T) {
 	})
 	t.Run("S-8 a selector resolves the ambiguity", func(t *testing.T) {
 		for _, selector := range []string{"connector_id=beta", "connection_id=cin_b1"} {
-			if got := w.Get(owner, "/v1/streams/events?"+selector).OK().At("connector_key"); got != "beta" {
-				t.Errorf("%s: connector_key = %v", selector, got)
-			}
+			sameValue(t, w.Get(owner, "/v1/streams/events?"+selector).OK(), "connector_key", "beta")
 		}
 	})
 	t.Run("S-2 order over connectors", func(t *testing.T) {

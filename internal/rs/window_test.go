@@ -89,11 +89,11 @@ func TestFieldWindow(t *testing.T) {
 	t.Run("FW-1 as=json of any type", func(t *testing.T) {
 		a := get("short", "field=amount_minor&as=json").OK()
 		if a.At("window.text") != "5" || a.At("field.type") != "number" || a.At("field.as") != "json" {
-			t.Errorf("%s", a.Body)
+			t.Errorf("window of a number: %s", a.Body)
 		}
 		quoted := get("long", "field=note&as=json&limit_chars=7").OK()
 		if quoted.At("window.text") != `"Zeile ` {
-			t.Errorf("%s", quoted.Body)
+			t.Errorf("window of the JSON of a string: %s", quoted.Body)
 		}
 	})
 	t.Run("FW-8 errors", func(t *testing.T) {

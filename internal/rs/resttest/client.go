@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// ManifestFile registers the manifest in a file.
+// ManifestFile registers the manifest in a file and reindexes the records.
 func (w *World) ManifestFile(path string) *pdpp.Manifest {
 	w.T.Helper()
 	raw, err := os.ReadFile(path)
@@ -20,7 +20,7 @@ func (w *World) ManifestFile(path string) *pdpp.Manifest {
 }
 
 // Client returns a client that reads the world's server with a token, over a transport
-// (nil for the usual one).
+// (nil for the default one).
 func (w *World) Client(token string, transport http.RoundTripper) *rsclient.Client {
 	w.T.Helper()
 	c, err := rsclient.New(rsclient.Config{

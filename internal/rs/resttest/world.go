@@ -291,12 +291,13 @@ func (w *World) OwnerToken() string {
 
 // Answer is a response with its complete body.
 type Answer struct {
-	T      testing.TB
-	Status int
-	Header http.Header
-	Body   []byte
+	T       testing.TB
+	Request string // method and target, for failure texts
+	Status  int
+	Header  http.Header
+	Body    []byte
 
-	decoded *any // of At, which is called many times for large bodies
+	decoded *any // cache of At, which is called many times for large bodies
 }
 
 // Get sends a GET request with a token ("" for none). Headers are "Name: value" strings.
@@ -340,14 +341,14 @@ func (w *World) Send(client *http.Client, req *http.Request) Answer {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return Answer{T: w.T, Status: res.StatusCode, Header: res.Header, Body: b, decoded: new(any)}
+	return Answer{T: w.T, Request: req.Method + " " + req.URL.RequestURI(), Status: res.StatusCode, Header: res.Header, Body: b, decoded: new(any)}
 }
 
 // OK fails the test unless the status is 200.
 func (a Answer) OK() Answer {
 	a.T.Helper()
 	if a.Status != http.StatusOK {
-		a.T.Fatalf("status %d, want 200: %s", a.Status, a.Body)
+		a.T.Fatalf("%s: status %d, want 200: %s", a.Request, a.Status, a.Body)
 	}
 	return a
 }
@@ -365,7 +366,7 @@ func (a Answer) JSON() any {
 	d := json.NewDecoder(strings.NewReader(string(a.Body)))
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {
-		a.T.Fatalf("body is not JSON: %v: %.300s", err, a.Body)
+		a.T.Fatalf("%s: body is not JSON: %v: %.300s", a.Request, err, a.Body)
 	}
 	return v
 }
