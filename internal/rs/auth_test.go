@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pdpp"
+	"pdpp/internal/grant"
 	"pdpp/internal/httpx"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/secret"
@@ -72,22 +73,25 @@ func revokeToken(w *resttest.World, id pdpp.TokenID) {
 	})
 }
 
-// mintForInvalidGrant creates a token of a grant whose document is invalid.
-func mintForInvalidGrant(w *resttest.World) string {
+// mintForDocument creates a grant of the ledger with any document, and a token of it.
+func mintForDocument(w *resttest.World, id pdpp.GrantID, document []byte) string {
 	w.T.Helper()
-	id := pdpp.GrantID(secret.ID("grt_"))
 	client := store.Client{ID: pdpp.ClientID(secret.ID("cli_")), Name: string(id), RegistrationMode: "operator", CreatedAt: w.Now()}
 	w.Update(func(tx store.Tx) error {
 		if err := tx.CreateClient(w.Subject, client); err != nil {
 			return err
 		}
 		return tx.CreateGrant(store.Grant{
-			ID: id, Subject: w.Subject, Client: client, ConnectorKey: "ledgerly", IssuedAt: w.Now(),
-			Document: []byte(`{"version":"9.9.9","streams":"all"}`),
+			ID: id, Subject: w.Subject, Client: client, ConnectorKey: "ledgerly", IssuedAt: w.Now(), Document: document,
 		})
 	})
-	tok, _ := mintFor(w, id, store.Token{Audience: []string{"rest"}})
-	return tok
+	return first(mintFor(w, id, store.Token{Audience: []string{"rest"}}))
+}
+
+// mintForInvalidGrant creates a token of a grant whose document is invalid.
+func mintForInvalidGrant(w *resttest.World) string {
+	w.T.Helper()
+	return mintForDocument(w, pdpp.GrantID(secret.ID("grt_")), []byte(`{"version":"9.9.9","streams":"all"}`))
 }
 
 // expectError fails unless the answer has this status and error code.
@@ -396,3 +400,26 @@ func TestOrderOfChecks(t *testing.T) {
 }
 
 func withNewKey(c *server.Config) { c.InstanceKey = []byte(strings.Repeat("n", 32)) }
+
+// TestGrantOfAnotherSubject: a grant whose document names another owner than its token is
+// invalid (C-15, C-21).
+func TestGrantOfAnotherSubject(t *testing.T) {
+	w := ledger(t)
+	_, id := w.Grant(ledgerGrant)
+	var document []byte
+	w.Update(func(tx store.Tx) error {
+		granted, err := tx.Grant(w.Subject, id)
+		if err != nil {
+			return err
+		}
+		g, err := grant.ParseDocument(granted.Document, granted.ConnectorKey)
+		if err != nil {
+			return err
+		}
+		g.ID = "grt_other"
+		document = grant.Document(g)
+		return nil
+	})
+	token := mintForDocument(w.As(w.Owner("other")), "grt_other", document)
+	expectError(t, w.Get(token, entriesPath), 403, pdpp.CodeGrantInvalid)
+}

@@ -450,3 +450,24 @@ func TestSlowBlobReadersDoNotBlockStore(t *testing.T) {
 	w.Get(owner, "/v1/streams").OK()
 	w.Ingest("cin_c1", "items", item("after", ""))
 }
+
+// TestBlobRequestEdgeCases has requests for which net/http alone would not follow B-7.
+func TestBlobRequestEdgeCases(t *testing.T) {
+	w, _ := album(t)
+	tok := first(w.Grant(cabinetGrant))
+	for _, header := range []string{`If-Match: "x"`, "If-Unmodified-Since: Mon, 02 Jan 2006 15:04:05 GMT"} {
+		if a := w.Get(tok, pictureURL, header); a.Status != 200 || string(a.Body) != picture {
+			t.Errorf("%s: status %d, body %q, want the picture", header, a.Status, a.Body)
+		}
+	}
+	for _, suffix := range []string{"bytes=-0", "bytes= -0", "bytes=-00"} {
+		refused(t, w.Get(tok, pictureURL, "Range: "+suffix), refusal{status: 416, code: "range_not_satisfiable"})
+	}
+	many := "Range: bytes=" + strings.TrimSuffix(strings.Repeat("0-0,", 500), ",")
+	if a := w.Get(tok, pictureURL, many); a.Status != 200 || string(a.Body) != picture {
+		t.Errorf("500 ranges: %d with %d bytes", a.Status, len(a.Body))
+	}
+	if a := w.Get(tok, pictureURL, "Range: bytes=0-0,2-3"); a.Status != http.StatusPartialContent {
+		t.Errorf("two ranges: %d", a.Status)
+	}
+}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"pdpp"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/server"
@@ -107,9 +105,7 @@ func TestCursorAllowsOtherParameters(t *testing.T) {
 	const query = "?filter[memo]=Tea&filter[posted_at][gte]=2026-02-02&order=asc&limit=2"
 	a := w.Get(tok, entriesPath+query)
 	good := nextCursor(t, a)
-	if diff := cmp.Diff([]string{"ent_x1", "ent_x2"}, a.IDs()); diff != "" {
-		t.Fatal(diff)
-	}
+	sameIDs(t, a, "ent_x1", "ent_x2")
 	for _, tc := range []struct {
 		name, target string
 		prefer       string
@@ -125,9 +121,7 @@ func TestCursorAllowsOtherParameters(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := w.Get(tok, entriesPath+tc.target+"&cursor="+good, "Prefer: "+tc.prefer)
-			if diff := cmp.Diff(tc.want, a.IDs()); diff != "" {
-				t.Error(diff)
-			}
+			sameIDs(t, a, tc.want...)
 		})
 	}
 	// The count covers all records, not only those after the cursor.
@@ -164,4 +158,16 @@ func TestCursorAfterChanges(t *testing.T) {
 	same.Get(tok, entriesPath+"?limit=2&order=asc&cursor="+good).OK()
 	rekeyed := secondServer(w, withNewKey)
 	expectError(t, rekeyed.Get(tok, entriesPath+"?limit=2&order=asc&cursor="+good), 400, pdpp.CodeInvalidCursor)
+}
+
+// TestCursorIsInvalidAfterNewOrder: a new manifest with another cursor field changes the order
+// of records. An older cursor would skip or repeat some (C-38).
+func TestCursorIsInvalidAfterNewOrder(t *testing.T) {
+	w, _ := longLedger(t)
+	tok := w.OwnerToken()
+	cursor := nextCursor(t, w.Get(tok, entriesPath+"?limit=2"))
+	w.Get(tok, entriesPath+"?limit=2&cursor="+cursor).OK()
+	raw := testManifest(t, "../manifest/testdata/ledgerly.json")
+	w.Manifest(strings.Replace(raw, `"cursor_field": "posted_at", `, "", 1))
+	expectError(t, w.Get(tok, entriesPath+"?limit=2&cursor="+cursor), 400, pdpp.CodeInvalidCursor)
 }

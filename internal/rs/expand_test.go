@@ -163,3 +163,21 @@ func TestExpandGrants(t *testing.T) {
 		sameIDs(t, w.Get(w.OwnerToken(), a.At("expanded.notes.url").(string)), "nc")
 	})
 }
+
+// TestPageSizeBoundsChildren: the page size also limits expanded children (REC-26).
+func TestPageSizeBoundsChildren(t *testing.T) {
+	w := ledger(t)
+	for i := range 20 {
+		w.Ingest("cin_a1", "receipts", fmt.Sprintf(`{"key":"big%d","data":{"id":"big%d","entry_id":"ent_31","tags":[%q]}}`, i, i, strings.Repeat("x", 2000)))
+	}
+	tok := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"},{"name":"receipts"}]}`))
+	a := w.Get(tok, entriesPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=20", "Prefer: pdpp-page-bytes=4096").OK()
+	children, _ := a.At("data.0.expanded.receipts.data").([]any)
+	if len(children) == 0 || len(children) > 4 || a.At("data.0.expanded.receipts.has_more") != true {
+		t.Errorf("%d children, has_more %v", len(children), a.At("data.0.expanded.receipts.has_more"))
+	}
+	whole := w.Get(tok, entriesPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=50").OK()
+	if children, _ := whole.At("data.0.expanded.receipts.data").([]any); len(children) != 21 {
+		t.Errorf("%d children without page size, want 21", len(children))
+	}
+}

@@ -231,8 +231,8 @@ func sameHeader(t testing.TB, a resttest.Answer, name, want string) {
 // sameRaw compares the bytes of a member of the body.
 func sameRaw(t testing.TB, a resttest.Answer, want string, path ...string) {
 	t.Helper()
-	if got := rawMember(t, a, path...); got != want {
-		t.Errorf("%s: %s = %s\nwant %s", a.Request, strings.Join(path, "."), got, want)
+	if diff := cmp.Diff(want, rawMember(t, a, path...)); diff != "" {
+		t.Errorf("%s: %s differs (-want +got):\n%s", a.Request, strings.Join(path, "."), diff)
 	}
 }
 
@@ -252,6 +252,14 @@ func places(t testing.TB, a resttest.Answer) []string {
 		out = append(out, fmt.Sprintf("%v@%v", a.At(fmt.Sprintf("data.%d.id", i)), a.At(fmt.Sprintf("data.%d.connection_id", i))))
 	}
 	return out
+}
+
+// samePlaces compares the records of a list, written as places does.
+func samePlaces(t testing.TB, a resttest.Answer, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, places(t, a)); diff != "" {
+		t.Errorf("%s: records differ (-want +got):\n%s", a.Request, diff)
+	}
 }
 
 // rawMember returns the bytes of a member as the server sent them.

@@ -41,9 +41,7 @@ func deleteRecords(w *resttest.World, token, target string) {
 // expectUnchanged fails unless the entries are the three of the ledger.
 func expectUnchanged(t *testing.T, w *resttest.World, tok string) {
 	t.Helper()
-	if diff := cmp.Diff([]string{"ent_31", "ent_29", "ent_30"}, w.Get(tok, allEntries).IDs()); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	sameIDs(t, w.Get(tok, allEntries), "ent_31", "ent_29", "ent_30")
 }
 
 func TestIngestRequests(t *testing.T) { // I-1, I-2, I-3
@@ -350,4 +348,14 @@ func TestIngestStorageFailure(t *testing.T) { // I-7
 	if ids := w.Get(owner, allEntries).IDs(); len(ids) != 3 {
 		t.Errorf("records after the retry: %v", ids)
 	}
+}
+
+// TestContentLengthLimit: a request is refused by its Content-Length, before its body is read
+// (I-3).
+func TestContentLengthLimit(t *testing.T) {
+	w := ledger(t)
+	req := localRequest(t.Context(), "POST", w.OwnerToken(), ingestPath, unreadableBody{})
+	req.ContentLength = 50<<20 + 1
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	refused(t, handle(w, req), refusal{status: 413, code: "resource_limit"})
 }

@@ -11,16 +11,18 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// entriesOf returns the list of GET /v1/streams as "stream@connection".
-func entriesOf(t testing.TB, a resttest.Answer) []string {
+// sameEntries compares the list of GET /v1/streams, written as "stream@connection".
+func sameEntries(t testing.TB, a resttest.Answer, want ...string) {
 	t.Helper()
 	data, _ := a.OK().At("data").([]any)
-	var out []string
+	var got []string
 	for _, item := range data {
 		e := item.(map[string]any)
-		out = append(out, e["name"].(string)+"@"+e["connection_id"].(string))
+		got = append(got, e["name"].(string)+"@"+e["connection_id"].(string))
 	}
-	return out
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: entries differ (-want +got):\n%s", a.Request, diff)
+	}
 }
 
 func TestStreams(t *testing.T) {
@@ -40,9 +42,7 @@ func TestStreams(t *testing.T) {
 	})
 	t.Run("S-2 order for an owner", func(t *testing.T) {
 		want := []string{"entries@cin_a1", "entries@cin_b2", "receipts@cin_a1", "receipts@cin_b2"}
-		if diff := cmp.Diff(want, entriesOf(t, w.Get(w.OwnerToken(), "/v1/streams"))); diff != "" {
-			t.Errorf("entries differ (-want +got):\n%s", diff)
-		}
+		sameEntries(t, w.Get(w.OwnerToken(), "/v1/streams"), want...)
 	})
 	t.Run("S-3 last_updated is the greatest emitted_at of visible records", func(t *testing.T) {
 		w.Advance(time.Hour)
@@ -51,9 +51,7 @@ func TestStreams(t *testing.T) {
 		sameValue(t, w.Get(w.OwnerToken(), "/v1/streams"), "data.0.last_updated", "2026-05-01T09:00:00.000Z")
 	})
 	t.Run("S-4 connection_id", func(t *testing.T) {
-		if diff := cmp.Diff([]string{"entries@cin_b2"}, entriesOf(t, w.Get(tok, "/v1/streams?connection_id=cin_b2"))); diff != "" {
-			t.Errorf("entries differ (-want +got):\n%s", diff)
-		}
+		sameEntries(t, w.Get(tok, "/v1/streams?connection_id=cin_b2"), "entries@cin_b2")
 		w.Connect("ledgerly", "cin_later", "Added after the grant")
 		refused(t, w.Get(tok, "/v1/streams?connection_id=cin_later"), refusal{status: 404, code: "connection_not_found", param: "connection_id"})
 	})
@@ -163,9 +161,7 @@ func TestAmbiguousStream(t *testing.T) {
 	})
 	t.Run("S-2 order over connectors", func(t *testing.T) {
 		want := []string{"events@cin_z9", "guests@cin_z9", "events@cin_b1"}
-		if diff := cmp.Diff(want, entriesOf(t, w.Get(owner, "/v1/streams"))); diff != "" {
-			t.Errorf("entries differ (-want +got):\n%s", diff)
-		}
+		sameEntries(t, w.Get(owner, "/v1/streams"), want...)
 	})
 }
 

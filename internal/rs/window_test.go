@@ -179,3 +179,19 @@ func TestWindowsReassemble(t *testing.T) {
 		}
 	})
 }
+
+// TestWindowOfBlobReference: field window and record show a reference alike (REC-4).
+func TestWindowOfBlobReference(t *testing.T) {
+	w, _ := album(t)
+	w.Ingest("cin_c1", "items", item("shot", `"scan":{"fetch_url":"https://elsewhere.test/x",`+blobRef(picture, "image/png")[1:]))
+	tok := first(w.Grant(cabinetGrant))
+	a := w.Get(tok, "/v1/streams/items/records/shot/field-window?field=scan&as=json").OK()
+	text, _ := a.At("window.text").(string)
+	if strings.Contains(text, "elsewhere") || !strings.Contains(text, `"fetch_url":"/v1/blobs/`) {
+		t.Errorf("the window contains %s, want the fetch_url of the server", text)
+	}
+	cut := w.Get(tok, "/v1/streams/items/records/shot", "Prefer: pdpp-field-preview=64").OK()
+	if got, want := cut.At("truncated_fields.scan.total_chars"), a.At("window.total_chars"); got != want {
+		t.Errorf("the preview counts %v characters, the window %v", got, want)
+	}
+}

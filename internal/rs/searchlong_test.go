@@ -137,3 +137,16 @@ func (v countedView) Long(ref store.Ref, stub store.Stub, from int, piece func([
 		return piece(p)
 	})
 }
+
+// TestSearchHitOfLongRecord: the hit is complete although the record is long.
+func TestSearchHitOfLongRecord(t *testing.T) {
+	w := ledger(t)
+	filler := strings.Repeat("x", 9000)
+	w.Ingest("cin_a1", "entries",
+		`{"key":"big","data":{"id":"big","memo":"elephant rent","posted_at":"2026-04-30T09:00:00Z","hidden":"`+filler+`"}}`)
+	tok := first(w.Grant(ledgerGrant))
+	a := w.Get(tok, "/v1/search?q=elephant").OK()
+	if a.At("data.0.record_key") != "big" || a.At("data.0.snippet.text") != "<mark>elephant</mark> rent" || a.At("data.0.evidence_card.title.text") != "elephant rent" {
+		t.Errorf("hit %v", a.At("data.0"))
+	}
+}

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"pdpp/internal/rs/resttest"
 )
 
@@ -19,17 +17,13 @@ func TestShortHit(t *testing.T) {
 		const want = `{"object":"search_result","stream":"entries","record_key":"ent_31","connection_id":"cin_a1","connector_key":"ledgerly","display_name":"Joint account",` +
 			`"authored_at":"2026-04-30T09:00:00Z","title":"April rent for the flat","fields":{"amount_minor":125000},` +
 			`"snippet":{"field":"memo","text":"April <mark>rent</mark> for the flat","truncated":false}}`
-		if diff := cmp.Diff(want, rawMember(t, a, "data", "0")); diff != "" {
-			t.Errorf("hit differs (-want +got):\n%s", diff)
-		}
+		sameRaw(t, a, want, "data", "0")
 		sameHeader(t, a, "Preference-Applied", "pdpp-hit-preview=64")
 	})
 	t.Run("REC-42 a truncated text of a record without title and time", func(t *testing.T) {
 		want := `{"object":"search_result","stream":"entries","record_key":"ent_9","connection_id":"cin_b2","connector_key":"ledgerly","emitted_at":"2026-05-01T08:00:00.000Z",` +
 			`"snippet":{"field":"note","text":"…` + strings.Repeat("word ", 6) + `<mark>rent</mark>` + strings.Repeat(" word", 6) + `…","start_chars":470,"total_chars":1004}}`
-		if diff := cmp.Diff(want, rawMember(t, short("/v1/search?q=rent&connection_id=cin_b2"), "data", "0")); diff != "" {
-			t.Errorf("hit differs (-want +got):\n%s", diff)
-		}
+		sameRaw(t, short("/v1/search?q=rent&connection_id=cin_b2"), want, "data", "0")
 	})
 	t.Run("REC-42 rank, count and pages are the same", func(t *testing.T) {
 		whole, a := w.Get(tok, "/v1/search?q=rent&limit=1").OK(), short("/v1/search?q=rent&limit=1")
