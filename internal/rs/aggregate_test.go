@@ -34,7 +34,7 @@ func TestAggregateAnswer(t *testing.T) {
 			t.Errorf("%s\n got %swant %s", query, got, want)
 		}
 		if a := w.Do("HEAD", tok, target, ""); a.Status != 200 || a.Header.Get("Content-Length") != fmt.Sprint(len(want)) {
-			t.Errorf("C-1 HEAD %s: %d %s", query, a.Status, a.Header.Get("Content-Length"))
+			t.Errorf("C-1 HEAD %s: status %d, Content-Length %s, want those of GET", query, a.Status, a.Header.Get("Content-Length"))
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestAggregateOverConnectors(t *testing.T) {
 	get := func(query string) resttest.Answer { return w.Get(tok, "/v1/streams/events/aggregate?"+query) }
 	both := get("metric=count&group_by=title").OK()
 	if got := groupsOf(t, both); got != `"Run" 2,"Review" 1,"Standup" 1,"Swim" 1` || rawMember(t, both, "meta", "warnings") != "[]" {
-		t.Errorf("groups of both connectors: %s", both.Body)
+		t.Errorf("want the groups of both connectors and no warning: %s", both.Body)
 	}
 	for query, skipped := range map[string]string{
 		"metric=sum&field=score":                               `{"connector_key":"alpha","connection_id":"cin_z9"}`,
@@ -215,12 +215,12 @@ func TestAggregateOverConnectors(t *testing.T) {
 		`"group_by": ["title", "room"]`, `"sum": ["score"], "group_by": ["title", "room"]`).Replace(testManifest(t, "testdata/alpha.json")))
 	w.Ingest("cin_z9", "events", `{"key":"ev_8","data":{"id":"ev_8","score":0.5}}`)
 	if a := get("metric=sum&field=score"); rawMember(t, a, "value") != "13.5" || rawMember(t, a, "meta", "warnings") != "[]" {
-		t.Errorf("sum of an integer field and a number field: %s", a.Body)
+		t.Errorf("want the sum of an integer and a number field, 13.5, and no warning: %s", a.Body)
 	}
 	w.Manifest(strings.NewReplacer(`"title": {"type": "string", "x_pdpp_role": "primary-title"}`, `"title": {"type": "boolean"}`).Replace(testManifest(t, "testdata/alpha.json")))
 	a := get("metric=count&group_by=title")
 	if got := groupsOf(t, a); got != `"Run" 1,"Swim" 1` || rawMember(t, a, "meta", "warnings", "0", "detail") != `{"connector_key":"alpha","connection_id":"cin_z9"}` {
-		t.Errorf("AG-10 a field with another type in alpha: %s", a.Body)
+		t.Errorf("AG-10 want alpha skipped, because its field has another type: %s", a.Body)
 	}
 }
 
@@ -236,6 +236,6 @@ func TestAggregateWithoutConnections(t *testing.T) {
 	}
 	a := w.Get(tok, "/v1/streams/items/aggregate?metric=count&group_by_time=day&granularity=day")
 	if rawMember(t, a, "groups") != "[]" || rawMember(t, a, "other_count") != "0" {
-		t.Errorf("groups without records: %s", a.Body)
+		t.Errorf("want no groups: %s", a.Body)
 	}
 }

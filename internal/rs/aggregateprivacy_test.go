@@ -263,7 +263,7 @@ func TestAggregatesIgnoreUngrantedRecords(t *testing.T) {
 		got := full.Get(fullToken, "/v1/streams/items/aggregate?"+query).OK()
 		want := lean.Get(leanToken, "/v1/streams/items/aggregate?"+query).OK()
 		if string(got.Body) != string(want.Body) {
-			t.Errorf("%s differs:\n%s%s", query, want.Body, got.Body)
+			t.Errorf("%s differs:\nwithout ungranted data: %swith ungranted data: %s", query, want.Body, got.Body)
 		}
 		if got.At("filtered_record_count") == json.Number("0") {
 			t.Errorf("%s: no record matches", query)

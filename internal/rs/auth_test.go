@@ -232,7 +232,7 @@ func TestKindAndAudience(t *testing.T) { // C-16, H-52
 			t.Errorf("audience %q: status %d, want %d", audience, a.Status, want)
 		}
 		if want == 403 && a.Code() != string(pdpp.CodeInsufficientScope) {
-			t.Errorf("audience %q: code %s", audience, a.Code())
+			t.Errorf("audience %q: code %s, want insufficient_scope", audience, a.Code())
 		}
 	}
 }
@@ -250,7 +250,7 @@ func TestOwnerRoutesAreForOwners(t *testing.T) { // C-16
 		expectError(t, a, 403, pdpp.CodePermission)
 	}
 	if ids := w.Get(tok, "/v1/streams/entries/records").IDs(); len(ids) != 3 {
-		t.Errorf("records after refused writes: %v", ids)
+		t.Errorf("records after refused writes: %v, want 3", ids)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestBlobHeaders(t *testing.T) { // B-7, B-8
 	for caller, token := range map[string]string{"client": tok, "owner": owner} {
 		a := w.Get(token, pictureURL+"?connection_id=cin_c1").OK()
 		if string(a.Body) != picture {
-			t.Errorf("%s: body %q", caller, a.Body)
+			t.Errorf("%s: body %q, want the picture", caller, a.Body)
 		}
 		want := map[string]string{
 			"Content-Type": "image/png", "Content-Length": strconv.Itoa(len(picture)), "Cache-Control": "private, no-store",
@@ -89,7 +89,7 @@ func TestBlobHeaders(t *testing.T) { // B-7, B-8
 			head.Header.Del(name)
 		}
 		if diff := cmp.Diff(a.Header, head.Header); diff != "" || head.Status != 200 || len(head.Body) != 0 {
-			t.Errorf("%s: HEAD %d (-get +head):\n%s", caller, head.Status, diff)
+			t.Errorf("%s: HEAD: status %d, headers differ (-GET +HEAD):\n%s", caller, head.Status, diff)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestBlobDisposition(t *testing.T) { // B-8
 		upload(w, owner, "cin_c1", picture, mimeType)
 		a := w.Get(owner, pictureURL).OK()
 		if got := a.Header.Get("Content-Disposition"); (got == "") != inline || !inline && got != "attachment" {
-			t.Errorf("%s: Content-Disposition %q", mimeType, got)
+			t.Errorf("%s: Content-Disposition %q, want attachment unless inline", mimeType, got)
 		}
 		if a.Header.Get("Content-Type") != mimeType || a.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
 			t.Errorf("%s: headers %v", mimeType, a.Header)
@@ -134,7 +134,7 @@ func TestBlobRanges(t *testing.T) { // B-7, R9
 	a := w.Get(owner, pictureURL, "Range: bytes=0-3, 6-8")
 	kind, params, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	if err != nil || a.Status != 206 || kind != "multipart/byteranges" {
-		t.Fatalf("two ranges: %d %v", a.Status, a.Header)
+		t.Fatalf("two ranges: status %d, headers %v, want 206 and multipart/byteranges", a.Status, a.Header)
 	}
 	parts := multipart.NewReader(strings.NewReader(string(a.Body)), params["boundary"])
 	for _, want := range []string{picture[:4], picture[6:9]} {
@@ -143,7 +143,7 @@ func TestBlobRanges(t *testing.T) { // B-7, R9
 			t.Fatal(err)
 		}
 		if got, err := io.ReadAll(p); err != nil || string(got) != want || p.Header.Get("Content-Type") != "image/png" {
-			t.Errorf("part %q %v, %v, want %q", got, p.Header, err, want)
+			t.Errorf("part %q, headers %v, error %v, want %q", got, p.Header, err, want)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestBlobRangeNotSatisfiable(t *testing.T) { // B-7
 			}
 		}
 		if head := w.Do("HEAD", owner, pictureURL, "", "Range: "+ranges); head.Status != 416 || len(head.Body) != 0 {
-			t.Errorf("HEAD %s: %d %q", ranges, head.Status, head.Body)
+			t.Errorf("HEAD %s: status %d, body %q, want 416 and no body", ranges, head.Status, head.Body)
 		}
 	}
 	upload(w, owner, "cin_c1", "", "text/plain")
@@ -195,7 +195,7 @@ func TestBlobConditions(t *testing.T) { // B-7
 		for _, method := range []string{"GET", "HEAD"} {
 			a := w.Do(method, owner, pictureURL, "", c.headers...)
 			if a.Status != c.status || c.status == 304 && (len(a.Body) != 0 || a.Header.Get("Etag") != tag) {
-				t.Errorf("%s %q: %d %v, want %d", method, c.headers, a.Status, a.Header, c.status)
+				t.Errorf("%s %q: status %d, headers %v, want %d", method, c.headers, a.Status, a.Header, c.status)
 			}
 		}
 	}
@@ -387,7 +387,7 @@ func TestMissingBlobFile(t *testing.T) {
 	}
 	expectNoBlob(t, "missing", w, owner, pictureURL)
 	if log := w.Log.String(); !strings.Contains(log, "missing or damaged") || strings.Contains(log, hash) {
-		t.Errorf("log:\n%s", log)
+		t.Errorf("want a log entry about a missing or damaged blob, without its hash:\n%s", log)
 	}
 	upload(w, owner, "cin_c1", picture, "image/png")
 	w.Get(owner, pictureURL).OK()
@@ -423,7 +423,7 @@ func TestLargeBlobIsStreamed(t *testing.T) {
 	n, err := io.Copy(io.Discard, res.Body)
 	runtime.ReadMemStats(&after)
 	if n != size || err != nil || res.ContentLength != size {
-		t.Errorf("read %d of %d bytes, %v", n, res.ContentLength, err)
+		t.Errorf("read %d bytes, Content-Length %d, error %v", n, res.ContentLength, err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
 		t.Errorf("%d MiB allocated for a blob of %d MiB", used>>20, size>>20)
@@ -465,9 +465,9 @@ func TestBlobRequestEdgeCases(t *testing.T) {
 	}
 	many := "Range: bytes=" + strings.TrimSuffix(strings.Repeat("0-0,", 500), ",")
 	if a := w.Get(tok, pictureURL, many); a.Status != 200 || string(a.Body) != picture {
-		t.Errorf("500 ranges: %d with %d bytes", a.Status, len(a.Body))
+		t.Errorf("500 ranges: status %d, %d bytes, want 200 and the picture", a.Status, len(a.Body))
 	}
 	if a := w.Get(tok, pictureURL, "Range: bytes=0-0,2-3"); a.Status != http.StatusPartialContent {
-		t.Errorf("two ranges: %d", a.Status)
+		t.Errorf("two ranges: status %d, want 206", a.Status)
 	}
 }

@@ -120,7 +120,7 @@ func TestBlobUploadCutOff(t *testing.T) {
 	}
 	// The server may notice the end of the body or the end of the client first.
 	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") && !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") {
-		t.Errorf("answer %q, %v", answer, err)
+		t.Errorf("answer %q, error %v, want status 400 or 503", answer, err)
 	}
 	if files := blobFiles(t, w); len(files) != 0 {
 		t.Errorf("an incomplete upload left files: %v", files)
@@ -189,7 +189,7 @@ func TestSweepRemovesUnreferencedBlobs(t *testing.T) {
 	sweep(t, w)
 	sweepDays(t, w, 7)
 	if files := blobFiles(t, w); len(files) != 1 || !strings.HasSuffix(files[0], hashOf(picture)) {
-		t.Errorf("files after a week: %v", files)
+		t.Errorf("files after a week: %v, want only the picture", files)
 	}
 	w.Get(owner, pictureURL).OK()
 	w.Ingest("cin_c2", "items", item("late", `"scan":`+blobRef(picture, "image/png")))
@@ -203,7 +203,7 @@ func TestSweepRemovesUnreferencedBlobs(t *testing.T) {
 	}
 	sweepDays(t, w, 1)
 	if files := blobFiles(t, w); len(files) != 0 {
-		t.Errorf("files a week after the last reference: %v", files)
+		t.Errorf("files a week after the last reference: %v, want none", files)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestStoreOlderThanBlobs(t *testing.T) { // B-9
 	done := make(chan error)
 	go func() { done <- server.Run(ctx) }()
 	if line := <-lines; !strings.Contains(line, "seems to be older than its blobs") || !strings.Contains(line, "files=1 bytes=18") {
-		t.Errorf("the first line of the log is %q", line)
+		t.Errorf("first line of the log %q, want a warning about one file", line)
 	}
 	cancel()
 	if err := <-done; err != nil {

@@ -89,7 +89,7 @@ func (f *feed) expect(bookmark string, want ...string) (next string) {
 	f.t.Helper()
 	items, next := f.since(bookmark)
 	if diff := cmp.Diff(want, items, cmpopts.EquateEmpty()); diff != "" {
-		f.t.Errorf("since %.8s… (-want +got):\n%s", bookmark, diff)
+		f.t.Errorf("changes since %.8s… differ (-want +got):\n%s", bookmark, diff)
 	}
 	return next
 }
@@ -114,7 +114,7 @@ func TestChanges(t *testing.T) {
 		f := newFeed(w, tok, fmt.Sprintf("%s?limit=%d", entriesPath, limit))
 		mark := f.expect("beginning", "ent_29@cin_b2", "ent_30@cin_a1", "ent_31@cin_a1")
 		if n := len(f.answers); limit == 1 && n != 3 {
-			t.Errorf("%d pages of one, want 3", n)
+			t.Errorf("%d pages with limit 1, want 3", n)
 		}
 		mark = f.expect(mark)
 		putEntry(w, "ent_32", "Tea", 1, 1)
@@ -278,14 +278,14 @@ func TestChangesPageCursor(t *testing.T) { // C-38, C-39, REC-36
 	first := w.Get(tok, entriesPath+"?limit=2&fields=id&changes_since=beginning").OK()
 	cursor := first.At("next_cursor").(string)
 	if len(cursor) > 2048 {
-		t.Errorf("the cursor has %d bytes", len(cursor))
+		t.Errorf("the cursor has %d bytes, want at most 2048", len(cursor))
 	}
 	if want := entriesPath + "?limit=2&fields=id&cursor=" + cursor; first.At("links.next") != want {
 		t.Errorf("links.next = %v, want %s", first.At("links.next"), want)
 	}
 	want := w.Get(tok, entriesPath+"?limit=3&fields=id&cursor="+cursor).IDs()
 	if len(want) != 3 || want[0] != "ent_31" {
-		t.Errorf("second page: %v", want)
+		t.Errorf("second page: %v, want three records from ent_31", want)
 	}
 	// The cursor takes precedence over changes_since.
 	for _, since := range []string{"beginning", "nonsense", "cs1.AAAA"} {
@@ -320,7 +320,7 @@ func TestBookmarkExpires(t *testing.T) { // REC-37
 	a := w.Get(f.token, entriesPath+"?changes_since="+mark)
 	refused(t, a, refusal{status: 410, code: "cursor_expired", param: "changes_since"})
 	if message := a.At("error.message").(string); !strings.Contains(message, "Restart from beginning") {
-		t.Errorf("message %q", message)
+		t.Errorf("message %q, want: Restart from beginning", message)
 	}
 	f.expect("beginning", "ent_29@cin_b2", "ent_30@cin_a1", "ent_31@cin_a1")
 }
@@ -373,7 +373,7 @@ func TestChangesPreferences(t *testing.T) { // REC-38, REC-40, REC-41
 		f.prefer = "pdpp-field-preview=100, pdpp-page-bytes=4096"
 		items, _ := f.since(since)
 		if len(items) != 6 || len(f.answers) != 1 || len(f.answer.At("data.0.data.body").(string)) != 100 || f.answer.At("data.0.truncated_fields.body") == nil {
-			t.Errorf("previewed: %v in %d pages: %s", items, len(f.answers), f.answer.Body)
+			t.Errorf("with previews: %v in %d pages, want 6 in one, truncated: %s", items, len(f.answers), f.answer.Body)
 		}
 		sameHeader(t, f.answer, "Preference-Applied", f.prefer)
 		f.prefer = "pdpp-page-bytes=8192"
@@ -421,7 +421,7 @@ func TestChangesEnvelope(t *testing.T) { // C-1, C-29, REC-36
 	tok := first(w.Grant(ledgerGrant))
 	a := w.Do("HEAD", tok, entriesPath+"?changes_since=beginning", "")
 	if a.Status != 200 || len(a.Body) != 0 || a.Header.Get("Content-Length") == "" {
-		t.Errorf("HEAD: %d, %d bytes, Content-Length %q", a.Status, len(a.Body), a.Header.Get("Content-Length"))
+		t.Errorf("HEAD: status %d, %d bytes, Content-Length %q", a.Status, len(a.Body), a.Header.Get("Content-Length"))
 	}
 	if list := w.Get(tok, entriesPath).OK(); list.At("next_changes_since") != nil {
 		t.Errorf("a list without changes_since has a bookmark: %s", list.Body)
@@ -430,10 +430,10 @@ func TestChangesEnvelope(t *testing.T) { // C-1, C-29, REC-36
 	f.since("beginning")
 	sameJSON(t, f.answer.At("meta.count"), `{"kind":"none"}`)
 	if f.answer.At("meta.presentation.ledgerly/entries") == nil || f.answer.At("links.self") != entriesPath+"?&changes_since=beginning" {
-		t.Errorf("envelope: %s", f.answer.Body)
+		t.Errorf("want presentation and links.self: %s", f.answer.Body)
 	}
 	hint := w.Get("", "/.well-known/oauth-protected-resource").OK().At("pdpp_discovery_hints.changes_since_bootstrap")
 	if hint != "beginning" { // H-130
-		t.Errorf("discovery hint %v", hint)
+		t.Errorf("changes_since_bootstrap = %v, want beginning", hint)
 	}
 }

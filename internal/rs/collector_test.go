@@ -28,20 +28,20 @@ func TestRequestsOfPublicCollector(t *testing.T) {
 		t.Run("IO-21 "+name, func(t *testing.T) {
 			got := w.Do("POST", owner, "/v1/ingest/items"+query, lines, ndjson).OK()
 			if counts := fmt.Sprintf("%v %v %v", got.At("records_attempted"), got.At("records_accepted"), got.At("records_rejected")); counts != "2 2 0" {
-				t.Errorf("ingest %s", got.Body)
+				t.Errorf("ingest: want 2 of 2 records accepted: %s", got.Body)
 			}
 			stateQuery := strings.Replace(query, "connector_id="+source+"&", "", 1)
 			stateQuery = strings.Replace(stateQuery, "connector_id=cabinet&", "", 1)
 			state := w.Do("PUT", owner, "/v1/state/"+path+stateQuery, `{"state":{"items":{"cursor":"n1"}}}`).OK()
 			if state.At("state.items.cursor") != "n1" || state.At("connection_id") != "cin_c1" || state.At("connector_key") != "cabinet" {
-				t.Errorf("state %s", state.Body)
+				t.Errorf("want the state of cin_c1: %s", state.Body)
 			}
 			if again := w.Get(owner, "/v1/state/"+path+stateQuery).OK(); again.At("state.items.cursor") != "n1" {
-				t.Errorf("state read %s", again.Body)
+				t.Errorf("want the stored state: %s", again.Body)
 			}
 			blob := w.Do("POST", owner, "/v1/blobs"+query+"&stream=items&record_key=n1", "text", "Content-Type: text/plain").OK()
 			if blob.At("object") != "blob" || fmt.Sprint(blob.At("size_bytes")) != "4" || blob.At("mime_type") != "text/plain" {
-				t.Errorf("blob %s", blob.Body)
+				t.Errorf("want a blob of 4 bytes and type text/plain: %s", blob.Body)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func nextCursor(t *testing.T, a resttest.Answer) string {
 	t.Helper()
 	c, _ := a.OK().At("next_cursor").(string)
 	if !strings.HasPrefix(c, "pc1.") || len(c) > 2048 {
-		t.Fatalf("next_cursor %q", c)
+		t.Fatalf("next_cursor = %q, want pc1.… of at most 2048 bytes", c)
 	}
 	return c
 }
@@ -152,7 +152,7 @@ func TestCursorAfterChanges(t *testing.T) {
 	at := a.IDs()[1]
 	w.Ingest("cin_a1", "entries", fmt.Sprintf(`{"key":%q,"op":"delete"}`, at))
 	if ids := w.Get(tok, entriesPath+"?limit=2&order=asc&cursor="+good).IDs(); len(ids) != 2 || ids[0] != "ent_x2" {
-		t.Errorf("after the record was deleted: %v", ids)
+		t.Errorf("after the record was deleted: %v, want 2 from ent_x2", ids)
 	}
 	same := secondServer(w, func(*server.Config) {})
 	same.Get(tok, entriesPath+"?limit=2&order=asc&cursor="+good).OK()

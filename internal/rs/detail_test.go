@@ -45,7 +45,7 @@ func TestRecordDetail(t *testing.T) {
 		bounded, _ := w.Grant(`{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","time_range":{"since":"2026-01-11T00:00:00Z"},"resources":["left","tie"]},{"name":"covers"}]}`)
 		want := string(w.Get(bounded, "/v1/streams/items/records/missing", "Request-Id: r").Body)
 		if !strings.Contains(want, `"code":"not_found"`) {
-			t.Fatalf("missing: %s", want)
+			t.Fatalf("missing record: %s, want not_found", want)
 		}
 		for _, path := range []string{"/v1/streams/covers/records/gone", "/v1/streams/items/records/right", "/v1/streams/items/records/tie", "/v1/streams/items/records/null"} {
 			a := w.Get(bounded, path, "Request-Id: r")

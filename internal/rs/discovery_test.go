@@ -28,7 +28,7 @@ func TestDiscovery(t *testing.T) {
 	t.Run("META-1 the root document names the MCP endpoint and /v1", func(t *testing.T) {
 		a := w.Get("", rootDocument).OK()
 		if a.At("resource") != w.URL || a.At("pdpp_core_query_base") != w.URL+"/v1" {
-			t.Errorf("resource %v, query base %v", a.At("resource"), a.At("pdpp_core_query_base"))
+			t.Errorf("resource = %v, pdpp_core_query_base = %v", a.At("resource"), a.At("pdpp_core_query_base"))
 		}
 		sameValue(t, a, "pdpp_discovery_hints.mcp_endpoint", w.URL+"/mcp")
 		sameJSON(t, a.At("pdpp_agent_discovery"), atR(w.URL, `{"advisory": true, "mcp": {"endpoint": "R/mcp", "adapter_over": "R/v1", "transport": "streamable_http",
@@ -97,10 +97,10 @@ func TestSignInIsNotSupported(t *testing.T) {
 				t.Errorf("status %d, want 400, %s and how to get a token: %s", a.Status, c.code, a.Body)
 			}
 			if a.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
-				t.Errorf("headers %v", a.Header)
+				t.Errorf("headers %v, want no-store and JSON", a.Header)
 			}
 			if a := w.Do("PUT", "", c.path, c.body); a.Status != http.StatusMethodNotAllowed {
-				t.Errorf("PUT: %d %s", a.Status, a.Body)
+				t.Errorf("PUT: status %d, want 405: %s", a.Status, a.Body)
 			}
 		})
 	}
@@ -112,16 +112,16 @@ func TestDiscoveryHeaders(t *testing.T) {
 		get, head := w.Get("", path, "Origin: https://anyone.example").OK(), w.Do(http.MethodHead, "", path, "", "Origin: https://anyone.example")
 		sameHeader(t, get, "Access-Control-Allow-Origin", "*")
 		if head.Status != 200 || len(head.Body) > 0 || head.Header.Get("Content-Length") != get.Header.Get("Content-Length") {
-			t.Errorf("HEAD %s: %d, %d bytes, headers %v", path, head.Status, len(head.Body), head.Header)
+			t.Errorf("HEAD %s: status %d, %d bytes, headers %v, want those of GET", path, head.Status, len(head.Body), head.Header)
 		}
 		if a := w.Do(http.MethodPost, "", path, "{}"); a.Status != 405 || a.Header.Get("Allow") != "GET, HEAD" {
-			t.Errorf("POST %s: %d, Allow %q", path, a.Status, a.Header.Get("Allow"))
+			t.Errorf("POST %s: status %d, Allow %q, want 405 and GET, HEAD", path, a.Status, a.Header.Get("Allow"))
 		}
 		if get.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s has no X-Content-Type-Options: nosniff", path)
 		}
 		if path != "/icon.svg" && (get.Header.Get("Cache-Control") != "public, max-age=60" || get.Header.Get("Vary") != "Host") {
-			t.Errorf("%s: Cache-Control %q, Vary %q", path, get.Header.Get("Cache-Control"), get.Header.Values("Vary"))
+			t.Errorf("%s: Cache-Control %q, Vary %q, want public, max-age=60 and Host", path, get.Header.Get("Cache-Control"), get.Header.Values("Vary"))
 		}
 	}
 	missing := w.Get("", "/.well-known/openid-configuration", "Origin: https://anyone.example")
@@ -164,7 +164,7 @@ func TestChallengeLinks(t *testing.T) {
 			a := w.Get(token, "/v1/schema")
 			metadata, _ := a.At("error.resource_metadata").(string)
 			if a.Status != 401 || challengeOf(a)["resource_metadata"] != metadata || metadata != w.URL+rootDocument {
-				t.Fatalf("%d, challenge %v, body %s", a.Status, challengeOf(a), a.Body)
+				t.Fatalf("status %d, challenge %v, want 401 and the root document: %s", a.Status, challengeOf(a), a.Body)
 			}
 			sameValue(t, w.Get("", strings.TrimPrefix(metadata, w.URL)).OK(), "resource", w.URL)
 		})
@@ -182,7 +182,7 @@ func TestChallengeLinks(t *testing.T) {
 	t.Run("ICON-2 a 401 links to the icon", func(t *testing.T) {
 		a := w.Get("", "/v1/schema")
 		if got, want := a.Header.Get("Link"), `<`+w.URL+`/icon.svg>; rel="icon"; type="image/svg+xml"`; a.Status != 401 || got != want {
-			t.Errorf("%d, Link = %q, want %q", a.Status, got, want)
+			t.Errorf("status %d, Link %q, want 401 and %q", a.Status, got, want)
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestForwardedOrigin(t *testing.T) {
 				a := tt.w.Get("", path, forwarded...).OK()
 				for _, url := range urlsIn(t, a.JSON()) {
 					if url != tt.base && !strings.HasPrefix(url, tt.base+"/") {
-						t.Errorf("%s names %s, want it below %s", path, url, tt.base)
+						t.Errorf("%s names %s, want a URL below %s", path, url, tt.base)
 					}
 				}
 				sameHeader(t, a, "Vary", tt.vary)

@@ -173,13 +173,13 @@ func TestErrorEnvelopes(t *testing.T) { // C-40 to C-42
 			}
 			slices.Sort(keys)
 			if diff := cmp.Diff(row.keys, strings.Join(keys, " ")); diff != "" {
-				t.Errorf("envelope keys (-want +got):\n%s%s", diff, a.Body)
+				t.Errorf("envelope keys differ (-want +got):\n%s%s", diff, a.Body)
 			}
 			if top, _ := a.JSON().(map[string]any); len(top) != 1 || envelope["type"] != row.typ || envelope["message"] == "" {
-				t.Errorf("envelope: %s", a.Body)
+				t.Errorf("want only error, with type and message: %s", a.Body)
 			}
 			if envelope["request_id"] != a.Header.Get("Request-Id") || a.Header.Get("PDPP-Version") != "2026-04-06" {
-				t.Errorf("headers %v, body %s", a.Header, a.Body)
+				t.Errorf("want the same request id and PDPP-Version: headers %v, body %s", a.Header, a.Body)
 			}
 			if wait := a.Header.Get("Retry-After"); (wait != "") != (row.status == 429 || row.status == 503) {
 				t.Errorf("Retry-After %q with status %d", wait, row.status)
@@ -240,7 +240,7 @@ func TestErrorTableIsComplete(t *testing.T) {
 		}
 	}
 	if n < 30 {
-		t.Errorf("found %d codes in the table of C-42", n)
+		t.Errorf("found %d codes in the table of C-42, want at least 30", n)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestNeedsBroaderGrant(t *testing.T) { // C-44
 	} {
 		a := w.Get(tok, target)
 		if got := a.At("error.needs_broader_grant"); got != want || a.Status < 400 {
-			t.Errorf("%s: %d needs_broader_grant %v, want %v", target, a.Status, got, want)
+			t.Errorf("%s: status %d, needs_broader_grant %v, want %v", target, a.Status, got, want)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func TestTimeout(t *testing.T) { // C-35: 30 s for a read
 		a := handle(&resttest.World{T: t, Server: s}, localRequest(t.Context(), "GET", "x", "/v1/streams", nil))
 		expectError(t, a, http.StatusServiceUnavailable, pdpp.CodeTimeout)
 		if took := time.Since(start); took != 30*time.Second || a.Header.Get("Retry-After") == "" {
-			t.Errorf("answered after %v, headers %v", took, a.Header)
+			t.Errorf("answered after %v, want 30s and Retry-After: %v", took, a.Header)
 		}
 	})
 }
@@ -306,7 +306,7 @@ func TestStoreFailureDuringAuthentication(t *testing.T) {
 			a := faulty.Do(method, token, target, "")
 			expectError(t, a, 503, pdpp.CodeUnavailable)
 			if a.Header.Get("Retry-After") == "" || a.Header.Get("WWW-Authenticate") != "" {
-				t.Errorf("%s: headers %v", r, a.Header)
+				t.Errorf("%s: want Retry-After and no challenge: %v", r, a.Header)
 			}
 		}
 	}

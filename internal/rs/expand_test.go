@@ -174,7 +174,7 @@ func TestPageSizeBoundsChildren(t *testing.T) {
 	a := w.Get(tok, entriesPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=20", "Prefer: pdpp-page-bytes=4096").OK()
 	children, _ := a.At("data.0.expanded.receipts.data").([]any)
 	if len(children) == 0 || len(children) > 4 || a.At("data.0.expanded.receipts.has_more") != true {
-		t.Errorf("%d children, has_more %v", len(children), a.At("data.0.expanded.receipts.has_more"))
+		t.Errorf("%d children, has_more %v, want 1 to 4 and true", len(children), a.At("data.0.expanded.receipts.has_more"))
 	}
 	whole := w.Get(tok, entriesPath+"?filter[id]=ent_31&expand=receipts&expand_limit[receipts]=50").OK()
 	if children, _ := whole.At("data.0.expanded.receipts.data").([]any); len(children) != 21 {

@@ -187,7 +187,7 @@ func TestSearchStopsWhenContextEnds(t *testing.T) {
 	t.Run("C-35 during ranking", func(t *testing.T) {
 		s := &endingStore{}
 		if status := search(t, s); status != 503 || s.visited != 2 || !errors.Is(s.stopped, context.Canceled) {
-			t.Errorf("status %d, %d visits, stopped by %v", status, s.visited, s.stopped)
+			t.Errorf("status %d, %d visits, stopped by %v, want 503 after the second visit", status, s.visited, s.stopped)
 		}
 	})
 	t.Run("C-35 during excerpts", func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestPanicReleasesShare(t *testing.T) {
 		tok := first(w.Grant(ledgerGrant))
 		for range store.Readers() + 1 {
 			if got := server.Get(tok, "/v1/search?q=rent"); got.Status != 500 {
-				t.Fatalf("a read that panics = %d, want 500", got.Status)
+				t.Fatalf("status of a read that panics = %d, want 500", got.Status)
 			}
 		}
 		server.Get(tok, "/v1/streams/entries/aggregate?metric=count").OK()

@@ -42,7 +42,7 @@ func TestAmbiguousFraming(t *testing.T) {
 			in := bufio.NewReader(conn)
 			first, err := http.ReadResponse(in, nil)
 			if err != nil || first.StatusCode != http.StatusBadRequest {
-				t.Fatalf("first answer %v, %v", first, err)
+				t.Fatalf("first answer %v, error %v, want status 400", first, err)
 			}
 			if _, err := io.Copy(io.Discard, first.Body); err != nil {
 				t.Fatal(err)

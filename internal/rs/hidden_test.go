@@ -52,7 +52,7 @@ func TestHiddenRecordsLookMissing(t *testing.T) {
 				got := w.Do(method, tok, path+tc.id+suffix, "", fixedID)
 				want := w.Do(method, tok, path+"never_stored"+suffix, "", fixedID)
 				if want.Status != 404 {
-					t.Fatalf("missing record: %d %s", want.Status, want.Body)
+					t.Fatalf("missing record: status %d, want 404: %s", want.Status, want.Body)
 				}
 				sameAnswer(t, name+" "+method+suffix, got, want)
 			}
@@ -85,7 +85,7 @@ func TestForeignConnectionsLookUnknown(t *testing.T) {
 				method, target, _ := strings.Cut(request, " ")
 				want := w.Do(method, tc.token, target+param+"cin_unknown", "", fixedID)
 				if want.Status != 404 || method != "HEAD" && want.Code() != string(pdpp.CodeConnectionNotFound) {
-					t.Fatalf("%s with an unknown connection: %d %s", request, want.Status, want.Body)
+					t.Fatalf("%s with an unknown connection: status %d, want 404: %s", request, want.Status, want.Body)
 				}
 				for _, id := range tc.foreign {
 					sameAnswer(t, request+id, w.Do(method, tc.token, target+param+id, "", fixedID), want)
@@ -118,10 +118,10 @@ func TestOwnersAreIsolated(t *testing.T) {
 	deleteRecords(mine, myToken, entriesPath+"?connection_id=cin_a1")
 	mine.Do("PUT", myToken, statePath, `{"state":{"entries":"mine"}}`).OK()
 	if ids := theirs.Get(theirToken, "/v1/streams/entries/records").IDs(); len(ids) != 1 || ids[0] != "ent_their" {
-		t.Errorf("records of the other owner after a delete: %v", ids)
+		t.Errorf("records of the other owner after a delete: %v, want ent_their", ids)
 	}
 	if state := string(theirs.Get(theirToken, "/v1/state/ledgerly?connection_id=cin_a1").OK().Body); strings.Contains(state, "mine") {
-		t.Errorf("state of the other owner: %s", state)
+		t.Errorf("the state of the other owner changed: %s", state)
 	}
 }
 

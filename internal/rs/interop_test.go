@@ -111,7 +111,7 @@ func TestAnswersHaveRecordedShapes(t *testing.T) {
 		a := w.Get("pdpp_at_unknown", "/v1/schema")
 		compareRecorded(t, a, theirs, comparison{})
 		if challengeOf(a)["resource_metadata"] == "" {
-			t.Errorf("challenge %v", challengeOf(a))
+			t.Errorf("challenge %v, want resource_metadata", challengeOf(a))
 		}
 	})
 }
@@ -238,16 +238,16 @@ func TestInteropSchemaKeys(t *testing.T) {
 	field := row["field_capabilities"].(map[string]any)["posted_at"].(map[string]any)
 	want := []string{"aggregation", "exact_filter", "granted", "lexical_search", "range_filter", "role", "schema", "semantic_search", "type"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(field))); diff != "" {
-		t.Errorf("field_capabilities (-want +got):\n%s", diff)
+		t.Errorf("field_capabilities differ (-want +got):\n%s", diff)
 	}
 	metrics := []string{"count_distinct", "group_by", "group_by_time", "max", "min", "sum"}
 	if diff := cmp.Diff(metrics, slices.Sorted(maps.Keys(field["aggregation"].(map[string]any)))); diff != "" {
-		t.Errorf("aggregation (-want +got):\n%s", diff)
+		t.Errorf("aggregation differs (-want +got):\n%s", diff)
 	}
 	relation := row["expand_capabilities"].([]any)[0].(map[string]any)
 	for a, b := range map[string]string{"stream": "target_stream", "foreign_key": "child_parent_key_field"} {
 		if relation[a] == nil || relation[a] != relation[b] {
-			t.Errorf("%s is %v, %s is %v", a, relation[a], b, relation[b])
+			t.Errorf("%s = %v, %s = %v, want the same value", a, relation[a], b, relation[b])
 		}
 	}
 	if string(a.Body) != strings.ReplaceAll(string(a.Body), "connector_instance_id", "") {
@@ -274,6 +274,6 @@ func TestInteropEnvelopes(t *testing.T) {
 	}
 	w.Get(tok, next).OK()
 	if a := w.Get(tok, "/v1/streams", "Request-Id: abc-1"); a.Header.Get("Request-Id") != "abc-1" {
-		t.Errorf("Request-Id %q", a.Header.Get("Request-Id"))
+		t.Errorf("Request-Id %q, want abc-1", a.Header.Get("Request-Id"))
 	}
 }

@@ -22,13 +22,13 @@ func TestRateLimit(t *testing.T) { // H-67
 	limited := secondServer(w, func(c *server.Config) { c.Rate = 60 })
 	for i := range 60 {
 		if a := limited.Get(tok, "/v1/streams"); a.Status != 200 {
-			t.Fatalf("request %d: %d %s", i, a.Status, a.Body)
+			t.Fatalf("request %d: status %d, want 200: %s", i, a.Status, a.Body)
 		}
 	}
 	a := limited.Get(tok, "/v1/streams?nope=1")
 	expectError(t, a, 429, pdpp.CodeRateLimited)
 	if a.Header.Get("Retry-After") != "1" || a.At("error.type") != "rate_limit_error" {
-		t.Errorf("Retry-After %q: %s", a.Header.Get("Retry-After"), a.Body)
+		t.Errorf("Retry-After %q, want 1 and rate_limit_error: %s", a.Header.Get("Retry-After"), a.Body)
 	}
 	limited.Get(sibling, "/v1/streams").OK() // each token has its own limit
 	w.Advance(time.Second)
@@ -73,7 +73,7 @@ func TestConcurrentRequestLimit(t *testing.T) { // H-67: 8 per token
 	close(unblock)
 	open.Wait()
 	if diff := cmp.Diff([]int{200, 200, 200, 200, 200, 200, 200, 200}, statuses); diff != "" {
-		t.Errorf("eight concurrent requests (-want +got):\n%s", diff)
+		t.Errorf("statuses of eight concurrent requests differ (-want +got):\n%s", diff)
 	}
 	limited.Get(owner, "/v1/streams").OK()
 }

@@ -107,7 +107,7 @@ func TestIngestLimits(t *testing.T) {
 	}
 	a := w.Do("POST", owner, ingestPath, small(9_999)+"\n\n"+good, ndjson).OK()
 	if got := string(a.Body); got != `{"stream":"entries","records_attempted":10000,"records_accepted":10000,"records_rejected":0,"rejections":[]}`+"\n" {
-		t.Errorf("10,000 lines: %s", got)
+		t.Errorf("want 10,000 lines accepted: %s", got)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestIngestLines(t *testing.T) { // I-4, I-5, I-6
 		`{"input_index":10,"code":"invalid_record_identity"},{"input_index":11,"code":"invalid_record_identity"},{"input_index":12,"code":"invalid_record"},` +
 		`{"input_index":13,"code":"invalid_record"}]}` + "\n"
 	if diff := cmp.Diff(want, string(a.Body)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("answer differs (-want +got):\n%s", diff)
 	}
 	for _, id := range []string{"ok_1", "ok_2", "3"} {
 		w.Get(owner, "/v1/streams/entries/records/"+id).OK()
@@ -149,7 +149,7 @@ func TestIngestLines(t *testing.T) { // I-4, I-5, I-6
 	sameValue(t, w.Get(owner, "/v1/streams/entries/records/ok_1"), "emitted_at", "2026-04-01T00:00:00.000Z")
 	for _, body := range []string{"", "\n\n"} {
 		if got := post(w, owner, body).OK().At("records_attempted"); fmt.Sprint(got) != "0" {
-			t.Errorf("empty body: records_attempted = %v", got)
+			t.Errorf("empty body: records_attempted = %v, want 0", got)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestIngestOfUnchangedRecords(t *testing.T) { // I-8
 	post(w, owner, `{"key":"ent_31","data":{"id":"ent_31","memo":"Changed"}}`).OK()
 	got := w.Get(owner, "/v1/streams/entries/records/ent_31").OK()
 	if got.At("emitted_at") != "2026-05-01T09:00:00.000Z" || got.At("data.memo") != "Changed" || got.At("data.amount_minor") != nil {
-		t.Errorf("after a change: %s", got.Body)
+		t.Errorf("want the changed record with a new emitted_at: %s", got.Body)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestDeleteRecords(t *testing.T) { // I-9
 		t.Helper()
 		a := w.Do("DELETE", owner, target, "")
 		if a.Status != want || want == 204 && (len(a.Body) > 0 || a.Header.Get("Content-Type") != "") {
-			t.Errorf("DELETE %s: %d %q, want %d", target, a.Status, a.Body, want)
+			t.Errorf("DELETE %s: status %d, body %q, want %d", target, a.Status, a.Body, want)
 		}
 	}
 	one := "/v1/streams/entries/records/"
@@ -204,12 +204,12 @@ func TestDeleteRecords(t *testing.T) { // I-9
 	remove("/v1/streams/entries/records?connection_id=cin_a1", 204)
 	remove("/v1/streams/entries/records?connection_id=cin_a1", 204)
 	if ids := w.Get(owner, allEntries).IDs(); len(ids) != 1 || ids[0] != "ent_29" {
-		t.Errorf("records after deleting all of one connection: %v", ids)
+		t.Errorf("records after deleting all of one connection: %v, want ent_29", ids)
 	}
 	w.Get(owner, "/v1/streams/receipts/records/rc_9").OK()
 	counts := w.Get(owner, "/v1/streams?connection_id=cin_a1").OK()
 	if fmt.Sprint(counts.At("data.0.record_count")) != "0" || counts.At("data.0.last_updated") != nil {
-		t.Errorf("streams after the deletes: %s", counts.Body)
+		t.Errorf("want record_count 0 and no last_updated: %s", counts.Body)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestCollectionState(t *testing.T) { // I-10
 		t.Helper()
 		want := `{"object":"stream_state","connector_key":"ledgerly","connection_id":"cin_a1","state":` + state + "}\n"
 		if diff := cmp.Diff(want, string(a.OK().Body)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
+			t.Errorf("answer differs (-want +got):\n%s", diff)
 		}
 	}
 	same(w.Get(owner, statePath), `{},"updated_at":null`)
@@ -329,16 +329,16 @@ func TestIngestStorageFailure(t *testing.T) { // I-7
 	a := post(faulty, owner, lines...)
 	expectError(t, a, 503, pdpp.CodeIngestStorage)
 	if a.Header.Get("Retry-After") == "" || a.At("error.type") != "api_error" || strings.Contains(string(a.Body), "disk") {
-		t.Errorf("Retry-After %q: %s", a.Header.Get("Retry-After"), a.Body)
+		t.Errorf("Retry-After %q, want one, and no cause in the error: %s", a.Header.Get("Retry-After"), a.Body)
 	}
 	expectUnchanged(t, w, owner)
 	if memo := w.Get(owner, "/v1/streams/entries/records/ent_31").At("data.memo"); memo != "April rent" {
-		t.Errorf("memo %v after a failed call", memo)
+		t.Errorf("memo = %v after a failed call, want April rent", memo)
 	}
 	for _, r := range []string{"DELETE /v1/streams/entries/records?connection_id=cin_a1", "DELETE /v1/streams/entries/records/ent_31?connection_id=cin_a1", "PUT " + statePath} {
 		method, target, _ := strings.Cut(r, " ")
 		if a := faulty.Do(method, owner, target, `{"state":{"entries":1}}`); a.Status < 500 || strings.Contains(string(a.Body), "disk") {
-			t.Errorf("%s with a failing store: %d %s", r, a.Status, a.Body)
+			t.Errorf("%s with a failing store: status %d, want 500 or more: %s", r, a.Status, a.Body)
 		}
 	}
 	expectUnchanged(t, w, owner)
@@ -346,7 +346,7 @@ func TestIngestStorageFailure(t *testing.T) { // I-7
 	post(faulty, owner, lines...).OK() // a repeated call is harmless
 	post(faulty, owner, lines...).OK()
 	if ids := w.Get(owner, allEntries).IDs(); len(ids) != 3 {
-		t.Errorf("records after the retry: %v", ids)
+		t.Errorf("records after the retry: %v, want 3", ids)
 	}
 }
 

@@ -130,7 +130,7 @@ func TestPaging(t *testing.T) {
 		want = "/v1/streams/items/records?fields%5B%5D=id&limit=2&order=asc&cursor=" + second.At("next_cursor").(string)
 		sameValue(t, second, "links.next", want)
 		if !strings.HasPrefix(first.At("next_cursor").(string), "pc1.") {
-			t.Errorf("cursor %v", first.At("next_cursor"))
+			t.Errorf("next_cursor = %v, want pc1.…", first.At("next_cursor"))
 		}
 	})
 	t.Run("C-9 default limit", func(t *testing.T) {

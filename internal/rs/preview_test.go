@@ -70,7 +70,7 @@ func TestFieldPreview(t *testing.T) {
 		}
 		a = w.Get(tok, detail+"cut?fields=body", prefer(39_999)).OK()
 		if a.At("data.body") != long[:39_999] {
-			t.Error("the preview of 39,999 characters is wrong")
+			t.Error("the preview of 39,999 characters is not the beginning of the value")
 		}
 		sameJSON(t, a.At("truncated_fields"), `{"body":{"total_chars":40000,"shown_chars":39999}}`)
 	})
@@ -177,14 +177,14 @@ func TestPageBytes(t *testing.T) {
 	t.Run("REC-40 the size counts previews", func(t *testing.T) {
 		a := w.Get(tok, "/v1/streams/items/records", "Prefer: pdpp-page-bytes=8192, pdpp-field-preview=64").OK()
 		if n := len(a.IDs()); n < 20 || size(a) > 8192 {
-			t.Errorf("%d records in %d bytes", n, size(a))
+			t.Errorf("%d records in %d bytes, want at least 20 in 8192", n, size(a))
 		}
 	})
 	t.Run("C-38 the next page may have other preferences", func(t *testing.T) {
 		a := w.Get(tok, "/v1/streams/items/records", "Prefer: pdpp-page-bytes=4096").OK()
 		b := w.Get(tok, a.At("links.next").(string)).OK()
 		if got := len(a.IDs()) + len(b.IDs()); got <= 25 || b.IDs()[0] == a.IDs()[0] {
-			t.Errorf("%d records on two pages", got)
+			t.Errorf("%d records on two pages, want more than 25, without repetition", got)
 		}
 	})
 }
@@ -212,7 +212,7 @@ func TestLargeFirstRecord(t *testing.T) {
 			"body":{"total_chars":50000,"shown_chars":1000},"author":{"total_chars":2000,"shown_chars":1000}}`)
 		sameHeader(t, a, "Preference-Applied", "pdpp-field-preview=4000, pdpp-page-bytes=4096")
 		if n := len(rawMember(t, a, "data")); n > 4096 {
-			t.Errorf("data has %d bytes", n)
+			t.Errorf("data has %d bytes, want at most 4096", n)
 		}
 	})
 	t.Run("REC-40 only the preview of the first record is halved", func(t *testing.T) {
@@ -237,7 +237,7 @@ func TestLargeFirstRecord(t *testing.T) {
 		for i := range 4 {
 			sameJSON(t, a.At(fmt.Sprintf("data.0.expanded.notes.data.%d.truncated_fields", i)), `{"text":{"total_chars":3000,"shown_chars":100}}`)
 			if got := a.At(fmt.Sprintf("data.0.expanded.notes.data.%d.data.text", i)); got != longText(3000)[:100] {
-				t.Errorf("text = %v", got)
+				t.Errorf("text of a child = %v, want 100 characters", got)
 			}
 		}
 		if a.At("data.0.truncated_fields") != nil {

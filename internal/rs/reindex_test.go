@@ -20,16 +20,16 @@ func TestRebuildingIndex(t *testing.T) {
 		return w.Get("", "/.well-known/oauth-protected-resource").OK().At("capabilities.lexical_retrieval.index_state")
 	}
 	if state() != "built" {
-		t.Errorf("before: index_state %v", state())
+		t.Errorf("index_state = %v before the new manifest, want built", state())
 	}
 	w.Declare(after)
 	t.Run("Q-12 search returns partial results", func(t *testing.T) {
 		a := w.Get(owner, "/v1/search?q=rent&streams[]=entries").OK()
 		if a.At("meta.recall.complete") != false || a.At("meta.warnings.0.code") != "partial_results" || a.At("meta.count.kind") != "lower_bound" {
-			t.Errorf("meta %s", a.Body)
+			t.Errorf("want partial results with a warning: %s", a.Body)
 		}
 		if state() != "building" {
-			t.Errorf("index_state %v", state())
+			t.Errorf("index_state = %v, want building", state())
 		}
 	})
 	t.Run("M-11 reads that do not use the changed fields", func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestRebuildingIndex(t *testing.T) {
 	})
 	a := w.Get(owner, "/v1/search?q=rent&streams[]=entries").OK()
 	if a.At("meta.recall.complete") != true || state() != "built" {
-		t.Errorf("after: %s, index_state %v", a.Body, state())
+		t.Errorf("want complete results after reindexing: %s, index_state %v", a.Body, state())
 	}
 	w.Get(owner, "/v1/streams/entries/records?filter[status]=open").OK()
 }

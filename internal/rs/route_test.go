@@ -219,7 +219,7 @@ func TestResponseHeaders(t *testing.T) {
 	t.Run("C-10 Request-Id", func(t *testing.T) {
 		generated := regexp.MustCompile(`^req_[0-9a-f]{32}$`)
 		if got := w.Get(tok, list).OK().Header.Get("Request-Id"); !generated.MatchString(got) {
-			t.Errorf("Request-Id = %q", got)
+			t.Errorf("Request-Id = %q, want a generated one", got)
 		}
 		sameHeader(t, w.Get(tok, list, "Request-Id: My.own:id_1-2"), "Request-Id", "My.own:id_1-2")
 		for _, bad := range []string{"has space", strings.Repeat("a", 129), "ü"} {

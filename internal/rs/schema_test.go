@@ -40,7 +40,7 @@ func TestSchemaParameters(t *testing.T) {
 		t.Run("X-5 the body has no detail key", func(t *testing.T) {
 			a := w.Get(tok, "/v1/schema?stream=entries&detail=full&connection_id=cin_a1").OK()
 			if a.At("detail") != nil || a.At("compact_scope") != nil {
-				t.Errorf("detail = %v, compact_scope = %v", a.At("detail"), a.At("compact_scope"))
+				t.Errorf("detail = %v, compact_scope = %v, want neither", a.At("detail"), a.At("compact_scope"))
 			}
 		})
 	})
@@ -189,7 +189,7 @@ func TestSchemaBudgets(t *testing.T) {
 		}
 		owner := w.Get(w.OwnerToken(), "/v1/schema?view=compact").OK()
 		if len(owner.Body) > 60_000 {
-			t.Errorf("the owner's index has %d bytes", len(owner.Body))
+			t.Errorf("the index of the owner has %d bytes, want at most 60,000", len(owner.Body))
 		}
 	})
 	t.Run("X-18 the size of scoped compact and full", func(t *testing.T) {
@@ -199,11 +199,11 @@ func TestSchemaBudgets(t *testing.T) {
 			w.Connect("wide", fmt.Sprintf("cin_%02d", i), fmt.Sprintf("Account %d", i))
 		}
 		if n := len(w.Get(w.OwnerToken(), "/v1/schema?view=compact&stream=stream_number_000").OK().Body); n > 6_000 {
-			t.Errorf("30 fields on 19 connections: %d bytes", n)
+			t.Errorf("30 fields on 19 connections: %d bytes, want at most 6,000", n)
 		}
 		w.Manifest(wideManifest(1, 250))
 		if n := len(w.Get(w.OwnerToken(), "/v1/schema?stream=stream_number_000&detail=full&connection_id=cin_00").OK().Body); n > 200_000 {
-			t.Errorf("detail=full: %d bytes", n)
+			t.Errorf("detail=full: %d bytes, want at most 200,000", n)
 		}
 	})
 }

@@ -257,7 +257,7 @@ func TestSearchCursors(t *testing.T) { // C-37 to C-39, Q-11
 		t.Helper()
 		c, _ := w.Get(token, target).OK().At("next_cursor").(string)
 		if !strings.HasPrefix(c, "sl1.") || len(c) > 2048 {
-			t.Fatalf("next_cursor %q", c)
+			t.Fatalf("next_cursor = %q, want sl1.… of at most 2048 bytes", c)
 		}
 		return c
 	}

@@ -26,7 +26,7 @@ func TestSearchOverConnections(t *testing.T) {
 			seen[h.(map[string]any)["connection_id"]] = true
 		}
 		if len(hits) != 5 || len(seen) != 2 || fmt.Sprint(a.At("meta.count.value")) != "8" {
-			t.Errorf("%d hits of %v, count %v", len(hits), seen, a.At("meta.count"))
+			t.Errorf("%d hits of %v, count %v, want 5 of 2 connections and 8", len(hits), seen, a.At("meta.count"))
 		}
 	})
 	for i, raw := range hits {
@@ -38,11 +38,11 @@ func TestSearchOverConnections(t *testing.T) {
 				}
 			}
 			if name, labelled := h["display_name"]; labelled != (h["connection_id"] == "cin_a1") {
-				t.Errorf("display_name of %v is %v", h["connection_id"], name)
+				t.Errorf("display_name of %v = %v, want one for cin_a1 only", h["connection_id"], name)
 			}
 			snippet := h["snippet"].(map[string]any)["text"].(string)
 			if snippet != "<mark>insurance</mark>  paid" {
-				t.Errorf("snippet %q", snippet)
+				t.Errorf("snippet %q, want one marked word", snippet)
 			}
 			title := h["evidence_card"].(map[string]any)["title"].(map[string]any)["text"].(string)
 			if !strings.Contains(title, "/ entries / 2026-03-0") || strings.Contains(title, "insurance") || strings.Contains(title, "2026-06-01") {

@@ -53,7 +53,7 @@ func TestSearchHit(t *testing.T) {
 			}
 		}
 		if got := hit["record_url"]; got != "/v1/streams/entries/records/a%2Fb%20%3F?connection_id=cin_b2" {
-			t.Errorf("record_url is %v", got)
+			t.Errorf("record_url = %v, want an escaped id", got)
 		}
 	})
 	t.Run("Q-6 links to the record and the field", func(t *testing.T) {
@@ -95,7 +95,7 @@ func checkMarks(t testing.TB, text string) {
 func snippetOf(t testing.TB, a resttest.Answer) (fields []any, text string) {
 	t.Helper()
 	if n := len(hitsOf(t, a)); n != 1 {
-		t.Fatalf("%d hits: %s", n, a.Body)
+		t.Fatalf("%d hits, want 1: %s", n, a.Body)
 	}
 	fields, _ = a.At("data.0.matched_fields").([]any)
 	text, _ = a.At("data.0.snippet.text").(string)
@@ -154,11 +154,11 @@ func TestSearchText(t *testing.T) {
 		a := w.Get(tok, "/v1/search?q=needle")
 		_, snippet := snippetOf(t, a)
 		if !strings.HasPrefix(snippet, "…filler") || !strings.Contains(snippet, "filler <mark>needle</mark> in it filler") || !strings.HasSuffix(snippet, "…") {
-			t.Errorf("snippet %q", snippet)
+			t.Errorf("snippet %q, want the match with text on both sides", snippet)
 		}
 		e, _ := a.At("data.0.evidence_excerpts.0").(map[string]any)
 		if e["truncated"] != true || fmt.Sprint(e["total_chars"]) != fmt.Sprint(2*len(long)+len("needle in it ")) {
-			t.Errorf("excerpt %v", e)
+			t.Errorf("excerpt %v, want truncated and total_chars of the field", e)
 		}
 		// The window starts with the first character of the excerpt.
 		window := w.Get(tok, e["read"].(map[string]any)["href"].(string)).OK().At("window.text").(string)
@@ -217,7 +217,7 @@ func TestSearchAuthoredAt(t *testing.T) {
 		}
 		card, _ := a.At("data.0.evidence_card.event_time").(map[string]any)
 		if card["source"] != c.source || c.want != nil && card["value"] != c.want {
-			t.Errorf("%s: event_time %v", c.id, card)
+			t.Errorf("%s: event_time of the card = %v", c.id, card)
 		}
 	}
 }
@@ -241,7 +241,7 @@ func TestSearchEvidence(t *testing.T) {
 		t.Helper()
 		a := w.Get(token, "/v1/search?q="+q)
 		if n := len(hitsOf(t, a)); n != 1 {
-			t.Fatalf("%d hits for %s", n, q)
+			t.Fatalf("%d hits for %s, want 1", n, q)
 		}
 		c, _ := a.At("data.0.evidence_card").(map[string]any)
 		return c
@@ -276,7 +276,7 @@ func TestSearchEvidence(t *testing.T) {
 		sameJSON(t, a.At("data.0.evidence_card.binary.0.read.object"), `"field_window_read"`)
 		sameJSON(t, a.At("data.0.matched_fields"), `["a.b"]`)
 		if n := len(a.At("data.0.evidence_excerpts").([]any)); n != 1 || strings.Contains(string(a.Body), base64Text[:40]) {
-			t.Errorf("%d excerpts: %s", n, a.Body)
+			t.Errorf("%d excerpts, want 1, without base64: %s", n, a.Body)
 		}
 		// A match within the base64 text has no excerpt.
 		a = w.Get(all, "/v1/search?q="+url.QueryEscape(strings.ToLower(base64Text[:64])))
@@ -330,7 +330,7 @@ func TestCardOfManyBlobReferences(t *testing.T) {
 	w.Ingest("cin_c1", "items", item("many", `"title":"giraffe","pages":[`+strings.Join(refs, ",")+`]`))
 	a := w.Get(first(w.Grant(cabinetGrant)), "/v1/search?q=giraffe").OK()
 	if a.At("data.0.evidence_card.binary.0.kind") != "blob_reference" || a.At("data.0.evidence_card.binary.0.read.object") != "field_window_read" {
-		t.Errorf("card %v", a.At("data.0.evidence_card"))
+		t.Errorf("card %v, want a link to a field window", a.At("data.0.evidence_card"))
 	}
 }
 

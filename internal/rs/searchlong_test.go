@@ -46,7 +46,7 @@ func TestSearchReadsLongTextsInPart(t *testing.T) {
 		sameJSON(t, a.At("data.0.matched_fields"), `["memo","note"]`)
 		text := a.At("data.0.evidence_excerpts.1.preview_text").(string)
 		if !strings.HasPrefix(text, "<mark>once</mark> the letter") || a.At("data.0.evidence_excerpts.1.match_after_chars") != nil {
-			t.Errorf("excerpt %s", a.Body)
+			t.Errorf("want an excerpt with the match at its start: %s", a.Body)
 		}
 		sameJSON(t, a.At("data.0.evidence_excerpts.1.total_chars"), fmt.Sprint(far+len("once ")))
 	})
@@ -147,6 +147,6 @@ func TestSearchHitOfLongRecord(t *testing.T) {
 	tok := first(w.Grant(ledgerGrant))
 	a := w.Get(tok, "/v1/search?q=elephant").OK()
 	if a.At("data.0.record_key") != "big" || a.At("data.0.snippet.text") != "<mark>elephant</mark> rent" || a.At("data.0.evidence_card.title.text") != "elephant rent" {
-		t.Errorf("hit %v", a.At("data.0"))
+		t.Errorf("hit %v, want key, snippet and title", a.At("data.0"))
 	}
 }

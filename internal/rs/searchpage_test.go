@@ -58,14 +58,14 @@ func TestSearchOrder(t *testing.T) {
 		}
 		// 2.2·2/(2+1.2·(0.25+0.75·2/128)), then with 3, and 2.2/(1+…) with 1 and 4 terms.
 		if got := strings.Join(slices.Compact(scores), " "); got != "-1.901418 -1.895658 -1.683204 -1.656471" {
-			t.Errorf("scores %s", got)
+			t.Errorf("scores %s differ from Q-5", got)
 		}
 		expectHits(t, w.Get(tok, "/v1/search?q=oak&streams=cards"), "cards/a@cin_1")
 		expectHits(t, w.Get(tok, "/v1/search?q=oak&streams=cards,books&connection_id=cin_2"), want[5:9]...)
 		for limit := 1; limit <= len(want)+1; limit++ {
 			all, pages := walkSearch(t, w, tok, fmt.Sprintf("/v1/search?q=oak&limit=%d", limit), limit)
 			if diff := gocmp.Diff(want, all); diff != "" || pages != (len(want)+limit-1)/limit {
-				t.Errorf("Q-11 limit %d, %d pages (-want +got):\n%s", limit, pages, diff)
+				t.Errorf("Q-11 limit %d, %d pages, hits differ (-want +got):\n%s", limit, pages, diff)
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func TestSearchPages(t *testing.T) {
 		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
 		got, _ := walkSearch(t, w, owner, fmt.Sprintf("/v1/search?q=oak&limit=%d", limit), limit)
 		if diff := gocmp.Diff(want, got); diff != "" {
-			rt.Fatalf("limit %d (-want +got):\n%s", limit, diff)
+			rt.Fatalf("limit %d: hits differ (-want +got):\n%s", limit, diff)
 		}
 		others := 0
 		got, _ = walkSearch(t, w, owner, fmt.Sprintf("/v1/search?q=oak&limit=%d", limit), limit, func() {
@@ -122,7 +122,7 @@ func TestSearchPages(t *testing.T) {
 		})
 		got = slices.DeleteFunc(got, func(id string) bool { return strings.Contains(id, "/r") })
 		if diff := gocmp.Diff(want, got); diff != "" {
-			rt.Fatalf("limit %d, with writes between pages (-want +got):\n%s", limit, diff)
+			rt.Fatalf("limit %d, with writes between pages: hits differ (-want +got):\n%s", limit, diff)
 		}
 	})
 }
@@ -136,20 +136,20 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 	sameHeader(t, a, "Preference-Applied", "pdpp-page-bytes=4096")
 	size, n := len(rawMember(t, a, "data")), len(hitsOf(t, a))
 	if size > 4096 || n < 2 || n >= len(want) || size+size/n < 4096 {
-		t.Errorf("a page of %d hits in %d bytes", n, size)
+		t.Errorf("a page of %d hits in %d bytes, want as many as fit into 4096", n, size)
 	}
 	sameJSON(t, a.At("meta.warnings"), fmt.Sprintf(`[{"code":"page_bytes_limited","param":"Prefer","message":"The page ended early to stay within its size; go on with the cursor.",
 		"detail":{"page_bytes":4096,"returned":%d,"limit":25}}]`, n))
 	sameJSON(t, a.At("meta.count"), `{"kind":"exact","value":10}`)
 	if diff := gocmp.Diff(rawMember(t, whole, "data", "1"), rawMember(t, a, "data", "1")); diff != "" {
-		t.Errorf("complete hit (-want +got):\n%s", diff)
+		t.Errorf("the hit of a small page differs (-want +got):\n%s", diff)
 	}
 	all, _ := walkPages(t, target, 25, func(target string) (resttest.Answer, []string) {
 		a := w.Get(tok, target, "Prefer: pdpp-page-bytes=4096")
 		return a, hitsOf(t, a)
 	})
 	if diff := gocmp.Diff(want, all); diff != "" {
-		t.Errorf("all pages (-want +got):\n%s", diff)
+		t.Errorf("hits of all pages differ (-want +got):\n%s", diff)
 	}
 	// A hit above the page size is a page by itself.
 	long := strings.Repeat(`"`, 300)
@@ -158,10 +158,10 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 	}
 	a = w.Get(tok, "/v1/search?q=huge", "Prefer: pdpp-page-bytes=4096")
 	if len(rawMember(t, a, "data")) <= 4096 || len(hitsOf(t, a)) != 1 || a.At("has_more") != true {
-		t.Errorf("%d bytes, %d hits", len(rawMember(t, a, "data")), len(hitsOf(t, a)))
+		t.Errorf("%d bytes, %d hits, want one hit above 4096 bytes", len(rawMember(t, a, "data")), len(hitsOf(t, a)))
 	}
 	if a := w.Get(tok, target, "Prefer: pdpp-page-bytes=100"); a.Header.Get("Preference-Applied") != "" || a.At("has_more") != false {
-		t.Errorf("a preference out of range: %v", a.Header)
+		t.Errorf("a preference out of range was applied: %v", a.Header)
 	}
 }
 

@@ -253,7 +253,7 @@ func TestSearchWindowIgnoresUngrantedData(t *testing.T) {
 	leanTarget, fullTarget := "/v1/search?q=oak&limit=15", "/v1/search?q=oak&limit=15"
 	a := lean.Get(lean.token, "/v1/search?q=oak&limit=21")
 	if ids := hitsOf(t, a); ids[0] != "books/r00039@cin_1" || ids[19] != "books/r00020@cin_1" || ids[20] != "books/r10019@cin_1" {
-		t.Errorf("the window ends with %v", ids)
+		t.Errorf("hits %v, want r00039 to r00020, then r10019", ids)
 	}
 	for range 3 {
 		leanTarget, fullTarget = sameSearch(t, lean, full, leanTarget, fullTarget)

@@ -57,7 +57,7 @@ func TestStoreFailures(t *testing.T) {
 					return
 				}
 				if a.Status < 500 || strings.Contains(string(a.Body), errDisk.Error()) {
-					t.Errorf("read %d of the store failed: %d %.200s", n, a.Status, a.Body)
+					t.Errorf("read %d of the store failed: status %d, want 500 or more without the cause: %.200s", n, a.Status, a.Body)
 				}
 			}
 		})

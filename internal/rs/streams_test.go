@@ -180,7 +180,7 @@ func TestUndeclaredStream(t *testing.T) {
 				t.Fatalf("warnings = %v, want one", warnings)
 			}
 			if a.At("meta.warnings.0.code") != "source_skipped_not_applicable" {
-				t.Errorf("code = %v", a.At("meta.warnings.0.code"))
+				t.Errorf("code = %v, want source_skipped_not_applicable", a.At("meta.warnings.0.code"))
 			}
 			sameJSON(t, a.At("meta.warnings.0.detail"), `{"stream":"entries"}`)
 		})

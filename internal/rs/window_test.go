@@ -46,13 +46,13 @@ func TestFieldWindow(t *testing.T) {
 	t.Run("FW-4 an offset beyond the end returns an empty text", func(t *testing.T) {
 		a := get("short", "field=note&offset_chars=999").OK()
 		if a.At("window.text") != "" || fmt.Sprintf("%v %v", a.At("window.start_chars"), a.At("window.end_chars")) != "23 23" || a.At("window.has_more") != false {
-			t.Errorf("window = %v", a.At("window"))
+			t.Errorf("window = %v, want an empty one at the end", a.At("window"))
 		}
 	})
 	t.Run("FW-1 a limit above the maximum is reduced", func(t *testing.T) {
 		a := get("long", "field=note&limit_chars=99999").OK()
 		if n := utf8.RuneCountInString(a.At("window.text").(string)); n != 16384 || a.At("meta.warnings.0.code") != "limit_clamped" {
-			t.Errorf("%d characters, warnings %v", n, a.At("meta.warnings"))
+			t.Errorf("%d characters, warnings %v, want 16384 and limit_clamped", n, a.At("meta.warnings"))
 		}
 	})
 	t.Run("FW-2 FW-5 a window around the first match, ignoring case", func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestFieldWindow(t *testing.T) {
 		for {
 			a := get("long", "field=note&q=aneedle%0a&limit_chars=8&offset_chars="+offset).OK()
 			if got := a.At("window.text"); got != "aNEEDLE\n" {
-				t.Fatalf("match %d: window text %q", found, got)
+				t.Fatalf("match %d: window text %q, want aNEEDLE", found, got)
 			}
 			found++
 			next, ok := a.At("window.next_match_start_chars").(json.Number)
@@ -89,11 +89,11 @@ func TestFieldWindow(t *testing.T) {
 	t.Run("FW-1 as=json of any type", func(t *testing.T) {
 		a := get("short", "field=amount_minor&as=json").OK()
 		if a.At("window.text") != "5" || a.At("field.type") != "number" || a.At("field.as") != "json" {
-			t.Errorf("window of a number: %s", a.Body)
+			t.Errorf("want the window of a number: %s", a.Body)
 		}
 		quoted := get("long", "field=note&as=json&limit_chars=7").OK()
 		if quoted.At("window.text") != `"Zeile ` {
-			t.Errorf("window of the JSON of a string: %s", quoted.Body)
+			t.Errorf("want the window of the JSON of a string: %s", quoted.Body)
 		}
 	})
 	t.Run("FW-8 errors", func(t *testing.T) {
@@ -115,11 +115,11 @@ func TestFieldWindow(t *testing.T) {
 		} {
 			a := get("short", params)
 			if a.Status != want.status || a.Code() != want.code || fmt.Sprint(a.At("error.param")) != or(want.param, "<nil>") {
-				t.Errorf("%q: %d %s, want %+v", params, a.Status, a.Body, want)
+				t.Errorf("%q: answer %d %s, want %+v", params, a.Status, a.Body, want)
 			}
 		}
 		if a := w.Get(w.OwnerToken(), windowPath("short")+"?field=nope"); a.Status != 404 || a.Code() != "field_not_found" {
-			t.Errorf("undeclared field for an owner: %d %s", a.Status, a.Body)
+			t.Errorf("undeclared field for an owner: status %d, want 404: %s", a.Status, a.Body)
 		}
 	})
 	t.Run("BOUND-1 a window of a hidden record is not found", func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestFieldWindow(t *testing.T) {
 		hidden := w.Get(until, windowPath("long")+"?field=note", "Request-Id: same")
 		absent := w.Get(until, windowPath("none")+"?field=note", "Request-Id: same")
 		if hidden.Status != 404 || string(hidden.Body) != string(absent.Body) {
-			t.Errorf("hidden record: %d %s, missing record: %s", hidden.Status, hidden.Body, absent.Body)
+			t.Errorf("hidden record: status %d, body %s, want that of a missing record: %s", hidden.Status, hidden.Body, absent.Body)
 		}
 	})
 	t.Run("REC-14 an id on two connections", func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestWindowsReassemble(t *testing.T) {
 			a := w.Get(tok, fmt.Sprintf("%s?field=note&offset_chars=%s&limit_chars=%d", windowPath(id), offset, limit)).OK()
 			got.WriteString(a.At("window.text").(string))
 			if fmt.Sprint(a.At("window.total_chars")) != fmt.Sprint(utf8.RuneCountInString(text)) {
-				rt.Fatalf("total_chars = %v", a.At("window.total_chars"))
+				rt.Fatalf("total_chars = %v, want that of the field", a.At("window.total_chars"))
 			}
 			next, ok := a.At("window.next_offset_chars").(json.Number)
 			if !ok {

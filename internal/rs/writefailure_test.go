@@ -71,7 +71,7 @@ func TestFullDisk(t *testing.T) {
 			a := faulty.Do(c.method, w.OwnerToken(), c.target, twoSlices(), "Content-Type: application/x-ndjson")
 			expectError(t, a, 503, c.code)
 			if got := a.At("error.message"); got != c.message || a.Header.Get("Retry-After") != "60" {
-				t.Errorf("Retry-After %q: %v", a.Header.Get("Retry-After"), got)
+				t.Errorf("Retry-After %q, want 60; message %v", a.Header.Get("Retry-After"), got)
 			}
 		})
 	}
@@ -95,7 +95,7 @@ func TestTokenRevokedBetweenSlices(t *testing.T) {
 			a := faulty.Do(c.method, token, c.target, twoSlices(), "Content-Type: application/x-ndjson")
 			expectError(t, a, 401, pdpp.CodeInvalidToken)
 			if got, _ := a.At("error.message").(string); !strings.HasSuffix(got, " "+c.message) {
-				t.Errorf("message = %q", got)
+				t.Errorf("message = %q, want the end %q", got, c.message)
 			}
 		})
 	}
