@@ -33,15 +33,15 @@ func aggregate(q *request) error {
 }
 
 // aggregated returns the sources of an aggregate. Values of different types cannot be
-// aggregated together: a row that declares a field with another type than the first row
-// is skipped, like a row that does not declare it (AG-10).
+// combined, so a row whose field has another type than in the first row is skipped, like
+// a row without the field (AG-10).
 func (q *request) aggregated(rows []grant.Row, w query.AggregateRequest) ([]query.Source, error) {
 	type part struct {
 		row   grant.Row
 		where []query.Condition
 	}
 	var parts []part
-	err := q.applicable(rows, func(row grant.Row) error {
+	err := q.eachApplicable(rows, func(row grant.Row) error {
 		where, err := w.On(row.Access)
 		if err == nil {
 			parts = append(parts, part{row, where})

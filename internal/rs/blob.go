@@ -31,7 +31,7 @@ func getBlob(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.stream = func(w http.ResponseWriter) error { return q.sendBlob(w, b) }
+	q.sendAfter = func(w http.ResponseWriter) error { return q.sendBlob(w, b) }
 	return nil
 }
 
@@ -101,7 +101,7 @@ func plainRequest(r *http.Request) *http.Request {
 		plain.Header.Del("Range")
 	}
 	if unit, spec, _ := strings.Cut(strings.TrimSpace(ranges), "="); unit == "bytes" && strings.Trim(spec, " 0") == "-" && strings.HasPrefix(strings.TrimSpace(spec), "-") {
-		plain.Header.Set("Range", "bytes=9223372036854775807-") // a suffix of 0 bytes is not satisfiable
+		plain.Header.Set("Range", "bytes=9223372036854775807-") // replaces a suffix range of 0 bytes: not satisfiable either
 	}
 	return plain
 }
@@ -122,8 +122,8 @@ func (q *request) openBlob(b store.Blob) (*os.File, int64, error) {
 	return nil, 0, store.BlobNotFound()
 }
 
-// isShownInline reports the types that a browser may show directly: none of them contains
-// scripts that it runs (B-8).
+// isShownInline reports whether a browser may show a media type directly. In none of
+// these types does a browser run scripts (B-8).
 func isShownInline(mediaType string) bool {
 	if mediaType == "application/pdf" {
 		return true

@@ -49,7 +49,7 @@ func listChanges(q *request, rows []grant.Row) error {
 	if more {
 		end.cursor = q.server.Cursors.SealSession(feed.scope, feed.session, q.now)
 	} else {
-		end.bookmark = q.server.Cursors.SealBookmark(feed.marked, feed.shown, feed.session.Until, feed.session.Began)
+		end.bookmark = q.server.Cursors.SealBookmark(feed.bookmarkScope, feed.shown, feed.session.Until, feed.session.Began)
 	}
 	q.closeList(end, q.presentation(plan))
 	return nil
@@ -101,12 +101,12 @@ func (q *request) refuseWithChanges() error {
 // feed is one page of a changes session.
 type feed struct {
 	*request
-	plan    *plan
-	scope   query.Scope // of page cursors
-	marked  query.Scope // of bookmarks
-	shown   query.Shown
-	paged   bool // the request has a page cursor
-	session query.Session
+	plan          *plan
+	scope         query.Scope // for page cursors
+	bookmarkScope query.Scope
+	shown         query.Shown
+	paged         bool // the request has a page cursor
+	session       query.Session
 }
 
 // openFeed finds the start of the page: the position of a cursor or of a bookmark, or the
@@ -118,8 +118,8 @@ func (q *request) openFeed(p *plan, w changesParams) (*feed, error) {
 	}
 	f := &feed{
 		request: q, plan: p, paged: w.cursor != "", shown: shown,
-		scope:  query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), "changes/"+string(shown[:]), q.params),
-		marked: query.BookmarkScope(q.reach.Subject, q.reach.GrantID, q.vars.get("stream")),
+		scope:         query.ScopeOf(q.reach.Subject, q.reach.GrantID, q.path(), "changes/"+string(shown[:]), q.params),
+		bookmarkScope: query.BookmarkScope(q.reach.Subject, q.reach.GrantID, q.vars.get("stream")),
 	}
 	if f.paged {
 		f.session, err = q.server.Cursors.OpenSession(f.scope, w.cursor, q.now)
@@ -127,7 +127,7 @@ func (q *request) openFeed(p *plan, w changesParams) (*feed, error) {
 	}
 	f.session.Began = q.now
 	if f.session.Start = w.since == "beginning"; !f.session.Start {
-		f.session.Since, err = q.server.Cursors.OpenBookmark(f.marked, shown, w.since, q.now)
+		f.session.Since, err = q.server.Cursors.OpenBookmark(f.bookmarkScope, shown, w.since, q.now)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,8 @@ func (q *request) openFeed(p *plan, w changesParams) (*feed, error) {
 	return f, err
 }
 
-// shown identifies what the grant shows of the stream, on all its connections.
+// shown returns a digest of what the grant shows of the stream on all connections. A
+// bookmark is valid only while it stays the same.
 func (q *request) shown() (query.Shown, error) {
 	type key struct{ stream string }
 	name := q.vars.get("stream")
@@ -172,8 +173,8 @@ func (f *feed) read(out *pageWriter) (more bool, err error) {
 	return walk.More, err
 }
 
-// pruned reports a session as expired if the change log no longer reaches its position
-// (REC-37).
+// pruned returns the error of an expired session if the change log no longer reaches back
+// to its position (REC-37), and any other error unchanged.
 func (f *feed) pruned(err error) error {
 	switch {
 	case !errors.Is(err, store.ErrPruned):

@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/schemadoc"
 )
 
-// listConnectors answers GET /v1/connectors: the streams of GET /v1/streams by connector,
-// each with the totals of all its connections (S-9).
+// listConnectors answers GET /v1/connectors: the streams of GET /v1/streams grouped by
+// connector, each with totals over all connections (S-9).
 func listConnectors(q *request) error {
 	rows, err := q.reach.Select(q.sel)
 	if err != nil {

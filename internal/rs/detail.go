@@ -25,7 +25,7 @@ func getRecord(q *request) error {
 		return err
 	}
 	q.prefs = query.RecordPreferences.Parse(q.http.Header["Prefer"])
-	err = q.one(plan, func(s *shape, r *store.Record) error {
+	err = q.findOne(plan, func(s *shape, r *store.Record) error {
 		if err := q.record(s, r, q.prefs.FieldPreview); err != nil {
 			return err
 		}
@@ -39,9 +39,9 @@ func getRecord(q *request) error {
 	return nil
 }
 
-// one writes the record with the id of the path. A record that is missing, deleted or
-// outside the grant is not found; an id on several connections is ambiguous.
-func (q *request) one(p *plan, write func(*shape, *store.Record) error) error {
+// findOne calls write with the record that the path names. A record that is missing,
+// deleted or outside the grant is not found; an id on several connections is ambiguous.
+func (q *request) findOne(p *plan, write func(*shape, *store.Record) error) error {
 	var holders []*shape
 	get := query.Get{Subject: q.reach.Subject, Sources: p.sources, ID: pdpp.RecordID(q.vars.get("id"))}
 	var failed error
@@ -67,7 +67,7 @@ func (q *request) one(p *plan, write func(*shape, *store.Record) error) error {
 	return failed
 }
 
-// narrowed returns the row of a shape with its connection alone.
+// narrowed returns the row of a shape, with only the connection of the shape.
 func (s *shape) narrowed() grant.Row {
 	row := s.row
 	row.Connections = nil

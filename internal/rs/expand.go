@@ -70,7 +70,7 @@ func (q *request) relation(s *shape, e query.Expansion, id string, start, previe
 	return nil
 }
 
-// children returns the read of a parent's children. ok is false when there can be none:
+// children returns the query for a parent's children. ok is false when there can be none:
 // the related stream is not granted on the parent's connection, or the id cannot be a
 // value of the foreign key.
 func (q *request) children(s *shape, e query.Expansion, id string) (list query.List, child *shape, ok bool, err error) {

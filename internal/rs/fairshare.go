@@ -13,9 +13,9 @@ import (
 )
 
 // fairShare shares the readers of the store between clients (H-67). The work of a cheap
-// read is about as much as its answer is long. An expensive read may go through many
-// records for a short answer. Some of the readers are never used by expensive reads, so
-// that a cheap read, the authentication of a token and the readiness probe find one soon.
+// read is proportional to the length of its answer. An expensive read may go through many
+// records for a short answer. Expensive reads never use all readers, so that cheap reads,
+// the authentication of tokens and the readiness probe do not wait for them.
 type fairShare struct {
 	cheap, expensive *httpx.FairShare
 	clients          clientCache
@@ -30,19 +30,19 @@ func newFairShare(rate httpx.Rate) fairShare {
 	return fairShare{cheap: httpx.NewFairShare(share, 0), expensive: httpx.NewFairShare(share, expensiveReads(readers))}
 }
 
-// expensiveReads is the number of expensive reads that run at once.
+// expensiveReads returns the number of expensive reads that may run at once.
 func expensiveReads(readers int) int { return readers - max(1, readers/4) }
 
-// cost reports whether a read is expensive, by the request alone.
-type cost func(*http.Request) bool
+// costFunc reports, from the request alone, whether a read is expensive.
+type costFunc func(*http.Request) bool
 
 func cheap(*http.Request) bool { return false }
 
 func expensive(*http.Request) bool { return true }
 
-// unlessPlain reports a read as expensive if it does more than walk an index: conditions,
-// counts, related records, changes. It understands only plainly spelled names and
-// cursors; with another spelling a read is expensive, which may delay it.
+// unlessPlain reports whether a read does more than walk an index: it has conditions,
+// counts, related records or changes. It does not decode parameters; a read with a
+// percent-encoded name or cursor counts as expensive, which may only delay it.
 func unlessPlain(r *http.Request) bool {
 	if r.URL.RawQuery == "" {
 		return false
@@ -62,7 +62,7 @@ func unlessPlain(r *http.Request) bool {
 	return false
 }
 
-// waitTurn waits for the turn of a read among the other reads of its client. A token that
+// waitTurn waits until a read may run beside the other reads of its client. A token that
 // is not in the cache is authenticated first, to find its client; an invalid one fails
 // without waiting. After a nil error the caller calls done once.
 func (s *Server) waitTurn(ctx context.Context, r *http.Request, who requester, isExpensive bool) (done func(), err error) {

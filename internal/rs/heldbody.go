@@ -7,8 +7,8 @@ import (
 	"pdpp/internal/httpx"
 )
 
-// heldBody is the body of a call that writes. The bytes read from it stay in memory until
-// they are stored, so they count against the memory budget (H-69).
+// heldBody is the body of a request that writes. Its bytes stay in memory until they are
+// stored, so they are reserved in the memory budget (H-69).
 type heldBody struct {
 	io.Reader
 	hold *httpx.Hold

@@ -61,7 +61,8 @@ func (s *searcher) writeHit(h *hit) error {
 	return err
 }
 
-// errLostRecord reports that the indexes of the store disagree.
+// errLostRecord reports that the search index contains a record that the table of records
+// does not.
 var errLostRecord = errors.New("the store finds a record by its words, but not by its id")
 
 func (s *searcher) writeRecord(h *hit) error {
@@ -74,8 +75,8 @@ func (s *searcher) writeRecord(h *hit) error {
 		return err
 	}
 	found := s.hits.finder.Find(texts)
-	if most := s.prefs.HitPreview; most > 0 {
-		s.body = appendShortHit(s.body, h, rec, found, most)
+	if limit := s.prefs.HitPreview; limit > 0 {
+		s.body = appendShortHit(s.body, h, rec, found, limit)
 	} else {
 		s.body = appendHit(s.body, h, rec, found)
 	}
@@ -113,9 +114,9 @@ func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) [
 	return append(b, '}')
 }
 
-// appendShortHit appends a search result in the short form (REC-42): every fact once,
-// and no text but its title, the fields with a role, and one excerpt.
-func appendShortHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches, most int) []byte {
+// appendShortHit appends a search result in the short form (REC-42): every fact once, and
+// no text except its title, the fields with a role, and one excerpt.
+func appendShortHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches, limit int) []byte {
 	b = appendIdentity(b, h, rec)
 	b = appendMember(b, "display_name", rec.DisplayName)
 	at := evidence.EventTimeOf(rec)
@@ -129,7 +130,7 @@ func appendShortHit(b []byte, h *hit, rec *evidence.Record, found evidence.Match
 		b = appendMember(b, "title", title.Text)
 	}
 	b = evidence.AppendShortFacts(b, rec)
-	e, ok := evidence.BestExcerpt(rec, found, most)
+	e, ok := evidence.BestExcerpt(rec, found, limit)
 	if matched := found.Fields(); len(matched) != 1 || !ok || matched[0] != e.Field { // otherwise the snippet names the field
 		b = appendMatched(b, matched)
 	}
@@ -165,9 +166,9 @@ func (s *searcher) evidenceRecord(h *hit) (*evidence.Record, error) {
 	}
 	w := dataWriter{request: s.request, shape: shape, record: &h.record}
 	if len(h.record.Body) > hitPreview || bytes.IndexByte(h.record.Body, 0) >= 0 {
-		// Otherwise no value is that long. Values in pieces can be, however short the
-		// body is. The length of the body includes fields outside the grant, so it must
-		// not show in the answer; here it only avoids work.
+		// Values need to be cut only if the body is longer than that or has values in
+		// pieces (NUL). The test only saves work: the length of the body includes fields
+		// outside the grant, so it must not influence the answer.
 		w.preview, w.facts = hitPreview, map[string]*evidence.Truncation{}
 	}
 	data, err := w.data(s.hits.data[:0])
@@ -195,11 +196,11 @@ func (q *request) sourceEvidence(s *shape) *evidence.Record {
 	return rec
 }
 
-// texts returns the searched fields of a record: whole, or the part that is searched for
-// an excerpt.
+// texts returns the searched fields of a record. Of a long field it returns only the part
+// in which an excerpt is looked for.
 func (s *searcher) texts(r *store.Record) ([]evidence.Text, error) {
 	out := s.hits.texts[:0]
-	var matched []bool // by field; nil while all texts are whole
+	var matched []bool // by field; nil while all texts are complete
 	for i, f := range s.search.Sources[r.Source].Fields {
 		text, ok, err := s.text(r, f.Name)
 		if err != nil {
@@ -222,7 +223,7 @@ func (s *searcher) texts(r *store.Record) ([]evidence.Text, error) {
 	return out, nil
 }
 
-// text returns a field of a record; ok is false when it is not a text.
+// text returns a field of a record; ok is false if it is not a text.
 func (s *searcher) text(r *store.Record, field string) (t evidence.Text, ok bool, err error) {
 	t.Field = field
 	value, found := rawjson.Get(r.Body, field)
@@ -234,13 +235,13 @@ func (s *searcher) text(r *store.Record, field string) (t evidence.Text, ok bool
 	if !stub.Text {
 		return t, false, nil
 	}
-	most := min(evidence.MaxSearched, max(s.hits.left, hitPreview))
-	s.hits.left -= min(stub.Chars, most)
-	if stub.Chars > most {
+	limit := min(evidence.MaxSearched, max(s.hits.left, hitPreview))
+	s.hits.left -= min(stub.Chars, limit)
+	if stub.Chars > limit {
 		t.Chars = stub.Chars
 	}
 	w := dataWriter{request: s.request, record: r}
-	raw, err := w.appendStart(stub.Quote(nil), stub, most)
+	raw, err := w.appendStart(stub.Quote(nil), stub, limit)
 	t.Content, ok = rawjson.String(stub.Quote(raw))
 	return t, ok, err
 }

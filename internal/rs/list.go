@@ -107,12 +107,12 @@ type pageWriter struct {
 	plan  *plan
 	limit int
 
-	start   int // of the data array
-	taken   int
-	limited bool // the page ended because of its size
-	last    query.Position
+	start         int // offset of the data array
+	taken         int
+	limitedBySize bool
+	last          query.Position
 
-	unchanged store.Change // a record as an item
+	asChange store.Change // a record of a plain list, for addItem
 }
 
 // newPage begins the answer of a list.
@@ -123,8 +123,8 @@ func (q *request) newPage(p *plan, limit int) *pageWriter {
 
 // add writes a record, unless the page is full.
 func (w *pageWriter) add(r *store.Record) (taken bool, err error) {
-	w.unchanged.Record = *r
-	return w.addItem(&w.unchanged)
+	w.asChange.Record = *r
+	return w.addItem(&w.asChange)
 }
 
 // addItem writes a record or a tombstone, unless the page is full.
@@ -142,7 +142,7 @@ func (w *pageWriter) addItem(c *store.Change) (taken bool, err error) {
 	if w.size() > w.pageBytes() {
 		if w.taken > 0 {
 			w.body = w.body[:before]
-			w.limited = true
+			w.limitedBySize = true
 			return false, nil
 		}
 		if err := w.shrink(c, before); err != nil {
@@ -169,7 +169,7 @@ func (w *pageWriter) size() int { return len(w.body) - w.start + 1 }
 
 // end returns how the page ended.
 func (w *pageWriter) end(more bool) page {
-	if w.limited {
+	if w.limitedBySize {
 		w.warnings.pageLimited(w.pageBytes(), w.taken, w.limit, w.prefs.PageBytes != 0)
 	}
 	return page{hasMore: more, count: notCounted}

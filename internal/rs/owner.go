@@ -29,7 +29,7 @@ type ownerRequest struct {
 	store    store.Store // checks the token again in every transaction that writes
 	manifest *pdpp.Manifest
 	conn     pdpp.Connection
-	binding  *store.Binding // nil on routes without a stream
+	binding  *store.Binding // nil if the route has no stream
 }
 
 // write returns the handler of an owner route: it needs an owner token and a connection of
@@ -75,7 +75,7 @@ func (s ownerStore) Bulk(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Bulk(ctx, s.checked(fn))
 }
 
-// checked returns fn preceded by a check of the token.
+// checked returns a function that checks the token and then calls fn.
 func (s ownerStore) checked(fn func(store.Tx) error) func(store.Tx) error {
 	return func(tx store.Tx) error {
 		p, err := s.auth.Token(tx, s.bearer)
@@ -105,7 +105,7 @@ func (q *ownerRequest) openOwner(v store.View, params ...string) error {
 	if err != nil {
 		return err
 	}
-	if q.manifest, q.conn, err = q.one(rows); err != nil {
+	if q.manifest, q.conn, err = q.writeTarget(rows); err != nil {
 		return err
 	}
 	if q.vars.get("stream") != "" {
@@ -114,10 +114,11 @@ func (q *ownerRequest) openOwner(v store.View, params ...string) error {
 	return err
 }
 
-// one returns the connection that is written to. The name of a connector with only one
-// connection suffices (I-1): collectors of the public implementation may know no more. A
-// delete always needs the connection.
-func (q *ownerRequest) one(rows []grant.Row) (m *pdpp.Manifest, conn pdpp.Connection, err error) {
+// writeTarget returns the connection that the request writes to, and its manifest. If a
+// connector has only one connection, its name is enough (I-1), because collectors of the
+// public implementation may not know the connection id. A delete always needs the
+// connection.
+func (q *ownerRequest) writeTarget(rows []grant.Row) (m *pdpp.Manifest, conn pdpp.Connection, err error) {
 	m, here := rows[0].Manifest, rows[0].Connections
 	named := (q.sel.Connector != "" || q.vars.get("connector") != "") && q.http.Method != http.MethodDelete
 	switch {
@@ -201,7 +202,8 @@ func deleteFailure(err error, deleted int64) error {
 	return pdpp.AddMessage(staleError(err), fmt.Sprintf("%d records were deleted before the failure.", deleted))
 }
 
-// staleError reports a write during which the manifest changed as 503.
+// staleError returns the 503 for a write during which the manifest changed, and any other
+// error unchanged.
 func staleError(err error) error {
 	if !errors.Is(err, store.ErrStale) {
 		return err
@@ -214,8 +216,8 @@ func staleError(err error) error {
 
 const maxState = 1 << 20 // I-10
 
-// checkStateParams refuses grant_id. State belongs to a connection: a run over the part of
-// the data that a grant covers must not change the state of the whole.
+// checkStateParams refuses grant_id. State belongs to a connection. A collector run that
+// covers only the data of one grant must not change it.
 func (q *ownerRequest) checkStateParams() error {
 	if q.params.Has("grant_id") {
 		return pdpp.BadParam("grant_id", "State is kept for a connection, not for a grant. Leave grant_id out to use the connection's.")

@@ -18,8 +18,8 @@ type readParams struct {
 	expand    query.Expand
 }
 
-// plan is a record read over bindings: for each, the source that the store reads and the
-// shape of its records. sources and shapes have the same indexes.
+// plan describes a read of records: for each binding, the source that the store reads and
+// the shape of its records. sources and shapes have the same indexes.
 type plan struct {
 	rows    []grant.Row
 	sources []query.Source
@@ -33,7 +33,7 @@ type shape struct {
 	row        grant.Row
 	projection query.Projection
 	expansions []query.Expansion
-	members    map[string]member // of the projection; nil when it is everything
+	members    map[string]member // fields of the projection; nil if it has all fields
 	hasBlobs   bool
 	middle     []byte // ,"stream":…,"data":
 	tail       []byte // ,"connection_id":…,"connector_key":…,"display_name":…
@@ -48,7 +48,7 @@ type member struct {
 }
 
 // streamRows returns the rows of a stream that the selectors of the request match. They
-// are derived from the reach once, and must not be changed.
+// are cached in the reach and must not be changed.
 func (q *request) streamRows(name string) ([]grant.Row, error) {
 	type key struct {
 		stream string
@@ -64,8 +64,8 @@ func (q *request) streamRows(name string) ([]grant.Row, error) {
 	return rows, err
 }
 
-// planOne returns the plan for a record of the stream in the path. A plain plan is derived
-// from the reach once.
+// planOne returns the plan for a record of the stream in the path. A plain plan is cached
+// in the reach.
 func (q *request) planOne(rows []grant.Row, w readParams) (*plan, error) {
 	if !w.isPlain() {
 		return q.plan(rows, w)
@@ -88,7 +88,7 @@ func (q *request) planOne(rows []grant.Row, w readParams) (*plan, error) {
 // plan validates the parameters for every row.
 func (q *request) plan(rows []grant.Row, w readParams) (*plan, error) {
 	p := &plan{plain: w.isPlain()}
-	err := q.applicable(rows, func(row grant.Row) error {
+	err := q.eachApplicable(rows, func(row grant.Row) error {
 		shape, where, err := q.shapeRow(row, w)
 		if err != nil {
 			return err
@@ -105,10 +105,10 @@ func (q *request) plan(rows []grant.Row, w readParams) (*plan, error) {
 	return p, err
 }
 
-// applicable calls take with each row. Over several connectors, a row that does not declare
-// what the request uses is skipped with a warning. When all are skipped, the request fails
-// with the error of the first binding (C-25).
-func (q *request) applicable(rows []grant.Row, take func(grant.Row) error) error {
+// eachApplicable calls take with each row. If there are several rows, a row whose stream
+// does not declare what the request uses is skipped with a warning. If all are skipped,
+// the request fails with the error of the first binding (C-25).
+func (q *request) eachApplicable(rows []grant.Row, take func(grant.Row) error) error {
 	var failed []failure
 	rows = connected(rows)
 	for _, row := range rows {
@@ -195,13 +195,13 @@ func (q *request) shapeOn(s *shape, row grant.Row, c pdpp.Connection, w readPara
 	return q.reach.Derive(shapeKey{row.Access, c.ID}, func() any { return s.on(row, c) }).(*shape)
 }
 
-// isPlain reports that no fields, view or expansion is selected.
+// isPlain reports whether no fields, view or expansion is selected.
 func (w readParams) isPlain() bool {
 	return w.selection.View == "" && w.selection.Fields == nil && len(w.expand.Relations) == 0
 }
 
-// shapeKey is the key of a derived value of the reach: the plain shape of a row, which its
-// access identifies, for a connection or for none.
+// shapeKey is the key under which the reach caches the plain shape of a row, which its
+// access identifies: for one connection, or with "" for all.
 type shapeKey struct {
 	access     *grant.Access
 	connection pdpp.ConnectionID

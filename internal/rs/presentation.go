@@ -98,12 +98,12 @@ func appendStreamPresentation(dst []byte, p *presented) []byte {
 		dst = appendNames(append(dst, ':'), names)
 	}
 	dst = appendText(dst, "}}")
-	dst[start] = '{' // the first member's comma
+	dst[start] = '{' // replaces the comma before the first member
 	return dst
 }
 
-// appendKey appends the member primary_key, so that a renderer knows by name which
-// field the record's id repeats. It is omitted unless the whole key is projected.
+// appendKey appends the member primary_key, so that a renderer knows which fields the
+// record's id repeats. It is omitted unless the whole key is projected.
 func (p *presented) appendKey(dst []byte) []byte {
 	key := p.row.Stream.PrimaryKey
 	if len(key) == 0 || slices.ContainsFunc(key, func(f string) bool { return !p.shows(f) }) {

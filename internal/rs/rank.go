@@ -53,7 +53,7 @@ type ranking struct {
 	after *place
 	keep  int
 	hits  []hit // the best so far, and others that are dropped later
-	worst int64 // the score of hit number keep; math.MaxInt64 before there are so many
+	worst int64 // the score of the last of the keep best hits; math.MaxInt64 while there are fewer
 }
 
 func newRanking(after *place, keep int) *ranking {

@@ -12,7 +12,7 @@ import (
 )
 
 // record appends one record (REC-1). preview is the number of characters at which
-// top-level values are cut; 0: they are not cut.
+// top-level values are cut; with 0 they are not cut.
 func (q *request) record(s *shape, r *store.Record, preview int) error {
 	start := len(q.body)
 	if err := q.reserve(start + len(r.Body)); err != nil {
@@ -52,7 +52,7 @@ type dataWriter struct {
 	preview int
 
 	cut   []byte                          // members of truncated_fields
-	facts map[string]*evidence.Truncation // the same by name, when not nil
+	facts map[string]*evidence.Truncation // if not nil, used instead of cut, by name
 }
 
 func (w *dataWriter) data(dst []byte) ([]byte, error) {
@@ -112,7 +112,7 @@ func (w *dataWriter) spliced(dst []byte) (_ []byte, err error) {
 	return append(dst, '}'), nil
 }
 
-// lookUp returns how a member of the record is written; false: it is not projected.
+// lookUp returns how a member of the record is written, or false if it is not projected.
 func (w *dataWriter) lookUp(name []byte) (member, bool) {
 	if w.shape.members != nil {
 		m, ok := w.shape.members[string(name)]
@@ -169,14 +169,15 @@ func (w *dataWriter) value(dst []byte, m member, value []byte) ([]byte, error) {
 		value = whole
 	}
 	if w.preview == 0 || w.facts != nil && m.blob != pdpp.BlobNone {
-		return append(dst, value...), nil // a card names each blob
+		return append(dst, value...), nil // a card needs complete references, because it names each blob
 	}
 	dst, cut := evidence.AppendPreview(dst, value, w.preview, m.blob != pdpp.BlobNone)
 	w.truncated(m, cut)
 	return dst, nil
 }
 
-// manyBlobs writes, for a card, a list of blob references that is too long to name each.
+// manyBlobs writes the placeholder for a list of blob references that is too long to be
+// shown on a card.
 func (w *dataWriter) manyBlobs(dst []byte, m member, stub store.Stub) []byte {
 	w.truncated(m, &evidence.Truncation{
 		TotalChars: stub.Chars, AsJSON: true, Binary: &evidence.Binary{Kind: evidence.KindBlobReference, SizeBytes: -1},
@@ -235,8 +236,8 @@ func (w *dataWriter) long(dst []byte, m member, stub store.Stub) ([]byte, error)
 	return append(dst, '"'), nil
 }
 
-// longBinary reports whether a long text is binary (EX-8). For a hit it looks at the
-// beginning only.
+// longBinary reports whether a long text is binary (EX-8). For a search hit it examines
+// only the beginning.
 func (w *dataWriter) longBinary(stub store.Stub) (binary evidence.Binary, is bool, err error) {
 	left, detect := math.MaxInt, evidence.DetectBinaryString
 	if w.facts != nil && stub.Chars > evidence.MaxDetected {
@@ -251,13 +252,13 @@ func (w *dataWriter) longBinary(stub store.Stub) (binary evidence.Binary, is boo
 	return binary, is, err
 }
 
-// appendStart appends the first characters of a long text; left is their number.
-func (w *dataWriter) appendStart(dst []byte, stub store.Stub, left int) ([]byte, error) {
+// appendStart appends the first n characters of a long text.
+func (w *dataWriter) appendStart(dst []byte, stub store.Stub, n int) ([]byte, error) {
 	err := w.view.Long(w.record.Ref, stub, 0, func(piece []byte) bool {
-		part := rawjson.Prefix(piece, left)
+		part := rawjson.Prefix(piece, n)
 		dst = append(dst, part...)
-		left -= rawjson.CharCount(part)
-		return left > 0
+		n -= rawjson.CharCount(part)
+		return n > 0
 	})
 	return dst, err
 }

@@ -31,14 +31,14 @@ type request struct {
 	hold     *httpx.Hold // the request's part of the memory budget
 	reserved int         // bytes of hold for the answer
 
-	warnings warnings
-	body     []byte                          // the answer
-	stream   func(http.ResponseWriter) error // if not nil, sends the answer after the snapshot has ended
+	warnings  warnings
+	body      []byte                          // the answer
+	sendAfter func(http.ResponseWriter) error // if not nil, sends the answer after the snapshot has ended
 }
 
 // read returns the handler of a read route. It authenticates the request and parses the
 // query string, in the order of C-20; answer does the rest.
-func (s *Server) read(isExpensive cost, answer func(*request) error, params ...string) handler {
+func (s *Server) read(isExpensive costFunc, answer func(*request) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
 		who, ctx, leave, err := s.enter(r, httpx.ReadTimeout)
 		if err != nil {
@@ -61,8 +61,8 @@ func (s *Server) read(isExpensive cost, answer func(*request) error, params ...s
 		if err != nil {
 			return err
 		}
-		if req.stream != nil {
-			return req.stream(w)
+		if req.sendAfter != nil {
+			return req.sendAfter(w)
 		}
 		if err := req.reserve(len(req.body) * who.copies()); err != nil {
 			return err
@@ -82,14 +82,15 @@ func (q *request) inTurn(who requester, isExpensive bool, fn func(store.View) er
 	return q.server.view(q.ctx, fn)
 }
 
-// requester is the sender of a request that is not yet authenticated in the snapshot.
+// requester is what is known about the sender of a request before it is authenticated in
+// the snapshot: a bearer token, or the caller of a read inside the process.
 type requester struct {
 	auth.Bearer
-	caller *auth.Caller // of a read inside the process; nil: the request came from outside
+	caller *auth.Caller // nil if the request came from outside
 }
 
-// copies is the number of copies of an answer in memory while it is sent. A tool call
-// also holds the body it read, the values it derives, and its own answer.
+// copies returns how many times the size of an answer is in memory while it is sent. A
+// tool call also holds the body it read, the values it derives, and its own answer.
 func (who requester) copies() int {
 	if who.caller != nil {
 		return 4
@@ -97,8 +98,8 @@ func (who requester) copies() int {
 	return 1
 }
 
-// reserve takes memory of the budget for an answer of n bytes (H-69). Small answers are
-// not counted.
+// reserve reserves memory for an answer of n bytes in the budget (H-69). Small answers
+// are not counted.
 func (q *request) reserve(n int) error {
 	if n <= max(q.reserved, bufpool.MaxKept) {
 		return nil
@@ -111,10 +112,10 @@ func (q *request) reserve(n int) error {
 	return nil
 }
 
-// enter parses the bearer, counts the request against it (H-67) and starts its timeout.
-// The limit comes before the snapshot: a client with many open requests must not keep
-// others waiting. /mcp has already counted the request of a read inside the process.
-// After a nil error the caller calls leave once.
+// enter parses the bearer token, counts the request against the limits of the token
+// (H-67) and starts its timeout. It does so before a snapshot is opened, so that a client
+// with many open requests does not keep others waiting. /mcp has already counted the
+// request of a read inside the process. After a nil error the caller calls leave once.
 func (s *Server) enter(r *http.Request, timeout time.Duration) (who requester, ctx context.Context, leave func(), err error) {
 	if c := auth.CallerOf(r.Context()); c != nil {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
@@ -178,7 +179,7 @@ func (q *request) send(w http.ResponseWriter) error {
 	return err
 }
 
-// target is the request target as received (C-29).
+// target returns the request target as received (C-29).
 func (q *request) target() string {
 	if q.http.RequestURI != "" {
 		return q.http.RequestURI
@@ -186,11 +187,11 @@ func (q *request) target() string {
 	return q.http.URL.RequestURI()
 }
 
-// path is the escaped path of the request.
+// path returns the escaped path of the request.
 func (q *request) path() string { return q.http.URL.EscapedPath() }
 
-// view calls fn with a snapshot of the store. Without one no token can be authenticated:
-// that is 503, never 401 (C-17).
+// view calls fn with a snapshot of the store. Without a snapshot no token can be
+// authenticated, so the answer is 503, never 401 (C-17).
 func (s *Server) view(ctx context.Context, fn func(store.View) error) error {
 	began := false
 	err := s.Store.View(ctx, func(v store.View) error {

@@ -14,7 +14,8 @@ import (
 // methods are the handlers of one path.
 type methods map[string]handler
 
-// handler answers a request whose path matched; vars are the decoded segments.
+// handler answers a request whose path matched a route; vars are the decoded variables of
+// the path.
 type handler func(w http.ResponseWriter, r *http.Request, vars vars) error
 
 // vars are the variables of a path. None is empty.

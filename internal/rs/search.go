@@ -12,7 +12,7 @@ import (
 // Bounds of ranking.
 const (
 	maxCandidates = 10_000 // the newest matches, which the first page ranks
-	maxContinued  = 20_000 // matches that a later page ranks at most
+	maxContinued  = 20_000 // matches; if there are more, a later page fails
 )
 
 // search answers GET /v1/search.
@@ -72,15 +72,15 @@ type searcher struct {
 	plan   *plan
 	limit  int
 	search query.Search
-	shapes []*shape // of search.Sources
+	shapes []*shape // by index in search.Sources
 	hits   hitWriter
 	scope  query.Scope
-	after  *place // nil: the first page
+	after  *place // nil for the first page
 
 	ranked int
 	cut    bool // older matches are not ranked
 
-	partial bool   // records may be missing: the search index is being rebuilt
+	partial bool   // records may be missing, because the search index is being rebuilt
 	oldest  *int64 // the store's number of the oldest candidate, when cut
 }
 
@@ -132,21 +132,21 @@ func (q *request) searchable(row grant.Row) []*pdpp.Field {
 	}).([]*pdpp.Field)
 }
 
-// rank ranks the candidates, newest first, and returns the best of them: one more than the
-// page holds, to know whether there are more.
+// rank ranks the newest candidates and returns the best hits: one more than a page has,
+// to know whether there is a next page.
 func (s *searcher) rank() ([]hit, error) {
-	most := maxCandidates
+	limit := maxCandidates
 	if s.after != nil {
-		most = maxContinued
+		limit = maxContinued
 	}
 	best := newRanking(s.after, s.limit+1)
 	last := int64(0)
 	err := s.view.Search(s.search, func(m *store.Match) (bool, error) {
-		if s.ranked == most {
+		if s.ranked == limit {
 			s.cut = true
 			return false, nil
 		}
-		if err := s.ctx.Err(); err != nil { // a store may read far ahead
+		if err := s.ctx.Err(); err != nil { // the store need not check it between matches
 			return false, err
 		}
 		s.ranked++
@@ -201,7 +201,8 @@ func (s *searcher) count() count {
 	return count{kind: "exact", value: int64(s.ranked)}
 }
 
-// recall returns the members of meta that describe what was ranked.
+// recall returns the members count_accuracy and recall of meta, which say how many of the
+// matches were ranked.
 func (s *searcher) recall() []byte {
 	accuracy, scope := s.count().kind, "all_matches"
 	switch {

@@ -19,7 +19,7 @@ type Config struct {
 	Cursors *query.Sealer
 	Auth    *auth.Authenticator
 	Limiter *httpx.Limiter // per token (H-67)
-	Rate    httpx.Rate     // per token; 0 lifts the bounds of reads at once
+	Rate    httpx.Rate     // per token; 0 also removes the limit on concurrent reads
 	Log     *slog.Logger
 	Clock   func() time.Time
 }

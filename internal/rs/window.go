@@ -35,7 +35,7 @@ func fieldWindow(q *request) error {
 	if w.Limit.Requested != 0 {
 		q.warnings.windowClamped(w.Limit)
 	}
-	err = q.one(plan, func(s *shape, r *store.Record) error { return q.window(w, s, r) })
+	err = q.findOne(plan, func(s *shape, r *store.Record) error { return q.window(w, s, r) })
 	if err != nil {
 		return err
 	}
@@ -135,13 +135,14 @@ func appendPositions(dst []byte, p positions) []byte {
 	return append(dst, '}')
 }
 
-// fieldText is the text from which a window is cut: the inside of a JSON string as it is
-// stored, or JSON text. pieces begins with the piece that contains character from.
+// fieldText is the text from which a window is cut: the stored content of a JSON string,
+// still escaped, or the JSON text of another value. pieces begins with the piece that
+// contains character from.
 type fieldText struct {
 	kind   string // JSON type of the field
 	json   bool
 	chars  int
-	step   int // characters in every piece but the last
+	step   int // characters in every piece except the last
 	pieces func(from int) iter.Seq2[[]byte, error]
 }
 
@@ -251,7 +252,7 @@ func (t *fieldText) appendRange(dst []byte, start, limit int) (_ []byte, end int
 
 // skipped returns the number of characters before from in the piece that contains it.
 func (t *fieldText) skipped(from int) int {
-	if t.step == t.chars { // one piece, which from may be at the end of
+	if t.step == t.chars { // the text is one piece, and from may be its end
 		return from
 	}
 	return from % t.step
