@@ -28,20 +28,20 @@ type DB struct {
 	opened  int // number of readers
 	turns   turns
 
-	readOnly bool // the disk or the folder cannot be written to
-
 	sliceTime time.Duration
+
+	readOnly bool // the disk or the folder cannot be written to
 
 	bindings sqlread.Bindings
 	closing  sync.Once
 
-	unlogged bool // the log may contain erased content; guarded by the writer
+	logHasErased bool // the log may contain erased content; only used while holding the writer
 }
 
 var _ store.Store = (*DB)(nil)
 
-// A commit is on the disk before it is acknowledged (synchronous FULL). With the
-// writer's larger cache and rarer checkpoints, bulk loads rewrite index pages less
+// A commit is on the disk before it is acknowledged (synchronous FULL). The writer has a
+// larger cache and checkpoints less often, so that a bulk load rewrites index pages less
 // often.
 var writerPragmas = []string{
 	`PRAGMA page_size = 16384`,
@@ -156,63 +156,39 @@ func (db *DB) Update(ctx context.Context, fn func(store.Tx) error) (err error) {
 	return db.transact(ctx, db.newTx(conn), func() {}, fn)
 }
 
-// Bulk implements store.Store.
-func (db *DB) Bulk(ctx context.Context, fn func(store.Tx) error) error {
-	if db.readOnly {
-		return errReadOnly()
-	}
-	if err := db.file.check(); err != nil {
-		return err
-	}
-	started, err := db.turns.waitBulk(ctx)
-	if err != nil {
-		return err
-	}
-	started = sync.OnceFunc(started)
-	defer started()
-	conn, err := take(ctx, db.write)
-	if err != nil {
-		return err
-	}
-	defer func() { db.write <- conn }()
-	t := db.newTx(conn)
-	t.slice = true
-	return db.transact(ctx, t, started, fn)
-}
-
 // transact runs a transaction that writes. It calls started when the transaction holds
 // the store's lock.
 func (db *DB) transact(ctx context.Context, t *tx, started func(), fn func(store.Tx) error) error {
 	conn := t.conn
 	err := db.run(ctx, conn, func() error {
 		started()
-		t.over = time.After(db.sliceTime)
 		if err := cmp.Or(fn(t), ctx.Err()); err != nil {
 			return err
 		}
 		return conn.Exec("COMMIT")
 	})
 	if err == nil {
-		db.unlogged = t.erased || db.unlogged
+		db.logHasErased = t.erased || db.logHasErased
 		db.emptyLog(conn)
 	}
 	return err
 }
 
 // emptyLog checkpoints the log and truncates it when it may contain erased content
-// (REC-37). While a reader still needs the log, that is left to the next update. Closing
-// a store removes its log.
+// (REC-37). While a reader still uses the log, the next update tries again. Closing a
+// store removes its log.
 func (db *DB) emptyLog(conn *engine.Conn) {
-	if !db.unlogged {
+	if !db.logHasErased {
 		return
 	}
 	conn.SetBusyTimeout(50)
 	defer conn.SetBusyTimeout(busyTimeout)
 	_ = conn.Exec(`PRAGMA wal_checkpoint(PASSIVE)`) // most of the work, while others can write
 	busy, err := queryInt(conn, `PRAGMA wal_checkpoint(TRUNCATE)`)
-	db.unlogged = err != nil || busy != 0
+	db.logHasErased = err != nil || busy != 0
 }
 
+// take takes a connection from a pool, or waits until one is free or ctx ends.
 func take[C any](ctx context.Context, pool chan *C) (*C, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -274,9 +250,7 @@ type tx struct {
 
 	freed map[int64]struct{} // record numbers that this transaction freed
 
-	slice bool             // of a Bulk
-	over  <-chan time.Time // receives when the time of a slice is over
-	late  bool             // over has received
+	slice *slice // nil unless the transaction is a slice of a Bulk
 }
 
 // newTx returns the transaction of a connection that writes.
@@ -284,22 +258,4 @@ func (db *DB) newTx(conn *engine.Conn) *tx {
 	t := &tx{db: db, conn: conn}
 	t.Reader = sqlread.NewInTx(dialect{}, t, &db.bindings)
 	return t
-}
-
-// sliceTime is how long a slice works before it commits. The commit can take as long
-// again, and other writers wait for both.
-const sliceTime = 150 * time.Millisecond
-
-// spent reports whether this slice has worked long enough. Only the bounds of
-// transactions depend on it.
-func (t *tx) spent() bool {
-	if !t.slice || t.late || t.db.sliceTime < 0 {
-		return t.slice
-	}
-	select {
-	case <-t.over:
-		t.late = true
-	default:
-	}
-	return t.late
 }

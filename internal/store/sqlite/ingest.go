@@ -64,7 +64,7 @@ func (t *tx) Ingest(b *store.Binding, docs []store.Document, now time.Time) ([]s
 	defer w.close()
 	outcomes := make([]store.Outcome, 0, len(docs))
 	for i := range docs {
-		if i > 0 && t.spent() {
+		if i > 0 && t.sliceOver() {
 			break
 		}
 		out, err := w.apply(&docs[i])
@@ -459,11 +459,11 @@ func (t *tx) DeleteAll(b *store.Binding, upTo int64, now time.Time) (int64, erro
 			if _, err := w.apply(&store.Document{Delete: true, ID: id, EmittedAt: now}); err != nil {
 				return 0, err
 			}
-			if t.spent() {
+			if t.sliceOver() {
 				break
 			}
 		}
-		if len(ids) == 0 || t.spent() {
+		if len(ids) == 0 || t.sliceOver() {
 			return -w.grow, w.finish()
 		}
 	}

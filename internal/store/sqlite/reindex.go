@@ -82,7 +82,7 @@ func (t *tx) Reindex() (done int, more bool, err error) {
 	}
 	defer w.close()
 	w.markTerms()
-	for !t.spent() || done == 0 {
+	for !t.sliceOver() || done == 0 {
 		ids, err := t.someIDs(b.ID, last, math.MaxInt64, 100)
 		if err != nil {
 			return 0, false, err
@@ -95,7 +95,7 @@ func (t *tx) Reindex() (done int, more bool, err error) {
 				return 0, false, err
 			}
 			last = id
-			if done++; t.spent() {
+			if done++; t.sliceOver() {
 				break
 			}
 		}

@@ -12,27 +12,28 @@ import (
 )
 
 // SQLite lets any waiting process write next, so a process that writes all the time can
-// starve the others. Two lock files beside the store order the processes (H-2):
+// starve the others. Two lock files beside the store decide which process writes next
+// (H-2):
 //
-//   - bulk.lock is held by the one slice of a long write that waits for the store. The
-//     process that wrote last cannot overtake it.
+//   - bulk.lock is held by the one slice that waits for the write lock of the database.
+//     So a process that has just written a slice cannot overtake a waiting one.
 //   - update.lock is held by an Update until it has committed. A slice takes it for a
-//     moment before it waits for the store, so that a waiting Update goes first.
+//     moment before it waits for the write lock, so that a waiting Update goes first.
 //
 // So an Update waits for two slices at most: the one that writes and the one that
 // waits. The operating system releases the locks of a process that ends.
 type turns struct {
 	bulk   string
 	update string
-	slice  chan struct{} // contains a value while no slice of this process waits
+	idle   chan struct{} // contains a value while no slice of this process waits
 }
 
 func newTurns(dir string) turns {
 	t := turns{
 		bulk: filepath.Join(dir, "bulk.lock"), update: filepath.Join(dir, "update.lock"),
-		slice: make(chan struct{}, 1),
+		idle: make(chan struct{}, 1),
 	}
-	t.slice <- struct{}{}
+	t.idle <- struct{}{}
 	return t
 }
 
@@ -41,22 +42,23 @@ const (
 	lockPoll    = 5 * time.Millisecond
 )
 
-// waitBulk waits until a slice may wait for the store. The caller calls started when the
-// slice has the store, or has given up.
+// waitBulk waits for the turn of a slice, before the slice waits for the write lock of
+// the database. The caller calls started when the slice has that lock, or has failed to
+// get it.
 func (t *turns) waitBulk(ctx context.Context) (started func(), err error) {
 	select {
-	case <-t.slice:
+	case <-t.idle:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	turn, err := lock(ctx, t.bulk)
 	if err != nil {
-		t.slice <- struct{}{}
+		t.idle <- struct{}{}
 		return nil, err
 	}
 	started = func() {
 		_ = turn.Close() // nothing was written to it
-		t.slice <- struct{}{}
+		t.idle <- struct{}{}
 	}
 	before, err := lock(ctx, t.update)
 	if err != nil {
@@ -66,7 +68,7 @@ func (t *turns) waitBulk(ctx context.Context) (started func(), err error) {
 	return started, before.Close()
 }
 
-// waitUpdate announces an Update. The caller calls done when it has ended.
+// waitUpdate waits for update.lock. The caller calls done when the Update has ended.
 func (t *turns) waitUpdate(ctx context.Context) (done func() error, err error) {
 	f, err := lock(ctx, t.update)
 	if err != nil {
