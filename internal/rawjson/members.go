@@ -14,9 +14,9 @@ func Get(obj []byte, name string) ([]byte, bool) {
 		return nil, false
 	}
 	s := Scanner{b: obj, at: 1}
-	for raw, ok := s.rawName(); ok; raw, ok = s.rawName() {
+	for found, ok := s.name(); ok; found, ok = s.name() {
 		value := s.Value()
-		if isName(raw, name) {
+		if string(found) == name {
 			return value, value != nil
 		}
 	}

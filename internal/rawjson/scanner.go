@@ -136,15 +136,6 @@ func (s *Scanner) stop() { *s = Scanner{} }
 
 // name reads the name of the next member, decoded; false when there is none.
 func (s *Scanner) name() (name []byte, ok bool) {
-	name, ok = s.rawName()
-	if ok && bytes.IndexByte(name, '\\') >= 0 {
-		name = appendDecoded(make([]byte, 0, len(name)), name)
-	}
-	return name, ok
-}
-
-// rawName is name without decoding.
-func (s *Scanner) rawName() (name []byte, ok bool) {
 	b, i := s.b, s.at
 	if i < len(b) && b[i] == ',' {
 		i++
@@ -153,11 +144,25 @@ func (s *Scanner) rawName() (name []byte, ok bool) {
 		return nil, false
 	}
 	s.key = i
-	end := stringEnd(b, i+1)
-	if end < 0 || end >= len(b) {
+	start, end := i+1, plain(b, i+1)
+	if end+1 < len(b) && b[end] == '"' { // like most
+		s.at = end + len(`":`)
+		return b[start:end:end], true
+	}
+	return s.decodedName(start)
+}
+
+// decodedName is name for one that is not plain.
+func (s *Scanner) decodedName(start int) (name []byte, ok bool) {
+	end := stringEnd(s.b, start)
+	if end < 0 || end >= len(s.b) {
 		s.stop()
 		return nil, false
 	}
 	s.at = end + len(`:`)
-	return b[i+1 : end-1 : end-1], true
+	name = s.b[start : end-1 : end-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = appendDecoded(make([]byte, 0, len(name)), name)
+	}
+	return name, true
 }
