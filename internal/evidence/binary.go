@@ -43,23 +43,16 @@ func (b Binary) sizeGrade() string {
 // AppendMembers appends the known facts as members of a JSON object, without braces,
 // because callers add other members.
 func (b Binary) AppendMembers(dst []byte) []byte {
-	dst = append(dst, `"kind":`...)
-	dst = rawjson.AppendString(dst, b.Kind)
-	if b.MimeType != "" {
-		dst = append(dst, `,"mime_type":`...)
-		dst = rawjson.AppendString(dst, b.MimeType)
-	}
+	w := rawjson.Writer(dst)
+	w.Text("kind", b.Kind)
+	w.Optional("mime_type", b.MimeType)
 	if b.SizeBytes >= 0 {
-		dst = append(dst, `,"size_bytes":`...)
-		dst = strconv.AppendInt(dst, b.SizeBytes, 10)
-		dst = append(dst, `,"size_grade":`...)
-		dst = rawjson.AppendString(dst, b.sizeGrade())
+		w.Key("size_bytes")
+		w.Int(b.SizeBytes)
+		w.Text("size_grade", b.sizeGrade())
 	}
-	if b.SHA256 != "" {
-		dst = append(dst, `,"sha256":`...)
-		dst = rawjson.AppendString(dst, b.SHA256)
-	}
-	return dst
+	w.Optional("sha256", b.SHA256)
+	return w
 }
 
 // DetectBinary reports whether a compact JSON value is binary, and returns its facts

@@ -52,15 +52,14 @@ func blobID(b Binary, object []byte) string {
 // append writes the binary_field of a card. The content is read from this server only: a
 // URL in the record is never offered (EX-8).
 func (f binaryField) append(w *writer, r *Record) {
-	w.raw(`{"object":"binary_field","field_path":`)
-	w.id(f.field)
-	w.raw(`,`)
-	w.buf = f.AppendMembers(w.buf)
-	w.raw(`,"read":`)
+	w.Literal(`{"object":"binary_field"`)
+	w.id("field_path", f.field)
+	w.Writer = f.AppendMembers(w.Writer)
+	w.Literal(`"read":`)
 	if f.blobID != "" {
 		appendBlobRead(w, f.blobID, r.ConnectionID)
 	} else {
 		fieldWindow{field: f.field, asJSON: f.asJSON}.append(w, r)
 	}
-	w.raw(`}`)
+	w.End("}")
 }

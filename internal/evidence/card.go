@@ -25,46 +25,41 @@ var cardRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary}
 // EventTimeOf.
 func AppendCard(dst []byte, r *Record, at EventTime) []byte {
 	const (
-		beforeFields  = `,"fields":[`
-		beforeBinary  = `],"binary":[`
-		beforeOmitted = `],"binary_omitted_count":`
-		beforeRead    = `,"read":`
-		maxDigits     = 10 // of the count
-		frame         = len(beforeFields+beforeBinary+beforeOmitted+beforeRead+`}`) + maxDigits
+		maxDigits = 10 // of the count
+		frame     = len(`,"fields":[],"binary":[],"binary_omitted_count":,"read":}`) + maxDigits
 	)
-	card := writer{buf: dst, free: len(dst)}
-	card.raw(`{"object":"evidence_card","title":`)
+	card := writer{append(dst, `{"object":"evidence_card"`...), len(dst)}
 	TitleAt(r, at).append(&card)
 	at.append(&card)
 
-	read := writer{buf: r.scratch[:0]}
+	read := writer{Writer: r.scratch[:0]}
 	appendRecordRead(&read, r)
-	r.scratch = read.buf
-	binary := writer{buf: read.buf[len(read.buf):]}
+	r.scratch = read.Writer
+	binary := writer{Writer: read.Writer[len(read.Writer):]}
 
 	space := maxCardBytes - card.counted() - read.counted() - frame
 	space, omitted := cardBinary(&binary, r, space)
-	card.raw(beforeFields)
+	card.Literal(`"fields":[`)
 	cardFields(&card, r, space)
-	card.raw(beforeBinary)
+	card.End("]")
+	card.Literal(`"binary":[`)
 	card.join(&binary)
-	card.raw(beforeOmitted)
-	card.int(omitted)
-	card.raw(beforeRead)
+	card.End("]")
+	card.Number("binary_omitted_count", omitted)
+	card.Literal(`"read":`)
 	card.join(&read)
-	card.raw(`}`)
-	return card.buf
+	card.End("}")
+	return card.Writer
 }
 
+// append writes the member title.
 func (t Title) append(w *writer) {
-	w.raw(`{"text":`)
-	w.str(t.Text)
-	w.raw(`,"source":`)
-	w.str(string(t.Source))
-	w.field(t.Field)
-	w.raw(`,"truncated":`)
-	w.bool(t.Truncated)
-	w.raw(`}`)
+	w.Literal(`"title":{`)
+	w.Text("text", t.Text)
+	w.Text("source", string(t.Source))
+	w.optionalID("field", t.Field)
+	w.Flag("truncated", t.Truncated)
+	w.End("}")
 }
 
 // append writes the member event_time, if the time is known.
@@ -72,12 +67,11 @@ func (t EventTime) append(w *writer) {
 	if t.Value == "" {
 		return
 	}
-	w.raw(`,"event_time":{"value":`)
-	w.str(t.Value)
-	w.raw(`,"source":`)
-	w.str(string(t.Source))
-	w.field(t.Field)
-	w.raw(`}`)
+	w.Literal(`"event_time":{`)
+	w.Text("value", t.Value)
+	w.Text("source", string(t.Source))
+	w.optionalID("field", t.Field)
+	w.End("}")
 }
 
 // cardFields writes the scalar values with the roles of EX-5 that fit.
@@ -89,9 +83,6 @@ func cardFields(w *writer, r *Record, space int) {
 				return
 			}
 			before := *w
-			if n > 0 {
-				w.raw(",")
-			}
 			size, ok := cardField(w, r, role, field, space)
 			if !ok || size+1 > space {
 				*w = before
@@ -110,11 +101,11 @@ func cardField(w *writer, r *Record, role pdpp.Role, field string, space int) (s
 	if !ok {
 		return 0, false
 	}
-	start := w.counted()
-	w.raw(`{"role":`)
-	w.str(string(role))
-	w.field(field)
-	w.raw(`,"value":`)
+	w.Object()
+	start := w.counted() - len("{")
+	w.Text("role", string(role))
+	w.optionalID("field", field)
+	w.Literal(`"value":`)
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
 		const end = `"","truncated":true},`
@@ -122,19 +113,19 @@ func cardField(w *writer, r *Record, role pdpp.Role, field string, space int) (s
 		if s == "" {
 			return 0, false
 		}
-		w.str(s)
+		w.String(s)
 		if cut {
-			w.raw(`,"truncated":true`)
+			w.Flag("truncated", true)
 		}
 	case rawjson.KindNumber, rawjson.KindBool:
 		if len(value) > maxNumberBytes {
 			return 0, false
 		}
-		w.buf = append(w.buf, value...) // the digits as stored (D15)
+		w.Raw(value) // the digits as stored (D15)
 	default:
 		return 0, false
 	}
-	w.raw(`}`)
+	w.End("}")
 	return w.counted() - start, true
 }
 
@@ -164,12 +155,11 @@ func cardBinary(w *writer, r *Record, space int) (left, omitted int) {
 			return
 		}
 		before := *w
-		if n > 0 {
-			w.raw(",")
-		}
-		start := w.counted()
 		f.append(w, r)
-		size := w.counted() - start + 1
+		size := w.counted() - before.counted()
+		if n == 0 {
+			size++ // the comma of the others
+		}
 		if size > space {
 			*w = before
 			omitted++

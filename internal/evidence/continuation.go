@@ -63,41 +63,33 @@ func appendWindowRoute(dst []byte, r *Record) []byte {
 
 // append writes the descriptor of the request.
 func (f fieldWindow) append(w *writer, r *Record) {
-	w.raw(`{"object":"field_window_read","method":"GET","stream":`)
-	w.id(r.Stream)
-	w.raw(`,"record_id":`)
-	w.id(string(r.ID))
-	w.raw(`,"field":`)
-	w.id(f.field)
+	w.Literal(`{"object":"field_window_read","method":"GET"`)
+	w.id("stream", r.Stream)
+	w.id("record_id", string(r.ID))
+	w.id("field", f.field)
 	if f.asJSON {
-		w.raw(`,"as":"json"`)
+		w.Literal(`"as":"json"`)
 	}
 	w.connection(r.ConnectionID)
-	w.raw(`,"offset_chars":`)
-	w.int(f.offset)
-	w.raw(`,"route":`)
-	w.url(func(dst []byte) []byte { return appendWindowRoute(dst, r) })
-	w.raw(`,"href":`)
-	w.url(func(dst []byte) []byte { return f.appendURL(dst, r) })
-	w.raw(`}`)
+	w.Number("offset_chars", f.offset)
+	w.url("route", func(dst []byte) []byte { return appendWindowRoute(dst, r) })
+	w.url("href", func(dst []byte) []byte { return f.appendURL(dst, r) })
+	w.End("}")
 }
 
 func appendRecordRead(w *writer, r *Record) {
-	w.raw(`{"object":"record_read","method":"GET","stream":`)
-	w.id(r.Stream)
-	w.raw(`,"record_id":`)
-	w.id(string(r.ID))
+	w.Literal(`{"object":"record_read","method":"GET"`)
+	w.id("stream", r.Stream)
+	w.id("record_id", string(r.ID))
 	w.connection(r.ConnectionID)
-	w.raw(`,"href":`)
-	w.url(func(dst []byte) []byte { return AppendRecordURL(dst, r) })
-	w.raw(`}`)
+	w.url("href", func(dst []byte) []byte { return AppendRecordURL(dst, r) })
+	w.End("}")
 }
 
 func appendBlobRead(w *writer, blobID string, conn pdpp.ConnectionID) {
-	w.raw(`{"object":"blob_read","method":"GET","blob_id":`)
-	w.id(blobID)
+	w.Literal(`{"object":"blob_read","method":"GET"`)
+	w.id("blob_id", blobID)
 	w.connection(conn)
-	w.raw(`,"href":`)
-	w.url(func(dst []byte) []byte { return AppendBlobURL(dst, blobID, conn) })
-	w.raw(`}`)
+	w.url("href", func(dst []byte) []byte { return AppendBlobURL(dst, blobID, conn) })
+	w.End("}")
 }

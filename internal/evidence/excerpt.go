@@ -106,25 +106,20 @@ func beginning(r *Record, field string, most int) Excerpt {
 // AppendShort appends the excerpt as the snippet of a short hit (REC-42), with its place
 // in the field unless it is the whole field.
 func (e Excerpt) AppendShort(dst []byte) []byte {
-	w := writer{buf: dst}
-	w.raw(`{"field":`)
-	w.str(e.Field)
-	w.raw(`,"text":`)
-	w.str(e.Preview)
+	w := rawjson.Writer(append(dst, '{'))
+	w.Text("field", e.Field)
+	w.Text("text", e.Preview)
 	if e.isTruncated() {
-		w.raw(`,"start_chars":`)
-		w.int(e.Start)
-		w.raw(`,"total_chars":`)
-		w.int(e.Total)
+		w.Number("start_chars", e.Start)
+		w.Number("total_chars", e.Total)
 	} else {
-		w.raw(`,"truncated":false`)
+		w.Flag("truncated", false)
 	}
 	if e.Searched > 0 {
-		w.raw(`,"match_after_chars":`)
-		w.int(e.Searched)
+		w.Number("match_after_chars", e.Searched)
 	}
-	w.raw(`}`)
-	return w.buf
+	w.End("}")
+	return w
 }
 
 // isBinary is DetectBinary for a decoded string, or the beginning of one.
@@ -148,41 +143,30 @@ func (t Text) isBinary() bool {
 
 // AppendExcerpts appends the list evidence_excerpts.
 func AppendExcerpts(dst []byte, r *Record, excerpts []Excerpt) []byte {
-	w := writer{buf: append(dst, '[')}
-	for i, e := range excerpts {
-		if i > 0 {
-			w.raw(",")
-		}
+	w := writer{Writer: append(dst, '[')}
+	for _, e := range excerpts {
 		e.append(&w, r)
 	}
-	w.raw("]")
-	return w.buf
+	w.End("]")
+	return w.Writer
 }
 
 // append writes one excerpt. Its link starts at the first shown character, so that a
 // reader sees the excerpt in its context, or at the part that contains the match.
 func (e Excerpt) append(w *writer, r *Record) {
-	w.raw(`{"object":"evidence_excerpt","field_path":`)
-	w.str(e.Field)
-	w.raw(`,"provenance":`)
-	w.str(string(e.Provenance))
-	w.raw(`,"preview_text":`)
-	w.str(e.Preview)
-	w.raw(`,"highlighted":`)
-	w.bool(e.Highlighted)
-	w.raw(`,"start_chars":`)
-	w.int(e.Start)
-	w.raw(`,"end_chars":`)
-	w.int(e.End)
-	w.raw(`,"total_chars":`)
-	w.int(e.Total)
-	w.raw(`,"truncated":`)
-	w.bool(e.isTruncated())
+	w.Literal(`{"object":"evidence_excerpt"`)
+	w.Text("field_path", e.Field)
+	w.Text("provenance", string(e.Provenance))
+	w.Text("preview_text", e.Preview)
+	w.Flag("highlighted", e.Highlighted)
+	w.Number("start_chars", e.Start)
+	w.Number("end_chars", e.End)
+	w.Number("total_chars", e.Total)
+	w.Flag("truncated", e.isTruncated())
 	if e.Searched > 0 {
-		w.raw(`,"match_after_chars":`)
-		w.int(e.Searched)
+		w.Number("match_after_chars", e.Searched)
 	}
-	w.raw(`,"read":`)
+	w.Literal(`"read":`)
 	fieldWindow{field: e.Field, offset: max(e.Start, e.Searched)}.append(w, r)
-	w.raw(`}`)
+	w.End("}")
 }

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"strconv"
 	"unicode/utf8"
 
 	"pdpp/internal/rawjson"
@@ -17,19 +16,19 @@ type Truncation struct {
 
 // AppendJSON appends t as an entry of truncated_fields.
 func (t Truncation) AppendJSON(dst []byte) []byte {
-	dst = append(dst, `{"total_chars":`...)
-	dst = strconv.AppendInt(dst, int64(t.TotalChars), 10)
-	dst = append(dst, `,"shown_chars":`...)
-	dst = strconv.AppendInt(dst, int64(t.ShownChars), 10)
+	w := rawjson.Writer(append(dst, '{'))
+	w.Number("total_chars", t.TotalChars)
+	w.Number("shown_chars", t.ShownChars)
 	if t.AsJSON {
-		dst = append(dst, `,"as":"json"`...)
+		w.Text("as", "json")
 	}
 	if t.Binary != nil {
-		dst = append(dst, `,"binary":{`...)
-		dst = t.Binary.AppendMembers(dst)
-		dst = append(dst, '}')
+		w.OpenObject("binary")
+		w = t.Binary.AppendMembers(w)
+		w.End("}")
 	}
-	return append(dst, '}')
+	w.End("}")
+	return w
 }
 
 // A preview of at least minWholeNested characters does not cut an object or array of at

@@ -7,7 +7,7 @@ import "pdpp/internal/rawjson"
 // binary values. It omits empty members. Strings are cut as on a card, and cut_fields
 // names their fields.
 func AppendShortFacts(dst []byte, r *Record) []byte {
-	w := writer{buf: dst}
+	w := writer{Writer: dst}
 	var cut []string
 	n := 0
 	for _, role := range cardRoles {
@@ -17,34 +17,22 @@ func AppendShortFacts(dst []byte, r *Record) []byte {
 				continue
 			}
 			if n++; n == 1 {
-				w.raw(`,"fields":{`)
-			} else {
-				w.raw(`,`)
+				w.OpenObject("fields")
 			}
-			w.str(field)
-			w.raw(`:`)
-			w.buf = append(w.buf, value...)
+			w.Member(field, value)
 			if isCut {
 				cut = append(cut, field)
 			}
 		}
 	}
 	if n > 0 {
-		w.raw(`}`)
-	}
-	for i, field := range cut {
-		if i == 0 {
-			w.raw(`,"cut_fields":[`)
-		} else {
-			w.raw(`,`)
-		}
-		w.str(field)
+		w.End("}")
 	}
 	if len(cut) > 0 {
-		w.raw(`]`)
+		rawjson.List(&w.Writer, "cut_fields", cut)
 	}
 	shortBinary(&w, r)
-	return w.buf
+	return w.Writer
 }
 
 // shortValue returns the value of a field as on a card, or nil when a card omits it.
@@ -67,16 +55,14 @@ func (r *Record) shortValue(field string) (value []byte, cut bool) {
 
 // shortBinary writes the facts about binary values and the number of omitted ones.
 func shortBinary(w *writer, r *Record) {
-	list := writer{buf: r.scratch[:0]}
+	list := writer{Writer: r.scratch[:0]}
 	_, omitted := cardBinary(&list, r, maxCardBytes)
-	r.scratch = list.buf
-	if len(list.buf) > 0 {
-		w.raw(`,"binary":[`)
+	if r.scratch = list.Writer; len(list.Writer) > 0 {
+		w.OpenArray("binary")
 		w.join(&list)
-		w.raw(`]`)
+		w.End("]")
 	}
 	if omitted > 0 {
-		w.raw(`,"binary_omitted_count":`)
-		w.int(omitted)
+		w.Number("binary_omitted_count", omitted)
 	}
 }

@@ -11,55 +11,58 @@ import (
 // except identifiers, including names of streams and fields, and hrefs (EX-2). A copy of
 // a writer can be restored to undo later writes.
 type writer struct {
-	buf  []byte
+	rawjson.Writer
 	free int // bytes that do not count
 }
 
-func (w *writer) counted() int { return len(w.buf) - w.free }
+func (w *writer) counted() int { return len(w.Writer) - w.free }
 
-func (w *writer) raw(s string) { w.buf = append(w.buf, s...) }
-
-// str writes a value.
-func (w *writer) str(s string) { w.buf = rawjson.AppendString(w.buf, s) }
-
-// id writes an identifier, which does not count.
-func (w *writer) id(s string) {
-	before := len(w.buf)
-	w.str(s)
-	w.free += len(w.buf) - before
+// Key, Text, Number and Flag replace those of rawjson.Writer: they write the name as it
+// is. Names here are constants, and each hit of a search has many of them.
+func (w *writer) Key(name string) {
+	w.Literal(`"`)
+	w.Writer = append(append(w.Writer, name...), `":`...)
 }
 
-// url writes the URL that add appends, which does not count.
-func (w *writer) url(add func(dst []byte) []byte) {
-	before := len(w.buf)
-	w.buf = append(w.buf, '"')
-	w.buf = add(w.buf)
-	w.buf = append(w.buf, '"')
-	w.free += len(w.buf) - before
+func (w *writer) Text(name, value string) {
+	w.Key(name)
+	w.Writer = rawjson.AppendString(w.Writer, value)
 }
 
-func (w *writer) int(n int) { w.buf = strconv.AppendInt(w.buf, int64(n), 10) }
+func (w *writer) Number(name string, n int) {
+	w.Key(name)
+	w.Writer = strconv.AppendInt(w.Writer, int64(n), 10)
+}
 
-func (w *writer) bool(b bool) { w.buf = strconv.AppendBool(w.buf, b) }
+func (w *writer) Flag(name string, v bool) { w.Key(name); w.Writer = strconv.AppendBool(w.Writer, v) }
 
-// connection writes the member connection_id unless it is empty.
-func (w *writer) connection(id pdpp.ConnectionID) {
-	if id != "" {
-		w.raw(`,"connection_id":`)
-		w.id(string(id))
+// id writes a member that is an identifier, which does not count.
+func (w *writer) id(name, value string) {
+	w.Key(name)
+	before := len(w.Writer)
+	w.Writer = rawjson.AppendString(w.Writer, value)
+	w.free += len(w.Writer) - before
+}
+
+// url writes a member that is the URL that add appends. The URL does not count.
+func (w *writer) url(name string, add func(dst []byte) []byte) {
+	w.Key(name)
+	before := len(w.Writer)
+	w.Writer = append(add(append(w.Writer, '"')), '"')
+	w.free += len(w.Writer) - before
+}
+
+// optionalID writes a member that is an identifier, unless it is empty.
+func (w *writer) optionalID(name, value string) {
+	if value != "" {
+		w.id(name, value)
 	}
 }
 
-// field writes the member field unless it is empty.
-func (w *writer) field(name string) {
-	if name != "" {
-		w.raw(`,"field":`)
-		w.id(name)
-	}
-}
+func (w *writer) connection(id pdpp.ConnectionID) { w.optionalID("connection_id", string(id)) }
 
 // join appends the output of another writer.
 func (w *writer) join(part *writer) {
-	w.buf = append(w.buf, part.buf...)
+	w.Writer = append(w.Writer, part.Writer...)
 	w.free += part.free
 }

@@ -24,52 +24,46 @@ const maxResources = 1000
 // (C-33); bounds are exact.
 func Document(g *pdpp.Grant) []byte {
 	w := writer{make([]byte, 0, 1024)}
-	w.open()
-	w.text("version", documentVersion)
-	w.text("grant_id", string(g.ID))
-	w.text("issued_at", pdpp.FormatTime(g.IssuedAt))
-	w.key("subject")
-	w.open()
-	w.text("id", string(g.SubjectID))
-	w.close()
+	w.Object()
+	w.Text("version", documentVersion)
+	w.Text("grant_id", string(g.ID))
+	w.Text("issued_at", pdpp.FormatTime(g.IssuedAt))
+	w.OpenObject("subject")
+	w.Text("id", string(g.SubjectID))
+	w.End("}")
 	w.parties(g)
-	w.text("purpose_code", g.PurposeCode)
-	w.textIfAny("purpose_description", g.PurposeDescription)
-	w.text("access_mode", g.AccessMode)
+	w.Text("purpose_code", g.PurposeCode)
+	w.Optional("purpose_description", g.PurposeDescription)
+	w.Text("access_mode", g.AccessMode)
 	w.streams(g.Streams)
 	w.retention(g.Retention)
-	w.key("expires_at")
 	if g.ExpiresAt.IsZero() {
-		w.buf = append(w.buf, "null"...)
+		w.TextOrNull("expires_at", "")
 	} else {
-		w.buf = rawjson.AppendString(w.buf, pdpp.FormatTime(g.ExpiresAt))
+		w.Text("expires_at", pdpp.FormatTime(g.ExpiresAt))
 	}
-	w.close()
-	return w.buf
+	w.End("}")
+	return w.Writer
 }
 
 // parties writes the client and the source.
 func (w *writer) parties(g *pdpp.Grant) {
-	w.key("client")
-	w.open()
-	w.text("client_id", string(g.ClientID))
+	w.OpenObject("client")
+	w.Text("client_id", string(g.ClientID))
 	if g.ClientName != "" {
-		w.key("client_display")
-		w.open()
-		w.text("name", g.ClientName)
-		w.close()
+		w.OpenObject("client_display")
+		w.Text("name", g.ClientName)
+		w.End("}")
 	}
-	w.close()
-	w.key("source")
-	w.open()
-	w.text("kind", g.SourceKind)
-	w.text("id", g.SourceID)
-	w.close()
-	w.key("source_declaration")
-	w.open()
-	w.text("version", g.ManifestVersion)
-	w.textIfAny("digest", g.ManifestDigest)
-	w.close()
+	w.End("}")
+	w.OpenObject("source")
+	w.Text("kind", g.SourceKind)
+	w.Text("id", g.SourceID)
+	w.End("}")
+	w.OpenObject("source_declaration")
+	w.Text("version", g.ManifestVersion)
+	w.Optional("digest", g.ManifestDigest)
+	w.End("}")
 }
 
 // ParseDocument parses the result of Document. connector is the connector key that was

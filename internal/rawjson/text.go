@@ -126,6 +126,9 @@ func hex4(b []byte, i int) (rune, bool) {
 // backslashes, control characters. Bytes that are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
+	if isShortPlain(s) {
+		return append(append(dst, s...), '"')
+	}
 	for i := 0; i < len(s); {
 		if i+8 <= len(s) { // eight bytes are copied, and taken back from the first special one on
 			x := load(s, i)
@@ -152,6 +155,21 @@ func AppendString(dst []byte, s string) []byte {
 		}
 	}
 	return append(dst, '"')
+}
+
+// isShortPlain reports that s has 4 to 16 bytes, like most names and ids, and needs no
+// escapes. The two words it reads overlap.
+func isShortPlain(s string) bool {
+	n := len(s)
+	if n >= 8 {
+		return n <= 16 && special(load(s, 0))|special(load(s, n-8)) == 0
+	}
+	return n >= 4 && special(load4(s, 0)|load4(s, n-4)<<32) == 0
+}
+
+func load4(s string, i int) uint64 {
+	s = s[i : i+4]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
 // StringLen is the length of s as AppendString writes it.

@@ -8,49 +8,52 @@ import "strconv"
 // a member or an element may follow.
 type Writer []byte
 
-// comma separates a value or key from what precedes it.
-func (w *Writer) comma() {
-	if n := len(*w); n > 0 {
-		switch (*w)[n-1] {
+// appendComma appends a comma unless the next value or key is the first one.
+func appendComma(b []byte) []byte {
+	if n := len(b); n > 0 {
+		switch b[n-1] {
 		case '{', '[', ':', ',', '\n':
 		default:
-			*w = append(*w, ',')
+			return append(b, ',')
 		}
 	}
+	return b
+}
+
+// appendKey appends the beginning of a member.
+func appendKey(b []byte, name string) []byte {
+	return append(AppendString(appendComma(b), name), ':')
 }
 
 // Object begins an object.
-func (w *Writer) Object() { w.comma(); *w = append(*w, '{') }
+func (w *Writer) Object() { *w = append(appendComma(*w), '{') }
 
 // Array begins an array.
-func (w *Writer) Array() { w.comma(); *w = append(*w, '[') }
+func (w *Writer) Array() { *w = append(appendComma(*w), '[') }
 
 // End ends objects and arrays, innermost first: End("]}") ends an array in an object.
 func (w *Writer) End(brackets string) { *w = append(*w, brackets...) }
 
 // Key begins a member; its value follows.
-func (w *Writer) Key(name string) {
-	w.comma()
-	*w = append(AppendString(*w, name), ':')
-}
+func (w *Writer) Key(name string) { *w = appendKey(*w, name) }
 
 // String writes a string.
-func (w *Writer) String(s string) { w.comma(); *w = AppendString(*w, s) }
+func (w *Writer) String(s string) { *w = AppendString(appendComma(*w), s) }
 
 // Int writes an integer.
-func (w *Writer) Int(n int64) { w.comma(); *w = strconv.AppendInt(*w, n, 10) }
+func (w *Writer) Int(n int64) { *w = strconv.AppendInt(appendComma(*w), n, 10) }
 
 // Bool writes true or false.
-func (w *Writer) Bool(v bool) { w.comma(); *w = strconv.AppendBool(*w, v) }
+func (w *Writer) Bool(v bool) { *w = strconv.AppendBool(appendComma(*w), v) }
 
 // Raw writes JSON as it is: a value, or members or elements with their commas.
-func (w *Writer) Raw(json []byte) { w.comma(); *w = append(*w, json...) }
+func (w *Writer) Raw(json []byte) { *w = append(appendComma(*w), json...) }
 
 // Literal is Raw for constant text.
-func (w *Writer) Literal(json string) { w.comma(); *w = append(*w, json...) }
+func (w *Writer) Literal(json string) { *w = append(appendComma(*w), json...) }
 
 // Text writes a member that is a string.
-func (w *Writer) Text(name, value string) { w.Key(name); *w = AppendString(*w, value) }
+func (w *Writer) Text(name, value string) { *w = AppendString(appendKey(*w, name), value) }
 
 // Optional writes a member that is a string, unless it is empty.
 func (w *Writer) Optional(name, value string) {
@@ -69,19 +72,21 @@ func (w *Writer) TextOrNull(name, value string) {
 }
 
 // Number writes a member that is an integer.
-func (w *Writer) Number(name string, n int) { w.Key(name); *w = strconv.AppendInt(*w, int64(n), 10) }
+func (w *Writer) Number(name string, n int) {
+	*w = strconv.AppendInt(appendKey(*w, name), int64(n), 10)
+}
 
 // Flag writes a member that is true or false.
-func (w *Writer) Flag(name string, v bool) { w.Key(name); *w = strconv.AppendBool(*w, v) }
+func (w *Writer) Flag(name string, v bool) { *w = strconv.AppendBool(appendKey(*w, name), v) }
 
 // Member writes a member whose value is JSON already.
-func (w *Writer) Member(name string, value []byte) { w.Key(name); *w = append(*w, value...) }
+func (w *Writer) Member(name string, value []byte) { *w = append(appendKey(*w, name), value...) }
 
 // OpenObject begins a member that is an object.
-func (w *Writer) OpenObject(name string) { w.Key(name); *w = append(*w, '{') }
+func (w *Writer) OpenObject(name string) { *w = append(appendKey(*w, name), '{') }
 
 // OpenArray begins a member that is an array.
-func (w *Writer) OpenArray(name string) { w.Key(name); *w = append(*w, '[') }
+func (w *Writer) OpenArray(name string) { *w = append(appendKey(*w, name), '[') }
 
 // List writes a member that is an array of strings.
 func List[S ~string](w *Writer, name string, values []S) {

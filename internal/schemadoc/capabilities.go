@@ -10,105 +10,105 @@ import (
 
 // fieldCapabilities appends one entry per granted field (X-9).
 func (b *buffer) fieldCapabilities(o *offer) {
-	b.open("field_capabilities", "{")
+	b.OpenObject("field_capabilities")
 	for _, f := range o.access.Fields {
 		b.fieldCapability(f, o)
 	}
-	b.raw("}")
+	b.End("}")
 }
 
 func (b *buffer) fieldCapability(f *pdpp.Field, o *offer) {
 	c := o.field(f)
-	b.open(f.Name, "{")
-	b.optional("type", c.Type)
-	b.optional("role", string(c.Role))
-	b.json("schema", fieldSchema(f, o.access))
-	b.bool("granted", true)
+	b.OpenObject(f.Name)
+	b.Optional("type", c.Type)
+	b.Optional("role", string(c.Role))
+	b.Member("schema", fieldSchema(f, o.access))
+	b.Flag("granted", true)
 	b.capability("exact_filter", c.Exact)
-	b.open("range_filter", "{")
+	b.OpenObject("range_filter")
 	b.declared(len(c.Range) > 0)
 	listIfAny(b, "operators", c.Range)
-	b.raw("}")
+	b.End("}")
 	b.capability("lexical_search", c.Lexical)
 	b.capability("semantic_search", c.Semantic)
-	b.open("aggregation", "{")
+	b.OpenObject("aggregation")
 	for _, name := range []string{aggCountDistinct, aggGroupBy, aggGroupByTime, aggMax, aggMin, aggSum} {
 		b.capability(name, slices.Contains(c.Aggregations, name))
 	}
-	b.raw("}}")
+	b.End("}}")
 }
 
 func (b *buffer) capability(name string, on bool) {
-	b.open(name, "{")
+	b.OpenObject(name)
 	b.declared(on)
-	b.raw("}")
+	b.End("}")
 }
 
 // declared appends both flags with the same value: only granted fields are listed, and
 // what they declare is usable (X-9).
 func (b *buffer) declared(on bool) {
-	b.bool("declared", on)
-	b.bool("usable", on)
+	b.Flag("declared", on)
+	b.Flag("usable", on)
 }
 
 // fieldFlags appends the compact form of field_capabilities (X-14).
 func (b *buffer) fieldFlags(o *offer) {
-	b.open("field_capabilities", "{")
+	b.OpenObject("field_capabilities")
 	for _, f := range o.access.Fields {
-		b.str(f.Name, Flags(o.field(f)))
+		b.Text(f.Name, Flags(o.field(f)))
 	}
-	b.raw("}")
+	b.End("}")
 }
 
 // queryCapabilities appends the parameters that a list or aggregate accepts (X-11).
 func (b *buffer) queryCapabilities(o *offer) {
-	b.open("query_capabilities", "{")
+	b.OpenObject("query_capabilities")
 	b.sortCapability(o.access.CursorField())
-	b.raw(`,"count":["none","estimated","exact"]`)
-	b.raw(`,"pagination":{"cursor":true`)
-	b.int("default_limit", pdpp.DefaultPage)
-	b.int("max_limit", pdpp.MaxPage)
-	b.raw("}")
-	b.bool("changes_since", true)
-	b.raw(`,"projection":{"fields":true`)
-	b.open("views", "[")
+	b.Literal(`"count":["none","estimated","exact"]`)
+	b.Literal(`"pagination":{"cursor":true`)
+	b.Number("default_limit", pdpp.DefaultPage)
+	b.Number("max_limit", pdpp.MaxPage)
+	b.End("}")
+	b.Flag("changes_since", true)
+	b.Literal(`"projection":{"fields":true`)
+	b.OpenArray("views")
 	for _, v := range o.views {
-		b.element(v.ID)
+		b.String(v.ID)
 	}
-	b.raw("]}")
+	b.End("]}")
 	list(b, "search_modes", o.searchModes())
-	b.open("expand", "[")
+	b.OpenArray("expand")
 	for _, rel := range o.relations {
-		b.element(rel.Name)
+		b.String(rel.Name)
 	}
-	b.raw("]")
+	b.End("]")
 	b.aggregateCapability(o)
-	b.raw("}")
+	b.End("}")
 }
 
 func (b *buffer) sortCapability(cursorField string) {
 	if cursorField == "" {
-		b.raw(`"sort":{"fields":[],"default":null,"order":["asc","desc"]}`)
+		b.Literal(`"sort":{"fields":[],"default":null,"order":["asc","desc"]}`)
 		return
 	}
-	b.open("sort", "{")
+	b.OpenObject("sort")
 	list(b, "fields", []string{cursorField})
-	b.str("default", "-"+cursorField)
-	b.raw(`,"order":["asc","desc"]}`)
+	b.Text("default", "-"+cursorField)
+	b.Literal(`"order":["asc","desc"]}`)
 }
 
 func (b *buffer) aggregateCapability(o *offer) {
 	if len(o.metrics) == 0 {
-		b.raw(`,"aggregate":null`)
+		b.Literal(`"aggregate":null`)
 		return
 	}
-	b.open("aggregate", "{")
+	b.OpenObject("aggregate")
 	list(b, "metrics", o.metrics)
 	list(b, "group_by", o.agg.GroupBy)
 	list(b, "group_by_time", o.agg.GroupByTime)
 	list(b, "granularities", timebucket.Granularities)
-	b.int("max_limit", pdpp.MaxGroups)
-	b.raw("}")
+	b.Number("max_limit", pdpp.MaxGroups)
+	b.End("}")
 }
 
 // expandForm selects the names of a relation entry.
@@ -121,28 +121,27 @@ const (
 
 // expandCapabilities appends the usable relations (X-10).
 func (b *buffer) expandCapabilities(rels []grant.Relation, form expandForm) {
-	b.open("expand_capabilities", "[")
+	b.OpenArray("expand_capabilities")
 	for _, rel := range rels {
-		b.next()
-		b.raw("{")
-		b.str("name", rel.Name)
-		b.str("stream", rel.Stream)
-		b.str("target_stream", rel.Stream)
-		b.str("cardinality", rel.Cardinality())
-		b.str("foreign_key", rel.ForeignKey)
+		b.Object()
+		b.Text("name", rel.Name)
+		b.Text("stream", rel.Stream)
+		b.Text("target_stream", rel.Stream)
+		b.Text("cardinality", rel.Cardinality())
+		b.Text("foreign_key", rel.ForeignKey)
 		if form == expandFull {
-			b.str("child_parent_key_field", rel.ForeignKey)
+			b.Text("child_parent_key_field", rel.ForeignKey)
 		}
 		b.expandLimits(rel.Relation)
-		b.raw(`,"granted":true,"usable":true}`)
+		b.Literal(`"granted":true,"usable":true}`)
 	}
-	b.raw("]")
+	b.End("]")
 }
 
 // expandLimits appends the limits of a has_many relation; has_one has none (M-8).
 func (b *buffer) expandLimits(rel pdpp.Relation) {
 	if rel.HasMany {
-		b.int("default_limit", rel.DefaultLimit)
-		b.int("max_limit", rel.MaxLimit)
+		b.Number("default_limit", rel.DefaultLimit)
+		b.Number("max_limit", rel.MaxLimit)
 	}
 }

@@ -11,19 +11,18 @@ import (
 
 // connections appends the connections on which a row can be read (S-7, X-7).
 func (b *buffer) connections(conns []pdpp.Connection) {
-	b.open("granted_connections", "[")
+	b.OpenArray("granted_connections")
 	for _, c := range conns {
-		b.next()
-		b.raw("{")
+		b.Object()
 		b.connection(c)
-		b.raw("}")
+		b.End("}")
 	}
-	b.raw("]")
+	b.End("]")
 }
 
 func (b *buffer) connection(c pdpp.Connection) {
-	b.str("connection_id", string(c.ID))
-	b.optional("display_name", c.DisplayName())
+	b.Text("connection_id", string(c.ID))
+	b.Optional("display_name", c.DisplayName())
 }
 
 // narrowed appends the connection that a request selected, if any.

@@ -19,22 +19,20 @@ type Request struct {
 
 // AppendFull appends the full document (X-3, X-8).
 func AppendFull(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []byte {
-	b := buffer(dst)
-	b.raw(`{"object":"schema"`)
+	b := buffer{append(dst, `{"object":"schema"`...)}
 	b.connectors(r, rows, func(c connector) {
-		b.open("streams", "[")
+		b.OpenArray("streams")
 		for _, row := range c.rows {
-			b.next()
-			b.raw("{")
+			b.Object()
 			b.fullRow(r, row, req)
-			b.raw("}")
+			b.End("}")
 		}
-		b.raw("]")
+		b.End("]")
 	})
 	b.links(req.Self)
 	b.meta(req.Warnings, skipped(r, req))
-	b.raw("}")
-	return b
+	b.End("}")
+	return b.Writer
 }
 
 // AppendIndex appends the compact index (X-13). In an index above indexBudget the rows
@@ -65,13 +63,12 @@ func AppendScoped(dst []byte, r *grant.Reach, rows []grant.Row, req Request) []b
 
 // AppendStream appends the metadata of one stream as a flat object (S-5).
 func AppendStream(dst []byte, r *grant.Reach, row grant.Row, req Request) []byte {
-	b := buffer(dst)
-	b.raw("{")
+	b := buffer{append(dst, '{')}
 	b.fullRow(r, row, req)
 	b.links(req.Self)
 	b.meta(req.Warnings, nil) // C-28 does not apply to a request for one stream
-	b.raw("}")
-	return b
+	b.End("}")
+	return b.Writer
 }
 
 // compact holds the differences between the compact documents.
@@ -83,30 +80,28 @@ type compact struct {
 }
 
 func appendCompactDoc(dst []byte, r *grant.Reach, rows []grant.Row, doc compact) []byte {
-	b := buffer(dst)
-	b.raw(`{"object":"schema","detail":"compact"`)
-	b.str("compact_scope", doc.scope)
+	b := buffer{append(dst, `{"object":"schema","detail":"compact"`...)}
+	b.Text("compact_scope", doc.scope)
 	b.connectors(r, rows, func(c connector) {
 		shared := sharedConnections(c.rows)
 		if len(shared) > 0 {
 			b.connections(shared)
 		}
-		b.open("streams", "[")
+		b.OpenArray("streams")
 		for _, row := range c.rows {
-			b.next()
-			b.raw("{")
+			b.Object()
 			doc.row(&b, row, setOf(shared))
-			b.raw("}")
+			b.End("}")
 		}
-		b.raw("]")
+		b.End("]")
 	})
-	b.open("links", "{")
-	b.str("self", doc.req.Self)
-	b.raw(`,"stream_template":"/v1/schema?view=compact&stream={stream}"`)
-	b.raw(`,"full_template":"/v1/schema?stream={stream}&connection_id={connection_id}&detail=full"}`)
+	b.OpenObject("links")
+	b.Text("self", doc.req.Self)
+	b.Literal(`"stream_template":"/v1/schema?view=compact&stream={stream}"`)
+	b.Literal(`"full_template":"/v1/schema?stream={stream}&connection_id={connection_id}&detail=full"}`)
 	b.meta(doc.req.Warnings, doc.warnings)
-	b.raw("}")
-	return b
+	b.End("}")
+	return b.Writer
 }
 
 // connectors appends bearer, counts and the connectors (X-3). streams appends the last
@@ -114,36 +109,35 @@ func appendCompactDoc(dst []byte, r *grant.Reach, rows []grant.Row, doc compact)
 func (b *buffer) connectors(r *grant.Reach, rows []grant.Row, streams func(connector)) {
 	groups := groupRows(rows)
 	b.bearer(r)
-	b.int("connector_count", len(groups))
-	b.int("stream_count", len(rows))
-	b.open("connectors", "[")
+	b.Number("connector_count", len(groups))
+	b.Number("stream_count", len(rows))
+	b.OpenArray("connectors")
 	for _, c := range groups {
-		b.next()
-		b.raw("{")
-		b.str("object", "connector")
-		b.str("connector_key", string(c.manifest.ConnectorKey))
-		b.str("connector_id", string(c.manifest.ConnectorKey))
-		b.optional("connector_display_name", c.manifest.DisplayName)
-		b.open("source", "{") // never the registry URI (C-22)
-		b.str("kind", "connector")
-		b.str("id", string(c.manifest.ConnectorKey))
-		b.raw("}")
-		b.int("stream_count", len(c.rows))
+		b.Object()
+		b.Text("object", "connector")
+		b.Text("connector_key", string(c.manifest.ConnectorKey))
+		b.Text("connector_id", string(c.manifest.ConnectorKey))
+		b.Optional("connector_display_name", c.manifest.DisplayName)
+		b.OpenObject("source") // never the registry URI (C-22)
+		b.Text("kind", "connector")
+		b.Text("id", string(c.manifest.ConnectorKey))
+		b.End("}")
+		b.Number("stream_count", len(c.rows))
 		streams(c)
-		b.raw("}")
+		b.End("}")
 	}
-	b.raw("]")
+	b.End("]")
 }
 
 func (b *buffer) bearer(r *grant.Reach) {
 	if r.Owner {
-		b.raw(`,"bearer":{"token_kind":"owner","scope":"owner"}`)
+		b.Literal(`"bearer":{"token_kind":"owner","scope":"owner"}`)
 		return
 	}
-	b.raw(`,"bearer":{"token_kind":"client","scope":"grant"`)
-	b.str("grant_id", string(r.GrantID))
-	b.str("client_id", string(r.ClientID))
-	b.raw("}")
+	b.Literal(`"bearer":{"token_kind":"client","scope":"grant"`)
+	b.Text("grant_id", string(r.GrantID))
+	b.Text("client_id", string(r.ClientID))
+	b.End("}")
 }
 
 // connector holds the rows of one connector.
@@ -169,23 +163,21 @@ func groupRows(rows []grant.Row) []connector {
 }
 
 func (b *buffer) links(self string) {
-	b.open("links", "{")
-	b.str("self", self)
-	b.raw("}")
+	b.OpenObject("links")
+	b.Text("self", self)
+	b.End("}")
 }
 
 // meta appends the count, which a schema does not have (C-31), and the warnings.
 func (b *buffer) meta(given, own [][]byte) {
-	b.raw(`,"meta":{"count":{"kind":"none"},"warnings":[`)
+	b.Literal(`"meta":{"count":{"kind":"none"},"warnings":[`)
 	for _, w := range given {
-		b.next()
-		*b = append(*b, w...)
+		b.Raw(w)
 	}
 	for _, w := range own {
-		b.next()
-		*b = append(*b, w...)
+		b.Raw(w)
 	}
-	b.raw("]}")
+	b.End("]}")
 }
 
 // skipped returns warnings for granted streams that are no longer declared (C-28). A
@@ -196,12 +188,12 @@ func skipped(r *grant.Reach, req Request) [][]byte {
 	}
 	var out [][]byte
 	for _, name := range r.Undeclared {
-		b := buffer(`{"code":"source_skipped_not_applicable"`)
-		b.str("message", `Stream "`+name+`" is granted, but its source no longer declares it.`)
-		b.open("detail", "{")
-		b.str("stream", name)
-		b.raw("}}")
-		out = append(out, b)
+		b := buffer{[]byte(`{"code":"source_skipped_not_applicable"`)}
+		b.Text("message", `Stream "`+name+`" is granted, but its source no longer declares it.`)
+		b.OpenObject("detail")
+		b.Text("stream", name)
+		b.End("}}")
+		out = append(out, b.Writer)
 	}
 	return out
 }

@@ -11,18 +11,18 @@ import (
 // schema appends the JSON Schema of a stream: for an owner as declared, for a client a
 // closed object of the granted properties (X-8, S-6).
 func (b *buffer) schema(s *pdpp.Stream, o *offer) {
-	b.key("schema")
+	b.Key("schema")
 	if o.access.All {
-		*b = appendCompact(*b, s.Schema)
+		b.Writer = appendCompact(b.Writer, s.Schema)
 		return
 	}
-	b.raw(`{"type":"object","additionalProperties":false`)
+	b.Literal(`{"type":"object","additionalProperties":false`)
 	list(b, "required", o.granted(s.Required))
-	b.open("properties", "{")
+	b.OpenObject("properties")
 	for _, f := range o.access.Fields {
-		b.json(f.Name, fieldSchema(f, o.access))
+		b.Member(f.Name, fieldSchema(f, o.access))
 	}
-	b.raw("}}")
+	b.End("}}")
 }
 
 // appendCompact appends declared JSON without insignificant white space.
@@ -42,19 +42,19 @@ func fieldSchema(f *pdpp.Field, a *grant.Access) []byte {
 	if a.All || !hasReference(f.Schema) {
 		return f.Schema
 	}
-	b := buffer("{")
+	b := buffer{[]byte("{")}
 	switch len(f.Types) {
 	case 0:
 	case 1:
-		b.str("type", f.Types[0])
+		b.Text("type", f.Types[0])
 	default:
 		list(&b, "type", f.Types)
 	}
-	b.optional("format", f.Format)
-	b.optional("x_pdpp_type", f.Type)
-	b.optional("x_pdpp_role", string(f.Role))
-	b.raw("}")
-	return b
+	b.Optional("format", f.Format)
+	b.Optional("x_pdpp_type", f.Type)
+	b.Optional("x_pdpp_role", string(f.Role))
+	b.End("}")
+	return b.Writer
 }
 
 // hasReference reports whether a schema contains a reference keyword of JSON Schema. The

@@ -64,14 +64,10 @@ func (e legendEntry) isIn(flags string) bool {
 // AppendLegend appends the legend as a JSON object from token to meaning, the value of
 // field_capability_legend (MS-83).
 func AppendLegend(dst []byte) []byte {
-	dst = append(dst, '{')
-	for i, e := range legend {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = rawjson.AppendString(dst, e.token)
-		dst = append(dst, ':')
-		dst = rawjson.AppendString(dst, e.meaning)
+	w := rawjson.Writer(append(dst, '{'))
+	for _, e := range legend {
+		w.Text(e.token, e.meaning)
 	}
-	return append(dst, '}')
+	w.End("}")
+	return w
 }

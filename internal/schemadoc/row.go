@@ -10,18 +10,18 @@ import (
 // fullRow appends the members of a full row without braces.
 func (b *buffer) fullRow(r *grant.Reach, row grant.Row, req Request) {
 	s, o := row.Stream, newOffer(r, row)
-	b.str("object", "stream_metadata")
-	b.str("name", s.Name)
-	b.str("connector_key", string(row.Manifest.ConnectorKey))
-	b.optional("label", s.Label)
-	b.optional("description", s.Description)
-	b.optional("semantics", s.Semantics)
+	b.Text("object", "stream_metadata")
+	b.Text("name", s.Name)
+	b.Text("connector_key", string(row.Manifest.ConnectorKey))
+	b.Optional("label", s.Label)
+	b.Optional("description", s.Description)
+	b.Optional("semantics", s.Semantics)
 	b.schema(s, o)
 	b.keyFields(s, o)
-	b.open("selection", "{")
-	b.bool("fields", s.SelectFields)
-	b.bool("resources", s.SelectResources)
-	b.raw("}")
+	b.OpenObject("selection")
+	b.Flag("fields", s.SelectFields)
+	b.Flag("resources", s.SelectResources)
+	b.End("}")
 	b.views(o.views, viewLabelled)
 	b.relationships(s, o)
 	b.query(o)
@@ -37,9 +37,9 @@ func (b *buffer) fullRow(r *grant.Reach, row grant.Row, req Request) {
 // scopedRow appends the members of a compact row with flags.
 func (b *buffer) scopedRow(r *grant.Reach, row grant.Row, req Request, shared connSet) {
 	s, o := row.Stream, newOffer(r, row)
-	b.str("name", s.Name)
-	b.str("connector_key", string(row.Manifest.ConnectorKey))
-	b.optional("label", s.Label)
+	b.Text("name", s.Name)
+	b.Text("connector_key", string(row.Manifest.ConnectorKey))
+	b.Optional("label", s.Label)
 	b.keyFields(s, o)
 	b.fieldFlags(o)
 	b.queryCapabilities(o)
@@ -53,25 +53,25 @@ func (b *buffer) scopedRow(r *grant.Reach, row grant.Row, req Request, shared co
 // indexRow appends the members of an index row.
 func (b *buffer) indexRow(r *grant.Reach, row grant.Row, req Request, shared connSet) {
 	o := newOffer(r, row)
-	b.str("name", row.Stream.Name)
-	b.optional("label", row.Stream.Label)
-	b.int("field_count", len(row.Access.Fields))
+	b.Text("name", row.Stream.Name)
+	b.Optional("label", row.Stream.Label)
+	b.Number("field_count", len(row.Access.Fields))
 	list(b, "search_modes", o.searchModes())
-	b.bool("aggregate", len(o.metrics) > 0)
+	b.Flag("aggregate", len(o.metrics) > 0)
 	b.connectionsUnless(row.Connections, shared)
 }
 
 // nameRow appends the members of an index row when the index is above its budget.
 func (b *buffer) nameRow(row grant.Row, shared connSet) {
-	b.str("name", row.Stream.Name)
+	b.Text("name", row.Stream.Name)
 	b.connectionsUnless(row.Connections, shared)
 }
 
 // keyFields appends the members that name key fields, without ungranted fields (S-6).
 func (b *buffer) keyFields(s *pdpp.Stream, o *offer) {
 	list(b, "primary_key", o.granted(s.PrimaryKey))
-	b.optional("cursor_field", o.access.CursorField())
-	b.optional("consent_time_field", o.grantedName(s.ConsentTimeField))
+	b.Optional("cursor_field", o.access.CursorField())
+	b.Optional("consent_time_field", o.grantedName(s.ConsentTimeField))
 }
 
 // viewForm selects whether a view entry contains its label.
@@ -83,18 +83,17 @@ const (
 )
 
 func (b *buffer) views(views []pdpp.View, form viewForm) {
-	b.open("views", "[")
+	b.OpenArray("views")
 	for _, v := range views {
-		b.next()
-		b.raw("{")
-		b.str("id", v.ID)
+		b.Object()
+		b.Text("id", v.ID)
 		if form == viewLabelled {
-			b.optional("label", v.Label)
+			b.Optional("label", v.Label)
 		}
 		list(b, "fields", v.Fields)
-		b.raw("}")
+		b.End("}")
 	}
-	b.raw("]")
+	b.End("]")
 }
 
 // relationships appends the declared relations for an owner and the usable ones for a
@@ -108,57 +107,55 @@ func (b *buffer) relationships(s *pdpp.Stream, o *offer) {
 			rels = append(rels, rel.Relation)
 		}
 	}
-	b.open("relationships", "[")
+	b.OpenArray("relationships")
 	for _, rel := range rels {
-		b.next()
-		b.raw("{")
-		b.str("name", rel.Name)
-		b.str("stream", rel.Stream)
-		b.str("foreign_key", rel.ForeignKey)
-		b.str("cardinality", rel.Cardinality())
-		b.raw("}")
+		b.Object()
+		b.Text("name", rel.Name)
+		b.Text("stream", rel.Stream)
+		b.Text("foreign_key", rel.ForeignKey)
+		b.Text("cardinality", rel.Cardinality())
+		b.End("}")
 	}
-	b.raw("]")
+	b.End("]")
 }
 
 // query appends the query block of the manifest, restricted to the grant and without
 // empty members (S-6).
 func (b *buffer) query(o *offer) {
-	b.open("query", "{")
+	b.OpenObject("query")
 	if len(o.ranges) > 0 {
-		b.open("range_filters", "{")
+		b.OpenObject("range_filters")
 		for _, rf := range o.ranges {
 			list(b, rf.Field, rf.Ops)
 		}
-		b.raw("}")
+		b.End("}")
 	}
 	if len(o.relations) > 0 {
-		b.open("expand", "[")
+		b.OpenArray("expand")
 		for _, rel := range o.relations {
-			b.next()
-			b.raw("{")
-			b.str("name", rel.Name)
+			b.Object()
+			b.Text("name", rel.Name)
 			b.expandLimits(rel.Relation)
-			b.raw("}")
+			b.End("}")
 		}
-		b.raw("]")
+		b.End("]")
 	}
 	if len(o.lexical) > 0 {
-		b.open("search", "{")
+		b.OpenObject("search")
 		list(b, "lexical_fields", o.lexical)
-		b.raw("}")
+		b.End("}")
 	}
 	if len(o.metrics) > 0 {
 		b.aggregations(o.agg)
 	}
-	b.raw("}")
+	b.End("}")
 }
 
 // aggregations appends the aggregations in the key order of the manifest (M-1).
 func (b *buffer) aggregations(agg pdpp.Aggregations) {
-	b.open("aggregations", "{")
+	b.OpenObject("aggregations")
 	if agg.Count {
-		b.bool("count", true)
+		b.Flag("count", true)
 	}
 	listIfAny(b, aggSum, agg.Sum)
 	listIfAny(b, aggMin, agg.Min)
@@ -166,7 +163,7 @@ func (b *buffer) aggregations(agg pdpp.Aggregations) {
 	listIfAny(b, aggGroupBy, agg.GroupBy)
 	listIfAny(b, aggGroupByTime, agg.GroupByTime)
 	listIfAny(b, aggCountDistinct, agg.CountDistinct)
-	b.raw("}")
+	b.End("}")
 }
 
 // timeConstraint appends the time bounds of the grant. Their field need not be granted
@@ -175,13 +172,13 @@ func (b *buffer) timeConstraint(a *grant.Access) {
 	if a.Time == nil {
 		return
 	}
-	b.open("time_constraint", "{")
+	b.OpenObject("time_constraint")
 	if a.Granted(a.Time.Field) {
-		b.str("field", a.Time.Field)
+		b.Text("field", a.Time.Field)
 	}
-	b.optional("since", bound(a.Time.Since))
-	b.optional("until", bound(a.Time.Until))
-	b.raw("}")
+	b.Optional("since", bound(a.Time.Since))
+	b.Optional("until", bound(a.Time.Until))
+	b.End("}")
 }
 
 // bound formats a time as in a grant: whole seconds have no fraction.
