@@ -19,15 +19,15 @@ import (
 	"pdpp/internal/telemetry"
 )
 
-const bodyMax = 1 << 20 // bytes of a request (H-65)
+const bodyMax = 1 << 20 // bytes of a body (H-65)
 
 // Config configures an endpoint.
 type Config struct {
 	Auth    *auth.Authenticator
 	Limiter *httpx.Limiter // per token (H-67)
 	Edge    *httpx.Edge
-	Cursors *query.Sealer // of searches through packages
-	Version string        // of the build
+	Cursors *query.Sealer // seals the cursors of searches in packages
+	Version string        // the version of the build
 	Log     *slog.Logger
 	Clock   func() time.Time
 
@@ -35,11 +35,11 @@ type Config struct {
 	// router of /v1.
 	Transport func(*auth.Caller) http.RoundTripper
 
-	Telemetry *telemetry.Telemetry // nil: off
+	Telemetry *telemetry.Telemetry // nil if it is off
 }
 
-// Endpoint serves /mcp. It is safe for concurrent use. Between requests it keeps nothing
-// about a client but which members of its package failed (H-94).
+// Endpoint serves /mcp. It is safe for concurrent use. Between requests it remembers only
+// which members of a package failed (H-94).
 type Endpoint struct {
 	Config
 	http.Handler
@@ -54,8 +54,8 @@ func New(c Config) *Endpoint {
 	return e
 }
 
-// serve does the steps of H-41 from the bearer on. The request is authenticated before
-// anything else is done with it.
+// serve does the steps of H-41 that begin with the bearer token: it authenticates the
+// request before it does anything else with it.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	httpx.SetRoute(r.Context(), auth.MCP.Path)
 	id, err := e.Auth.AuthenticateRequest(r, auth.MCP)
@@ -66,14 +66,14 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 		err = e.Limiter.Acquire(id.Caller.Key)
 	}
 	if err != nil {
-		hangUp(w, r)
+		closeAfterRefusal(w, r)
 		return err
 	}
 	defer e.Limiter.Release(id.Caller.Key)
 	return e.serveMessage(w, r, id)
 }
 
-// serveMessage reads the body of an authenticated request and answers it: steps 8 to 10.
+// serveMessage reads the body of an authenticated request and answers it (H-41, 8 to 10).
 func (e *Endpoint) serveMessage(w http.ResponseWriter, r *http.Request, id *auth.Identity) error {
 	buf := buffers.Get().(*buffer)
 	defer buf.put()
@@ -82,7 +82,7 @@ func (e *Endpoint) serveMessage(w http.ResponseWriter, r *http.Request, id *auth
 		err = buf.read(w, r)
 	}
 	if err != nil {
-		hangUp(w, r)
+		closeAfterRefusal(w, r)
 		return err
 	}
 	out, err := e.answer(r, id, buf)
@@ -92,9 +92,9 @@ func (e *Endpoint) serveMessage(w http.ResponseWriter, r *http.Request, id *auth
 	return out.send(w)
 }
 
-// hangUp closes the connection of a refused request after the answer. Otherwise net/http
-// would wait for the rest of the body before it sends the answer.
-func hangUp(w http.ResponseWriter, r *http.Request) {
+// closeAfterRefusal makes net/http close the connection after it refused a request.
+// Otherwise net/http would wait for the rest of the body before it sends the answer.
+func closeAfterRefusal(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor == 1 && r.ContentLength != 0 {
 		w.Header()["Connection"] = valueClose
 	}
@@ -108,7 +108,7 @@ type buffer struct {
 	text []byte // the body as compact JSON
 
 	answer []byte
-	pooled *bufpool.Buffer // of answer; nil before there is one
+	pooled *bufpool.Buffer // owns answer; nil before there is one
 }
 
 var (
@@ -116,8 +116,8 @@ var (
 	answers bufpool.Pool
 )
 
-// start returns the empty buffer of the answer. It is taken from the pool only now: a
-// request that waits holds none.
+// start returns the empty buffer of the answer. It is taken from the pool only when the
+// answer is written, so that a waiting request holds no buffer.
 func (b *buffer) start() []byte {
 	if b.pooled == nil {
 		b.pooled = answers.Get()
@@ -155,7 +155,7 @@ func (b *buffer) read(w http.ResponseWriter, r *http.Request) error {
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return err
 	}
-	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body of the request did not arrive whole, or not in time."}
+	return &pdpp.Error{Code: pdpp.CodeInvalidRequest, Message: "The body of the request is incomplete, or took too long to arrive."}
 }
 
 // holdBody counts a large body, and its compact JSON, against the memory budget (H-69).
@@ -171,7 +171,7 @@ func holdBody(r *http.Request) error {
 }
 
 func tooLarge() error {
-	return pdpp.Errorf(pdpp.CodeResourceLimit, "The body of a request may have %d bytes at most.", bodyMax)
+	return pdpp.Errorf(pdpp.CodeResourceLimit, "The body of a request may have at most %d bytes.", bodyMax)
 }
 
 var valueJSON = []string{"application/json"}
@@ -179,7 +179,7 @@ var valueJSON = []string{"application/json"}
 // reply is the answer to a request.
 type reply struct {
 	status int
-	body   []byte // nil: none
+	body   []byte // nil if there is none
 }
 
 // accepted answers notifications (H-61).

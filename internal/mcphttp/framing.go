@@ -15,7 +15,7 @@ import (
 
 const batchMax = 20 // messages of a batch (H-61)
 
-// answer answers a message, or a batch if the revision has batches: steps 9 and 10.
+// answer answers a message, or a batch if the revision has batches: steps 9 and 10 of H-41.
 func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (reply, error) {
 	text, refusal := mcpserve.Compact(buf.text[:0], buf.body.Bytes())
 	buf.text = text
@@ -37,13 +37,13 @@ func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (repl
 		return accepted, nil
 	}
 	ctx := r.Context()
-	if m.Method == "tools/call" || m.Method == "resources/read" { // the others read nothing
+	if m.Method == "tools/call" || m.Method == "resources/read" { // only these read data
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, httpx.RequestTimeout)
 		defer cancel()
 	}
 	var code int
-	buf.answer, code = e.answered(ctx, e.server(r, id, httpx.Note), buf.start, &m, revision)
+	buf.answer, code = e.respond(ctx, e.server(r, id, httpx.Note), buf.start, &m, revision)
 	return reply{status: statusOf(code, revision), body: buf.answer}, nil
 }
 
@@ -88,7 +88,7 @@ func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text [
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out, _ = e.answered(ctx, server, func() []byte { return out }, m, revision)
+			out, _ = e.respond(ctx, server, func() []byte { return out }, m, revision)
 		}
 	}
 	if len(out) == 1 {
@@ -119,7 +119,7 @@ func statusOf(code int, revision string) int {
 // revisionOf returns the revision that a message follows, and checks the headers of the
 // request against the message (H-60).
 func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Error) {
-	named := value(h, "Mcp-Protocol-Version")
+	named := headerValue(h, "Mcp-Protocol-Version")
 	switch {
 	case named == "" && m.Revision == "":
 		return mcpserve.Batches, nil
@@ -138,16 +138,16 @@ func revisionOf(h http.Header, m *mcpserve.Message) (string, *mcpserve.Error) {
 	return named, checkModern(h, m)
 }
 
-// value returns a header as proxies see it. A header that was sent twice is a list, which
-// equals no value of the body.
-func value(h http.Header, name string) string { return strings.Join(h[name], ", ") }
+// headerValue returns a header as proxies combine it. A repeated header becomes a list with
+// commas, which differs from the value in the body.
+func headerValue(h http.Header, name string) string { return strings.Join(h[name], ", ") }
 
 // checkModern compares the headers that revision 2026-07-28 requires with the message.
 func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Error {
 	if m.Method == "" {
 		return nil
 	}
-	if err := compare("Mcp-Method", "the method", value(h, "Mcp-Method"), m.Method); err != nil {
+	if err := compare("Mcp-Method", "the method", headerValue(h, "Mcp-Method"), m.Method); err != nil {
 		return err
 	}
 	if err := checkName(h, m); err != nil {
@@ -166,14 +166,14 @@ func checkModern(h http.Header, m *mcpserve.Message) *mcpserve.Error {
 // Some clients do not send it if the arguments have a number beyond float64. Then the
 // error names the number as the cause.
 func checkName(h http.Header, m *mcpserve.Message) *mcpserve.Error {
-	sent := decodedHeader(value(h, "Mcp-Name"))
+	sent := decodedHeader(headerValue(h, "Mcp-Name"))
 	switch m.Method {
 	case "resources/read":
 		return compare("Mcp-Name", "the URI of the resource", sent, m.URI)
 	case "tools/call":
 		err := compare("Mcp-Name", "the name of the tool", sent, m.Name)
 		if err != nil && sent == "" && len(rawjson.QuoteHuge(m.Arguments)) > len(m.Arguments) {
-			err.Message += ". The arguments have a number beyond float64, which not every client can send: pass it as a string of its digits"
+			err.Message += ". The arguments contain a number larger than float64 allows, which some clients cannot send. Pass it as a string of digits"
 		}
 		return err
 	}

@@ -241,7 +241,7 @@ func TestHeaderMessages(t *testing.T) {
 	h := newFixture(t)
 	huge := callOf(modern, "query_records", `{"stream":"entries","filter":{"memo":1e400}}`)
 	for _, c := range []struct{ name, says string }{
-		{"", "the header Mcp-Name is missing; it repeats the name of the tool. The arguments have a number beyond float64"},
+		{"", "the header Mcp-Name is missing; it repeats the name of the tool. The arguments contain a number larger than float64"},
 		{"Mcp-Name: fetch", "the header Mcp-Name differs from the name of the tool in the body"},
 	} {
 		headers := []string{"MCP-Protocol-Version: " + modern, "Mcp-Method: tools/call"}
@@ -264,7 +264,7 @@ func TestHeaderMessages(t *testing.T) {
 	}
 	// The official client shows the error to its user.
 	_, err := h.connect(h.client, modern).CallTool(t.Context(), &sdk.CallToolParams{Name: "query_records", Arguments: jsonText(`{"stream":"entries","limit":1e400}`)})
-	if err == nil || !strings.Contains(err.Error(), "a number beyond float64") {
+	if err == nil || !strings.Contains(err.Error(), "a number larger than float64") {
 		t.Errorf("a user reads %v", err)
 	}
 }

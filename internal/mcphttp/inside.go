@@ -8,9 +8,9 @@ import (
 	"pdpp/internal/auth"
 )
 
-// InMemory returns transports whose requests v1 serves in memory (H-53). They pass the
-// same router as requests from outside, with the caller in their context in place of a
-// token.
+// InMemory returns a function that makes a transport for a caller. v1 serves its requests
+// in memory (H-53), by the same routes as requests from outside, with the caller in their
+// context in place of a token.
 func InMemory(v1 http.Handler) func(*auth.Caller) http.RoundTripper {
 	return func(caller *auth.Caller) http.RoundTripper { return inside{v1, caller} }
 }
@@ -34,7 +34,7 @@ func (t inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: w.status, Header: w.header, ContentLength: int64(w.body.Len()), Body: &w.body, Request: r}, nil
 }
 
-// memoryWriter keeps an answer.
+// memoryWriter is an http.ResponseWriter that keeps the answer.
 type memoryWriter struct {
 	header http.Header
 	status int
@@ -47,7 +47,7 @@ func (w *memoryWriter) WriteHeader(status int) { w.status = status }
 
 func (w *memoryWriter) Write(p []byte) (int, error) { return w.body.Write(p) }
 
-// memoryBody is the body of such an answer. rsclient takes its bytes without copying them.
+// memoryBody is an io.ReadCloser for that answer. rsclient takes its bytes without a copy.
 type memoryBody struct{ bytes.Buffer }
 
 func (*memoryBody) Close() error { return nil }

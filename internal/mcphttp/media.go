@@ -64,7 +64,7 @@ func specificity(media string) int {
 	return 0
 }
 
-// isRefused reports q=0.
+// isRefused reports whether the parameters contain q=0.
 func isRefused(params string) bool {
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(p, "=")

@@ -13,8 +13,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// server returns the surface for one request. note adds the facts of a call to the access
-// log; nil: each call has a log entry of its own.
+// server returns the MCP server for one request. note adds facts about a call to the log
+// line of the request; if it is nil, each call has a log line of its own.
 func (e *Endpoint) server(r *http.Request, id *auth.Identity, note func(context.Context, ...slog.Attr)) *mcpserve.Server {
 	base := e.Edge.Base(r)
 	identity := e.identities.Get(base, func(base string) *mcpserve.Identity {

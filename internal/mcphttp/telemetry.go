@@ -9,10 +9,9 @@ import (
 	"pdpp/internal/telemetry"
 )
 
-// answered handles a message and appends the answer to the buffer that start returns. It
-// reports method, tool, duration and outcome to telemetry, and nothing of the content
-// (H-28).
-func (e *Endpoint) answered(ctx context.Context, s *mcpserve.Server, start func() []byte, m *mcpserve.Message, revision string) ([]byte, int) {
+// respond handles a message and appends the answer to the buffer that start returns. It
+// reports method, tool, duration and outcome to telemetry, but no content (H-28).
+func (e *Endpoint) respond(ctx context.Context, s *mcpserve.Server, start func() []byte, m *mcpserve.Message, revision string) ([]byte, int) {
 	if e.Telemetry == nil {
 		out := s.Do(ctx, m, revision)
 		return out.Append(start()), out.Code()
