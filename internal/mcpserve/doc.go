@@ -1,5 +1,5 @@
-// Package mcpserve speaks the Model Context Protocol for a surface: the revisions of
-// MS-3, the methods of MS-2, and the results of package mcp.
+// Package mcpserve implements the server side of the Model Context Protocol: the revisions
+// of MS-3, the methods of MS-2, and the results of package mcp.
 //
 // Server.Do answers every request of both transports and keeps no state. Serve is the
 // stdio transport; package mcphttp is the HTTP transport. Results are written from

@@ -11,7 +11,7 @@ import (
 type Error struct {
 	Code    int
 	Message string
-	Data    []byte // JSON; nil: none
+	Data    []byte // JSON; nil if there is none
 }
 
 // The error codes: those of JSON-RPC, then those of MCP.
@@ -36,8 +36,8 @@ func Unsupported(revision string) *Error {
 	return &Error{Code: CodeUnsupported, Message: "unsupported protocol version", Data: data}
 }
 
-// AppendError appends the response with an error. The id of a message that cannot be
-// parsed is nil, and is written as null.
+// AppendError appends an error response. A nil id, as for a message that cannot be parsed,
+// is written as null.
 func AppendError(b, id []byte, e *Error) []byte {
 	if id == nil {
 		id = []byte("null")

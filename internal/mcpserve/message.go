@@ -16,23 +16,23 @@ type Message struct {
 	ID     []byte // as it was sent; nil: a notification
 	NullID bool   // the id is null, which MCP does not allow
 	Method string // "": a response
-	Params []byte // nil: none, or null
+	Params []byte // nil if missing or null
 
-	Name      string // of a tool
-	Arguments []byte // nil: none
-	URI       string // of a resource
+	Name      string // the name of a tool
+	Arguments []byte // its arguments; nil if there are none
+	URI       string // the URI of a resource
 	Cursor    string
 
-	Revision string // the protocol version in _meta; "": none
-	hasMeta  bool   // _meta has what revision 2026-07-28 requires beside the version
+	Revision string // the protocol version in _meta; "" if there is none
+	hasMeta  bool   // _meta has the other members that revision 2026-07-28 requires
 }
 
-// Compact appends a message as compact JSON. Both transports read messages by this one
-// rule: UTF-8, at most rawjson.MaxDepth levels, and the first of repeated members counts.
+// Compact appends a message as compact JSON. Both transports use it. A message is UTF-8
+// with at most rawjson.MaxDepth levels; of repeated members the first counts.
 func Compact(dst, message []byte) ([]byte, *Error) {
 	text, err := rawjson.CompactRelayed(dst, message)
 	if err != nil {
-		return dst, &Error{Code: CodeParse, Message: "the message is not JSON in UTF-8, or it is nested too deep"}
+		return dst, &Error{Code: CodeParse, Message: "the message is not valid JSON in UTF-8, or it is nested too deeply"}
 	}
 	return text, nil
 }

@@ -19,16 +19,16 @@ type Response struct {
 	revision string
 	start    time.Time
 
-	tool     *mcp.Result   // of tools/call
-	contents []mcp.Content // of resources/read
-	constant []byte        // of the other methods
+	tool     *mcp.Result   // the result of tools/call
+	contents []mcp.Content // the result of resources/read
+	result   []byte        // the result of other methods: constant JSON
 	cache    string        // the cache hints of revision 2026-07-28 (MS-14)
 	agreed   string        // the revision that initialize agreed on
 	err      *Error
 }
 
-// Do answers a request that follows a revision, one of Versions. The response is not
-// written yet, so that a request that waits for a read holds no buffer.
+// Do answers a request of the given revision, one of Versions. The response is written
+// later, by Append, so that a request that waits for a read holds no buffer.
 func (s *Server) Do(ctx context.Context, m *Message, revision string) (r Response) {
 	r = Response{server: s, message: m, revision: revision, start: s.Now()}
 	defer func() {
@@ -40,7 +40,7 @@ func (s *Server) Do(ctx context.Context, m *Message, revision string) (r Respons
 	return r
 }
 
-// failed turns a panic into an error that says nothing of its cause (MS-46).
+// failed turns a panic into an error that does not reveal its cause (MS-46).
 func (r *Response) failed(p any) {
 	r.server.Log.Error("a method failed", "method", r.message.Method, "cause", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 	r.err = &Error{Code: CodeInternal, Message: "internal error"}
@@ -64,18 +64,18 @@ func (r *Response) do(ctx context.Context) {
 	case m.Method == "resources/templates/list":
 		r.list(mcp.Templates())
 	case m.Method == "server/discover" && isModern:
-		r.constant, r.cache = discovery, cacheConstant
+		r.result, r.cache = discovery, cacheConstant
 	case m.Method == "initialize" && !isModern:
 		r.initialize()
 	case m.Method == "ping" && !isModern:
-		r.constant = []byte("{}")
+		r.result = []byte("{}")
 	default:
 		r.err = &Error{Code: CodeMethod, Message: "method not found"}
 	}
 }
 
-// initialize agrees on the revision that the client asks for if it is served and has a
-// handshake, otherwise on the newest such revision (MS-3).
+// initialize agrees on the requested revision if this server supports it and it has a
+// handshake. Otherwise it agrees on the newest supported revision with a handshake (MS-3).
 func (r *Response) initialize() {
 	requested, _ := rawjson.Get(r.message.Params, "protocolVersion")
 	r.agreed, _ = rawjson.String(requested)
@@ -84,12 +84,12 @@ func (r *Response) initialize() {
 	}
 	b := append([]byte(describe+`,"protocolVersion":"`), r.agreed...)
 	b = append(append(b, `","serverInfo":`...), r.server.Identity.info...)
-	r.constant = append(b, '}')
+	r.result = append(b, '}')
 }
 
 // list answers with a list that has one page and never changes.
 func (r *Response) list(text []byte) {
-	r.constant, r.cache = text, cacheConstant
+	r.result, r.cache = text, cacheConstant
 	if r.message.Cursor != "" {
 		r.err = &Error{Code: CodeParams, Message: "invalid cursor: the list has one page"}
 	}
@@ -178,8 +178,8 @@ func (r *Response) appendResult(b []byte) []byte {
 	switch {
 	case r.tool != nil:
 		return appendToolResult(b, r.tool, r.revision != Batches)
-	case r.constant != nil:
-		return append(b, r.constant...)
+	case r.result != nil:
+		return append(b, r.result...)
 	}
 	return appendContents(b, r.contents)
 }

@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// The protocol revisions that matter by name: the first without a handshake, and the
-// only one with batches and without resource_link blocks.
+// The protocol revisions that the code treats specially: Modern is the first without a
+// handshake, Batches is the only one with batches and without resource_link blocks.
 const (
 	Modern  = "2026-07-28"
 	Batches = "2025-03-26"
@@ -25,7 +25,7 @@ func Versions() []string { return []string{Modern, "2025-11-25", "2025-06-18", B
 type Config struct {
 	Surface  *mcp.Surface
 	Identity *Identity
-	// RequestID is the id of the HTTP request, for the log; "": none.
+	// RequestID is the id of the HTTP request, for the log; "" if there is none.
 	RequestID string
 	// Note adds facts about a call to the log line of the HTTP request. If it is nil, each
 	// call has a line of its own.
@@ -44,7 +44,7 @@ func New(c Config) *Server { return &Server{c} }
 type Identity struct{ info []byte } // JSON
 
 // NewIdentity returns the identity of a build that serves a provider. icon is the URL of
-// an SVG; "": none.
+// an SVG; "" if there is none.
 func NewIdentity(provider, version, icon string) *Identity {
 	type image struct {
 		Source string   `json:"src"`
@@ -68,8 +68,8 @@ func NewIdentity(provider, version, icon string) *Identity {
 	return &Identity{text}
 }
 
-// describe begins the results of initialize and server/discover: the capabilities of
-// MS-2 and the instructions.
+// describe is the beginning of the results of initialize and server/discover: the
+// capabilities of MS-2 and the instructions.
 var describe = `{"capabilities":{"resources":{},"tools":{}},"instructions":` + string(rawjson.AppendString(nil, mcp.Instructions))
 
 // discovery is the result of server/discover (MS-3).

@@ -13,7 +13,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// drainTimeout is how long running requests may take after the last one was read (MS-262).
+// drainTimeout is how long running requests may take after the end of the input (MS-262).
 const drainTimeout = 5 * time.Second
 
 // session is the state of one client on stdio: the revision that it agreed on and the
@@ -21,9 +21,9 @@ const drainTimeout = 5 * time.Second
 type session struct {
 	server   *Server
 	out      *output
-	revision string // that initialize agreed on; "" before
+	revision string // agreed on by initialize; "" before that
 
-	ctx    context.Context // of all requests; it ends after drainTimeout
+	ctx    context.Context // the parent of all requests; canceled after drainTimeout
 	cancel context.CancelFunc
 	active sync.WaitGroup
 
@@ -116,8 +116,9 @@ func (c *session) start(m *Message) {
 	c.active.Go(func() { c.run(ctx, req, m, revision) })
 }
 
-// revisionOf returns the revision that a request follows. From 2026-07-28 on a request
-// names it; before, initialize has agreed on it (MS-3).
+// revisionOf returns the revision that a request follows. From 2026-07-28 on, each request
+// names its revision. Requests of earlier revisions use the one that initialize agreed on
+// (MS-3).
 func (c *session) revisionOf(m *Message) (string, *Error) {
 	if m.Revision >= Modern { // revisions are dates
 		return Modern, m.CheckMeta()
@@ -127,7 +128,7 @@ func (c *session) revisionOf(m *Message) (string, *Error) {
 		if c.revision != "" {
 			return "", &Error{Code: CodeRequest, Message: "initialize was sent twice"}
 		}
-	case "ping", "server/discover": // need no agreement
+	case "ping", "server/discover": // these work before initialize
 	default:
 		if c.revision == "" {
 			return "", &Error{Code: CodeRequest, Message: "the first request must be initialize, or have the protocol version in _meta"}

@@ -15,8 +15,9 @@ const lineMax = 16 << 20
 // ErrWrite is the error of Serve when the client no longer reads.
 var ErrWrite = errors.New("the output cannot be written")
 
-// Serve answers messages, one per line, until in ends, ctx is done or out fails. Then it
-// waits for running requests (MS-262). It writes only messages to out (MS-268).
+// Serve reads messages from in, one per line, and writes the responses to out, until in
+// ends, ctx is done or a write fails. Then it waits for running requests (MS-262). It
+// writes only messages to out (MS-268).
 //
 // A read of in cannot be interrupted. If in does not end, one goroutine waits for it
 // after Serve has returned.
@@ -51,7 +52,7 @@ func (o *output) write(line []byte) {
 type line struct {
 	text    []byte
 	tooLong bool  // and text is empty
-	err     error // of the last line: why the input ended
+	err     error // set only for the last line: why the input ended
 }
 
 // readLines reads in the background until in ends or ctx is done.
