@@ -34,9 +34,7 @@ func TestBlobUpload(t *testing.T) { // B-9
 			t.Errorf("answer %s, want %s", a.Body, want)
 		}
 	}
-	if n := len(blobFiles(t, w)); n != 1 {
-		t.Errorf("%d files, want 1", n)
-	}
+	expectFiles(t, w, 1, "after the same upload twice")
 	for _, c := range []struct{ query, header, want string }{
 		{"", "", "application/octet-stream"},
 		{"", "Text/HTML; charset=utf-8", "text/html"},
@@ -81,9 +79,7 @@ func TestBlobUploadRefused(t *testing.T) { // B-9, C-16, C-20, C-23
 	other.ManifestFile("testdata/cabinet.json")
 	other.Connect("cabinet", "cin_theirs", "")
 	refused(t, w.Do("POST", owner, "/v1/blobs?connection_id=cin_theirs", picture), refusal{status: 404, code: "connection_not_found", param: "connection_id"})
-	if files := blobFiles(t, w); len(files) != 0 {
-		t.Errorf("refused uploads left files: %v", files)
-	}
+	expectFiles(t, w, 0, "after refused uploads")
 }
 
 func TestBlobUploadLimit(t *testing.T) { // B-9
@@ -96,9 +92,7 @@ func TestBlobUploadLimit(t *testing.T) { // B-9
 	// Without a Content-Length.
 	chunked := w.Request("POST", owner, blobsPath, io.LimitReader(zeros{}, 50<<20+1))
 	refused(t, w.Send(http.DefaultClient, chunked), refusal{status: 413, code: "resource_limit"})
-	if files := blobFiles(t, w); len(files) != 0 {
-		t.Errorf("refused uploads left files: %v", files)
-	}
+	expectFiles(t, w, 0, "after refused uploads")
 }
 
 type unreadableBody struct{}
@@ -122,9 +116,7 @@ func TestBlobUploadCutOff(t *testing.T) {
 	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") && !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") {
 		t.Errorf("answer %q, error %v, want status 400 or 503", answer, err)
 	}
-	if files := blobFiles(t, w); len(files) != 0 {
-		t.Errorf("an incomplete upload left files: %v", files)
-	}
+	expectFiles(t, w, 0, "after an incomplete upload")
 }
 
 // blobFiles returns all files below the blob directory.
@@ -140,6 +132,14 @@ func blobFiles(t *testing.T, w *resttest.World) (files []string) {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// expectFiles fails unless the world has n blob files.
+func expectFiles(t *testing.T, w *resttest.World, n int, when string) {
+	t.Helper()
+	if files := blobFiles(t, w); len(files) != n {
+		t.Fatalf("%s: %d blob files, want %d: %v", when, len(files), n, files)
+	}
 }
 
 // setFileTimes sets the modification times of all blob files to the clock of the world.
@@ -180,9 +180,7 @@ func TestSweepRemovesUnreferencedBlobs(t *testing.T) {
 	for range 2 {
 		sweep(t, w)
 		sweepDays(t, w, 6)
-		if n := len(blobFiles(t, w)); n != 2 {
-			t.Fatalf("%d files within a week, want 2", n)
-		}
+		expectFiles(t, w, 2, "within a week")
 		upload(w, owner, "cin_c1", "nobody's", "text/plain") // the week starts again
 		setFileTimes(t, w)
 	}
@@ -198,13 +196,9 @@ func TestSweepRemovesUnreferencedBlobs(t *testing.T) {
 	w.Do("DELETE", owner, "/v1/streams/items/records?connection_id=cin_c1", "")
 	sweep(t, w)
 	sweepDays(t, w, 6)
-	if n := len(blobFiles(t, w)); n != 1 {
-		t.Fatalf("%d files within a week of the last reference, want 1", n)
-	}
+	expectFiles(t, w, 1, "within a week of the last reference")
 	sweepDays(t, w, 1)
-	if files := blobFiles(t, w); len(files) != 0 {
-		t.Errorf("files a week after the last reference: %v, want none", files)
-	}
+	expectFiles(t, w, 0, "a week after the last reference")
 }
 
 // TestSweepIsLogged: the log says what a sweep has removed, if anything.
@@ -238,13 +232,9 @@ func TestSweepAfterPause(t *testing.T) { // B-9
 	w.Advance(60 * day)
 	sweep(t, w)
 	sweepDays(t, w, 6)
-	if n := len(blobFiles(t, w)); n != 1 {
-		t.Fatalf("%d files within a week after a pause, want 1", n)
-	}
+	expectFiles(t, w, 1, "within a week after a pause")
 	sweepDays(t, w, 1)
-	if n := len(blobFiles(t, w)); n != 0 {
-		t.Errorf("%d files a week after a pause, want none", n)
-	}
+	expectFiles(t, w, 0, "a week after a pause")
 }
 
 // TestSweepKeepsUnknownFiles: a file without a row is not a blob, but a later upload of the
@@ -264,9 +254,7 @@ func TestSweepKeepsUnknownFiles(t *testing.T) { // B-9
 	setFileTimes(t, w)
 	sweep(t, w)
 	sweepDays(t, w, 30)
-	if n := len(blobFiles(t, w)); n != 2 {
-		t.Errorf("%d files, want 2", n)
-	}
+	expectFiles(t, w, 2, "after the sweeps")
 	w.Get(owner, pictureURL).OK()
 }
 
@@ -303,9 +291,7 @@ func TestStoreOlderThanBlobs(t *testing.T) { // B-9
 		t.Errorf("Run: %v", err)
 	}
 	sweep(t, w)
-	if n := len(blobFiles(t, w)); n != 2 {
-		t.Errorf("%d files, want 2", n)
-	}
+	expectFiles(t, w, 2, "after the sweeps")
 }
 
 // lineWriter sends each write to a channel.

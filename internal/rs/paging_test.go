@@ -203,7 +203,7 @@ func TestPagingProperty(t *testing.T) {
 	})
 }
 
-// TestPagingLongIDs: cursors have room for ids of the maximum length (C-37).
+// TestPagingLongIDs: ids of the maximum length fit into a cursor (C-37).
 func TestPagingLongIDs(t *testing.T) {
 	w := cabinet(t)
 	for _, c := range []string{"a", "é", "\\\"", "😀"} {
