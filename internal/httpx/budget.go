@@ -8,8 +8,8 @@ import (
 	"pdpp"
 )
 
-// Budget bounds the bytes that all requests hold together: responses until they are
-// sent, bodies until they are stored (H-69). It is safe for concurrent use.
+// Budget limits the bytes that all requests hold together: responses until they are sent,
+// bodies until they are stored (H-69). It is safe for concurrent use.
 type Budget struct {
 	size int64
 
@@ -18,7 +18,7 @@ type Budget struct {
 	clients map[string]int64 // bytes by client; clients that hold nothing have no entry
 }
 
-// NewBudget returns a budget of size bytes, or nil, which has no bound, for 0.
+// NewBudget returns a budget of size bytes. For 0 it returns nil, which has no limit.
 func NewBudget(size int64) *Budget {
 	if size <= 0 {
 		return nil
@@ -44,12 +44,12 @@ func (b *Budget) add(client string, n int64) {
 	}
 }
 
-// Hold is the part of a budget that one request has reserved. It is safe for
-// concurrent use. A nil Hold has no bound.
+// Hold is the part of a budget that one request has reserved. It is safe for concurrent
+// use. A nil Hold has no limit.
 type Hold struct {
 	budget *Budget
 	client string // "" before Claim
-	bytes  int64  // both under the budget's lock
+	bytes  int64  // client and bytes are guarded by the lock of the budget
 }
 
 // Claim assigns the request to a client. The requests of one client together hold at

@@ -17,8 +17,9 @@ type challenge struct {
 	metadata string // the URL of the resource's metadata document
 }
 
-// challengeFor returns the challenge of a response. Responses with 401 and 403 below
-// Edge.Challenge have one, except where a bearer token would not help (H-51).
+// challengeFor returns the challenge of a response. Responses with status 401 or 403 have
+// one if Edge.Challenge wraps their handler, except errors that another token would not
+// solve (H-51).
 func challengeFor(r *http.Request, code pdpp.Code, status int) challenge {
 	if status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return challenge{}
@@ -49,8 +50,8 @@ func (c challenge) set(h http.Header, e *pdpp.Error, status int) {
 	}
 }
 
-// header returns the value of WWW-Authenticate. It contains an error only when the
-// request had a bearer token (RFC 6750 §3.1).
+// header returns the value of WWW-Authenticate. It contains an error only if the request
+// had a bearer token (RFC 6750 §3.1).
 func (c challenge) header(e *pdpp.Error, status int) string {
 	b := append(make([]byte, 0, 256), "Bearer "...)
 	switch {
@@ -66,9 +67,9 @@ func (c challenge) header(e *pdpp.Error, status int) string {
 	return string(b[:len(b)-len(", ")])
 }
 
-// appendAuthParam appends name="value" and a separator. It replaces characters that
-// RFC 6750 §3 does not allow, so that no value needs escaping or can end the string
-// or the header.
+// appendAuthParam appends name="value" and a separator. It replaces characters that RFC
+// 6750 §3 does not allow, so that a value needs no escaping and cannot end the quoted
+// string or the header.
 func appendAuthParam(b []byte, name, value string) []byte {
 	b = append(b, name...)
 	b = append(b, '=', '"')

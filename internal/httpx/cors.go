@@ -60,9 +60,9 @@ func (e *Edge) checkOrigin(r *http.Request) originStatus {
 	return originRefused
 }
 
-// CORS serves browsers on /v1 and the OAuth POST endpoints (H-56 … H-58). An allowed
-// origin is echoed. Another origin gets no CORS headers, and its preflight is refused.
-// CORS answers all OPTIONS requests.
+// CORS adds the CORS headers for /v1 and the OAuth POST endpoints (H-56 … H-58). An
+// allowed origin is echoed. Another origin gets no CORS headers, and its preflight is
+// refused. CORS answers all OPTIONS requests.
 func (e *Edge) CORS(methods string) Middleware {
 	allow := []string{methods}
 	return func(next http.Handler) http.Handler {
@@ -81,8 +81,8 @@ func (e *Edge) CORS(methods string) Middleware {
 	}
 }
 
-// StrictCORS is CORS for /mcp: every request of an origin that is not allowed is
-// answered with 403 (H-55).
+// StrictCORS adds the CORS headers for /mcp. It answers every request of an origin that
+// is not allowed with 403 (H-55).
 func (e *Edge) StrictCORS(methods string) Middleware {
 	lenient := e.CORS(methods)
 	return func(next http.Handler) http.Handler {

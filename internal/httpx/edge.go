@@ -11,10 +11,10 @@ import (
 	"pdpp"
 )
 
-// Edge holds the addresses of this instance and the peers it trusts. It is immutable
-// once it serves.
+// Edge holds the addresses under which this instance is reached, and the proxies that it
+// trusts. It is immutable once it serves.
 type Edge struct {
-	PublicURL      Origin         // R when fixed; the zero value derives R from the request
+	PublicURL      Origin         // the public origin R; if zero, R is derived from each request
 	TrustedHosts   []HostPattern  // accepted besides the host of PublicURL
 	TrustedProxies []netip.Prefix // peers whose forwarded headers count
 	AllowedOrigins []OriginPattern
@@ -114,8 +114,8 @@ func (e *Edge) origin(scheme string, h Host) string {
 	return scheme + "://" + h.String()
 }
 
-// Base returns R for a request (H-122), without a trailing slash. It returns "" when
-// R is derived and the request has no valid host; Gate rejects such requests.
+// Base returns R for a request (H-122), without a trailing slash. It returns "" if R is
+// derived and the request has no valid host; Gate rejects such requests.
 func (e *Edge) Base(r *http.Request) string {
 	if !e.PublicURL.IsZero() {
 		return e.PublicURL.text
@@ -183,9 +183,9 @@ func (e *Edge) trusts(addr netip.Addr) bool {
 	return false
 }
 
-// Challenge adds a challenge to the 401 and 403 responses below it (C-19, H-50). The
-// challenge points to the metadata document of a resource: "" for /v1, else the path of
-// the resource, such as "/mcp".
+// Challenge adds a challenge to the 401 and 403 responses of the handlers that it wraps
+// (C-19, H-50). The challenge points to the metadata document of a resource: "" for /v1,
+// else the path of the resource, such as "/mcp".
 func (e *Edge) Challenge(resource string) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -20,8 +20,8 @@ var (
 	errCanceled = &pdpp.Error{Code: pdpp.CodeUnavailable, RetryAfter: 1, Message: "The request was canceled before it was complete."}
 )
 
-// resolve returns an error that may be shown to the client, and its status (C-42). A code
-// without a status never reaches a client: the response is an internal error.
+// resolve returns an error that may be shown to the client, and its status (C-42). An
+// error whose code has no status is answered as an internal error.
 func resolve(ctx context.Context, err error) (*pdpp.Error, int) {
 	var e *pdpp.Error
 	if errors.As(err, &e) {
@@ -89,7 +89,8 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// dropRepresentation removes the headers that describe a body that was not written.
+// dropRepresentation removes the headers that describe a body, such as ETag, because
+// another body is written.
 func dropRepresentation(h http.Header) {
 	for _, key := range [...]string{"Content-Disposition", "Content-Encoding", "Etag", "Last-Modified", "Accept-Ranges"} {
 		delete(h, key)

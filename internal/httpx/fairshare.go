@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// FairShare bounds how many requests of one kind run at once: share of them for each
-// client, total for all clients together. Further requests wait. The requests of one
-// client wait in a queue of their own, so that a client with many requests delays the
-// others by share of them at most. It is safe for concurrent use.
+// FairShare limits how many requests of one kind run at once: share for each client, and
+// total for all clients together. Further requests wait. Each client has its own queue,
+// so that a client with many requests delays the others by share requests at most. It is
+// safe for concurrent use.
 type FairShare struct {
-	share int           // 0: no bound for a client
-	total chan struct{} // nil: no bound for all
+	share int           // 0 if a client has no limit
+	total chan struct{} // nil if all clients together have no limit
 
 	mu     sync.Mutex
 	queues map[string]*queue
@@ -23,7 +23,7 @@ type queue struct {
 	users int // requests that wait or run
 }
 
-// NewFairShare returns a FairShare with two bounds; 0 means no bound.
+// NewFairShare returns a FairShare with two limits; 0 means no limit.
 func NewFairShare(share, total int) *FairShare {
 	f := &FairShare{share: share, queues: map[string]*queue{}}
 	if total > 0 {

@@ -32,7 +32,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Recover answers a panic of the middlewares and handlers below it with 500. Handler
+// Recover answers a panic of the middlewares and handlers that it wraps with 500. Handler
 // does the same for itself.
 func Recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func fail(rec *recorder, r *http.Request, err error) {
 // the request.
 func panicked(rec *recorder, r *http.Request, v any) {
 	if v == http.ErrAbortHandler {
-		panic(v) // the handler aborts the connection
+		panic(v) // the handler aborts the connection on purpose
 	}
 	ctx := r.Context()
 	loggerOf(r).LogAttrs(ctx, slog.LevelError, "panic",

@@ -38,8 +38,8 @@ const (
 	maxHeaderDescription = 200
 )
 
-// Shared header values. The slices have no spare capacity, so that Header.Add copies
-// them and never writes into them.
+// Shared header values. Their capacity equals their length, so that Header.Add copies
+// them instead of writing into them.
 var (
 	valueJSON    = []string{contentTypeJSON}
 	valuePrivate = []string{cachePrivateNoStore}

@@ -14,8 +14,8 @@ const iconType = "image/svg+xml"
 //go:embed icon.svg
 var icon []byte
 
-// The headers of the icon. The policy forbids scripts and requests when a browser opens
-// the icon as a page.
+// The headers of the icon. The Content-Security-Policy forbids scripts and further
+// requests, in case a browser opens the icon as a page.
 var (
 	valueIconType   = []string{iconType}
 	valueIconCache  = []string{"public, max-age=86400"}
@@ -43,7 +43,8 @@ func iconLink(base string) []string {
 	return []string{"<" + base + IconPath + `>; rel="icon"; type="` + iconType + `"`}
 }
 
-// IconLink adds the Link header of the icon to every response below it (H-64).
+// IconLink adds the Link header of the icon to every response of the handler that it
+// wraps (H-64).
 func (e *Edge) IconLink(next http.Handler) http.Handler {
 	var links PerOrigin[[]string]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -23,7 +23,7 @@ const (
 // Rate is a number of requests per minute. Zero means no limit.
 type Rate int
 
-// DefaultRate is the rate of a token when --rate-limit is not set.
+// DefaultRate is the rate of a token if --rate-limit is not set.
 const DefaultRate Rate = 600
 
 // ParseRate parses --rate-limit: "600/m" or "off". Errors have pdpp.CodeUsage.
@@ -42,7 +42,7 @@ func ParseRate(s string) (Rate, error) {
 // Limiter bounds the request rate and the number of concurrent requests of each token
 // (H-67). It is safe for concurrent use. A nil Limiter limits nothing.
 type Limiter struct {
-	rate  float64 // tokens per second
+	rate  float64 // requests per second
 	burst float64
 	now   func() time.Time
 
@@ -50,14 +50,14 @@ type Limiter struct {
 	keys table[pdpp.TokenID, bucket]
 }
 
-// bucket is the bucket of one token and the number of its open requests.
+// bucket is the token bucket of one bearer token, and the number of its open requests.
 type bucket struct {
-	tokens float64
+	tokens float64 // requests that it may make now
 	at     time.Time
 	open   int
 }
 
-// NewLimiter returns a limiter for a rate, or nil, which limits nothing, for 0.
+// NewLimiter returns a limiter for a rate. For 0 it returns nil, which limits nothing.
 func NewLimiter(rate Rate, now func() time.Time) *Limiter {
 	if rate <= 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 )
 
 // AccessLog writes one line per request. The line contains the route and not the path:
-// record ids are personal data, and so are query strings, headers and bodies (H-160).
-// The handlers below log their failures to the same logger.
+// record ids are personal data, and so are query strings, headers and bodies (H-160). The
+// wrapped handlers log their failures to the same logger.
 func AccessLog(log *slog.Logger, now func() time.Time) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,7 @@ func AccessLog(log *slog.Logger, now func() time.Time) Middleware {
 }
 
 // logAccess writes the line. A status of 0 is a connection that was aborted before the
-// response began. The line has no source location, which would be costly to determine.
+// response began. The line has no source location, because determining it is slow.
 func logAccess(log *slog.Logger, rec *recorder, r *http.Request, start, end time.Time) {
 	attrs := append(make([]slog.Attr, 0, 10),
 		slog.String("method", methodOf(r)),

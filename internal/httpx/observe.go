@@ -10,9 +10,9 @@ import (
 // Observer measures and traces requests. It receives the same facts as the access log:
 // no path, no query, no header, no token.
 type Observer interface {
-	// Begin is called before a request is served. It returns the request to serve,
-	// which may be r itself. inner says that the process made the request itself, on
-	// the context of another one.
+	// Begin is called before a request is served. It returns the request to serve, which
+	// may be r itself. inner is true if the process made the request itself, in the
+	// context of another request.
 	Begin(r *http.Request, inner bool) *http.Request
 	// End is called once for every Begin, with the request that Begin returned.
 	End(r *http.Request, x Exchange)
@@ -22,10 +22,10 @@ type Observer interface {
 type Exchange struct {
 	Method   string // "other" for a non-standard method
 	Route    string // the pattern that matched, or ""
-	Status   int    // 0: the connection was aborted before the response began
-	Bytes    int64  // of the response body
+	Status   int    // 0 if the connection was aborted before the response began
+	Bytes    int64  // size of the response body
 	Duration time.Duration
-	Code     pdpp.Code // of the error in the response, or ""
+	Code     pdpp.Code // code of the error in the response, or ""
 	Inner    bool      // as passed to Begin
 }
 

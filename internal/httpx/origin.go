@@ -2,8 +2,8 @@ package httpx
 
 import "strings"
 
-// Origin is a scheme and a host in normal form: the R of this instance, or the origin
-// that a browser sends. The zero value is no origin.
+// Origin is a scheme and a host in normal form: the public origin R of this instance, or
+// the origin that a browser sends. The zero value is no origin.
 type Origin struct {
 	scheme string
 	host   Host

@@ -2,8 +2,8 @@ package httpx
 
 import "sync"
 
-// maxOrigins bounds a PerOrigin. Where R is derived from the request, clients choose it
-// among the names that the gate admits, and *.suffix admits many.
+// maxOrigins bounds a PerOrigin. If R is derived from the request, clients can choose it
+// from all host names that Gate admits; a pattern such as *.suffix admits many.
 const maxOrigins = 64
 
 // PerOrigin caches a value for each public origin R. The zero value is an empty cache.

@@ -9,16 +9,17 @@ import (
 // that reads less than this within the deadline counts as stalled.
 const writeStep = 64 << 10
 
-// recorder is the response writer of the edge. It records what was sent and disconnects
-// a client that stops reading (H-66). It deliberately has no ReadFrom: a copy by the
-// kernel would be a single write, however long it takes.
+// recorder is the response writer of the edge. It records what was sent and disconnects a
+// client that stops reading (H-66). It deliberately has no ReadFrom: a copy by the kernel
+// would be a single write of unlimited duration, during which a stalled client would not
+// be noticed.
 type recorder struct {
 	http.ResponseWriter
 	status int   // 0 until the header is written
-	bytes  int64 // of body
+	bytes  int64 // sent bytes of the body
 	failed bool  // a write failed: the client disconnected or stalled
 
-	stall    time.Duration // 0: no write deadline
+	stall    time.Duration // 0 for no write deadline
 	extended time.Time     // when the deadline was last set
 	streams  bool          // HTTP/2, see clearDeadline
 }
@@ -31,7 +32,7 @@ func record(w http.ResponseWriter) *recorder {
 	return &recorder{ResponseWriter: w}
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (rec *recorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -70,7 +71,7 @@ func (rec *recorder) Write(p []byte) (n int, err error) {
 	}
 }
 
-// FlushError is for http.ResponseController.
+// FlushError implements the flusher of http.ResponseController.
 func (rec *recorder) FlushError() error {
 	if rec.status == 0 {
 		rec.status = http.StatusOK

@@ -11,23 +11,23 @@ import (
 	"pdpp"
 )
 
-// state holds the facts about one request. WithRequestID creates it and the middlewares
-// below fill it in. Setters lock because a handler may use several goroutines.
+// state holds the facts about one request. WithRequestID creates it, and the middlewares
+// that follow fill it in. Setters lock because a handler may use several goroutines.
 type state struct {
-	id   [1]string // also the value slice of the Request-Id header
+	id   [1]string // an array, so that id[:] is the value of the Request-Id header without an allocation
 	own  Hold      // unused by an inner request
-	hold *Hold     // own, or that of the outer request; nil: no bound
+	hold *Hold     // own, or that of the outer request; nil if there is no limit
 
 	mu         sync.Mutex
 	log        *slog.Logger
-	base       string    // R, once past the gate
+	base       string    // R; "" before Gate
 	route      string    // the pattern that matched
-	code       pdpp.Code // of the error in the response
-	inner      bool      // made by the process, on the context of another request
+	code       pdpp.Code // code of the error in the response
+	inner      bool      // made by the process, in the context of another request
 	token      pdpp.TokenID
 	resource   string // suffix of the metadata document (H-50)
 	notes      []slog.Attr
-	challenged bool // 401 and 403 carry a challenge
+	challenged bool // 401 and 403 responses have a challenge
 }
 
 type stateKey struct{}
@@ -48,8 +48,8 @@ func update(ctx context.Context, change func(st *state)) {
 }
 
 // WithRequestID assigns an id to every request and writes the header (C-10). A request
-// that the process makes on the context of another one keeps the id and the public
-// origin of that one, unless it has its own id (H-63).
+// that the process makes in the context of another one keeps the id and the public origin
+// of that one, unless it has its own id (H-63).
 func WithRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()

@@ -25,9 +25,9 @@ const (
 	Grace = 20 * time.Second
 )
 
-// NewServer returns a server with the limits that net/http enforces. Deadlines adds
-// the limits for bodies and writes: as server settings they would include the time that
-// a handler takes.
+// NewServer returns a server with the limits that net/http enforces. Deadlines adds the
+// limits for bodies and writes: as settings of http.Server they would include the time
+// that the handler needs.
 func NewServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -35,7 +35,7 @@ func NewServer(h http.Handler) *http.Server {
 		ReadHeaderTimeout: headerReadTimeout,
 		IdleTimeout:       idleTimeout,
 
-		DisableGeneralOptionsHandler: true, // "OPTIONS *" passes the gate like other requests
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" passes Gate like other requests
 	}
 }
 

@@ -45,7 +45,8 @@ func ParseTrustedProxies(list []string) ([]netip.Prefix, error) {
 			addr = addr.Unmap()
 			p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
-		// A mapped network would never match: peers are compared unmapped.
+		// An IPv4-mapped IPv6 network would never match, because peer addresses are
+		// converted to IPv4.
 		if err != nil || p.Addr().Is4In6() {
 			return nil, usage("--trusted-proxies", s, "write a network such as 10.0.0.0/8 or fd00::/8")
 		}
@@ -93,7 +94,7 @@ func usage(flag, value, advice string) *pdpp.Error {
 	}
 }
 
-// Settings are the settings that CheckSettings compares with each other (H-12).
+// Settings are the command-line settings whose combination CheckSettings checks (H-12).
 type Settings struct {
 	Listen         string // host:port
 	TLS            bool   // the listener uses TLS

@@ -5,9 +5,9 @@ import "time"
 // minSweep is the size below which a table is not worth sweeping.
 const minSweep = 1024
 
-// table is a bounded map. Idle entries carry no information and are removed when the
-// map has doubled since the last sweep. At max entries, a new entry replaces one that
-// is not pinned. The caller does the locking.
+// table is a bounded map. Idle entries are equal to missing ones, and are removed when
+// the map has doubled since the last sweep. When it has max entries, a new entry replaces
+// one that is not pinned. The caller does the locking.
 type table[K comparable, E any] struct {
 	max    int
 	idle   func(e *E, now time.Time) bool
@@ -21,7 +21,7 @@ type table[K comparable, E any] struct {
 // find returns the entry of a key, or nil.
 func (t *table[K, E]) find(k K) *E { return t.entries[k] }
 
-// entry returns the entry of a key. It adds a zero one when there is none.
+// entry returns the entry of a key. It adds a zero entry if there is none.
 func (t *table[K, E]) entry(k K, now time.Time) (e *E, fresh bool) {
 	if e := t.entries[k]; e != nil {
 		return e, false
@@ -38,9 +38,9 @@ func (t *table[K, E]) entry(k K, now time.Time) (e *E, fresh bool) {
 	return e, true
 }
 
-// evict removes entries. The size of the next sweep follows the size after this one, so
-// that sweeps take constant time per insertion. A full table is swept at most once a
-// second and otherwise drops single entries, so that a flood of keys stays cheap.
+// evict removes entries. The next sweep is due when the table has doubled, so that sweeps
+// take amortized constant time per insertion. A full table is swept at most once a second
+// and otherwise drops single entries, so that a flood of keys stays cheap.
 func (t *table[K, E]) evict(now time.Time) {
 	if len(t.entries) < t.max || now.Sub(t.swept) >= time.Second {
 		t.sweep(now)

@@ -66,7 +66,7 @@ func network(addr netip.Addr) netip.Addr {
 	return prefix.Addr()
 }
 
-// Failed counts one failure. The last allowed one starts the block.
+// Failed counts one invalid token. At the limit, the address is blocked.
 func (t *Throttle) Failed(addr netip.Addr) {
 	now := t.now()
 	t.mu.Lock()
