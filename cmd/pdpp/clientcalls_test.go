@@ -118,7 +118,7 @@ func TestRefusedCallsInRealClients(t *testing.T) {
 			l := serveLedger(t)
 			run(t, "--data", l.dir, "grants", "revoke", l.grant)
 			seen := callsOf(t, clients, generation, "2025-11-25", l.token, "[]", l.url+"/mcp")
-			if len(seen) != 1 || !strings.Contains(seen[0].Thrown, "The owner has withdrawn this grant.") || !strings.Contains(seen[0].Thrown, "Ask the owner of this data for a token.") {
+			if len(seen) != 1 || !strings.Contains(seen[0].Thrown, "The owner has revoked this grant.") || !strings.Contains(seen[0].Thrown, "Ask the owner of this data for a token.") {
 				t.Errorf("%+v", seen)
 			}
 		})

@@ -34,16 +34,17 @@ func New(cfg Config) *Authenticator {
 	return &Authenticator{Config: cfg, throttle: httpx.NewThrottle(cfg.Clock), uses: newTokenUses()}
 }
 
-// Identity is an authenticated token.
+// Identity is the result of authenticating a token: its principal and what it may read.
 type Identity struct {
 	store.Principal
 	Reach   *Reach   // what its grant or its owner can read; nil for a package
-	Members []Member // of a package, in their order
-	Caller  *Caller  // reads for this request inside the process; nil at /v1
+	Members []Member // members of a package, in their order
+	Caller  *Caller  // identifies this request for reads inside the process; nil at /v1
 }
 
-// Client returns the key of the token's holder: a client of a subject, or the subject.
-func (id *Identity) Client() string {
+// HolderKey returns a key that identifies who holds the token: a client of a subject, or
+// the owner.
+func (id *Identity) HolderKey() string {
 	client := pdpp.ClientID("")
 	switch {
 	case id.Package != nil:
@@ -65,7 +66,7 @@ func (a *Authenticator) Authenticate(v store.View, r *http.Request, b Bearer, re
 	httpx.SetTokenID(r.Context(), p.ID)
 	now := a.Clock()
 	if err := res.check(p, now); err != nil {
-		return Identity{}, res.fail(err)
+		return Identity{}, res.mapError(err)
 	}
 	a.uses.note(p, now)
 	id := Identity{Principal: p}
@@ -74,11 +75,12 @@ func (a *Authenticator) Authenticate(v store.View, r *http.Request, b Bearer, re
 	} else {
 		id.Reach, err = a.reach(v, p)
 	}
-	return id, res.fail(err)
+	return id, res.mapError(err)
 }
 
 // AuthenticateRequest authenticates a request for a resource in a snapshot of its own. A
-// store that fails says nothing about the token: that is 503, never 401 (H-44).
+// failure of the store says nothing about the token, so it is answered with 503, never
+// 401 (H-44).
 func (a *Authenticator) AuthenticateRequest(r *http.Request, res *Resource) (*Identity, error) {
 	b, err := ParseBearer(r.Header)
 	if err != nil {
@@ -96,12 +98,12 @@ func (a *Authenticator) AuthenticateRequest(r *http.Request, res *Resource) (*Id
 	case err == nil:
 		id.Caller = &Caller{Bearer: b}
 		return &id, nil
-	case isOwn(refused):
+	case isAnswer(refused):
 		return nil, refused
 	case ctx.Err() != nil:
 		return nil, err
 	}
-	return nil, unchecked(err)
+	return nil, uncheckedError(err)
 }
 
 // Token looks a bearer up and checks that the token is valid.
@@ -116,7 +118,7 @@ func (a *Authenticator) Token(v store.View, b Bearer) (store.Principal, error) {
 	case err != nil:
 		return p, &pdpp.Error{
 			Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "token look-up", Err: err,
-			Message: "The token could not be checked; try again.",
+			Message: "The token could not be checked. Try again.",
 		}
 	case !p.Live(a.Clock()):
 		return p, errInvalid
@@ -138,15 +140,17 @@ func (a *Authenticator) throttled(r *http.Request, err error) error {
 	return err
 }
 
-// isOwn reports an error that this package or a check made, other than a busy store.
-func isOwn(err error) bool {
+// isAnswer reports whether err is an answer about the token: a pdpp.Error, but not that
+// of a busy store.
+func isAnswer(err error) bool {
 	var e *pdpp.Error
 	return errors.As(err, &e) && e.Code != pdpp.CodeBusy
 }
 
-func unchecked(err error) error {
+// uncheckedError returns the 503 for a failure of the store during authentication.
+func uncheckedError(err error) error {
 	return &pdpp.Error{
 		Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "authentication", Err: err,
-		Message: "What this token opens could not be checked; try again.",
+		Message: "The rights of this token could not be checked. Try again.",
 	}
 }

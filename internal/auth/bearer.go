@@ -12,7 +12,7 @@ const maxToken = 512 // bytes of a token (H-43)
 
 // Bearer is a token as the client sent it. It is not authenticated.
 type Bearer struct {
-	Key   pdpp.TokenID // the hash of the token: identifies it, valid or not
+	Key   pdpp.TokenID // the hash of the token, which identifies it whether or not it is valid
 	token string
 	hash  store.TokenHash
 }

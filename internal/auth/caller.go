@@ -7,11 +7,12 @@ import (
 	"pdpp/internal/store"
 )
 
-// Caller makes reads of /v1 inside the process with the rights of an authenticated
-// request, and no others (H-53). No token is passed on.
+// Caller identifies an authenticated request for which the process itself reads /v1, with
+// the rights of that request and no others (H-53). The reads send no Authorization
+// header.
 type Caller struct {
 	Bearer
-	member pdpp.GrantID // the grant of a package that reads; "" for a token of one grant
+	member pdpp.GrantID // the grant of the package with which it reads; "" for a token of one grant
 }
 
 type callerKey struct{}
@@ -21,15 +22,15 @@ func WithCaller(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerOf returns the caller of a read inside the process; nil for a request from
+// CallerOf returns the caller of a read inside the process, or nil for a request from
 // outside.
 func CallerOf(ctx context.Context) *Caller {
 	c, _ := ctx.Value(callerKey{}).(*Caller)
 	return c
 }
 
-// Recheck authenticates a caller again in the snapshot that it reads: a token or grant
-// that was revoked since the request began reads nothing.
+// Recheck authenticates a caller again in the snapshot that is read. It fails if the
+// token or the grant was revoked since the request began.
 func (a *Authenticator) Recheck(v store.View, c *Caller) (Identity, error) {
 	p, err := a.Token(v, c.Bearer)
 	if err != nil {
@@ -52,16 +53,16 @@ func (a *Authenticator) Recheck(v store.View, c *Caller) (Identity, error) {
 	return Identity{Principal: p, Reach: reach}, err
 }
 
-// memberGrant reads the grant of a member.
+// memberGrant reads the state of a member's grant from the store.
 func memberGrant(v store.View, subject pdpp.SubjectID, id pdpp.GrantID) (*store.GrantState, error) {
 	g, err := v.Grant(subject, id)
 	switch {
 	case pdpp.CodeOf(err) == pdpp.CodeNotFound:
 		return nil, statusError(pdpp.CodeGrantInvalid)
-	case isOwn(err):
+	case isAnswer(err):
 		return nil, err
 	case err != nil:
-		return nil, unchecked(err)
+		return nil, uncheckedError(err)
 	}
 	return &store.GrantState{
 		ID: g.ID, ConnectorKey: g.ConnectorKey, Client: g.Client.ID, Revoked: g.Revoked, Consumed: g.Consumed, ExpiresAt: g.ExpiresAt,
@@ -76,11 +77,11 @@ type Member struct {
 	DisplayName  string
 	Streams      []string
 	Fault        pdpp.Code // why its grant is not usable; "" for a usable one (H-83)
-	Caller       *Caller   // reads with its grant; nil when there is a fault
+	Caller       *Caller   // for reads with its grant; nil if there is a fault
 }
 
-// members returns the members of a package. A package without a usable member opens
-// nothing (H-49).
+// members returns the members of a package. A package without a usable member is refused
+// (H-49).
 func (a *Authenticator) members(v store.View, p store.Principal, b Bearer) ([]Member, error) {
 	list, err := v.Members(p.Subject, p.Package.ID)
 	if err != nil {

@@ -8,26 +8,34 @@ import (
 	"pdpp/internal/store"
 )
 
-// Reach is what a token may read, with values that are derived from that alone.
+// Reach is what a token may read. It also caches values that depend only on that.
 type Reach struct {
 	*grant.Reach
-	Derived    sync.Map
 	generation int64
+	derived    sync.Map // values of Derive and TryDerive, by key
 }
 
-// Derive returns the derived value of a key. The first call computes it.
-func (k *Reach) Derive(key any, compute func() any) any {
-	if found, ok := k.Derived.Load(key); ok {
-		return found
-	}
-	value := compute()
-	k.Derived.Store(key, value)
+// Derive returns the cached value for a key, and computes it at the first call.
+func Derive[T any](r *Reach, key any, compute func() T) T {
+	value, _ := TryDerive(r, key, func() (T, error) { return compute(), nil })
 	return value
+}
+
+// TryDerive is Derive for values whose computation can fail. Failures are not cached.
+func TryDerive[T any](r *Reach, key any, compute func() (T, error)) (T, error) {
+	if found, ok := r.derived.Load(key); ok {
+		return found.(T), nil
+	}
+	value, err := compute()
+	if err == nil {
+		r.derived.Store(key, value)
+	}
+	return value, err
 }
 
 // reach returns what a principal can read, computed once per grant and generation.
 func (a *Authenticator) reach(v store.View, p store.Principal) (*Reach, error) {
-	isOwner := p.Kind == pdpp.TokenOwner // a missing grant does not make an owner
+	isOwner := p.Kind == pdpp.TokenOwner // a token without a grant is not an owner's
 	if !isOwner && p.Grant == nil {
 		return nil, statusError(pdpp.CodeGrantInvalid)
 	}
@@ -64,7 +72,7 @@ func grantReach(v store.View, p store.Principal, catalog *pdpp.Catalog) (*grant.
 	if err != nil {
 		return nil, err
 	}
-	if g.SubjectID != p.Subject || g.ID != p.Grant.ID { // the token decides whose data it is (C-15)
+	if g.SubjectID != p.Subject || g.ID != p.Grant.ID { // a grant is used only for the subject of its token (C-15)
 		return nil, statusError(pdpp.CodeGrantInvalid)
 	}
 	return grant.ForClient(g, catalog), nil

@@ -15,7 +15,7 @@ import (
 type tokenUses struct {
 	mu      sync.Mutex
 	pending map[store.Use]time.Time
-	written map[store.Use]bool // since the last round: their next use waits for the next round
+	written map[store.Use]bool // since the last round; not written again before the next one
 	first   chan struct{}      // signals a use to be written at once
 }
 
@@ -44,7 +44,8 @@ func (u *tokenUses) note(p store.Principal, now time.Time) {
 	}
 }
 
-// take returns and clears the pending uses. round starts a new period of useEvery.
+// take returns the pending uses and clears them. If round is true, a new period of
+// useEvery begins.
 func (u *tokenUses) take(round bool) map[store.Use]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -59,7 +60,7 @@ func (u *tokenUses) take(round bool) map[store.Use]time.Time {
 	return uses
 }
 
-// putBack keeps uses whose write failed for the next write.
+// putBack returns uses whose write failed to the pending ones.
 func (u *tokenUses) putBack(uses map[store.Use]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -95,7 +96,7 @@ func (a *Authenticator) writeUses(ctx context.Context, round bool) {
 	if err := a.Store.Update(ctx, func(tx store.Tx) error { return tx.TouchTokens(uses) }); err != nil {
 		a.uses.putBack(uses)
 		if ctx.Err() == nil {
-			a.Log.Warn("noting token use failed", "code", string(pdpp.CodeOf(err)))
+			a.Log.Warn("the time of last use of tokens could not be stored", "code", string(pdpp.CodeOf(err)))
 		}
 	}
 }

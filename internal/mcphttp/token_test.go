@@ -79,7 +79,7 @@ func TestTokenStates(t *testing.T) {
 		a := ask(withdrawn)
 		expect(t, a, 401, "invalid_token")
 		metadata, _ := a.At("error.resource_metadata").(string)
-		for _, part := range []string{`error="invalid_token"`, `error_description="The owner has withdrawn this grant."`, `resource_metadata="` + metadata + `"`} {
+		for _, part := range []string{`error="invalid_token"`, `error_description="The owner has revoked this grant."`, `resource_metadata="` + metadata + `"`} {
 			if got := a.Header.Get("WWW-Authenticate"); !strings.Contains(got, part) || !strings.HasSuffix(metadata, "/.well-known/oauth-protected-resource/mcp") {
 				t.Errorf("no %s in the challenge %s of %s", part, got, a.Body)
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"pdpp"
+	"pdpp/internal/auth"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
 	"pdpp/internal/rawjson"
@@ -146,7 +147,7 @@ func (q *request) shown() (query.Shown, error) {
 	if err != nil {
 		return query.Shown{}, err
 	}
-	return q.reach.Derive(key{name}, func() any { return query.ShownOf(rows) }).(query.Shown), nil
+	return auth.Derive(q.reach, key{name}, func() query.Shown { return query.ShownOf(rows) }), nil
 }
 
 // read writes the page and advances the session.

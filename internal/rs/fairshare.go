@@ -70,7 +70,7 @@ func (s *Server) waitTurn(ctx context.Context, r *http.Request, who requester, i
 	if !ok {
 		err := s.view(ctx, func(v store.View) error {
 			id, err := s.authenticate(v, r, who)
-			client = id.Client()
+			client = id.HolderKey()
 			return err
 		})
 		if err != nil {

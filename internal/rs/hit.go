@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"pdpp"
+	"pdpp/internal/auth"
 	"pdpp/internal/evidence"
 	"pdpp/internal/query"
 	"pdpp/internal/rawjson"
@@ -184,11 +185,10 @@ func (s *searcher) evidenceRecord(h *hit) (*evidence.Record, error) {
 // sourceEvidence returns the evidence that all records of a source share.
 func (q *request) sourceEvidence(s *shape) *evidence.Record {
 	type key struct{ stream *pdpp.Stream }
-	declared := q.reach.Derive(key{s.row.Stream}, func() any { return evidence.Declared(s.row.Stream) })
 	rec := &evidence.Record{
 		Stream: s.row.Stream.Name, ConnectionID: s.connection,
 		ConnectorKey: s.row.Manifest.ConnectorKey, ConnectorDisplayName: s.row.Manifest.DisplayName,
-		Presentation: declared.(*evidence.Presentation),
+		Presentation: auth.Derive(q.reach, key{s.row.Stream}, func() *evidence.Presentation { return evidence.Declared(s.row.Stream) }),
 	}
 	for _, c := range s.narrowed().Connections {
 		rec.DisplayName = c.DisplayName()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pdpp"
+	"pdpp/internal/auth"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
 	"pdpp/internal/rawjson"
@@ -54,14 +55,8 @@ func (q *request) streamRows(name string) ([]grant.Row, error) {
 		stream string
 		grant.Selector
 	}
-	if rows, ok := q.reach.Derived.Load(key{name, q.sel}); ok {
-		return rows.([]grant.Row), nil
-	}
-	rows, err := q.reach.Stream(name, q.sel)
-	if err == nil { // misses are not cached: names are unbounded
-		q.reach.Derived.Store(key{name, q.sel}, rows)
-	}
-	return rows, err
+	// A missing stream is not cached, because the number of names is not limited.
+	return auth.TryDerive(q.reach, key{name, q.sel}, func() ([]grant.Row, error) { return q.reach.Stream(name, q.sel) })
 }
 
 // planOne returns the plan for a record of the stream in the path. A plain plan is cached
@@ -74,15 +69,7 @@ func (q *request) planOne(rows []grant.Row, w readParams) (*plan, error) {
 		stream string
 		grant.Selector
 	}
-	at := key{q.vars.get("stream"), q.sel}
-	if p, ok := q.reach.Derived.Load(at); ok {
-		return p.(*plan), nil
-	}
-	p, err := q.plan(rows, w)
-	if err == nil {
-		q.reach.Derived.Store(at, p)
-	}
-	return p, err
+	return auth.TryDerive(q.reach, key{q.vars.get("stream"), q.sel}, func() (*plan, error) { return q.plan(rows, w) })
 }
 
 // plan validates the parameters for every row.
@@ -172,6 +159,8 @@ func firstConnection(row grant.Row) string {
 	return first
 }
 
+// shapeRow validates the parameters for one row. It returns the shape of its records and
+// the conditions of the filters.
 func (q *request) shapeRow(row grant.Row, w readParams) (*shape, []query.Condition, error) {
 	projection, badFields := query.Project(w.selection, row.Access)
 	where, badFilter := query.Where(w.filters, row.Access)
@@ -181,8 +170,8 @@ func (q *request) shapeRow(row grant.Row, w readParams) (*shape, []query.Conditi
 		return nil, nil, err
 	}
 	if w.isPlain() {
-		derived := q.reach.Derive(shapeKey{row.Access, ""}, func() any { return newShape(row, projection, nil) })
-		return derived.(*shape), where, nil
+		plain := auth.Derive(q.reach, shapeKey{row.Access, ""}, func() *shape { return newShape(row, projection, nil) })
+		return plain, where, nil
 	}
 	return newShape(row, projection, expansions), where, nil
 }
@@ -192,7 +181,7 @@ func (q *request) shapeOn(s *shape, row grant.Row, c pdpp.Connection, w readPara
 	if !w.isPlain() {
 		return s.on(row, c)
 	}
-	return q.reach.Derive(shapeKey{row.Access, c.ID}, func() any { return s.on(row, c) }).(*shape)
+	return auth.Derive(q.reach, shapeKey{row.Access, c.ID}, func() *shape { return s.on(row, c) })
 }
 
 // isPlain reports whether no fields, view or expansion is selected.

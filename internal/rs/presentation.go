@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"pdpp"
+	"pdpp/internal/auth"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
 	"pdpp/internal/rawjson"
@@ -32,7 +33,7 @@ func (q *request) presentation(p *plan) []byte {
 		return appendPresentation(p)
 	}
 	type key struct{ access *grant.Access }
-	return q.reach.Derive(key{p.rows[0].Access}, func() any { return appendPresentation(p) }).([]byte)
+	return auth.Derive(q.reach, key{p.rows[0].Access}, func() []byte { return appendPresentation(p) })
 }
 
 // appendPresentation returns meta.presentation (REC-5): what the manifests declare about

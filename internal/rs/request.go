@@ -148,7 +148,7 @@ func (q *request) authenticate(v store.View, who requester) error {
 	if err != nil {
 		return err
 	}
-	q.hold.Claim(id.Client())
+	q.hold.Claim(id.HolderKey())
 	q.view, q.reach = v, id.Reach
 	return nil
 }

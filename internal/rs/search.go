@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"pdpp"
+	"pdpp/internal/auth"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
 	"pdpp/internal/store"
@@ -121,15 +122,14 @@ func (s *searcher) chooseSources() {
 // searchable returns the declared search fields that are granted, in declared order.
 func (q *request) searchable(row grant.Row) []*pdpp.Field {
 	type key struct{ access *grant.Access }
-	return q.reach.Derive(key{row.Access}, func() any {
-		var fields []*pdpp.Field
+	return auth.Derive(q.reach, key{row.Access}, func() (fields []*pdpp.Field) {
 		for _, name := range row.Stream.LexicalFields {
 			if row.Access.Granted(name) {
 				fields = append(fields, row.Stream.Field(name))
 			}
 		}
 		return fields
-	}).([]*pdpp.Field)
+	})
 }
 
 // rank ranks the newest candidates and returns the best hits: one more than a page has,
