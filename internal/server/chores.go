@@ -21,9 +21,9 @@ type chore struct {
 // chores returns the background work of a server that starts at now.
 func (s *Server) chores(now time.Time) []*chore {
 	return []*chore{
-		{name: "indexing records anew", every: 5 * time.Second, do: s.reindex},
+		{name: "re-indexing records", every: 5 * time.Second, do: s.reindex},
 		{name: "erasing deleted words", every: 5 * time.Second, do: func(ctx context.Context) error { return store.Erase(ctx, s.Store) }},
-		{name: "tidying the store", every: time.Minute, do: func(ctx context.Context) error { return store.Tidy(ctx, s.Store) }},
+		{name: "merging the search index", every: time.Minute, do: func(ctx context.Context) error { return store.Tidy(ctx, s.Store) }},
 		{name: "pruning the change log", every: pruneEvery, do: s.pruneChanges},
 		{name: "looking for unknown blobs", every: sweepEvery, do: s.reportUnknown},
 		{name: "sweeping blobs", every: sweepEvery, do: s.SweepBlobs, next: now.Add(firstSweep)},
@@ -34,7 +34,7 @@ func (s *Server) chores(now time.Time) []*chore {
 // repeated after its interval.
 func (s *Server) Run(ctx context.Context) error {
 	var uses sync.WaitGroup
-	uses.Go(func() { s.Auth.Run(ctx) }) // not delayed by chores, which may take long
+	uses.Go(func() { s.Auth.Run(ctx) }) // runs separately, because chores may take long
 	s.doChores(ctx)
 	uses.Wait()
 	return nil
@@ -66,7 +66,8 @@ func (s *Server) runDue(ctx context.Context, c *chore, now time.Time) {
 	}
 }
 
-// reindexSlices is the number of slices of a re-index between other chores.
+// reindexSlices is the number of slices of a re-index that are done before other chores
+// get a turn.
 const reindexSlices = 25
 
 // reindex continues a re-index that a command with a new manifest did not finish (M-11).
@@ -86,7 +87,7 @@ func (s *Server) reindex(ctx context.Context) error {
 
 const (
 	pruneEvery = time.Hour
-	pruneBatch = 5000 // changes in a transaction: other writers wait for it
+	pruneBatch = 5000 // changes in a transaction; small, because other writers wait
 )
 
 // pruneChanges removes the entries of the change log that are older than any bookmark.

@@ -33,17 +33,17 @@ const (
 		`"default_limit":$DEFAULT,"max_limit":$MAX,"cursor_supported":true,"count_supported":true,"evidence_supported":true,` +
 		`"score":{"supported":true,"kind":"bm25","order":"lower_is_better","value_semantics":"implementation_relative"},"index_state":"$INDEX"}}}` + "\n"
 
-	// mcpDocument is the metadata of /mcp (H-131). Owner tokens do not open it.
+	// mcpDocument is the metadata of /mcp (H-131). Owner tokens are not accepted there.
 	mcpDocument = `{"resource":"$R/mcp","resource_name":"$NAME (MCP)",` + commonMetadata +
 		`"pdpp_token_kinds_supported":["client","mcp_package"],"pdpp_agent_discovery":{"advisory":true,"mcp":{` + mcpEndpoint + "}}}\n"
 
 	commonMetadata = `"bearer_methods_supported":["header"],"scopes_supported":["pdpp:read"],"pdpp_core_query_base":"$R/v1",`
 
-	// mcpEndpoint leads an agent to /mcp, and says that it is an adapter over /v1.
+	// mcpEndpoint is the part of a document that describes /mcp.
 	mcpEndpoint = `"endpoint":"$R/mcp","adapter_over":"$R/v1","transport":"streamable_http","setup_intent":"grant_scoped_read","no_owner_token":true`
 )
 
-// documents are the discovery documents of one R.
+// documents are the discovery documents for one public origin (R).
 type documents struct {
 	index, resource, mcp document
 

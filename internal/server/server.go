@@ -14,25 +14,25 @@ import (
 	"pdpp/internal/store"
 )
 
-// Config configures a server.
+// Config is what the server needs from its process: the store, the keys and the settings.
 type Config struct {
 	Store        store.Store
 	Blobs        *blobfile.Store
-	InstanceKey  []byte // the key of cursors is derived from it
+	InstanceKey  []byte // the keys that protect cursors are derived from it
 	Edge         *httpx.Edge
-	Rate         httpx.Rate    // per token; 0 lifts the per-token limits
-	Memory       *httpx.Budget // of all requests together; nil for no bound
+	Rate         httpx.Rate    // per token; 0 removes the per-token limits
+	Memory       *httpx.Budget // for all requests together; nil for no limit
 	ProviderName string
 	Log          *slog.Logger
 	Clock        func() time.Time
-	Observer     httpx.Observer // measures and traces requests; nil for none
+	Observer     httpx.Observer // measures and traces requests; nil if there is none
 
 	// MCP returns the handler of /mcp, which authenticates and reads /v1 through the
 	// server. Without it there is no /mcp.
 	MCP func(*Server) http.Handler
 }
 
-// Server is everything that one process serves. It is safe for concurrent use.
+// Server is the HTTP server of one process. It is safe for concurrent use.
 type Server struct {
 	Config
 	Auth    *auth.Authenticator

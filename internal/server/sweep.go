@@ -11,14 +11,15 @@ import (
 
 const (
 	sweepEvery = 24 * time.Hour
-	// firstSweep is the delay of the first sweep after the start: time to see in the log
-	// that this is the wrong store.
+	// firstSweep is the delay of the first sweep after the start. It gives the operator
+	// time to notice in the log that the wrong store was opened.
 	firstSweep = 10 * time.Minute
-	// blobGrace is how long a blob is kept that no record refers to (B-9).
+	// blobGrace is the time for which a blob is kept that no record refers to (B-9).
 	blobGrace = 7 * 24 * time.Hour
 	// sweepGap is the time without a sweep after which the grace period begins again.
 	sweepGap = 2 * sweepEvery
-	// sweepStep is the number of blobs in a transaction: other writers wait for it.
+	// sweepStep is the number of blobs in a transaction. It is small because other
+	// writers wait.
 	sweepStep = 50
 	// metaSwept is the key of the time of the last sweep in the store.
 	metaSwept = "blobs_swept"
@@ -38,7 +39,7 @@ func (s *Server) SweepBlobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if step.Anew, err = s.unwatched(ctx, now); err != nil {
+	if step.Anew, err = s.sweepIsOverdue(ctx, now); err != nil {
 		return err
 	}
 	step.Anew = step.Anew || unknown.StoreIsOlder
@@ -83,9 +84,9 @@ func (s *Server) sweepSome(ctx context.Context, step store.Sweep, sum *removed) 
 	return next, err
 }
 
-// unwatched reports whether the last sweep of the store is long ago: no server ran, or the
-// store was restored from a backup.
-func (s *Server) unwatched(ctx context.Context, now time.Time) (bool, error) {
+// sweepIsOverdue reports whether the last sweep was longer ago than sweepGap, because no
+// server ran or the store was restored from a backup.
+func (s *Server) sweepIsOverdue(ctx context.Context, now time.Time) (bool, error) {
 	var last []byte
 	err := s.Store.View(ctx, func(v store.View) (err error) {
 		last, err = v.Meta(metaSwept)
