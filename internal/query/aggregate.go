@@ -21,16 +21,16 @@ const (
 	MetricDistinct Metric = "count_distinct"
 )
 
-// Aggregate asks for a number over the records of one or several bindings, or for
-// one per group of them. Every source declares the named fields, and all as the
-// same kind; integer and number count as one.
+// Aggregate is a query for a number over the records of one or several bindings, or for
+// one number per group of them. Every source declares the named fields, with the same
+// kind in all sources; integer and number count as the same kind.
 type Aggregate struct {
 	Subject pdpp.SubjectID
 	Sources []Source
 	Metric  Metric
-	Field   string       // that the metric is of; "" for MetricCount
-	Group   string       // the field that records are grouped by; "": not grouped
-	Buckets *TimeBuckets // nil: by the values of Group
+	Field   string       // the field of the metric; "" for MetricCount
+	Group   string       // the field that records are grouped by; "" if not grouped
+	Buckets *TimeBuckets // nil to group by the values of Group
 	Limit   int          // how many groups are kept
 }
 
@@ -38,10 +38,10 @@ type Aggregate struct {
 type TimeBuckets struct {
 	Granularity timebucket.Granularity
 	Zone        *time.Location
-	Desc        bool // the latest first, and the earliest cut
+	Desc        bool // latest first, so that the limit cuts off the earliest
 }
 
-// Kind is how the values of a field compare in all sources.
+// Kind returns the kind by which the values of a field are compared in all sources.
 func (a Aggregate) Kind(field string) pdpp.Kind {
 	for _, src := range a.Sources {
 		if f := src.Stream.Field(field); f != nil {
@@ -70,8 +70,8 @@ type AggregateRequest struct {
 	zone *time.Location
 }
 
-// Aggregate reads the parameters of an aggregate (AG-1 to AG-6). It checks the form
-// alone; On validates them against a stream.
+// Aggregate reads the parameters of an aggregate (AG-1 to AG-6). It checks only the form.
+// On validates them against a stream.
 func (p *Params) Aggregate() (w AggregateRequest, err error) {
 	if err = p.metric(&w); err != nil {
 		return w, err
@@ -122,7 +122,7 @@ func (p *Params) groups(w *AggregateRequest) (err error) {
 	if w.GroupByTime == "" {
 		for _, name := range []string{"granularity", "time_zone", "order"} {
 			if p.Has(name) {
-				return pdpp.BadParam(name, "%s goes with group_by_time.", name)
+				return pdpp.BadParam(name, "%s requires group_by_time.", name)
 			}
 		}
 		return nil
@@ -160,7 +160,7 @@ func (p *Params) groupLimit(w AggregateRequest) (int, error) {
 		return 0, err
 	case w.GroupBy == "" && w.GroupByTime == "":
 		if v != "" {
-			return 0, pdpp.BadParam("limit", "limit goes with group_by or group_by_time.")
+			return 0, pdpp.BadParam("limit", "limit requires group_by or group_by_time.")
 		}
 		return 0, nil
 	case v == "" && w.GroupBy != "":
@@ -210,7 +210,7 @@ func aggregated(a *grant.Access, name, param string, declared []string) error {
 		return err
 	}
 	if !slices.Contains(declared, name) {
-		e := pdpp.BadParam(param, "This is not declared for field %q. The schema lists the aggregations.", name)
+		e := pdpp.BadParam(param, "This aggregation is not declared for field %q. The schema lists the aggregations.", name)
 		e.Field = name
 		return e
 	}
@@ -232,8 +232,8 @@ func (w AggregateRequest) Aligned(a, b *pdpp.Stream) bool {
 	return true
 }
 
-// Over returns the aggregate over sources that On accepted and that are aligned. Dates have no time of day: they count on their own day whatever the
-// zone (AG-3).
+// Over returns the aggregate over sources that On accepted and that are aligned. Dates
+// have no time of day, so they count on their own day in every zone (AG-3).
 func (w AggregateRequest) Over(subject pdpp.SubjectID, sources []Source) Aggregate {
 	a := Aggregate{Subject: subject, Sources: sources, Metric: w.Metric, Field: w.Field, Group: w.GroupBy, Limit: w.Limit}
 	if w.GroupByTime == "" {

@@ -2,7 +2,7 @@ package query
 
 import "pdpp"
 
-// Blob asks for a blob through the records that refer to it (B-2).
+// Blob is a query for a blob through the records that refer to it (B-2).
 type Blob struct {
 	Subject pdpp.SubjectID
 	Sources []BlobSource

@@ -20,19 +20,20 @@ type Mark struct {
 	Generation int64
 }
 
-// Changes asks for the changes of the records of one or several bindings between two
+// Changes is a query for the changes of records of one or several bindings, between two
 // positions of the change sequence.
 type Changes struct {
 	Subject pdpp.SubjectID
 	Sources []Source
-	Shown   []Projection // of the sources, in step: which changes are told
+	Shown   []Projection // for each source: the fields whose changes are reported
 	Since   Mark         // the bookmark
 	Until   int64        // the horizon
-	After   int64        // go on after this number; at first that of Since
-	Scan    int          // changes to look at before giving up for now
+	After   int64        // continue after this change number; on the first page that of Since
+	Scan    int          // the most changes to examine for one page
 }
 
-// SeesTime reports whether the grant shows a record with a time; nil is no time.
+// SeesTime reports whether the grant shows a record with a time. A nil key means that the
+// record has no time.
 func (s Source) SeesTime(key []byte) bool {
 	if s.Time == nil {
 		return true
@@ -42,13 +43,14 @@ func (s Source) SeesTime(key []byte) bool {
 		(s.Time.Until.IsZero() || bytes.Compare(key, sortkey.FromTime(s.Time.Until)) < 0)
 }
 
-// Shown identifies what a caller is shown of a stream by its declaration. When it
+// Shown is a digest of the fields and views of a stream that a client can see. If it
 // changes, records look different although none was written.
 type Shown [8]byte
 
-// ShownOf computes it from all rows of the stream in reach, whatever a request
-// selects. An owner's record is shown whole; the names matter where a connector
-// that lacks a field is left out (C-25).
+// ShownOf returns the digest for all rows of a stream in the reach, independent of what a
+// request selects. For an owner, who sees whole records, only blob fields count, and the
+// other fields if there are several rows, because a connector without a requested field
+// is left out (C-25).
 func ShownOf(rows []grant.Row) Shown {
 	var parts []string
 	for _, row := range rows {
@@ -74,8 +76,8 @@ func ShownOf(rows []grant.Row) Shown {
 	return Shown(h.Sum(nil)[:8])
 }
 
-// BookmarkScope is what a bookmark is bound to (REC-33): no parameter, so that
-// fields and connection may change between sessions.
+// BookmarkScope returns what a bookmark is bound to (REC-33). It includes no parameters,
+// so that fields and connection may change between sessions.
 func BookmarkScope(subject pdpp.SubjectID, grant pdpp.GrantID, stream string) Scope {
 	return ScopeOf(subject, grant, stream, "bookmark", &Params{})
 }
@@ -85,8 +87,8 @@ func (s *Sealer) SealBookmark(scope Scope, shown Shown, m Mark, made time.Time) 
 	return s.Seal(Bookmarks, scope, s.appendMark(shown[:], m), made)
 }
 
-// OpenBookmark reads a bookmark. A bookmark from before the declaration of the stream
-// changed has expired: the log does not record how that changed the records.
+// OpenBookmark reads a bookmark. If the manifest has changed what is shown of the stream
+// since then, the bookmark has expired, because the log does not contain such changes.
 func (s *Sealer) OpenBookmark(scope Scope, shown Shown, bookmark string, now time.Time) (Mark, error) {
 	payload, err := s.Open(Bookmarks, scope, bookmark, now)
 	if err != nil {
@@ -109,8 +111,8 @@ type Session struct {
 	Since Mark // the bookmark; zero from beginning
 	Until Mark // the horizon
 
-	After int64     // log: the last change that was dealt with
-	At    *Position // from the start: the last record shown
+	After int64     // unless Start: the last change that was examined
+	At    *Position // if Start: the last record that was returned
 }
 
 // SealSession returns the cursor of a session's next page.

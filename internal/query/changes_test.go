@@ -77,7 +77,7 @@ func TestChangeNumbersAreHidden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if bytes.Contains(raw, plain) {
-				t.Fatalf("the number stands in %x", raw)
+				t.Fatalf("the number is in %x", raw)
 			}
 			blocks := raw[8+16+8 : len(raw)-32] // after time, scope, and the state shown or the beginning
 			for ; len(blocks) >= 16; blocks = blocks[16:] {

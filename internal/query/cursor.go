@@ -17,22 +17,22 @@ import (
 	"pdpp"
 )
 
-// Cursors are tokens: a prefix that names their space, then base64url of payload
-// and HMAC-SHA-256 over prefix and payload (C-37).
+// A cursor is a prefix that names its space, followed by the base64url of payload and
+// HMAC-SHA-256 over prefix and payload (C-37).
 const (
 	maxCursor = 2 << 10
 	// MaxPackageCursor is larger: it has a position in the list of every member (H-91).
 	MaxPackageCursor = 8 << 10
 )
 
-// Space separates the cursors of one kind of read from all others.
+// Space is a kind of cursor. A cursor of one space is not accepted in another.
 type Space struct {
-	prefix string
-	age    time.Duration // after which a cursor is too old
-	param  string        // the parameter it comes in
-	again  string        // how to start again, in words
-	legal  string        // what to send instead of an invalid one
-	most   int           // characters
+	prefix    string
+	age       time.Duration // after which a cursor is too old
+	param     string        // the parameter it comes in
+	ifExpired string        // what to do after an expired cursor
+	ifInvalid string        // what to do after an invalid cursor
+	limit     int           // characters
 }
 
 // repeat is how a page cursor is used.
@@ -42,13 +42,13 @@ const repeat = "Repeat the request it came from with cursor added, or start agai
 var (
 	RecordPages  = Space{"pc1.", 24 * time.Hour, "cursor", "Start again without a cursor.", repeat, maxCursor}
 	ChangePages  = Space{"cc1.", 24 * time.Hour, "cursor", "Start again from the last bookmark or from beginning.", repeat, maxCursor}
-	Bookmarks    = Space{"cs1.", 180 * 24 * time.Hour, "changes_since", "Restart from beginning.", legalBookmark, maxCursor}
+	Bookmarks    = Space{"cs1.", 180 * 24 * time.Hour, "changes_since", "Restart from beginning.", bookmarkForms, maxCursor}
 	LexicalPages = Space{"sl1.", time.Hour, "cursor", "Start again without a cursor.", repeat, maxCursor}
 	PackagePages = Space{"ps1.", time.Hour, "cursor", "Start again without a cursor.", repeat, MaxPackageCursor}
 )
 
-// legalBookmark names both forms of changes_since (REC-33).
-const legalBookmark = "changes_since is either beginning or the last next_changes_since of this grant and stream."
+// bookmarkForms names both forms of changes_since (REC-33).
+const bookmarkForms = "changes_since is either beginning or the last next_changes_since of this grant and stream."
 
 // Sealer makes and reads cursors. It is safe for concurrent use.
 type Sealer struct {
@@ -76,9 +76,9 @@ func NewSealer(instanceKey []byte) (*Sealer, error) {
 // HiddenSize is the length of a hidden number.
 const HiddenSize = aes.BlockSize
 
-// Hide appends a number that the caller must not see, since it would reveal how much is
-// outside the grant: one block of the number and random bytes, so that
-// equal numbers look different (C-37).
+// Hide appends n encrypted, because the number would reveal how much data is outside the
+// grant. A block contains n and random bytes, so that equal numbers look different
+// (C-37).
 func (s *Sealer) Hide(dst []byte, n int64) []byte {
 	var b [HiddenSize]byte
 	binary.BigEndian.PutUint64(b[:], uint64(n))
@@ -144,25 +144,25 @@ func (s *Sealer) Open(space Space, scope Scope, cursor string, now time.Time) ([
 	return payload[8+len(scope):], nil
 }
 
-// Has reports whether a cursor looks like one of this space.
+// Has reports whether a cursor has the prefix of this space.
 func (sp Space) Has(cursor string) bool { return strings.HasPrefix(cursor, sp.prefix) }
 
-// Age is how long a cursor of the space is valid.
+// Age returns how long a cursor of the space is valid.
 func (sp Space) Age() time.Duration { return sp.age }
 
-// Invalid is the error of a cursor that does not belong to its request.
+// Invalid returns the error for a cursor that does not belong to its request.
 func (sp Space) Invalid() error {
 	return &pdpp.Error{
 		Code: pdpp.CodeInvalidCursor, Param: sp.param,
-		Message: "This cursor does not belong to this request. " + sp.legal,
+		Message: "This cursor does not belong to this request. " + sp.ifInvalid,
 	}
 }
 
-// Expired is the error of a cursor that is too old.
+// Expired returns the error for a cursor that is too old.
 func (sp Space) Expired() error {
 	return &pdpp.Error{
 		Code: pdpp.CodeCursorExpired, Param: sp.param,
-		Message: "This cursor is too old. " + sp.again,
+		Message: "This cursor is too old. " + sp.ifExpired,
 	}
 }
 
@@ -202,7 +202,7 @@ func position(payload []byte) *Position {
 // verify decodes a cursor and checks its tag.
 func (s *Sealer) verify(space Space, cursor string) ([]byte, bool) {
 	text, ok := strings.CutPrefix(cursor, space.prefix)
-	if !ok || len(cursor) > space.most || strings.ContainsAny(text, "\r\n") { // which base64 would skip
+	if !ok || len(cursor) > space.limit || strings.ContainsAny(text, "\r\n") { // base64 ignores line breaks
 		return nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)

@@ -1,8 +1,7 @@
-// Package query parses and validates requests: the query
-// string grammar (rs-contract C-4 to C-9), projections, filters, order, expand,
-// aggregates, preferences and cursors. A List, Get or Aggregate that leaves this
-// package names only declared, granted fields with operands of their type; stores run it
-// without further checks.
+// Package query parses and validates requests: the query string grammar (rs-contract C-4
+// to C-9), projections, filters, order, expand, aggregates, preferences and cursors. The
+// List, Get and Aggregate values that this package returns name only declared and granted
+// fields, with operands of the right type. Stores run them without further checks.
 //
-// The package is pure: no SQL, no HTTP, no clock.
+// The package uses no SQL, no HTTP and no clock.
 package query

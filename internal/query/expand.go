@@ -29,7 +29,7 @@ func (p *Params) Expand() (Expand, error) {
 	}
 	for _, name := range e.Relations {
 		if strings.Contains(name, ".") {
-			return e, badExpand("expand", "Relations are expanded one level deep; a dotted name goes further.")
+			return e, badExpand("expand", "Relations are expanded one level deep. Names with a dot are not supported.")
 		}
 	}
 	q := p.find("expand_limit")

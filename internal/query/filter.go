@@ -16,7 +16,7 @@ type Filter struct {
 	Operand string
 }
 
-// Filters reads filter[field]=v and filter[field][op]=v. It checks the form alone; Where
+// Filters reads filter[field]=v and filter[field][op]=v. It checks only the form. Where
 // validates them against a stream.
 func (p *Params) Filters() ([]Filter, error) {
 	q := p.find("filter")
@@ -41,7 +41,7 @@ func (p *Params) Filters() ([]Filter, error) {
 		}
 		seen := fields[f.Field]
 		if slices.Contains(seen, f.Op) || len(seen) > 0 && (f.Op == pdpp.OpEq || slices.Contains(seen, pdpp.OpEq)) {
-			return nil, badFilter(m.key, "One field has either one equality or distinct range operators.")
+			return nil, badFilter(m.key, "A field can have either one equality or several different range operators.")
 		}
 		fields[f.Field] = append(seen, f.Op)
 		out = append(out, f)
@@ -117,9 +117,9 @@ func Undeclared(err error) bool {
 	return false
 }
 
-// First returns the error that answers a request with several: an unknown name, then a
-// name outside the grant, then anything else (C-20); among equals the first; nil for
-// none.
+// First returns the error to report when a request has several: unknown names before
+// names outside the grant before others (C-20). Among errors of one kind it returns the
+// first. It returns nil if there is none.
 func First(errs ...error) error {
 	var first error
 	for _, err := range errs {

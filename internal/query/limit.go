@@ -29,8 +29,8 @@ func (p *Params) Limit() (Limit, error) {
 	return Limit{N: n}, nil
 }
 
-// integer reads decimal digits with an optional minus. Very large numbers are capped;
-// every bound is far below.
+// integer reads decimal digits with an optional minus. Very large numbers are capped at a
+// value far above every limit.
 func integer(v string) (int, error) {
 	n, err := strconv.Atoi(v)
 	if err != nil {

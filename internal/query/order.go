@@ -10,12 +10,12 @@ import (
 
 // Sort has the parameters of an order, not yet validated.
 type Sort struct {
-	Field string // "": the default order
+	Field string // "" for the default order
 	Desc  bool
 }
 
-// Sort reads sort and order (REC-8). Without either it is descending; a field without a
-// minus is ascending, unless order says otherwise.
+// Sort reads sort and order (REC-8). Without both, the order is descending. A field
+// without a minus is ascending unless order is desc.
 func (p *Params) Sort() (Sort, error) {
 	order, err := p.OneOf("order", "desc", "asc")
 	if err != nil {
@@ -66,7 +66,7 @@ func OrderOf(s Sort, rows []grant.Row) Order {
 		o.By = ByEmitted
 	}
 	if len(rows) == 1 && rows[0].Stream.CursorField != rows[0].Access.CursorField() {
-		o.By = ByID // the cursor field is not granted: its values must not show through the order
+		o.By = ByID // the cursor field is not granted, so the order must not reveal its values
 	}
 	return o
 }

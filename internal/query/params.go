@@ -33,8 +33,8 @@ type member struct{ key, sub, value string }
 // selectors are accepted on every read route (C-6).
 var selectors = []string{"connection_id", "connector_instance_id", "connector_id"}
 
-// Parse reads a raw query string. Names other than the allowed ones and the
-// source selectors are refused, all of them named (C-5).
+// Parse reads a raw query string. Names other than the allowed ones and the source
+// selectors are refused; the error lists all of them (C-5).
 func Parse(raw string, allowed ...string) (*Params, error) {
 	if len(raw) > MaxQueryBytes {
 		return nil, pdpp.Errorf(pdpp.CodeInvalidRequest, "The query string is longer than %d bytes.", MaxQueryBytes)
@@ -117,8 +117,8 @@ func brackets(name string) (top string, keys []string, err error) {
 	return top, keys, nil
 }
 
-// badBrackets is the error of a malformed name; that of a filter names the field
-// (REC-21).
+// badBrackets returns the error for a malformed name. For a filter, the error names the
+// field (REC-21).
 func badBrackets(top string, keys []string, what, name string) error {
 	e := pdpp.BadParam(top, "Parameter %q %s", name, what)
 	if top == "filter" {
@@ -173,7 +173,8 @@ func (p *Params) One(name string) (string, error) {
 }
 
 // List returns the values of a parameter that takes several: repeated, with [], or
-// separated by commas. Duplicates are dropped, the first position wins (C-8).
+// separated by commas. Duplicates are dropped; the first of them keeps its position
+// (C-8).
 func (p *Params) List(name string) ([]string, error) {
 	q := p.find(name)
 	if q == nil {
@@ -239,8 +240,8 @@ func (p *Params) Selector() (grant.Selector, error) {
 	return grant.Selector{Connection: pdpp.ConnectionID(id), Connector: pdpp.ConnectorKey(connector)}, nil
 }
 
-// without lists name, member and value of every parameter not in skip, in a
-// canonical order: what a cursor is bound to (C-38).
+// without returns name, member and value of every parameter not in skip, in a canonical
+// order. A cursor is bound to them (C-38).
 func (p *Params) without(skip ...string) []string {
 	var out []string
 	for _, q := range p.list {
@@ -254,7 +255,7 @@ func (p *Params) without(skip ...string) []string {
 		for _, m := range q.members {
 			out = append(out, q.name+"\x00"+m.key+"\x00"+m.sub+"\x00"+m.value)
 		}
-		slices.Sort(out[members:]) // their order means nothing
+		slices.Sort(out[members:]) // their order has no meaning
 	}
 	slices.SortStableFunc(out, func(a, b string) int {
 		na, _, _ := strings.Cut(a, "\x00")

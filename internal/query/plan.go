@@ -11,7 +11,7 @@ type Source struct {
 	Connection pdpp.ConnectionID
 	Stream     *pdpp.Stream
 	Time       *pdpp.TimeConstraint // the grant's, REC-28
-	Resources  []pdpp.RecordID      // the grant's, REC-29; nil: all
+	Resources  []pdpp.RecordID      // the grant's, REC-29; nil for all
 	Where      []Condition          // the request's
 }
 
@@ -23,8 +23,9 @@ type Condition struct {
 	Key   []byte
 }
 
-// Conditions are all conditions on a record's fields: the request's and the
-// grant's time constraint. A record without a value for a field meets none.
+// Conditions returns all conditions on a record's fields: those of the request and the
+// grant's time constraint. A record without a value for a field does not meet a condition
+// on it.
 func (s Source) Conditions() []Condition {
 	if s.Time == nil {
 		return s.Where
@@ -32,8 +33,8 @@ func (s Source) Conditions() []Condition {
 	out := append([]Condition(nil), s.Where...)
 	f := s.Stream.Field(s.Time.Field)
 	if f == nil || !f.Kind.IsTime() {
-		// The manifest dropped or retyped the field: no record has a time. An
-		// empty range says so without a special case in every store.
+		// The manifest no longer declares the field as a time, so no record has a time.
+		// No record meets a condition on this undeclared field.
 		f = &pdpp.Field{Name: s.Time.Field, Index: -1, Kind: pdpp.KindDateTime}
 	}
 	if !s.Time.Since.IsZero() {
@@ -62,22 +63,22 @@ type Order struct {
 }
 
 // Position is a position in an order: directly after the record with this order key on
-// this connection. Key is opaque to everything but stores.
+// this connection. Only stores interpret Key.
 type Position struct {
 	Key        []byte
 	Connection pdpp.ConnectionID
 }
 
-// List asks for records of one or several bindings in one order.
+// List is a query for records of one or several bindings in one order.
 type List struct {
 	Subject pdpp.SubjectID
 	Sources []Source
 	Order   Order
-	After   *Position // nil: from the start
-	Limit   int       // how many records will be taken at most
+	After   *Position // nil to begin at the start
+	Limit   int       // the most records that the caller takes
 }
 
-// Get asks for one record id in one or several bindings.
+// Get is a query for one record id in one or several bindings.
 type Get struct {
 	Subject pdpp.SubjectID
 	Sources []Source

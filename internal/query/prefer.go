@@ -63,7 +63,7 @@ func (s PreferenceSet) Parse(headers []string) Preferences {
 	return p
 }
 
-// Applied is the value of Preference-Applied; "" when no preference was applied.
+// Applied returns the value of Preference-Applied; "" if no preference was applied.
 func (p Preferences) Applied() string {
 	var buf [96]byte
 	b := buf[:0]

@@ -10,8 +10,8 @@ import (
 // MaxFields bounds an explicit projection (REC-15).
 const MaxFields = 256
 
-// Projection selects the fields of a record. Names are in output order
-// when Ordered, else the record's own order holds.
+// Projection selects the fields of a record. If Ordered is true, fields are written in
+// the order of Names, otherwise in the order of the record.
 type Projection struct {
 	All     bool // every property of the record, undeclared ones included
 	Ordered bool

@@ -17,7 +17,7 @@ const (
 // SearchParams are the parameters of a lexical search, besides the selectors.
 var SearchParams = []string{"q", "limit", "cursor", "streams", "filter"}
 
-// SearchStreams reads the streams that a search is narrowed to; nil: all. They are
+// SearchStreams reads the streams that a search is narrowed to; nil for all. They are
 // resolved before the other parameters (C-20).
 func (p *Params) SearchStreams() ([]string, error) {
 	streams, err := p.List("streams")
@@ -74,13 +74,13 @@ func (p *Params) searchTerms() ([]string, error) {
 	return terms, nil
 }
 
-// Search asks for the records in which every term occurs, somewhere in the
-// searchable fields of their source taken together.
+// Search is a query for the records in whose searchable fields, taken together, every
+// term occurs.
 type Search struct {
 	Subject pdpp.SubjectID
 	Sources []SearchSource
 	Terms   []string
-	Oldest  *int64 // the store's number of the oldest match wanted; nil: all
+	Oldest  *int64 // the store's number of the oldest match to return; nil for all
 }
 
 // SearchSource is a binding with the fields to search: those that are declared as

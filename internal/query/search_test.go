@@ -13,8 +13,8 @@ import (
 	"pdpp"
 )
 
-// searchWish reads all parameters of a search in the order of C-20.
-func searchWish(raw string) ([]string, SearchRequest, error) {
+// searchRequest reads all parameters of a search in the order of C-20.
+func searchRequest(raw string) ([]string, SearchRequest, error) {
 	p, err := Parse(raw, SearchParams...)
 	if err != nil {
 		return nil, SearchRequest{}, err
@@ -54,7 +54,7 @@ func TestSearchParams(t *testing.T) { // Q-1, Q-4
 			SearchRequest{Terms: []string{"a"}, Limit: Limit{N: 25}, Filters: []Filter{{"f", pdpp.OpEq, "1"}}},
 		},
 	} {
-		streams, got, err := searchWish(tc.raw)
+		streams, got, err := searchRequest(tc.raw)
 		if err != nil {
 			t.Errorf("%.60q: %v", tc.raw, err)
 		}
@@ -62,10 +62,10 @@ func TestSearchParams(t *testing.T) { // Q-1, Q-4
 			t.Errorf("%.60q (-want +got):\n%s", tc.raw, diff)
 		}
 	}
-	if _, w, err := searchWish("q=" + words(MaxSearchTerms) + "+w0"); err != nil || len(w.Terms) != MaxSearchTerms {
+	if _, w, err := searchRequest("q=" + words(MaxSearchTerms) + "+w0"); err != nil || len(w.Terms) != MaxSearchTerms {
 		t.Errorf("%d words, one of them twice: %d terms, %v", MaxSearchTerms, len(w.Terms), err)
 	}
-	if s, _, err := searchWish("q=a&streams=" + strings.ReplaceAll(words(MaxSearchStreams), "+", ",")); err != nil || len(s) != MaxSearchStreams {
+	if s, _, err := searchRequest("q=a&streams=" + strings.ReplaceAll(words(MaxSearchStreams), "+", ",")); err != nil || len(s) != MaxSearchStreams {
 		t.Errorf("%d streams: %d, %v", MaxSearchStreams, len(s), err)
 	}
 }
@@ -99,7 +99,7 @@ func TestSearchRefuses(t *testing.T) { // Q-1, Q-4, C-8, C-9, REC-18
 		"q=a&count=exact":                 {pdpp.CodeInvalidRequest, "count", ""},
 		"q=a&fields=x":                    {pdpp.CodeInvalidRequest, "fields", ""},
 	} {
-		if _, w, err := searchWish(raw); faultOf(err) != want {
+		if _, w, err := searchRequest(raw); faultOf(err) != want {
 			t.Errorf("%.60q: %+v, %v, want %+v", raw, w, err, want)
 		}
 	}
@@ -113,7 +113,7 @@ func FuzzSearch(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		streams, w, err := searchWish(raw)
+		streams, w, err := searchRequest(raw)
 		if err != nil {
 			if pdpp.CodeOf(err) != pdpp.CodeInvalidRequest {
 				t.Fatalf("%q: %v", raw, err)

@@ -14,9 +14,9 @@ const maxWindowSearch = 256
 // text.
 type Window struct {
 	Field  string
-	JSON   bool // as=json: of the field's JSON text
+	JSON   bool // as=json: the window is cut from the field's JSON text
 	Offset int
-	Limit  Limit // N characters; Requested when it was reduced
+	Limit  Limit // in characters
 
 	Query  string // "" without a search
 	Before int    // characters before the match
@@ -54,7 +54,7 @@ func (p *Params) Window() (w Window, err error) {
 	case err != nil:
 		return w, err
 	case w.Query == "" && (hasBefore || hasAfter):
-		return w, badWindow("q", "before_chars and after_chars go with q.")
+		return w, badWindow("q", "before_chars and after_chars require q.")
 	}
 	w.Before = before
 	if !hasLimit && (hasBefore || hasAfter) {
@@ -86,15 +86,15 @@ func (p *Params) windowQuery() (string, error) {
 	return q, nil
 }
 
-func (p *Params) windowInt(name string, least, most, otherwise int) (n int, given bool, err error) {
+func (p *Params) windowInt(name string, lo, hi, fallback int) (n int, given bool, err error) {
 	v, err := p.One(name)
 	if err == nil && v == "" {
-		return otherwise, false, nil
+		return fallback, false, nil
 	}
 	if err == nil {
 		n, err = integer(v)
 	}
-	if err != nil || n < least || n > most {
+	if err != nil || n < lo || n > hi {
 		return 0, true, badWindow(name, name+" is not an integer in its range.")
 	}
 	return n, true, nil
