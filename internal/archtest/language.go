@@ -42,8 +42,6 @@ var Phrases = []Phrase{
 // otherWords lists the packages that do not follow Phrases yet.
 var otherWords = []string{
 	"internal/pkgreader",
-	"internal/query",
-	"internal/rawjson",
 	"internal/rs",
 	"internal/rsclient",
 }

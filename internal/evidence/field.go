@@ -77,7 +77,7 @@ func (r *Record) name(n int) string {
 	if r.layout++; n == len(r.names) {
 		r.names = append(r.names, "")
 	}
-	r.names[n] = r.Texts.Of(r.fields[n].Name)
+	r.names[n] = r.Texts.Copy(r.fields[n].Name)
 	return r.names[n]
 }
 

@@ -23,7 +23,7 @@ func refer(h Handle) ref { return referBy(h, nil) }
 func referBy(h Handle, texts *rawjson.Texts) ref {
 	var buf [256]byte
 	id, embedded := h.append(buf[:0])
-	r := ref{Handle: h, id: texts.Of(id)}
+	r := ref{Handle: h, id: texts.Copy(id)}
 	if len(id) > 0 && !embedded {
 		r.beside = h.Connection
 	}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// CharCount counts the characters (code points) of the content of a JSON string.
-// An escape counts as what it decodes to; an escaped pair of surrogates is one.
+// CharCount counts the characters (code points) of the content of a JSON string. An
+// escape counts as one character, and so does an escaped pair of surrogates.
 func CharCount(content []byte) int {
 	count := 0
 	for {
@@ -39,7 +39,7 @@ func RuneCount(s string) int {
 	return count
 }
 
-// starts counts the bytes that start a character: all but 10xxxxxx.
+// starts counts the bytes that start a character: all except 10xxxxxx.
 func starts(b []byte) int {
 	count := len(b)
 	for ; len(b) >= 8; b = b[8:] {

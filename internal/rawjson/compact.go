@@ -11,8 +11,8 @@ import (
 // MaxDepth is the deepest nesting of arrays and objects that Compact accepts.
 const MaxDepth = 64
 
-// The reasons to refuse a text. Errors of Compact wrap one of them and add the
-// byte offset; they never hold content.
+// The reasons to refuse a text. Errors of Compact wrap one of them and add the byte
+// offset, but no content.
 var (
 	ErrUTF8         = errors.New("rawjson: invalid UTF-8")
 	ErrSyntax       = errors.New("rawjson: invalid JSON")
@@ -28,13 +28,13 @@ var (
 // 32 keys are found at the end of their object. dst and src must not overlap.
 func Compact(dst, src []byte) ([]byte, error) { return compact(dst, src, false) }
 
-// CompactRelayed is Compact for answers of another server that are passed on (MS-36): it
-// keeps duplicate keys. Get finds the first of them.
+// CompactRelayed does what Compact does, but keeps duplicate keys, of which Get finds the
+// first. It is for answers of another server that are passed on (MS-36).
 func CompactRelayed(dst, src []byte) ([]byte, error) { return compact(dst, src, true) }
 
-func compact(dst, src []byte, duplicates bool) ([]byte, error) {
+func compact(dst, src []byte, allowDuplicates bool) ([]byte, error) {
 	p := parsers.Get().(*parser)
-	p.src, p.dst, p.duplicates = src, slices.Grow(dst, len(src)), duplicates
+	p.src, p.dst, p.allowDuplicates = src, slices.Grow(dst, len(src)), allowDuplicates
 	out, err := p.text()
 	p.release()
 	if err != nil {
@@ -59,7 +59,7 @@ type parser struct {
 	err   error
 	names names
 
-	duplicates bool // of keys are accepted
+	allowDuplicates bool // duplicate keys are accepted
 }
 
 func (p *parser) release() {
@@ -94,7 +94,7 @@ func (p *parser) fail(reason error, i int) int {
 	return -1
 }
 
-// at returns the byte at i; past the end NUL, which no rule accepts.
+// at returns the byte at i, or NUL after the end, which no grammar rule accepts.
 func (p *parser) at(i int) byte {
 	if i < len(p.src) {
 		return p.src[i]
@@ -110,7 +110,7 @@ func (p *parser) next(i int) int {
 	return i
 }
 
-// gap copies the run before white space and starts a new one after it.
+// gap copies the bytes before white space to dst and skips the white space.
 func (p *parser) gap(i int) int {
 	p.dst = append(p.dst, p.src[p.run:i]...)
 	for i < len(p.src) && isSpace(p.src[i]) {
@@ -216,7 +216,7 @@ func (p *parser) member(i int, s *scope) int {
 	if end < 0 {
 		return end
 	}
-	if !p.duplicates && !p.names.add(s, p.src, span{i + 1, end - 1}, escaped) {
+	if !p.allowDuplicates && !p.names.add(s, p.src, span{i + 1, end - 1}, escaped) {
 		return p.fail(ErrDuplicateKey, i)
 	}
 	if i = p.next(end); p.at(i) != ':' {

@@ -55,9 +55,9 @@ func isNumberByte(c byte) bool {
 	return c >= '0' && c <= '9' || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'
 }
 
-// isHuge reports a number beyond the largest float64.
+// isHuge reports whether a number is beyond the largest float64.
 func isHuge(number []byte) bool {
-	const digits = 308 // that always fit
+	const digits = 308 // an integer with this many digits always fits into a float64
 	hasExponent := false
 	for _, c := range number {
 		hasExponent = hasExponent || c == 'e' || c == 'E'

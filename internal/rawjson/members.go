@@ -100,7 +100,7 @@ func Is(value []byte, s string) bool {
 // isName compares a raw name with a decoded one. An escape is always longer than the
 // character it encodes, so only longer raw names need decoding.
 func isName(raw []byte, name string) bool {
-	if len(raw) < len(name) || len(raw) > len(`\u0000`)*len(name) { // the longest that decodes to so little
+	if len(raw) < len(name) || len(raw) > len(`\u0000`)*len(name) { // the longest raw name that can decode to this length
 		return false
 	}
 	escaped := bytes.IndexByte(raw, '\\') >= 0
@@ -134,9 +134,9 @@ func valueEnd(b []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the offset after the string whose content starts at start; -1 when
-// it does not end. Most strings are short: it tests the first bytes itself, and calls
-// the faster search for longer ones only.
+// stringEnd returns the offset after the string whose content starts at start; -1 when it
+// does not end. Most strings are short, so it tests the first bytes itself and calls the
+// faster search only for longer ones.
 func stringEnd(b []byte, start int) int {
 	const short = 32
 	i := start
@@ -155,8 +155,9 @@ func stringEnd(b []byte, start int) int {
 	return longEnd(b, i)
 }
 
-// longEnd is stringEnd for the rest of a string; no escape crosses start. A quote ends
-// the string unless an odd number of backslashes precedes it.
+// longEnd returns what stringEnd does, for the rest of a long string. start must not be
+// inside an escape. A quote ends the string unless an odd number of backslashes precedes
+// it.
 func longEnd(b []byte, start int) int {
 	for i := start; i < len(b); {
 		n := bytes.IndexByte(b[i:], '"')

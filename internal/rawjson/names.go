@@ -11,7 +11,7 @@ import (
 // are sorted, so that a hostile object costs n log n and not n squared.
 const linearKeys = 32
 
-// names holds the keys of all open objects, innermost last.
+// names contains the keys of all open objects, innermost last.
 type names struct {
 	keys  []key
 	arena []byte // decoded forms of the keys that have escapes
@@ -19,8 +19,8 @@ type names struct {
 
 type span struct{ start, end int }
 
-// key is one key of an open object. text lies in the arena when decoded is set,
-// in the source text otherwise.
+// key is one key of an open object. text is in the arena if decoded is set, otherwise in
+// the source text.
 type key struct {
 	sig     uint64
 	text    span
@@ -28,8 +28,8 @@ type key struct {
 	decoded bool
 }
 
-// scope is one open object: where its keys start, and a 64-bit filter of the
-// signatures it has, which spares most comparisons.
+// scope is one open object: where its keys start, and a 64-bit filter of their
+// signatures, which avoids most comparisons.
 type scope struct {
 	base, mark int
 	filter     uint64
@@ -37,7 +37,7 @@ type scope struct {
 
 func (n *names) open() scope { return scope{base: len(n.keys), mark: len(n.arena)} }
 
-// add enters the key raw; false when the object has it already.
+// add adds the key raw. It returns false if the object already has it.
 func (n *names) add(s *scope, src []byte, raw span, escaped bool) bool {
 	k := key{text: raw, at: raw.start - 1, decoded: escaped}
 	if escaped {
@@ -67,8 +67,8 @@ func (n *names) name(src []byte, k *key) []byte {
 	return src[k.text.start:k.text.end]
 }
 
-// close ends an object. It gives the offset of a duplicate key that add did not
-// look for, or -1.
+// close ends an object. For objects with more than linearKeys keys, which add does not
+// compare, it returns the offset of a duplicate key, or -1.
 func (n *names) close(s scope, src []byte) int {
 	at := -1
 	if keys := n.keys[s.base:]; len(keys) > linearKeys {
@@ -78,7 +78,7 @@ func (n *names) close(s scope, src []byte) int {
 	return at
 }
 
-// duplicate sorts keys and looks at neighbours.
+// duplicate sorts keys and returns the offset of a key that equals its neighbour, or -1.
 func (n *names) duplicate(keys []key, src []byte) int {
 	order := func(a, b key) int {
 		if a.sig != b.sig {
@@ -95,8 +95,8 @@ func (n *names) duplicate(keys []key, src []byte) int {
 	return -1
 }
 
-// signature mixes the length and the outer bytes of a name. Equal names have
-// equal signatures; other names that do cost a comparison, no more.
+// signature mixes the length and the outer bytes of a name. Equal names have equal
+// signatures. If different names have equal signatures, that only costs a comparison.
 func signature(name []byte) uint64 {
 	var a, b uint64
 	switch n := len(name); {

@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Eight bytes at a time: every lane of a word is tested at once.
+// Constants for testing eight bytes at once, as lanes of a 64-bit word.
 const (
 	lanes = 0x0101010101010101
 	highs = 0x80 * lanes
 )
 
 // special sets the high bit of each lane that is a quote, a backslash, a control
-// character or not ASCII. A borrow can also mark a plain lane, but only above a
-// lane that is rightly marked, so the lowest mark is always exact.
+// character or not ASCII. A borrow of the subtraction can also mark a plain lane, but
+// only above a lane that is marked correctly. So the lowest mark is always correct.
 func special(x uint64) uint64 {
 	quote := (x ^ '"'*lanes) - lanes
 	slash := (x ^ '\\'*lanes) - lanes
@@ -28,8 +28,8 @@ func load[T string | []byte](s T, i int) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// quoteOrSlash sets the high bit of each lane that is a quote or a backslash; the lowest
-// mark is exact, like that of special. What is not ASCII is masked out.
+// quoteOrSlash sets the high bit of each lane that is a quote or a backslash. As with
+// special, the lowest mark is always correct. Non-ASCII bytes are masked out.
 func quoteOrSlash(x uint64) uint64 {
 	quote := (x ^ '"'*lanes) - lanes
 	slash := (x ^ '\\'*lanes) - lanes
@@ -67,16 +67,16 @@ func (p *parser) str(i int) (end int, escaped bool) {
 		case c < ' ': // a control character, or the end of the text
 			return p.fail(ErrSyntax, i), false
 		default:
-			if i = foreign(src, i); i < 0 {
+			if i = skipNonASCII(src, i); i < 0 {
 				return p.fail(ErrUTF8, ^i), false
 			}
 		}
 	}
 }
 
-// foreign skips a run of characters outside ASCII; ^offset of the first bad
-// byte when the run is not UTF-8.
-func foreign(src []byte, i int) int {
+// skipNonASCII returns the offset after a run of non-ASCII characters, or the bitwise
+// complement of the offset of the first byte that is not UTF-8.
+func skipNonASCII(src []byte, i int) int {
 	for i < len(src) && src[i] >= utf8.RuneSelf {
 		_, n := utf8.DecodeRune(src[i:])
 		if n == 1 {

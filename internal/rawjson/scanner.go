@@ -6,12 +6,12 @@ import (
 )
 
 // Scanner reads a compact value forwards, once. It iterates the members of objects and
-// the elements of arrays, at any depth. Results alias the value. It stops where the
-// value is broken.
+// the elements of arrays, at any depth. Results alias the value. It stops where the value
+// is malformed.
 type Scanner struct {
 	b   []byte
 	at  int // the next value, or the comma before it
-	key int // where the member begins whose value is at
+	key int // offset of the member whose value is next
 }
 
 // Scan begins to read a value.
@@ -105,7 +105,8 @@ func (s *Scanner) Member() []byte {
 	return s.b[start:s.at:s.at]
 }
 
-// Offset returns where the value begins that comes next; after a value, where it ends.
+// Offset returns the offset of the next value; after the last value, the offset where it
+// ends.
 func (s *Scanner) Offset() int { return s.at }
 
 // Kind returns the kind of the value that comes next.
@@ -131,7 +132,7 @@ func (s *Scanner) leave(bracket byte) {
 	s.at++
 }
 
-// stop ends the reading of a broken value.
+// stop ends the reading of a malformed value.
 func (s *Scanner) stop() { *s = Scanner{} }
 
 // name reads the name of the next member, decoded; false when there is none.

@@ -112,7 +112,7 @@ func TestTexts(t *testing.T) {
 			if ok != isText {
 				t.Fatalf("%s is a string: %v", s, ok)
 			}
-			got, want = append(got, text, texts.Of(buf)), append(want, plain, s)
+			got, want = append(got, text, texts.Copy(buf)), append(want, plain, s)
 		}
 		clear(buf)
 		if diff := cmp.Diff(want, got); diff != "" {

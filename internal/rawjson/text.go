@@ -26,7 +26,7 @@ func String(value []byte) (string, bool) {
 	return string(appendDecoded(dst, in)), true
 }
 
-// Text is String as bytes: they alias value when it has no escapes.
+// Text returns what String does, as bytes. They alias value if it has no escapes.
 func Text(value []byte) ([]byte, bool) {
 	in, ok := Content(value)
 	if ok && bytes.IndexByte(in, '\\') >= 0 {
@@ -56,7 +56,7 @@ func appendDecoded(dst, in []byte) []byte {
 		dst = append(dst, in[:n]...)
 		in = in[n:]
 		if in[1] != 'u' {
-			dst = append(dst, short(in[1]))
+			dst = append(dst, shortEscape(in[1]))
 			in = in[2:]
 			continue
 		}
@@ -66,8 +66,8 @@ func appendDecoded(dst, in []byte) []byte {
 	}
 }
 
-// short decodes the letter of a two-byte escape.
-func short(c byte) byte {
+// shortEscape returns the character of a two-byte escape.
+func shortEscape(c byte) byte {
 	switch c {
 	case 'b':
 		return '\b'
@@ -122,15 +122,15 @@ func hex4(b []byte, i int) (rune, bool) {
 	return r, true
 }
 
-// AppendString appends s as a JSON string. Only what must be escaped is: quotes,
-// backslashes, control characters. Bytes that are not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string. It escapes only what JSON requires: quotes,
+// backslashes and control characters. Bytes that are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	if isShortPlain(s) {
 		return append(append(dst, s...), '"')
 	}
 	for i := 0; i < len(s); {
-		if i+8 <= len(s) { // eight bytes are copied, and taken back from the first special one on
+		if i+8 <= len(s) { // eight bytes are copied; those from the first special one on are removed again
 			x := load(s, i)
 			dst = binary.LittleEndian.AppendUint64(dst, x)
 			m := special(x)
@@ -157,7 +157,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// isShortPlain reports that s has 4 to 16 bytes, like most names and ids, and needs no
+// isShortPlain reports whether s has 4 to 16 bytes, like most names and ids, and needs no
 // escapes. The two words it reads overlap.
 func isShortPlain(s string) bool {
 	n := len(s)
@@ -172,7 +172,7 @@ func load4(s string, i int) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
-// StringLen is the length of s as AppendString writes it.
+// StringLen returns the length of s as AppendString writes it.
 func StringLen(s string) int {
 	n := len(s) + len(`""`)
 	for i := plain(s, 0); i < len(s); i = plain(s, i) {
@@ -181,7 +181,7 @@ func StringLen(s string) int {
 			var buf [len(`\u0000`)]byte
 			n += len(appendEscape(buf[:0], s[i])) - size
 		} else {
-			n += utf8.RuneLen(r) - size // longer only for a byte that is not UTF-8, which becomes U+FFFD
+			n += utf8.RuneLen(r) - size // differs only for an invalid byte, which is written as U+FFFD
 		}
 		i += size
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Texts converts bytes to strings that have the same lifetime, such as those of one
-// page: many of them share an allocation. A nil *Texts allocates each on its own.
+// Texts converts bytes to strings that share allocations. It is for strings with the same
+// lifetime, such as those of one page. A nil *Texts allocates each string separately.
 type Texts struct{ chunk *strings.Builder }
 
 // The sizes of the shared allocations. The first one is small: it may be the only one.
@@ -15,8 +15,8 @@ const (
 	nextChunk  = 4096
 )
 
-// Of is b as a string.
-func (t *Texts) Of(b []byte) string {
+// Copy returns b as a string.
+func (t *Texts) Copy(b []byte) string {
 	if t == nil || len(b) > firstChunk {
 		return string(b)
 	}
@@ -33,17 +33,17 @@ func (t *Texts) Of(b []byte) string {
 	return t.chunk.String()[start:]
 }
 
-// Decoded is the decoded inside of a JSON string.
+// Decoded returns the decoded content of a JSON string.
 func (t *Texts) Decoded(content []byte) string {
 	if bytes.IndexByte(content, '\\') < 0 {
-		return t.Of(content)
+		return t.Copy(content)
 	}
 	var buf [firstChunk]byte
 	dst := buf[:0]
 	if len(content) > len(buf) {
 		dst = make([]byte, 0, len(content)) // nothing decodes to more
 	}
-	return t.Of(appendDecoded(dst, content))
+	return t.Copy(appendDecoded(dst, content))
 }
 
 // String decodes a JSON string value, as the function of that name does.

@@ -2,10 +2,10 @@ package rawjson
 
 import "strconv"
 
-// Writer appends compact JSON to a buffer, and stored JSON as it is. It places the
-// commas: one before each member and element, but for the first. To know the first it
-// looks at the last byte, so the buffer it begins with is empty or ends where a value,
-// a member or an element may follow.
+// Writer appends compact JSON to a buffer, and stored JSON as it is. It writes a comma
+// before each member and element except the first. It recognizes the first one by the
+// last byte of the buffer. So the initial buffer must be empty, or end where a value, a
+// member or an element may follow.
 type Writer []byte
 
 // appendComma appends a comma unless the next value or key is the first one.
@@ -49,7 +49,7 @@ func (w *Writer) Bool(v bool) { *w = strconv.AppendBool(appendComma(*w), v) }
 // Raw writes JSON as it is: a value, or members or elements with their commas.
 func (w *Writer) Raw(json []byte) { *w = append(appendComma(*w), json...) }
 
-// Literal is Raw for constant text.
+// Literal writes constant JSON, like Raw.
 func (w *Writer) Literal(json string) { *w = append(appendComma(*w), json...) }
 
 // Text writes a member that is a string.

@@ -155,7 +155,7 @@ func (r *hitReader) shortCard(o members) *Card {
 	for name, value := range rawjson.Members(fields) {
 		switch rawjson.KindOf(value) {
 		case rawjson.KindString, rawjson.KindNumber, rawjson.KindBool:
-			r.fields = append(r.fields, CardField{r.texts.Of(name), value, isListed(o.get("cut_fields"), string(name))})
+			r.fields = append(r.fields, CardField{r.texts.Copy(name), value, isListed(o.get("cut_fields"), string(name))})
 		}
 	}
 	c := Card{Fields: r.fields[start:len(r.fields):len(r.fields)], Binary: binariesOf(binary), Omitted: max(0, o.number("binary_omitted_count"))}
@@ -273,7 +273,7 @@ func (r *hitReader) id(o members, names []string) string {
 			return s
 		}
 		if rawjson.KindOf(v) == rawjson.KindNumber {
-			return r.texts.Of(v)
+			return r.texts.Copy(v)
 		}
 	}
 	return ""

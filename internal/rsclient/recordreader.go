@@ -141,7 +141,7 @@ func (r *RecordReader) id(before string, first, second []byte) string {
 			return s
 		}
 		if rawjson.KindOf(v) == rawjson.KindNumber {
-			return r.Texts.Of(v)
+			return r.Texts.Copy(v)
 		}
 	}
 	return ""
