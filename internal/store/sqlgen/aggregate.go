@@ -98,8 +98,8 @@ func (q *Query) entries(b *builder, lo, hi []byte) {
 
 // Pairs is what an aggregate needs of each record.
 type Pairs struct {
-	Group    *pdpp.Field // nil: not grouped
-	Metric   *pdpp.Field // nil: a count
+	Group    *pdpp.Field // nil if not grouped
+	Metric   *pdpp.Field // nil for a count
 	IDs      bool        // the least id
 	ByMetric bool        // in the order of metric and group, instead of group and metric
 	NoGroup  bool        // only of records without a value in Group

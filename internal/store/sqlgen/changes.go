@@ -12,9 +12,9 @@ func (b *builder) step(last string) {
 // Changes selects the changes of a source's records after one number up to another,
 // in their order: the step, the record's id, when the change was emitted and
 // committed; and, when it is the last change of a record that is visible now, the
-// record's number, emitted_at and body. Rows after the first most may be left out. q
+// record's number, emitted_at and body. Rows after the first limit may be left out. q
 // is compiled by ForGet.
-func (q *Query) Changes(after, until int64, most int) Statement {
+func (q *Query) Changes(after, until int64, limit int) Statement {
 	b := builder{d: q.d}
 	b.step("r.record IS NOT NULL")
 	b.add(`, c.id, c.emitted_at, c.committed_at, r.record, r.emitted_at, r.body FROM `)
@@ -29,7 +29,7 @@ func (q *Query) Changes(after, until int64, most int) Statement {
 	// reveals nothing about others. Their numbers are sorted, not their bodies.
 	b.add(`(SELECT m.seq AS number FROM changes m`+q.d.IndexHint("changes_by_record")+` WHERE m.binding = ?`, q.src.Binding)
 	q.listed(&b, "m.id")
-	b.add(` AND m.seq > ? AND m.seq <= ? ORDER BY m.seq LIMIT ?) k CROSS JOIN changes c`, after, until, most)
+	b.add(` AND m.seq > ? AND m.seq <= ? ORDER BY m.seq LIMIT ?) k CROSS JOIN changes c`, after, until, limit)
 	q.visible(&b)
 	b.add(` WHERE c.subject = ? AND c.binding = ? AND c.seq = k.number ORDER BY k.number`, q.src.Subject, q.src.Binding)
 	return b.statement()

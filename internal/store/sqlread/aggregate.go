@@ -14,7 +14,7 @@ import (
 	"pdpp/internal/store/sqlgen"
 )
 
-// Errors about a store that contradicts itself.
+// Errors about inconsistent tables.
 var (
 	errNoTime   = errors.New("an index entry of a time field is not a time")
 	errNoRecord = errors.New("an index entry belongs to no record")
@@ -41,7 +41,7 @@ func (r *Reader) Aggregate(q query.Aggregate) (store.Aggregation, error) {
 	return a.answer, err
 }
 
-// aggregation computes one aggregate.
+// aggregation is the state of computing one aggregate.
 type aggregation struct {
 	r       *Reader
 	query   *query.Aggregate
@@ -56,7 +56,7 @@ type aggregated struct {
 	index int
 }
 
-// open finds the sources.
+// open finds the sources that can have visible records. It refuses stale index entries.
 func (a *aggregation) open() error {
 	for i, src := range a.query.Sources {
 		s, ok, err := a.r.Source(a.query.Subject, src)
@@ -80,8 +80,8 @@ type entrySource struct {
 	query *sqlgen.Query
 }
 
-// entries returns all sources by the entries of a field; false when one of them has
-// conditions on other fields.
+// entries returns the sources with queries on the index entries of a field; false if a
+// source has conditions on other fields.
 func (a *aggregation) entries(field string) ([]entrySource, bool) {
 	out := make([]entrySource, 0, len(a.sources))
 	for _, s := range a.sources {
@@ -94,8 +94,8 @@ func (a *aggregation) entries(field string) ([]entrySource, bool) {
 	return out, true
 }
 
-// extremes reports whether the metric is the value of a record.
-func (a *aggregation) extremes() bool {
+// isExtreme reports whether the metric is min or max.
+func (a *aggregation) isExtreme() bool {
 	return a.query.Metric == query.MetricMin || a.query.Metric == query.MetricMax
 }
 
@@ -111,10 +111,10 @@ func (a *aggregation) single() error {
 	entries, ok := a.entries(a.query.Field)
 	var err error
 	switch {
-	case ok && a.extremes():
-		err = a.extreme(entries, tally)
+	case ok && a.isExtreme():
+		err = a.findExtreme(entries, tally)
 	case ok:
-		err = a.merge(a.values(entries, asMetric), byGroup, tally.Add)
+		err = a.merge(a.valueCursors(entries, metricOnly), byGroup, tally.Add)
 	default:
 		return a.singleOfPairs(tally)
 	}
@@ -124,11 +124,11 @@ func (a *aggregation) single() error {
 	if err := a.total(); err != nil {
 		return err
 	}
-	return a.value(tally)
+	return a.setValue(tally)
 }
 
 func (a *aggregation) singleOfPairs(tally *fold.Tally) error {
-	rows, err := a.pairs("", a.query.Field, byGroup)
+	rows, err := a.pairCursors("", a.query.Field, byGroup)
 	if err != nil {
 		return err
 	}
@@ -139,11 +139,11 @@ func (a *aggregation) singleOfPairs(tally *fold.Tally) error {
 	if err != nil {
 		return err
 	}
-	return a.value(tally)
+	return a.setValue(tally)
 }
 
-// value makes a tally the answer.
-func (a *aggregation) value(tally *fold.Tally) error {
+// setValue stores the result of a tally in the answer.
+func (a *aggregation) setValue(tally *fold.Tally) error {
 	groups, err := a.resolve([]fold.Group{tally.Group(nil)})
 	if err == nil {
 		a.answer.Value = groups[0].Value
@@ -151,8 +151,8 @@ func (a *aggregation) value(tally *fold.Tally) error {
 	return err
 }
 
-// extreme finds a min or max at the end of the index.
-func (a *aggregation) extreme(entries []entrySource, tally *fold.Tally) error {
+// findExtreme adds the first or last index entry of each source to a tally of min or max.
+func (a *aggregation) findExtreme(entries []entrySource, tally *fold.Tally) error {
 	for _, e := range entries {
 		end := e.query.First(nil)
 		if a.query.Metric == query.MetricMax {
@@ -191,39 +191,39 @@ func (a *aggregation) groups() error {
 		}
 		groups.Add(fold.Row{Count: a.answer.Records - seen})
 	}
-	return a.finish(groups.Result())
+	return a.setGroups(groups.Result())
 }
 
-// groupRows returns the rows of scalar groups; whole reports that they cover every
-// record. Without conditions they are read from the index: records with a group,
-// then records with only a value of the metric. The rest has neither.
+// groupRows returns the rows of scalar groups; whole reports whether they cover every
+// record. If there are no conditions, they are read from the index: records with a group,
+// then records that have only a value of the metric. Records with neither are not read.
 func (a *aggregation) groupRows() (out []*valueCursor, whole bool, err error) {
 	q := a.query
 	groups, ok := a.entries(q.Group)
 	switch {
 	case ok && q.Metric == query.MetricCount:
-		return a.values(groups, asGroup), false, nil
+		return a.valueCursors(groups, groupOnly), false, nil
 	case !a.plain:
-		out, err = a.pairs(q.Group, q.Field, byGroup)
+		out, err = a.pairCursors(q.Group, q.Field, byGroup)
 		return out, true, err
 	}
 	for _, e := range groups {
-		out = append(out, a.pairsOf(e.aggregated, e.query, a.wanted(e.Source, q.Group, q.Field, byGroup)))
+		out = append(out, a.pairCursor(e.aggregated, e.query, pairsSpec(e.Source, q.Group, q.Field, byGroup)))
 	}
 	if q.Field == q.Group {
 		return out, false, nil
 	}
 	metrics, _ := a.entries(q.Field)
 	for _, e := range metrics {
-		p := a.wanted(e.Source, q.Group, q.Field, byGroup)
+		p := pairsSpec(e.Source, q.Group, q.Field, byGroup)
 		p.NoGroup = true
-		out = append(out, a.pairsOf(e.aggregated, e.query, p))
+		out = append(out, a.pairCursor(e.aggregated, e.query, p))
 	}
 	return out, false, nil
 }
 
-// finish makes groups the answer.
-func (a *aggregation) finish(groups []fold.Group) (err error) {
+// setGroups stores groups in the answer.
+func (a *aggregation) setGroups(groups []fold.Group) (err error) {
 	if a.answer.Groups, err = a.resolve(groups); err != nil {
 		return err
 	}
@@ -255,10 +255,10 @@ func (a *aggregation) resolve(groups []fold.Group) ([]store.Group, error) {
 	return out, nil
 }
 
-// find looks for the record whose value is the best of a group: the first by id,
-// then by connection. It reads the entries of that value or of the group, whichever
-// are fewer.
-func (a *aggregation) find(g fold.Group) (*fold.Pick, error) {
+// find returns the record that has the min or max of a group; if several have it, the
+// first by id, then by connection. It reads the index entries of the value or of the
+// group, whichever are fewer.
+func (a *aggregation) find(g fold.Group) (pick *fold.Pick, err error) {
 	var all []*valueCursor
 	for _, s := range a.sources {
 		field, group := s.Stream.Field(a.query.Field), s.Stream.Field(a.query.Group)
@@ -273,14 +273,12 @@ func (a *aggregation) find(g fold.Group) (*fold.Pick, error) {
 		default:
 			s.Where = append(s.Where, query.Condition{Field: group, Op: pdpp.OpGte, Key: g.From}, query.Condition{Field: group, Op: pdpp.OpLt, Key: g.To})
 		}
-		rows, err := a.compiled(s, p)
-		if err != nil {
+		if all, err = a.appendPairs(all, s, p); err != nil {
 			return nil, err
 		}
-		all = append(all, rows...)
 	}
 	tally := fold.NewTally(a.query)
-	err := a.merge(all, byGroup, tally.Add)
+	err = a.merge(all, byGroup, tally.Add)
 	return tally.Group(nil).Pick, err
 }
 

@@ -25,7 +25,8 @@ func (r *Reader) FindBlob(q query.Blob) (store.Blob, error) {
 		if !ok {
 			continue
 		}
-		// Whether the blob was uploaded or not: the answer must not reveal which blobs exist.
+		// This is checked whether or not the blob exists, because the answer must not
+		// reveal which blobs exist.
 		if slices.ContainsFunc(src.Fields, func(f *pdpp.Field) bool { return s.Stale.Has(f.Name) }) {
 			missing = store.ErrRebuilding(src.Stream.Name)
 		}

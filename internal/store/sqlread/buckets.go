@@ -23,7 +23,7 @@ func (a *aggregation) buckets() error {
 			return err
 		}
 	}
-	return a.finish(buckets.Result())
+	return a.setGroups(buckets.Result())
 }
 
 func (a *aggregation) countBuckets(buckets *fold.Buckets) error {
@@ -33,7 +33,7 @@ func (a *aggregation) countBuckets(buckets *fold.Buckets) error {
 		}
 		return a.seekBuckets(entries, buckets)
 	}
-	rows, err := a.pairs(a.query.Group, "", byGroup)
+	rows, err := a.pairCursors(a.query.Group, "", byGroup)
 	if err != nil {
 		return err
 	}
@@ -43,8 +43,9 @@ func (a *aggregation) countBuckets(buckets *fold.Buckets) error {
 	})
 }
 
-// seekBuckets counts intervals of the index, from one value to the next value outside
-// its bucket. It reads one value per bucket, and empty buckets cost nothing.
+// seekBuckets counts the index entries of each bucket. It finds the first value of a
+// bucket, counts the entries up to the end of the bucket, and continues with the next
+// value after it, so empty buckets cost nothing.
 func (a *aggregation) seekBuckets(entries []entrySource, buckets *fold.Buckets) error {
 	var edge []byte
 	for {
@@ -97,11 +98,11 @@ func (a *aggregation) nextValue(entries []entrySource, edge []byte) (best []byte
 func (a *aggregation) metricRows() ([]*valueCursor, error) {
 	metrics, ok := a.entries(a.query.Field)
 	if !ok {
-		return a.pairs(a.query.Group, a.query.Field, byMetric)
+		return a.pairCursors(a.query.Group, a.query.Field, byMetric)
 	}
 	var out []*valueCursor
 	for _, e := range metrics {
-		out = append(out, a.pairsOf(e.aggregated, e.query, a.wanted(e.Source, a.query.Group, a.query.Field, byMetric)))
+		out = append(out, a.pairCursor(e.aggregated, e.query, pairsSpec(e.Source, a.query.Group, a.query.Field, byMetric)))
 	}
 	return out, nil
 }

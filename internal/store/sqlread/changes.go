@@ -31,7 +31,7 @@ func (r *Reader) Changed(q query.Changes, visit func(*store.Change) (bool, error
 	return walk, err
 }
 
-// step is a change as the reader of one source sees it.
+// step is one change of a record, with what matters to a client that reads one source.
 type step struct {
 	number  int64
 	next    int64 // the record's next change; 0 when there is none
@@ -52,7 +52,7 @@ type changeCursor struct {
 	cur  step
 	item store.Change
 
-	record Rows // at the visible record, when a later change has written it
+	record Rows // the row of the record, if it was written by a later change than the current one
 }
 
 func (r *Reader) changeCursors(q query.Changes) (out []*changeCursor, err error) {
@@ -91,10 +91,11 @@ func (r *Reader) changeCursor(subject pdpp.SubjectID, src query.Source) (*change
 	return &changeCursor{r: r, query: sqlgen.ForGet(r.dialect, s), src: src}, nil
 }
 
-// checkLog returns ErrPruned unless the log contains all changes after a mark and
-// shows which records were visible then. The log has consent times only: it cannot
-// answer for a grant that is narrowed by another field since its source was declared
-// again. The check reads declarations only, so that it reveals nothing about records.
+// checkLog returns ErrPruned unless the log contains all changes after a mark and from it
+// one can tell which records were visible then. The log stores only the values of the
+// consent time field, so it cannot tell this for a grant that is limited by another time
+// field, as happens after a new manifest. The check reads only declarations, so that it
+// reveals nothing about records.
 func (c *changeCursor) checkLog(since query.Mark) error {
 	return c.r.first(c.query.LogStart(), func(rows Rows) error {
 		pruned, retimed := rows.Int(0), rows.Int(1)
@@ -105,7 +106,7 @@ func (c *changeCursor) checkLog(since query.Mark) error {
 	})
 }
 
-// hasTimes reports whether the log has the times by which the grant is narrowed.
+// hasTimes reports whether the log has the times by which the grant is limited.
 func (c *changeCursor) hasTimes() bool {
 	return c.src.Time == nil || c.src.Time.Field == c.src.Stream.ConsentTimeField
 }
@@ -193,7 +194,8 @@ func (c *changeCursor) find() (visible bool, err error) {
 	return true, nil
 }
 
-// offer visits the current change when it is the last reported one of its record.
+// offer calls visit with the current change if it is the last one of its record that has
+// to be sent.
 func (c *changeCursor) offer(q query.Changes, visit func(*store.Change) (bool, error)) (taken bool, err error) {
 	last, visible, err := c.reported(q.Until)
 	if err != nil || !last {
@@ -219,12 +221,13 @@ func (c *changeCursor) offer(q query.Changes, visit func(*store.Change) (bool, e
 	return visit(&c.item)
 }
 
-// reported reports whether the current change is the last one up to the horizon that is
-// reported to the reader, and whether the record is visible from then to the horizon.
+// reported returns whether the current change is the last change of its record up to the
+// horizon that has to be sent, and whether the record is visible after it. The loop reads
+// the later changes of the record until one of them has to be sent.
 func (c *changeCursor) reported(until int64) (last, visible bool, err error) {
 	later := c.cur.next != 0 && c.cur.next <= until
 	if later && c.shown.All && c.src.Time == nil {
-		return false, false, nil // the later change is reported, whatever it is
+		return false, false, nil // the later change will be reported in any case
 	}
 	cur := c.cur
 	for {
@@ -253,8 +256,8 @@ func (c *changeCursor) reported(until int64) (last, visible bool, err error) {
 	}
 }
 
-// visibleAfter reports whether the record was visible after a change: the next change
-// has that, and after the last one the record itself.
+// visibleAfter reports whether the record was visible after a change. The next change
+// says so (before); after the last change, the record itself does.
 func (c *changeCursor) visibleAfter(cur, next step) (bool, error) {
 	switch {
 	case cur.deleted || c.src.Time == nil:

@@ -52,8 +52,9 @@ func (r *Reader) getOne(q *sqlgen.Query, id pdpp.RecordID, source int, visit fun
 	})
 }
 
-// near returns the number of the record with an id, or of another record when there
-// is none with it; false when the binding is empty.
+// near returns the number of the record with an id. If there is none, it returns the
+// number of some other record, so that both cases take the same time; false if the
+// binding is empty.
 func (r *Reader) near(q *sqlgen.Query, id pdpp.RecordID) (record int64, ok bool, err error) {
 	err = r.first(q.Near(id), func(rows Rows) error {
 		const next, first = 0, 1
@@ -67,7 +68,7 @@ func (r *Reader) near(q *sqlgen.Query, id pdpp.RecordID) (record int64, ok bool,
 	return record, ok, err
 }
 
-// ErrDamaged reports a long value with a missing piece.
+// ErrDamaged means that a piece of a long value is missing.
 var ErrDamaged = errors.New("a piece of a long value is missing; the database is damaged")
 
 // Long implements store.Records.

@@ -9,8 +9,8 @@ type cursor interface {
 	close()
 }
 
-// merge visits the rows of several cursors as one sequence in the order of before,
-// until visit refuses one: more reports that it did. It closes the cursors.
+// merge visits the rows of several cursors as one sequence in the order of before, until
+// visit returns false for a row; more is true in that case. It closes the cursors.
 func merge[C cursor](all []C, before func(a, b C) bool, visit func(C) (taken bool, err error)) (more bool, err error) {
 	defer closeAll(all)
 	live := make([]C, 0, len(all))

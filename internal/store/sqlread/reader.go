@@ -16,7 +16,7 @@ type Conn interface {
 	Probe(sqlgen.Statement) (int64, error)
 	// Stale returns the bindings whose records are being re-indexed, by number.
 	Stale() (map[int64]*store.Stale, error)
-	// Horizon is that of store.Changes.
+	// Horizon implements the method of store.Changes.
 	Horizon(pdpp.SubjectID) (query.Mark, error)
 }
 
@@ -37,7 +37,7 @@ type Reader struct {
 	dialect   sqlgen.Dialect
 	conn      Conn
 	bindings  *Bindings
-	committed bool // row numbers that are read may be cached
+	committed bool // the content is committed, so row numbers may be cached
 }
 
 // New returns a Reader of committed content.

@@ -25,14 +25,15 @@ func (r *Reader) Snapshot(q query.List, until int64, scan int, visit func(*store
 	return part.at, true, nil
 }
 
-// snapshotPart visits those records of a page that were visible at a change.
+// snapshotPart visits the records of a page that were visible when change number until
+// was made.
 type snapshotPart struct {
 	r         *Reader
 	until     int64
-	unchanged bool // nothing happened since
+	unchanged bool // there was no change since
 	visit     func(*store.Record) (bool, error)
 
-	at     *query.Position // of the last record that was dealt with
+	at     *query.Position // of the last record that was visited or skipped
 	looked int
 	full   bool // the page ended at its limit
 }
@@ -59,9 +60,9 @@ func (p *snapshotPart) read(q query.List) (more bool, err error) {
 	})
 }
 
-// wasVisible reports whether a record that is visible now was visible at a change.
-// Where the log does not have the times, it reports true: a reader of such a grant
-// has to start from the beginning each time.
+// wasVisible reports whether a record that is visible now was visible at a change. If the
+// log does not have the times, it returns true; clients with such a grant have to start
+// from the beginning each time.
 func (r *Reader) wasVisible(subject pdpp.SubjectID, src query.Source, id []byte, until int64) (bool, error) {
 	c, err := r.changeCursor(subject, src)
 	if err != nil || c == nil {

@@ -11,31 +11,31 @@ import (
 
 // Bindings caches the row numbers of bindings and their fields. They never change,
 // so they are valid in every later transaction. The zero value is an empty cache.
-type Bindings struct{ m sync.Map } // sqlgen.BindingKey -> *numbers
+type Bindings struct{ m sync.Map } // sqlgen.BindingKey -> *bindingRows
 
-type numbers struct {
+type bindingRows struct {
 	owner   int64
 	binding int64
 	fields  map[string]int64
 }
 
-// numbers looks up a binding; nil when it does not exist. A cached entry without a
-// field that the stream declares now is read again.
-func (r *Reader) numbers(key sqlgen.BindingKey, s *pdpp.Stream) (*numbers, error) {
+// findBinding returns the row numbers of a binding; nil if it does not exist. A cached
+// entry without a field that the stream declares now is read again.
+func (r *Reader) findBinding(key sqlgen.BindingKey, s *pdpp.Stream) (*bindingRows, error) {
 	if cached, ok := r.bindings.m.Load(key); ok {
-		n := cached.(*numbers)
+		n := cached.(*bindingRows)
 		if len(n.fields) >= len(s.Fields) && n.covers(s) {
 			return n, nil
 		}
 	}
-	n, err := r.readNumbers(key)
+	n, err := r.readBinding(key)
 	if err == nil && n != nil && r.committed {
 		r.bindings.m.Store(key, n)
 	}
 	return n, err
 }
 
-func (n *numbers) covers(s *pdpp.Stream) bool {
+func (n *bindingRows) covers(s *pdpp.Stream) bool {
 	for _, f := range s.Fields {
 		if n.fields[f.Name] == 0 {
 			return false
@@ -44,20 +44,20 @@ func (n *numbers) covers(s *pdpp.Stream) bool {
 	return true
 }
 
-func (r *Reader) readNumbers(key sqlgen.BindingKey) (*numbers, error) {
+func (r *Reader) readBinding(key sqlgen.BindingKey) (*bindingRows, error) {
 	rows, err := r.conn.Query(sqlgen.Binding(r.dialect, key))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var n *numbers
+	var n *bindingRows
 	for {
 		row, err := rows.Step()
 		if err != nil || !row {
 			return n, err
 		}
 		if n == nil {
-			n = &numbers{binding: rows.Int(0), owner: rows.Int(1), fields: make(map[string]int64)}
+			n = &bindingRows{binding: rows.Int(0), owner: rows.Int(1), fields: make(map[string]int64)}
 		}
 		n.fields[rows.Text(2)] = rows.Int(3)
 	}
@@ -65,7 +65,7 @@ func (r *Reader) readNumbers(key sqlgen.BindingKey) (*numbers, error) {
 
 // Binding implements store.Records.
 func (r *Reader) Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stream) (*store.Binding, error) {
-	n, err := r.numbers(sqlgen.BindingKey{Subject: subject, Connection: c.ID, Stream: s.Name}, s)
+	n, err := r.findBinding(sqlgen.BindingKey{Subject: subject, Connection: c.ID, Stream: s.Name}, s)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (r *Reader) Binding(subject pdpp.SubjectID, c pdpp.Connection, s *pdpp.Stre
 // have a visible record, and ErrRebuilding when its conditions need index entries
 // that are being rebuilt.
 func (r *Reader) Source(subject pdpp.SubjectID, src query.Source) (sqlgen.Source, bool, error) {
-	n, err := r.numbers(sqlgen.BindingKey{Subject: subject, Connection: src.Connection, Stream: src.Stream.Name}, src.Stream)
+	n, err := r.findBinding(sqlgen.BindingKey{Subject: subject, Connection: src.Connection, Stream: src.Stream.Name}, src.Stream)
 	if err != nil || n == nil {
 		return sqlgen.Source{}, false, err
 	}
@@ -120,9 +120,10 @@ func checkFresh(stale *store.Stale, src query.Source) error {
 	return nil
 }
 
-// mayMatch reports false when the conditions name a record id that is not visible.
-// Only the look-up of Get takes as long for a record that a time range hides as for
-// a missing one, so no other statement may look for it.
+// mayMatch reports false when the conditions name a record id that is not visible. A
+// client must not learn from the response time whether a record exists that its time
+// range hides. Only the look-up of Get takes the same time in both cases, so no other
+// statement may look for such a record.
 func (r *Reader) mayMatch(s sqlgen.Source) (visible bool, err error) {
 	if s.Time == nil || len(s.Where) == 0 {
 		return true, nil

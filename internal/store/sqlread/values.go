@@ -9,12 +9,21 @@ import (
 	"pdpp/internal/store/sqlgen"
 )
 
-// order is what the rows of an aggregate are sorted by first.
-type order bool
+// order says whether the rows of an aggregate are sorted by group or by metric first.
+type order int
 
 const (
-	byGroup  order = false
-	byMetric order = true
+	byGroup order = iota
+	byMetric
+)
+
+// columns says what the rows of a statement contain.
+type columns int
+
+const (
+	groupOnly      columns = iota // the values of a field, as groups
+	metricOnly                    // the values of a field, as the metric
+	groupAndMetric                // the values of two fields
 )
 
 // valueCursor reads the rows of one statement of an aggregate.
@@ -22,67 +31,57 @@ type valueCursor struct {
 	conn      Conn
 	source    int
 	statement sqlgen.Statement
-	pairs     bool    // group and metric; else values of one field
-	asMetric  bool    // of values
-	only      []int64 // the records that count; nil: all
+	columns   columns
+	only      []int64 // the records that count; nil for all
 
 	rows Rows
 	cur  fold.Row
 }
 
-const (
-	asGroup  = false
-	asMetric = true
-)
-
-// values reads the values of a field, as groups or as the metric.
-func (a *aggregation) values(entries []entrySource, metric bool) []*valueCursor {
+// valueCursors returns cursors over the values of a field, as groups or as the metric.
+func (a *aggregation) valueCursors(entries []entrySource, as columns) []*valueCursor {
 	var out []*valueCursor
 	for _, e := range entries {
-		out = append(out, &valueCursor{conn: a.r.conn, source: e.index, statement: e.query.Values(), asMetric: metric})
+		out = append(out, &valueCursor{conn: a.r.conn, source: e.index, statement: e.query.Values(), columns: as})
 	}
 	return out
 }
 
-// pairsOf reads the values of two fields.
-func (a *aggregation) pairsOf(s aggregated, q *sqlgen.Query, p sqlgen.Pairs) *valueCursor {
-	return &valueCursor{conn: a.r.conn, source: s.index, statement: q.Pairs(p), pairs: true}
+// pairCursor returns the cursor over the values of two fields in one source.
+func (a *aggregation) pairCursor(s aggregated, q *sqlgen.Query, p sqlgen.Pairs) *valueCursor {
+	return &valueCursor{conn: a.r.conn, source: s.index, statement: q.Pairs(p), columns: groupAndMetric}
 }
 
-// pairs reads the values of two fields over all sources, whatever their conditions.
-func (a *aggregation) pairs(group, metric string, by order) ([]*valueCursor, error) {
-	var out []*valueCursor
+// pairCursors returns cursors over the values of two fields in all sources. Sources may
+// have any conditions.
+func (a *aggregation) pairCursors(group, metric string, by order) (out []*valueCursor, err error) {
 	for _, s := range a.sources {
-		p := a.wanted(s.Source, group, metric, by)
-		p.IDs = a.extremes()
-		rows, err := a.compiled(s, p)
-		if err != nil {
+		p := pairsSpec(s.Source, group, metric, by)
+		p.IDs = a.isExtreme()
+		if out, err = a.appendPairs(out, s, p); err != nil {
 			return nil, err
 		}
-		out = append(out, rows...)
 	}
 	return out, nil
 }
 
-// compiled reads the pairs of one source; none when no record can meet its
-// conditions.
-func (a *aggregation) compiled(s aggregated, p sqlgen.Pairs) ([]*valueCursor, error) {
+// appendPairs appends the cursor over the pairs of one source that meet its conditions.
+// It appends none if no record can meet them.
+func (a *aggregation) appendPairs(dst []*valueCursor, s aggregated, p sqlgen.Pairs) ([]*valueCursor, error) {
 	q, err := sqlgen.ForAggregate(a.r.dialect, s.Source, p.IDs, a.r.conn.Probe)
 	if err != nil || q.Empty() {
-		return nil, err
+		return dst, err
 	}
-	rows := a.pairsOf(s, q, p)
+	c := a.pairCursor(s, q, p)
 	if q.NeedsVerify() {
-		if rows.only, err = a.verified(s, q); err != nil {
-			return nil, err
-		}
+		c.only, err = a.verified(s, q)
 	}
-	return []*valueCursor{rows}, nil
+	return append(dst, c), err
 }
 
-// verified returns the numbers of the records that meet all conditions, ascending.
-// It reads the records in the order they are stored in, before their values are
-// sorted: reading them one by one in the order of their values is many times slower.
+// verified returns the numbers of the records that meet all conditions, ascending. It
+// reads the records in storage order. Reading them one by one in the order of their
+// values would be many times slower.
 func (a *aggregation) verified(s aggregated, q *sqlgen.Query) ([]int64, error) {
 	out := []int64{}
 	err := a.r.eachRecord(q, s.Source, func(rec *store.Record) { out = append(out, int64(rec.Ref)) })
@@ -90,7 +89,8 @@ func (a *aggregation) verified(s aggregated, q *sqlgen.Query) ([]int64, error) {
 	return out, err
 }
 
-func (a *aggregation) wanted(s sqlgen.Source, group, metric string, by order) sqlgen.Pairs {
+// pairsSpec returns which values of a source to read, and in which order.
+func pairsSpec(s sqlgen.Source, group, metric string, by order) sqlgen.Pairs {
 	return sqlgen.Pairs{Group: s.Stream.Field(group), Metric: s.Stream.Field(metric), ByMetric: by == byMetric}
 }
 
@@ -150,18 +150,15 @@ func (c *valueCursor) next() (bool, error) {
 
 func (c *valueCursor) read() {
 	c.cur = fold.Row{Source: c.source}
-	if !c.pairs {
-		value := present(c.rows, 0)
-		c.cur.Count = c.rows.Int(1)
-		if c.asMetric {
-			c.cur.Metric = value
-		} else {
-			c.cur.Group = value
-		}
-		return
+	switch c.columns {
+	case groupOnly:
+		c.cur.Group, c.cur.Count = present(c.rows, 0), c.rows.Int(1)
+	case metricOnly:
+		c.cur.Metric, c.cur.Count = present(c.rows, 0), c.rows.Int(1)
+	case groupAndMetric:
+		c.cur.Group, c.cur.Metric = present(c.rows, 0), present(c.rows, 1)
+		c.cur.Count, c.cur.ID = c.rows.Int(2), c.rows.Bytes(3)
 	}
-	c.cur.Group, c.cur.Metric = present(c.rows, 0), present(c.rows, 1)
-	c.cur.Count, c.cur.ID = c.rows.Int(2), c.rows.Bytes(3)
 }
 
 func (c *valueCursor) close() {
@@ -171,7 +168,7 @@ func (c *valueCursor) close() {
 	}
 }
 
-// present returns a column, nil only when it is NULL.
+// present returns the bytes of a column: nil for NULL, and never nil for an empty value.
 func present(rows Rows, col int) []byte {
 	if b := rows.Bytes(col); b != nil || rows.IsNull(col) {
 		return b
