@@ -52,7 +52,7 @@ type Blob struct {
 // as old. A referring record or another upload clears the mark. A blob that a record
 // refers to at the time of the step is never removed, marked or not.
 type Sweep struct {
-	After *BlobPlace // where the step before ended; nil: from the start
+	After *BlobPlace // where the step before ended; nil to begin at the start
 	Limit int        // number of uploads to check, at most
 	Now   time.Time
 	Grace time.Duration
@@ -61,7 +61,7 @@ type Sweep struct {
 
 // Swept is what one step of a sweep did.
 type Swept struct {
-	Next     *BlobPlace // where the next step starts; nil: the sweep is complete
+	Next     *BlobPlace // where the next step starts; nil if the sweep is complete
 	Unneeded []Blob     // contents without an upload, by owner, hash and size
 }
 

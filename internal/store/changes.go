@@ -32,9 +32,8 @@ type Changes interface {
 // ChangesWriter keeps the change log short.
 type ChangesWriter interface {
 	// Prune removes changes that were committed before a time, the oldest of each
-	// binding first, and at most the given number in total. It returns how many
-	// it removed.
-	Prune(before time.Time, most int) (int64, error)
+	// binding first, and at most limit of them. It returns how many it removed.
+	Prune(before time.Time, limit int) (int64, error)
 }
 
 // ErrPruned reports that the change log no longer reaches a position, or does not

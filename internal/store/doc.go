@@ -6,15 +6,16 @@
 //
 //   - Every row belongs to one subject and every read names it; no read crosses
 //     subjects (C-21).
-//   - A View is one consistent snapshot. An Update is all or nothing, and when it
-//     has returned, a killed process loses none of it.
+//   - A View is one consistent snapshot. An Update is all or nothing, and after it has
+//     returned, nothing of it is lost when the process is killed.
 //   - A record, its change number, its index entries and its search text are
 //     written by one Update (I-7).
 //   - Change numbers of a subject are consecutive from 1, in commit order, across
-//     all connections and streams. The change log contains facts, no content (R14).
-//   - A client that applies Snapshot and then every Changed has what List shows once
-//     writing stops, and was sent nothing that was not visible to it at one of its
-//     marks.
+//     all connections and streams. The change log contains ids, numbers, times and
+//     field names, but no content of records (R14).
+//   - A client that applies a Snapshot and then every page of Changed ends up, once
+//     writing stops, with the same records as List. It is never sent a record that was
+//     not visible to it at one of its marks.
 //   - Bodies are returned byte for byte as Prepare made them: the record's JSON
 //     without insignificant white space. A value above LongValue bytes is stored
 //     separately, in pieces; the body contains a stub in its place.

@@ -41,7 +41,7 @@ type Document struct {
 	Long        []Long
 	KeyInData   bool   // the key field is present, as a string (SlotKey)
 	Order       []byte // order key by cursor field
-	ConsentTime []byte // nil: none
+	ConsentTime []byte // nil if there is none
 	Index       []Entry
 	Search      []byte // space-separated terms; empty: none
 	Counts      TermCounts
@@ -109,17 +109,17 @@ func Entries(b *Binding, id pdpp.RecordID, body []byte) []Entry {
 	return doc.Index
 }
 
-// Termed is how a field is represented in the search text of its records.
-type Termed struct {
+// SearchForm is how a field is represented in the search text of its records.
+type SearchForm struct {
 	Number  int64
 	Lexical bool      // by its words
-	Token   pdpp.Kind // by a token of its value (SlotToken); KindNone: not
+	Token   pdpp.Kind // by a token of its value (SlotToken); KindNone if it is not
 	Blob    bool      // by tokens of the blobs it refers to (SlotBlob)
 }
 
 // Terms returns the search text that Prepare made under these declarations, to remove
 // it from the index. data contains its long values.
-func Terms(fields map[string]Termed, data []byte) []byte {
+func Terms(fields map[string]SearchForm, data []byte) []byte {
 	var terms termWriter
 	for name, value := range rawjson.Members(data) {
 		f := fields[string(name)]

@@ -147,7 +147,7 @@ func TestPrepare(t *testing.T) {
 	if diff := cmp.Diff(doc.Index, Entries(b, "a", doc.Body)); diff != "" {
 		t.Errorf("Entries of the body (-prepared +entries):\n%s", diff)
 	}
-	if got := Terms(map[string]Termed{"memo": {103, true, pdpp.KindString, false}}, []byte(data)); string(got) != string(doc.Search) {
+	if got := Terms(map[string]SearchForm{"memo": {103, true, pdpp.KindString, false}}, []byte(data)); string(got) != string(doc.Search) {
 		t.Errorf("Terms = %q, want %q", got, doc.Search)
 	}
 	empty := Prepare(b, Input{ID: "a", Data: []byte(`{"id":null,"memo":5,"at":"x"}`)})

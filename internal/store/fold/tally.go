@@ -35,7 +35,7 @@ type Group struct {
 	Pick *Pick  // the record with it; nil when rows had no ids
 
 	From, To []byte // encoded values of the group: one, or those from From and below To
-	rank     []byte // orders groups by their metric; nil: no value
+	rank     []byte // orders groups by their metric; nil if there is no value
 }
 
 // Tally computes the metric of one group over all sources (AG-10). For count_distinct,

@@ -130,7 +130,7 @@ func (t *tx) PutManifest(subject pdpp.SubjectID, m *pdpp.Manifest) error {
 	return t.bumpGeneration()
 }
 
-// manifest returns the one that is registered for a connector; nil when there is none.
+// manifest returns the manifest that is registered for a connector; nil if there is none.
 func (t *tx) manifest(owner int64, key pdpp.ConnectorKey) (*pdpp.Manifest, error) {
 	registered, err := t.manifests(owner)
 	for _, m := range registered {

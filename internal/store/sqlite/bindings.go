@@ -21,7 +21,7 @@ func (t *tx) bindAll() error {
 		}
 		for _, conn := range c.Connections {
 			if m := c.Manifest(conn.Connector); m != nil {
-				if err := t.bind(s.ID, conn, m, nil); err != nil { // the former layout is not known
+				if err := t.bind(s.ID, conn, m, nil); err != nil { // the former layout is unknown
 					return err
 				}
 			}
@@ -30,9 +30,9 @@ func (t *tx) bindAll() error {
 	return nil
 }
 
-// bind adds the missing bindings and fields of a manifest for a connection, and has
-// records re-indexed whose declaration changed. former is the manifest before this one;
-// nil when there was none or it is not known.
+// bind adds the missing bindings and fields of a manifest for a connection, and starts
+// the re-index of records whose declaration changed. former is the manifest before this
+// one; nil if there was none or it is unknown.
 func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m, former *pdpp.Manifest) error {
 	owner, err := t.owner(subject)
 	if err != nil {
@@ -44,21 +44,21 @@ func (t *tx) bind(subject pdpp.SubjectID, c pdpp.Connection, m, former *pdpp.Man
 		if err != nil {
 			return err
 		}
-		if err := t.follow(id, s, former); err != nil {
+		if err := t.updateLayout(id, s, former); err != nil {
 			return err
 		}
 		if err := t.noteTime(id, s); err != nil {
 			return err
 		}
-		if err := t.noteTerms(id, s); err != nil { // after follow, which copies the former values
+		if err := t.noteTerms(id, s); err != nil { // after updateLayout, which copies the former values
 			return err
 		}
 	}
 	return nil
 }
 
-// follow has the records of a binding re-indexed when its stream is declared differently.
-func (t *tx) follow(binding int64, s *pdpp.Stream, former *pdpp.Manifest) error {
+// updateLayout starts the re-index of a binding if the layout of its stream has changed.
+func (t *tx) updateLayout(binding int64, s *pdpp.Stream, former *pdpp.Manifest) error {
 	layout := store.LayoutDigest(s)
 	known, err := queryText(t.conn, `SELECT layout FROM bindings WHERE binding = ?`, binding)
 	if err != nil || known == layout {
@@ -71,25 +71,25 @@ func (t *tx) follow(binding int64, s *pdpp.Stream, former *pdpp.Manifest) error 
 	if before != nil && store.LayoutDigest(before) != known {
 		before = nil
 	}
-	return t.relayout(binding, layout, store.StaleAfter(before, s))
+	return t.changeLayout(binding, layout, store.StaleAfter(before, s))
 }
 
-// termed reads how the fields of a binding are represented in the search text.
-func (t *tx) termed(binding int64) (map[string]store.Termed, error) {
-	return t.termedIn(`SELECT name, field, lexical, token, blob FROM fields WHERE binding = ? AND (lexical OR token OR blob)`, binding)
+// searchForms returns how the fields of a binding are represented in the search text.
+func (t *tx) searchForms(binding int64) (map[string]store.SearchForm, error) {
+	return t.searchFormsIn(`SELECT name, field, lexical, token, blob FROM fields WHERE binding = ? AND (lexical OR token OR blob)`, binding)
 }
 
-func (t *tx) termedIn(sql string, args ...any) (map[string]store.Termed, error) {
-	fields := make(map[string]store.Termed)
+func (t *tx) searchFormsIn(sql string, args ...any) (map[string]store.SearchForm, error) {
+	fields := make(map[string]store.SearchForm)
 	err := each(t.conn, func(s *engine.Stmt) error {
-		fields[s.Text(0)] = store.Termed{Number: s.Int(1), Lexical: s.Int(2) != 0, Token: pdpp.Kind(s.Int(3)), Blob: s.Int(4) != 0}
+		fields[s.Text(0)] = store.SearchForm{Number: s.Int(1), Lexical: s.Int(2) != 0, Token: pdpp.Kind(s.Int(3)), Blob: s.Int(4) != 0}
 		return nil
 	}, sql, args...)
 	return fields, err
 }
 
-// noteTime stores which field the log has former times of. The generation grows at the
-// end of the transaction.
+// noteTime stores which field's former values are in the change log. The generation grows
+// at the end of the transaction.
 func (t *tx) noteTime(binding int64, s *pdpp.Stream) error {
 	return t.conn.Exec(`UPDATE bindings SET time_field = ?, retimed = 1 + (SELECT value FROM meta WHERE name = 'generation')
 		WHERE binding = ? AND time_field IS NOT ?`, s.ConsentTimeField, binding, s.ConsentTimeField)

@@ -124,8 +124,8 @@ func (t *tx) sweep(s store.Sweep, b *swept) (dropped bool, err error) {
 }
 
 // referred reports whether any record of a connection may refer to a blob, in any field
-// that is a blob reference. A token that two ids share keeps both: keeping too much does
-// no harm.
+// that is a blob reference. If two ids share a token, both blobs are kept, which does no
+// harm.
 func (t *tx) referred(p store.BlobPlace) (bool, error) {
 	fields, err := all(t.conn, func(s *engine.Stmt) int64 { return s.Int(0) }, blobFields, p.Owner, string(p.Connection))
 	if err != nil {

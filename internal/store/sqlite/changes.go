@@ -18,17 +18,17 @@ func (t *tx) Horizon(subject pdpp.SubjectID) (m query.Mark, err error) {
 }
 
 // Prune implements store.ChangesWriter.
-func (t *tx) Prune(before time.Time, most int) (int64, error) {
+func (t *tx) Prune(before time.Time, limit int) (int64, error) {
 	bindings, err := all(t.conn, func(s *engine.Stmt) int64 { return s.Int(0) }, `SELECT binding FROM bindings`)
 	if err != nil {
 		return 0, err
 	}
 	var total int64
 	for _, binding := range bindings {
-		if total == int64(most) {
+		if total == int64(limit) {
 			break
 		}
-		n, err := t.prune(binding, millis(before), most-int(total))
+		n, err := t.prune(binding, millis(before), limit-int(total))
 		if err != nil {
 			return total, err
 		}
@@ -37,12 +37,12 @@ func (t *tx) Prune(before time.Time, most int) (int64, error) {
 	return total, nil
 }
 
-// prune removes the oldest changes of a binding up to the first that is recent
-// enough, whatever the clock did in between.
-func (t *tx) prune(binding, before int64, most int) (int64, error) {
+// prune removes the changes of a binding that precede the first recent one, even if the
+// clock was set back in between.
+func (t *tx) prune(binding, before int64, limit int) (int64, error) {
 	last, err := queryInt(t.conn, `WITH oldest AS (SELECT seq, committed_at FROM changes WHERE binding = ? ORDER BY seq LIMIT ?)
 		SELECT max(seq) FROM oldest o WHERE NOT EXISTS
-			(SELECT 1 FROM oldest young WHERE young.committed_at >= ? AND young.seq <= o.seq)`, binding, most, before)
+			(SELECT 1 FROM oldest young WHERE young.committed_at >= ? AND young.seq <= o.seq)`, binding, limit, before)
 	if err != nil || last == 0 {
 		return 0, err
 	}

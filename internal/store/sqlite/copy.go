@@ -15,7 +15,7 @@ import (
 // nothing that was deleted. The folder of the file has to be private, because the file
 // becomes private only at the end.
 func (db *DB) CopyTo(ctx context.Context, path string) error {
-	err := db.aside(ctx, func(c *engine.Conn) error { return c.Exec(`VACUUM INTO ?`, path) })
+	err := db.onOwnConn(ctx, func(c *engine.Conn) error { return c.Exec(`VACUUM INTO ?`, path) })
 	if err == nil {
 		err = eraseMarked(ctx, path)
 	}
@@ -54,9 +54,9 @@ func eraseMarked(ctx context.Context, path string) error {
 var copyPragmas = []string{`PRAGMA journal_mode = OFF`, `PRAGMA synchronous = OFF`, `PRAGMA secure_delete = ON`}
 
 // Check verifies the whole database and returns the first damage as CodeInvalidInput. It
-// takes a while for a large one.
+// takes long for a large database.
 func (db *DB) Check(ctx context.Context) error {
-	return db.aside(ctx, func(c *engine.Conn) error {
+	return db.onOwnConn(ctx, func(c *engine.Conn) error {
 		s, err := c.Query(`PRAGMA quick_check(1)`)
 		if err != nil {
 			return err
@@ -72,8 +72,8 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// aside runs long work on a separate connection, so that nobody else waits for one.
-func (db *DB) aside(ctx context.Context, fn func(*engine.Conn) error) error {
+// onOwnConn runs long work on a separate connection, so that no other work waits for it.
+func (db *DB) onOwnConn(ctx context.Context, fn func(*engine.Conn) error) error {
 	c, err := db.connect(nil)
 	if err != nil {
 		return openError(err)

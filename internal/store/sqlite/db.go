@@ -64,8 +64,8 @@ func (db *DB) LimitCache(total int64) error {
 	return err
 }
 
-func limitCache(c *engine.Conn, limit, most int64) error {
-	return c.Exec(fmt.Sprintf(`PRAGMA cache_size = -%d`, min(limit/1024, most)))
+func limitCache(c *engine.Conn, limit, standard int64) error {
+	return c.Exec(fmt.Sprintf(`PRAGMA cache_size = -%d`, min(limit/1024, standard)))
 }
 
 // The caches of connections in KiB, as their pragmas set them.

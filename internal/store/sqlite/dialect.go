@@ -12,16 +12,22 @@ import (
 // dialect implements sqlgen.Dialect for SQLite.
 type dialect struct{}
 
-func (dialect) Param(int) string              { return "?" }
+// Param implements sqlgen.Dialect.
+func (dialect) Param(int) string { return "?" }
+
+// IndexHint implements sqlgen.Dialect.
 func (dialect) IndexHint(index string) string { return " INDEXED BY " + index }
 
-// WalkedBody takes short bodies from the index, without a look-up of the record.
+// WalkedBody implements sqlgen.Dialect. It reads short bodies from the index, without a
+// look-up of the record.
 func (dialect) WalkedBody() string { return "coalesce(r.short_body, r.body)" }
 
+// OneOf implements sqlgen.Dialect.
 func (dialect) OneOf(column, param string) string {
 	return column + " IN (SELECT value FROM json_each(" + param + "))"
 }
 
+// IDList implements sqlgen.Dialect.
 func (dialect) IDList(ids []pdpp.RecordID) any {
 	text, err := json.Marshal(ids)
 	if err != nil {
@@ -30,10 +36,12 @@ func (dialect) IDList(ids []pdpp.RecordID) any {
 	return string(text)
 }
 
+// Token implements sqlgen.Dialect.
 func (dialect) Token() sqlgen.TermJoin {
 	return sqlgen.TermJoin{From: "search i", Where: "i.search MATCH '\"' || ? || '\"'", Record: "i.rowid"}
 }
 
+// Words implements sqlgen.Dialect.
 func (dialect) Words(groups [][]string) (sqlgen.TermJoin, any) {
 	var b strings.Builder
 	for i, group := range groups {

@@ -13,7 +13,7 @@ import (
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// Statements of the write path, one per need.
+// The statements that write records.
 const (
 	findRecord   = `SELECT record, order_key, consent_time, body, layout FROM records WHERE binding = ? AND id = ?`
 	insertRecord = `INSERT INTO records (record, subject, binding, id, emitted_at, key_in_data, order_key, consent_time, term_counts, body, change, layout)
@@ -34,17 +34,17 @@ const (
 
 // writer applies documents to one binding within a transaction.
 type writer struct {
-	t    *tx
-	b    *store.Binding
-	now  int64
-	seq  int64 // last change number taken
-	grow int64 // change of the record count
+	t          *tx
+	b          *store.Binding
+	now        int64
+	seq        int64 // last change number taken
+	countDelta int64 // change of the record count
 
-	stmts  map[string]*engine.Stmt
-	termed map[string]store.Termed // how fields are represented in the search text
+	stmts       map[string]*engine.Stmt
+	searchForms map[string]store.SearchForm // how fields are represented in the search text
 
-	layout  int64                             // the number of the layout records are written under
-	formers map[int64]map[string]store.Termed // termed of former layouts
+	layout      int64                                 // the number of the layout records are written under
+	formerTerms map[int64]map[string]store.SearchForm // of former layouts, by their number
 
 	removals int // records whose terms were removed
 
@@ -88,10 +88,10 @@ func (t *tx) newWriter(b *store.Binding, now time.Time) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	termed, err := t.termed(b.ID)
+	forms, err := t.searchForms(b.ID)
 	return &writer{
-		t: t, b: b, now: millis(now), seq: seq, termed: termed,
-		layout: layouts - 1, formers: map[int64]map[string]store.Termed{},
+		t: t, b: b, now: millis(now), seq: seq, searchForms: forms,
+		layout: layouts - 1, formerTerms: map[int64]map[string]store.SearchForm{},
 		stmts: map[string]*engine.Stmt{}, fresh: map[int64]struct{}{},
 	}, err
 }
@@ -119,19 +119,19 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// finish writes the counters.
+// finish writes the pending index entries, the marks and the counters.
 func (w *writer) finish() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if err := w.settle(); err != nil {
+	if err := w.noteMarks(); err != nil {
 		return err
 	}
 	if err := w.t.conn.Exec(`UPDATE subjects SET change_seq = ? WHERE subject = ?`, w.seq, w.b.Owner); err != nil {
 		return err
 	}
 	return w.t.conn.Exec(`UPDATE bindings SET record_count = record_count + ?, last_ingest = ? WHERE binding = ?`,
-		w.grow, w.now, w.b.ID)
+		w.countDelta, w.now, w.b.ID)
 }
 
 func (w *writer) close() {
@@ -152,7 +152,7 @@ func (w *writer) stmt(sql string) (*engine.Stmt, error) {
 	return s, err
 }
 
-// run executes a write.
+// run executes a statement of the writer with its arguments.
 func (w *writer) run(sql string, args ...any) error {
 	s, err := w.stmt(sql)
 	if err != nil {
@@ -197,6 +197,8 @@ func (w *writer) find(id pdpp.RecordID) (*stored, error) {
 	}, nil
 }
 
+// apply stores or deletes one document. It does nothing if the stored record is the
+// same, else it writes the record, its index entries and the change log.
 func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 	if !d.Delete && d.Layout != w.b.Layout {
 		return 0, store.ErrStale
@@ -209,7 +211,7 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 		return store.Unchanged, nil
 	}
 	if old != nil && old.layout != w.layout { // what follows needs the current layout
-		if err := w.relayout(d.ID, old); err != nil {
+		if err := w.relayoutRecord(d.ID, old); err != nil {
 			return 0, err
 		}
 		if old, err = w.find(d.ID); err != nil {
@@ -223,12 +225,12 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 		if err := w.remove(old, d.ID); err != nil {
 			return 0, err
 		}
-		w.grow--
+		w.countDelta--
 		return store.Deleted, w.change(d, old, nil, nil)
 	}
 	var fields []string
 	if old == nil {
-		w.grow++
+		w.countDelta++
 	} else {
 		fields = store.ChangedFields(old.body, d.Body)
 		if err := w.remove(old, d.ID); err != nil {
@@ -262,7 +264,8 @@ func (w *writer) change(d *store.Document, old *stored, fields []string, record 
 		millis(d.EmittedAt), w.now, record)
 }
 
-// insert writes a record; change will be called for it next.
+// insert writes a record with its pieces and index entries. The caller must call change
+// next, which uses the change number that insert has stored.
 func (w *writer) insert(d *store.Document) (record int64, err error) {
 	if record, err = w.number(millis(d.EmittedAt)); err != nil {
 		return 0, err
@@ -307,7 +310,7 @@ func (w *writer) indexEntries(record int64, d *store.Document) error {
 // remove deletes a record with everything that was derived from it.
 func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 	w.t.erased = true
-	w.t.removed(old.record)
+	w.t.noteFreed(old.record)
 	if _, ok := w.fresh[old.record]; ok {
 		if err := w.flush(); err != nil {
 			return err
@@ -318,12 +321,12 @@ func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 			return err
 		}
 	}
-	if len(w.termed) > 0 {
+	if len(w.searchForms) > 0 {
 		data, err := w.t.Whole(store.Ref(old.record), old.body)
 		if err != nil {
 			return err
 		}
-		if terms := store.Terms(w.termed, data); len(terms) > 0 {
+		if terms := store.Terms(w.searchForms, data); len(terms) > 0 {
 			if err := w.removeTerms(old.record, terms); err != nil {
 				return err
 			}
@@ -356,9 +359,9 @@ func (w *writer) removeTerms(record int64, terms []byte) error {
 	return w.run(deleteTerms, record, string(terms))
 }
 
-// secureDeletes is the number of records in a transaction whose terms are removed from
-// the index one by one. Each costs a walk through all records with the same term, so
-// those of further records are only marked as deleted, and Tidy removes them.
+// secureDeletes is the number of records per transaction whose terms are removed from the
+// index at once. Each removal reads all entries of the same terms, so the terms of
+// further records are only marked as deleted, and Tidy removes them later.
 const secureDeletes = 20
 
 const secureDelete = `INSERT INTO search (search, rank) VALUES ('secure-delete', ?)`
@@ -366,9 +369,10 @@ const secureDelete = `INSERT INTO search (search, rank) VALUES ('secure-delete',
 // markTerms makes removeTerms mark terms from the first record on.
 func (w *writer) markTerms() { w.removals = secureDeletes }
 
-// settle records that terms were marked. Until Tidy has removed all marks, further terms
-// are marked too: the search index must not meet a mark when it removes terms at once.
-func (w *writer) settle() error {
+// noteMarks stores that terms were only marked as deleted. Until Tidy has removed the
+// marks, terms of further records are marked as well, because a secure delete must not
+// meet a mark.
+func (w *writer) noteMarks() error {
 	if w.removals <= secureDeletes {
 		return nil
 	}
@@ -379,10 +383,10 @@ func (w *writer) settle() error {
 // Record numbers are the emitted_at in milliseconds and a counter within it.
 const counterBits = 20
 
-// number returns the next record number for an emitted_at. When a millisecond is full,
-// it takes one of the next: only the order among such records suffers.
+// number returns the next record number for an emitted_at. If a millisecond has no free
+// number, it takes one of the next; only the order among such records is then not exact.
 func (w *writer) number(ms int64) (int64, error) {
-	const farthest = 1<<42 - 1 // two centuries around 1970; the rest is clamped
+	const farthest = 1<<42 - 1 // 139 years before and after 1970; other times are clamped
 	ms = min(max(ms, -farthest), farthest)
 	if next := w.t.unused(w.lastRecord + 1); ms == w.lastSlot && w.lastRecord != 0 && next>>counterBits == ms {
 		w.lastRecord = next
@@ -400,11 +404,11 @@ func (w *writer) number(ms int64) (int64, error) {
 	}
 }
 
-// removed records that a record number became free. This transaction does not use it
-// again: the search index must not get a term of a record in the transaction that marks
-// it as deleted. It would keep that mark beside the term for ever, and be damaged when
-// the term is removed at once later.
-func (t *tx) removed(record int64) {
+// noteFreed notes that a record number became free. This transaction must not use it
+// again: if the search index marks a term of a record as deleted and adds the same term
+// in one transaction, it keeps the mark, and a later secure delete of the term damages
+// the index.
+func (t *tx) noteFreed(record int64) {
 	if t.freed == nil {
 		t.freed = map[int64]struct{}{}
 	}
@@ -464,7 +468,7 @@ func (t *tx) DeleteAll(b *store.Binding, upTo int64, now time.Time) (int64, erro
 			}
 		}
 		if len(ids) == 0 || t.sliceOver() {
-			return -w.grow, w.finish()
+			return -w.countDelta, w.finish()
 		}
 	}
 }

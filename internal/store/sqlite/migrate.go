@@ -26,8 +26,8 @@ func migrationFiles() []string {
 }
 
 // migrate brings the schema up to date in one transaction (H-5), and marks records for
-// re-indexing that this program indexes differently. It only reads a store that is up to
-// date, so that commands start while another process writes.
+// re-indexing that this program indexes differently. If the store is up to date, it only
+// reads, so that a command can start while another process writes.
 func migrate(db *DB, c *engine.Conn, opts store.OpenOptions) (err error) {
 	have, err := queryInt(c, "PRAGMA user_version")
 	switch {

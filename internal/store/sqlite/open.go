@@ -21,7 +21,7 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 	return OpenAs(ctx, dir, store.OpenOptions{Create: true, Migrate: true})
 }
 
-// OpenAs is Open with only the changes that opts allow.
+// OpenAs opens the store like Open, but makes only the changes that opts allow.
 func OpenAs(_ context.Context, dir string, opts store.OpenOptions) (*DB, error) {
 	path := filepath.Join(dir, "pdpp.db")
 	db := &DB{path: path, file: ownFile{path: path, replaced: make(chan struct{})}, write: make(chan *engine.Conn, 1), turns: newTurns(dir), sliceTime: sliceTime}

@@ -15,7 +15,7 @@ type reader struct {
 	*engine.Conn
 	content int64 // the version
 	tokens  map[store.TokenHash]store.Principal
-	stales  map[int64]*store.Stale // nil: not read yet
+	stales  map[int64]*store.Stale // nil if not read yet
 }
 
 // maxTokens is how many tokens a reader caches.
@@ -26,9 +26,9 @@ func (db *DB) openReader() (*reader, error) {
 	return &reader{Conn: c, tokens: make(map[store.TokenHash]store.Principal)}, err
 }
 
-// begin opens a snapshot, which lasts until the statement is closed. data_version
-// changes with every commit of another connection, of any process: the engine drops its
-// cached pages then, and begin the cached tokens.
+// begin opens a snapshot, which lasts until the statement is closed. data_version changes
+// with every commit by another connection or process. The engine then drops its cached
+// pages, and begin drops the cached tokens.
 func (r *reader) begin() (*engine.Stmt, error) {
 	s, err := r.Prepare(`PRAGMA data_version`)
 	if err != nil {

@@ -44,8 +44,8 @@ func (db *DB) connect(pragmas []string) (*engine.Conn, error) {
 	if !db.readOnly {
 		return openConn(db.path, pragmas)
 	}
-	// With a log, another machine may write to the disk, and the latest commits are in
-	// the log. Only without one is the file complete and immutable.
+	// If there is a log, another machine may be writing, and the latest commits are only
+	// in the log. Without a log, the file is complete and does not change.
 	inUse := exists(db.path+"-wal") || exists(db.path+"-shm")
 	c, err := engine.OpenReadOnly(db.path, !inUse)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"pdpp/internal/store/sqlite/engine"
 )
 
-// relayout changes the layout of a binding (M-11). New records are indexed under the new
-// layout, existing ones in Reindex. Each record has the number of its layout.
-func (t *tx) relayout(binding int64, layout string, stale store.Stale) error {
+// changeLayout changes the layout of a binding (M-11). New records are indexed under the
+// new layout, existing ones in Reindex. Each record has the number of its layout.
+func (t *tx) changeLayout(binding int64, layout string, stale store.Stale) error {
 	n, err := queryInt(t.conn, `SELECT record_count FROM bindings WHERE binding = ?`, binding)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (t *tx) relayout(binding int64, layout string, stale store.Stale) error {
 		if err := t.conn.Exec(`UPDATE bindings SET layout = ?, layouts = layouts + 1 WHERE binding = ?`, layout, binding); err != nil {
 			return err
 		}
-		return t.reindexed(binding)
+		return t.noteReindexed(binding)
 	}
 	stales, err := t.Stale()
 	if err != nil {
@@ -44,8 +44,8 @@ func (t *tx) relayout(binding int64, layout string, stale store.Stale) error {
 		layout, string(text), binding)
 }
 
-// reindexed records that all records of a binding are indexed as declared.
-func (t *tx) reindexed(binding int64) error {
+// noteReindexed stores that all records of a binding are indexed as declared.
+func (t *tx) noteReindexed(binding int64) error {
 	if err := t.conn.Exec(`UPDATE bindings SET indexed_to = NULL, stale = NULL WHERE binding = ?`, binding); err != nil {
 		return err
 	}
@@ -106,9 +106,9 @@ func (t *tx) Reindex() (done int, more bool, err error) {
 	return done, true, w.endSlice()
 }
 
-// unindexed finds a binding with records to re-index, and the last id that is done; nil
-// when there is none. Records of streams that are not declared now wait until they are
-// again.
+// unindexed returns a binding with records to re-index, and the id of the last record
+// that was re-indexed; nil if there is none. Records of a stream that the manifest does
+// not declare are re-indexed only after it declares the stream again.
 func (t *tx) unindexed() (*store.Binding, pdpp.RecordID, error) {
 	s, err := t.conn.Query(`SELECT s.subject_id, b.connection_id, b.stream, b.indexed_to
 		FROM bindings b JOIN subjects s USING (subject) WHERE b.indexed_to IS NOT NULL ORDER BY b.binding`)
@@ -139,14 +139,14 @@ func (w *writer) endSlice() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	return w.settle()
+	return w.noteMarks()
 }
 
 func (w *writer) endReindex() error {
 	if err := w.endSlice(); err != nil {
 		return err
 	}
-	return w.t.reindexed(w.b.ID)
+	return w.t.noteReindexed(w.b.ID)
 }
 
 // reindex brings a record to the current layout.
@@ -155,12 +155,12 @@ func (w *writer) reindex(id pdpp.RecordID) error {
 	if err != nil || old == nil || old.layout == w.layout {
 		return err
 	}
-	return w.relayout(id, old)
+	return w.relayoutRecord(id, old)
 }
 
-// relayout replaces the index entries of a record, which were made under a former
-// layout, by those of the current one. Body, change number and record number stay.
-func (w *writer) relayout(id pdpp.RecordID, old *stored) error {
+// relayoutRecord replaces the index entries of a record, which were written under a
+// former layout, by those of the current one. Body, change number and record number stay.
+func (w *writer) relayoutRecord(id pdpp.RecordID, old *stored) error {
 	data, err := w.t.Whole(store.Ref(old.record), old.body)
 	if err != nil {
 		return err
@@ -190,14 +190,14 @@ func (w *writer) relayout(id pdpp.RecordID, old *stored) error {
 }
 
 // changeTerms replaces the terms of a record in the search index. It writes only those
-// that differ: a term must not be marked as deleted and be added again in one
-// transaction (see removed).
+// that differ: a term must not be marked as deleted and be added again in one transaction
+// (see noteFreed).
 func (w *writer) changeTerms(record int64, before, after []byte) error {
 	removed, added := store.TermsChange(before, after)
 	if len(removed) == 0 && len(added) == 0 {
 		return nil
 	}
-	if len(before) > 0 { // then the index counts the record, even when no term is removed
+	if len(before) > 0 { // also if no term is removed, because the search index counts records
 		if err := w.removeTerms(record, removed); err != nil {
 			return err
 		}
@@ -220,13 +220,13 @@ func (w *writer) dropEntries(old *stored) error {
 }
 
 // former returns how fields were represented in the search text under a former layout.
-func (w *writer) former(layout int64) (map[string]store.Termed, error) {
-	if cached, ok := w.formers[layout]; ok {
+func (w *writer) former(layout int64) (map[string]store.SearchForm, error) {
+	if cached, ok := w.formerTerms[layout]; ok {
 		return cached, nil
 	}
-	termed, err := w.t.termedIn(`SELECT name, field, lexical, token, blob FROM former_fields WHERE binding = ? AND layout = ?`, w.b.ID, layout)
+	forms, err := w.t.searchFormsIn(`SELECT name, field, lexical, token, blob FROM former_fields WHERE binding = ? AND layout = ?`, w.b.ID, layout)
 	if err == nil {
-		w.formers[layout] = termed
+		w.formerTerms[layout] = forms
 	}
-	return termed, err
+	return forms, err
 }

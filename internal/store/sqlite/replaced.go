@@ -9,9 +9,9 @@ import (
 	"pdpp/internal/osfile"
 )
 
-// ownFile is the file that a store has open. When another file gets its name, or the
-// name is removed, commands write elsewhere: a right that they revoke would still be
-// valid here. So it is checked before every view and update.
+// ownFile is the file that a store has open. If the file is renamed, removed or replaced,
+// other processes write to another file, and a grant that they revoke would still be
+// valid in this process. So it is checked before every view and update.
 type ownFile struct {
 	path string
 	id   osfile.FileID
@@ -26,8 +26,8 @@ func (f *ownFile) remember() (err error) {
 	return err
 }
 
-// check fails when the name no longer leads to the open file. After the first failure it
-// always fails: the other file may have been written to meanwhile.
+// check returns an error if the path no longer refers to the open file. After the first
+// failure it always fails, because the other file may have been written to meanwhile.
 func (f *ownFile) check() error {
 	select {
 	case <-f.replaced:

@@ -44,7 +44,7 @@ func principalIn(stmt *engine.Stmt) store.Principal {
 	return p
 }
 
-// readGrantState reads the state of a grant; nil when none was joined.
+// readGrantState reads the state of a grant; nil if none was joined.
 func readGrantState(s *engine.Stmt, col int) *store.GrantState {
 	if s.IsNull(col) {
 		return nil

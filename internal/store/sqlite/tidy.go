@@ -1,16 +1,16 @@
 package sqlite
 
-// tidyPages is about how much of the search index one step of Tidy rewrites: about ten
-// milliseconds of work.
+// tidyPages is the approximate number of pages of the search index that one step of Tidy
+// rewrites, which takes about ten milliseconds.
 const tidyPages = 500
 
 // The search index may contain terms that are only marked as deleted. Merging all parts
 // of the index removes them from the file. The first step starts such a merge, later
 // steps continue it.
 const (
-	markedTerms = "search_marked" // name in meta; missing when no terms are marked
-	marksNew    = "new"           // terms were marked since the merge began
-	marksMerged = "merging"
+	markedTerms  = "search_marked" // name in meta; missing when no terms are marked
+	marksNew     = "new"           // terms were marked since the merge began
+	marksMerging = "merging"
 )
 
 // Tidy implements store.RecordsWriter. Every transaction adds a part to the search
@@ -24,7 +24,7 @@ func (t *tx) Tidy() (more bool, err error) {
 		if _, err := t.merge(-tidyPages); err != nil { // negative: of all parts
 			return false, err
 		}
-		return true, t.PutMeta(markedTerms, []byte(marksMerged))
+		return true, t.PutMeta(markedTerms, []byte(marksMerging))
 	}
 	if more, err = t.merge(tidyPages); err != nil || more || marks == nil {
 		return more, err
@@ -42,8 +42,8 @@ func (t *tx) Unerased() (bool, error) {
 	return marks != nil, err
 }
 
-// merge does a part of the merging of the search index; more reports that some may be
-// left.
+// merge merges parts of the search index, up to a number of pages; more reports whether
+// there may be more to merge.
 func (t *tx) merge(pages int) (more bool, err error) {
 	before := t.conn.TotalChanges()
 	if err := t.conn.Exec(`INSERT INTO search (search, rank) VALUES ('merge', ?)`, pages); err != nil {

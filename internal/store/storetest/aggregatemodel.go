@@ -64,7 +64,7 @@ type modelGroup struct {
 type modelValue struct {
 	row   Row
 	raw   string
-	value any // nil: none
+	value any // nil if there is none
 }
 
 // Aggregated returns what the store should answer, as Lines.

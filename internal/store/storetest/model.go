@@ -110,7 +110,7 @@ func holds(c int, op pdpp.Op) bool {
 
 type sortable struct {
 	row   Row
-	value any // nil: none
+	value any // nil if there is none
 }
 
 func (r modelRecord) sortValue(s *pdpp.Stream, by query.OrderBy) any {

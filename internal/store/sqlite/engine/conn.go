@@ -24,8 +24,8 @@ type Conn struct {
 	closed bool
 
 	interrupted atomic.Bool     // by Interrupt, until Resume
-	fired       chan struct{}   // Watch has interrupted
-	ctx         context.Context // of SetContext; nil: none
+	fired       chan struct{}   // signals that Watch has interrupted the connection
+	ctx         context.Context // set by SetContext; nil if there is none
 }
 
 // Open opens the database file at path, creating it when absent.
@@ -144,10 +144,10 @@ func (c *Conn) Watch(ctx context.Context) (stop func()) {
 	}
 }
 
-// Changes is the number of rows the last statement changed.
+// Changes returns the number of rows that the last statement changed.
 func (c *Conn) Changes() int { return int(sqlite3.Xsqlite3_changes(c.tls, c.db)) }
 
-// TotalChanges is the number of rows changed since the connection was opened.
+// TotalChanges returns the number of rows changed since the connection was opened.
 func (c *Conn) TotalChanges() int { return int(sqlite3.Xsqlite3_total_changes(c.tls, c.db)) }
 
 // InTransaction reports whether a transaction is open.

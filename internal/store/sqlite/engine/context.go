@@ -9,9 +9,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// SetContext makes statements fail with an interrupt error once ctx is done. It costs
-// almost nothing: the context is checked at every Step, and every progressOps operations
-// within one. Watch also interrupts a single long operation of the engine, such as a
+// SetContext makes statements fail with an interrupt error once ctx is done. It is cheap:
+// the context is checked at every Step, and within a Step after every progressOps
+// operations. Watch also interrupts a single long operation of the engine, such as a
 // checkpoint.
 func (c *Conn) SetContext(ctx context.Context) { c.ctx = ctx }
 
@@ -31,8 +31,8 @@ const progressOps = 1000
 // polled maps the handles of open connections to them.
 var polled sync.Map // uintptr -> *Conn
 
-// isDone is called by the engine, in the goroutine that runs a statement of the
-// connection.
+// isDone returns 1 if the running statement must stop. The engine calls it in the
+// goroutine that runs the statement.
 func isDone(_ *libc.TLS, db uintptr) int32 {
 	if c, ok := polled.Load(db); ok && c.(*Conn).ended() {
 		return 1

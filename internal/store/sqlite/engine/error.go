@@ -13,6 +13,7 @@ type Error struct {
 	Msg  string
 }
 
+// Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("sqlite: %s (%d)", e.Msg, e.Code) }
 
 var errNoMemory = errors.New("sqlite: out of memory")
@@ -22,14 +23,15 @@ func hasCode(err error, primary int) bool {
 	return errors.As(err, &e) && e.Code&0xff == primary
 }
 
-// IsBusy reports that a lock was not obtained within the busy timeout.
+// IsBusy reports whether a lock was not obtained within the busy timeout.
 func IsBusy(err error) bool { return hasCode(err, sqlite3.SQLITE_BUSY) }
 
-// IsInterrupt reports that Interrupt, or the context of SetContext, ended the statement.
+// IsInterrupt reports whether Interrupt, or the context of SetContext, ended the
+// statement.
 func IsInterrupt(err error) bool { return hasCode(err, sqlite3.SQLITE_INTERRUPT) }
 
-// IsFull reports that the disk is full or the file may not grow.
+// IsFull reports whether the disk is full or the file may not grow.
 func IsFull(err error) bool { return hasCode(err, sqlite3.SQLITE_FULL) }
 
-// IsNotADatabase reports that the file is not an SQLite database.
+// IsNotADatabase reports whether the error says that the file is not an SQLite database.
 func IsNotADatabase(err error) bool { return hasCode(err, sqlite3.SQLITE_NOTADB) }

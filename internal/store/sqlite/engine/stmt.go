@@ -169,7 +169,7 @@ func (s *Stmt) alloc(n int) (uintptr, error) {
 		return s.allocExtra(n)
 	}
 	p := s.block + uintptr(s.blockUsed)
-	s.blockUsed += n + 1 // never 0, so that an empty value is not bound as NULL
+	s.blockUsed += n + 1 // at least one byte, so that an empty value has an address and is not bound as NULL
 	return p, nil
 }
 
