@@ -1,6 +1,6 @@
 // Package analyzer turns text into the terms of the lexical index. Index and query use
-// the same code, so that written words can be found (rs-contract Q-4). It is pure: no
-// I/O, no settings, no language guessing, no stop words.
+// the same code, so that written words can be found (rs-contract Q-4). It has no I/O, no
+// settings, no language detection and no stop words.
 //
 // The rules, in the order they are applied:
 //
@@ -22,9 +22,8 @@
 //     its own, together with the marks that follow it.
 //   - A term is cut at 64 characters, and a character keeps at most 16 marks.
 //
-// Every term is a fixed point: analyzing it returns exactly that term. Terms contain only
-// letters, marks and digits, so they can be joined by a space, a dot or a quotation mark
-// without escaping.
+// Analyzing a term returns exactly that term. Terms contain only letters, marks and
+// digits, so they can be joined by a space, a dot or a quotation mark without escaping.
 //
 // Spans returns the same terms with their positions in the text, for highlighting.
 //

@@ -33,7 +33,7 @@ type page [256]folded
 
 var pages [(unicode.MaxRune + 1) / len(page{})]atomic.Pointer[page]
 
-// lookup is classify with a cache.
+// lookup returns what classify does, from a cache.
 func lookup(r rune) folded {
 	switch {
 	case r >= 0x4E00 && r <= 0x9FFF: // Han

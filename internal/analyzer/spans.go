@@ -48,7 +48,7 @@ func (s *scratch) spans(text string, yield func([]byte, int, int) bool) {
 	}
 }
 
-// spanSegment is segment with positions.
+// spanSegment does what segment does, with positions.
 func (s *scratch) spanSegment(text string, start int, yield func([]byte, int, int) bool) (end int, ok bool) {
 	if end, n, ok := s.simpleWord(text, start); ok {
 		return end, yield(s.term[:n], start, end)

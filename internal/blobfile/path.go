@@ -30,7 +30,7 @@ func place(owner int64, hash string) (string, bool) {
 	return path.Join(strconv.FormatInt(owner, 10), hash[:2], hash[2:4], hash), true
 }
 
-// parse is the inverse of place.
+// parse returns the owner and hash of a name that place returned.
 func parse(name string) (owner int64, hash string, ok bool) {
 	first, _, _ := strings.Cut(name, "/")
 	owner, err := strconv.ParseInt(first, 10, 64)

@@ -121,7 +121,7 @@ func (s *Store) All(yield func(owner int64, hash string, size int64, mod time.Ti
 	return nil
 }
 
-// notFound is the one error for every reason (B-4).
+// notFound returns the one error for every reason (B-4).
 func notFound() error {
 	return pdpp.Errorf(pdpp.CodeNotFound, "There is no such blob.")
 }

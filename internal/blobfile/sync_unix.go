@@ -15,7 +15,7 @@ func (s *Store) syncFolder(name string) error {
 	return syncAndClose(d)
 }
 
-// syncPath is syncFolder for a folder outside the store.
+// syncPath does what syncFolder does, for a folder outside the store.
 func syncPath(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

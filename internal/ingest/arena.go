@@ -23,7 +23,7 @@ func (a *arena) compact(line []byte) ([]byte, error) {
 	return out[:len(out):len(out)], nil
 }
 
-// object is compact for a line that must be an object.
+// object returns what compact does, for a line that must be an object.
 func (a *arena) object(line []byte) ([]byte, *Rejection) {
 	obj, err := a.compact(line)
 	if err != nil {

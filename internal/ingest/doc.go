@@ -6,8 +6,8 @@
 //
 // Invariants:
 //
-//   - Data is stored as received, except insignificant white space (C-33). Nothing
-//     passes through float64 or a tree of values.
+//   - Data is stored as received, except insignificant white space (C-33). Values are
+//     not decoded into float64 or into Go values.
 //   - A refused line never stops the others, and a message about it never contains
 //     a value of the record.
 //   - Lines take effect in the order of the input, so that of several lines with
@@ -16,6 +16,7 @@
 //   - Memory is bounded by the size of a batch and of the longest line, never by
 //     the size of the input.
 //
-// The package knows neither command line nor HTTP nor terminal: progress is a
-// callback, time is a function, and exceeded limits are errors of the root package.
+// The package does not depend on the command line, HTTP or a terminal. Progress is
+// reported through a callback, the clock is a function, and an exceeded limit is a
+// pdpp.Error.
 package ingest

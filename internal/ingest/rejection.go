@@ -40,5 +40,5 @@ func refusal(err error) *Rejection {
 	return &Rejection{malformedNDJSON, "The text is not valid JSON."}
 }
 
-// tooLong is the rejection of a line or row above maxLine.
+// tooLong returns the rejection of a line or row above maxLine.
 func tooLong() *Rejection { return badRecord("The line is longer than 16 MiB.") }

@@ -32,7 +32,7 @@ const (
 // ImportOptions are the choices of `pdpp import` (H-23).
 type ImportOptions struct {
 	Stream      string
-	Format      Format            // "": formatAuto
+	Format      Format            // "" for formatAuto
 	Map         map[string]string // field -> column, where the names differ
 	EmittedAt   time.Time         // zero: now
 	StopOnError bool

@@ -31,7 +31,7 @@ type Progress struct {
 
 // Options are the choices of `pdpp ingest` (H-20).
 type Options struct {
-	Stream      string // lines are bare records of this stream; "": messages (H-21)
+	Stream      string // lines are bare records of this stream; "" for messages (H-21)
 	StopOnError bool   // stop at the first rejection, after committing the lines before it
 	DryRun      bool   // check everything, store nothing
 }
@@ -63,7 +63,7 @@ type run struct {
 	subject     pdpp.SubjectID
 	conn        pdpp.Connection
 	manifest    *pdpp.Manifest
-	stream      string // the only stream; "": each line names its own
+	stream      string // the only stream; "" if each line names its own
 	stopOnError bool
 	dry         bool
 

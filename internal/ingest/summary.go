@@ -51,7 +51,7 @@ type Summary struct {
 	Rejections          []LineRejection            `json:"rejections"`
 	RejectionsTruncated bool                       `json:"rejections_truncated"`
 	Blobs               []StoredBlob               `json:"blobs,omitzero"`        // see ListBlobs
-	BlobsStored         *int64                     `json:"blobs_stored,omitzero"` // nil: the run had no blobs
+	BlobsStored         *int64                     `json:"blobs_stored,omitzero"` // nil if the run had no blobs
 	DurationMS          int64                      `json:"duration_ms"`
 
 	// Warnings are for people; they are not part of the object.

@@ -1,6 +1,6 @@
 // Package instance manages the data folder of one instance: its access rights, the
-// instance key that cursors and later secrets are derived from, and the lock that keeps a
-// second server out (H-4).
+// instance key that cursors and later secrets are derived from, and the lock that
+// prevents a second server on the same folder (H-4).
 //
 // A store has the fingerprint of its key. A folder with a missing or different key is
 // refused and not given a new one, because everything sealed with the old key would be

@@ -12,11 +12,11 @@ import (
 // Config selects what is measured.
 type Config struct {
 	Metrics bool
-	Traces  *Traces  // nil: none
+	Traces  *Traces  // nil if there is none
 	Tools   []string // the names of all tools
-	Store   string   // the database file, whose size is reported; "": none
+	Store   string   // the database file, whose size is reported; "" if there is none
 	Version string   // of the program
-	// DroppedLines returns the number of dropped log lines; nil: unknown.
+	// DroppedLines returns the number of dropped log lines; nil if unknown.
 	DroppedLines func() int64
 	Clock        func() time.Time
 	Log          *slog.Logger
@@ -26,8 +26,8 @@ type Config struct {
 type Telemetry struct {
 	clock   func() time.Time
 	labels  labels
-	metrics *metrics // nil: none
-	tracer  *tracer  // nil: none
+	metrics *metrics // nil if there is none
+	tracer  *tracer  // nil if there is none
 }
 
 var _ httpx.Observer = (*Telemetry)(nil)
