@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/credential"
 	"pdpp/internal/httpx"
 	"pdpp/internal/instance"
+	"pdpp/internal/store/open"
 )
 
 // demoCommand is `pdpp demo`: a server with invented data, and commands to try.
@@ -102,8 +103,8 @@ func (a *app) saveDemo(ctx context.Context, client *newGrant, l launch) error {
 // folder returns the demo's folder. It ignores PDPP_DATA_DIR, which names the folder of
 // the owner's real data.
 func (c *demoCommand) folder(a *app) (string, error) {
-	dir, err := a.Data, error(nil)
-	if dir == "" {
+	dir, err := open.Folder(a.Data)
+	if dir == "" && err == nil {
 		dir, err = platformFolder(runtime.GOOS, a.Getenv, "pdpp-demo")
 	}
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // lineMax is the maximum length of a line (MS-269).
@@ -19,14 +20,27 @@ var ErrWrite = errors.New("the output cannot be written")
 // ends, ctx is done or a write fails. Then it waits for running requests (MS-262). It
 // writes only messages to out (MS-268).
 //
-// A read of in cannot be interrupted. If in does not end, one goroutine waits for it
-// after Serve has returned.
+// Reads and writes cannot be interrupted. After Serve has returned, one goroutine waits
+// for an input that does not end, and others for an output that is not read.
 func Serve(ctx context.Context, s *Server, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	c := newSession(ctx, s, &output{w: out, failed: stop})
-	err := c.receive(ctx, readLines(ctx, in))
-	c.drain()
+	ended := make(chan error, 1)
+	go func() {
+		err := c.receive(ctx, readLines(ctx, in))
+		c.drain()
+		ended <- err
+	}()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		select {
+		case err = <-ended:
+		case <-time.After(2 * drainTimeout): // a write blocks because the client does not read
+		}
+	}
 	if cause := context.Cause(ctx); errors.Is(cause, ErrWrite) {
 		return cause
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -157,4 +158,24 @@ func TestDrain(t *testing.T) {
 			http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		})
 	}
+}
+
+// A client that does not read its responses does not keep the process from ending.
+func TestStopWhileWriteBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		in, feed := io.Pipe()
+		unread, out := io.Pipe()
+		served := make(chan error, 1)
+		go func() { served <- Serve(ctx, New(Config{}), in, out) }()
+		io.WriteString(feed, "not a message\n")
+		synctest.Wait() // until the refusal blocks
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("Serve = %v", err)
+		}
+		feed.Close()
+		unread.Close()
+	})
 }

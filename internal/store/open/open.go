@@ -34,9 +34,9 @@ func Folder(location string) (string, error) {
 		return location, nil
 	}
 	u, err := url.Parse(location)
-	if err != nil || scheme != "sqlite" || u.Host != "" || u.Path == "" {
+	if err != nil || u.String() != "sqlite://"+u.EscapedPath() || u.Path == "" {
 		return "", &pdpp.Error{ // without the location, which may contain a password
-			Code: pdpp.CodeUsage, Message: "This program cannot open a store at a URL that begins with " + scheme + "://.",
+			Code: pdpp.CodeUsage, Message: "This program cannot open the store at this " + scheme + ":// URL.",
 			Hint: "Name a folder, or a URL of the form sqlite:///folder.",
 		}
 	}
