@@ -126,7 +126,7 @@ func (c *crowdRun) rows() []Row {
 	what := fmt.Sprintf("%s clients for %s", count(c.suite.Clients), c.suite.CrowdTime)
 	rows := []Row{
 		state(what+", calls answered", "calls", float64(len(c.latencies)), nil),
-		state(what+", failures but 429 and 503", "calls", float64(c.failures), AtMost(0)),
+		state(what+", failures except 429 and 503", "calls", float64(c.failures), AtMost(0)),
 		compare(what+", p99 / median", "ms", at(0.99), at(0.5), AtMost(20)),
 	}
 	if c.early == 0 { // the run was too short for two measurements

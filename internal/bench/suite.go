@@ -51,7 +51,7 @@ func (s *Suite) Build(ctx context.Context, n int) (dir string, row Row, err erro
 	if closed := w.Close(); err == nil {
 		err = closed
 	}
-	return dir, state(fmt.Sprintf("build of %s records, lines made on the way", count(n)), "rows/s", perSecond(n, took), nil), err
+	return dir, state(fmt.Sprintf("build of %s records, generating their lines", count(n)), "rows/s", perSecond(n, took), nil), err
 }
 
 func perSecond(n int, took time.Duration) float64 { return float64(n) / took.Seconds() }

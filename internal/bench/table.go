@@ -79,7 +79,7 @@ func NewReport() *Report {
 func (r *Report) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%d cores, %s, ratios of medians within this run\n\n", r.Cores, r.GoVersion)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, strings.Join([]string{"what", "ours", "baseline", "ratio", "target", ""}, "\t"))
+	fmt.Fprintln(t, strings.Join([]string{"what", "ours", "baseline", "ratio", "bound", ""}, "\t"))
 	for _, row := range r.Rows {
 		cells := []string{row.What, number(row.Ours) + " " + row.Unit, "-", "-", row.Target.String(), "ok"}
 		if row.Baseline != 0 {

@@ -21,7 +21,7 @@ func TestPrint(t *testing.T) {
 	}
 	const want = `2 cores, go1.x, ratios of medians within this run
 
-what           ours         baseline    ratio  target     
+what           ours         baseline    ratio  bound      
 fast / bare    4000 req/s   8000 req/s  0.50   >= 0.35    ok
 slow / bare    100 req/s    8000 req/s  0.01   >= 0.35    MISS
 large / small  0.25 ms      0.20 ms     1.25   <= 1.50    ok
