@@ -72,8 +72,9 @@ type Manifest struct {
 // Stream returns the declared stream with that name, or nil.
 func (m *Manifest) Stream(name string) *Stream { return m.byName[name] }
 
-// Seal builds the lookup tables. The parser calls it once.
-func (m *Manifest) Seal() {
+// BuildIndex builds the look-up tables by name, and sets the fields that follow from the
+// others. The parser calls it once, after all other fields are set.
+func (m *Manifest) BuildIndex() {
 	m.byName = make(map[string]*Stream, len(m.Streams))
 	for _, s := range m.Streams {
 		m.byName[s.Name] = s
@@ -151,15 +152,15 @@ func (s *Stream) View(id string) (View, bool) {
 
 // Field is one declared top-level property.
 type Field struct {
-	Name   string
-	Index  int             // position in Stream.Fields
-	Types  []string        // JSON types in schema order, "null" included
-	Kind   Kind            // how values compare
-	Format string          // JSON Schema format
-	Role   Role            // x_pdpp_role
-	Type   string          // x_pdpp_type: presentation only
-	Blob   BlobShape       // a declared blob reference
-	Schema json.RawMessage // the property's schema as declared, compact
+	Name        string
+	Index       int             // position in Stream.Fields
+	Types       []string        // JSON types in schema order, "null" included
+	Kind        Kind            // how values compare
+	Format      string          // JSON Schema format
+	Role        Role            // x_pdpp_role
+	DisplayType string          // x_pdpp_type: presentation only
+	Blob        BlobShape       // a declared blob reference
+	Schema      json.RawMessage // the property's schema as declared, compact
 
 	ForeignKey bool // a relation of the manifest joins on this field
 }

@@ -33,7 +33,7 @@ func (sp *streamParser) field(name string, v value) *pdpp.Field {
 	f.Types = types
 	f.Format = sp.text(o.get("format"), "M-2")
 	f.Role = pdpp.Role(sp.text(o.get("x_pdpp_role"), "M-7"))
-	f.Type = sp.text(o.get("x_pdpp_type"), "M-7")
+	f.DisplayType = sp.text(o.get("x_pdpp_type"), "M-7")
 	f.Kind = kindOf(types, f.Format)
 	f.Blob = sp.schema.blobShape(o, types)
 	return f

@@ -52,7 +52,7 @@ func (p *parser) manifest(v value) *pdpp.Manifest {
 	m.ConnectorKey = p.connectorKey(m.SourceID, keys)
 	p.streams(m, decl.get("streams"))
 	// Relations are checked last, because they may refer to a later stream.
-	m.Seal()
+	m.BuildIndex()
 	p.checkRelations(m)
 	return m
 }

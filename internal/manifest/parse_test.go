@@ -44,7 +44,7 @@ func TestExample(t *testing.T) {
 		Version: "2026-02-01", DisplayName: "Ledgerly",
 		Streams: []*pdpp.Stream{entries(), receipts()},
 	}
-	want.Seal() // also marks the foreign keys
+	want.BuildIndex() // also marks the foreign keys
 	if !m.Stream("receipts").Field("entry_id").ForeignKey || m.Stream("entries").Field("memo").ForeignKey {
 		t.Error("entry_id must be a foreign key, memo must not")
 	}
@@ -75,12 +75,12 @@ func entries() *pdpp.Stream {
 				Schema: json.RawMessage(`{"type":["string","null"],"x_pdpp_role":"primary-text"}`),
 			},
 			{
-				Name: "amount_minor", Index: 3, Types: []string{"integer"}, Kind: pdpp.KindInteger, Role: pdpp.RoleAmount, Type: "money",
+				Name: "amount_minor", Index: 3, Types: []string{"integer"}, Kind: pdpp.KindInteger, Role: pdpp.RoleAmount, DisplayType: "money",
 				Schema: json.RawMessage(`{"type":"integer","x_pdpp_type":"money","x_pdpp_role":"amount"}`),
 			},
 			{
 				Name: "posted_at", Index: 4, Types: []string{"string"}, Kind: pdpp.KindDateTime, Format: "date-time",
-				Role: pdpp.RoleEventTime, Type: "timestamp",
+				Role: pdpp.RoleEventTime, DisplayType: "timestamp",
 				Schema: json.RawMessage(`{"type":"string","format":"date-time","x_pdpp_type":"timestamp","x_pdpp_role":"event-time"}`),
 			},
 			{

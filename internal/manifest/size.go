@@ -63,7 +63,7 @@ func rowBytes(s *pdpp.Stream) int {
 	n := len(rowFrame) + quoted(s.Name) + quoted(s.Label) + quoted(s.Description) + encoded(s.Schema) +
 		list(s.PrimaryKey) + 3*quoted(s.CursorField) + quoted(s.ConsentTimeField)
 	for _, f := range s.Fields {
-		n += len(fieldFrame) + quoted(f.Name) + quoted(f.Type) + quoted(string(f.Role)) + encoded(f.Schema)
+		n += len(fieldFrame) + quoted(f.Name) + quoted(f.DisplayType) + quoted(string(f.Role)) + encoded(f.Schema)
 	}
 	for _, v := range s.Views {
 		n += len(viewFrame) + 2*quoted(v.ID) + quoted(v.Label) + list(v.Fields)

@@ -49,7 +49,7 @@ func capability(s *pdpp.Stream, f *pdpp.Field) dict {
 		ranges["operators"] = ops
 	}
 	return dict{
-		"type": f.Type, "role": f.Role, "schema": f.Schema, "granted": true,
+		"type": f.DisplayType, "role": f.Role, "schema": f.Schema, "granted": true,
 		"exact_filter": flag(f.Kind != pdpp.KindNone), "range_filter": ranges,
 		"lexical_search": in(s.LexicalFields), "semantic_search": in(s.SemanticFields),
 		"aggregation": dict{
@@ -116,7 +116,7 @@ func drawStream(t *rapid.T) *pdpp.Stream {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Fields = append(s.Fields, &pdpp.Field{Name: n, Kind: pdpp.KindInteger, Type: text.Draw(t, "type"), Role: pdpp.Role(text.Draw(t, "role")), Schema: schema})
+		s.Fields = append(s.Fields, &pdpp.Field{Name: n, Kind: pdpp.KindInteger, DisplayType: text.Draw(t, "type"), Role: pdpp.Role(text.Draw(t, "role")), Schema: schema})
 		names = append(names, n)
 	}
 	some := func(label string) []string { return names[:rapid.IntRange(0, len(names)).Draw(t, label)] }

@@ -173,7 +173,7 @@ func TestAligned(t *testing.T) { // AG-10
 	stream := func(amount, group pdpp.Kind) *pdpp.Stream {
 		s := &pdpp.Stream{Fields: []*pdpp.Field{{Name: "amount", Kind: amount}, {Name: "group", Kind: group}}}
 		m := &pdpp.Manifest{Streams: []*pdpp.Stream{s}}
-		m.Seal()
+		m.BuildIndex()
 		return s
 	}
 	base := stream(pdpp.KindInteger, pdpp.KindString)

@@ -73,7 +73,7 @@ func bigStream(n int) *pdpp.Stream {
 		s.Fields = append(s.Fields, f)
 		switch i % 5 {
 		case 0:
-			f.Kind, f.Type, f.Format, f.Role = pdpp.KindDateTime, "timestamp", "date-time", pdpp.RoleEventTime
+			f.Kind, f.DisplayType, f.Format, f.Role = pdpp.KindDateTime, "timestamp", "date-time", pdpp.RoleEventTime
 			s.RangeFilters = append(s.RangeFilters, pdpp.RangeFilter{Field: f.Name, Ops: []pdpp.Op{"gte", "gt", "lte", "lt"}})
 			agg.Min, agg.Max, agg.GroupByTime = append(agg.Min, f.Name), append(agg.Max, f.Name), append(agg.GroupByTime, f.Name)
 		case 1:
@@ -81,7 +81,7 @@ func bigStream(n int) *pdpp.Stream {
 			s.LexicalFields = append(s.LexicalFields, f.Name)
 			agg.GroupBy, agg.CountDistinct = append(agg.GroupBy, f.Name), append(agg.CountDistinct, f.Name)
 		case 2:
-			f.Kind, f.Types, f.Type, f.Role = pdpp.KindInteger, []string{"integer", "null"}, "money", pdpp.RoleAmount
+			f.Kind, f.Types, f.DisplayType, f.Role = pdpp.KindInteger, []string{"integer", "null"}, "money", pdpp.RoleAmount
 			s.RangeFilters = append(s.RangeFilters, pdpp.RangeFilter{Field: f.Name, Ops: []pdpp.Op{"gte", "lte"}})
 			agg.Sum = append(agg.Sum, f.Name)
 		}
@@ -91,7 +91,7 @@ func bigStream(n int) *pdpp.Stream {
 
 func bigReach(fields int) *grant.Reach {
 	m := &pdpp.Manifest{ConnectorKey: "bank", DisplayName: "Bank", Streams: []*pdpp.Stream{bigStream(fields)}}
-	m.Seal()
+	m.BuildIndex()
 	c := &pdpp.Catalog{Manifests: []*pdpp.Manifest{m}}
 	for i := range 19 {
 		c.Connections = append(c.Connections, pdpp.Connection{

@@ -30,7 +30,7 @@ func many(conns ...[]pdpp.ConnectionID) *grant.Reach {
 		})
 		g.Streams = append(g.Streams, grantOf(name, []string{"id"}, ids...))
 	}
-	m.Seal()
+	m.BuildIndex()
 	return grant.ForClient(g, catalog(m))
 }
 

@@ -51,7 +51,7 @@ func fieldSchema(f *pdpp.Field, a *grant.Access) []byte {
 		list(&b, "type", f.Types)
 	}
 	b.Optional("format", f.Format)
-	b.Optional("x_pdpp_type", f.Type)
+	b.Optional("x_pdpp_type", f.DisplayType)
 	b.Optional("x_pdpp_role", string(f.Role))
 	b.End("}")
 	return b.Writer

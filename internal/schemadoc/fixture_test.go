@@ -19,7 +19,7 @@ func ledgerly() *pdpp.Manifest {
 		Version: "2026-02-01", DisplayName: "Ledgerly",
 		Streams: []*pdpp.Stream{entries(), receipts()},
 	}
-	m.Seal()
+	m.BuildIndex()
 	return m
 }
 
@@ -38,12 +38,12 @@ func entries() *pdpp.Stream {
 				Schema: json.RawMessage(`{"type":["string","null"],"x_pdpp_role":"primary-text"}`),
 			},
 			{
-				Name: "amount_minor", Types: []string{"integer"}, Kind: pdpp.KindInteger, Role: pdpp.RoleAmount, Type: "money",
+				Name: "amount_minor", Types: []string{"integer"}, Kind: pdpp.KindInteger, Role: pdpp.RoleAmount, DisplayType: "money",
 				Schema: json.RawMessage(`{"type":"integer","x_pdpp_type":"money","x_pdpp_role":"amount"}`),
 			},
 			{
 				Name: "posted_at", Types: []string{"string"}, Kind: pdpp.KindDateTime, Format: "date-time",
-				Role: pdpp.RoleEventTime, Type: "timestamp", Schema: json.RawMessage(`{"type":"string","format":"date-time"}`),
+				Role: pdpp.RoleEventTime, DisplayType: "timestamp", Schema: json.RawMessage(`{"type":"string","format":"date-time"}`),
 			},
 			{
 				Name: "scan", Types: []string{"object", "null"}, Role: pdpp.RoleMedia, Blob: pdpp.BlobOne,

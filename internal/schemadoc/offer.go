@@ -114,7 +114,7 @@ func (o *offer) searchModes() []string {
 // field returns the capabilities of one granted field.
 func (o *offer) field(f *pdpp.Field) FieldCaps {
 	c := FieldCaps{
-		Type: f.Type, JSONTypes: f.Types, Format: f.Format, Role: f.Role,
+		Type: f.DisplayType, JSONTypes: f.Types, Format: f.Format, Role: f.Role,
 		Exact:   f.Kind != pdpp.KindNone, // REC-19
 		Range:   o.access.Stream.RangeOps(f.Name),
 		Lexical: slices.Contains(o.lexical, f.Name),

@@ -31,7 +31,7 @@ func secretCatalog() *pdpp.Catalog {
 	for s := range secretStreams {
 		m.Streams = append(m.Streams, secretStream(s))
 	}
-	m.Seal()
+	m.BuildIndex()
 	c := &pdpp.Catalog{Manifests: []*pdpp.Manifest{m}}
 	for i := range secretConns {
 		c.Connections = append(c.Connections, pdpp.Connection{ID: connName(i), Connector: "vault", Label: connLabel(i)})
@@ -201,10 +201,10 @@ func TestReferences(t *testing.T) {
 		{`{"items":[{"\u0024ref":"#/properties/b"}]}`, `{"type":["string","null"],"format":"date","x_pdpp_type":"day","x_pdpp_role":"actor"}`},
 	} {
 		m := &pdpp.Manifest{ConnectorKey: "k", Streams: []*pdpp.Stream{{Name: "s", Schema: []byte(`{}`), Fields: []*pdpp.Field{
-			{Name: "a", Types: []string{"string", "null"}, Format: "date", Type: "day", Role: "actor", Schema: json.RawMessage(tc.declared)},
+			{Name: "a", Types: []string{"string", "null"}, Format: "date", DisplayType: "day", Role: "actor", Schema: json.RawMessage(tc.declared)},
 			{Name: "b", Schema: json.RawMessage(`{}`)},
 		}}}}
-		m.Seal()
+		m.BuildIndex()
 		cat := &pdpp.Catalog{Manifests: []*pdpp.Manifest{m}}
 		client := grant.ForClient(&pdpp.Grant{ConnectorKey: "k", Streams: []pdpp.GrantStream{grantOf("s", []string{"a"})}}, cat)
 		doc := schemadoc.AppendStream(nil, client, client.Rows[0], schemadoc.Request{})

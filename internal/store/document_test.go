@@ -12,7 +12,7 @@ import (
 )
 
 func sealed(s *pdpp.Stream) *pdpp.Stream {
-	(&pdpp.Manifest{Streams: []*pdpp.Stream{s}}).Seal()
+	(&pdpp.Manifest{Streams: []*pdpp.Stream{s}}).BuildIndex()
 	return s
 }
 

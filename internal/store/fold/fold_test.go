@@ -15,7 +15,7 @@ import (
 func aggregate(kind pdpp.Kind, metric query.Metric, limit int) *query.Aggregate {
 	s := &pdpp.Stream{Fields: []*pdpp.Field{{Name: "group", Kind: kind}, {Name: "n", Kind: pdpp.KindInteger}}}
 	m := &pdpp.Manifest{Streams: []*pdpp.Stream{s}}
-	m.Seal()
+	m.BuildIndex()
 	return &query.Aggregate{
 		Sources: []query.Source{{Connection: "b", Stream: s}, {Connection: "a", Stream: s}},
 		Metric:  metric, Field: "n", Group: "group", Limit: limit,

@@ -43,7 +43,7 @@ func stream() *pdpp.Stream {
 		RangeFilters: []pdpp.RangeFilter{{Field: "amount", Ops: []pdpp.Op{pdpp.OpGte}}},
 	}
 	m := &pdpp.Manifest{Streams: []*pdpp.Stream{s}}
-	m.Seal()
+	m.BuildIndex()
 	return s
 }
 
