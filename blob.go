@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// BlobID names the content of a blob (B-1). Ids of this server contain the SHA-256
-// of the content. Records may hold ids of another form, which name nothing here.
+// BlobID names the content of a blob (B-1). Ids of this server contain the SHA-256 of the
+// content. Records may contain ids of another form; they refer to no blob of this server.
 type BlobID string
 
 const blobPrefix = "blob_sha256_"
@@ -55,7 +55,7 @@ func isTypeName(s string) bool {
 }
 
 // mediaTypes maps file extensions to media types. Package mime reads tables of the
-// system; this one is the same on every machine.
+// operating system, which differ; this table is the same on every machine.
 var mediaTypes = map[string]string{
 	".avif": "image/avif", ".bmp": "image/bmp", ".gif": "image/gif", ".heic": "image/heic", ".ico": "image/x-icon",
 	".jpeg": "image/jpeg", ".jpg": "image/jpeg", ".png": "image/png", ".svg": "image/svg+xml", ".tif": "image/tiff",

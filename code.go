@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Code is one of the closed set of error codes: those of the resource server contract
-// (rs-contract C-42), of the MCP adapter (MS-45) and of the commands. It is part of the
-// public API. An error of another server can have a code that is not listed here.
+// Code is an error code. The set of codes is closed: those of the resource server
+// contract (rs-contract C-42), of the MCP adapter (MS-45) and of the commands. It is part
+// of the public API. An error of another server can have a code that is not listed here.
 type Code string
 
-// Codes of answers over HTTP (C-42); statuses has their status.
+// Codes of answers over HTTP (C-42). The map statuses below has the HTTP status of each.
 const (
 	CodeInvalidRequest     Code = "invalid_request"     // an unknown or repeated parameter, a bad value, parameters that do not go together, an undeclared capability, a malformed filter
 	CodeInvalidArgument    Code = "invalid_argument"    // two aliases with different values (C-7); an invalid argument of a tool (MS-45)
@@ -27,7 +27,7 @@ const (
 
 	CodeStreamNotAllowed  Code = "grant_stream_not_allowed" // the stream is not in the grant (C-23)
 	CodeFieldNotGranted   Code = "field_not_granted"        // the field is not in the grant (C-23)
-	CodeInsufficientScope Code = "insufficient_scope"       // expand into what the grant does not cover (REC-25), or a route that is not open to the token's audience (H-52)
+	CodeInsufficientScope Code = "insufficient_scope"       // expand into a stream that the grant does not cover (REC-25), or a route that the token's audience does not include (H-52)
 	CodeGrantRevoked      Code = "grant_revoked"            // the owner revoked the grant (C-18)
 	CodeGrantExpired      Code = "grant_expired"            // the grant has expired (C-18)
 	CodeGrantInvalid      Code = "grant_invalid"            // the stored grant cannot be used (C-18)

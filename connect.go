@@ -1,8 +1,8 @@
 package pdpp
 
-// ConnectCommand returns the command that obtains a credential for a server. All
-// messages that advise it use this function. The owner runs it on the machine that
-// has the data, because there is no authorization in the browser yet.
+// ConnectCommand returns the command that obtains a credential for a server, for messages
+// that recommend it. The owner runs it on the machine that has the data, because there is
+// no authorization in the browser yet.
 func ConnectCommand(provider string) string {
 	return "pdpp grants create --client NAME --spec FILE --save-credential " + provider
 }

@@ -1,5 +1,6 @@
-// Package pdpp is the vocabulary of a personal data server: records in streams,
-// the sources they come from, the grants under which they are read, and the one
-// error type. It holds plain types and pure rules; it does no I/O and imports
-// only the standard library. All behaviour is in internal/.
+// Package pdpp contains the types that all packages of a personal data server
+// share: records in streams, the sources they come from, the grants under which
+// they are read, and the one error type. It contains types and functions without
+// side effects. It does no I/O and imports only the standard library. All
+// behaviour is in internal/.
 package pdpp

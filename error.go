@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Error is the one error type that crosses package borders. Everything but Op
-// and Err is safe to show to the caller; Message says what to do next. An error
-// that is not an Error is internal and is shown without detail.
+// Error is the one error type that crosses package borders. All fields except Op
+// and Err are safe to show to the caller. Message says what happened, and
+// NextStep what to do. An error that is not an Error is internal and is shown
+// without detail.
 type Error struct {
 	Code    Code
 	Message string
@@ -18,7 +19,7 @@ type Error struct {
 
 	NeedsBroaderGrant bool   // a wider grant would allow it (C-44)
 	RetryWith         string // the parameter that would resolve it
-	NextStep          string // what to do about it
+	NextStep          string // what the caller can do
 	Hint              string // for operator commands: one more line of advice
 
 	// Available lists the connections that would resolve an ambiguity (C-43).

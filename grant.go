@@ -6,7 +6,7 @@ import (
 )
 
 // Grant is one consent: what one client may read of one source of one subject
-// (rs-contract §11.2). It is fixed when it is made and not resolved again at read time.
+// (rs-contract §11.2). It is resolved when it is created, and never again.
 type Grant struct {
 	ID                 GrantID
 	IssuedAt           time.Time

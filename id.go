@@ -2,7 +2,8 @@ package pdpp
 
 import "regexp"
 
-// Identifiers are distinct types so that one cannot be passed for another.
+// Each kind of identifier has its own type, so that one cannot be passed in place of
+// another.
 type (
 	// SubjectID names the person whose data it is ("own_…").
 	SubjectID string

@@ -19,7 +19,7 @@ const (
 	MaxContext    = 8192 // characters on each side of a match (FW-1)
 
 	MinPageBytes = 4 << 10 // the smallest page that a client can prefer (REC-38)
-	MaxPageBytes = 8 << 20 // the largest, and the end of a page without a preference (REC-10)
+	MaxPageBytes = 8 << 20 // the largest, and the size at which a page without a preference ends (REC-10)
 
 	MaxFilterFields = 16   // REC-18
 	MaxOperand      = 1024 // bytes (REC-18)

@@ -33,8 +33,8 @@ func (o Op) Param(field string) string {
 	return "filter[" + field + "]"
 }
 
-// Bounds reports whether an operand is the lower or upper bound of the values that
-// match, and whether it is excluded itself. Equality is both bounds.
+// Bounds reports whether the operand is a lower bound of the matching values, an upper
+// bound, or both (equality), and whether the operand itself is excluded.
 func (o Op) Bounds() (lower, upper, excluded bool) {
 	return o != OpLte && o != OpLt, o != OpGte && o != OpGt, o == OpGt || o == OpLt
 }

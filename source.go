@@ -15,7 +15,8 @@ type Connection struct {
 	CreatedAt time.Time
 }
 
-// DisplayName returns the label to show, or "" when the label adds nothing (C-27).
+// DisplayName returns the label to show, or "" if the label only repeats the id or the
+// connector (C-27).
 func (c Connection) DisplayName() string {
 	if strings.Trim(c.Label, " \t\n\r") == "" || c.Label == string(c.ID) || c.Label == string(c.Connector) {
 		return ""
