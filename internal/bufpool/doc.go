@@ -1,3 +1,3 @@
-// Package bufpool pools byte buffers, so that the next answer is written where the last
-// one was. The contents of a buffer must be copied or sent before it is put back.
+// Package bufpool pools byte buffers, so that an answer reuses the memory of an earlier
+// one. The contents of a buffer must be copied or sent before it is put back.
 package bufpool

@@ -1,7 +1,7 @@
 // Package grant computes what a caller can reach from a grant or from the rights of an
 // owner: which streams, on which connections, with which fields, in which time range.
 // Every read uses it, and no other rule decides (rs-contract REC-30, G-5). The package
-// also makes grants: Freeze resolves the spec of an owner once, and Document and
+// also creates grants: Freeze resolves the spec of an owner once, and Document and
 // ParseDocument write and read the result (G-1).
 //
 // The package is pure: no I/O, no clock. Grants do not change: nothing here adds a
