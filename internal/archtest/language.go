@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path"
 	"regexp"
 	"strings"
 	"unicode"
@@ -39,21 +38,11 @@ var Phrases = []Phrase{
 	{"the how-manieth", "index", false},
 }
 
-// otherWords lists the packages that do not follow Phrases yet.
-var otherWords = []string{
-	"internal/pkgreader",
-	"internal/rs",
-	"internal/rsclient",
-}
-
 // CheckLanguage returns the phrases in comments and names of the Go files below dir, once
-// for each file, except in some packages.
-func CheckLanguage(dir string, phrases []Phrase, except []string) ([]Violation, error) {
+// for each file.
+func CheckLanguage(dir string, phrases []Phrase) ([]Violation, error) {
 	var found []Violation
 	err := eachFile(dir, ".go", func(name string, src []byte) error {
-		if matches(except, path.Dir(name)) {
-			return nil
-		}
 		tree, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return fmt.Errorf("archtest: %w", err)

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLanguage(t *testing.T) {
-	found, err := CheckLanguage(root, Phrases, otherWords)
+	found, err := CheckLanguage(root, Phrases)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,8 +17,7 @@ func TestLanguage(t *testing.T) {
 func TestLanguageOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "internal/a/a.go", "package a\n\n// open waits. Who\n// asks twice waits longer.\nfunc lentRoom() {}\n\nvar silent int\n")
-	write(t, dir, "internal/b/b.go", "package b\n\n// An asker.\n")
-	found, err := CheckLanguage(dir, Phrases, []string{"internal/b"})
+	found, err := CheckLanguage(dir, Phrases)
 	if err != nil {
 		t.Fatal(err)
 	}
