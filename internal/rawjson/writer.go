@@ -46,8 +46,13 @@ func (w *Writer) Int(n int64) { *w = strconv.AppendInt(appendComma(*w), n, 10) }
 // Bool writes true or false.
 func (w *Writer) Bool(v bool) { *w = strconv.AppendBool(appendComma(*w), v) }
 
-// Raw writes JSON as it is: a value, or members or elements with their commas.
-func (w *Writer) Raw(json []byte) { *w = append(appendComma(*w), json...) }
+// Raw writes JSON as it is: a value, or members or elements with their commas. For no
+// members it writes nothing.
+func (w *Writer) Raw(json []byte) {
+	if len(json) > 0 {
+		*w = append(appendComma(*w), json...)
+	}
+}
 
 // Literal writes constant JSON, like Raw.
 func (w *Writer) Literal(json string) { *w = append(appendComma(*w), json...) }

@@ -24,6 +24,7 @@ func TestWriter(t *testing.T) {
 	w.Key("k")
 	w.Raw([]byte("null"))
 	w.End("}]")
+	w.Raw(nil)
 	List(&w, "l", []word{"{", ":"})
 	w.End("}")
 	const want = `{"a":"x\"\n","c":null,"d":-7,"e":true,"f":{"kept":1.50},"g\"":{},` +

@@ -177,7 +177,8 @@ func (r *Reader) count(s sqlgen.Source) (n int64, err error) {
 	return n, err
 }
 
-// eachRecord visits the records of one source that meet all its conditions.
+// eachRecord visits the records of one source that meet all its conditions. It is for
+// queries with NeedsVerify only: the statements of others have a LIMIT.
 func (r *Reader) eachRecord(q *sqlgen.Query, s sqlgen.Source, visit func(*store.Record)) error {
 	c := r.recordCursor(q, s, query.List{Order: query.Order{By: query.ByCursor}})
 	defer c.close()
