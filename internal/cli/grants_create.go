@@ -181,7 +181,7 @@ func findClient(tx store.Tx, owner pdpp.SubjectID, nameOrID string, now time.Tim
 	if pdpp.CodeOf(err) != pdpp.CodeNotFound || strings.HasPrefix(nameOrID, "cli_") {
 		return client, err
 	}
-	client = store.Client{ID: pdpp.ClientID(secret.ID("cli_")), Name: nameOrID, RegistrationMode: "operator", CreatedAt: now}
+	client = store.Client{ID: pdpp.ClientID(secret.ID("cli_")), Name: nameOrID, RegistrationMode: store.ModeOperator, CreatedAt: now}
 	return client, tx.CreateClient(owner, client)
 }
 

@@ -34,9 +34,9 @@ type grantRow struct {
 }
 
 type clientRow struct {
-	ID   pdpp.ClientID `json:"client_id"`
-	Name string        `json:"name"`
-	Mode string        `json:"registration_mode"`
+	ID   pdpp.ClientID          `json:"client_id"`
+	Name string                 `json:"name"`
+	Mode store.RegistrationMode `json:"registration_mode"`
 }
 
 func rowOfClient(c store.Client) clientRow { return clientRow{c.ID, c.Name, c.RegistrationMode} }

@@ -55,6 +55,8 @@ type RightsWriter interface {
 	CreateToken(Token, TokenHash) error
 	// RevokeToken revokes a token; CodeNotFound when the subject does not have it.
 	RevokeToken(subject pdpp.SubjectID, id pdpp.TokenID, now time.Time) (t Token, already bool, err error)
+	// RevokeFamily revokes the tokens of a family that are not revoked yet.
+	RevokeFamily(subject pdpp.SubjectID, family string, now time.Time) error
 	// TouchTokens records when tokens were last used, with their packages and the
 	// grants that were used for reading.
 	TouchTokens(used map[Use]time.Time) error
@@ -123,6 +125,7 @@ type Token struct {
 	Grant      pdpp.GrantID   // of a client token
 	Package    pdpp.PackageID // of a package token
 	Audience   []string       // rest, mcp, mcp-developer
+	Family     string         // of tokens that are revoked together; "" for a token of its own
 	Label      string
 	IssuedAt   time.Time
 	ExpiresAt  time.Time
@@ -167,10 +170,21 @@ type GrantFilter struct {
 	Client pdpp.ClientID
 }
 
-// Client is an application that has grants.
+// Client is an application that has grants of an owner.
 type Client struct {
 	ID               pdpp.ClientID
 	Name             string
-	RegistrationMode string // operator
+	RegistrationMode RegistrationMode
 	CreatedAt        time.Time
 }
+
+// RegistrationMode is how a client became known.
+type RegistrationMode string
+
+// The registration modes of clients.
+const (
+	ModeOperator      RegistrationMode = "operator"                    // by a command on the server
+	ModeDynamic       RegistrationMode = "dynamic"                     // it registered itself (H-152)
+	ModeDocument      RegistrationMode = "client_id_metadata_document" // its id is the URL of a document about it (H-154)
+	ModePreRegistered RegistrationMode = "pre_registered_public"       // it is known to every server (H-153)
+)

@@ -53,6 +53,7 @@ type View interface {
 	Searcher
 	Blobs
 	Changes
+	Entries
 }
 
 // Tx reads and writes inside one transaction; it sees its own writes.
@@ -63,6 +64,7 @@ type Tx interface {
 	RecordsWriter
 	BlobsWriter
 	ChangesWriter
+	EntriesWriter
 }
 
 // Accounts reads owners, manifests and connections.

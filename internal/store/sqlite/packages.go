@@ -10,7 +10,7 @@ import (
 
 const selectPackages = `SELECT p.package_id, s.subject_id, p.issued_at, p.expires_at, p.revoked_at, p.last_used_at,
 		c.client_id, c.name, c.registration_mode, c.created_at
-	FROM packages p JOIN subjects s ON s.subject = p.subject JOIN clients c ON c.client_id = p.client_id`
+	FROM packages p JOIN subjects s ON s.subject = p.subject JOIN clients c ON c.subject = p.subject AND c.client_id = p.client_id`
 
 func readPackage(s *engine.Stmt) store.Package {
 	return store.Package{

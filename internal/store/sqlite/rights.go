@@ -11,13 +11,13 @@ import (
 )
 
 const tokenColumns = `t.token_id, t.kind, s.subject_id, t.client_id, t.grant_id, t.audience, t.label,
-	t.issued_at, t.expires_at, t.revoked_at, t.last_used_at, t.package_id`
+	t.issued_at, t.expires_at, t.revoked_at, t.last_used_at, t.package_id, t.family`
 
 const grantColumns = `g.grant_id, s.subject_id, g.connector_key, g.document, g.consumed, g.issued_at,
 	g.expires_at, g.revoked_at, g.last_used_at, c.client_id, c.name, c.registration_mode, c.created_at,
 	(SELECT package_id FROM members WHERE grant_id = g.grant_id)`
 
-const grantTables = ` FROM grants g JOIN subjects s ON s.subject = g.subject JOIN clients c ON c.client_id = g.client_id`
+const grantTables = ` FROM grants g JOIN subjects s ON s.subject = g.subject JOIN clients c ON c.subject = g.subject AND c.client_id = g.client_id`
 
 const selectPrincipal = `SELECT t.token_id, t.kind, s.subject_id, t.audience, t.expires_at, t.revoked_at,
 		(SELECT value FROM meta WHERE name = 'generation'),
@@ -61,7 +61,7 @@ func readToken(s *engine.Stmt) store.Token {
 		Client: pdpp.ClientID(s.Text(3)), Grant: pdpp.GrantID(s.Text(4)),
 		Audience: strings.Fields(s.Text(5)), Label: s.Text(6),
 		IssuedAt: fromMillis(s.Int(7)), ExpiresAt: fromMillis(s.Int(8)),
-		RevokedAt: optionalTime(s, 9), LastUsedAt: optionalTime(s, 10), Package: pdpp.PackageID(s.Text(11)),
+		RevokedAt: optionalTime(s, 9), LastUsedAt: optionalTime(s, 10), Package: pdpp.PackageID(s.Text(11)), Family: s.Text(12),
 	}
 }
 
@@ -77,7 +77,7 @@ func readGrant(s *engine.Stmt) store.Grant {
 
 func readClient(s *engine.Stmt, col int) store.Client {
 	return store.Client{
-		ID: pdpp.ClientID(s.Text(col)), Name: s.Text(col + 1), RegistrationMode: s.Text(col + 2),
+		ID: pdpp.ClientID(s.Text(col)), Name: s.Text(col + 1), RegistrationMode: store.RegistrationMode(s.Text(col + 2)),
 		CreatedAt: fromMillis(s.Int(col + 3)),
 	}
 }
@@ -133,7 +133,7 @@ func (t *tx) CreateClient(subject pdpp.SubjectID, c store.Client) error {
 		return err
 	}
 	return t.conn.Exec(`INSERT INTO clients (client_id, subject, name, registration_mode, created_at) VALUES (?, ?, ?, ?, ?)`,
-		string(c.ID), owner, c.Name, c.RegistrationMode, millis(c.CreatedAt))
+		string(c.ID), owner, c.Name, string(c.RegistrationMode), millis(c.CreatedAt))
 }
 
 // CreateGrant implements store.RightsWriter.
@@ -167,9 +167,9 @@ func (t *tx) CreateToken(k store.Token, hash store.TokenHash) error {
 	if err != nil {
 		return err
 	}
-	return t.conn.Exec(`INSERT INTO tokens (hash, token_id, subject, kind, client_id, grant_id, package_id, audience, label, issued_at, expires_at)
-		VALUES (?, ?, ?, ?, nullif(?, ''), nullif(?, ''), nullif(?, ''), ?, ?, ?, ?)`,
-		hash[:], string(k.ID), owner, string(k.Kind), string(k.Client), string(k.Grant), string(k.Package),
+	return t.conn.Exec(`INSERT INTO tokens (hash, token_id, subject, kind, client_id, grant_id, package_id, family, audience, label, issued_at, expires_at)
+		VALUES (?, ?, ?, ?, nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, ''), ?, ?, ?, ?)`,
+		hash[:], string(k.ID), owner, string(k.Kind), string(k.Client), string(k.Grant), string(k.Package), k.Family,
 		strings.Join(k.Audience, " "), k.Label, millis(k.IssuedAt), millis(k.ExpiresAt))
 }
 
@@ -190,6 +190,15 @@ func (t *tx) token(subject pdpp.SubjectID, id pdpp.TokenID) (store.Token, error)
 	return first(t.conn, readToken, pdpp.Errorf(pdpp.CodeNotFound, "There is no token %s.", id),
 		`SELECT `+tokenColumns+` FROM tokens t JOIN subjects s ON s.subject = t.subject
 		WHERE s.subject_id = ? AND t.token_id = ?`, string(subject), string(id))
+}
+
+// RevokeFamily implements store.RightsWriter.
+func (t *tx) RevokeFamily(subject pdpp.SubjectID, family string, now time.Time) error {
+	owner, err := t.owner(subject)
+	if err != nil {
+		return err
+	}
+	return t.conn.Exec(`UPDATE tokens SET revoked_at = ? WHERE family = ? AND subject = ? AND revoked_at IS NULL`, millis(now), family, owner)
 }
 
 // TouchTokens implements store.RightsWriter.

@@ -18,6 +18,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"accounts", accountTests},
 		{"rights", rightTests},
 		{"packages", packageTests},
+		{"entries", entryTests},
 		{"ingest", ingestTests},
 		{"bytes", byteTests},
 		{"long", longTests},
