@@ -42,13 +42,13 @@ type Document struct {
 	KeyInData   bool   // the key field is present, as a string (SlotKey)
 	Order       []byte // order key by cursor field
 	ConsentTime []byte // nil if there is none
-	Index       []Entry
+	Index       []FieldKey
 	Search      []byte // space-separated terms; empty: none
 	Counts      TermCounts
 }
 
-// Entry is a field's comparable value.
-type Entry struct {
+// FieldKey is a field's comparable value, as it is indexed.
+type FieldKey struct {
 	Field int64 // the store's number of the field
 	Key   []byte
 }
@@ -101,8 +101,8 @@ func Prepare(b *Binding, in Input) Document {
 	return doc
 }
 
-// Entries returns the index entries of a stored body, to remove them.
-func Entries(b *Binding, id pdpp.RecordID, body []byte) []Entry {
+// FieldKeys returns the index entries of a stored body, to remove them.
+func FieldKeys(b *Binding, id pdpp.RecordID, body []byte) []FieldKey {
 	doc := Document{ID: id}
 	p := preparer{binding: b, doc: &doc, skipText: true}
 	p.run(body)
@@ -222,7 +222,7 @@ func (p *preparer) field(f *pdpp.Field, value []byte) {
 		}
 	}
 	if indexed {
-		p.doc.Index = append(p.doc.Index, Entry{p.binding.FieldIDs[f.Index], key})
+		p.doc.Index = append(p.doc.Index, FieldKey{p.binding.FieldIDs[f.Index], key})
 	}
 	if f.Name == s.ConsentTimeField {
 		p.doc.ConsentTime = key

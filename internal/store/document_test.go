@@ -144,7 +144,7 @@ func TestPrepare(t *testing.T) {
 	if want := "2v.big 2v.words " + ValueToken(103, []byte("Big Words")); string(doc.Search) != want { // 103 in base 36
 		t.Errorf("Search = %q", doc.Search)
 	}
-	if diff := cmp.Diff(doc.Index, Entries(b, "a", doc.Body)); diff != "" {
+	if diff := cmp.Diff(doc.Index, FieldKeys(b, "a", doc.Body)); diff != "" {
 		t.Errorf("Entries of the body (-prepared +entries):\n%s", diff)
 	}
 	if got := Terms(map[string]SearchForm{"memo": {103, true, pdpp.KindString, false}}, []byte(data)); string(got) != string(doc.Search) {
@@ -182,7 +182,7 @@ func TestPrepareLong(t *testing.T) {
 	if string(body) != data {
 		t.Errorf("the body with its values in place differs from the data")
 	}
-	if diff := cmp.Diff(doc.Index, Entries(b, "a", doc.Body)); diff != "" || len(doc.Index) != 1 {
+	if diff := cmp.Diff(doc.Index, FieldKeys(b, "a", doc.Body)); diff != "" || len(doc.Index) != 1 {
 		t.Errorf("%d entries, of the stored body (-prepared +entries):\n%s", len(doc.Index), diff)
 	}
 	if memo, ok := rawjson.Get(doc.Body, "memo"); !ok || rawjson.KindOf(memo) != rawjson.KindStub {

@@ -98,7 +98,7 @@ func (t *tx) newWriter(b *store.Binding, now time.Time) (*writer, error) {
 
 // indexEntry is a row of field_index.
 type indexEntry struct {
-	store.Entry
+	store.FieldKey
 	order  []byte
 	record int64
 }
@@ -316,7 +316,7 @@ func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 			return err
 		}
 	}
-	for _, e := range store.Entries(w.b, id, old.body) {
+	for _, e := range store.FieldKeys(w.b, id, old.body) {
 		if err := w.run(deleteIndex, e.Field, e.Key, old.order, old.record); err != nil {
 			return err
 		}
