@@ -10,6 +10,7 @@ import (
 	"pdpp"
 	"pdpp/internal/credential"
 	"pdpp/internal/grant"
+	"pdpp/internal/issue"
 	"pdpp/internal/secret"
 	"pdpp/internal/store"
 )
@@ -46,19 +47,19 @@ const specLimit = 1 << 20
 
 // Run implements the command.
 func (c *grantsCreate) Run(ctx context.Context, a *app) error {
-	issue, err := c.issue()
+	planned, err := c.issue()
 	if err != nil {
 		return err
 	}
 	if c.Spec == "-" {
-		issue.spec, err = readAll("standard input", a.Stdin, specLimit)
+		planned.spec, err = readAll("standard input", a.Stdin, specLimit)
 	} else {
-		issue.spec, err = readFile(c.Spec, specLimit)
+		planned.spec, err = readFile(c.Spec, specLimit)
 	}
 	if err != nil {
 		return err
 	}
-	return issueCredential(ctx, a, c.issueFlags, issue.create)
+	return issueCredential(ctx, a, c.issueFlags, planned.create)
 }
 
 // credential returns the credential of the new grant.
@@ -151,28 +152,10 @@ func (i *grantIssue) create(ctx context.Context, s session, now time.Time) (*new
 		if err := tx.CreateGrant(m.stored); err != nil || i.noToken {
 			return err
 		}
-		m.token, m.value = clientToken(m.stored, i.audience, now, expiryWithin(now, i.ttl, m.stored.ExpiresAt))
+		m.token, m.value = issue.ClientToken(m.stored, i.audience, now, issue.ExpiryWithin(now, i.ttl, m.stored.ExpiresAt))
 		return tx.CreateToken(m.token, store.HashToken(m.value))
 	})
 	return m, err
-}
-
-// clientToken creates a token of a grant that expires at end.
-func clientToken(g store.Grant, audience []string, now, end time.Time) (store.Token, string) {
-	return store.Token{
-		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenClient, Subject: g.Subject, Client: g.Client.ID, Grant: g.ID,
-		Audience: audience, IssuedAt: now, ExpiresAt: end,
-	}, secret.Token("pdpp_at_")
-}
-
-// expiryWithin returns the end of a token: now + ttl, but never after limit, the end of
-// its grant or package (H-160). A zero limit is no limit.
-func expiryWithin(now time.Time, ttl time.Duration, limit time.Time) time.Time {
-	end := now.Add(ttl)
-	if !limit.IsZero() && limit.Before(end) {
-		return limit
-	}
-	return end
 }
 
 // findClient finds a client by id or by operator name. It creates a client for a new name.

@@ -9,6 +9,7 @@ import (
 	"pdpp"
 	"pdpp/internal/credential"
 	"pdpp/internal/grant"
+	"pdpp/internal/issue"
 	"pdpp/internal/secret"
 	"pdpp/internal/store"
 )
@@ -53,11 +54,11 @@ func rowOfMember(m store.Member) memberRow {
 
 // Run implements the command.
 func (c *packagesCreate) Run(ctx context.Context, a *app) error {
-	issue, err := c.issue()
+	planned, err := c.issue()
 	if err != nil {
 		return err
 	}
-	return issueCredential(ctx, a, c.issueFlags, issue.create)
+	return issueCredential(ctx, a, c.issueFlags, planned.create)
 }
 
 func (c *packagesCreate) issue() (*packageIssue, error) {
@@ -147,16 +148,12 @@ func (m *newPackage) find(tx store.Tx, owner pdpp.SubjectID, ids []string) ([]st
 
 // issueTokens issues the token of the package and, with perMember, one for each member.
 func (m *newPackage) issueTokens(tx store.Tx, i *packageIssue) error {
-	m.value = secret.Token("pdpp_pt_")
-	m.token = store.Token{
-		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenPackage, Subject: m.stored.Subject, Client: m.stored.Client.ID, Package: m.stored.ID,
-		Audience: i.audience, IssuedAt: m.now, ExpiresAt: expiryWithin(m.now, i.ttl, m.stored.ExpiresAt),
-	}
+	m.token, m.value = issue.PackageToken(m.stored, i.audience, m.now, issue.ExpiryWithin(m.now, i.ttl, m.stored.ExpiresAt))
 	if err := tx.CreateToken(m.token, store.HashToken(m.value)); err != nil || !i.perMember {
 		return err
 	}
 	for n, g := range m.grants {
-		token, value := clientToken(g, []string{"rest"}, m.now, expiryWithin(m.now, i.ttl, g.ExpiresAt))
+		token, value := issue.ClientToken(g, []string{"rest"}, m.now, issue.ExpiryWithin(m.now, i.ttl, g.ExpiresAt))
 		if err := tx.CreateToken(token, store.HashToken(value)); err != nil {
 			return err
 		}

@@ -130,6 +130,13 @@ func (e *Edge) Base(r *http.Request) string {
 	return e.origin(scheme, h)
 }
 
+// IsOwn reports whether an origin such as https://data.example is one of this instance
+// (H-142): R, or an origin whose host Gate admits for the peer of this request.
+func (e *Edge) IsOwn(r *http.Request, origin string) bool {
+	o, ok := parseOrigin(origin)
+	return ok && (o.text == e.Base(r) || e.admits(r, o.scheme, o.host))
+}
+
 // Vary returns the request headers that R depends on, for responses that contain R and
 // may be cached (H-130).
 func (e *Edge) Vary() []string {

@@ -52,9 +52,9 @@ func (f *failures) over(now time.Time) bool {
 	return now.Sub(f.since) >= failureWindow && !now.Before(f.until)
 }
 
-// network returns the address under which a client is counted: an IPv4 address, or the
+// Network returns the address under which a client is counted: an IPv4 address, or the
 // /64 network from which an IPv6 client can choose its addresses.
-func network(addr netip.Addr) netip.Addr {
+func Network(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if addr.Is4() {
 		return addr
@@ -71,7 +71,7 @@ func (t *Throttle) Failed(addr netip.Addr) {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, fresh := t.addrs.entry(network(addr), now)
+	f, fresh := t.addrs.entry(Network(addr), now)
 	if fresh || f.over(now) {
 		*f = failures{since: now}
 	}
@@ -86,7 +86,7 @@ func (t *Throttle) Blocked(addr netip.Addr) error {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.addrs.find(network(addr))
+	f := t.addrs.find(Network(addr))
 	if f == nil || !now.Before(f.until) {
 		return nil
 	}

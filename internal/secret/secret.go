@@ -2,6 +2,7 @@ package secret
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
@@ -19,6 +20,13 @@ func ConnectionID() string {
 // Token returns a new bearer token: prefix and 43 base64url characters.
 func Token(prefix string) string {
 	return prefix + base64.RawURLEncoding.EncodeToString(Key(32))
+}
+
+// Hash returns the form in which a secret is stored as the key of an entry: its SHA-256 in
+// hexadecimal. It is for random secrets only, which nobody can guess from their hash.
+func Hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
 }
 
 // Key returns n random bytes.

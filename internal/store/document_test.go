@@ -145,7 +145,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("Search = %q", doc.Search)
 	}
 	if diff := cmp.Diff(doc.Index, FieldKeys(b, "a", doc.Body)); diff != "" {
-		t.Errorf("Entries of the body (-prepared +entries):\n%s", diff)
+		t.Errorf("FieldKeys of the body (-prepared +keys):\n%s", diff)
 	}
 	if got := Terms(map[string]SearchForm{"memo": {103, true, pdpp.KindString, false}}, []byte(data)); string(got) != string(doc.Search) {
 		t.Errorf("Terms = %q, want %q", got, doc.Search)

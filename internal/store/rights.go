@@ -30,6 +30,8 @@ type Rights interface {
 	Tokens(subject pdpp.SubjectID, id pdpp.GrantID) ([]Token, error)
 	// Packages lists packages, newest first.
 	Packages(pdpp.SubjectID) ([]Package, error)
+	// Package finds one package; CodeNotFound when the subject does not have it.
+	Package(pdpp.SubjectID, pdpp.PackageID) (Package, error)
 	// Members returns the members of a package in their order, with the state of
 	// their grants, in one indexed read; none when the subject has no such package.
 	// It does not check whether they are usable.
@@ -75,6 +77,7 @@ type Principal struct {
 	Kind      pdpp.TokenKind
 	Subject   pdpp.SubjectID
 	Audience  []string
+	Family    string // "" for a token of its own
 	ExpiresAt time.Time
 	Revoked   bool
 

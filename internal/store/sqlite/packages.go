@@ -24,7 +24,8 @@ func (t *tx) Packages(subject pdpp.SubjectID) ([]store.Package, error) {
 	return all(t.conn, readPackage, selectPackages+` WHERE s.subject_id = ? ORDER BY p.issued_at DESC, p.package_id`, string(subject))
 }
 
-func (t *tx) onePackage(subject pdpp.SubjectID, id pdpp.PackageID) (store.Package, error) {
+// Package implements store.Rights.
+func (t *tx) Package(subject pdpp.SubjectID, id pdpp.PackageID) (store.Package, error) {
 	return first(t.conn, readPackage, pdpp.Errorf(pdpp.CodeNotFound, "There is no package %s.", id),
 		selectPackages+` WHERE s.subject_id = ? AND p.package_id = ?`, string(subject), string(id))
 }
@@ -73,12 +74,12 @@ func (t *tx) CreatePackage(p store.Package, members []store.NewMember) (store.Pa
 			return p, err
 		}
 	}
-	return t.onePackage(p.Subject, p.ID)
+	return t.Package(p.Subject, p.ID)
 }
 
 // RevokePackage implements store.RightsWriter.
 func (t *tx) RevokePackage(subject pdpp.SubjectID, id pdpp.PackageID, now time.Time) (store.Package, []pdpp.GrantID, bool, error) {
-	p, err := t.onePackage(subject, id)
+	p, err := t.Package(subject, id)
 	if err != nil || !p.RevokedAt.IsZero() {
 		return p, nil, err == nil, err
 	}
@@ -99,6 +100,6 @@ func (t *tx) RevokePackage(subject pdpp.SubjectID, id pdpp.PackageID, now time.T
 		}
 		grants = append(grants, m.GrantID)
 	}
-	p, err = t.onePackage(subject, id)
+	p, err = t.Package(subject, id)
 	return p, grants, false, err
 }

@@ -22,7 +22,7 @@ const grantTables = ` FROM grants g JOIN subjects s ON s.subject = g.subject JOI
 const selectPrincipal = `SELECT t.token_id, t.kind, s.subject_id, t.audience, t.expires_at, t.revoked_at,
 		(SELECT value FROM meta WHERE name = 'generation'),
 		g.grant_id, g.connector_key, g.client_id, g.consumed, g.expires_at, g.revoked_at,
-		p.package_id, p.client_id, p.issued_at, p.expires_at, p.revoked_at
+		p.package_id, p.client_id, p.issued_at, p.expires_at, p.revoked_at, t.family
 	FROM tokens t JOIN subjects s ON s.subject = t.subject
 	LEFT JOIN grants g ON g.grant_id = t.grant_id AND g.subject = t.subject
 	LEFT JOIN packages p ON p.package_id = t.package_id AND p.subject = t.subject
@@ -33,7 +33,7 @@ func principalIn(stmt *engine.Stmt) store.Principal {
 	p := store.Principal{
 		ID: pdpp.TokenID(stmt.Text(0)), Kind: pdpp.TokenKind(stmt.Text(1)), Subject: pdpp.SubjectID(stmt.Text(2)),
 		Audience: strings.Fields(stmt.Text(3)), ExpiresAt: fromMillis(stmt.Int(4)), Revoked: !stmt.IsNull(5),
-		Generation: stmt.Int(6), Grant: readGrantState(stmt, 7),
+		Generation: stmt.Int(6), Grant: readGrantState(stmt, 7), Family: stmt.Text(18),
 	}
 	if !stmt.IsNull(13) {
 		p.Package = &store.PackageState{

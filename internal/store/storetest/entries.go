@@ -167,10 +167,10 @@ func testRevokeFamily(t *testing.T, open Opener) {
 		return tx.RevokeFamily(w.subject, "fam", at(6))
 	})
 	w.view(func(v store.View) error {
-		for i, want := range []bool{true, true, false, false} {
+		for i, want := range []store.Principal{{Family: "fam", Revoked: true}, {Family: "fam", Revoked: true}, {Family: "other"}, {}} {
 			p, err := v.Token(store.HashToken("f" + strconv.Itoa(i)))
-			if err != nil || p.Revoked != want {
-				t.Errorf("token %d: revoked = %v, %v; want %v", i, p.Revoked, err, want)
+			if err != nil || p.Revoked != want.Revoked || p.Family != want.Family {
+				t.Errorf("token %d: revoked = %v, family %q, %v; want %v, %q", i, p.Revoked, p.Family, err, want.Revoked, want.Family)
 			}
 		}
 		tokens, err := v.Tokens(w.subject, "grt_1")

@@ -113,6 +113,10 @@ func testPackage(t *testing.T, open Opener) {
 		if diff := cmp.Diff([]store.Package{packageNo(w, "gpkg_2", 50), packageNo(w, "gpkg_1", 40)}, got); err != nil || diff != "" {
 			t.Errorf("Packages = %v (-want +got):\n%s", err, diff)
 		}
+		stored, err := v.Package(w.subject, "gpkg_1")
+		if diff := cmp.Diff(packageNo(w, "gpkg_1", 40), stored); err != nil || diff != "" {
+			t.Errorf("Package = %v (-want +got):\n%s", err, diff)
+		}
 		grants, err := v.Grants(w.subject, store.GrantFilter{})
 		if err != nil {
 			return err
@@ -367,6 +371,9 @@ func testPackagesOfOthers(t *testing.T, open Opener) {
 		got, err := v.Packages(bea.subject)
 		if len(got) != 0 {
 			t.Errorf("another subject has the packages %v", got)
+		}
+		if _, err := v.Package(bea.subject, "gpkg_1"); pdpp.CodeOf(err) != pdpp.CodeNotFound {
+			t.Errorf("Package of another subject = %v, want not_found", err)
 		}
 		return err
 	})

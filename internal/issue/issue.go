@@ -1,0 +1,38 @@
+// Package issue creates the access tokens of grants and packages, for commands and for the
+// authorization server. A token that it returns is not stored yet: the caller does that in
+// the transaction in which it read or created the grant.
+package issue
+
+import (
+	"time"
+
+	"pdpp"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+// ClientToken returns a token of a grant that expires at end, and its value.
+func ClientToken(g store.Grant, audience []string, now, end time.Time) (store.Token, string) {
+	return store.Token{
+		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenClient, Subject: g.Subject, Client: g.Client.ID, Grant: g.ID,
+		Audience: audience, IssuedAt: now, ExpiresAt: end,
+	}, secret.Token("pdpp_at_")
+}
+
+// PackageToken returns a token of a package that expires at end, and its value.
+func PackageToken(p store.Package, audience []string, now, end time.Time) (store.Token, string) {
+	return store.Token{
+		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenPackage, Subject: p.Subject, Client: p.Client.ID, Package: p.ID,
+		Audience: audience, IssuedAt: now, ExpiresAt: end,
+	}, secret.Token("pdpp_pt_")
+}
+
+// ExpiryWithin returns the end of a token: now + ttl, but never after limit, the end of
+// its grant or package (H-160). A zero limit is no limit.
+func ExpiryWithin(now time.Time, ttl time.Duration, limit time.Time) time.Time {
+	end := now.Add(ttl)
+	if !limit.IsZero() && limit.Before(end) {
+		return limit
+	}
+	return end
+}
