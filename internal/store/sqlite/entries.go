@@ -31,7 +31,7 @@ func (t *tx) EntriesOf(kind store.EntryKind, subject pdpp.SubjectID) ([]store.En
 	if err != nil {
 		return nil, err
 	}
-	return all(t.conn, readEntry, selectEntries+` WHERE e.kind = ? AND e.subject = ? ORDER BY e.created_at DESC, e.key`, string(kind), owner)
+	return all(t.conn, readEntry, selectEntries+` WHERE e.kind = ? AND e.subject = ? AND e.subject <> 0 ORDER BY e.created_at DESC, e.key`, string(kind), owner)
 }
 
 // Children implements store.Entries.
@@ -46,13 +46,12 @@ func (t *tx) CountEntries(kind store.EntryKind) (int64, error) {
 
 // PutEntry implements store.EntriesWriter.
 func (t *tx) PutEntry(e store.Entry) error {
-	var owner any // NULL for an entry of no owner
+	var owner int64 // 0 for an entry of no owner
 	if e.Subject != "" {
-		n, err := t.owner(e.Subject)
-		if err != nil {
+		var err error
+		if owner, err = t.owner(e.Subject); err != nil {
 			return err
 		}
-		owner = n
 	}
 	return t.conn.Exec(`INSERT OR REPLACE INTO entries (kind, key, subject, parent, body, created_at, delete_after) VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?)`,
 		string(e.Kind), e.Key, owner, e.Parent, e.Body, millis(e.CreatedAt), nullableTime(e.DeleteAfter))

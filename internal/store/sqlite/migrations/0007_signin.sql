@@ -22,7 +22,7 @@ CREATE INDEX tokens_by_family ON tokens (family) WHERE family IS NOT NULL;
 CREATE TABLE entries (
   kind         TEXT NOT NULL,
   key          TEXT NOT NULL,
-  subject      INTEGER REFERENCES subjects, -- NULL: of no owner, or of none yet
+  subject      INTEGER NOT NULL DEFAULT 0, -- 0: of no owner, or of none yet
   parent       TEXT,
   body         BLOB NOT NULL,
   created_at   INTEGER NOT NULL,
@@ -30,6 +30,6 @@ CREATE TABLE entries (
   PRIMARY KEY (kind, key)
 ) WITHOUT ROWID;
 
-CREATE INDEX entries_by_subject ON entries (kind, subject, created_at) WHERE subject IS NOT NULL;
+CREATE INDEX entries_by_subject ON entries (kind, subject, created_at) WHERE subject <> 0;
 CREATE INDEX entries_by_parent ON entries (kind, parent, created_at) WHERE parent IS NOT NULL;
 CREATE INDEX entries_by_end ON entries (delete_after) WHERE delete_after IS NOT NULL;
