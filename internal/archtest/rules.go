@@ -5,6 +5,7 @@ package archtest
 var pure = []string{
 	"pdpp",
 	"pdpp/internal/analyzer",
+	"pdpp/internal/consent",
 	"pdpp/internal/evidence",
 	"pdpp/internal/grant",
 	"pdpp/internal/handle",

@@ -2,32 +2,29 @@ package grant
 
 import (
 	"slices"
+	"strconv"
 
 	"pdpp"
 )
 
-// connections resolves the connections of an entry. instance_ids contains ids,
-// connections contains ids, names or labels. Without either, all active connections of
+// connections resolves the connections of an entry. InstanceIDs contains ids,
+// Connections contains ids, names or labels. Without either, all active connections of
 // the connector are meant.
-func (r *resolver) connections(entry object) ([]pdpp.ConnectionID, error) {
-	ids, hasIDs := entry.get("instance_ids")
-	named, hasNamed := entry.get("connections")
+func (r *resolver) connections(spec SpecStream, at string) ([]pdpp.ConnectionID, error) {
 	switch {
-	case hasIDs && hasNamed:
-		return nil, named.fault("cannot be combined with instance_ids; keep one")
-	case hasIDs:
-		return r.eachConnection(ids, byID)
-	case hasNamed:
-		return r.eachConnection(named, byAny)
+	case spec.InstanceIDs != nil:
+		return eachConnection(r, spec.InstanceIDs, byID, at+".instance_ids")
+	case spec.Connections != nil:
+		return eachConnection(r, spec.Connections, byAny, at+".connections")
 	}
 	var out []pdpp.ConnectionID
 	for _, c := range r.own() {
-		if active(c) {
+		if Active(c) {
 			out = append(out, c.ID)
 		}
 	}
 	if len(out) == 0 {
-		return nil, entry.fault("connector %s has no active connection; add a connection first", show(r.manifest.ConnectorKey))
+		return nil, faultAt(at, "connector %s has no active connection; add a connection first", Show(r.manifest.ConnectorKey))
 	}
 	return out, nil
 }
@@ -43,7 +40,8 @@ func (r *resolver) own() []pdpp.Connection {
 	return out
 }
 
-func active(c pdpp.Connection) bool { return c.Status == "active" }
+// Active reports whether a connection can be granted.
+func Active(c pdpp.Connection) bool { return c.Status == "active" }
 
 // byID returns the connection with the id s.
 func byID(own []pdpp.Connection, s string) []pdpp.Connection {
@@ -71,24 +69,17 @@ func byAny(own []pdpp.Connection, s string) []pdpp.Connection {
 }
 
 // eachConnection resolves a list of connections and keeps its order.
-func (r *resolver) eachConnection(n node, find func([]pdpp.Connection, string) []pdpp.Connection) ([]pdpp.ConnectionID, error) {
+func eachConnection[S ~string](r *resolver, names []S, find func([]pdpp.Connection, string) []pdpp.Connection, at string) ([]pdpp.ConnectionID, error) {
 	own := r.own()
-	items, err := n.items()
-	if err != nil {
-		return nil, err
-	}
 	var out []pdpp.ConnectionID
-	for _, item := range items {
-		s, err := item.text()
-		if err != nil {
-			return nil, err
-		}
-		c, err := r.connection(item, s, find(own, s))
+	for i, name := range names {
+		at := at + "[" + strconv.Itoa(i) + "]"
+		c, err := r.connection(at, string(name), find(own, string(name)))
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(out, c.ID) {
-			return nil, item.fault("connection %s is listed twice", show(c.ID))
+			return nil, faultAt(at, "connection %s is listed twice", Show(c.ID))
 		}
 		out = append(out, c.ID)
 	}
@@ -97,15 +88,15 @@ func (r *resolver) eachConnection(n node, find func([]pdpp.Connection, string) [
 
 // connection returns the only match of s, which must be active. A connection of another
 // connector is reported like one that does not exist.
-func (r *resolver) connection(n node, s string, found []pdpp.Connection) (pdpp.Connection, error) {
+func (r *resolver) connection(at, s string, found []pdpp.Connection) (pdpp.Connection, error) {
 	switch {
 	case len(found) == 0:
-		return pdpp.Connection{}, n.fault("connector %s has no connection %s; its connections are %s",
-			show(r.manifest.ConnectorKey), show(s), list(ids(r.own())))
+		return pdpp.Connection{}, faultAt(at, "connector %s has no connection %s; its connections are %s",
+			Show(r.manifest.ConnectorKey), Show(s), list(ids(r.own())))
 	case len(found) > 1:
-		return pdpp.Connection{}, n.fault("%s matches several connections; name one by its id: %s", show(s), list(ids(found)))
-	case !active(found[0]):
-		return pdpp.Connection{}, n.fault("connection %s is not active (%s)", show(found[0].ID), found[0].Status)
+		return pdpp.Connection{}, faultAt(at, "%s matches several connections; name one by its id: %s", Show(s), list(ids(found)))
+	case !Active(found[0]):
+		return pdpp.Connection{}, faultAt(at, "connection %s is not active (%s)", Show(found[0].ID), found[0].Status)
 	}
 	return found[0], nil
 }

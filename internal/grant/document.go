@@ -99,13 +99,14 @@ func parseDocument(doc []byte) (*pdpp.Grant, error) {
 	}
 	g := &pdpp.Grant{}
 	for _, part := range []func(object, *pdpp.Grant) error{
-		readIdentity, readClient, readSource, readPurpose, readStreams, readRetention, readExpiry,
+		readIdentity, readClient, readSource, readPurpose, readStreams, readExpiry,
 	} {
 		if err := part(o, g); err != nil {
 			return nil, err
 		}
 	}
-	return g, nil
+	g.Retention, err = readRetention(o)
+	return g, err
 }
 
 func readIdentity(o object, g *pdpp.Grant) error {
@@ -188,31 +189,32 @@ func readPurpose(o object, g *pdpp.Grant) (err error) {
 // isoDuration matches ISO 8601 durations, and also durations without any part.
 var isoDuration = regexp.MustCompile(`^P(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?)$`)
 
-// readRetention reads retention, which has the same form in a spec.
-func readRetention(o object, g *pdpp.Grant) error {
+// readRetention reads retention, which has the same form in a spec; nil when it is
+// missing.
+func readRetention(o object) (*pdpp.Retention, error) {
 	if !o.has("retention") {
-		return nil
+		return nil, nil
 	}
 	r, err := o.needObject("retention", "max_duration", "on_expiry")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g.Retention = &pdpp.Retention{}
-	if g.Retention.MaxDuration, err = r.optionalText("max_duration"); err != nil {
-		return err
+	out := &pdpp.Retention{}
+	if out.MaxDuration, err = r.optionalText("max_duration"); err != nil {
+		return nil, err
 	}
-	if g.Retention.OnExpiry, err = r.optionalText("on_expiry"); err != nil {
-		return err
+	if out.OnExpiry, err = r.optionalText("on_expiry"); err != nil {
+		return nil, err
 	}
-	if *g.Retention == (pdpp.Retention{}) {
-		return r.fault("needs max_duration, on_expiry, or both")
+	if *out == (pdpp.Retention{}) {
+		return nil, r.fault("needs max_duration, on_expiry, or both")
 	}
-	d := g.Retention.MaxDuration
+	d := out.MaxDuration
 	if d != "" && (!isoDuration.MatchString(d) || strings.HasSuffix(d, "P") || strings.HasSuffix(d, "T")) {
 		n, _ := r.get("max_duration")
-		return n.fault("%s is not an ISO 8601 duration; write it like P30D", show(d))
+		return nil, n.fault("%s is not an ISO 8601 duration; write it like P30D", Show(d))
 	}
-	return nil
+	return out, nil
 }
 
 // readExpiry reads expires_at. Null and a missing key mean until revoked (G-3).
@@ -246,7 +248,7 @@ func readStreams(o object, g *pdpp.Grant) error {
 			return err
 		}
 		if seen[s.Name] {
-			return item.fault("stream %s is listed twice", show(s.Name))
+			return item.fault("stream %s is listed twice", Show(s.Name))
 		}
 		seen[s.Name] = true
 		g.Streams = append(g.Streams, s)
@@ -264,7 +266,7 @@ func readStream(n node) (s pdpp.GrantStream, err error) {
 		return s, err
 	}
 	if !validStreamName(s.Name) {
-		return s, o.fault("%s is not a stream name", show(s.Name))
+		return s, o.fault("%s is not a stream name", Show(s.Name))
 	}
 	ids, err := o.need("instance_ids")
 	if err != nil {

@@ -80,7 +80,7 @@ func drawStreams(t *rapid.T, m *pdpp.Manifest, cat *pdpp.Catalog) []map[string]a
 func drawNarrowing(t *rapid.T, s *pdpp.Stream, entry map[string]any) {
 	t.Helper()
 	if s.SelectFields && rapid.Bool().Draw(t, "has fields") {
-		names := pick(s, nil, true)
+		names := AllFields(s)
 		entry["fields"] = rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, -1, rapid.ID[string]).Draw(t, "fields")
 	} else if len(s.Views) > 0 && rapid.Bool().Draw(t, "has view") {
 		entry["view"] = s.Views[0].ID

@@ -2,6 +2,7 @@ package grant
 
 import (
 	"slices"
+	"strconv"
 
 	"pdpp"
 )
@@ -12,52 +13,68 @@ type resolver struct {
 	catalog  *pdpp.Catalog
 }
 
-// allStreams resolves {"name":"*"}: every declared stream with all its fields. Only
-// connections can narrow it, because they apply to every stream.
-func (r *resolver) allStreams(entry object) ([]pdpp.GrantStream, error) {
-	for _, key := range []string{"fields", "view", "time_range", "resources"} {
-		if n, ok := entry.get(key); ok {
-			return nil, n.fault("cannot be combined with \"*\"; list the streams by name")
+// streams resolves the streams of a spec.
+func (r *resolver) streams(specs []SpecStream) ([]pdpp.GrantStream, error) {
+	var out []pdpp.GrantStream
+	for i, s := range specs {
+		at := "streams[" + strconv.Itoa(i) + "]"
+		if s.Name == AllStreams {
+			return r.allStreams(s, at)
 		}
+		g, err := r.stream(s, at)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, g)
 	}
-	conns, err := r.connections(entry)
+	return out, nil
+}
+
+// allStreams resolves {"name":"*"}: every declared stream with all its fields.
+func (r *resolver) allStreams(spec SpecStream, at string) ([]pdpp.GrantStream, error) {
+	conns, err := r.connections(spec, at)
 	if err != nil {
 		return nil, err
 	}
 	var out []pdpp.GrantStream
 	for _, s := range r.manifest.Streams {
-		g := pdpp.GrantStream{Name: s.Name, Connections: slices.Clone(conns), Fields: pick(s, s.PrimaryKey, true)}
+		g := pdpp.GrantStream{Name: s.Name, Connections: slices.Clone(conns), Fields: AllFields(s)}
 		if len(g.Fields) > 0 {
 			out = append(out, g)
 		}
 	}
 	if len(out) == 0 {
-		return nil, entry.fault("connector %s declares no streams", show(r.manifest.ConnectorKey))
+		return nil, faultAt(at, "connector %s declares no streams", Show(r.manifest.ConnectorKey))
 	}
 	return out, nil
 }
 
 // stream resolves one entry.
-func (r *resolver) stream(entry object, name string) (pdpp.GrantStream, error) {
-	g := pdpp.GrantStream{Name: name}
-	s := r.manifest.Stream(name)
+func (r *resolver) stream(spec SpecStream, at string) (pdpp.GrantStream, error) {
+	g := pdpp.GrantStream{Name: spec.Name}
+	s := r.manifest.Stream(spec.Name)
 	if s == nil {
-		n, _ := entry.get("name")
-		return g, n.fault("connector %s declares no stream %s; it declares %s",
-			show(r.manifest.ConnectorKey), show(name), list(streamNames(r.manifest)))
+		return g, faultAt(at+".name", "connector %s declares no stream %s; it declares %s",
+			Show(r.manifest.ConnectorKey), Show(spec.Name), list(streamNames(r.manifest)))
 	}
 	var err error
-	if g.Fields, err = fields(entry, s); err != nil {
+	if g.Fields, err = fields(spec, s, at); err != nil {
 		return g, err
 	}
-	if g.Connections, err = r.connections(entry); err != nil {
+	if g.Connections, err = r.connections(spec, at); err != nil {
 		return g, err
 	}
-	if g.Time, err = timeRange(entry, s); err != nil {
-		return g, err
+	if !spec.Since.IsZero() || !spec.Until.IsZero() {
+		if s.ConsentTimeField == "" {
+			return g, faultAt(at+".time_range", "stream %s has no consent time, so it cannot be limited in time; leave it out", Show(s.Name))
+		}
+		g.Time = &pdpp.TimeConstraint{Field: s.ConsentTimeField, Since: spec.Since, Until: spec.Until}
 	}
-	g.Resources, err = resources(entry, s)
-	return g, err
+	if spec.Resources != nil && !s.SelectResources {
+		return g, faultAt(at+".resources", "stream %s does not allow selecting records; leave it out", Show(s.Name))
+	}
+	g.Resources = spec.Resources
+	return g, nil
 }
 
 func streamNames(m *pdpp.Manifest) []string {
@@ -70,96 +87,65 @@ func streamNames(m *pdpp.Manifest) []string {
 
 // fields resolves fields or view; without either, all declared fields. The result always
 // includes the primary key (H-148).
-func fields(entry object, s *pdpp.Stream) ([]string, error) {
-	stated, hasFields := entry.get("fields")
-	view, hasView := entry.get("view")
+func fields(spec SpecStream, s *pdpp.Stream, at string) ([]string, error) {
 	switch {
-	case hasFields && hasView:
-		return nil, view.fault("cannot be combined with fields; keep one")
-	case hasFields:
-		return listedFields(stated, s)
-	case hasView:
-		return viewFields(view, s)
+	case spec.Fields != nil:
+		return listedFields(spec.Fields, s, at+".fields")
+	case spec.View != "":
+		return viewFields(spec.View, s, at+".view")
 	}
-	all := pick(s, nil, true)
+	all := AllFields(s)
 	if len(all) == 0 {
-		return nil, entry.fault("stream %s declares no fields", show(s.Name))
+		return nil, faultAt(at, "stream %s declares no fields", Show(s.Name))
 	}
 	return all, nil
 }
 
-func listedFields(n node, s *pdpp.Stream) ([]string, error) {
-	names, err := texts(n, func(string) bool { return true })
-	if err != nil {
-		return nil, err
-	}
+func listedFields(names []string, s *pdpp.Stream, at string) ([]string, error) {
 	for i, name := range names {
 		if s.Field(name) == nil {
-			item := node{at: n.path(), item: i + 1}
-			return nil, item.fault("stream %s declares no field %s; it declares %s",
-				show(s.Name), show(name), list(pick(s, nil, true)))
+			return nil, faultAt(at+"["+strconv.Itoa(i)+"]", "stream %s declares no field %s; it declares %s",
+				Show(s.Name), Show(name), list(AllFields(s)))
 		}
 	}
-	out := pick(s, names, false)
+	out := WithKey(s, names)
 	if !s.SelectFields && len(out) < len(s.Fields) {
-		return nil, n.fault("stream %s is granted with all its fields or not at all; leave out fields", show(s.Name))
+		return nil, faultAt(at, "stream %s is granted with all its fields or not at all; leave out fields", Show(s.Name))
 	}
 	return out, nil
 }
 
 // viewFields resolves a view. A view may also narrow a stream that does not allow
 // selecting fields, because the source declares the view.
-func viewFields(n node, s *pdpp.Stream) ([]string, error) {
-	id, err := n.text()
-	if err != nil {
-		return nil, err
-	}
+func viewFields(id string, s *pdpp.Stream, at string) ([]string, error) {
 	v, ok := s.View(id)
 	if !ok {
 		var ids []string
 		for _, v := range s.Views {
 			ids = append(ids, v.ID)
 		}
-		return nil, n.fault("stream %s declares no view %s; its views are %s", show(s.Name), show(id), list(ids))
+		return nil, faultAt(at, "stream %s declares no view %s; its views are %s", Show(s.Name), Show(id), list(ids))
 	}
-	return pick(s, v.Fields, false), nil
+	return WithKey(s, v.Fields), nil
 }
 
-// pick returns the named fields and the primary key, or all, in manifest order.
-func pick(s *pdpp.Stream, names []string, all bool) []string {
+// WithKey returns the declared fields that are named or in the primary key, in manifest
+// order.
+func WithKey(s *pdpp.Stream, names []string) []string {
 	var out []string
 	for _, f := range s.Fields {
-		if all || slices.Contains(names, f.Name) || slices.Contains(s.PrimaryKey, f.Name) {
+		if slices.Contains(names, f.Name) || slices.Contains(s.PrimaryKey, f.Name) {
 			out = append(out, f.Name)
 		}
 	}
 	return out
 }
 
-// timeRange reads time_range as a constraint on the consent time of the stream.
-func timeRange(entry object, s *pdpp.Stream) (*pdpp.TimeConstraint, error) {
-	n, ok := entry.get("time_range")
-	if !ok {
-		return nil, nil
+// AllFields returns the names of all declared fields, in manifest order.
+func AllFields(s *pdpp.Stream) []string {
+	var out []string
+	for _, f := range s.Fields {
+		out = append(out, f.Name)
 	}
-	if s.ConsentTimeField == "" {
-		return nil, n.fault("stream %s has no consent time, so it cannot be limited in time; leave it out", show(s.Name))
-	}
-	o, err := n.object("since", "until")
-	if err != nil {
-		return nil, err
-	}
-	since, until, err := o.bounds()
-	if err != nil {
-		return nil, err
-	}
-	return &pdpp.TimeConstraint{Field: s.ConsentTimeField, Since: since, Until: until}, nil
-}
-
-func resources(entry object, s *pdpp.Stream) ([]pdpp.RecordID, error) {
-	n, ok := entry.get("resources")
-	if ok && !s.SelectResources {
-		return nil, n.fault("stream %s does not allow selecting records; leave it out", show(s.Name))
-	}
-	return readResources(entry)
+	return out
 }

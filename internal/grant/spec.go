@@ -1,7 +1,6 @@
 package grant
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,55 +14,55 @@ const (
 	maxSpec    = 64 << 10 // bytes (H-146)
 	maxPurpose = 2048     // bytes
 
-	// singleUse is how long a single_use grant lasts (H-149).
-	singleUse = 24 * time.Hour
 	// maxLifetime bounds expires_in. Without expires_in a grant does not expire.
 	maxLifetime = 36500 * 24 * time.Hour
 
-	defaultPurpose = "https://pdpp.dev/purpose/personal_ai_assistant" // H-147
+	// DefaultPurpose is the purpose of a grant whose spec names none (H-147).
+	DefaultPurpose = "https://pdpp.dev/purpose/personal_ai_assistant"
 )
 
-// Issue identifies a new grant and its client.
-type Issue struct {
-	ID         pdpp.GrantID
-	Subject    pdpp.SubjectID
-	ClientID   pdpp.ClientID
-	ClientName string
-	Now        time.Time
+// Spec is what an owner or a client wants a grant for one source to contain: a grant spec
+// (H-15) or an entry of a request (H-146) whose syntax is valid. Whether its names exist
+// is decided later, against a catalog.
+type Spec struct {
+	SourceID           string            `json:"source_id,omitempty"`
+	ConnectorKey       pdpp.ConnectorKey `json:"connector_key,omitempty"`
+	Streams            []SpecStream      `json:"streams"`
+	AccessMode         string            `json:"access_mode"`
+	PurposeCode        string            `json:"purpose_code"`
+	PurposeDescription string            `json:"purpose_description,omitempty"`
+	Retention          *pdpp.Retention   `json:"retention,omitempty"`
+	ExpiresIn          time.Duration     `json:"expires_in,omitempty"` // 0: see ExpiresAt
+	ExpiresAt          time.Time         `json:"expires_at,omitzero"`  // zero: until revoked
 }
 
-// Freeze resolves a grant spec (H-15, H-146) against the catalog and returns the grant
-// (H-148). The grant names streams, fields and connections that are in the catalog, and
-// later changes of the catalog do not extend it. Its own times are whole milliseconds,
-// so that ParseDocument returns an equal grant.
-//
-// Every error is a *pdpp.Error with CodeInvalidInput. Param is the JSON path of the
-// cause, or "" for the spec as a whole. Message also names it and says what to do. The
-// messages are for the owner and may list connections.
-func Freeze(spec []byte, c *pdpp.Catalog, in Issue) (*pdpp.Grant, error) {
-	g, err := freeze(spec, c, in)
-	if err == nil {
-		return g, nil
-	}
-	out := &pdpp.Error{Code: pdpp.CodeInvalidInput, Message: "The grant spec " + err.Error() + "."}
-	var f *fault
-	if errors.As(err, &f) && f.at != "" {
-		out.Param = f.at
-		out.Message = err.Error() + "."
-	}
-	return nil, out
+// SpecStream is one stream of a Spec. Without Fields and View it means all fields, and
+// without InstanceIDs and Connections all active connections of the source.
+type SpecStream struct {
+	Name        string              `json:"name"` // AllStreams: every declared stream
+	Fields      []string            `json:"fields,omitempty"`
+	View        string              `json:"view,omitempty"`
+	InstanceIDs []pdpp.ConnectionID `json:"instance_ids,omitempty"`
+	Connections []string            `json:"connections,omitempty"` // ids, names or labels
+	Since       time.Time           `json:"since,omitzero"`
+	Until       time.Time           `json:"until,omitzero"`
+	Resources   []pdpp.RecordID     `json:"resources,omitempty"` // nil: all records
+	Necessity   string              `json:"necessity,omitempty"` // for the consent page; has no effect (H-147)
 }
 
-func freeze(spec []byte, c *pdpp.Catalog, in Issue) (*pdpp.Grant, error) {
-	if len(spec) > maxSpec {
+// AllStreams is the name of the stream entry that means every declared stream.
+const AllStreams = "*"
+
+// parseSpec checks the syntax of a grant spec (H-15).
+func parseSpec(text []byte) (*Spec, error) {
+	if len(text) > maxSpec {
 		return nil, &fault{what: "has more than " + strconv.Itoa(maxSpec) + " bytes; split it into several grants"}
 	}
-	n, err := parse(spec)
+	n, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	o, err := n.object("type", "source", "streams", "selection_preset", "access_mode",
-		"purpose_code", "purpose_description", "retention", "expires_in", "expires_at")
+	o, err := n.object(slices.Concat(entryKeys, []string{"expires_in", "expires_at"})...)
 	if err != nil {
 		return nil, err
 	}
@@ -72,153 +71,102 @@ func freeze(spec []byte, c *pdpp.Catalog, in Issue) (*pdpp.Grant, error) {
 			return nil, err
 		}
 	}
-	m, err := specSource(o, c)
-	if err != nil {
+	s := &Spec{}
+	if err := s.read(o, slices.Concat(streamKeys, []string{"connections"})); err != nil {
 		return nil, err
 	}
-	g := &pdpp.Grant{
-		ID: in.ID, IssuedAt: in.Now.UTC().Truncate(time.Millisecond), SubjectID: in.Subject,
-		ClientID: in.ClientID, ClientName: in.ClientName, ConnectorKey: m.ConnectorKey,
-		SourceKind: m.SourceKind, SourceID: m.SourceID, ManifestVersion: m.Version, ManifestDigest: m.Digest,
-	}
-	r := resolver{manifest: m, catalog: c}
-	if g.Streams, err = r.streams(o); err != nil {
-		return nil, err
-	}
-	for _, part := range []func(object, *pdpp.Grant) error{specMode, specPurpose, readRetention, specExpiry} {
-		if err := part(o, g); err != nil {
-			return nil, err
-		}
-	}
-	return g, nil
+	return s, s.readExpiry(o)
 }
 
-// specSource returns the registered source that the spec names by id, by connector key,
-// or by both.
-func specSource(o object, c *pdpp.Catalog) (*pdpp.Manifest, error) {
-	source, err := o.needObject("source", "kind", "id", "connector_key")
-	if err != nil {
-		return nil, err
+// The keys of a request entry and of its streams (H-146). A grant spec may have more.
+var (
+	entryKeys = []string{
+		"type", "source", "streams", "selection_preset", "access_mode", "purpose_code", "purpose_description", "retention",
 	}
-	if source.has("kind") {
-		if _, err := source.oneOf("kind", "connector"); err != nil {
-			return nil, err
-		}
-	}
-	id, err := source.optionalText("id")
-	if err != nil {
-		return nil, err
-	}
-	key, err := source.optionalText("connector_key")
-	if err != nil {
-		return nil, err
-	}
-	if id == "" && key == "" {
-		return nil, source.fault("needs connector_key or id; registered connectors are %s", list(keys(c.Manifests)))
-	}
-	var found []*pdpp.Manifest
-	for _, m := range c.Manifests {
-		if (id == "" || m.SourceID == id) && (key == "" || string(m.ConnectorKey) == key) {
-			found = append(found, m)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return nil, source.fault("no such source is registered; registered connectors are %s", list(keys(c.Manifests)))
-	case 1:
-		return found[0], nil
-	}
-	return nil, source.fault("several connectors have this id; add a connector_key: %s", list(keys(found)))
-}
+	streamKeys = []string{"name", "fields", "view", "instance_ids", "time_range", "resources", "necessity"}
+)
 
-func keys(manifests []*pdpp.Manifest) []pdpp.ConnectorKey {
-	var out []pdpp.ConnectorKey
-	for _, m := range manifests {
-		out = append(out, m.ConnectorKey)
-	}
-	return out
-}
-
-func specMode(o object, g *pdpp.Grant) (err error) {
-	g.AccessMode = Continuous
-	if o.has("access_mode") {
-		g.AccessMode, err = o.oneOf("access_mode", Continuous, SingleUse)
-	}
-	return err
-}
-
-func specPurpose(o object, g *pdpp.Grant) (err error) {
-	g.PurposeCode = defaultPurpose
-	if n, ok := o.get("purpose_code"); ok {
-		if g.PurposeCode, err = n.text(); err != nil {
+// read reads what specs and request entries have in common.
+func (s *Spec) read(o object, streamKeys []string) error {
+	for _, part := range []func(object) error{s.readSource, s.readMode, s.readPurpose} {
+		if err := part(o); err != nil {
 			return err
 		}
-		if len(g.PurposeCode) > maxPurpose || strings.ContainsFunc(g.PurposeCode, unicode.IsControl) {
-			return n.fault("must be at most %d bytes without control characters", maxPurpose)
-		}
 	}
-	g.PurposeDescription, err = o.optionalText("purpose_description")
+	var err error
+	if s.Streams, err = specStreams(o, streamKeys); err != nil {
+		return err
+	}
+	s.Retention, err = readRetention(o)
 	return err
 }
 
-// specExpiry sets the end of the grant (H-149). A single_use grant ends after a day. The
-// spec may name an earlier end; a later one is an error.
-func specExpiry(o object, g *pdpp.Grant) error {
-	end, err := o.expiry(g.IssuedAt)
+func (s *Spec) readSource(o object) error {
+	source, err := o.needObject("source", "kind", "id", "connector_key")
 	if err != nil {
 		return err
 	}
-	if g.AccessMode == SingleUse {
-		day := g.IssuedAt.Add(singleUse)
-		if end.After(day) {
-			n, ok := o.get("expires_in")
-			if !ok {
-				n, _ = o.get("expires_at")
-			}
-			return n.fault("a single_use grant ends 24 hours after it is issued; leave this out or make it earlier")
-		}
-		if end.IsZero() {
-			end = day
+	if source.has("kind") {
+		if _, err := source.oneOf("kind", "connector"); err != nil {
+			return err
 		}
 	}
-	g.ExpiresAt = end
-	return nil
+	if s.SourceID, err = source.optionalText("id"); err != nil {
+		return err
+	}
+	key, err := source.optionalText("connector_key")
+	s.ConnectorKey = pdpp.ConnectorKey(key)
+	return err
 }
 
-// expiry reads expires_in or expires_at. Without either it returns the zero time.
-func (o object) expiry(now time.Time) (time.Time, error) {
+func (s *Spec) readMode(o object) (err error) {
+	s.AccessMode = Continuous
+	if o.has("access_mode") {
+		s.AccessMode, err = o.oneOf("access_mode", Continuous, SingleUse)
+	}
+	return err
+}
+
+func (s *Spec) readPurpose(o object) (err error) {
+	s.PurposeCode = DefaultPurpose
+	if n, ok := o.get("purpose_code"); ok {
+		if s.PurposeCode, err = n.text(); err != nil {
+			return err
+		}
+		if len(s.PurposeCode) > maxPurpose || strings.ContainsFunc(s.PurposeCode, unicode.IsControl) {
+			return n.fault("must be at most %d bytes without control characters", maxPurpose)
+		}
+	}
+	s.PurposeDescription, err = o.optionalText("purpose_description")
+	return err
+}
+
+// readExpiry reads expires_in or expires_at.
+func (s *Spec) readExpiry(o object) error {
 	in, hasIn := o.get("expires_in")
-	at, hasAt := o.get("expires_at")
-	switch {
-	case hasIn && hasAt:
-		return time.Time{}, in.fault("cannot be combined with expires_at; keep one")
-	case hasIn:
-		s, err := in.text()
-		if err != nil {
-			return time.Time{}, err
-		}
-		d, ok := pdpp.ParseDuration(s)
-		if !ok || d > maxLifetime {
-			return time.Time{}, in.fault("%s is not a duration of at most 36500d; write it like 90d, 12h or 15m", show(s))
-		}
-		return now.Add(d), nil
-	case hasAt:
-		t, err := at.time()
-		if err != nil {
-			return time.Time{}, err
-		}
-		// Rounded as in the document, before the comparison.
-		t = t.Truncate(time.Millisecond)
-		if !t.After(now) {
-			return time.Time{}, at.fault("is not in the future")
-		}
-		return t, nil
+	if hasIn && o.has("expires_at") {
+		return in.fault("cannot be combined with expires_at; keep one")
 	}
-	return time.Time{}, nil
+	if hasIn {
+		text, err := in.text()
+		if err != nil {
+			return err
+		}
+		d, ok := pdpp.ParseDuration(text)
+		if !ok || d <= 0 || d > maxLifetime {
+			return in.fault("%s is not a duration of at most 36500d; write it like 90d, 12h or 15m", Show(text))
+		}
+		s.ExpiresIn = d
+		return nil
+	}
+	at, err := o.optionalTime("expires_at")
+	// Rounded as in the document of the grant, so that comparisons see the stored value.
+	s.ExpiresAt = at.Truncate(time.Millisecond)
+	return err
 }
 
-// streams reads the streams of a spec.
-func (r *resolver) streams(o object) ([]pdpp.GrantStream, error) {
+// specStreams reads the streams of a spec.
+func specStreams(o object, keys []string) ([]SpecStream, error) {
 	if preset, ok := o.get("selection_preset"); ok {
 		return nil, preset.fault("unknown preset; list the streams instead")
 	}
@@ -230,42 +178,90 @@ func (r *resolver) streams(o object) ([]pdpp.GrantStream, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []pdpp.GrantStream
-	var seen []string
+	out := make([]SpecStream, 0, len(items))
+	seen := make(map[string]bool, len(items))
 	for _, item := range items {
-		entry, name, err := specStream(item)
+		s, err := specStream(item, keys)
 		if err != nil {
 			return nil, err
 		}
-		if name == "*" {
-			if len(items) > 1 {
-				return nil, item.fault("\"*\" must be the only entry; leave out the other streams")
-			}
-			return r.allStreams(entry)
+		if s.Name == AllStreams && len(items) > 1 {
+			return nil, item.fault("\"*\" must be the only entry; leave out the other streams")
 		}
-		if slices.Contains(seen, name) {
-			return nil, item.fault("stream %s is listed twice", show(name))
+		if seen[s.Name] {
+			return nil, item.fault("stream %s is listed twice", Show(s.Name))
 		}
-		seen = append(seen, name)
-		s, err := r.stream(entry, name)
-		if err != nil {
-			return nil, err
-		}
+		seen[s.Name] = true
 		out = append(out, s)
 	}
 	return out, nil
 }
 
-// specStream reads one entry and its name. necessity is for the consent page and has no
-// effect (H-147).
-func specStream(n node) (o object, name string, err error) {
-	o, err = n.object("name", "fields", "view", "connections", "instance_ids", "time_range", "resources", "necessity")
+// specStream reads one stream.
+func specStream(n node, keys []string) (s SpecStream, err error) {
+	o, err := n.object(keys...)
 	if err != nil {
-		return o, "", err
+		return s, err
 	}
-	if _, err = o.optionalText("necessity"); err != nil {
-		return o, "", err
+	if s.Necessity, err = o.optionalText("necessity"); err != nil {
+		return s, err
 	}
-	name, err = o.needText("name")
-	return o, name, err
+	if s.Name, err = o.needText("name"); err != nil {
+		return s, err
+	}
+	if s.Name == AllStreams {
+		// Only connections can narrow it, because they apply to every stream.
+		for _, key := range []string{"fields", "view", "time_range", "resources"} {
+			if n, ok := o.get(key); ok {
+				return s, n.fault("cannot be combined with \"*\"; list the streams by name")
+			}
+		}
+	}
+	for _, part := range []func(object) error{s.readFields, s.readConnections, s.readTimeRange} {
+		if err := part(o); err != nil {
+			return s, err
+		}
+	}
+	s.Resources, err = readResources(o)
+	return s, err
+}
+
+func (s *SpecStream) readFields(o object) (err error) {
+	fields, hasFields := o.get("fields")
+	view, hasView := o.get("view")
+	switch {
+	case hasFields && hasView:
+		return view.fault("cannot be combined with fields; keep one")
+	case hasFields:
+		s.Fields, err = texts(fields, func(string) bool { return true })
+	case hasView:
+		s.View, err = view.text()
+	}
+	return err
+}
+
+func (s *SpecStream) readConnections(o object) (err error) {
+	ids, hasIDs := o.get("instance_ids")
+	named, hasNamed := o.get("connections")
+	switch {
+	case hasIDs && hasNamed:
+		return named.fault("cannot be combined with instance_ids; keep one")
+	case hasIDs:
+		s.InstanceIDs, err = texts(ids, pdpp.ConnectionID.Valid)
+	case hasNamed:
+		s.Connections, err = texts(named, func(string) bool { return true })
+	}
+	return err
+}
+
+func (s *SpecStream) readTimeRange(o object) error {
+	if !o.has("time_range") {
+		return nil
+	}
+	r, err := o.needObject("time_range", "since", "until")
+	if err != nil {
+		return err
+	}
+	s.Since, s.Until, err = r.bounds()
+	return err
 }

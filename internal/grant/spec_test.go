@@ -67,7 +67,7 @@ func TestFreezeAllStreams(t *testing.T) {
 	if diff := cmp.Diff(want, got.Streams); diff != "" {
 		t.Errorf("streams (-want +got):\n%s", diff)
 	}
-	if got.PurposeCode != defaultPurpose || got.AccessMode != Continuous || !got.ExpiresAt.IsZero() || got.Retention != nil {
+	if got.PurposeCode != DefaultPurpose || got.AccessMode != Continuous || !got.ExpiresAt.IsZero() || got.Retention != nil {
 		t.Errorf("defaults: purpose %q, mode %q, expires %v, retention %v", got.PurposeCode, got.AccessMode, got.ExpiresAt, got.Retention)
 	}
 }

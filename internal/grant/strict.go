@@ -27,6 +27,11 @@ func (f *fault) Error() string {
 	return f.at + ": " + f.what
 }
 
+// faultAt returns a fault at a JSON path.
+func faultAt(at, format string, args ...any) error {
+	return &fault{at: at, what: fmt.Sprintf(format, args...)}
+}
+
 // node is one value of a valid JSON text, and its place. Null is rejected like any other
 // wrong type, because a null constraint could be taken for no constraint (G-4).
 type node struct {
@@ -49,7 +54,7 @@ func (n node) path() string {
 }
 
 func (n node) fault(format string, args ...any) error {
-	return &fault{at: n.path(), what: fmt.Sprintf(format, args...)}
+	return faultAt(n.path(), format, args...)
 }
 
 // parse checks a whole text: grammar, UTF-8, depth, unique keys.
@@ -113,7 +118,7 @@ func join(at, key string) string {
 	})
 	switch {
 	case !plain:
-		return at + "[" + show(key) + "]"
+		return at + "[" + Show(key) + "]"
 	case at == "":
 		return key
 	}
@@ -127,8 +132,8 @@ const (
 	maxNames = 20
 )
 
-// show quotes a value of the input for a message of one line.
-func show[S ~string](s S) string {
+// Show quotes a value of the input for a message of one line.
+func Show[S ~string](s S) string {
 	if len(s) > maxShown {
 		return strconv.Quote(strings.ToValidUTF8(string(s[:maxShown]), "") + "…")
 	}
@@ -271,10 +276,10 @@ func texts[S ~string](n node, check func(S) bool) ([]S, error) {
 		}
 		s := S(text)
 		if !check(s) {
-			return nil, item.fault("%s does not have the required form", show(s))
+			return nil, item.fault("%s does not have the required form", Show(s))
 		}
 		if seen[s] {
-			return nil, item.fault("%s is listed twice", show(s))
+			return nil, item.fault("%s is listed twice", Show(s))
 		}
 		seen[s] = true
 		out = append(out, s)
@@ -293,7 +298,7 @@ func (n node) time() (time.Time, error) {
 	t, ok := pdpp.ParseTime(s)
 	t = t.UTC()
 	if !ok || t.Year() < 2 || t.Year() > 9999 {
-		return time.Time{}, n.fault("%s is not an absolute time; write it like 2026-01-31T00:00:00Z", show(s))
+		return time.Time{}, n.fault("%s is not an absolute time; write it like 2026-01-31T00:00:00Z", Show(s))
 	}
 	return t, nil
 }
@@ -329,7 +334,7 @@ func (o object) oneOf(key string, allowed ...string) (string, error) {
 	s, err := o.needText(key)
 	if err == nil && !slices.Contains(allowed, s) {
 		n, _ := o.get(key)
-		err = n.fault("%s is not one of %s", show(s), list(allowed))
+		err = n.fault("%s is not one of %s", Show(s), list(allowed))
 	}
 	return s, err
 }

@@ -8,10 +8,10 @@ import (
 
 // Messages contain values of the input. They must stay short and on one line.
 func TestShow(t *testing.T) {
-	if got, want := show("a\"b\n"), `"a\"b\n"`; got != want {
-		t.Errorf("show = %s, want %s", got, want)
+	if got, want := Show("a\"b\n"), `"a\"b\n"`; got != want {
+		t.Errorf("Show = %s, want %s", got, want)
 	}
-	long := show(strings.Repeat("é", 500))
+	long := Show(strings.Repeat("é", 500))
 	if len(long) > maxShown+8 || !strings.HasSuffix(long, `é…"`) {
 		t.Errorf("show of a long value = %s (%d bytes)", long, len(long))
 	}
