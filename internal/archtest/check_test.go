@@ -41,6 +41,8 @@ var violations = []struct {
 	{"no mcp sdk", importing("pdpp/internal/mcpserve", "github.com/modelcontextprotocol/go-sdk/mcp"), "imports github.com/modelcontextprotocol/go-sdk/mcp"},
 	{"telemetry home", importing("pdpp/internal/rs", "go.opentelemetry.io/otel/trace"), "imports go.opentelemetry.io/otel/trace"},
 	{"command line home", importing("pdpp/internal/rs", "github.com/alecthomas/kong"), "imports github.com/alecthomas/kong"},
+	{"sign-in home", importing("pdpp/internal/cli", "golang.org/x/crypto/argon2"), "imports golang.org/x/crypto/argon2"},
+	{"sign-in below pages", importing("pdpp/internal/signin", "net/http"), "imports net/http"},
 	{"test libraries", importing("pdpp/internal/rs", "pgregory.net/rapid"), "imports pgregory.net/rapid"},
 	{"test libraries", importing("pdpp/internal/demo", "pdpp/internal/store/storetest"), "imports pdpp/internal/store/storetest"},
 	{"no cgo", importing("pdpp/internal/store/sqlite", "C"), "imports C"},

@@ -199,6 +199,19 @@ var Rules = []Rule{
 		Because:  "only the command line handles arguments and terminals; other packages take plain structs",
 	},
 	{
+		Name:     "sign-in home",
+		Packages: allPackages,
+		Except:   []string{"pdpp/internal/signin"},
+		Never:    []string{"github.com/go-webauthn/...", "golang.org/x/crypto/..."},
+		Because:  "one package checks passwords and passkeys, so that a mistake with them can be only there",
+	},
+	{
+		Name:     "sign-in below pages",
+		Packages: []string{"pdpp/internal/signin"},
+		Never:    []string{"net/http/...", "pdpp/internal/server/...", "pdpp/internal/rs/...", "pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/..."},
+		Because:  "sign-in is the same for every page and transport; cookies and forms are the pages' concern",
+	},
+	{
 		Name:     "test libraries",
 		Packages: allPackages,
 		Except:   []string{"pdpp/internal/bench/..."},

@@ -61,6 +61,7 @@ type credentialsCommands struct {
 type ownerCommands struct {
 	List   ownerList          `cmd:"" help:"List owners."`
 	Create ownerCreate        `cmd:"" help:"Add an owner."`
+	Reset  ownerReset         `cmd:"" help:"Set a new password for an owner, and end all sessions."`
 	Token  ownerTokenCommands `cmd:"" help:"Manage tokens that may read and write all data of an owner."`
 }
 

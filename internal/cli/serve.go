@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -15,26 +16,28 @@ import (
 	"pdpp/internal/blobfile"
 	"pdpp/internal/httpx"
 	"pdpp/internal/instance"
+	"pdpp/internal/signin"
 	"pdpp/internal/store"
 )
 
 // serveCommand is `pdpp serve` (hosted-auth.md 1.3).
 type serveCommand struct {
-	Listen          string   `default:"127.0.0.1:7663" placeholder:"ADDR" var:"PDPP_LISTEN" help:"Address to listen on (default: ${default})."`
-	PublicURL       string   `name:"public-url" placeholder:"URL" var:"PDPP_PUBLIC_URL" help:"Address people use, when it is always the same: scheme and host."`
-	TrustedHosts    []string `placeholder:"LIST" var:"PDPP_TRUSTED_HOSTS" help:"Further host names this server answers to: name, name:port, *.suffix."`
-	TrustedProxies  []string `placeholder:"CIDRS" var:"PDPP_TRUSTED_PROXIES" help:"Proxies whose forwarded headers are believed."`
-	AllowedOrigins  []string `placeholder:"LIST" var:"PDPP_ALLOWED_ORIGINS" help:"Web pages that may read answers; * means any."`
-	TLSCert         string   `name:"tls-cert" placeholder:"FILE" var:"PDPP_TLS_CERT" help:"Certificate; read again on SIGHUP."`
-	TLSKey          string   `name:"tls-key" placeholder:"FILE" var:"PDPP_TLS_KEY" help:"Key of the certificate."`
-	AllowPlainHTTP  bool     `name:"allow-plain-http" help:"Serve other machines without encryption."`
-	ProviderName    string   `default:"Personal data" placeholder:"TEXT" var:"PDPP_PROVIDER_NAME" help:"What to call this server (default: ${default})."`
-	RateLimit       string   `default:"600/m" placeholder:"N/m" var:"PDPP_RATE_LIMIT" help:"Requests a minute per token, or off (default: ${default})."`
-	Memory          string   `default:"512MB" placeholder:"SIZE" var:"PDPP_MEMORY" help:"Memory to use at most, 128MB or more (default: ${default})."`
-	MetricsListen   string   `placeholder:"ADDR" var:"PDPP_METRICS_LISTEN" help:"Address for metrics, such as 127.0.0.1:9464; none by default."`
-	InstanceKeyFile string   `placeholder:"FILE" var:"PDPP_INSTANCE_KEY_FILE" help:"Key of this instance (default: instance.key in the data folder)."`
-	LogFormat       string   `enum:"text,json" default:"text" var:"PDPP_LOG_FORMAT" help:"text or json."`
-	LogLevel        string   `enum:"debug,info,warn,error" default:"info" var:"PDPP_LOG_LEVEL" help:"debug, info, warn or error."`
+	Listen            string   `default:"127.0.0.1:7663" placeholder:"ADDR" var:"PDPP_LISTEN" help:"Address to listen on (default: ${default})."`
+	PublicURL         string   `name:"public-url" placeholder:"URL" var:"PDPP_PUBLIC_URL" help:"Address people use, when it is always the same: scheme and host."`
+	TrustedHosts      []string `placeholder:"LIST" var:"PDPP_TRUSTED_HOSTS" help:"Further host names this server answers to: name, name:port, *.suffix."`
+	TrustedProxies    []string `placeholder:"CIDRS" var:"PDPP_TRUSTED_PROXIES" help:"Proxies whose forwarded headers are believed."`
+	AllowedOrigins    []string `placeholder:"LIST" var:"PDPP_ALLOWED_ORIGINS" help:"Web pages that may read answers; * means any."`
+	TLSCert           string   `name:"tls-cert" placeholder:"FILE" var:"PDPP_TLS_CERT" help:"Certificate; read again on SIGHUP."`
+	TLSKey            string   `name:"tls-key" placeholder:"FILE" var:"PDPP_TLS_KEY" help:"Key of the certificate."`
+	AllowPlainHTTP    bool     `name:"allow-plain-http" help:"Serve other machines without encryption."`
+	ProviderName      string   `default:"Personal data" placeholder:"TEXT" var:"PDPP_PROVIDER_NAME" help:"What to call this server (default: ${default})."`
+	OwnerPasswordFile string   `placeholder:"FILE" var:"PDPP_OWNER_PASSWORD_FILE" help:"File with the first password of the owner; read when there is none."`
+	RateLimit         string   `default:"600/m" placeholder:"N/m" var:"PDPP_RATE_LIMIT" help:"Requests a minute per token, or off (default: ${default})."`
+	Memory            string   `default:"512MB" placeholder:"SIZE" var:"PDPP_MEMORY" help:"Memory to use at most, 128MB or more (default: ${default})."`
+	MetricsListen     string   `placeholder:"ADDR" var:"PDPP_METRICS_LISTEN" help:"Address for metrics, such as 127.0.0.1:9464; none by default."`
+	InstanceKeyFile   string   `placeholder:"FILE" var:"PDPP_INSTANCE_KEY_FILE" help:"Key of this instance (default: instance.key in the data folder)."`
+	LogFormat         string   `enum:"text,json" default:"text" var:"PDPP_LOG_FORMAT" help:"text or json."`
+	LogLevel          string   `enum:"debug,info,warn,error" default:"info" var:"PDPP_LOG_LEVEL" help:"debug, info, warn or error."`
 }
 
 // Run implements the command: H-11, in its order.
@@ -53,42 +56,56 @@ func (c *serveCommand) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	err = a.openInstance(ctx, dir, c.InstanceKeyFile, func(in opened) error {
-		owner, err := c.ownerState(ctx, a, in.store)
-		if err != nil {
-			return err
-		}
-		err = httpx.CheckSettings(httpx.Settings{
-			Listen: c.Listen, TLS: svc.cert != nil, AllowPlainHTTP: c.AllowPlainHTTP, Edge: svc.edge,
-		})
-		if err != nil {
-			return err
-		}
-		ln, err := listen(ctx, c.Listen, "--listen")
-		if err != nil {
-			return err
-		}
-		svc.opened = in
-		stop, err := svc.watch(ctx, c.MetricsListen, a.Getenv, filepath.Join(dir, instance.StoreFile))
-		if err != nil {
-			return errors.Join(err, ln.Close())
-		}
-		defer stop()
-		if path := instance.OpenKey(dir, c.InstanceKeyFile); path != "" {
-			svc.log.Warn("other users of this machine can read the instance key; mend it with chmod 600", "file", path)
-		}
-		facts(a.Stderr, c.LogFormat, append([][2]string{
-			{"listening", svc.scheme() + "://" + ln.Addr().String()},
-			{"public origin", orDerived(svc.edge.PublicURL)},
-			{"storage", in.store.Describe()},
-			{"owner", owner},
-		}, svc.watched()...))
-		return svc.run(ctx, ln)
-	})
+	err = a.openInstance(ctx, dir, c.InstanceKeyFile, func(in opened) error { return c.serve(ctx, a, svc, dir, in) })
 	if err == nil {
 		facts(a.Stderr, c.LogFormat, [][2]string{{"stopped"}})
 	}
 	return err
+}
+
+// serve serves an open data folder until ctx ends.
+func (c *serveCommand) serve(ctx context.Context, a *app, svc *service, dir string, in opened) error {
+	owner, err := c.ownerState(ctx, a, in.store)
+	if err != nil {
+		return err
+	}
+	err = httpx.CheckSettings(httpx.Settings{
+		Listen: c.Listen, TLS: svc.cert != nil, AllowPlainHTTP: c.AllowPlainHTTP, Edge: svc.edge,
+	})
+	if err != nil {
+		return err
+	}
+	signIn, err := signin.New(signin.Config{Store: in.store, Clock: a.Now, Log: svc.log, Key: in.key, Name: c.ProviderName})
+	if err != nil {
+		return err
+	}
+	if err := c.setFirstPassword(ctx, a, in, signIn); err != nil {
+		return err
+	}
+	ln, err := listen(ctx, c.Listen, "--listen")
+	if err != nil {
+		return err
+	}
+	svc.opened = in
+	stop, err := svc.watch(ctx, c.MetricsListen, a.Getenv, filepath.Join(dir, instance.StoreFile))
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	defer stop()
+	if path := instance.OpenKey(dir, c.InstanceKeyFile); path != "" {
+		svc.log.Warn("other users of this machine can read the instance key; mend it with chmod 600", "file", path)
+	}
+	links, err := firstRuns(ctx, in.store, signIn, reachable(svc.edge.PublicURL, svc.scheme(), ln.Addr()))
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	facts(a.Stderr, c.LogFormat, slices.Concat([][2]string{
+		{"listening", svc.scheme() + "://" + ln.Addr().String()},
+		{"public origin", orDerived(svc.edge.PublicURL)},
+		{"storage", in.store.Describe()},
+		{"owner", owner},
+	}, svc.watched(), links))
+	return svc.run(ctx, ln)
 }
 
 // service checks the settings that do not depend on others.

@@ -1,0 +1,107 @@
+package signin
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/httpx"
+	"pdpp/internal/store"
+)
+
+// A Limit bounds how often something is tried under one key. An attempt counts before its
+// outcome is known, so that parallel attempts cannot exceed the limit; Forgive takes back
+// one that succeeded.
+type Limit struct {
+	Name   string // distinguishes the keys of one limit from those of another
+	Max    int
+	Window time.Duration
+}
+
+// UserCodes limits wrong user codes per session and per address (H-157).
+var UserCodes = Limit{Name: "user code", Max: 10, Window: 15 * time.Minute}
+
+// AddressKey returns the key under which attempts from an address count: the address, of
+// IPv6 its network of 64 bits.
+func AddressKey(a netip.Addr) string { return "address " + httpx.Network(a).String() }
+
+// attempts is the body of a throttle entry.
+type attempts struct {
+	Count int       `json:"count"`
+	Until time.Time `json:"until,omitzero"` // the end of the window or of the wait
+}
+
+// Attempt counts an attempt under each of the keys. It fails with CodeRateLimited, and
+// counts nothing, when the limit of one of them is reached.
+func (s *Service) Attempt(ctx context.Context, l Limit, keys ...string) error {
+	now := s.Clock()
+	return s.Store.Update(ctx, func(tx store.Tx) error {
+		for _, k := range keys {
+			id := s.throttleID(l.Name, k)
+			a, _, err := load[attempts](tx, store.EntryThrottle, id)
+			if err != nil {
+				return err
+			}
+			if !now.Before(a.Until) {
+				a = attempts{Until: now.Add(l.Window)}
+			}
+			if a.Count >= l.Max {
+				return tooMany(a.Until.Sub(now))
+			}
+			a.Count++
+			if err := put(tx, store.Entry{Kind: store.EntryThrottle, Key: id, CreatedAt: now, DeleteAfter: a.Until}, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Forgive takes back an attempt that succeeded.
+func (s *Service) Forgive(ctx context.Context, l Limit, keys ...string) error {
+	now := s.Clock()
+	return s.Store.Update(ctx, func(tx store.Tx) error {
+		for _, k := range keys {
+			id := s.throttleID(l.Name, k)
+			a, found, err := load[attempts](tx, store.EntryThrottle, id)
+			if err != nil {
+				return err
+			}
+			if !found || a.Count == 0 {
+				continue
+			}
+			a.Count--
+			if err := put(tx, store.Entry{Kind: store.EntryThrottle, Key: id, CreatedAt: now, DeleteAfter: a.Until}, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// throttleID returns the key of a throttle entry. It is an HMAC, because what people type
+// as their name may be their password.
+func (s *Service) throttleID(parts ...string) string {
+	return hex.EncodeToString(mac(s.throttleKey, parts...))
+}
+
+func tooMany(wait time.Duration) error {
+	seconds := int((wait + time.Second - 1) / time.Second)
+	return &pdpp.Error{
+		Code: pdpp.CodeRateLimited, RetryAfter: seconds,
+		Message: fmt.Sprintf("There were too many failed attempts. Try again in %s.", spoken(seconds)),
+	}
+}
+
+func spoken(seconds int) string {
+	switch {
+	case seconds == 1:
+		return "a second"
+	case seconds < 120:
+		return fmt.Sprintf("%d seconds", seconds)
+	}
+	return fmt.Sprintf("%d minutes", (seconds+59)/60)
+}
