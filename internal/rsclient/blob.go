@@ -11,8 +11,8 @@ import (
 	"pdpp"
 )
 
-// Blob reads a part of a blob. A server without ranges (IO-14) sends everything up to
-// the end of the part.
+// Blob reads a part of a blob. A server that does not support ranges (IO-14) sends the
+// blob from its start; the client reads as far as the end of the part.
 func (c *Client) Blob(ctx context.Context, id string, q Query, part Part) (*Blob, error) {
 	in := call{route: "/v1/blobs/{blob_id}", segments: []string{id}, query: q, accept: "*/*", part: part, most: part.From + part.Most}
 	r, bearer, err := c.exchange(ctx, &in)
@@ -26,18 +26,18 @@ func (c *Client) Blob(ctx context.Context, id string, q Query, part Part) (*Blob
 	}
 	switch {
 	case r.status == http.StatusRequestedRangeNotSatisfiable && size >= 0 && size <= int64(part.From):
-		b.MimeType, b.Charset, b.Last, b.Whole = octets, "", true, size == 0 // there is nothing behind its end, not even a type
+		b.MimeType, b.Charset, b.Last, b.Whole = octets, "", true, size == 0 // the offset is beyond the end: there is no content and no media type
 		return b, nil
 	case r.status/100 != 2:
 		return nil, r.failure(bearer)
 	case r.status == http.StatusNoContent, r.status == http.StatusPartialContent && from != int64(part.From):
-		return nil, refused(pdpp.CodeUpstreamInvalid, "The server at "+c.provider+" answered with something else than the part of the file that was asked for. Try again once; if it fails again, tell the owner of that server.")
+		return nil, refused(pdpp.CodeUpstreamInvalid, "The server at "+c.provider+" did not answer with the requested part of the file. Try again once; if it fails again, tell the owner of that server.")
 	case r.status == http.StatusPartialContent:
 		b.Content = r.body[:min(part.Most, len(r.body))]
 		b.Last = size == int64(part.From+len(b.Content))
 	default:
 		b.Size = r.length
-		if ended := b.Size < 0 && !r.over; ended {
+		if ended := b.Size < 0 && !r.tooLong; ended {
 			b.Size = int64(len(r.body))
 		}
 		b.Last = b.Size == int64(len(r.body))
@@ -49,8 +49,8 @@ func (c *Client) Blob(ctx context.Context, id string, q Query, part Part) (*Blob
 
 const octets = "application/octet-stream"
 
-// contentRange reads Content-Range: where the content starts, and the size of the
-// whole; -1 for a missing value.
+// contentRange reads Content-Range: where the content starts, and the size of the whole
+// blob; -1 for a missing value.
 func (r *reply) contentRange() (from, size int64) {
 	spec, ok := strings.CutPrefix(r.header.Get("Content-Range"), "bytes ")
 	if !ok {
@@ -61,7 +61,7 @@ func (r *reply) contentRange() (from, size int64) {
 	return natural(first), natural(total)
 }
 
-// Charset is the parameter charset of a media type; "" when it has none.
+// Charset returns the parameter charset of a media type; "" if it has none.
 func Charset(mediaType string) string {
 	_, params, err := mime.ParseMediaType(mediaType)
 	if err != nil {
@@ -78,7 +78,7 @@ func natural(s string) int64 {
 	return n
 }
 
-// digest is the hash that our servers put into the ETag (B-7); "" for other tags.
+// digest returns the hash that our servers put into the ETag (B-7); "" for other tags.
 func digest(h http.Header) string {
 	s, ok := strings.CutPrefix(h.Get("Etag"), `"sha256-`)
 	s, closed := strings.CutSuffix(s, `"`)

@@ -15,7 +15,7 @@ import (
 
 // The limits of a read (MS-20).
 const (
-	Timeout       = 30 * time.Second // of one call, its repetition included
+	Timeout       = 30 * time.Second // of one call, including its repetition
 	BodyMax       = 32 << 20         // bytes of a JSON answer
 	WindowBodyMax = 1 << 20          // bytes of a field-window answer
 	errorBodyMax  = 1 << 20          // bytes of an answer that is an error
@@ -26,27 +26,28 @@ type Config struct {
 	Provider string // an http or https URL without user info, query and fragment
 	Version  string // for User-Agent
 
-	Transport http.RoundTripper // nil: one of its own, with a pool of connections
-	Timeout   time.Duration     // 0: Timeout
+	Transport http.RoundTripper // if nil, Pooled
+	Timeout   time.Duration     // if 0, the constant Timeout
 
-	// Token returns the bearer of a call. It can fail with an *Error, which is passed on;
-	// any other error means that there is no usable credential. nil: the transport
+	// Token returns the bearer token for a call. An *Error is returned to the caller; any
+	// other error means that there is no usable credential. If Token is nil, the transport
 	// authorizes (H-53).
 	Token func(context.Context) (string, error)
-	// Renew renews the credential that a token belongs to; ok is false when that fails.
-	// It is called at most once in a call, after a 401 about the token (MS-33). nil:
-	// never.
+	// Renew renews the credential that a token belongs to; ok is false when that fails. It
+	// is called at most once in a call, after a 401 about the token (MS-33). If Renew is
+	// nil, nothing is renewed.
 	Renew func(ctx context.Context, stale string) (token string, ok bool, err error)
 	// OwnerToken is called when the server reports that a token is an owner's. That read
-	// fails with pdpp.CodeOwnerCredential. nil: no call.
+	// fails with pdpp.CodeOwnerCredential. OwnerToken may be nil.
 	OwnerToken func(ctx context.Context, token string)
-	// RequestID returns the Request-Id of a call, "" for none. nil: a new one each time.
+	// RequestID returns the Request-Id of a call, or "" for none. If RequestID is nil, each
+	// call gets a new id.
 	RequestID func(context.Context) string
 
-	Log   *slog.Logger     // nil: none
-	Clock func() time.Time // for the duration in the log; nil: it is not logged
+	Log   *slog.Logger     // if nil, nothing is logged
+	Clock func() time.Time // for the duration in the log; if nil, it is not logged
 
-	inside bool // answers are compact JSON of our own, and are not read again
+	inside bool // answers come from this process: they are compact JSON and are not checked
 }
 
 // Client reads a resource server over HTTP. It is safe for concurrent use.
@@ -91,7 +92,7 @@ func Pooled() http.RoundTripper {
 	return t
 }
 
-// Provider is the server's URL without a trailing slash.
+// Provider returns the server's URL without a trailing slash.
 func (c *Client) Provider() string { return c.provider }
 
 // Schema reads /v1/schema.
@@ -139,19 +140,19 @@ func (c *Client) Search(ctx context.Context, mode string, q Query, p Prefer) (*A
 // call is one read of a route. Logs contain the route without its arguments (MS-268).
 type call struct {
 	route    string
-	segments []string // for the names in braces, in order
+	segments []string // values for the {names} of the route, in order
 	query    Query
 	prefer   string
 	accept   string // "" for JSON
-	part     Part   // of the body; zero: all of it
+	part     Part   // of the body; zero for all of it
 	most     int
 	isList   bool   // the answer may be a list
-	record   string // the answer is about this record; "": about none
+	record   string // the record that the answer must be about; "" for any
 	isSchema bool   // the answer says what kind of token was used
 }
 
-// url is the URL of the call; false when a segment is not valid in a path: an empty or
-// dot segment would be another route.
+// url returns the URL of the call; false if a segment is empty or a dot segment, which
+// would make it another route.
 func (in *call) url(provider string) (string, bool) {
 	var b strings.Builder
 	b.Grow(len(provider) + len(in.route) + len(in.query.text) + 128)
@@ -176,7 +177,7 @@ func (in *call) url(provider string) (string, bool) {
 	return b.String(), true
 }
 
-// header is the value of Prefer (MS-39); "" when nothing is preferred.
+// header returns the value of Prefer (MS-39); "" if nothing is preferred.
 func (p Prefer) header() string {
 	var buf [96]byte
 	b := buf[:0]
@@ -213,21 +214,21 @@ func (p Prefer) applied(values []string) Prefer {
 		value = strings.Trim(strings.TrimSpace(value), `"`)
 		for _, known := range preferences {
 			if strings.EqualFold(known.name, strings.TrimSpace(name)) {
-				*known.value(&did) = within(value, *known.value(&p))
+				*known.value(&did) = appliedValue(value, *known.value(&p))
 			}
 		}
 	}
 	return did
 }
 
-// within is the value that was applied: the requested one when the server names none, 0
-// when the server's is invalid or larger.
-func within(value string, asked int) int {
+// appliedValue returns the value that the server applied: the requested one if the
+// server names none, and 0 if its value is invalid or larger.
+func appliedValue(value string, requested int) int {
 	if value == "" {
-		return asked
+		return requested
 	}
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > asked {
+	if err != nil || n < 1 || n > requested {
 		return 0
 	}
 	return n

@@ -78,7 +78,7 @@ func inTurn(handlers ...http.HandlerFunc) (h http.HandlerFunc, calls *atomic.Int
 
 func ok(w http.ResponseWriter, r *http.Request) { says(200, "application/json", `{"ok":true}`)(w, r) }
 
-// failed is the *Error that a call must end with.
+// failed returns the *Error with which a call must end.
 func failed(t *testing.T, err error) *rsclient.Error {
 	t.Helper()
 	var e *rsclient.Error

@@ -36,7 +36,7 @@ type Identity struct {
 	Record     string
 }
 
-// or fills what is missing from another identity.
+// or returns the identity with missing parts taken from other.
 func (i Identity) or(other Identity) Identity {
 	if i.Connection == "" {
 		i.Connection = other.Connection
@@ -57,8 +57,8 @@ type Source struct {
 	ConnectorName string // connector_display_name
 }
 
-// Label is the best name of the source: of the connection, else of the connector; ""
-// when both are missing.
+// Label returns the best name of the source: that of the connection, or else of the
+// connector; "" if both are missing.
 func (s Source) Label() string {
 	if s.DisplayName != "" {
 		return s.DisplayName
@@ -66,8 +66,8 @@ func (s Source) Label() string {
 	return s.ConnectorName
 }
 
-// ShortKey is a connector key for texts: of a key that is a URL, the last path segment
-// (IO-7).
+// ShortKey returns a connector key for texts: of a key that is a URL, the last path
+// segment (IO-7).
 func ShortKey(key string) string {
 	_, rest, ok := strings.Cut(key, "://")
 	if !ok {
@@ -83,7 +83,8 @@ func ShortKey(key string) string {
 	return key
 }
 
-// RetryWith is the hint of an error object: a name, or an object with a field.
+// RetryWith returns the hint of an error object, which is a name, or an object with a
+// field.
 func RetryWith(errorObject []byte) string {
 	v := get(errorObject, "retry_with")
 	if rawjson.KindOf(v) == rawjson.KindObject {
@@ -93,7 +94,7 @@ func RetryWith(errorObject []byte) string {
 	return s
 }
 
-// ConnectionOf is the connection that an object names.
+// ConnectionOf returns the connection that an object names.
 func ConnectionOf(obj []byte) string { return firstID(obj, connectionNames) }
 
 func sourceOf(obj []byte) Source {
@@ -101,7 +102,7 @@ func sourceOf(obj []byte) Source {
 	return index(&buf, obj).source()
 }
 
-// or fills what is missing from another source.
+// or returns the source with missing parts taken from other.
 func (s Source) or(other Source) Source {
 	if s.ConnectorKey == "" {
 		s.ConnectorKey = other.ConnectorKey
@@ -130,8 +131,8 @@ func (m members) number(name string) int    { return asNumber(m.get(name)) }
 func (m members) isTrue(name string) bool   { return string(m.get(name)) == "true" }
 func (m members) isFalse(name string) bool  { return string(m.get(name)) == "false" }
 
-// firstID is the first of several members that holds an identifier: a string that
-// is not empty, or a number, whose digits count (REC-2).
+// firstID returns the first of several members that holds an identifier: a non-empty
+// string, or a number, which is used as its digits (REC-2).
 func (m members) firstID(names []string) string {
 	for _, name := range names {
 		v := m.get(name)
@@ -153,8 +154,8 @@ func (m members) source() Source {
 	}
 }
 
-// namesOther reports an answer about one record that names another one. An answer
-// without a name counts as the requested record (IO-13).
+// namesOther reports whether an answer names another record than the requested one. An
+// answer that names none counts as the requested record (IO-13).
 func namesOther(body []byte, asked string) bool {
 	named := false
 	for _, name := range []string{"id", "record_key", "record_id"} { // ours has id near its start
@@ -174,7 +175,7 @@ func namesOther(body []byte, asked string) bool {
 	return named
 }
 
-// get returns a member of an object; nil when it is missing.
+// get returns a member of an object; nil if it is missing.
 func get(obj []byte, name string) []byte {
 	v, _ := rawjson.Get(obj, name)
 	return v
@@ -197,7 +198,7 @@ func asText(v []byte) string {
 	return s
 }
 
-// asTexts are the strings of a list.
+// asTexts returns the strings of a list.
 func asTexts(v []byte) []string {
 	var list []string
 	for item := range rawjson.Elements(v) {

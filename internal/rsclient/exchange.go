@@ -17,11 +17,11 @@ import (
 
 // reply is the answer of a server, read to its end or to the limit.
 type reply struct {
-	status int
-	header http.Header
-	length int64 // of the body as declared; -1: not declared
-	body   []byte
-	over   bool // there was more than the limit
+	status  int
+	header  http.Header
+	length  int64 // of the body as declared; -1 if it is not
+	body    []byte
+	tooLong bool // the body is longer than the limit
 }
 
 // inMemory is a response body that was written inside the process. Its bytes need not be
@@ -38,13 +38,13 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	if r.status/100 != 2 {
 		return nil, r.failure(bearer)
 	}
-	if r.over {
+	if r.tooLong {
 		return nil, refused(pdpp.CodeUpstreamTooLarge, "The answer of the resource server at "+c.provider+" is too large. Ask for less: a smaller limit, or fewer fields.")
 	}
 	body, ok := r.json(in.isList, c.cfg.inside)
 	switch {
 	case !ok:
-		return nil, refused(pdpp.CodeUpstreamInvalid, "The server at "+c.provider+" answered with something that is not the JSON of this route. Check that the address is that of a PDPP server.")
+		return nil, refused(pdpp.CodeUpstreamInvalid, "The server at "+c.provider+" answered with something other than the JSON of this route. Check that the address is that of a PDPP server.")
 	case repeats(body, bearer):
 		return nil, refused(pdpp.CodeUpstreamInvalid, "The answer of the server at "+c.provider+" was withheld: it repeats the credential of the call. Tell the owner of that server; do not retry.")
 	}
@@ -54,14 +54,14 @@ func (c *Client) read(ctx context.Context, in call, p Prefer) (*Answer, error) {
 	return &Answer{Body: body, RequestID: r.requestID(bearer), Applied: p.applied(r.header.Values("Preference-Applied"))}, nil
 }
 
-// check refuses an answer of another server that is not for this call. Answers of our
-// own process need no check.
+// check refuses an answer of another server that does not belong to this call. Answers
+// of our own process need no check.
 func (c *Client) check(ctx context.Context, in *call, body []byte, bearer string) error {
 	switch {
 	case c.cfg.inside:
 		return nil
 	case in.record != "" && namesOther(body, in.record):
-		return refused(pdpp.CodeUpstreamInvalid, "The server at "+c.provider+" answered with another record than the one asked for. It is not shown. Check the id; if it is right, tell the owner of that server.")
+		return refused(pdpp.CodeUpstreamInvalid, "The server at "+c.provider+" answered with another record than the requested one. Its answer is not shown. Check the id; if it is right, tell the owner of that server.")
 	case in.isSchema && saysOwner(body):
 		if c.cfg.OwnerToken != nil {
 			c.cfg.OwnerToken(ctx, bearer)
@@ -75,8 +75,9 @@ func refused(code pdpp.Code, message string) *Error {
 	return &Error{Code: code, Message: message, Object: errorObject("adapter_error", code, message)}
 }
 
-// Refused is the error of a call that is not made. step says what to do; "" when the
-// code implies it.
+// Refused returns an error that does not come from the server: of a call that is not
+// made, or of an answer that is not accepted. step is its next_step; "" if the code
+// implies it.
 func Refused(code pdpp.Code, message, step string) *Error {
 	e := refused(code, message)
 	if step != "" {
@@ -85,19 +86,19 @@ func Refused(code pdpp.Code, message, step string) *Error {
 	return e
 }
 
-// exchange makes a call, within the time-out. A read is repeated once when the connection
-// failed or a gateway reports that the server is down, and once with a renewed
-// credential (MS-33).
+// exchange makes a call within the timeout. A read is repeated once if the connection
+// failed or the server seems to be unavailable, and once with a renewed credential
+// (MS-33).
 func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer string, err error) {
 	target, ok := in.url(c.provider)
 	if !ok {
-		return nil, "", refused(pdpp.CodeUpstreamInvalid, "A name in this call cannot stand in the path of a URL.")
+		return nil, "", refused(pdpp.CodeUpstreamInvalid, "A name in this call cannot be used in the path of a URL. Check its stream, record or blob id.")
 	}
 	if len(target) > urlMax {
 		return nil, "", in.tooLong()
 	}
 	if c.cfg.inside {
-		r, err := c.within(ctx, in, target)
+		r, err := c.callInside(ctx, in, target)
 		return r, "", err
 	}
 	timed, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
@@ -128,7 +129,7 @@ func (c *Client) exchange(ctx context.Context, in *call) (r *reply, bearer strin
 	}
 }
 
-// bearer is the token of a call; "" where the transport authorizes.
+// bearer returns the token for a call; "" if the transport authorizes.
 func (c *Client) bearer(ctx context.Context) (string, error) {
 	if c.cfg.Token == nil {
 		return "", nil
@@ -147,8 +148,8 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return "", refused(pdpp.CodeInvalidToken, "There is no usable credential for the resource server at "+c.provider+".")
 }
 
-// renew returns a new token of the same credential. When there is none, the 401 is the
-// answer.
+// renew returns a new token for the same credential; false if there is none, and the
+// 401 is returned.
 func (c *Client) renew(ctx context.Context, stale string) (string, bool) {
 	if c.cfg.Renew == nil {
 		return "", false
@@ -160,8 +161,9 @@ func (c *Client) renew(ctx context.Context, stale string) (string, bool) {
 	return fresh, ok && err == nil && fresh != "" && fresh != stale
 }
 
-// stopped is the error of a call that ended early: the caller's own cancellation and any
-// other error unchanged, a deadline as a time-out.
+// stopped returns the error of a call that ended early. After a cancellation by the
+// caller it is the error of ctx, after the deadline upstream_timeout. Any other error
+// is returned unchanged.
 func (c *Client) stopped(ctx, timed context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -197,7 +199,7 @@ func (in *call) receive(resp *http.Response) (r *reply, err error) {
 		most, part = errorBodyMax, false
 	}
 	if r.length > int64(most) && !part {
-		r.over = true
+		r.tooLong = true
 		return r, nil
 	}
 	if whole, ok := resp.Body.(inMemory); ok {
@@ -206,7 +208,7 @@ func (in *call) receive(resp *http.Response) (r *reply, err error) {
 		return nil, err
 	}
 	if len(r.body) > most {
-		r.body, r.over = r.body[:most], true
+		r.body, r.tooLong = r.body[:most], true
 	}
 	return r, nil
 }
@@ -243,7 +245,8 @@ func (c *Client) setHeaders(req *http.Request, in *call, bearer string) {
 	}
 }
 
-// logged starts a log entry (MS-268): with the route, never with its arguments.
+// logged returns a function that logs the end of a call (MS-268), with the route and
+// without its arguments.
 func (c *Client) logged(ctx context.Context, in *call) func(*reply, error) {
 	var ms func() slog.Attr
 	if c.cfg.Clock != nil {
@@ -258,7 +261,7 @@ func (c *Client) logged(ctx context.Context, in *call) func(*reply, error) {
 		if err != nil || r.status/100 != 2 {
 			level = slog.LevelWarn
 		}
-		if err != nil { // of the network: it has addresses, no content
+		if err != nil { // an error of the network contains addresses, but no content
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}
 		if ms != nil {
@@ -268,9 +271,9 @@ func (c *Client) logged(ctx context.Context, in *call) func(*reply, error) {
 	}
 }
 
-// isAway reports an answer of a gateway, or of a server that is starting: a repeated
-// call may succeed. A server that names a time, or reports that the read itself took too
-// long, is not called again.
+// isAway reports whether the server seems to be temporarily unavailable (502, 503,
+// 504), so that a second try may succeed. It returns false if the answer has a
+// Retry-After, or says that the read itself took too long.
 func (r *reply) isAway() bool {
 	switch r.status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -279,14 +282,14 @@ func (r *reply) isAway() bool {
 	return false
 }
 
-// isStale reports a 401 that is about the token; two codes of other servers mean
-// that the token is valid but not for this (IO-3).
+// isStale reports whether a 401 means that the token is not valid. Two codes of other
+// servers mean that a valid token does not cover this read (IO-3).
 func (r *reply) isStale() bool {
 	code := r.code()
 	return code != ForeignStreamNotAllowed && code != ForeignInstanceMismatch
 }
 
-// code is the code of an error answer.
+// code returns the code in the body of an error answer; "" if there is none.
 func (r *reply) code() pdpp.Code {
 	body, err := rawjson.CompactRelayed(nil, r.body)
 	if err != nil {
@@ -295,8 +298,8 @@ func (r *reply) code() pdpp.Code {
 	return pdpp.Code(text(object(body, "error"), "code"))
 }
 
-// json is the body of a JSON route, without insignificant white space and otherwise
-// as received (MS-35, MS-36).
+// json returns the body of a JSON route, without insignificant white space and
+// otherwise as received (MS-35, MS-36); false if it is not such a body.
 func (r *reply) json(isList, isOurs bool) ([]byte, bool) {
 	body := bytes.TrimSuffix(r.body, []byte{'\n'})
 	if !isOurs {
@@ -317,7 +320,7 @@ func isJSON(h http.Header) bool {
 	return t == "application/json" || strings.HasSuffix(t, "+json")
 }
 
-// mediaType is the content type without parameters, in lower case.
+// mediaType returns the content type without parameters, in lower case.
 func mediaType(h http.Header) string {
 	t, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil {
@@ -326,9 +329,10 @@ func mediaType(h http.Header) string {
 	return t
 }
 
-const maxRequestID = 200 // bytes; what is longer is nobody's id
+const maxRequestID = 200 // bytes; a longer value is ignored
 
-// requestID is the id of the answer (MS-37).
+// requestID returns the id that the server gave the answer (MS-37); "" if there is
+// none.
 func (r *reply) requestID(bearer string) string {
 	for _, name := range []string{"Request-Id", "X-Request-Id"} {
 		if id := r.header.Get(name); id != "" && len(id) <= maxRequestID && (bearer == "" || !repeats([]byte(id), bearer)) {
@@ -338,9 +342,9 @@ func (r *reply) requestID(bearer string) string {
 	return ""
 }
 
-const minBearer = 16 // characters; what is shorter is found in anything
+const minBearer = 16 // characters; a shorter token would be found in any text by chance
 
-// repeats reports whether a text has the bearer in it (MS-48), escaped or not.
+// repeats reports whether a text contains the bearer token (MS-48), escaped or not.
 func repeats(text []byte, bearer string) bool {
 	if len(bearer) < minBearer {
 		return false

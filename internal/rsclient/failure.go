@@ -18,7 +18,7 @@ func (r *reply) failure(bearer string) *Error {
 	body, err := rawjson.CompactRelayed(nil, r.body)
 	obj := object(body, "error")
 	switch {
-	case err != nil || obj == nil || r.over:
+	case err != nil || obj == nil || r.tooLong:
 		e.Object = errorObject("rs_error", r.unnamed(), r.plain())
 	default:
 		e.Object = r.complete(obj)
@@ -28,7 +28,7 @@ func (r *reply) failure(bearer string) *Error {
 		if repeats([]byte(code), bearer) {
 			code = r.unnamed()
 		}
-		e.Object = errorObject("rs_error", code, r.constant())
+		e.Object = errorObject("rs_error", code, r.statusMessage())
 	}
 	if s := r.retryAfter(); s != "" {
 		e.Object = append(e.Object[:len(e.Object)-1:len(e.Object)-1], `,"retry_after_s":`+s+"}"...)
@@ -37,8 +37,8 @@ func (r *reply) failure(bearer string) *Error {
 	return e
 }
 
-// unnamed is the code of an error without one. A 401, also of a gateway, means that the
-// credential is not accepted.
+// unnamed returns the code for an error answer that has no code. A 401, also of a
+// gateway, means that the credential is not accepted.
 func (r *reply) unnamed() pdpp.Code {
 	if r.status == http.StatusUnauthorized {
 		return pdpp.CodeInvalidToken
@@ -82,21 +82,21 @@ func (r *reply) complete(obj []byte) []byte {
 		w.Text("code", code)
 	}
 	if message == "" {
-		w.Text("message", r.constant())
+		w.Text("message", r.statusMessage())
 	}
 	return append(w, '}')
 }
 
-// plain is the beginning of an error that is plain text. Pages for people and other
+// plain returns the beginning of an error that is plain text. HTML pages and other
 // content are not shown.
 func (r *reply) plain() string {
 	t := mediaType(r.header)
 	if t != "text/plain" && !isJSON(r.header) || !utf8.Valid(r.body) {
-		return r.constant()
+		return r.statusMessage()
 	}
 	s := strings.Join(strings.Fields(string(r.body)), " ")
 	if s == "" {
-		return r.constant()
+		return r.statusMessage()
 	}
 	n := 0
 	for i := range s {
@@ -108,11 +108,13 @@ func (r *reply) plain() string {
 	return s
 }
 
-func (r *reply) constant() string {
+// statusMessage returns a message with the HTTP status, for an error without a message
+// that can be shown.
+func (r *reply) statusMessage() string {
 	return "The resource server answered with HTTP status " + strconv.Itoa(r.status) + "."
 }
 
-// retryAfter is the header in seconds; "" when it has none, or a date.
+// retryAfter returns the header Retry-After in seconds; "" if it is missing or a date.
 func (r *reply) retryAfter() string {
 	n, err := strconv.ParseUint(strings.TrimSpace(r.header.Get("Retry-After")), 10, 31)
 	if err != nil {

@@ -10,28 +10,28 @@ import (
 
 // Hit is one search hit.
 //
-// Identity.Record is the record key, else the hit's own id. An OwnID that is a whole
-// handle is more precise than the parts (MS-124); the caller parses it.
+// Identity.Record is the record key, else the hit's own id. If OwnID is a complete
+// handle, it is more precise than Identity (MS-124); the caller parses it.
 type Hit struct {
 	Identity
 	Source
-	Keyed     bool   // it names its record apart from its own id
+	Keyed     bool   // the hit has a record key beside its own id
 	OwnID     string // the member id
 	URL       string
 	RecordURL string
 
 	Snippet  Snippet
 	Excerpts []Excerpt
-	Card     *Card // nil: the server made none
+	Card     *Card // nil if the server made none
 
-	// As received; nil when the hit has none.
+	// As received; nil if the hit has none.
 	Score, Scores, MatchedFields []byte
 	Payload                      []byte // the fields of the record
 	Raw                          []byte // the whole hit
 }
 
-// Evidence is the record of the hit for the package evidence, as far as the server sent
-// it.
+// Evidence returns the record of the hit for the package evidence, as far as the server
+// sent it.
 func (h *Hit) Evidence(all Presentations) *evidence.Record {
 	r := Record{
 		Identity: h.Identity, Source: h.Source, Raw: h.Raw, Payload: h.Payload,
@@ -45,24 +45,24 @@ type Snippet struct {
 	Field, Text string
 
 	// Of a short hit (REC-42).
-	Complete bool // this is the whole field
-	Total    int  // characters of the field; -1: not known
-	Offset   int  // where in the field it starts; -1: not known
+	Complete bool // the text is the whole field
+	Total    int  // characters of the field; -1 if not known
+	Offset   int  // where in the field it starts; -1 if not known
 }
 
 // Excerpt is one of evidence_excerpts (EX-6).
 type Excerpt struct {
 	Field    string
 	Text     string
-	Complete bool // the server says that this is the whole field
-	Total    int  // characters of the field; -1: not known
-	Offset   int  // where its read starts; -1: not known
+	Complete bool // the server says that the text is the whole field
+	Total    int  // characters of the field; -1 if not known
+	Offset   int  // where its read starts; -1 if not known
 }
 
 // Card is the evidence_card of a hit (EX-2, MS-61). Missing members are "".
 type Card struct {
 	Title      string
-	TitleField string // "" for a title that was put together (EX-3)
+	TitleField string // "" for a composed title (EX-3)
 	EventTime  string
 	Emitted    bool // the time is that of the record's arrival (EX-4)
 	Fields     []CardField
@@ -108,6 +108,8 @@ type hitReader struct {
 	fields   []CardField
 }
 
+// hit reads one hit. Members that have a type of their own are read in the same pass; the
+// others are collected and looked up.
 func (r *hitReader) hit(raw []byte) Hit {
 	h := Hit{Raw: raw}
 	o := members(r.row[:0])
@@ -143,8 +145,8 @@ func (r *hitReader) hit(raw []byte) Hit {
 	return h
 }
 
-// shortCard is the card of a short hit (REC-42), whose facts are members of the hit; nil
-// when it has none.
+// shortCard returns the card of a short hit (REC-42), whose facts are members of the
+// hit; nil if it has none.
 func (r *hitReader) shortCard(o members) *Card {
 	fields := o.object("fields")
 	binary := o.get("binary")
@@ -194,7 +196,8 @@ func (r *hitReader) snippet(s *rawjson.Scanner) (Snippet, []byte) {
 	}, v.get("text")
 }
 
-// excerptsOf reads the excerpts. The text of one of them is mostly that of the snippet.
+// excerptsOf reads the excerpts. Usually one of them has the same text as the snippet,
+// whose string is then shared.
 func (r *hitReader) excerptsOf(s *rawjson.Scanner, matched []byte, snippet string) []Excerpt {
 	start := len(r.excerpts)
 	for range s.Elements() {
@@ -236,7 +239,7 @@ func (r *hitReader) card(s *rawjson.Scanner) *Card {
 	return &r.cards[len(r.cards)-1]
 }
 
-// binariesOf are the binary fields of a card.
+// binariesOf returns the binary fields of a card.
 func binariesOf(list []byte) (all []CardBinary) {
 	for b := range rawjson.Elements(list) {
 		if rawjson.KindOf(b) == rawjson.KindObject {
@@ -259,13 +262,13 @@ func (r *hitReader) fieldsOf(s *rawjson.Scanner) []CardField {
 	return r.fields[start:len(r.fields):len(r.fields)]
 }
 
-// text is asText with shared allocations.
+// text does the same as asText, with shared allocations.
 func (r *hitReader) text(v []byte) string {
 	s, _ := r.texts.String(v)
 	return s
 }
 
-// id is firstID with shared allocations.
+// id does the same as firstID, with shared allocations.
 func (r *hitReader) id(o members, names []string) string {
 	for _, name := range names {
 		v := o.get(name)

@@ -16,12 +16,12 @@ func NewInside(provider string, transport http.RoundTripper) *Client {
 	return &Client{provider: provider, cfg: Config{Transport: transport, Log: noLog, inside: true}}
 }
 
-// within makes a call inside the process.
-func (c *Client) within(ctx context.Context, in *call, target string) (*reply, error) {
+// callInside makes a call inside the process.
+func (c *Client) callInside(ctx context.Context, in *call, target string) (*reply, error) {
 	raw, query, _ := strings.Cut(strings.TrimPrefix(target, c.provider), "?")
 	path, err := url.PathUnescape(raw)
 	if err != nil {
-		return nil, refused(pdpp.CodeUpstreamInvalid, "A name in this call cannot stand in the path of a URL.")
+		return nil, refused(pdpp.CodeUpstreamInvalid, "A name in this call cannot be used in the path of a URL. Check its stream, record or blob id.")
 	}
 	header := make(http.Header, 2)
 	if in.prefer != "" {

@@ -17,7 +17,7 @@ import (
 // recordings are answers of the other implementation, beside the repository.
 const recordings = "../../../shared/interop"
 
-// recorded is a server that answers as it was recorded.
+// recorded starts a server that answers as another one was recorded.
 func recorded(t *testing.T) *rsclient.Client {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(recordings, "*.json"))

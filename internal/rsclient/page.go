@@ -12,7 +12,7 @@ type Page struct {
 	Rows             [][]byte // the items as received
 	NextCursor       string
 	NextChangesSince string
-	HasMore          *bool // nil: the server does not say
+	HasMore          *bool // nil if the server does not say
 	Count            Count
 	Warnings         []Warning
 	Presentation     Presentations
@@ -31,7 +31,7 @@ type Count struct {
 	Value string // digits
 }
 
-// String is the count for texts; "" when there is none (MS-127).
+// String returns the count for texts; "" if there is none (MS-127).
 func (c Count) String() string {
 	switch c.Kind {
 	case "":
@@ -75,8 +75,8 @@ func PageOf(body []byte) Page {
 	return p
 }
 
-// layout has the positions of the values of a page. A look-up of one member would scan
-// the whole list, so one pass finds all of them.
+// layout has the positions of the values of a page. Looking up one member may scan the
+// whole list of rows, so one pass finds all members.
 type layout []placed
 
 type placed struct {
@@ -118,7 +118,7 @@ func (l layout) find(name string) (span, bool) {
 	return span{}, false
 }
 
-// value is a member; nil when there is none.
+// value returns the value of a member; nil if there is none.
 func (l layout) value(body []byte, name string) []byte {
 	s, ok := l.find(name)
 	if !ok {
@@ -212,9 +212,9 @@ func warningsOf(meta []byte) []Warning {
 	return list
 }
 
-// Body is the answer with these rows in place of its own. With fewer rows it has
-// has_more and no handles, which continue after the removed rows (MS-71): next_cursor,
-// next_changes_since, and links.next, which repeats them.
+// Body returns the answer with these rows in place of its own. If rows were removed,
+// has_more is true, and next_cursor, next_changes_since and links.next are left out,
+// because they would continue after the removed rows (MS-71).
 func (p Page) Body(rows [][]byte) []byte {
 	list := rawjson.Writer("[")
 	for _, row := range rows {
@@ -225,11 +225,12 @@ func (p Page) Body(rows [][]byte) []byte {
 	if len(rows) >= len(p.Rows) || rawjson.KindOf(body) != rawjson.KindObject {
 		return body
 	}
-	return withoutHandles(body)
+	return withoutCursors(body)
 }
 
-// withoutHandles copies the members of a page but for its handles.
-func withoutHandles(body []byte) []byte {
+// withoutCursors returns a copy of a page without next_cursor, next_changes_since and
+// links.next, and with has_more.
+func withoutCursors(body []byte) []byte {
 	w := rawjson.Writer(append(make([]byte, 0, len(body)+16), '{'))
 	s := rawjson.Scan(body)
 	for name := range s.Members() {
@@ -248,7 +249,7 @@ func withoutHandles(body []byte) []byte {
 	return append(w, '}')
 }
 
-// appendWithNull appends a value. A member name of it becomes null.
+// appendWithNull appends an object; if it has a member name, that becomes null.
 func appendWithNull(dst, obj []byte, name string) []byte {
 	place, ok := memberAt(obj, name)
 	if !ok {

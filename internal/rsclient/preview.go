@@ -5,16 +5,18 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// PreviewRow is a row of a page with its long values cut to previews of at most n
-// characters, as a server that supports the preference sends it (REC-39, REC-41, MS-71).
-// cut is false, and the row unchanged, when no value is longer.
+// PreviewRow returns a row of a page with its long values cut to previews of at most n
+// characters, as a server that supports the preference sends it (REC-39, REC-41,
+// MS-71). If no value is longer, it returns the row unchanged and cut is false.
 func PreviewRow(raw []byte, n int) (row []byte, cut bool) { return preview(raw, n, envelopeNames) }
 
-// PreviewDetail is PreviewRow for the answer of the record route.
+// PreviewDetail does the same as PreviewRow for the answer of the record route.
 func PreviewDetail(body []byte, n int) (detail []byte, cut bool) {
 	return preview(body, n, detailNames)
 }
 
+// preview copies a record and cuts its values. A record without the member data has its
+// payload beside the names in envelope (MS-60).
 func preview(raw []byte, n int, envelope map[string]bool) ([]byte, bool) {
 	if rawjson.KindOf(raw) != rawjson.KindObject {
 		return raw, false
@@ -24,7 +26,7 @@ func preview(raw []byte, n int, envelope map[string]bool) ([]byte, bool) {
 	s := rawjson.Scan(raw)
 	for name := range s.Members() {
 		if string(name) == "truncated_fields" {
-			continue // it is written again, with what is new
+			continue // truncations writes it at the end, with the new entries
 		}
 		p.out.Raw(s.Key())
 		value := s.Value()
@@ -72,7 +74,7 @@ func (p *previewer) value(name string, value []byte) {
 	if t == nil {
 		return
 	}
-	if old := p.before[name]; old != nil { // the beginning of a beginning
+	if old := p.before[name]; old != nil { // already a preview: its total comes from the server
 		whole := *old
 		whole.ShownChars = t.ShownChars
 		t = &whole

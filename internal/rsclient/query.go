@@ -28,7 +28,7 @@ func (q *Query) add(name, value string) {
 	q.text = append(q.text, url.QueryEscape(value)...)
 }
 
-// parts are the encoded parameters.
+// parts returns the encoded parameters.
 func (q Query) parts() iter.Seq[string] {
 	if len(q.text) == 0 {
 		return func(func(string) bool) {}
@@ -50,7 +50,7 @@ func (q *Query) Member(name, key, value string) { q.add(name+"["+key+"]", value)
 // string.
 func (q *Query) Filter(field string, op pdpp.Op, value string) { q.add(op.Param(field), value) }
 
-// All are the values of a parameter, in order.
+// All returns the values of a parameter, in order.
 func (q Query) All(name string) []string {
 	var values []string
 	for part := range q.parts() {
@@ -62,7 +62,7 @@ func (q Query) All(name string) []string {
 	return values
 }
 
-// Get is the first value of a parameter; "" when it is missing.
+// Get returns the first value of a parameter; "" if it is missing.
 func (q Query) Get(name string) string {
 	if all := q.All(name); len(all) > 0 {
 		return all[0]
@@ -82,5 +82,5 @@ func (q Query) Without(names ...string) Query {
 	return Query{[]byte(strings.Join(kept, "&"))}
 }
 
-// String is the query string, without a question mark.
+// String returns the query string, without a question mark.
 func (q Query) String() string { return string(q.text) }

@@ -10,7 +10,7 @@ import (
 
 // Reader reads a resource server. Every error is an *Error, or the context's.
 type Reader interface {
-	// Provider is the server's URL without a trailing slash.
+	// Provider returns the server's URL without a trailing slash.
 	Provider() string
 
 	Schema(ctx context.Context, q Query) (*Answer, error)
@@ -23,7 +23,7 @@ type Reader interface {
 	Blob(ctx context.Context, id string, q Query, part Part) (*Blob, error)
 }
 
-// Prefer are the preferences of a read (MS-39); zero: none.
+// Prefer contains the preferences of a read (MS-39); a zero value means no preference.
 type Prefer struct {
 	FieldPreview int // characters
 	HitPreview   int // characters
@@ -40,7 +40,7 @@ type Answer struct {
 // Part is the requested part of a blob: at most Most bytes, from an offset.
 type Part struct{ From, Most int }
 
-// header is the part as a Range.
+// header returns the value of Range for the part.
 func (p Part) header() string {
 	return "bytes=" + strconv.Itoa(p.From) + "-" + strconv.Itoa(p.From+p.Most-1)
 }
@@ -50,22 +50,23 @@ type Blob struct {
 	Content  []byte
 	MimeType string
 	Charset  string // as declared in Content-Type; "" when it is not
-	Size     int64  // of the whole; -1: not known
+	Size     int64  // of the whole; -1 if not known
 	Last     bool   // the content reaches the end of the blob
-	Whole    bool   // it is all of it
+	Whole    bool   // the content is the whole blob
 	SHA256   string // from the ETag; "" when not known
 }
 
 // Error is a read that failed. Object is the normalized error object of MS-38: it
 // has at least type, code and message, and every further member as received.
 type Error struct {
-	Status    int       // 0: there was no usable answer (upstream_…)
+	Status    int       // 0 if there was no usable answer (upstream_…)
 	Code      pdpp.Code // of another server: any text
 	Message   string
 	Object    json.RawMessage
 	RequestID string
 }
 
+// Error implements error.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
 // Codes of other servers that refuse a stream or a connection, not the token (IO-3).

@@ -14,7 +14,7 @@ type Record struct {
 	Source
 	Payload   []byte // a compact object: the projected fields
 	Raw       []byte // the record as received
-	Flat      bool   // it had no payload of its own: the record is (MS-60)
+	Flat      bool   // the record has no member data: its other members are the payload (MS-60)
 	EmittedAt string
 	Truncated map[string]*evidence.Truncation // REC-39; nil when nothing is cut
 	Expanded  []Relation
@@ -51,8 +51,7 @@ func without(obj []byte, names map[string]bool) []byte {
 	return append(w, '}')
 }
 
-// Project keeps the named fields of the payload alone, whatever the server sent
-// (PROJ-2).
+// Project removes all fields of the payload except the named ones (PROJ-2).
 func (r *Record) Project(fields []string) {
 	drop := make(map[string]bool)
 	for name := range rawjson.Members(r.Payload) {
@@ -114,7 +113,7 @@ func relationsOf(expanded []byte) []Relation {
 	return all
 }
 
-// Evidence is the record for the package evidence.
+// Evidence returns the record for the package evidence.
 func (r *Record) Evidence(all Presentations) *evidence.Record {
 	e := new(evidence.Record)
 	r.describe(e, all.For(r.ConnectorKey, r.Stream))
@@ -122,7 +121,7 @@ func (r *Record) Evidence(all Presentations) *evidence.Record {
 	return e
 }
 
-// describe fills e with the record, but for its data.
+// describe fills e with the record, except its data.
 func (r *Record) describe(e *evidence.Record, declared *evidence.Presentation) {
 	e.Stream, e.ID, e.ConnectionID = r.Stream, pdpp.RecordID(r.Identity.Record), pdpp.ConnectionID(r.Connection)
 	e.DisplayName, e.ConnectorDisplayName, e.ConnectorKey = r.DisplayName, r.ConnectorName, pdpp.ConnectorKey(ShortKey(r.ConnectorKey))

@@ -5,15 +5,16 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// RecordReader reads records one after the other and reuses what they have in common. It
-// holds the last one.
+// RecordReader reads records one after the other. It holds the current record, and
+// reuses strings of the previous one.
 type RecordReader struct {
 	Record
 	// Asked is the requested identity; it fills the missing parts of records.
 	Asked Identity
 	// Declared has the declarations of their streams.
 	Declared Presentations
-	// Texts allocates the strings of the records; nil: each on its own.
+	// Texts allocates the strings of the records. If it is nil, each is allocated
+	// separately.
 	Texts *rawjson.Texts
 
 	fields rawjson.Object // the members of the payload
@@ -72,7 +73,7 @@ type recordMembers struct {
 	emittedAt, deleted, deletedAt, removedReason []byte
 }
 
-// named is the member with a name; nil for one that is not read.
+// named returns the member with a name; nil for one that is not read.
 func (m *recordMembers) named(name []byte) *[]byte {
 	switch string(name) {
 	case "id":
@@ -133,8 +134,8 @@ func (r *RecordReader) members(raw []byte) (m recordMembers) {
 	return m
 }
 
-// id is the first of two members that holds an identifier: a string that is not empty,
-// or a number, whose digits count (REC-2).
+// id returns the first of two members that holds an identifier: a non-empty string, or
+// a number, which is used as its digits (REC-2).
 func (r *RecordReader) id(before string, first, second []byte) string {
 	for _, v := range [...][]byte{first, second} {
 		if s := r.text(before, v); s != "" {
@@ -147,7 +148,8 @@ func (r *RecordReader) id(before string, first, second []byte) string {
 	return ""
 }
 
-// text decodes a string; "" for any other value. It is often that of the record before.
+// text decodes a string; "" for any other value. It often equals the text of the
+// previous record, before, whose string is then reused.
 func (r *RecordReader) text(before string, value []byte) string {
 	content, ok := rawjson.Content(value)
 	switch {
@@ -159,8 +161,7 @@ func (r *RecordReader) text(before string, value []byte) string {
 	return r.Texts.Decoded(content)
 }
 
-// Project keeps the named fields of the payload alone, whatever the server sent
-// (PROJ-2).
+// Project removes all fields of the payload except the named ones (PROJ-2).
 func (r *RecordReader) Project(fields []string) {
 	r.Record.Project(fields)
 	r.fields = rawjson.Index(r.fields[:0], r.Payload)

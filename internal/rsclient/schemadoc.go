@@ -10,10 +10,10 @@ import (
 // Schema is a schema document (MS-83).
 type Schema struct {
 	Document   []byte // the document, without what a server may have put around it
-	Compact    bool   // it says so
-	Scope      string // of the bearer; "" when it does not say
+	Compact    bool   // the document says that it is compact
+	Scope      string // of the token, as the document states it; "" if it does not
 	Connectors []SchemaConnector
-	Streams    []SchemaRow // rows at top level, which some servers have beside or instead
+	Streams    []SchemaRow // rows at top level, which some servers send in addition to connectors or instead of them
 	Meta       []byte
 }
 
@@ -37,16 +37,16 @@ type SchemaRow struct {
 	Index  int // its connector in Connectors; -1 for rows at top level
 	Fields []SchemaField
 
-	// Connection is the one that the row is narrowed to; "" when it is not.
+	// Connection is the one to which the row is limited; "" if it is not.
 	Connection string
-	// Connections are those that the row lists, else the one it is narrowed to, else
-	// its connector's.
+	// Connections are the connections that the row lists, or else the one to which it is
+	// limited, or else those of its connector.
 	Connections    []Connection
 	OwnConnections bool // the row itself states them
 
 	CursorField      string
 	ConsentTimeField string
-	FieldCount       int // -1: not stated
+	FieldCount       int // -1 if not stated
 	SearchModes      []string
 	Aggregate        bool
 	Views            []SchemaView
@@ -72,8 +72,8 @@ type SchemaRelation struct {
 	Name        string
 	Stream      string
 	Cardinality string
-	Key         string // the field of the related records that holds the id of this one; "": not stated
-	Max         int    // -1: not stated
+	Key         string // the field of the related records that holds the id of this one; "" if not stated
+	Max         int    // -1 if not stated
 	Usable      bool
 }
 
@@ -106,14 +106,15 @@ func SchemaOf(body []byte) Schema {
 	return s
 }
 
-// saysOwner reports a schema answer to an owner's token. Only tokens of our own servers
-// have a prefix that shows it.
+// saysOwner reports whether a schema answer says that the token is an owner's. Only
+// tokens of our own servers show that by their prefix.
 func saysOwner(body []byte) bool {
 	bearer := object(DocumentOf(body), "bearer")
 	return strings.EqualFold(text(bearer, "token_kind"), "owner") || strings.EqualFold(text(bearer, "scope"), "owner")
 }
 
-// DocumentOf is the schema document of an answer; some servers put it into data.
+// DocumentOf returns the schema document of an answer, which some servers send as the
+// member data.
 func DocumentOf(body []byte) []byte {
 	data := object(body, "data")
 	for _, name := range []string{"connectors", "streams", "granted_connections"} {
@@ -127,8 +128,8 @@ func DocumentOf(body []byte) []byte {
 	return body
 }
 
-// Rows are all rows: those of the connectors, then those at top level that no
-// connector has.
+// Rows returns all rows: those of the connectors, then the rows at top level that are
+// not also in a connector.
 func (s Schema) Rows() []SchemaRow {
 	var rows []SchemaRow
 	for _, c := range s.Connectors {

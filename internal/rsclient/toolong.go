@@ -17,14 +17,14 @@ const urlMax = 16 << 10
 // tooLong refuses a call whose URL would be too long. It names the longest parameter.
 func (in *call) tooLong() *Error {
 	param, size := in.longest()
-	message := fmt.Sprintf("This call is too long: %s takes %d bytes of a URL, of which there are at most %d. Make it shorter, or ask in several calls.",
+	message := fmt.Sprintf("This call is too long: %s takes %d bytes of the URL, which may have at most %d. Make it shorter, or ask in several calls.",
 		param, size, urlMax)
 	e := refused(pdpp.CodeRequestTooLong, message)
 	e.Object = withText(e.Object, "param", param)
 	return e
 }
 
-// longest is the parameter with the most bytes in the URL, in all its values.
+// longest returns the parameter whose values take the most bytes in the URL.
 func (in *call) longest() (name string, size int) {
 	sizes := map[string]int{}
 	n := 0

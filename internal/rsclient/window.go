@@ -2,7 +2,7 @@ package rsclient
 
 import "pdpp/internal/rawjson"
 
-// Window is a piece of a field (FW-3). Positions are characters; -1: not known.
+// Window is a piece of a field (FW-3). Positions are characters; -1 if not known.
 type Window struct {
 	Identity
 	Source
@@ -20,13 +20,13 @@ type Window struct {
 	Previous int
 	// Positions of the match of q.
 	MatchStart, MatchEnd int
-	NextMatch            int // where the match behind it starts
+	NextMatch            int // where the next match starts
 	Complete             bool
 	HasMore              bool
 }
 
 // WindowOf reads a field-window answer; false for any other body. Missing members are
-// those of the request (IO-13).
+// taken from the request (IO-13).
 func WindowOf(body []byte, asked Identity, field string) (Window, bool) {
 	var whole, piece memberBuffer
 	o := index(&whole, body)

@@ -26,7 +26,8 @@ func detailOf(body []byte, asked rsclient.Identity) rsclient.Record {
 	return r.Record
 }
 
-// household is a real server with a ledger, and a client that was granted it.
+// household starts a real server with a ledger, and returns a client that was granted
+// it.
 func household(t *testing.T) (*resttest.World, *rsclient.Client) {
 	t.Helper()
 	w := resttest.New(t)
