@@ -13,7 +13,7 @@ import (
 // The bounds of a read from many members (H-90, H-100).
 const (
 	atOnce     = 8
-	memberTime = 5 * time.Second // from the start of the member's own call
+	memberTime = 5 * time.Second // for each member, from the start of its call
 	allTime    = 15 * time.Second
 )
 
@@ -21,10 +21,10 @@ const (
 type outcome[T any] struct {
 	answer  T
 	failure *rsclient.Error
-	called  bool // false: the failure is remembered, and the member was not called
+	called  bool // false if the failure is remembered, and the member was not called
 }
 
-// reply is how the call of a member ended.
+// reply is the end of a call of a member.
 type reply[T any] struct {
 	index  int
 	answer T
@@ -38,8 +38,8 @@ type reply[T any] struct {
 type reader[T any] func(ctx context.Context, index int) (T, error)
 
 // ask reads from members concurrently, a few at a time. The outcomes are in the order
-// of the members. A late member has failed: ask does not wait for it, drops its answer,
-// and its call ends with its context. The error is that of ctx.
+// of the members. A member that does not answer in time counts as failed: ask does not
+// wait for it and ignores its answer. ask itself returns an error only when ctx ends.
 func ask[T any](ctx context.Context, p *Package, members []*Member, read reader[T]) ([]outcome[T], error) {
 	all, cancel := context.WithTimeout(ctx, allTime)
 	defer cancel()
@@ -68,8 +68,9 @@ func ask[T any](ctx context.Context, p *Package, members []*Member, read reader[
 	return outcomes, ctx.Err()
 }
 
-// selectMembers returns the indexes of the members to call. Until it answers, a member
-// counts as late.
+// selectMembers returns the indexes of the members to call, and one outcome for each
+// member. The outcome of a member that will be called is a timeout until its answer
+// replaces it.
 func selectMembers[T any](ctx context.Context, p *Package, members []*Member) (outcomes []outcome[T], queue []int) {
 	outcomes = make([]outcome[T], len(members))
 	late := p.refuse(ctx, refusal{code: pdpp.CodeTimeout, message: "This source did not answer in time."})
@@ -102,8 +103,8 @@ func call[T any](all context.Context, i int, read reader[T]) (r reply[T]) {
 	return r
 }
 
-// take makes a reply the outcome, unless it is late. A panic continues in the caller,
-// which recovers from it (MS-46).
+// take stores a reply as the outcome, unless it came too late. A panic of the call is
+// raised again in the caller, which recovers from it (MS-46).
 func (o *outcome[T]) take(p *Package, m *Member, r reply[T]) {
 	if r.broken != "" {
 		panic(r.broken)
@@ -111,7 +112,7 @@ func (o *outcome[T]) take(p *Package, m *Member, r reply[T]) {
 	if r.late {
 		return
 	}
-	e := p.noted(m, r.err)
+	e := p.remember(m, r.err)
 	switch {
 	case r.err == nil:
 		o.answer, o.failure = r.answer, nil
@@ -120,8 +121,8 @@ func (o *outcome[T]) take(p *Package, m *Member, r reply[T]) {
 	}
 }
 
-// firstFailure is the error of a read that failed at every member (H-93); nil when
-// one answered.
+// firstFailure returns the error of the first member that was called, or else of the
+// first member, if all members failed (H-93). If one answered, it returns nil.
 func firstFailure[T any](p *Package, outcomes []outcome[T]) *rsclient.Error {
 	var first, spared *rsclient.Error
 	for _, o := range outcomes {

@@ -22,7 +22,7 @@ func readOne[T any](ctx context.Context, p *Package, stream string, q rsclient.Q
 // readFrom reads from a member, and remembers whether it may still be read.
 func readFrom[T any](p *Package, m *Member, read func(rsclient.Reader) (T, error)) (T, error) {
 	got, err := read(m.Reader)
-	if e := p.noted(m, err); e != nil {
+	if e := p.remember(m, err); e != nil {
 		return got, e
 	}
 	return got, err
@@ -47,7 +47,7 @@ func (p *Package) choose(ctx context.Context, stream, connection string) (*Membe
 	case len(usable) == 0:
 		return nil, p.empty(ctx)
 	case len(usable) == 1:
-		return usable[0], nil // also when it does not grant the stream: its server says so
+		return usable[0], nil // also if it does not grant the stream; then its server refuses the read
 	case len(matching) == 0:
 		return nil, p.notGranted(ctx, "stream", stream)
 	case len(matching) == 1:
@@ -59,8 +59,8 @@ func (p *Package) choose(ctx context.Context, stream, connection string) (*Membe
 	return nil, p.choice(ctx, severalConnections, matching)
 }
 
-// allLost returns the error of the first member when all of them recently answered that
-// they may not be read any more: then there is nothing to choose from.
+// allLost returns the error of the first member if all of them have recently been
+// refused, because then there is no member to choose; else nil.
 func (p *Package) allLost(members []*Member) *rsclient.Error {
 	now := p.Clock()
 	for _, m := range members {
@@ -71,7 +71,7 @@ func (p *Package) allLost(members []*Member) *rsclient.Error {
 	return p.Memory.lost(p.ID, members[0].GrantID, now)
 }
 
-// granters are the members that grant a stream; for "" all of them.
+// granters returns the members that grant a stream, or all members if stream is "".
 func granters(members []*Member, stream string) []*Member {
 	if stream == "" {
 		return members
@@ -85,16 +85,16 @@ func granters(members []*Member, stream string) []*Member {
 	return list
 }
 
-// unusable is the error of a read that names a member whose stored grant has ended: the
-// answer of its own server, without a call.
+// unusable returns the error of a read from a member whose grant has ended. It is the
+// error that the server of the member would return, without a call.
 func (p *Package) unusable(ctx context.Context, m *Member) *rsclient.Error {
 	e := p.refuse(ctx, refusal{code: m.Unusable, message: endedMessage})
 	return with(e, "next_step", quoted(approveAgain))
 }
 
-// empty is the error of every read of a package without usable members.
+// empty returns the error of every read of a package without usable members.
 func (p *Package) empty(ctx context.Context) *rsclient.Error {
-	r := refusal{code: pdpp.CodeGrantInvalid, message: "No source of this package can be read any more."}
+	r := refusal{code: pdpp.CodeGrantInvalid, message: "No source of this package can be read now."}
 	if len(p.Members) > 0 {
 		r.code = p.Members[0].Unusable
 	}

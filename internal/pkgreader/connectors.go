@@ -7,16 +7,16 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// connectors are those of a merged schema document. Members whose connectors say the
-// same, but for connections and streams, share one entry: many accounts of one connector
-// are one block of the document (H-92).
+// connectors are the connectors of a merged schema document. Members whose connectors
+// differ only in connections and streams share one entry, so that several accounts of
+// one connector are one block of the document (H-92).
 type connectors struct {
 	list []*connector
 }
 
 // connector is an entry of the merged document.
 type connector struct {
-	head   []byte // its members but for stream_count, granted_connections and streams
+	head   []byte // its members except stream_count, granted_connections and streams
 	rows   []*row
 	byText map[string]*row
 }
@@ -47,7 +47,7 @@ func (c *connectors) add(m *Member, from []byte) {
 	}
 }
 
-// find is the entry with a head; a new one when there is none.
+// find returns the entry with this head, and adds one if there is none.
 func (c *connectors) find(head []byte) *connector {
 	for _, known := range c.list {
 		if string(known.head) == string(head) {
@@ -110,8 +110,8 @@ func (c *connector) json() []byte {
 	return append(out, '}')
 }
 
-// shared is the most frequent set of connections that is not empty, the first among
-// equals; "" when there is none.
+// shared returns the most frequent non-empty set of connections; of equally frequent
+// sets the first; "" if there is none.
 func (c *connector) shared() string {
 	count := make(map[string]int)
 	for _, r := range c.rows {
@@ -126,11 +126,11 @@ func (c *connector) shared() string {
 	return best
 }
 
-// set is granted_connections of the row. Rows list them in the order of the members, so
-// equal sets have equal texts.
+// set returns the value of granted_connections for the row. Rows list them in the order
+// of the members, so equal sets have equal texts.
 func (r *row) set() string { return "[" + strings.Join(r.connections, ",") + "]" }
 
-// connection is how the connection of a member is listed in granted_connections.
+// connection returns the entry for the member's connection in granted_connections.
 func (m *Member) connection() []byte {
 	o := rawjson.Writer("{")
 	o.Optional("connection_id", m.Connection)
@@ -138,7 +138,7 @@ func (m *Member) connection() []byte {
 	return append(o, '}')
 }
 
-// texts are the elements of a list.
+// texts returns the elements of a JSON array as strings.
 func texts(list []byte) []string {
 	var out []string
 	for v := range rawjson.Elements(list) {

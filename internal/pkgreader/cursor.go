@@ -24,7 +24,7 @@ const (
 	entryAbsent
 )
 
-// scope is what a cursor is bound to: the package and the whole request.
+// scope returns what a cursor is bound to: the package and the whole request.
 func (s *search) scope() query.Scope {
 	parts := strings.Split(s.query.Without("count").String(), "&")
 	for _, name := range s.streams {
@@ -38,7 +38,8 @@ func (s *search) scope() query.Scope {
 	return query.Scope(h.Sum(nil)[:len(query.Scope{})])
 }
 
-// seal makes the cursor that goes on after this page; "" when it would be too long.
+// seal returns the cursor that continues after this page, or "" if it would be too
+// long.
 func (s *search) seal() string {
 	b := binary.AppendUvarint(nil, uint64(s.fetch.hits))
 	b = binary.AppendUvarint(b, uint64(s.fetch.bytes))
@@ -60,9 +61,10 @@ func (s *search) seal() string {
 // maxCode bounds the characters of a code in a cursor.
 const maxCode = 64
 
-// appendEntry appends where the search of a member continues: after a page that is used
-// up, on the next. A member whose further hits cannot be reached stays in the cursor, so
-// that the last page still reports that there is more.
+// appendEntry appends the position at which the search of a member continues: in its
+// current page, or at the start of the next one if all hits of the current page were
+// returned. A member that has more hits but no cursor to them stays in the list, so
+// that the last page still reports has_more.
 func (l *position) appendEntry(b []byte) []byte {
 	cursor, first, given := l.cursor, l.first, l.given
 	switch {
@@ -120,7 +122,7 @@ func (s *search) cursorError(ctx context.Context, err error) *rsclient.Error {
 	return s.refuse(ctx, refusal{code: e.Code, message: e.Message, param: e.Param})
 }
 
-// expired is the error when a member refuses its own cursor.
+// expired returns the error for a search in which a member refused its own cursor.
 func (s *search) expired(ctx context.Context) *rsclient.Error {
 	return s.cursorError(ctx, query.PackagePages.Expired())
 }

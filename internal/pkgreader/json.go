@@ -7,7 +7,7 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// keep copies a member of another object, if it has it.
+// keep copies the member name of the object from, if there is one.
 func keep(w *rawjson.Writer, from []byte, name string) {
 	if v, ok := rawjson.Get(from, name); ok {
 		w.Member(name, v)
@@ -16,7 +16,7 @@ func keep(w *rawjson.Writer, from []byte, name string) {
 
 func quoted(s string) []byte { return rawjson.AppendString(nil, s) }
 
-// setMember is an object with a member, in place of one of that name.
+// setMember returns obj with a member set; a member of the same name is replaced.
 func setMember(obj []byte, name string, value []byte) []byte {
 	s := rawjson.Scan(obj)
 	for known := range s.Members() {
@@ -30,7 +30,8 @@ func setMember(obj []byte, name string, value []byte) []byte {
 	return append(w, '}')
 }
 
-// reopen is a copy of an object that more members can be added to.
+// reopen returns a copy of an object without its closing brace, so that members can be
+// added.
 func reopen(obj []byte) rawjson.Writer {
 	if len(obj) <= len("{}") {
 		return rawjson.Writer("{")
@@ -38,7 +39,7 @@ func reopen(obj []byte) rawjson.Writer {
 	return slices.Clone(bytes.TrimSuffix(obj, []byte("}")))
 }
 
-// without is an object without some of its members.
+// without returns an object without the named members.
 func without(obj []byte, names ...string) []byte {
 	w := rawjson.Writer("{")
 	s := rawjson.Scan(obj)

@@ -17,8 +17,8 @@ const (
 	maxRemembered = 10_000
 )
 
-// Memory remembers which members recently answered that they may not be read any more
-// (D13). It learns from real calls alone. The zero value is ready; all packages of a
+// Memory remembers which members were recently refused by their server (D13). It
+// records only the results of real reads. The zero value is ready; all packages of a
 // process share one.
 type Memory struct {
 	mu       sync.Mutex
@@ -33,7 +33,7 @@ type failure struct {
 	cause *rsclient.Error
 }
 
-// lost returns the remembered error of a member; nil when there is none.
+// lost returns the remembered error of a member; nil if there is none.
 func (m *Memory) lost(pkg, grant string, now time.Time) *rsclient.Error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,9 +66,9 @@ func (m *Memory) keep(pkg, grant string, cause *rsclient.Error, now time.Time) {
 	m.failures[memberKey{pkg, grant}] = failure{now.Add(remembered), cause}
 }
 
-// evict drops expired failures, and if that is not enough any others until a tenth is
-// free; their members are called once more. Dropping one at a time would cost a scan of
-// all of them each time.
+// evict drops expired failures. If that is not enough, it drops others until a tenth of
+// the space is free; their members are then called again. Dropping one at a time would
+// need a scan of all failures each time.
 func (m *Memory) evict(now time.Time) {
 	for key, f := range m.failures {
 		if !now.Before(f.until) {
@@ -92,9 +92,9 @@ func isLost(e *rsclient.Error) bool {
 	return (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden) && !slices.Contains(scopeCodes, e.Code)
 }
 
-// noted remembers what the outcome of a member's read says about its grant. It returns
-// the error of the member, with a next step when its authorization is lost (H-87).
-func (p *Package) noted(m *Member, err error) *rsclient.Error {
+// remember stores whether a read showed that the member's grant is no longer valid. It
+// returns the error of the member, with a next step if the grant is not valid (H-87).
+func (p *Package) remember(m *Member, err error) *rsclient.Error {
 	var e *rsclient.Error
 	switch {
 	case err == nil:

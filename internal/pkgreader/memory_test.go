@@ -29,16 +29,16 @@ func TestMemory(t *testing.T) {
 	t.Run("H-94 a success clears it", func(t *testing.T) {
 		p := Package{ID: "p", Memory: new(Memory), Clock: func() time.Time { return now }}
 		member := &Member{GrantID: "g"}
-		p.noted(member, revoked)
+		p.remember(member, revoked)
 		if p.Memory.lost("p", "g", now) == nil {
 			t.Fatal("it is not remembered")
 		}
-		p.noted(member, nil)
+		p.remember(member, nil)
 		if e := p.Memory.lost("p", "g", now); e != nil {
 			t.Errorf("still %v", e)
 		}
 	})
-	t.Run("H-94 it has room for so many, the latest among them", func(t *testing.T) {
+	t.Run("H-94 it keeps at most maxRemembered, the latest among them", func(t *testing.T) {
 		var m Memory
 		for i := range 2 * maxRemembered {
 			m.keep("p", fmt.Sprint(i), revoked, now)

@@ -7,8 +7,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// merge interleaves the hits of all members by rank and writes the answer (H-90). No hit
-// is of two members, so reciprocal rank fusion would give the same order.
+// merge interleaves the hits of all members by rank and writes the answer (H-90). No
+// hit belongs to two members, so the order is the same as with reciprocal rank fusion.
 func (s *search) merge() []byte {
 	var w warnings
 	for _, a := range s.absent {
@@ -26,10 +26,10 @@ func (s *search) merge() []byte {
 	if limited {
 		w.pageLimited(s.page.bytes, s.shown(), s.page.hits)
 	}
-	more, cursor := s.goOn()
+	more, cursor := s.next()
 	o.Flag("has_more", more)
 	o.Optional("next_cursor", cursor)
-	if more && cursor == "" && s.pages() {
+	if more && cursor == "" && s.hasPages() {
 		w.noCursor()
 	}
 	o.OpenObject("meta")
@@ -47,8 +47,8 @@ func (s *search) merge() []byte {
 }
 
 // interleave appends the list of hits: all of the lowest rank, in the order of the
-// members, then all of the next rank. limited reports that the size of the page ended
-// it.
+// members, then all of the next rank. limited reports whether the page ended because of
+// its size.
 func (s *search) interleave(dst []byte) (list []byte, limited bool) {
 	start := len(dst)
 	dst = append(dst, '[')
@@ -62,7 +62,7 @@ func (s *search) interleave(dst []byte) (list []byte, limited bool) {
 			switch {
 			case l.isOver() || l.rank() != rank:
 				continue
-			case hits == s.page.hits, l.isUsedUp(): // in the latter case its next hit is not here yet
+			case hits == s.page.hits, l.isUsedUp(): // the page is full, or the next hit of this member is on its next page
 				return append(dst, ']'), false
 			}
 			before := len(dst)
@@ -79,7 +79,7 @@ func (s *search) interleave(dst []byte) (list []byte, limited bool) {
 	}
 }
 
-// nextRank is the lowest rank of all next hits; false when there are none.
+// nextRank returns the lowest rank of all next hits; false if there are none.
 func (s *search) nextRank() (rank int, ok bool) {
 	for _, l := range s.positions {
 		if !l.isOver() && (!ok || l.rank() < rank) {
@@ -89,7 +89,7 @@ func (s *search) nextRank() (rank int, ok bool) {
 	return rank, ok
 }
 
-// shown is how many hits this page has.
+// shown returns the number of hits on this page.
 func (s *search) shown() int {
 	n := 0
 	for _, l := range s.positions {
@@ -98,21 +98,21 @@ func (s *search) shown() int {
 	return n
 }
 
-// goOn reports whether there is more, and returns the cursor to it; "" when there is
-// none.
-func (s *search) goOn() (more bool, cursor string) {
+// next reports whether there are more hits, and returns the cursor that continues; "" if there
+// is none.
+func (s *search) next() (more bool, cursor string) {
 	readable := false
 	for _, l := range s.positions {
 		readable = readable || !l.isOver()
 		more = more || !l.isOver() || l.more
 	}
-	if readable && s.pages() {
+	if readable && s.hasPages() {
 		cursor = s.seal()
 	}
 	return more, cursor
 }
 
-// facts is meta.package.
+// facts returns the value of meta.package.
 func (s *search) facts() []byte {
 	o := rawjson.Writer("{")
 	o.Number("member_count", len(s.usable()))
@@ -133,11 +133,11 @@ func (s *search) facts() []byte {
 	return o
 }
 
-// count is meta.count: the sum, when every searched member returned its own count. It is
-// as exact as the least exact of them.
+// count returns the value of meta.count: the sum, if every searched member returned its
+// own count. It is as exact as the least exact of them.
 func (s *search) count() []byte {
 	kind, sum := "exact", 0
-	if len(s.positions) < s.covers {
+	if len(s.positions) < s.granting {
 		kind = "none"
 	}
 	for _, l := range s.positions {
@@ -159,8 +159,8 @@ func (s *search) count() []byte {
 	return append(o, '}')
 }
 
-// count is the member's own count. An empty first page counts as 0: a source without
-// searchable fields answers so.
+// count returns the member's own count. An empty first page without a count counts as
+// 0; a source without searchable fields sends such a page.
 func (l *position) count() rsclient.Count {
 	if l.page.Count.Kind == "" && len(l.page.Rows) == 0 && !l.more && l.cursor == "" {
 		return rsclient.Count{Kind: "exact", Value: "0"}
@@ -168,7 +168,8 @@ func (l *position) count() rsclient.Count {
 	return l.page.Count
 }
 
-// recall is meta.recall when a member did not rank all its matches; else nil.
+// recall returns the value of meta.recall if a member did not rank all its matches
+// else nil.
 func (s *search) recall() []byte {
 	bounded := 0
 	for _, l := range s.positions {

@@ -17,7 +17,7 @@ type Member struct {
 	GrantID      string
 	Connection   string
 	ConnectorKey string
-	DisplayName  string   // as the owner labelled the connection; "" when not
+	DisplayName  string   // the owner's label of the connection; "" if there is none
 	Streams      []string // the names that are granted
 
 	// Unusable is why the stored grant cannot be read: grant_revoked, grant_expired or
@@ -39,14 +39,14 @@ type Package struct {
 	Sealer  *query.Sealer // of the cursors of search
 	Memory  *Memory       // of the process
 	Clock   func() time.Time
-	// RequestID returns the id of an answer that the package itself makes; nil: a new
-	// one each time.
+	// RequestID returns the id of an answer that the package itself makes. If it is nil,
+	// each answer gets a new id.
 	RequestID func(context.Context) string
 }
 
 var _ rsclient.Reader = (*Package)(nil)
 
-// Provider is the URL of the provider.
+// Provider returns the URL of the provider.
 func (p *Package) Provider() string { return p.URL }
 
 // Records reads a page of records of one member.
@@ -74,7 +74,7 @@ func (p *Package) Blob(ctx context.Context, id string, q rsclient.Query, part rs
 	return readOne(ctx, p, "", q, func(r rsclient.Reader) (*rsclient.Blob, error) { return r.Blob(ctx, id, q, part) })
 }
 
-// usable are the members that take part in reads, in their order.
+// usable returns the members that take part in reads, in their order.
 func (p *Package) usable() []*Member {
 	list := make([]*Member, 0, len(p.Members))
 	for i := range p.Members {

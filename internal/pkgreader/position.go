@@ -32,12 +32,12 @@ func (l *position) take(page rsclient.Page, pages bool) {
 	l.before = l.given
 }
 
-// rank is the rank of the next hit.
+// rank returns the rank of the next hit in the list of the member, from 0.
 func (l *position) rank() int { return l.first + l.given }
 
 func (l *position) isUsedUp() bool { return l.given == len(l.page.Rows) }
 
-// isOver reports that no more hits can be read: all were returned, and there is no
+// isOver reports whether no more hits can be read: all were returned, and there is no
 // cursor to further ones.
 func (l *position) isOver() bool { return l.isUsedUp() && l.next == "" }
 

@@ -16,8 +16,8 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// shelf is a server with a list of hits, which it gives out in pages of at most so
-// many, fewer than asked for when it likes.
+// shelf is a server with a list of hits, which it sends in pages of at most a given
+// size. A page may have fewer hits than requested.
 type shelf struct {
 	name   string
 	hits   int

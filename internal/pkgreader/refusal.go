@@ -10,9 +10,9 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// Sentences of errors.
+// Messages that several errors share.
 const (
-	endedMessage = "The approval of this source has ended."
+	endedMessage = "The grant for this source is no longer valid."
 	approveAgain = "Ask the owner to approve this source again, or choose another connection."
 )
 
@@ -40,12 +40,12 @@ var (
 	}
 	schemaOfAll = refusal{
 		code: pdpp.CodeInvalidRequest, param: "detail",
-		message: "The full schema is of one stream: ask with stream, connection_id and detail=full.",
+		message: "The full schema describes one stream. Send stream, connection_id and detail=full.",
 	}
 )
 
-// status is the HTTP status of the code; 403 for a code of another server, which only
-// a remembered failure has.
+// status returns the HTTP status of the code. An unknown code, which only a remembered
+// failure of another server has, gets 403.
 func (r refusal) status() int {
 	if status := r.code.Status(); status != 0 {
 		return status
@@ -77,7 +77,7 @@ func (p *Package) refuse(ctx context.Context, r refusal) *rsclient.Error {
 	return r.close(r.open(), p.requestID(ctx))
 }
 
-// choice is an error that lists the connections to choose from (H-88).
+// choice returns an error that lists the connections to choose from (H-88).
 func (p *Package) choice(ctx context.Context, r refusal, members []*Member) *rsclient.Error {
 	o := r.open()
 	list := rawjson.Writer("[")
@@ -85,7 +85,7 @@ func (p *Package) choice(ctx context.Context, r refusal, members []*Member) *rsc
 	now := p.Clock()
 	for _, m := range members {
 		if p.Memory.lost(p.ID, m.GrantID, now) != nil {
-			continue // it is among the unavailable
+			continue // it is listed as unavailable
 		}
 		if total++; total > pdpp.MaxListedConnections {
 			continue
@@ -118,8 +118,8 @@ func (m *Member) describe() rawjson.Writer {
 	return o
 }
 
-// addUnavailable adds the members that cannot be read to an object, and how many there
-// are when it lists not all of them (H-89).
+// addUnavailable adds to o a list of the members that cannot be read and, if the list
+// is cut, their number (H-89).
 func (p *Package) addUnavailable(o *rawjson.Writer) {
 	list, n := p.unavailable()
 	if n > 0 {
@@ -130,8 +130,8 @@ func (p *Package) addUnavailable(o *rawjson.Writer) {
 	}
 }
 
-// unavailable lists the members that cannot be read: their stored grant has ended, or
-// their server recently answered so. n is how many there are.
+// unavailable returns a list of the members that cannot be read, because their stored
+// grant has ended or a recent read was refused. n is their total number.
 func (p *Package) unavailable() (_ []byte, n int) {
 	list := rawjson.Writer("[")
 	now := p.Clock()
@@ -170,7 +170,7 @@ func (p *Package) withUnavailable(e *rsclient.Error) *rsclient.Error {
 	return e
 }
 
-// with returns e with a further member of its object.
+// with returns a copy of e with a member added to its object.
 func with(e *rsclient.Error, name string, value []byte) *rsclient.Error {
 	more := *e
 	more.Object = setMember(e.Object, name, value)

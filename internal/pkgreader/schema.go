@@ -59,7 +59,7 @@ func (p *Package) mergedSchema(ctx context.Context, members []*Member, q rsclien
 // document collects a merged schema document.
 type document struct {
 	first      []byte // the document of the first member that answered
-	isCompact  bool   // every one says so
+	isCompact  bool   // every member's document is compact
 	connectors connectors
 	partial    bool
 	warnings   warnings
@@ -85,7 +85,7 @@ func (d *document) add(m *Member, doc []byte) {
 	}
 }
 
-// connector wraps rows at the top of a server's document in a connector.
+// connector wraps the rows of a document without connectors in a connector object.
 func (m *Member) connector(streams []byte) []byte {
 	c := rawjson.Writer("{")
 	c.Text("object", "connector")
@@ -102,7 +102,8 @@ func elements(list []byte) int {
 	return n
 }
 
-// schemaBody is the merged document, with the package beside its counts.
+// schemaBody returns the merged document, with the member package before
+// its counts.
 func (p *Package) schemaBody(d *document) []byte {
 	o := rawjson.Writer("{")
 	o.Text("object", "schema")

@@ -19,7 +19,8 @@ func (p *Package) Search(ctx context.Context, mode string, q rsclient.Query, wan
 	if err != nil {
 		return nil, err
 	}
-	// A late call must not see later changes of the positions.
+	// Queries are made here, because a call that still runs when ask returns must not see
+	// changed positions.
 	members, queries := make([]*Member, len(s.positions)), make([]rsclient.Query, len(s.positions))
 	for i, l := range s.positions {
 		members[i], queries[i] = l.Member, s.queryFor(l)
@@ -43,10 +44,10 @@ func (p *Package) Search(ctx context.Context, mode string, q rsclient.Query, wan
 	}, nil
 }
 
-// size bounds a page.
+// size is the maximum size of a page.
 type size struct {
 	hits  int
-	bytes int // of the list; 0: no bound
+	bytes int // of the list; 0 if there is no limit
 }
 
 // search builds one page of a package search.
@@ -54,15 +55,15 @@ type search struct {
 	*Package
 	mode    string
 	query   rsclient.Query // without the parameters that differ between members
-	streams []string       // of the request; nil: all
+	streams []string       // of the request; nil for all
 	limit   string         // of the members' requests
 	page    size           // of this page
-	fetch   size           // of the members' pages: those of the first page
+	fetch   size           // of the members' pages; the same on all pages of a search
 	resumed bool           // it continues a cursor
 
 	positions []*position // of the members that are still searched, in their order
 	absent    []absence   // members that failed, on this page or an earlier one
-	covers    int         // usable members that grant a stream of the request
+	granting  int         // number of usable members that grant a requested stream
 	called    int
 }
 
@@ -94,14 +95,14 @@ func (p *Package) begin(ctx context.Context, mode string, q rsclient.Query, want
 	if len(s.positions) == 0 {
 		return nil, p.notGranted(ctx, "streams", s.streams...)
 	}
-	s.covers = len(s.positions)
+	s.granting = len(s.positions)
 	if cursor := q.Get("cursor"); cursor != "" {
 		return s, s.resume(ctx, cursor)
 	}
 	return s, nil
 }
 
-// notGranted is the error of a read of streams that no member grants.
+// notGranted returns the error of a read of streams that no member grants.
 func (p *Package) notGranted(ctx context.Context, param string, streams ...string) error {
 	message := "None of these streams is granted by a source of this package. The schema lists the granted streams."
 	if len(streams) == 1 {
@@ -111,7 +112,7 @@ func (p *Package) notGranted(ctx context.Context, param string, streams ...strin
 	return with(e, "next_step", quoted("Ask the owner to approve this stream, or read one that is granted."))
 }
 
-// streamsOf are the requested streams that a member grants, each once.
+// streamsOf returns the requested streams that a member grants, each once.
 func (s *search) streamsOf(m *Member) []string {
 	var names []string
 	for _, name := range s.streams {
@@ -122,7 +123,7 @@ func (s *search) streamsOf(m *Member) []string {
 	return names
 }
 
-// ungranted are the requested streams that no usable member grants, each once.
+// ungranted returns the requested streams that no usable member grants, each once.
 func (s *search) ungranted() []string {
 	var names []string
 	usable := s.usable()
@@ -135,7 +136,7 @@ func (s *search) ungranted() []string {
 	return names
 }
 
-// queryFor is the query of a member: its own streams, at its own position.
+// queryFor returns the query for a member: its own streams, at its own position.
 func (s *search) queryFor(l *position) rsclient.Query {
 	q := s.query.Without()
 	q.Each("streams", s.streamsOf(l.Member))
@@ -163,17 +164,17 @@ func (s *search) receive(ctx context.Context, outcomes []outcome[rsclient.Page])
 			s.absent = append(s.absent, absent(s.positions[i].Member, o.failure))
 			continue
 		}
-		s.positions[i].take(o.answer, s.pages())
+		s.positions[i].take(o.answer, s.hasPages())
 		answered = append(answered, s.positions[i])
 	}
 	s.positions = answered
 	return nil
 }
 
-// isStale reports that a member refuses its own cursor.
+// isStale reports whether a code means that a member refuses its own cursor.
 func isStale(code pdpp.Code) bool {
 	return code == pdpp.CodeCursorExpired || code == pdpp.CodeInvalidCursor
 }
 
-// pages reports whether this kind of search has cursors.
-func (s *search) pages() bool { return s.mode != "hybrid" }
+// hasPages reports whether this search mode has cursors.
+func (s *search) hasPages() bool { return s.mode != "hybrid" }

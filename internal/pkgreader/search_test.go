@@ -86,7 +86,7 @@ func TestFailedMember(t *testing.T) {
 	p := scripted(t, &c, says(200, list(hit("a"))), says(500, `{"error":{"code":"api_error","message":"<secret detail>"}}`))
 	t.Run("H-93 a failed member is a warning and the others answer", func(t *testing.T) {
 		body := search(t, p)
-		want := `{"code":"source_unavailable","message":"This source did not answer; what it has is missing here.","connection_id":"cin_2",` +
+		want := `{"code":"source_unavailable","message":"This source did not answer. Its results are missing here.","connection_id":"cin_2",` +
 			`"detail":{"connector_key":"mail","grant_id":"grt_2","error":{"code":"api_error","status":500}}}`
 		var meta struct {
 			Warnings []json.RawMessage
@@ -105,7 +105,7 @@ func TestFailedMember(t *testing.T) {
 		p.Members = append(p.Members, pkgreader.Member{GrantID: "grt_9", Connection: "cin_9", ConnectorKey: "bank", Unusable: "grant_expired"})
 		_, err := p.Search(t.Context(), "", params("q", "x"), rsclient.Prefer{})
 		want := `{"type":"t","code":"invalid_request","message":"m","param":"q","unavailable_connections":[{"connection_id":"cin_9","connector_key":"bank","grant_id":"grt_9",` +
-			`"status":"unusable","error":{"code":"grant_expired","message":"The approval of this source has ended."}}]}`
+			`"status":"unusable","error":{"code":"grant_expired","message":"The grant for this source is no longer valid."}}]}`
 		if e := failure(t, err); e.Status != 400 || string(e.Object) != want {
 			t.Errorf("%d %s", e.Status, e.Object)
 		}
@@ -152,7 +152,8 @@ func stubborn(*http.Request) (*http.Response, error) {
 	return nil, errors.New("too late")
 }
 
-// withTransports is a package of members that are reached in given ways.
+// withTransports returns a package whose members are reached through the given
+// transports.
 func withTransports(t testing.TB, transports ...http.RoundTripper) *pkgreader.Package {
 	p := newPackage(t, func() time.Time { return resttest.Start })
 	for i, tr := range transports {

@@ -12,8 +12,8 @@ import (
 // maxWarnings bounds the warnings of members that an answer repeats.
 const maxWarnings = 50
 
-// warnings are those of a merged answer: its own, then those of its members, each
-// once (C-32).
+// warnings are the warnings of a merged answer: its own, then those of its members,
+// each once (C-32).
 type warnings struct {
 	own     [][]byte
 	members [][]byte
@@ -23,7 +23,7 @@ type warnings struct {
 type absence struct {
 	*Member
 	code   pdpp.Code
-	status int // 0: there was no answer
+	status int // 0 if there was no answer
 }
 
 func absent(m *Member, e *rsclient.Error) absence { return absence{m, e.Code, e.Status} }
@@ -32,7 +32,7 @@ func absent(m *Member, e *rsclient.Error) absence { return absence{m, e.Code, e.
 func (w *warnings) missing(a absence) {
 	o := rawjson.Writer("{")
 	o.Text("code", "source_unavailable")
-	o.Text("message", "This source did not answer; what it has is missing here.")
+	o.Text("message", "This source did not answer. Its results are missing here.")
 	o.Optional("connection_id", a.Connection)
 	o.OpenObject("detail")
 	o.Optional("connector_key", a.ConnectorKey)
@@ -58,22 +58,22 @@ func (w *warnings) notSearched(stream string) {
 	w.own = append(w.own, o)
 }
 
-// noCursor warns that there is more, but no cursor to it (H-91).
+// noCursor warns that there are more hits, but no cursor that continues (H-91).
 func (w *warnings) noCursor() {
 	o := rawjson.Writer("{")
 	o.Text("code", "cursor_unavailable")
-	o.Text("message", "There is more, but no cursor over all sources. Narrow by connection_id and page through one source at a time.")
+	o.Text("message", "There are more hits, but no cursor that covers all sources. Search one source at a time with connection_id, and page through it.")
 	o.Text("param", "connection_id")
 	o.End("}")
 	w.own = append(w.own, o)
 }
 
-// pageLimited warns that a page ended by its size (REC-40).
+// pageLimited warns that a page ended because of its size (REC-40).
 func (w *warnings) pageLimited(pageBytes, returned, limit int) {
 	o := rawjson.Writer("{")
 	o.Text("code", "page_bytes_limited")
 	o.Text("param", "Prefer")
-	o.Text("message", "The page ended early to stay within its size; go on with the cursor.")
+	o.Text("message", "The page reached its size limit. Continue with the cursor.")
 	o.OpenObject("detail")
 	o.Number("page_bytes", pageBytes)
 	o.Number("returned", returned)
@@ -82,8 +82,8 @@ func (w *warnings) pageLimited(pageBytes, returned, limit int) {
 	w.own = append(w.own, o)
 }
 
-// repeat adds the warnings of a member, but not that its own page ended by its size:
-// that does not hold for the merged page.
+// repeat adds the warnings of a member, except the one about the size of its page,
+// which is not true of the merged page.
 func (w *warnings) repeat(list []rsclient.Warning) {
 	for _, one := range list {
 		isKnown := slices.ContainsFunc(w.members, func(known []byte) bool { return bytes.Equal(known, one.Raw) })

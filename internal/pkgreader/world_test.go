@@ -156,7 +156,7 @@ func (c *calls) client(t testing.TB, connection, provider, token string, base ht
 	return client
 }
 
-// served is a transport that hands requests to a handler, without a network.
+// served returns a transport that passes requests to a handler, without a network.
 func served(h http.HandlerFunc) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		w := httptest.NewRecorder()
@@ -210,7 +210,7 @@ func tool(p *pkgreader.Package, name, args string) *mcp.Result {
 	return s.Call(context.Background(), mcp.Tools().Lookup(name), []byte(args))
 }
 
-// ids are the handles of the results of a search.
+// ids returns the handles of the results of a search.
 func ids(t testing.TB, res *mcp.Result) []string {
 	t.Helper()
 	var sc struct{ Results []struct{ ID string } }
