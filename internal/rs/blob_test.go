@@ -44,7 +44,7 @@ func upload(w *resttest.World, owner, conn, content, mimeType string) {
 
 const picture = "\x89PNG the bytes of a picture that does not exist"
 
-// album is a cabinet whose record "shot" refers to the picture.
+// album returns a cabinet whose record "shot" refers to the picture.
 func album(t testing.TB) (w *resttest.World, owner string) {
 	t.Helper()
 	w = cabinet(t)

@@ -85,7 +85,7 @@ func (q *request) parseChanges() (w changesParams, err error) {
 func (q *request) refuseWithChanges() error {
 	for _, name := range []string{"filter", "sort", "order", "count"} {
 		if q.params.Has(name) {
-			return pdpp.BadParam(name, "%s cannot be combined with changes_since. Read the changes without it, and apply it to the copy.", name)
+			return pdpp.BadParam(name, "%s cannot be combined with changes_since. Read the changes without it, and apply it to your own copy of the records.", name)
 		}
 	}
 	for _, name := range []string{"expand", "expand_limit"} {

@@ -143,7 +143,7 @@ func TestSharedStreamName(t *testing.T) {
 	owner := w.OwnerToken()
 	const list = "/v1/streams/events/records?"
 	skipped := func(connector, connection string) string {
-		return `[{"code":"source_skipped_not_applicable","message":"This source does not declare what the request uses and was left out.",
+		return `[{"code":"source_skipped_not_applicable","message":"This source does not support what the request uses, so it was left out.",
 			"detail":{"connector_key":"` + connector + `","connection_id":"` + connection + `"}}]`
 	}
 	for _, test := range []struct {

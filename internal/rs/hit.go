@@ -84,6 +84,7 @@ func (s *searcher) writeRecord(h *hit) error {
 	return nil
 }
 
+// appendHit appends a search result in the full form, with its card and excerpts.
 func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) []byte {
 	b = appendIdentity(b, h, rec)
 	b = appendMember(b, "connector_id", string(rec.ConnectorKey))

@@ -125,9 +125,9 @@ func (q *ownerRequest) writeTarget(rows []grant.Row) (m *pdpp.Manifest, conn pdp
 	case q.sel.Connection != "" || named && len(here) == 1:
 		return m, here[0], nil
 	case named:
-		return m, conn, q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections are of this source.", rows[:1], "")
+		return m, conn, q.ambiguous(pdpp.CodeAmbiguousConnection, "This source has several connections.", rows[:1], "")
 	}
-	return m, conn, pdpp.BadParam("connection_id", "connection_id is required here.")
+	return m, conn, pdpp.BadParam("connection_id", "Send connection_id, which is required here.")
 }
 
 // rows returns the rows that the path and the selectors name.
@@ -210,7 +210,7 @@ func staleError(err error) error {
 	}
 	return &pdpp.Error{
 		Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "ingest", Err: err,
-		Message: "The source's declaration changed during the call. Send it again.",
+		Message: "The manifest of this source changed during the call. Repeat the call.",
 	}
 }
 
@@ -269,6 +269,7 @@ func putState(q *ownerRequest) error {
 	return q.sendState(st)
 }
 
+// readState reads the body of PUT /v1/state/{connector} (I-10): the values by stream.
 func (q *ownerRequest) readState() (map[string]json.RawMessage, error) {
 	body, err := q.heldBody()
 	if err != nil {

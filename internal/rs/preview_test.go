@@ -160,7 +160,7 @@ func TestPageBytes(t *testing.T) {
 			if size(a) > bytes || size(more) <= bytes {
 				t.Errorf("page-bytes %d: a page of %d bytes, with one more record %d", bytes, size(a), size(more))
 			}
-			sameJSON(t, a.At("meta.warnings"), fmt.Sprintf(`[{"code":"page_bytes_limited","param":"Prefer","message":"The page ended early to stay within its size; go on with the cursor.",
+			sameJSON(t, a.At("meta.warnings"), fmt.Sprintf(`[{"code":"page_bytes_limited","param":"Prefer","message":"The page reached its size limit. Continue with the cursor.",
 				"detail":{"page_bytes":%d,"returned":%d,"limit":25}}]`, bytes, n))
 			sameJSON(t, a.At("meta.count"), `{"kind":"exact","value":30}`)
 			want, _ := walk(t, w, tok, "/v1/streams/items/records", 25)
@@ -263,7 +263,7 @@ func TestDefaultPageSize(t *testing.T) {
 	}
 	a := w.Get(w.OwnerToken(), "/v1/streams/items/records").OK()
 	sameIDs(t, a, "3", "2")
-	sameJSON(t, a.At("meta.warnings"), `[{"code":"page_bytes_limited","message":"The page ended early to stay within its size; go on with the cursor.","detail":{"page_bytes":8388608,"returned":2,"limit":25}}]`)
+	sameJSON(t, a.At("meta.warnings"), `[{"code":"page_bytes_limited","message":"The page reached its size limit. Continue with the cursor.","detail":{"page_bytes":8388608,"returned":2,"limit":25}}]`)
 	b := w.Get(w.OwnerToken(), a.At("links.next").(string)).OK()
 	sameIDs(t, b, "1", "0")
 	sameJSON(t, b.At("meta.warnings"), `[]`)

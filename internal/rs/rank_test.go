@@ -99,7 +99,7 @@ func TestRanking(t *testing.T) {
 	})
 }
 
-// ranked is the order of Q-5, independently of the product code.
+// ranked returns the order of Q-5, independently of the product code.
 func ranked(a, b place) int {
 	key := func(p place) string {
 		return fmt.Sprintf("%020d %020d %s\x00%s\x00%s", p.score+1<<40, 1<<40-p.emitted, p.connection, p.stream, p.id)

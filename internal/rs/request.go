@@ -201,7 +201,7 @@ func (s *Server) view(ctx context.Context, fn func(store.View) error) error {
 	if err != nil && !began && ctx.Err() == nil {
 		return &pdpp.Error{
 			Code: pdpp.CodeUnavailable, RetryAfter: 1, Op: "view", Err: err,
-			Message: "The store cannot be read at the moment; try again.",
+			Message: "The store cannot be read at the moment. Try again.",
 		}
 	}
 	return err

@@ -130,7 +130,7 @@ func TestSearchEnvelope(t *testing.T) {
 	w.Ingest("cin_b2", "entries", searchEntry("ent_28", "rent", ""))
 	tok := first(w.Grant(ledgerGrant))
 	entriesOnly := first(w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"}]}`))
-	const skipped = `{"code":"source_skipped_not_applicable","message":"This stream has no field to search and was left out.","detail":{"connector_key":"ledgerly","stream":"receipts"}}`
+	const skipped = `{"code":"source_skipped_not_applicable","message":"This stream has no field to search, so it was left out.","detail":{"connector_key":"ledgerly","stream":"receipts"}}`
 	whole := func(t *testing.T, a resttest.Answer, want string) {
 		t.Helper()
 		body := string(a.OK().Body)
@@ -215,13 +215,13 @@ func TestSearchSources(t *testing.T) {
 		tok := w.OwnerToken()
 		a := w.Get(tok, "/v1/search?q=review")
 		expectHits(t, a, "events/ev_9@cin_b1", "events/ev_2@cin_z9")
-		sameJSON(t, a.At("meta.warnings"), `[{"code":"source_skipped_not_applicable","message":"This stream has no field to search and was left out.","detail":{"connector_key":"alpha","stream":"guests"}}]`)
+		sameJSON(t, a.At("meta.warnings"), `[{"code":"source_skipped_not_applicable","message":"This stream has no field to search, so it was left out.","detail":{"connector_key":"alpha","stream":"guests"}}]`)
 		sameJSON(t, a.At("meta.recall.sources_searched_count"), `2`)
 		expectHits(t, w.Get(tok, "/v1/search?q=review&connector_id=alpha"), "events/ev_2@cin_z9")
 		expectHits(t, w.Get(tok, "/v1/search?q=review&connection_id=cin_b1"), "events/ev_9@cin_b1")
 		a = w.Get(tok, "/v1/search?q=review&streams=events&filter[room]=Red")
 		expectHits(t, a, "events/ev_2@cin_z9")
-		sameJSON(t, a.At("meta.warnings"), `[{"code":"source_skipped_not_applicable","message":"This source does not declare what the request uses and was left out.","detail":{"connector_key":"beta","connection_id":"cin_b1"}}]`)
+		sameJSON(t, a.At("meta.warnings"), `[{"code":"source_skipped_not_applicable","message":"This source does not support what the request uses, so it was left out.","detail":{"connector_key":"beta","connection_id":"cin_b1"}}]`)
 		refused(t, w.Get(tok, "/v1/search?q=review&streams=events&filter[nope]=1"), refusal{400, "unknown_field", "filter", "nope", ""})
 	})
 	t.Run("Q-2 G-5 only granted fields are searched", func(t *testing.T) {

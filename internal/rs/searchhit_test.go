@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/rs/resttest"
 )
 
-// rentWorld is a ledger with one entry about rent on each connection: ent_31, and the
-// given line of cin_b2. The token reads all fields but scan.
+// rentWorld returns a ledger with one entry about rent on each connection: ent_31, and
+// the given line of cin_b2. The token reads all fields except scan.
 func rentWorld(t *testing.T, line string) (w *resttest.World, token string) {
 	t.Helper()
 	w = resttest.New(t)

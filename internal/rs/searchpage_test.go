@@ -138,7 +138,7 @@ func TestSearchPageBytes(t *testing.T) { // REC-38, REC-40, REC-41
 	if size > 4096 || n < 2 || n >= len(want) || size+size/n < 4096 {
 		t.Errorf("a page of %d hits in %d bytes, want as many as fit into 4096", n, size)
 	}
-	sameJSON(t, a.At("meta.warnings"), fmt.Sprintf(`[{"code":"page_bytes_limited","param":"Prefer","message":"The page ended early to stay within its size; go on with the cursor.",
+	sameJSON(t, a.At("meta.warnings"), fmt.Sprintf(`[{"code":"page_bytes_limited","param":"Prefer","message":"The page reached its size limit. Continue with the cursor.",
 		"detail":{"page_bytes":4096,"returned":%d,"limit":25}}]`, n))
 	sameJSON(t, a.At("meta.count"), `{"kind":"exact","value":10}`)
 	if diff := gocmp.Diff(rawMember(t, whole, "data", "1"), rawMember(t, a, "data", "1")); diff != "" {

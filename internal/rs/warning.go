@@ -46,7 +46,7 @@ func (w *warnings) pageLimited(pageBytes, returned, limit int, preferred bool) {
 	if preferred {
 		b = appendText(b, `"param":"Prefer",`)
 	}
-	b = appendText(b, `"message":"The page ended early to stay within its size; go on with the cursor.","detail":{"page_bytes":`)
+	b = appendText(b, `"message":"The page reached its size limit. Continue with the cursor.","detail":{"page_bytes":`)
 	b = appendInt(b, pageBytes)
 	b = appendText(b, `,"returned":`)
 	b = appendInt(b, returned)
@@ -57,7 +57,7 @@ func (w *warnings) pageLimited(pageBytes, returned, limit int, preferred bool) {
 
 // skippedBinding warns that a source was skipped (C-25).
 func (w *warnings) skippedBinding(key pdpp.ConnectorKey, id pdpp.ConnectionID) {
-	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"This source does not declare what the request uses and was left out.","detail":{"connector_key":`)
+	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"This source does not support what the request uses, so it was left out.","detail":{"connector_key":`)
 	b = rawjson.AppendString(b, string(key))
 	b = appendText(b, `,"connection_id":`)
 	b = rawjson.AppendString(b, string(id))
@@ -66,7 +66,7 @@ func (w *warnings) skippedBinding(key pdpp.ConnectorKey, id pdpp.ConnectionID) {
 
 // unsearchable warns that a stream has no granted search field, on any connection (Q-3).
 func (w *warnings) unsearchable(key pdpp.ConnectorKey, stream string) {
-	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"This stream has no field to search and was left out.","detail":{"connector_key":`)
+	b := appendText(nil, `{"code":"source_skipped_not_applicable","message":"This stream has no field to search, so it was left out.","detail":{"connector_key":`)
 	b = rawjson.AppendString(b, string(key))
 	b = appendText(b, `,"stream":`)
 	b = rawjson.AppendString(b, stream)
@@ -91,7 +91,7 @@ func (w *warnings) skippedStream(name string) {
 
 // rebuilding warns that a search may miss records (Q-12).
 func (w *warnings) rebuilding() {
-	w.add(appendText(nil, `{"code":"partial_results","message":"A searched stream was declared anew, and its index is being rebuilt; some records may be missing. Search again later."}`))
+	w.add(appendText(nil, `{"code":"partial_results","message":"The manifest of a searched stream changed, and its index is being rebuilt. Some records may be missing. Search again later."}`))
 }
 
 func (w warnings) append(dst []byte) []byte {

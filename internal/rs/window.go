@@ -91,13 +91,26 @@ func (q *request) window(w query.Window, s *shape, r *store.Record) error {
 		return err
 	}
 	b = append(b, '"')
-	q.body = appendPositions(b, positions{start, end, text.chars, w.Limit.N, match, next, utf8.RuneCountInString(w.Query)})
+	q.body = appendPositions(b, positions{
+		start: start, end: end, total: text.chars, limit: w.Limit.N,
+		match: match, matched: utf8.RuneCountInString(w.Query), nextMatch: next,
+	})
 	return nil
 }
 
 // positions are the positions of a window, in characters (FW-4).
-type positions struct{ start, end, total, limit, match, nextMatch, matched int }
+type positions struct {
+	start     int
+	end       int
+	total     int // of the field
+	limit     int
+	match     int // where q was found; -1 if there is no q
+	matched   int // the length of q
+	nextMatch int // where q is found again; -1 if it is not
+}
 
+// appendPositions appends the members of a window after its text, and its end. A missing
+// position is null.
 func appendPositions(dst []byte, p positions) []byte {
 	number := func(name string, n int) {
 		dst = appendText(dst, `,"`+name+`":`)

@@ -371,7 +371,7 @@ func (a Answer) JSON() any {
 	return v
 }
 
-// document is JSON, decoded once. Callers must not change it.
+// document returns decoded JSON, which is decoded once. Callers must not change it.
 func (a Answer) document() any {
 	a.T.Helper()
 	if a.decoded == nil {
