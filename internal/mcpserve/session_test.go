@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -33,6 +34,7 @@ func TestRequestsBeforeInitialize(t *testing.T) {
 		{"a ping with _meta", []string{`{"method":"ping","params":{}}`}, Modern, `"code":-32601`},
 		{"initialize with _meta", []string{`{"method":"initialize","params":{}}`}, Modern, `"code":-32601`},
 		{"bad params", []string{`{"method":"initialize","params":[]}`, `{"method":"tools/list"}`}, "", `"code":-32600`},
+		{"initialize without params", []string{`{"method":"initialize"}`}, "", `"protocolVersion":"2025-11-25"`},
 		{"initialize twice", []string{initialize, initialize}, "", `"code":-32600`},
 		{"a list after initialize", []string{initialize, `{"method":"tools/list"}`}, "", `"tools":`},
 		{"an unknown method after initialize", []string{initialize, `{"method":"nobody"}`}, "", `"code":-32601`},
@@ -83,6 +85,27 @@ func TestCancelledRequestHasNoResponse(t *testing.T) {
 	feed.Close()
 	if err := <-done; err != nil || out.Len() > 0 {
 		t.Errorf("MS-13 %v, %s", err, out.String())
+	}
+}
+
+// TestEqualIDs: requests with the same id that run at the same time are all answered.
+func TestEqualIDs(t *testing.T) {
+	var running atomic.Int32
+	both := make(chan struct{})
+	surface, _ := ledger(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		if running.Add(1) == 2 {
+			close(both)
+		}
+		<-both
+		return &http.Response{StatusCode: http.StatusForbidden, Body: http.NoBody}, nil
+	}))
+	in := strings.Repeat(modernCall(3, "query_records", `{"stream":"entries"}`), 2)
+	var out bytes.Buffer
+	if err := Serve(t.Context(), New(config(surface, io.Discard)), strings.NewReader(in), &out); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), `"id":3,`); n != 2 {
+		t.Errorf("%d responses to 2 requests: %s", n, out.String())
 	}
 }
 
