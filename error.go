@@ -40,6 +40,7 @@ type ConnectionRef struct {
 	Stream       string
 }
 
+// Error implements error.
 func (e *Error) Error() string {
 	s := string(e.Code) + ": " + e.Message
 	if e.Op != "" {
@@ -51,6 +52,7 @@ func (e *Error) Error() string {
 	return s
 }
 
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
 // AddMessage returns err with text added to its message as a further sentence. It

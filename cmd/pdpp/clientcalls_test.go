@@ -112,7 +112,8 @@ func TestRefusedCallsInRealClients(t *testing.T) {
 			}
 		})
 	}
-	// In a revision without a handshake the client itself reports a 401 as missing authorization.
+	// In a revision without a handshake the client itself treats a 401 as missing
+	// authorization.
 	for _, generation := range []string{"sdk", "client"} {
 		t.Run("ERR-1 revoked "+generation, func(t *testing.T) {
 			l := serveLedger(t)

@@ -99,7 +99,7 @@ type check struct{ ID, Status, ErrorMessage string }
 // wireCheck is part of every scenario: all messages must match the schema of the protocol.
 const wireCheck = "wire-schema-valid"
 
-// isFault reports failures, including those of recommendations.
+// isFault reports whether a check failed, including checks of recommendations.
 func (c check) isFault() bool { return c.Status == "FAILURE" || c.Status == "WARNING" }
 
 // suiteRun is the result of the suite for one build and one revision.
@@ -203,8 +203,9 @@ func withFixtures(t *testing.T, endpoint http.Handler) http.Handler {
 	})
 }
 
-// isRefusal reports that the checks of the endpoint refused a request. An unknown method,
-// tool or resource is not a refusal: the surface does not have it, the fixtures may.
+// isRefusal reports whether the checks of the endpoint refused a request. An unknown
+// method, tool or resource is not a refusal: the surface does not have it, the fixtures
+// may.
 func isRefusal(answer *httptest.ResponseRecorder) bool {
 	var m struct{ Error struct{ Code int } }
 	_ = json.Unmarshal(answer.Body.Bytes(), &m) // refusals of HTTP have no code

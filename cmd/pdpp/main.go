@@ -1,4 +1,4 @@
-// Command pdpp is a personal data server and the tools that go with it.
+// Command pdpp is a personal data server and its tools.
 package main
 
 import (

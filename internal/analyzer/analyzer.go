@@ -101,9 +101,9 @@ func (s *scratch) segment(text string, start int, yield func([]byte) bool) (end 
 	return end, s.words(s.normalize(text[start:end]), yield)
 }
 
-// simpleWord is asciiRun for a segment that is one word of letters and digits which
-// normalization does not change, whatever is around them: most words in Latin, Greek and
-// Cyrillic letters. ok is false for any other segment.
+// simpleWord is like asciiRun, for a segment that is one word of letters and digits
+// which normalization does not change, whatever is around them: most words in Latin,
+// Greek and Cyrillic letters. ok is false for any other segment.
 func (s *scratch) simpleWord(text string, start int) (end, n int, ok bool) {
 	var w word
 	for end = start; end < len(text); {

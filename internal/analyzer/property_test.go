@@ -23,7 +23,7 @@ func slow(text string) []string {
 	return got
 }
 
-// reference is a simple implementation of Q-4 in another order: decompose all, filter,
+// reference implements Q-4 in a simple way and another order: decompose all, filter,
 // compose, split.
 func reference(text string) []string {
 	text = strings.ToValidUTF8(text, "\ufffd")

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// slowShown is shown by the path for words that are not simple.
+// slowShown returns shown by the path for words that are not simple.
 func slowShown(text string) string {
 	var parts []string
 	w := spanWord{scratch: new(scratch), yield: func(term []byte, start, end int) bool {

@@ -6,20 +6,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Spans is Terms with positions: the same terms in the same order, each with its part of
-// the text, text[start:end]. That part is what a person would highlight: whole characters
-// with their marks and variation selectors, and the whole word where the term was cut.
-// When a character becomes several terms, each of them has its whole range, so ranges may
-// overlap; starts and ends never decrease. Memory does not grow with text, unless text is
-// one word.
+// Spans is like Terms, with positions: it returns the same terms in the same order,
+// each with its part of the text, text[start:end]. That part is what a person would
+// highlight: whole characters with their marks and variation selectors, and the whole
+// word where the term was cut. When a character becomes several terms, each of them has
+// its whole range, so ranges may overlap; starts and ends never decrease. Memory does
+// not grow with text, unless text is one word.
 func Spans(text string, yield func(term []byte, start, end int) bool) {
 	s := scratchPool.Get().(*scratch)
 	s.spans(text, yield)
 	s.release()
 }
 
-// spans is scan with positions. They are separate because Terms reads everything that is
-// stored, and positions would slow it down.
+// spans is like scan, with positions. They are separate because Terms reads everything
+// that is stored, and positions would slow it down.
 func (s *scratch) spans(text string, yield func([]byte, int, int) bool) {
 	for i := 0; i < len(text); {
 		switch class := byteClass[text[i]]; {

@@ -21,7 +21,8 @@ func Derive[T any](r *Reach, key any, compute func() T) T {
 	return value
 }
 
-// TryDerive is Derive for values whose computation can fail. Failures are not cached.
+// TryDerive is like Derive, for values whose computation can fail. Failures are not
+// cached.
 func TryDerive[T any](r *Reach, key any, compute func() (T, error)) (T, error) {
 	if found, ok := r.derived.Load(key); ok {
 		return found.(T), nil

@@ -89,7 +89,7 @@ func (c *client) header() (status string, length int, err error) {
 	return status, length, nil
 }
 
-// timed is do and returns how long it took.
+// timed is like do, and returns how long it took.
 func (c *client) timed(request []byte) (time.Duration, error) {
 	start := time.Now()
 	err := c.do(request)

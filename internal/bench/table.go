@@ -26,10 +26,10 @@ type Target struct {
 	Bound float64 `json:"bound"`
 }
 
-// AtLeast is a lower bound.
+// AtLeast returns a lower bound.
 func AtLeast(bound float64) *Target { return &Target{Bound: bound} }
 
-// AtMost is an upper bound.
+// AtMost returns an upper bound.
 func AtMost(bound float64) *Target { return &Target{Most: true, Bound: bound} }
 
 func (t *Target) met(v float64) bool {

@@ -11,7 +11,8 @@ import (
 	"pdpp"
 )
 
-// errNotPlain reports a link or special file where the store expects its own.
+// errNotPlain means that there is a link or special file where the store expects its
+// own.
 var errNotPlain = errors.New("neither a plain folder nor a plain file")
 
 // validHash reports whether hash is a SHA-256 as this package writes it: 64 lower-case

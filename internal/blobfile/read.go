@@ -68,7 +68,7 @@ func (s *Store) Remove(owner int64, hash string) error {
 	return nil
 }
 
-// RemoveOld is Remove for content that was last put before limit; newer content
+// RemoveOld is like Remove, for content that was last put before limit; newer content
 // stays. It reports whether there was something to remove.
 func (s *Store) RemoveOld(owner int64, hash string, limit time.Time) (removed bool, err error) {
 	name, ok := place(owner, hash)

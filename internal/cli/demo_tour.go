@@ -132,7 +132,7 @@ func (t tour) clientExamples() []example {
 	}, t.ownerExamples()...)
 }
 
-// ownerExamples are examples that only the owner can run.
+// ownerExamples returns examples that only the owner can run.
 func (t tour) ownerExamples() []example {
 	where := `/v1/ingest/notes?connection_id=` + string(t.demo.notes) + `"`
 	contacts := `"$URL/v1/streams/contacts/records?changes_since=`

@@ -160,8 +160,9 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, ctx)
 }
 
-// failUsage reports a wrong command line: one line and the usage (H-6). The usage is
-// omitted after an error with a hint, which says what to write, and for --json.
+// failUsage writes what is wrong with the command line: one line and the usage (H-6).
+// The usage is omitted after an error with a hint, which says what to write, and for
+// --json.
 func failUsage(parser *kong.Kong, env Env, err error) int {
 	var parse *kong.ParseError
 	var context *kong.Context

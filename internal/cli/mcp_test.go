@@ -254,7 +254,8 @@ func TestHelpStatesDefaults(t *testing.T) {
 	}
 }
 
-// ownerServer is a server of another implementation that reports an owner token.
+// ownerServer starts a server of another implementation, which says that the token is
+// an owner's.
 func ownerServer(t *testing.T) (url string, reads *atomic.Int32) {
 	reads = new(atomic.Int32)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -44,7 +44,7 @@ func (a *app) openStore(ctx context.Context, dir string) (store.Store, error) {
 	return a.openStoreAs(ctx, dir, store.OpenOptions{Migrate: true})
 }
 
-// openStoreAs is openStore with the changes that opts allow.
+// openStoreAs is like openStore, with the changes that opts allow.
 func (a *app) openStoreAs(ctx context.Context, dir string, opts store.OpenOptions) (store.Store, error) {
 	left, err := instance.Remains(dir)
 	if err != nil {

@@ -214,7 +214,8 @@ func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 	return nil, &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "Cannot listen on " + addr + ".", Err: err}
 }
 
-// isTaken reports that an address is in use. Windows has its own error number for it.
+// isTaken reports whether an address is in use. Windows has its own error number for
+// it.
 func isTaken(err error) bool {
 	const wsaAddrInUse = syscall.Errno(10048)
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, wsaAddrInUse)

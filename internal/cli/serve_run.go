@@ -34,9 +34,9 @@ type service struct {
 	hangups      chan os.Signal // SIGHUP: reload the certificate; nil: never
 	dropped      func() int64   // number of dropped log lines; nil: not counted
 
-	telemetry *telemetry.Telemetry // nil: off
-	traces    *telemetry.Traces    // nil: none
-	metrics   net.Listener         // nil: none
+	telemetry *telemetry.Telemetry // nil if it is off
+	traces    *telemetry.Traces    // nil if there are none
+	metrics   net.Listener         // nil if metrics are not served
 }
 
 func (s *service) scheme() string {

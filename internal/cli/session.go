@@ -82,7 +82,7 @@ func (a *app) haveStore() error {
 	}
 }
 
-// withExistingOwner is withOwner for commands that must not create a store.
+// withExistingOwner is like withOwner, for commands that must not create a store.
 func (a *app) withExistingOwner(ctx context.Context, fn func(session) error) error {
 	if err := a.haveStore(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (a *app) withExistingOwner(ctx context.Context, fn func(session) error) err
 	return a.withOwner(ctx, fn)
 }
 
-// withOwner is withStore for commands about one owner.
+// withOwner is like withStore, for commands about one owner.
 func (a *app) withOwner(ctx context.Context, fn func(session) error) error {
 	return a.withStore(ctx, func(st store.Store) error {
 		owner, err := a.findOwner(ctx, st, a.Owner)

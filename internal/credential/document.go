@@ -31,7 +31,7 @@ type Credential struct {
 	ClientID      string
 	ClientName    string
 	Scope         string
-	Details       json.RawMessage // authorization_details; nil: none
+	Details       json.RawMessage // authorization_details; nil if there are none
 	Members       []MemberToken   // of a package that needs no token exchange (H-186)
 
 	object // all members of the file, including unknown ones

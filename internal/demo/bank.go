@@ -17,7 +17,7 @@ type entry struct {
 	yen            int // the price in yen; 0 for payments in euros
 }
 
-// brandtRent is the rent of the old flat in a month, in cents: 980.00, and
+// brandtRent returns the rent of the old flat in a month, in cents: 980.00, and
 // 1,058.40 after the increase of December 2023.
 func brandtRent(m time.Time) int {
 	if m.Before(moment("2023-12-01")) {

@@ -33,7 +33,7 @@ type parsed struct {
 	raw                   []byte
 }
 
-// id is the canonical id of the record (REC-2).
+// id returns the canonical id of the record (REC-2).
 func (p parsed) id(t *testing.T) string {
 	t.Helper()
 	switch k := p.Key.(type) {

@@ -48,7 +48,8 @@ func languageOf(text, fallback string) string {
 			}
 		}
 	}
-	// About so many characters correspond to one function word of the other languages.
+	// About 6 Japanese or 10 Arabic characters correspond to one function word of the other
+	// languages.
 	points["ja"], points["ar"] = japanese/6, arabic/10
 	best := fallback
 	for _, lang := range []string{"en", "de", "sv", "fr", "es", "ja", "ar"} {

@@ -76,8 +76,8 @@ func (p *prober) mcpMetadata(ctx context.Context) Check {
 		"authorization_servers", "pdpp_core_query_base", "resource_documentation", "pdpp_agent_discovery.mcp.endpoint")
 }
 
-// authorizationServer is skipped for a server without sign-in, which has no such
-// document (H-135).
+// authorizationServer checks the document of the authorization server. It is skipped
+// for a server without sign-in, which has no such document (H-135).
 func (p *prober) authorizationServer(ctx context.Context) Check {
 	c := p.document(ctx, "/.well-known/oauth-authorization-server", "issuer", p.origin,
 		"authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint", "device_authorization_endpoint",
@@ -138,7 +138,7 @@ func (p *prober) challenge(ctx context.Context) Check {
 	case inHeader != want:
 		return p.otherOrigin("/mcp", "resource_metadata", inHeader)
 	case authParam(header, "error") != "" || a.code() != pdpp.CodeAuthentication:
-		return fail("The 401 of /mcp reports an invalid token, but none was sent.", "Check that the proxy adds no Authorization header.")
+		return fail("The 401 of /mcp says that the token is invalid, but none was sent.", "Check that the proxy adds no Authorization header.")
 	}
 	return pass("401, header and body name " + inHeader + ".")
 }

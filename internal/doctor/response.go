@@ -76,7 +76,7 @@ func (a *response) text(path string) string {
 	return ""
 }
 
-// code is the code of an error answer.
+// code returns the code of an error answer.
 func (a *response) code() pdpp.Code { return pdpp.Code(a.text("error.code")) }
 
 // summary describes the response in a few words.

@@ -18,14 +18,15 @@ const (
 	maxURIHead       = 256
 )
 
-// DetectBinaryString is DetectBinary for a string that is stored in chunks. Each chunk
-// is a part of the content of the JSON string, with escapes as stored, and ends at a
-// character boundary. Reading stops at the first chunk that cannot be binary, which for
-// prose is usually the first one. A binary string is read completely, for its size.
+// DetectBinaryString is like DetectBinary, for a string that is stored in chunks. Each
+// chunk is a part of the content of the JSON string, with escapes as stored, and ends
+// at a character boundary. Reading stops at the first chunk that cannot be binary,
+// which for prose is usually the first one. A binary string is read completely, for its
+// size.
 func DetectBinaryString(chunks iter.Seq[[]byte]) (Binary, bool) { return (&probe{}).detect(chunks) }
 
-// DetectBinaryStart is DetectBinaryString for the beginning of a long string. The size
-// of the result is unknown.
+// DetectBinaryStart is like DetectBinaryString, for the beginning of a long string. The
+// size of the result is unknown.
 func DetectBinaryStart(chunks iter.Seq[[]byte]) (Binary, bool) {
 	b, ok := (&probe{isCut: true}).detect(chunks)
 	b.SizeBytes = -1

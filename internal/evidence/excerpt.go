@@ -122,7 +122,7 @@ func (e Excerpt) AppendShort(dst []byte) []byte {
 	return w
 }
 
-// isBinary is DetectBinary for a decoded string, or the beginning of one.
+// isBinary is like DetectBinary, for a decoded string or the beginning of one.
 func (t Text) isBinary() bool {
 	s := t.Content
 	if len(s) < minBinaryChars {

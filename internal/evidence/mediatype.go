@@ -10,12 +10,13 @@ var textTypes = map[string]bool{
 	"message/rfc822": true, "message/global": true,
 }
 
-// IsTextType reports a media type, without parameters, whose content can be read as text.
+// IsTextType reports whether the content of a media type, without parameters, can be
+// read as text.
 func IsTextType(t string) bool {
 	t = strings.ToLower(t)
 	return strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml") || textTypes[t]
 }
 
-// MayBeText reports a media type whose content is text, or unknown: reading the file
-// decides then.
+// MayBeText reports whether the content of a media type is text, or unknown. In the
+// latter case reading the file decides.
 func MayBeText(t string) bool { return t == "" || IsTextType(t) }

@@ -52,7 +52,8 @@ func (r *Record) SetData(data []byte) {
 	r.fields = r.indexed
 }
 
-// SetFields is SetData for members that are already indexed. The list is not copied.
+// SetFields is like SetData, for members that are already indexed. The list is not
+// copied.
 func (r *Record) SetFields(members rawjson.Object) { r.fields = members }
 
 // value returns the value of a field as stored.
@@ -125,7 +126,7 @@ func (r *Record) text(field string) (text, bool) {
 	return textIn(value, r.Truncated[field])
 }
 
-// textIn is text for a value and its truncation, which may be nil.
+// textIn is like text, for a value and its truncation, which may be nil.
 func textIn(value []byte, cut *Truncation) (text, bool) {
 	content, ok := rawjson.Content(value)
 	if !ok {
@@ -140,8 +141,8 @@ func textIn(value []byte, cut *Truncation) (text, bool) {
 	return text{content, -1}, true
 }
 
-// named is text for a name of the document contract (D7), which the envelope may have
-// instead of the record.
+// named is like text, for a name of the document contract (D7), which may be in the
+// envelope instead of the record.
 func (r *Record) named(name string) (text, bool) {
 	if _, ok := r.value(name); ok || r.Envelope == nil {
 		return r.text(name)

@@ -33,7 +33,7 @@ type Title struct {
 // text that a search found. Only a record without any identity has no title.
 func TitleOf(r *Record) Title { return TitleAt(r, EventTimeOf(r)) }
 
-// TitleAt is TitleOf for callers that have the result of EventTimeOf.
+// TitleAt is like TitleOf, for callers that have the result of EventTimeOf.
 func TitleAt(r *Record, at EventTime) Title {
 	for _, field := range r.presentation().Roles[pdpp.RolePrimaryTitle] {
 		if t, ok := r.text(field); ok {

@@ -52,8 +52,8 @@ func parseManifest(t testing.TB, raw string) *pdpp.Manifest {
 	return m
 }
 
-// testCatalog has four mail accounts, of which two share a name or label and one is
-// paused, a chat account, and a connector without a connection.
+// testCatalog returns a catalog with four mail accounts, of which two share a name or
+// label and one is paused, a chat account, and a connector without a connection.
 func testCatalog(t testing.TB) *pdpp.Catalog {
 	t.Helper()
 	return &pdpp.Catalog{

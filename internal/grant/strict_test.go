@@ -33,8 +33,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// The path of a duplicate key is found at any depth, also in an object with so many keys
-// that the scanner notices it only at the end.
+// The path of a duplicate key is found at any depth, also in an object with more keys
+// than the scanner keeps, which notices it only at the end.
 func TestDuplicatePath(t *testing.T) {
 	var many strings.Builder
 	for i := range 40 {

@@ -14,7 +14,7 @@ import (
 	"pdpp/internal/store/sqlite"
 )
 
-// blobWorld is a store with an owner and no connection, and a folder for blobs.
+// blobWorld returns a store with an owner and no connection, and a folder for blobs.
 func blobWorld(t *testing.T) (st store.Store, files *blobfile.Store, owner pdpp.SubjectID) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), t.TempDir())

@@ -153,7 +153,8 @@ func (r *run) write(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// writeSlice commits as much as a slice has time for; done reports that it was all.
+// writeSlice commits as much as a slice has time for; done reports whether that was
+// all.
 func (r *run) writeSlice(ctx context.Context, b *batch) (done bool, err error) {
 	t := r.targets.Load()
 	for _, g := range b.groups {

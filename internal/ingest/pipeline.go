@@ -189,7 +189,7 @@ type chunker struct {
 	cur         *chunk
 }
 
-// read sends the units of a file. failure is the fault of the file; err reports that the
+// read sends the units of a file. failure is the fault of the file; err means that the
 // pipeline has ended.
 func (r *chunker) read(ctx context.Context, f File, open func(string, io.Reader) (format, error)) (failure, err error) {
 	o, failure := f.open(ctx)

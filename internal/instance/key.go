@@ -173,8 +173,8 @@ func claim(ctx context.Context, st store.Store, key []byte) error {
 	return nil
 }
 
-// KnownKey is Key for a store that already has one; nil, without creating one, when it
-// does not.
+// KnownKey returns the key of a store that already has one. If it has none, it returns
+// nil and creates none.
 func KnownKey(ctx context.Context, st store.Store, dir, file string) ([]byte, error) {
 	known, err := knownFingerprint(ctx, st)
 	if err != nil || known == nil {

@@ -41,13 +41,17 @@ type memoryWriter struct {
 	body   memoryBody
 }
 
+// Header implements http.ResponseWriter.
 func (w *memoryWriter) Header() http.Header { return w.header }
 
+// WriteHeader implements http.ResponseWriter.
 func (w *memoryWriter) WriteHeader(status int) { w.status = status }
 
+// Write implements http.ResponseWriter.
 func (w *memoryWriter) Write(p []byte) (int, error) { return w.body.Write(p) }
 
 // memoryBody is an io.ReadCloser for that answer. rsclient takes its bytes without a copy.
 type memoryBody struct{ bytes.Buffer }
 
+// Close implements io.Closer.
 func (*memoryBody) Close() error { return nil }

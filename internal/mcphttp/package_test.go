@@ -30,7 +30,7 @@ func TestPackages(t *testing.T) {
 			{name: "PKG-2 each member is asked for its own streams", check: ownStreams},
 			{name: "PKG-3 a member without the streams is not asked", check: notAsked},
 			{name: "PKG-4 connection_id asks one member", check: onlyMember},
-			{name: "FANIN-1 at most so many hits in all, each attributed", check: limitedHits},
+			{name: "FANIN-1 at most limit hits in all, each attributed", check: limitedHits},
 			{name: "FANIN-1 the pages of a search have every hit once", check: everyHitOnce},
 			{name: "FANIN-2 connection_id searches one connection", check: oneConnection},
 			{name: "AMBIG-1 a read of one source needs connection_id", check: ambiguous},

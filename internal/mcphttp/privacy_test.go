@@ -218,12 +218,13 @@ type drawer struct {
 	args map[string]any
 }
 
-// seldom is true in one of five draws. A range would not do: rapid prefers its ends.
+// seldom returns true in one of five draws. A range would not do: rapid prefers its
+// ends.
 func (d *drawer) seldom(label string) bool {
 	return rapid.SampledFrom([]bool{false, false, false, false, true}).Draw(d.T, label)
 }
 
-// far reports a draw that need not be of the grant.
+// far reports whether a drawn value need not be in the grant.
 func (d *drawer) far() bool { return d.seldom("far") }
 
 // source adds the connection in most draws.

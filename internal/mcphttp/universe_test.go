@@ -258,7 +258,7 @@ func unpacked(text string) string {
 	return b.String()
 }
 
-// isHiddenTime reports a time that occurs only in hidden fields.
+// isHiddenTime reports whether a time occurs only in hidden fields.
 func (u *universe) isHiddenTime(at string, allowed func(fact) bool) bool {
 	hidden := false
 	for _, r := range u.records {

@@ -23,7 +23,7 @@ func Serve(t testing.TB, h http.Handler, protocols *http.Protocols) *http.Transp
 	return transport
 }
 
-// HTTP2 are the protocols of a server without TLS that speaks HTTP/2 alone.
+// HTTP2 returns the protocols of a server without TLS that speaks only HTTP/2.
 func HTTP2() *http.Protocols {
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)

@@ -26,7 +26,8 @@ const shopManifest = `{"protocol_version":"0.1.0","declaration_version":"1","sou
   {"name":"invoices","semantics":"mutable_state","primary_key":["id"],"selection":{"fields":true,"resources":false},
    "schema":{"type":"object","properties":{"id":{"type":"string"},"order_id":{"type":"string"}}}}]}`
 
-// shop is the reach of a grant over streams of the manifest; an owner's without.
+// shop returns the reach of a grant over streams of the manifest; without streams, the
+// reach of the owner.
 func shop(t testing.TB, streams ...pdpp.GrantStream) *grant.Reach {
 	t.Helper()
 	m, err := manifest.Parse([]byte(shopManifest))
@@ -40,7 +41,7 @@ func shop(t testing.TB, streams ...pdpp.GrantStream) *grant.Reach {
 	return grant.ForClient(&pdpp.Grant{ID: "grt_1", SubjectID: "own_1", ConnectorKey: "shop", Streams: streams}, c)
 }
 
-// orders is what of the orders a client sees who was granted these fields.
+// orders returns the access to the orders of a client that was granted these fields.
 func orders(t testing.TB, fields ...string) *grant.Access {
 	t.Helper()
 	if fields == nil {

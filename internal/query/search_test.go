@@ -27,7 +27,7 @@ func searchRequest(raw string) ([]string, SearchRequest, error) {
 	return streams, w, err
 }
 
-// words are n different words.
+// words returns n different words.
 func words(n int) string {
 	var out []string
 	for i := range n {

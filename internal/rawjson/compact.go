@@ -176,6 +176,7 @@ func (p *parser) array(i int) int {
 	}
 }
 
+// object reads the object that begins at i and returns the position after it.
 func (p *parser) object(i int) int {
 	if p.depth == MaxDepth {
 		return p.fail(ErrDepth, i)

@@ -153,7 +153,7 @@ func (s *Scanner) name() (name []byte, ok bool) {
 	return s.decodedName(start)
 }
 
-// decodedName is name for one that is not plain.
+// decodedName is like name, for a name with escapes.
 func (s *Scanner) decodedName(start int) (name []byte, ok bool) {
 	end := stringEnd(s.b, start)
 	if end < 0 || end >= len(s.b) {

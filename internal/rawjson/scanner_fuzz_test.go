@@ -29,7 +29,7 @@ func FuzzWalk(f *testing.F) {
 }
 
 // ends reads of a value the first member of each member, and the first element of each
-// element. It reports that it then stands behind the value.
+// element. It reports whether it is then at the end of the value.
 func ends(value []byte) bool {
 	s := Scan(value)
 	if s.Kind() == KindArray {
@@ -68,7 +68,7 @@ func rewrite(dst []byte, s *Scanner) []byte {
 	return append(dst, s.Value()...)
 }
 
-// reference is what rewrite is to write.
+// reference returns what rewrite must write.
 func reference(dst, value []byte) []byte {
 	switch KindOf(value) {
 	case KindObject:

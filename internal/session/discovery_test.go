@@ -33,7 +33,7 @@ func fullSchema(v *visit) {
 	a.wants(map[string]any{"data.connectors.0.streams.0.schema.properties.created_at.format": "date-time", "projected": nil, "field_capability_legend": nil})
 }
 
-// wideIndex has more streams than rows fit into the text.
+// wideIndex checks an index with more streams than rows fit into the text.
 func wideIndex(v *visit) {
 	s := v.as(everything)
 	a := s.do("schema", `{}`)

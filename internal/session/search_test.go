@@ -176,7 +176,7 @@ func (v *visit) otherServer(body string) *session {
 	return other.with("pdpp_at_other")
 }
 
-// unwrapped has hits whose connection or stream no id can contain.
+// unwrapped checks hits whose connection or stream no id can contain.
 func unwrapped(v *visit) {
 	s := v.otherServer(`{"object":"list","data":[{"stream":"messages","record_key":"m1","connection_id":"cin/odd","title":"Odd rent"},` +
 		`{"id":"page 7","url":"https://pages.example/7","title":"A page","connection_id":"cin_home"},` +

@@ -9,9 +9,9 @@ import (
 // form.
 const maxPadding = 20
 
-// Decimal is the inverse of the encoding of numbers; false when enc is not one. The
-// text is the same for equal values and follows the JSON grammar: plain, without
-// needless zeros, or scientific like 1.2e400 where that would be long.
+// Decimal returns the number that enc encodes, as text; false if enc is not an encoded
+// number. The text is the same for equal values and follows the JSON grammar: plain,
+// without needless zeros, or scientific like 1.2e400 where that would be long.
 func Decimal(enc []byte) (string, bool) {
 	if len(enc) == 1 && enc[0] == zero {
 		return "0", true

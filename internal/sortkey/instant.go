@@ -21,7 +21,8 @@ func FromTime(t time.Time) []byte {
 	return appendInstant(make([]byte, 0, timeSize), t.Unix(), t.Nanosecond())
 }
 
-// Time is the inverse of FromTime, in UTC; false when enc is not an encoded time.
+// Time returns the time that FromTime encoded, in UTC; false if enc is not an encoded
+// time.
 func Time(enc []byte) (time.Time, bool) {
 	if len(enc) != timeSize {
 		return time.Time{}, false

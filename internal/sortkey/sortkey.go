@@ -14,8 +14,8 @@ func FromJSON(kind pdpp.Kind, value []byte) ([]byte, bool) {
 	return present(AppendJSON(nil, kind, value))
 }
 
-// AppendJSON is FromJSON that appends to dst. It returns dst unchanged and false
-// when there is no value.
+// AppendJSON is like FromJSON, and appends to dst. It returns dst unchanged and false
+// if there is no value.
 func AppendJSON(dst []byte, kind pdpp.Kind, value []byte) ([]byte, bool) {
 	switch kind {
 	case pdpp.KindString:

@@ -53,7 +53,7 @@ func (s *Sum) Add(enc []byte, times int64) {
 	}
 }
 
-// decode is decode without its allocation for numbers of few digits.
+// decode is like the function decode, without its allocation for numbers of few digits.
 func (s *Sum) decode(enc []byte) (decimal, bool) {
 	if len(enc) < 2 || len(enc) > 1+fastDigits/2 || enc[0] == tinyE || enc[0] == hugeE || enc[0] == ^byte(tinyE) || enc[0] == ^byte(hugeE) {
 		return decode(enc)

@@ -68,7 +68,8 @@ func (s *Stale) HasWords(field string) bool {
 // HasOrder reports whether the order by cursor field is stale.
 func (s *Stale) HasOrder() bool { return s != nil && (s.All || s.Order) }
 
-// ErrRebuilding is the error of a read that needs index entries that are being rebuilt.
+// ErrRebuilding returns the error of a read that needs index entries that are being
+// rebuilt.
 func ErrRebuilding(stream string) error {
 	return &pdpp.Error{
 		Code: pdpp.CodeUnavailable, RetryAfter: 5, Op: "store", Stream: stream,

@@ -47,7 +47,7 @@ func (b *Buckets) Of(enc []byte) (Interval, bool) {
 }
 
 // Put adds the count of a bucket. Buckets are put in the order of the query; full
-// reports that the limit is reached.
+// reports whether the limit is reached.
 func (b *Buckets) Put(i Interval, n int64) (full bool) {
 	b.kept = append(b.kept, bucket{Bucket: i.bucket, from: i.From, to: i.To, count: n})
 	return len(b.kept) == b.query.Limit

@@ -64,11 +64,11 @@ func (q *Query) Within(lo, hi []byte) Statement {
 	return b.statement()
 }
 
-// First selects the least value of Entries from lo on, and Last the greatest below
-// hi; nil for no bound.
+// First selects the least value of Entries that is at least lo, which is nil for no
+// bound.
 func (q *Query) First(lo []byte) Statement { return q.extreme(lo, nil, "") }
 
-// Last is described with First.
+// Last selects the greatest value of Entries below hi, which is nil for no bound.
 func (q *Query) Last(hi []byte) Statement { return q.extreme(nil, hi, " DESC") }
 
 func (q *Query) extreme(lo, hi []byte, direction string) Statement {

@@ -215,7 +215,7 @@ func TestOtherText(t *testing.T) {
 	}
 }
 
-// resource is a source of one listed record.
+// resource returns a source of one listed record.
 func resource(id pdpp.RecordID, where ...query.Condition) Source {
 	src := source(where...)
 	src.Resources = []pdpp.RecordID{id}

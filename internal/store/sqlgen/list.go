@@ -372,7 +372,7 @@ func EmittedKey(millis int64, id []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(millis)^1<<63), id...)
 }
 
-// splitEmitted is the inverse of EmittedKey.
+// splitEmitted returns the values that EmittedKey joined.
 func splitEmitted(key []byte) (millis int64, id string) {
 	if len(key) < 8 {
 		return 0, ""

@@ -42,7 +42,7 @@ func Upload(d Dialect, src Source, sha256 string) Statement {
 		src.Subject, string(src.Connection), sha256)
 }
 
-// statement is a constant text with its arguments.
+// statement returns a constant text with its arguments.
 func statement(d Dialect, text string, args ...any) Statement {
 	b := builder{d: d}
 	b.add(text, args...)

@@ -65,7 +65,7 @@ func (w *world) reindex(t *testing.T) {
 	}
 }
 
-// scanOf is the only field of the older store's records that refers to blobs.
+// scanOf returns the only field of the older store's records that refers to blobs.
 func (w *world) scanOf(t *testing.T) query.BlobSource {
 	t.Helper()
 	if err := w.find(t.Context()); err != nil {

@@ -125,7 +125,7 @@ func TestTermsCanBeRemoved(t *testing.T) {
 	}
 }
 
-// rents are records with the same word, each of another time.
+// rents returns records with the same word, each of another time.
 func rents(w *world, n int, parent string) []store.Document {
 	docs := make([]store.Document, n)
 	for i := range docs {

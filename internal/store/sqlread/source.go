@@ -120,7 +120,7 @@ func checkFresh(stale *store.Stale, src query.Source) error {
 	return nil
 }
 
-// mayMatch reports false when the conditions name a record id that is not visible. A
+// mayMatch returns false if the conditions name a record id that is not visible. A
 // client must not learn from the response time whether a record exists that its time
 // range hides. Only the look-up of Get takes the same time in both cases, so no other
 // statement may look for such a record.

@@ -54,7 +54,7 @@ func (d decl) aggregations() object {
 	return out
 }
 
-// counted is the stream of these tests: entries with all aggregations.
+// counted returns the stream of these tests: entries with all aggregations.
 func counted() decl {
 	d := entries()
 	d.aggregated = true

@@ -42,7 +42,7 @@ func hashOf(content string) string {
 
 func blobOf(content string) pdpp.BlobID { return pdpp.BlobIDOf(hashOf(content)) }
 
-// ref is a blob reference to a content.
+// ref returns a blob reference to a content.
 func ref(content string) string { return fmt.Sprintf(`{"blob_id":%q,"n":1}`, blobOf(content)) }
 
 func (w *world) upload(c pdpp.ConnectionID, content string, n int) {

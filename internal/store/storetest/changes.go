@@ -105,7 +105,7 @@ func (w *world) within(field string, since, until time.Time) func() []query.Sour
 	}
 }
 
-// due is a record with a consent time.
+// due returns a record with a consent time.
 func due(id, day, more string) store.Input { return put(id, `{"due":"`+day+`"`+more+`}`, 1) }
 
 // testTimeChanges: a record that leaves the range is reported as out of scope, one that

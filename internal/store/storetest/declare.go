@@ -23,7 +23,7 @@ type decl struct {
 	except     []string // but not on these fields
 }
 
-// entries is the stream most tests use.
+// entries returns the stream that most tests use.
 func entries() decl {
 	return decl{
 		name: "entries", cursor: "posted_at", consent: "due",

@@ -49,8 +49,8 @@ func packageToken(w *world, id pdpp.TokenID, pack pdpp.PackageID) store.Token {
 	}
 }
 
-// packageWorld has the package gpkg_1 of the grants grt_b and grt_a, in this order, with
-// its token; and a grant that is in no package.
+// packageWorld returns a world with the package gpkg_1 of the grants grt_b and grt_a,
+// in this order, with its token; and a grant that is in no package.
 func packageWorld(t *testing.T, open Opener) *world {
 	w := newWorld(t, open)
 	w.update(func(tx store.Tx) error {

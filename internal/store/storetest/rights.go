@@ -41,8 +41,8 @@ func tokenNo(w *world, id pdpp.TokenID, g pdpp.GrantID) store.Token {
 	return t
 }
 
-// rightsWorld has a client, two grants, and a token each of the first grant and
-// of the owner.
+// rightsWorld returns a world with a client, two grants, and a token each of the first
+// grant and of the owner.
 func rightsWorld(t *testing.T, open Opener) *world {
 	w := newWorld(t, open)
 	w.update(func(tx store.Tx) error {

@@ -127,7 +127,7 @@ func (w *world) catalog() *pdpp.Catalog {
 	return read(w, func(v store.View) (*pdpp.Catalog, error) { return v.Catalog(w.subject) })
 }
 
-// stream is the current declaration of a stream.
+// stream returns the current declaration of a stream.
 func (w *world) stream(name string) *pdpp.Stream {
 	w.Helper()
 	s := w.manifest.Stream(name)
@@ -145,7 +145,7 @@ func (w *world) binding(c pdpp.ConnectionID, stream string) *store.Binding {
 	})
 }
 
-// put is an upsert, drop a delete, emitted at the n-th second.
+// put returns an upsert, and drop a delete, emitted at the n-th second.
 func put(id, data string, n int) store.Input {
 	return store.Input{ID: pdpp.RecordID(id), Data: []byte(data), EmittedAt: at(n)}
 }
@@ -182,20 +182,20 @@ func (w *world) ingestInto(c pdpp.ConnectionID, stream string, in ...store.Input
 	return out
 }
 
-// from is a source without any restriction.
+// from returns a source without any restriction.
 func (w *world) from(c pdpp.ConnectionID, stream string) query.Source {
 	w.Helper()
 	return query.Source{Connection: c, Stream: w.stream(stream)}
 }
 
-// both are the sources of entries on both connections.
+// both returns the sources of entries on both connections.
 func (w *world) both() []query.Source {
 	w.Helper()
 	s := w.stream("entries")
 	return []query.Source{{Connection: connA, Stream: s}, {Connection: connB, Stream: s}}
 }
 
-// where is a condition with its operand as text.
+// where returns a condition with its operand as text.
 func (w *world) where(s *pdpp.Stream, field string, op pdpp.Op, operand string) query.Condition {
 	w.Helper()
 	f := s.Field(field)
