@@ -44,8 +44,9 @@ var aggregateTool = Tool{
 	recovery: recovery{unfiltered: (*call).listRecords},
 }
 
-// listRecords returns the call that reads the records themselves, or nil: without the
-// filter, the number would be another one.
+// listRecords returns the call that lists the records of the stream, or nil if the stream
+// cannot be named. It is offered if the server accepts no filter: an aggregate without the
+// filter would be another number.
 func (c *call) listRecords() *nextCall {
 	if !isStreamName(c.stream()) {
 		return nil
@@ -109,9 +110,9 @@ func (c *call) aggregateText(body []byte) string {
 	return text
 }
 
-// fitGroups returns the number of groups, and the first of them that fit into so many bytes
-// together with the line about the others.
-func (c *call) fitGroups(groups []byte, left int, hasOthers bool) (all int, shown []string) {
+// fitGroups returns the number of all groups, and the first groups that fit into space
+// bytes together with the line about the others.
+func (c *call) fitGroups(groups []byte, space int, hasOthers bool) (all int, shown []string) {
 	size := 0
 	for g := range rawjson.Elements(groups) {
 		shown = append(shown, groupItem(g))
@@ -120,11 +121,11 @@ func (c *call) fitGroups(groups []byte, left int, hasOthers bool) (all int, show
 	}
 	switch {
 	case hasOthers:
-		left -= max(len(c.moreGroupsLine(false)), len(c.moreGroupsLine(true)))
-	case size > left:
-		left -= len(c.moreGroupsLine(true))
+		space -= max(len(c.moreGroupsLine(false)), len(c.moreGroupsLine(true)))
+	case size > space:
+		space -= len(c.moreGroupsLine(true))
 	}
-	for ; size > left && len(shown) > 0; shown = shown[:len(shown)-1] {
+	for ; size > space && len(shown) > 0; shown = shown[:len(shown)-1] {
 		size -= len(shown[len(shown)-1]) + 1
 	}
 	return all, shown
@@ -140,9 +141,9 @@ func granularityNames() (names []string) {
 	return names
 }
 
-// moreGroups returns the call that shows further groups (MS-113): more of them or, when
-// there are too many for one answer or (cut) for its text, larger time buckets, else the
-// schema with the possible filters.
+// moreGroups returns the call that shows further groups (MS-113): with a larger limit; or,
+// if there are too many groups for an answer or for its text (cut), with larger time
+// buckets; or else the schema call, which lists the filters.
 func (c *call) moreGroups(cut bool) *nextCall {
 	limit, given := c.args.Int("limit")
 	timed := c.args.Has("group_by_time")
@@ -172,7 +173,7 @@ func (c *call) moreGroupsLine(cut bool) string {
 	return line
 }
 
-// hasOthers reports records in groups beyond the limit.
+// hasOthers reports whether there are records in groups beyond the limit.
 func hasOthers(body []byte) bool {
 	other, _ := rawjson.Get(body, "other_count")
 	return rawjson.KindOf(other) == rawjson.KindNumber && string(other) != "0" && other[0] != '-'

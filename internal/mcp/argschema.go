@@ -42,7 +42,7 @@ func (t argTable) schema() []byte {
 	return append(b, "}}"...)
 }
 
-// filterSchema is the schema of a filter: an exact value of each field, or a range.
+// filterSchema returns the schema of a filter: an exact value of each field, or a range.
 func filterSchema() string {
 	ranges := ""
 	for _, op := range pdpp.RangeOps {
@@ -64,6 +64,7 @@ var kindSchemas = map[argKind]string{
 	argExpandLimit: `"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":1}`,
 }
 
+// append appends the JSON Schema of the argument.
 func (decl arg) append(b []byte) []byte {
 	b = append(b, '{')
 	switch decl.kind {

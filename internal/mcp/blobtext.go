@@ -20,7 +20,8 @@ import (
 // utf8Mark is the byte order mark of UTF-8, which is not part of the text.
 const utf8Mark = "\xef\xbb\xbf"
 
-// utf16Encoding returns UTF-16 with the byte order of the mark, else with this one.
+// utf16Encoding returns the encoding UTF-16 with the byte order of the byte order mark;
+// without a mark, isBig decides.
 func utf16Encoding(isBig bool) encoding.Encoding {
 	if isBig {
 		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
@@ -36,7 +37,7 @@ type blobBytes struct {
 	last bool   // there is no next part
 }
 
-// errScanEnd reports that a place is beyond the bytes that are scanned.
+// errScanEnd means that a place is beyond the bytes that are scanned.
 var errScanEnd = errors.New("the place is not in the first bytes of the file")
 
 func (b *blobBytes) Read(p []byte) (int, error) {
@@ -65,7 +66,7 @@ func (b *blobBytes) Read(p []byte) (int, error) {
 // place is the offset of a character in a text, and of its first byte in the blob.
 type place struct {
 	char int
-	byte int // 0: unknown, unless char is 0
+	byte int // 0 means unknown, except for char 0
 }
 
 // blobText reads the text of a blob from a place on.
@@ -136,8 +137,8 @@ func (f *textFile) bytes(at int) io.Reader {
 	return &blobBytes{read: f.read, left: head[at:], at: len(head), last: f.head.Whole}
 }
 
-// find returns the characters where a text first matches from a place on, and where it
-// matches next; -1 for none.
+// find returns the position of the first match of q at or after a place, and the position
+// of the next match; -1 if there is none.
 func (f *textFile) find(q string, from place) (match, next int, err error) {
 	t := f.from(from)
 	if ok, err := t.skipTo(from.char); !ok {
@@ -163,7 +164,7 @@ func (f *textFile) find(q string, from place) (match, next int, err error) {
 type excerpt struct {
 	text       string
 	start, end place
-	total      int // characters of the whole; -1: unknown
+	total      int // characters of the whole; -1 if unknown
 	broken     bool
 }
 

@@ -18,8 +18,8 @@ type cutPage struct {
 	cut    bool     // something differs from the answer
 }
 
-// fitPage applies the preferences that a server ignored. Its bound is looser, since rows
-// that are dropped here have to be read again.
+// fitPage applies the preferences that a server ignored. Its size limit is larger than the
+// requested one, because rows that are dropped here have to be read again.
 func fitPage(answer *rsclient.Answer, want rsclient.Prefer) *cutPage {
 	p := &cutPage{Page: rsclient.PageOf(answer.Body), answer: answer}
 	p.rows = p.Page.Rows
@@ -37,11 +37,11 @@ func fitPage(answer *rsclient.Answer, want rsclient.Prefer) *cutPage {
 // preview shortens long values. The first record is shortened further while it alone is
 // too large (REC-40).
 func (p *cutPage) preview(want rsclient.Prefer) {
-	const least = 64
+	const minChars = 64
 	rows := make([][]byte, len(p.rows))
 	for i, raw := range p.rows {
 		row, cut := rsclient.PreviewRow(raw, want.FieldPreview)
-		for n := want.FieldPreview / 2; i == 0 && len(row) > limits.LocalPage && n >= least; n /= 2 {
+		for n := want.FieldPreview / 2; i == 0 && len(row) > limits.LocalPage && n >= minChars; n /= 2 {
 			row, cut = rsclient.PreviewRow(raw, n)
 		}
 		rows[i] = row
@@ -59,7 +59,8 @@ func (p *cutPage) bytes() int {
 	return n
 }
 
-// drop removes rows of at least so many bytes from the end, never the first.
+// drop removes rows from the end, at least the given number of bytes together. It never
+// removes the first row.
 func (p *cutPage) drop(bytes int) {
 	for len(p.rows) > 1 && bytes > 0 {
 		last := len(p.rows) - 1
@@ -81,9 +82,9 @@ func (p *cutPage) body() []byte {
 	return p.Body(p.rows)
 }
 
-// handles returns the cursor and the bookmark that continue after the page. A page with
+// cursors returns the cursor and the bookmark that continue after the page. A page with
 // dropped rows has none.
-func (p *cutPage) handles() (cursor, bookmark string) {
+func (p *cutPage) cursors() (cursor, bookmark string) {
 	if p.dropped() > 0 {
 		return "", ""
 	}
@@ -104,8 +105,9 @@ func (p *cutPage) hasMore() (more, known bool) {
 // limitTo returns a change of the limit.
 func limitTo(n int) member { return member{"limit", strconv.AppendInt(nil, int64(n), 10)} }
 
-// rerun returns the same call with another limit. A call that already has that limit was
-// not obeyed: then the schema shows how to ask for less.
+// rerun returns the same call with another limit. If the call already has that limit, the
+// server ignored it, and rerun returns the schema call, which shows how to narrow the
+// request.
 func (c *call) rerun(limit int) *nextCall {
 	if c.hasLimit(limit) {
 		return c.narrow()
@@ -149,11 +151,11 @@ func (c *call) appendTail(b []byte, p *cutPage, next *nextCall) []byte {
 	return c.appendEnd(b, p.answer.RequestID)
 }
 
-// excess returns by how many bytes a result is too large, as a client receives it: with its
-// text as a JSON string.
+// excess returns by how many bytes a result exceeds limits.ResultMax, as it is sent: with
+// its text as a JSON string.
 func excess(r *Result) int {
 	const frame = len(`{"content":[{"type":"text","text":}],"structuredContent":,"resultType":"complete"}`)
-	const longest = len(`\u0000`) // of one byte, escaped
+	const longest = len(`\u0000`) // one byte, escaped
 	n, worst := frame+len(r.Structured), 0
 	for _, b := range r.Content {
 		worst += longest*len(b.Text) + len(`""`)

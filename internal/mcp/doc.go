@@ -4,7 +4,8 @@
 // SDK: a Surface is called with a tool and raw arguments, and returns a Result.
 //
 // A tool is one file with one Tool value, and one entry of the registry. The table of its
-// arguments defines both their checks and their schema (args.go). Texts are rendered by the
-// packages below: recordtext for records and hits, schematext for schema documents, quote
-// for strings. limits has the sizes of all of them.
+// arguments (args.go) defines both their checks (argparse.go) and their schema
+// (argschema.go). Texts are rendered by the packages below: recordtext for records and
+// hits, schematext for schema documents, quote for strings. limits has the sizes of all of
+// them.
 package mcp

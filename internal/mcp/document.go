@@ -20,24 +20,24 @@ type document struct {
 	id        string
 	url       string
 	provider  string
-	projected bool              // by the adapter (MS-71)
+	projected bool              // the adapter selected the fields (MS-71)
 	keys      map[string]string // by relation: the field with the id of the parent (MS-67)
 
-	source string // of the text: role, text or rendered
-	field  string // that has the text; "" when the text is rendered
-	most   int    // bytes of the text
-	text   string
-	total  int        // characters of the whole text
-	cuts   []cutField // fields that the text shows in part
-	left   []docLine  // fields that it does not show
-	only   bool       // the record has one field
+	source      string // what the text is from: role, text or rendered
+	field       string // the field that has the text; "" if the text is rendered
+	textMax     int    // bytes of the text
+	text        string
+	total       int        // characters of the whole text
+	cuts        []cutField // fields that the text shows in part
+	left        []docLine  // fields that it does not show
+	hasOneField bool
 
 	// Fields that are not in the text:
 	small      []smallField     // whole, in metadata
 	long       []evidence.Field // in the ladder only
 	binaries   []evidence.Field // as facts
-	omitted    []string         // nowhere but in more_fields
-	named      int              // how many of those metadata names
+	omitted    []string         // only in more_fields
+	named      int              // number of omitted fields that metadata names
 	lists      []*nextCall      // calls for the records of relations that the text omits
 	childRungs [][]byte         // rungs of expanded records that the text shows in part
 }
@@ -49,25 +49,25 @@ type cutField struct {
 	total int // characters of the whole
 }
 
-// composeWithin composes the text within its bound also where it is repeated as a JSON
-// string in a JSON string: a text that needs escapes has less space there.
-func (d *document) composeWithin(relations func(most int) string) {
-	const least = 1024
-	for d.most = limits.DocTextMax; ; {
+// composeWithin composes the text so that it also fits where it is repeated as a JSON
+// string inside a JSON string. Escapes make it longer there.
+func (d *document) composeWithin(relations func(limit int) string) {
+	const minText = 1024
+	for d.textMax = limits.DocTextMax; ; {
 		d.compose(relations)
 		sent := rawjson.StringLen(string(quote.AppendText(nil, d.text)))
-		if sent <= limits.SentTextMax || d.most <= least {
+		if sent <= limits.SentTextMax || d.textMax <= minText {
 			return
 		}
-		d.most = max(least, min(d.most, len(d.text))*limits.SentTextMax/sent)
+		d.textMax = max(minText, min(d.textMax, len(d.text))*limits.SentTextMax/sent)
 		d.cuts, d.left, d.lists, d.omitted, d.childRungs = nil, nil, nil, nil, nil
 	}
 }
 
 // compose composes the text: the field that has the record's text, else all fields, then
-// the expanded relations. Over d.most bytes the longest fields are shortened, so that each
+// the expanded relations. Over d.textMax bytes the longest fields are shortened, so that each
 // is at least named; a quarter is left for relations (MS-145).
-func (d *document) compose(relations func(most int) string) {
+func (d *document) compose(relations func(limit int) string) {
 	lines := d.lines()
 	need := len(lines) // line breaks
 	for i := range lines {
@@ -75,14 +75,14 @@ func (d *document) compose(relations func(most int) string) {
 	}
 	rest := ""
 	if len(d.Expanded) > 0 {
-		rest = relations(max(d.most/4, d.most-need-len("\n\n")))
+		rest = relations(max(d.textMax/4, d.textMax-need-len("\n\n")))
 	}
-	space := d.most
+	space := d.textMax
 	if rest != "" {
 		space -= len(rest) + len("\n\n")
 	}
 	b := make([]byte, 0, min(need, space)+len(rest)+len("\n\n"))
-	most := share(lines, space-max(0, len(lines)-1))
+	lineMax := share(lines, space-max(0, len(lines)-1))
 	for i := range lines {
 		if i > 0 && len(b)+len(lines[i].label)+len("\n") > space { // not even the names fit
 			d.left = lines[i:]
@@ -91,7 +91,7 @@ func (d *document) compose(relations func(most int) string) {
 		if i > 0 {
 			b = append(b, '\n')
 		}
-		b = d.appendShown(b, &lines[i], most)
+		b = d.appendShown(b, &lines[i], lineMax)
 	}
 	if rest != "" {
 		if len(lines) > 0 {
@@ -110,7 +110,7 @@ func (d *document) compose(relations func(most int) string) {
 	}
 }
 
-// isCut reports that the text is not complete.
+// isCut reports whether the text is incomplete.
 func (d *document) isCut() bool { return len(d.cuts)+len(d.left) > 0 }
 
 // docLine is a field in the text of a document.
@@ -143,7 +143,7 @@ func (d *document) lines() []docLine {
 	for _, f := range d.all {
 		lines = append(lines, newLine(f, quote.Name(f.Name)+": "))
 	}
-	d.only = len(lines) == 1
+	d.hasOneField = len(lines) == 1
 	return lines
 }
 
@@ -167,28 +167,28 @@ func newLine(f evidence.Field, label string) docLine {
 // need returns the bytes of the whole line.
 func (l *docLine) need() int { return len(l.label) + len(l.value) }
 
-// share returns the most that one line may take so that all of them fit: long lines share
-// what short ones leave.
-func share(lines []docLine, left int) int {
+// share returns the maximum size of a line so that all lines fit into space bytes. Long
+// lines share the space that short ones do not need.
+func share(lines []docLine, space int) int {
 	needs := make([]int, len(lines))
 	for i := range lines {
 		needs[i] = lines[i].need()
 	}
 	slices.Sort(needs)
 	for i, n := range needs {
-		if each := left / (len(needs) - i); n > each {
+		if each := space / (len(needs) - i); n > each {
 			return each
 		}
-		left -= n
+		space -= n
 	}
 	return limits.DocTextMax
 }
 
 // appendShown appends a line within its share. A text that is the whole document is cut
 // without a mark, so that its continuation can be joined to it.
-func (d *document) appendShown(b []byte, l *docLine, most int) []byte {
+func (d *document) appendShown(b []byte, l *docLine, limit int) []byte {
 	b = append(b, l.label...)
-	if l.whole && l.need() <= most || l.Shape != evidence.ShapeText && l.Shape != evidence.ShapeNested {
+	if l.whole && l.need() <= limit || l.Shape != evidence.ShapeText && l.Shape != evidence.ShapeNested {
 		return append(b, l.value...)
 	}
 	if l.Shape == evidence.ShapeNested {
@@ -203,13 +203,13 @@ func (d *document) appendShown(b []byte, l *docLine, most int) []byte {
 	if l.label != "" {
 		mark = "…" + quote.CutMark(l.total)
 	}
-	head := quote.HeadBytes(string(l.value), max(0, most-len(l.label)-len(mark)))
+	head := quote.HeadBytes(string(l.value), max(0, limit-len(l.label)-len(mark)))
 	d.cuts = append(d.cuts, cutField{l.Field, quote.Count(head), l.total})
 	return append(append(b, head...), mark...)
 }
 
-// collect assigns the fields that are not the text to metadata and ladder, so that every
-// value of the record is shown or has a call that reads it (CONT-1).
+// collect distributes the fields that are not in the text over metadata and ladder, so that
+// every value of the record is shown, or has a call that reads it (CONT-1).
 func (d *document) collect() {
 	d.small = make([]smallField, 0, len(d.all))
 	for _, f := range d.all {
@@ -233,12 +233,12 @@ func (d *document) collect() {
 	}
 }
 
-// isCutField reports a field that the text shows in part.
+// isCutField reports whether the text shows a field only in part.
 func (d *document) isCutField(name string) bool {
 	return slices.ContainsFunc(d.cuts, func(c cutField) bool { return c.Name == name })
 }
 
-// isWholeInHead reports a field that the title, the time or the id shows whole.
+// isWholeInHead reports whether the title, the time or the id shows a field completely.
 func (d *document) isWholeInHead(f evidence.Field) bool {
 	isShortened := f.Name == d.title.Field && d.title.Truncated
 	return d.isInHead(&f) && !isShortened
@@ -274,26 +274,28 @@ func smallValue(f *evidence.Field) ([]byte, bool) {
 	return nil, false
 }
 
-// isWindowed reports a field that is read in windows: a text, or a nested value that is too
-// large for a document.
+// isWindowed reports whether a field is read in windows: a text, or a nested value that is
+// too large for a document.
 func (d *document) isWindowed(f evidence.Field) bool {
-	return f.Shape == evidence.ShapeText || d.only || recordtext.NestedSize(&f) > limits.DocTextMax || recordtext.HidesBytes(f.Value)
+	return f.Shape == evidence.ShapeText || d.hasOneField || recordtext.NestedSize(&f) > limits.DocTextMax || recordtext.HidesBytes(f.Value)
 }
 
-// relations returns the expanded records as lines (MS-67), within so many bytes that the
-// relations share equally. Records that do not fit can be read from their stream.
-func (d *document) relations(most int) string {
+// relations returns the expanded records as lines (MS-67), in at most limit bytes, which
+// the relations share equally. Records that do not fit can be read from their stream.
+func (d *document) relations(limit int) string {
 	var b strings.Builder
 	for i, rel := range d.Expanded {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(d.relation(rel, (most-b.Len())/(len(d.Expanded)-i)))
+		b.WriteString(d.relation(rel, (limit-b.Len())/(len(d.Expanded)-i)))
 	}
 	return b.String()
 }
 
-func (d *document) relation(rel rsclient.Relation, most int) string {
+// relation returns the records of one relation, each as an item, in at most limit bytes. It
+// adds the rungs of the records that are shown in part, and the call that lists the others.
+func (d *document) relation(rel rsclient.Relation, limit int) string {
 	head := quote.Name(rel.Name) + " (" + strconv.Itoa(len(rel.Records)) + " records"
 	if len(rel.Records) == 1 {
 		head = strings.TrimSuffix(head, "s")
@@ -303,7 +305,7 @@ func (d *document) relation(rel rsclient.Relation, most int) string {
 	}
 	head += ")\n"
 	const rest = 256 // bytes for the line about the other records
-	items := recordtext.NewItemWriter(most-len(head)-rest, len(rel.Records), limits.RowMin)
+	items := recordtext.NewItemWriter(limit-len(head)-rest, len(rel.Records), limits.RowMin)
 	var all *nextCall
 	var child row
 	child.Asked.Connection, child.Declared, child.Texts = d.Connection, d.Declared, d.Texts

@@ -36,7 +36,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *next
 	}
 	t.labelled("hint ", hint)
 	foot := errorLines{}
-	const digits = 20 // of a plausible number
+	const digits = 20 // digits of a plausible number
 	if s := e.raw("retry_after_s"); rawjson.KindOf(s) == rawjson.KindNumber && len(s) <= digits {
 		foot.add("retry_after_s=" + string(s))
 	}
@@ -50,11 +50,11 @@ func (c *call) errorText(object []byte, status int, requestID string, next *next
 		}
 	}
 	foot.labelled("request_id=", quote.First(requestID, limits.TitleChars))
-	return t.with(e, foot, c.choice(e))
+	return t.withConnections(e, foot, c.choice(e))
 }
 
-// choice returns the function that makes the call on one of the connections that an
-// ambiguity lists; nil for other errors.
+// choice returns, for an ambiguity error, a function that builds the same call for one of
+// the listed connections; nil for other errors.
 func (c *call) choice(e errorObject) func(connection string) *nextCall {
 	switch e.code() {
 	case pdpp.CodeAmbiguousConnection, pdpp.CodeAmbiguousSchemaDetail:
@@ -66,13 +66,13 @@ func (c *call) choice(e errorObject) func(connection string) *nextCall {
 // onConnection returns the same call on one connection, named by the handle where that is
 // possible.
 func (c *call) onConnection(connection string) *nextCall {
-	beside := member{"connection_id", []byte(quote.ID(connection))}
+	argument := member{"connection_id", []byte(quote.ID(connection))}
 	if h := c.args.handle; h.Record != "" {
-		if r := refer(Handle{connection, h.Stream, h.Record}); r.beside == "" {
+		if r := refer(Handle{connection, h.Stream, h.Record}); r.connectionArg == "" {
 			return &nextCall{c.tool.Name, c.args.JSON(member{"id", []byte(quote.ID(r.id))}, member{"connection_id", nil})}
 		}
 	}
-	return &nextCall{c.tool.Name, c.args.JSON(beside)}
+	return &nextCall{c.tool.Name, c.args.JSON(argument)}
 }
 
 // errorLines collect lines.
@@ -86,9 +86,9 @@ func (t *errorLines) labelled(label, value string) {
 	}
 }
 
-// with inserts the lists of connections between head and foot, as much as fits. choice
-// makes the call on one of them.
-func (t errorLines) with(e errorObject, foot errorLines, choice func(string) *nextCall) string {
+// withConnections returns the lines of t, as many connections as fit, and then the lines of
+// foot. choice builds the call for a connection.
+func (t errorLines) withConnections(e errorObject, foot errorLines, choice func(string) *nextCall) string {
 	tail := strings.Join(foot.lines, "\n")
 	text := quote.CutBytes(strings.Join(t.lines, "\n"), limits.ErrorTextMax-len(tail)-1)
 	left := limits.ErrorTextMax - len(text) - len(tail) - 2
@@ -122,7 +122,7 @@ func (e errorObject) code() pdpp.Code { return pdpp.Code(e.text("code")) }
 
 // connections returns the lines for the connections that an error lists, each followed by
 // its call. cut is the line that counts them when not all fit.
-func (e errorObject) connections(left int, choice func(string) *nextCall) (lines []string, cut string) {
+func (e errorObject) connections(space int, choice func(string) *nextCall) (lines []string, cut string) {
 	const rest = 80 // bytes for the line about the others
 	shown, listed := 0, 0
 	for _, list := range []struct{ name, label string }{
@@ -138,7 +138,7 @@ func (e errorObject) connections(left int, choice func(string) *nextCall) (lines
 				listed++
 				line += choiceLine(rsclient.ConnectionOf(item), choice)
 			}
-			if left -= len(line) + 1; left < rest {
+			if space -= len(line) + 1; space < rest {
 				continue
 			}
 			lines = append(lines, line)
@@ -171,8 +171,8 @@ func choiceLine(connection string, choice func(string) *nextCall) string {
 	return line
 }
 
-// withNextStep returns an error object with what to do when no call helps, for clients that
-// do not read the text.
+// withNextStep returns the error object with a next_step if no call would help, for clients
+// that do not read the text.
 func (c *call) withNextStep(object []byte, status int) []byte {
 	step := c.step(object, status)
 	if _, given := rawjson.Get(object, "next_step"); given || step == "" {

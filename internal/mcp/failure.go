@@ -39,8 +39,8 @@ func badArg(param, format string, args ...any) error {
 // tellOwner is the next step after an answer that no correct server sends.
 const tellOwner = "Try again once; if it fails again, tell the owner of the server."
 
-// defect logs an internal error and returns a failure that only refers to the log by its
-// request id (MS-45).
+// defect logs an internal error and returns an error that contains only the request id of
+// the log line (MS-45).
 func (s *Surface) defect(what string, attrs ...any) *adapterError {
 	id := secret.ID("req_")
 	s.Log.Error(what, append(attrs, "request_id", id)...)
@@ -90,7 +90,8 @@ func (s *Surface) classify(err error) (*adapterError, *rsclient.Error) {
 	return s.defect("a read failed", "cause", err), nil
 }
 
-// isOfServer reports a failure to reach the resource server or to be authorized by it.
+// isOfServer reports whether the resource server could not be reached, or did not authorize
+// the call.
 func (f *adapterError) isOfServer() bool {
 	switch f.Code {
 	case pdpp.CodeInvalidToken, pdpp.CodeUnavailable, pdpp.CodeOwnerCredential:

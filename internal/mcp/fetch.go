@@ -43,7 +43,7 @@ func fetch(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.gate(ctx); err != nil {
+	if err := c.checkExpand(ctx); err != nil {
 		return nil, err
 	}
 	q := c.query("id", "connection_id")
@@ -106,7 +106,7 @@ func (c *call) document(answer *rsclient.Answer) *document {
 // links returns at most three resources: the record, then texts that are cut, then binaries
 // (MS-147).
 func (d *document) links() []Link {
-	const most = 3
+	const maxLinks = 3
 	list := []Link{{URI: d.ref.URI(), Name: quote.Visible(d.id), MimeType: "application/json"}}
 	for _, c := range d.cuts {
 		if c.Shape == evidence.ShapeText {
@@ -122,5 +122,5 @@ func (d *document) links() []Link {
 		link.Size = max(0, f.File.SizeBytes)
 		list = append(list, link)
 	}
-	return list[:min(most, len(list))]
+	return list[:min(maxLinks, len(list))]
 }

@@ -63,13 +63,14 @@ func (w window) element() (list string, ok bool) {
 	return w.field[:dot], err == nil
 }
 
-// isUnknown reports that the record has no such field.
+// isUnknown reports whether the error means that the record has no such field.
 func isUnknown(err error) bool {
 	var e *rsclient.Error
 	return errors.As(err, &e) && (e.Code == pdpp.CodeUnknownField || e.Code == pdpp.CodeFieldNotFound)
 }
 
-// readElement reads one of a list of references; nil when the path does not name one.
+// readElement reads the file of one entry in a list of references; nil if the path does not
+// name such an entry.
 func (s *Surface) readElement(ctx context.Context, w window) (*piece, error) {
 	list, ok := w.element()
 	if !ok {
@@ -81,14 +82,14 @@ func (s *Surface) readElement(ctx context.Context, w window) (*piece, error) {
 	}
 	for _, f := range filesOf(list, []byte(whole.Text)) {
 		if f.path == w.field && whole.Complete {
-			return s.readFile(ctx, w.of(whole), f)
+			return s.readFile(ctx, w.withIdentity(whole), f)
 		}
 	}
 	return nil, nil
 }
 
-// of returns the window with the identity of an answer.
-func (w window) of(p *piece) window {
+// withIdentity returns the window with the record identity of the answer p.
+func (w window) withIdentity(p *piece) window {
 	w.record = p.asked.record
 	return w
 }
@@ -102,7 +103,7 @@ func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error
 	if err != nil {
 		return nil, err
 	}
-	f.learn(head)
+	f.setFacts(head)
 	p := &piece{Answer: new(rsclient.Answer), asked: w, limit: w.limit()}
 	if evidence.IsTextType(f.facts.MimeType) {
 		charset := cmp.Or(head.Charset, f.charset)
@@ -120,11 +121,11 @@ func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error
 	return p, err
 }
 
-// scanEnded returns the failure for a place that is too far into a file.
+// scanEnded returns the error for a position that is too far from the start of a file.
 func (s *Surface) scanEnded(w window, f file) *adapterError {
 	h := blobHandle{w.record.Connection, f.id}
 	failure := s.blobTooLarge(h, f.facts.SizeBytes, f.facts.MimeType, "The file is too large to look for this place in it: at most "+
-		strconv.Itoa(limits.BlobScanMax)+" bytes are read for that. Read on from its start with the cursors, or export it: "+h.export(s.RS.Provider()))
+		strconv.Itoa(limits.BlobScanMax)+" bytes are read for that. Read on from its start with the cursors, or export it: "+h.URL(s.RS.Provider()))
 	failure.Param = "offset_chars"
 	if w.q != "" {
 		failure.Param = "q"
@@ -132,9 +133,9 @@ func (s *Surface) scanEnded(w window, f file) *adapterError {
 	return failure
 }
 
-// learn takes the facts that the resource server states, in preference to those of the
-// record.
-func (f *file) learn(b *rsclient.Blob) {
+// setFacts sets the facts of the file from the answer of the server, which take precedence
+// over those in the record.
+func (f *file) setFacts(b *rsclient.Blob) {
 	const unstated = "application/octet-stream"
 	if b.MimeType != unstated || f.facts.MimeType == "" {
 		f.facts.MimeType = b.MimeType
@@ -148,7 +149,7 @@ func (f *file) learn(b *rsclient.Blob) {
 // cut reads the requested window of a file, with the members of a window of a field (FW-2 to
 // FW-5).
 func (p *piece) cut(f *textFile) error {
-	start, limit := place{p.asked.place.offset.n, p.asked.byte.n}, min(p.limit, limits.WindowMax)
+	start, limit := place{p.asked.place.offset.n, p.asked.byteOffset.n}, min(p.limit, limits.WindowMax)
 	match, nextMatch := -1, -1
 	if p.asked.q != "" {
 		var err error

@@ -27,7 +27,7 @@ func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
 	b = quote.AppendID(append(b, `{"field_path":`...), f.path)
 	b = append(facts.AppendMembers(append(b, ',')), `,"blob_id":`...)
 	b = quote.AppendID(b, f.id)
-	b = appendMember(append(b, `,"export":{"method":"GET"`...), "url", blob.export(provider))
+	b = appendMember(append(b, `,"export":{"method":"GET"`...), "url", blob.URL(provider))
 	b = appendMember(append(b, '}'), "resource_uri", blob.URI())
 	if !p.isWindow() && f.isReadable() {
 		b = (&nextCall{"read_record_field", p.asked.file(f).args()}).append(append(b, `,"read":`...))
@@ -35,7 +35,7 @@ func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
 	return append(appendMember(b, "note", f.note), '}')
 }
 
-// isReadable reports a file that may be text.
+// isReadable reports whether a file may be text.
 func (f *file) isReadable() bool { return f.note == "" && evidence.MayBeText(f.facts.MimeType) }
 
 // file returns the first window of one of several files.
@@ -52,7 +52,7 @@ func (p *piece) renderFiles(provider string) string {
 		b = append(strconv.AppendInt(append(b, '\n'), int64(i+1), 10), ". field_path="...)
 		b = quote.AppendID(b, f.path)
 		b = appendFileFacts(b, f)
-		b = quote.AppendID(append(b, " export="...), "GET "+blobHandle{p.asked.record.Connection, f.id}.export(provider))
+		b = quote.AppendID(append(b, " export="...), "GET "+blobHandle{p.asked.record.Connection, f.id}.URL(provider))
 		switch {
 		case f.isReadable():
 			b = append(append(b, "\n   more: read_record_field "...), p.asked.file(f).args()...)
@@ -79,9 +79,9 @@ func appendFileFacts(b []byte, f *file) []byte {
 
 // fileLinks returns links to the files as resources.
 func (p *piece) fileLinks() []Block {
-	const most = 3
+	const maxLinks = 3
 	var list []Block
-	for _, f := range p.files[:min(most, len(p.files))] {
+	for _, f := range p.files[:min(maxLinks, len(p.files))] {
 		uri := blobHandle{p.asked.record.Connection, f.id}.URI()
 		list = append(list, Block{Link: &Link{URI: uri, Name: quote.Visible(f.path), MimeType: evidence.Clean(f.facts.MimeType), Size: max(0, f.facts.SizeBytes)}})
 	}

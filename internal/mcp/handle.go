@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// Handle names a record. It contains state, never authority (MS-55): a client that sends it
-// reads with its own token.
+// Handle names a record. It grants no access (MS-55): a client that sends it reads with its
+// own token.
 type Handle struct {
 	Connection string // "" when it is unknown
 	Stream     string
@@ -54,9 +54,9 @@ func isSegment(s string) bool {
 	return s != "" && s != "." && !strings.ContainsAny(s, `/\`) && !strings.Contains(s, "..") && !hasControl(s) && utf8.ValidString(s)
 }
 
-// String returns the handle as results show it (MS-52), or "" when no handle can name the
-// record. embedded reports that nothing has to be passed beside it: it contains the
-// connection, or that is unknown.
+// String returns the handle as results show it (MS-52), or "" if no handle can name the
+// record. embedded is true if connection_id does not have to be passed with it, because the
+// handle contains the connection or the connection is unknown.
 func (h Handle) String() (id string, embedded bool) {
 	var buf [256]byte
 	b, embedded := h.append(buf[:0])
@@ -65,7 +65,7 @@ func (h Handle) String() (id string, embedded bool) {
 
 // append appends the handle as String returns it.
 func (h Handle) append(b []byte) (id []byte, embedded bool) {
-	if isToken(h.Connection) && isToken(h.Stream) && isToken(h.Record) { // most are
+	if isPlainName(h.Connection) && isPlainName(h.Stream) && isPlainName(h.Record) { // most are
 		b = append(append(append(b, h.Connection...), '/'), h.Stream...)
 		return append(append(b, ':'), h.Record...), true
 	}
@@ -75,26 +75,26 @@ func (h Handle) append(b []byte) (id []byte, embedded bool) {
 	if !isSegment(h.Stream) || strings.Contains(h.Stream, ":") || !isSegment(h.Record) {
 		return h.appendURI(b), true
 	}
-	beside := h.Connection != "" && (!isSegment(h.Connection) || strings.Contains(h.Connection, ":"))
-	if h.Connection != "" && !beside {
+	isSeparate := h.Connection != "" && (!isSegment(h.Connection) || strings.Contains(h.Connection, ":"))
+	if h.Connection != "" && !isSeparate {
 		b = append(append(b, h.Connection...), '/')
 	}
-	return append(append(append(b, h.Stream...), ':'), h.Record...), !beside
+	return append(append(append(b, h.Stream...), ':'), h.Record...), !isSeparate
 }
 
-// isToken reports a name of letters, digits, hyphens and underscores, which is valid
-// anywhere.
-func isToken(s string) bool {
+// isPlainName reports whether a name consists of letters, digits, hyphens and underscores,
+// so that it is valid anywhere.
+func isPlainName(s string) bool {
 	for i := range len(s) {
-		if !ofTokens[s[i]] {
+		if !plainNameBytes[s[i]] {
 			return false
 		}
 	}
 	return s != ""
 }
 
-// ofTokens are the bytes of tokens.
-var ofTokens = func() (all [256]bool) {
+// plainNameBytes are the bytes that a plain name may contain, as a table.
+var plainNameBytes = func() (all [256]bool) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") {
 		all[c] = true
 	}
@@ -161,7 +161,7 @@ func (h Handle) isNamed() bool {
 	return isCarried(h.Connection)
 }
 
-// isCarried reports whether a name survives the JSON of a URI.
+// isCarried reports whether a name can be encoded in the JSON of a URI without loss.
 func isCarried(s string) bool { return !strings.ContainsRune(s, 0) && utf8.ValidString(s) }
 
 // decoded is the payload of a pdpp:// URI.

@@ -21,14 +21,14 @@ const maxExcerpts = 3
 type hit struct {
 	*rsclient.Hit
 	ref   ref
-	id    string // of the result: the handle, else the id of the hit itself
+	id    string // the id of the result: the handle, else the id of the hit itself
 	title string
 	// titleField is the field that has the title; "" for a title that was composed.
 	titleField string
 	url        string
 	at         evidence.EventTime
 	snippet    string             // with balanced tags
-	excerpts   []rsclient.Excerpt // of the result, with balanced tags
+	excerpts   []rsclient.Excerpt // excerpts of the result, with balanced tags
 }
 
 // newHit flattens the nth hit of a page.
@@ -41,7 +41,7 @@ func newHit(n int, found *rsclient.Hit, all rsclient.Presentations, provider str
 	h.Stream, h.Connection = h.ref.Stream, h.ref.Connection
 	if card := found.Card; card != nil { // the server's own evaluation comes first (MS-61)
 		h.title, h.titleField = quote.Short(card.Title, limits.TitleChars), card.TitleField
-		h.timed(card)
+		h.takeTime(card)
 	}
 	if h.title == "" || h.at.Value == "" {
 		h.evaluate(all)
@@ -65,8 +65,8 @@ func (h *hit) evaluate(all rsclient.Presentations) {
 	}
 }
 
-// timed takes the time of a card, if the card has one.
-func (h *hit) timed(c *rsclient.Card) {
+// takeTime sets the time from the card, if the card has one.
+func (h *hit) takeTime(c *rsclient.Card) {
 	if c.EventTime == "" {
 		return
 	}
@@ -76,9 +76,9 @@ func (h *hit) timed(c *rsclient.Card) {
 	}
 }
 
-// identify returns the record of a hit (MS-124): named by its members, else by its own id,
-// read as a handle or as the id of a record of its stream. A hit that is not a record has
-// no stream.
+// identify returns the record of a hit (MS-124). It is named by the members of the hit, or
+// else by the hit's own id, which is a handle or the id of a record in its stream. Without
+// a stream, a hit is not a record.
 func identify(h *rsclient.Hit) Handle {
 	whole := Handle{h.Connection, h.Stream, h.Identity.Record}
 	if h.Stream != "" && h.Keyed {
@@ -113,8 +113,8 @@ func (h *hit) matched() []rsclient.Excerpt {
 	return list
 }
 
-// isMatched reports a field that the hit lists as matched. When a hit lists none, every
-// field may be.
+// isMatched reports whether the hit lists a field as matched. If it lists none, any field
+// may have matched, and isMatched returns true.
 func (h *hit) isMatched(field string) bool {
 	listed := false
 	for name := range rawjson.Elements(h.MatchedFields) {
@@ -168,7 +168,7 @@ func (h *hit) append(b []byte) []byte {
 
 // item fills an item with the hit (MS-126). from is its source if the text names it.
 func (h *hit) item(it *recordtext.Item, n int, from source) {
-	subject := recordtext.Subject{ID: h.ref.id, Beside: h.ref.beside, Name: h.id}
+	subject := recordtext.Subject{ID: h.ref.id, ConnectionArg: h.ref.connectionArg, Name: h.id}
 	if h.ref.id != "" {
 		subject.Calls = &h.ref
 	}
@@ -181,7 +181,7 @@ func (h *hit) item(it *recordtext.Item, n int, from source) {
 	if h.ref.id == "" {
 		it.LabelID("url", h.url)
 	}
-	if strings.HasPrefix(h.id, recordURI) || h.ref.id == "" { // the stream is not legible in the id
+	if strings.HasPrefix(h.id, recordURI) || h.ref.id == "" { // the id does not show the stream
 		it.Label("stream", h.ref.Stream)
 		from = source{}
 	}

@@ -12,12 +12,13 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// ladder is the content ladder of a page (MS-190 …): for programs, the calls that read what
-// an answer shows in part, as the lines starting more: are for readers of the text. It has
-// a rung for at most so many records, within limits.LadderMax bytes; others are counted.
+// ladder is the content ladder of a page (MS-190 …): for each record that is shown in part,
+// the calls that read the rest. It is for programs, as the lines that begin with "more:"
+// are for readers of the text. It has entries (rungs) for at most maxRungs records, within
+// limits.LadderMax bytes; further records are only counted.
 type ladder struct {
 	provider string
-	most     int
+	maxRungs int
 	b        []byte // the rungs
 	n        int
 	omitted  int
@@ -37,7 +38,7 @@ func (l *ladder) add(r *row) {
 	if len(fields) == 0 {
 		return
 	}
-	if l.n == l.most || l.omitted > 0 {
+	if l.n == l.maxRungs || l.omitted > 0 {
 		l.omitted++
 		return
 	}
@@ -54,8 +55,8 @@ func (l *ladder) add(r *row) {
 	l.n++
 }
 
-// addChildren adds the rungs of expanded records, after those of the page. reader has read
-// the page.
+// addChildren adds the rungs of expanded records after those of the page. reader is the row
+// that was used for the page; it is reused.
 func (l *ladder) addChildren(rows [][]byte, reader *row) {
 	var child row
 	child.Declared, child.Texts = reader.Declared, reader.Texts
@@ -89,8 +90,8 @@ func (l *ladder) append(b []byte) []byte {
 // most limits.LadderFields fields, text first.
 func (r *row) appendRung(b []byte, fields []ranked, provider string) []byte {
 	b = quote.AppendID(append(b, `"id":`...), r.ref.id)
-	if r.ref.beside != "" {
-		b = quote.AppendID(append(b, `,"connection_id":`...), r.ref.beside)
+	if r.ref.connectionArg != "" {
+		b = quote.AppendID(append(b, `,"connection_id":`...), r.ref.connectionArg)
 	}
 	b = append(b, `,"fields":[`...)
 	for i := range fields[:min(len(fields), limits.LadderFields)] {
@@ -117,13 +118,13 @@ func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
 	return appendList(append(b, `,"fields":`...), entries)
 }
 
-// rank orders the fields that the data of a page does not contain whole (MS-192).
+// rank is the order of the fields that a page shows only in part (MS-192).
 type rank uint8
 
 const (
 	cutText rank = iota
 	nested       // cut, or a list of blobs
-	binary       // of any size
+	binary       // a binary value of any size
 	shownFull
 )
 
@@ -175,9 +176,8 @@ func (r *row) continued() []ranked {
 	return r.partly
 }
 
-// cutIn returns the fields of an expanded record that a document shows in part as an item,
-// or leaves out, text first. A text continues where the item ends. Short values that are
-// left out are not part of a ladder.
+// cutIn returns the fields of an expanded record that its item shows in part or leaves out,
+// text first. A text continues where the item ends. Short values are not part of a ladder.
 func (r *row) cutIn(it *recordtext.Item) []ranked {
 	if r.ref.id == "" {
 		return nil
@@ -202,7 +202,7 @@ func (r *row) cutIn(it *recordtext.Item) []ranked {
 	return cut
 }
 
-// hasBinary reports a list with blob references.
+// hasBinary reports whether a value is a list with blob references.
 func hasBinary(value []byte) bool {
 	for item := range rawjson.Elements(value) {
 		if evidence.BlobIDOf(item) != "" {
@@ -272,8 +272,8 @@ func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
 	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quote.List([]string{f.Name}))})), '}')
 }
 
-// binaryEntry appends the entry of a binary value: its facts, and where its bytes are: in a
-// blob, or in a window of the field.
+// binaryEntry appends the entry of a binary value: its facts, and the blob or the field
+// window that has its bytes.
 func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
 	facts := f.File.Binary
 	facts.MimeType = evidence.Clean(facts.MimeType)
@@ -285,7 +285,7 @@ func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
 	blob := blobHandle{r.ref.Connection, f.File.BlobID}
 	b = quote.AppendID(append(b, `,"blob_id":`...), f.File.BlobID)
 	b = append(b, `,"export":{"method":"GET"`...)
-	b = append(appendMember(b, "url", blob.export(provider)), '}')
+	b = append(appendMember(b, "url", blob.URL(provider)), '}')
 	if recordtext.IsReadableFile(f.File) && recordtext.IsReadable(f.Name) {
 		b = appendRead(b, r.ref.from(f.Name, 0).next())
 	}

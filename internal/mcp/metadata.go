@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	metadataFields = 64 // of the record, without its text
+	metadataFields = 64 // fields of the record, without its text
 	metadataFiles  = 16
 )
 
@@ -27,22 +27,22 @@ func (d *document) structured() []byte {
 	return append(d.appendMetadata(b, limits.FetchMax-len(b)-1), '}')
 }
 
-// appendMetadata appends the metadata (MS-144) in at most so many bytes. When these are not
-// enough it drops the rungs of expanded records first, whose calls are also in the text,
-// then fields, then files, then the last rungs of the record.
-func (d *document) appendMetadata(b []byte, left int) []byte {
+// appendMetadata appends the metadata (MS-144) in at most space bytes. If that is not
+// enough, it drops parts in this order: the rungs of expanded records (their calls are also
+// in the text), fields, files, the last rungs of the record.
+func (d *document) appendMetadata(b []byte, space int) []byte {
 	start := len(b)
 	b = d.appendFacts(b)
-	left -= len(b) - start + d.notesSize()
-	whole := left
-	rungs, left := fill(d.rungs(), limits.LadderFields, min(left, limits.LadderMax), left)
-	ladderLeft := limits.LadderMax - (whole - left) - d.notesSize()
+	space -= len(b) - start + d.notesSize()
+	whole := space
+	rungs, space := fill(d.rungs(), limits.LadderFields, min(space, limits.LadderMax), space)
+	ladderLeft := limits.LadderMax - (whole - space) - d.notesSize()
 	if n := len(rungs) - len(d.cuts); n < len(d.long) {
 		d.omit(d.long[max(0, n):])
 	}
-	files, left := fill(d.files(), metadataFiles, left, left)
+	files, space := fill(d.files(), metadataFiles, space, space)
 	d.omit(d.binaries[len(files):])
-	children := d.appendChildren(nil, min(d.take(left), ladderLeft))
+	children := d.appendChildren(nil, min(d.take(space), ladderLeft))
 	for i, f := range d.small {
 		sep := ","
 		if i == 0 {
@@ -75,14 +75,14 @@ func (d *document) appendMetadata(b []byte, left int) []byte {
 	return append(b, '}')
 }
 
-// appendChildren appends the rungs of expanded records to the ladder, in at most so many
-// bytes; the others are counted.
-func (d *document) appendChildren(b []byte, left int) []byte {
+// appendChildren appends the rungs of expanded records to the ladder, in at most space
+// bytes; the others are only counted.
+func (d *document) appendChildren(b []byte, space int) []byte {
 	const members = len(`,"records":[],"records_omitted":100000`)
-	if left -= members; len(d.childRungs) == 0 || left < 0 {
+	if space -= members; len(d.childRungs) == 0 || space < 0 {
 		return b
 	}
-	shown, _ := fill(d.childRungs, limits.LadderRecords, left, left)
+	shown, _ := fill(d.childRungs, limits.LadderRecords, space, space)
 	b = appendList(append(b, `,"records":`...), shown)
 	if n := len(d.childRungs) - len(shown); n > 0 {
 		b = strconv.AppendInt(append(b, `,"records_omitted":`...), int64(n), 10)
@@ -113,7 +113,7 @@ func (d *document) appendFacts(b []byte) []byte {
 	return b
 }
 
-// notesSize returns the most bytes of the members that describe what is left out.
+// notesSize returns the maximum size of the members that describe what is left out.
 func (d *document) notesSize() int {
 	const notes = len(`,"fields":{},"text_truncated":true,"text_total_chars":1000000000,"projected":"adapter","binary":[],"more_fields":[],"more_fields_total":100000}`)
 	const ladder = `,"content_ladder":{"kind":"record","read_tool":"read_record_field",}`
@@ -169,18 +169,18 @@ func (d *document) omit(fields []evidence.Field) {
 	}
 }
 
-// take keeps the small fields that fit into so many bytes, with space for the names of the
-// others, as many as fit. It returns the bytes that are left.
-func (d *document) take(left int) int {
+// take keeps the small fields that fit into space bytes, and reserves space for the names
+// of the others. It returns the bytes that remain.
+func (d *document) take(space int) int {
 	for _, f := range d.small {
-		left -= quote.IDLen(f.name) + 1
+		space -= quote.IDLen(f.name) + 1
 	}
 	for _, name := range d.omitted {
-		left -= quote.IDLen(name) + 1
+		space -= quote.IDLen(name) + 1
 	}
 	for i, f := range d.small {
-		if left -= len(f.value) + 1; i == metadataFields || left < 0 {
-			left += len(f.value) + 1
+		if space -= len(f.value) + 1; i == metadataFields || space < 0 {
+			space += len(f.value) + 1
 			for _, other := range d.small[i:] {
 				d.omitted = append(d.omitted, other.name)
 			}
@@ -189,22 +189,22 @@ func (d *document) take(left int) int {
 		}
 	}
 	d.named = len(d.omitted)
-	for ; d.named > 0 && left < 0; d.named-- {
-		left += quote.IDLen(d.omitted[d.named-1]) + 1
+	for ; d.named > 0 && space < 0; d.named-- {
+		space += quote.IDLen(d.omitted[d.named-1]) + 1
 	}
-	return left
+	return space
 }
 
-// fill returns the first entries that fit: at most n, of at most most bytes. It returns what
-// they leave of left.
-func fill(entries [][]byte, n, most, left int) ([][]byte, int) {
+// fill returns the first entries that fit: at most n entries, of together at most limit
+// bytes. It also returns how much of space remains.
+func fill(entries [][]byte, n, limit, space int) ([][]byte, int) {
 	for i, e := range entries {
-		if most -= len(e) + 1; i == n || most < 0 {
-			return entries[:i], left
+		if limit -= len(e) + 1; i == n || limit < 0 {
+			return entries[:i], space
 		}
-		left -= len(e) + 1
+		space -= len(e) + 1
 	}
-	return entries, left
+	return entries, space
 }
 
 // appendList appends entries as a JSON array.

@@ -13,13 +13,13 @@ import (
 // of the others (MS-104, MS-226).
 func warningLines(list []rsclient.Warning) []string {
 	const (
-		most  = 3
-		chars = 200
+		maxWarnings = 3
+		chars       = 200
 	)
 	var lines []string
 	for i, w := range list {
-		if i == most {
-			return append(lines, "more_warnings="+strconv.Itoa(len(list)-most))
+		if i == maxWarnings {
+			return append(lines, "more_warnings="+strconv.Itoa(len(list)-maxWarnings))
 		}
 		line := "warning code=" + quote.Text(quote.First(w.Code, limits.LabelChars))
 		if w.Connection != "" {
@@ -40,9 +40,9 @@ func warningLines(list []rsclient.Warning) []string {
 	return lines
 }
 
-// unavailableLines returns at most so many lines for the sources that some objects list as
-// unavailable, and the number of the others (MS-222).
-func unavailableLines(most int, objs ...[]byte) (lines []string) {
+// unavailableLines returns at most limit lines for the unavailable sources that the objects
+// list, and a line with the number of the others (MS-222).
+func unavailableLines(limit int, objs ...[]byte) (lines []string) {
 	const maxLine = 320
 	left := 0
 	for _, obj := range objs {
@@ -51,7 +51,7 @@ func unavailableLines(most int, objs ...[]byte) (lines []string) {
 		for item := range rawjson.Elements(list) {
 			listed++
 			line := connectionLine("unavailable", item)
-			if len(lines) >= most || len(line) > maxLine {
+			if len(lines) >= limit || len(line) > maxLine {
 				left++
 				continue
 			}

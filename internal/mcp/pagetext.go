@@ -16,21 +16,21 @@ import (
 // that shows count items.
 func (c *call) pageText(p *cutPage, count int) recordtext.PageConfig {
 	t := recordtext.PageConfig{
-		Count: count, Most: len(p.rows), Limit: c.limitBefore(p), Projected: p.cut, Facts: warningLines(p.Warnings),
+		Count: count, MaxShown: len(p.rows), Limit: c.limitBefore(p), Projected: p.cut, Facts: warningLines(p.Warnings),
 	}
 	if n, given := c.args.Int("limit"); given {
-		t.Most = n
+		t.MaxShown = n
 	}
-	t.Rerun = c.rerunLine(p, t.Most, count)
+	t.Rerun = c.rerunLine(p, t.MaxShown, count)
 	if more, known := p.hasMore(); known {
 		t.HasMore = strconv.FormatBool(more)
 	}
-	t.Cursor, t.Bookmark = p.handles()
+	t.Cursor, t.Bookmark = p.cursors()
 	if n := p.Count.String(); n != "" {
-		t.Tokens += " count=" + n
+		t.Attrs += " count=" + n
 	}
 	if id := c.args.Text("connection_id"); id != "" {
-		t.Tokens += " connection_id=" + quote.ID(id)
+		t.Attrs += " connection_id=" + quote.ID(id)
 	}
 	if p.dropped() > 0 {
 		t.Dropped = "cut to " + strconv.Itoa(len(p.rows)) + " of " + strconv.Itoa(len(p.Page.Rows))
@@ -40,24 +40,24 @@ func (c *call) pageText(p *cutPage, count int) recordtext.PageConfig {
 
 // rerunLine returns the function that makes the line for a page of which only some items
 // are shown.
-func (c *call) rerunLine(p *cutPage, most, count int) func(shown int) string {
+func (c *call) rerunLine(p *cutPage, maxShown, count int) func(shown int) string {
 	if split := c.split(p); split != nil {
 		return func(int) string { return strings.Join(c.splitLines(split), "\n") }
 	}
 	return func(shown int) string {
-		if shown == most && most < count { // the server sent more than the limit
+		if shown == maxShown && maxShown < count { // the server sent more than the limit
 			return c.limitLine(min(pdpp.MaxPage, count), " shows all that came")
 		}
 		return c.limitLine(shown, " repeats what is shown; its own next: goes on")
 	}
 }
 
-// limitBefore returns the limit that a page does not reach because of its size; 0 for any
-// other page.
+// limitBefore returns the limit of a page that ended before it because of its size; 0 for
+// any other page.
 func (c *call) limitBefore(p *cutPage) int {
 	limit, given := c.args.Int("limit")
 	if !given {
-		limit = pdpp.DefaultPage // of hits, too
+		limit = pdpp.DefaultPage // the default for hits as well
 	}
 	isSized := func(w rsclient.Warning) bool { return w.Code == "page_bytes_limited" }
 	if len(p.rows) < limit && (p.dropped() > 0 || slices.ContainsFunc(p.Warnings, isSized)) {
@@ -72,12 +72,13 @@ func (c *call) cursorLine(cursor string) string {
 }
 
 // callLine returns a line with the same call, with some arguments changed. It has all
-// arguments, so that it can be run unchanged, except those that would fill the text.
+// arguments, so that it can be called unchanged. If they would take up most of the text, it
+// has only the changed ones.
 func (c *call) callLine(label, words string, changes ...member) string {
-	const most = limits.QueryTextMax / 4
+	const maxArgs = limits.QueryTextMax / 4
 	args := c.args.JSON(changes...)
-	if len(args) > most {
-		if own := new(arguments).JSON(changes...); len(args)-len(own) > most {
+	if len(args) > maxArgs {
+		if own := new(arguments).JSON(changes...); len(args)-len(own) > maxArgs {
 			return label + " call: " + c.tool.Name + ", same arguments with " + quote.EscapeHidden(string(own)) + words
 		}
 	}

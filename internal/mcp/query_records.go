@@ -51,7 +51,7 @@ var queryRecordsTool = Tool{
 // queryRecords reads one page (MS-102). A result that is too large loses its ladder first,
 // then records from the end (MS-71).
 func queryRecords(ctx context.Context, c *call) (*Result, error) {
-	if err := c.gate(ctx); err != nil {
+	if err := c.checkExpand(ctx); err != nil {
 		return nil, err
 	}
 	want := c.pagePreference()
@@ -87,15 +87,15 @@ func (c *call) pagePreference() rsclient.Prefer {
 	}
 }
 
-// records returns the result for a page, with a ladder of at most so many records.
+// records returns the result for a page, with a ladder of at most rungs records.
 func (c *call) records(p *cutPage, rungs int) *Result {
 	fields := c.args.List("fields")
 	body := p.body()
 	b := append(append(make([]byte, 0, len(body)+resultExtra), `{"data":`...), body...)
 	b = append(b, `,"ids":[`...)
-	ladder := ladder{provider: c.RS.Provider(), most: rungs}
+	ladder := ladder{provider: c.RS.Provider(), maxRungs: rungs}
 	var r row
-	r.Declared, r.Texts, r.again = p.Presentation, new(rawjson.Texts), c.again
+	r.Declared, r.Texts, r.rerunWith = p.Presentation, new(rawjson.Texts), c.rerunWith
 	r.Asked = rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
 	from := r.sources(p.rows)
 	text := recordtext.NewPage(c.recordsText(p, from))
@@ -151,7 +151,7 @@ func (c *call) recordsText(p *cutPage, from sources) recordtext.PageConfig {
 	return t
 }
 
-// emptyAdvice returns what to try when a stream has no records at all.
+// emptyAdvice returns what to try when a first page is empty.
 func (c *call) emptyAdvice() string {
 	if c.args.Has("filter") {
 		return "no records; the whole filter must match: try a wider one, or search for words\nnext: schema " +
@@ -169,9 +169,9 @@ func (c *call) laterLine(bookmark string) string {
 	return c.callLine("later", "", changes...)
 }
 
-// again returns the call for the same page with some fields, which shows a record without a
+// rerunWith returns the call for the same page with some fields, which shows a record without a
 // handle (MS-68).
-func (c *call) again(fields []string) *nextCall {
+func (c *call) rerunWith(fields []string) *nextCall {
 	if len(fields) == 0 {
 		return &nextCall{c.tool.Name, c.args.JSON()}
 	}

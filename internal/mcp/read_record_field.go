@@ -48,8 +48,9 @@ var readRecordFieldTool = Tool{
 	},
 }
 
-// windowNotFound returns the call after a window that was not found. Without the record,
-// fetch would fail, too; otherwise the server may have no window route (MS-172).
+// windowNotFound returns the call after a window that was not found. If the record does not
+// exist, the call lists its stream, because fetch would fail as well. Otherwise the server
+// may not support field windows (MS-172), and the call fetches the field.
 func (c *call) windowNotFound(e *rsclient.Error) *nextCall {
 	if e.Code == pdpp.CodeNotFound {
 		return c.firstRecords()
@@ -142,7 +143,7 @@ func (n neighbour) appendCursor(b []byte) []byte {
 	return append(append(append(b, '"'), n.cursor()...), '"')
 }
 
-// isLast reports a window that ends with the text.
+// isLast reports whether the window ends at the end of the text.
 func (p *piece) isLast() bool { return p.Next < 0 && p.End == p.Total }
 
 // render returns the text: facts and calls first, the window last (MS-175).
@@ -194,7 +195,7 @@ func (p *piece) render(near neighbours) string {
 // appendRecord appends the record and the field of the text.
 func (p *piece) appendRecord(b []byte) []byte {
 	b = quote.AppendID(append(b, "record="...), p.asked.record.id)
-	if p.asked.record.beside != "" {
+	if p.asked.record.connectionArg != "" {
 		b = quote.AppendID(append(b, " connection_id="...), p.asked.record.Connection)
 	}
 	return quote.AppendID(append(b, " field="...), p.asked.field)

@@ -42,9 +42,9 @@ func (s *Surface) readRecord(ctx context.Context, uri string) ([]Content, error)
 // shortenedRecord replaces the long values of a record by previews, shorter ones until the
 // whole is within the limit. A record within the limit is unchanged.
 func shortenedRecord(body []byte) []byte {
-	const least = 64
+	const minChars = 64
 	short := body
-	for n := limits.FetchField / 2; len(short) > limits.RecordResourceMax && n >= least; n /= 2 {
+	for n := limits.FetchField / 2; len(short) > limits.RecordResourceMax && n >= minChars; n /= 2 {
 		short, _ = rsclient.PreviewDetail(body, n)
 	}
 	return short

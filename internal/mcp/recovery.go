@@ -44,8 +44,8 @@ func (c *call) recoveryCall(e *rsclient.Error) *nextCall {
 	return nil
 }
 
-// firstWindow returns the call for the same window from the start, without q when q is
-// what is wrong.
+// firstWindow returns the call that reads the field from its start; without q if the error
+// is about q.
 func (c *call) firstWindow(e *rsclient.Error) *nextCall {
 	drop := []member{{"cursor", nil}, {"offset_chars", nil}, {"limit_chars", nil}, {"before_chars", nil}, {"after_chars", nil}}
 	if errorObject(e.Object).text("param") == "q" {
@@ -54,14 +54,14 @@ func (c *call) firstWindow(e *rsclient.Error) *nextCall {
 	return &nextCall{c.tool.Name, c.args.JSON(drop...)}
 }
 
-// isOfArgument reports an error about an argument whose values do not depend on the
-// stream: the schema of the stream would not help.
+// isOfArgument reports whether an error is about an argument whose values are the same for
+// all streams, so that the schema of the stream would not help.
 func (c *call) isOfArgument(e *rsclient.Error) bool {
 	return slices.Contains([]string{"granularity", "time_zone", "limit", "order", "count", "offset_chars", "limit_chars"}, errorObject(e.Object).text("param"))
 }
 
-// refusesFilters reports a server that takes no filter with this credential (IO-1). Other
-// errors about a filter name a field.
+// refusesFilters reports whether the error means that the server accepts no filter with
+// this credential (IO-1). Other errors about a filter name a field.
 func (c *call) refusesFilters(e *rsclient.Error) bool {
 	object := errorObject(e.Object)
 	return e.Code == pdpp.CodeInvalidRequest && object.text("param") == "filter" && object.text("field") == "" && c.args.Has("filter")

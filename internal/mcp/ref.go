@@ -13,19 +13,19 @@ import (
 // ref is a record as results refer to it (MS-52).
 type ref struct {
 	Handle
-	id     string // the handle as shown; "" when none can name the record
-	beside string // the connection to pass beside the id; "" when the id contains it
+	id            string // the handle as shown; "" if none can name the record
+	connectionArg string // the connection_id to pass with the id; "" if the id contains it
 }
 
 func refer(h Handle) ref { return referBy(h, nil) }
 
-// referBy is refer for one of many records, whose strings share memory.
+// referBy returns what refer returns, for one of many records whose strings share memory.
 func referBy(h Handle, texts *rawjson.Texts) ref {
 	var buf [256]byte
 	id, embedded := h.append(buf[:0])
 	r := ref{Handle: h, id: texts.Copy(id)}
 	if len(id) > 0 && !embedded {
-		r.beside = h.Connection
+		r.connectionArg = h.Connection
 	}
 	return r
 }
@@ -60,12 +60,12 @@ func (r *ref) AppendExpand(b []byte, relations []string) []byte {
 // pageCalls are the calls for a record of a page that no handle names.
 type pageCalls struct {
 	*ref
-	again func(fields []string) *nextCall
+	rerunWith func(fields []string) *nextCall
 }
 
 // AppendFields appends the call that reads the page again with these fields.
 func (p pageCalls) AppendFields(b []byte, fields []string) []byte {
-	return p.again(fields).AppendCall(b)
+	return p.rerunWith(fields).AppendCall(b)
 }
 
 // fetch returns the call that reads the record, or some of its fields (MS-68).
@@ -80,10 +80,10 @@ func (r ref) fetch(members ...member) *nextCall {
 // appendFetched appends the arguments that name the record, without the closing brace.
 func (r ref) appendFetched(b []byte) []byte {
 	b = quote.AppendID(append(b, `{"id":`...), r.id)
-	if r.beside == "" {
+	if r.connectionArg == "" {
 		return b
 	}
-	return quote.AppendID(append(b, `,"connection_id":`...), r.beside)
+	return quote.AppendID(append(b, `,"connection_id":`...), r.connectionArg)
 }
 
 // fetchFields returns the call that reads some fields of the record.
@@ -103,8 +103,8 @@ func (r ref) around(field, q string) window {
 
 func (w window) next() *nextCall { return &nextCall{"read_record_field", w.args()} }
 
-// url returns the absolute URL of a record (MS-61): its own, else the route that the server
-// named, else the one of /v1.
+// url returns the absolute URL of a record (MS-61): the URL in the record, or else the
+// route that the server names, or else its route in /v1.
 func (r ref) url(provider, own, route string) string {
 	if isWeb(own) {
 		return own
@@ -122,7 +122,7 @@ func (r ref) url(provider, own, route string) string {
 	return string(evidence.AppendRecordURL(append(buf[:0], provider...), &rec))
 }
 
-// isWeb reports an absolute http or https URL.
+// isWeb reports whether a text is an absolute http or https URL.
 func isWeb(s string) bool {
 	if len(s) < len("http") || !strings.EqualFold(s[:len("http")], "http") { // most are empty or a path
 		return false

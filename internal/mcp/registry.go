@@ -19,8 +19,8 @@ type Tool struct {
 	call        func(context.Context, *call) (*Result, error)
 	recovery    recovery
 
-	// ranked: hits of several sources are merged by rank, so a page is cut short only when
-	// it is longer than its limit (IO-5).
+	// ranked means that hits of several sources are merged by rank. Then a page is
+	// incomplete only if it is longer than its limit (IO-5).
 	ranked bool
 }
 
@@ -28,9 +28,9 @@ type Tool struct {
 // optional.
 type recovery struct {
 	params     map[string]string                      // arguments by the parameter that an error names
-	hint       func(*call, *rsclient.Error) string    // what an error means; "" for nothing
-	notFound   func(*call, *rsclient.Error) *nextCall // the call after 404; nil for none
-	unfiltered func(*call) *nextCall                  // the call when a server takes no filter
+	hint       func(*call, *rsclient.Error) string    // what an error means; "" if it is unknown
+	notFound   func(*call, *rsclient.Error) *nextCall // the call after 404; nil if there is none
+	unfiltered func(*call) *nextCall                  // the call when a server accepts no filter
 }
 
 // Registry is an immutable list of tools. It is safe for concurrent use.

@@ -33,7 +33,7 @@ type Content struct {
 	URI      string
 	MimeType string
 	Text     string
-	Blob     []byte // nil: a text
+	Blob     []byte // nil for a text
 }
 
 // ResourceKind is the kind of a failed resource read. The transport maps it to a JSON-RPC
@@ -57,8 +57,8 @@ type ResourceError struct {
 
 func (e *ResourceError) Error() string { return e.Message }
 
-// ReadResource reads a pdpp:// URI with the caller's token: a handle contains state, never
-// authority (MS-55). A failure contains no content.
+// ReadResource reads a pdpp:// URI with the caller's token: a handle grants no access
+// (MS-55). A failure contains no content.
 func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Content, failure *ResourceError) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -156,8 +156,8 @@ func (h blobHandle) URI() string {
 	return string(appendURI(nil, blobURI, append(appendMember(b, "blob_id", h.id), '}')))
 }
 
-// export returns the URL of the blob.
-func (h blobHandle) export(provider string) string {
+// URL returns the URL from which a program can download the blob.
+func (h blobHandle) URL(provider string) string {
 	return provider + string(evidence.AppendBlobURL(nil, h.id, pdpp.ConnectionID(h.connection)))
 }
 
@@ -202,7 +202,7 @@ func (s *Surface) blobTooLarge(h blobHandle, size int64, mimeType, message strin
 	}
 	members = appendMember(members, "mime_type", mimeType)
 	members = append(members, `,"export":{"method":"GET","url":`...)
-	members = append(rawjson.AppendString(members, h.export(s.RS.Provider())), '}')
+	members = append(rawjson.AppendString(members, h.URL(s.RS.Provider())), '}')
 	return &adapterError{Code: pdpp.CodeBlobTooLarge, Message: message, Members: members}
 }
 

@@ -14,7 +14,7 @@ const resultExtra = 8 << 10
 // Block is one block of content: a text or a link to a resource.
 type Block struct {
 	Text string
-	Link *Link // nil: a text block
+	Link *Link // nil for a text block
 }
 
 // Link is a resource_link block (MS-147). It is sent from revision 2025-06-18 on.
@@ -22,5 +22,5 @@ type Link struct {
 	URI      string
 	Name     string
 	MimeType string
-	Size     int64 // 0: not stated
+	Size     int64 // 0 if not stated
 }

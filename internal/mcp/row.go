@@ -22,7 +22,7 @@ type row struct {
 	empty   []string // labels of the fields without a value
 	partly  []ranked // the fields that an answer shows in part
 
-	again func(fields []string) *nextCall // the call for a record without a handle; nil: none
+	rerunWith func(fields []string) *nextCall // the call for a record without a handle; nil if there is none
 }
 
 // describe fills in everything about the record that was read. When fields were requested,
@@ -43,13 +43,13 @@ func (r *row) describe(fields []string) {
 	}
 }
 
-// isInHead reports a field that the title, the time or the id shows. That depends on its
-// declaration: a field that merely has an equal value is shown.
+// isInHead reports whether the title, the time or the id shows a field. Only declarations
+// count: another field with an equal value is still shown.
 func (r *row) isInHead(f *evidence.Field) bool {
 	return f.Name == r.title.Field || f.Name == r.at.Field || r.isKey(f)
 }
 
-// isKey reports the declared primary key, whose value is the id.
+// isKey reports whether a field is the declared primary key, whose value is the id.
 func (r *row) isKey(f *evidence.Field) bool {
 	key := r.evidence.Presentation.PrimaryKey
 	if len(key) != 1 || key[0] != f.Name {
@@ -58,7 +58,7 @@ func (r *row) isKey(f *evidence.Field) bool {
 	return rawjson.Is(f.Value, r.Identity.Record) || string(f.Value) == r.Identity.Record
 }
 
-// isEmpty reports a field without a value.
+// isEmpty reports whether a field has no value.
 func isEmpty(f *evidence.Field) bool {
 	switch string(f.Value) {
 	case `""`:
@@ -102,7 +102,7 @@ func (r *row) item(it *recordtext.Item, n int) {
 
 // addFields adds the fields that the head of the item does not show, in the order of texts.
 func (r *row) addFields(it *recordtext.Item) {
-	r.columns.Follow(&r.evidence, r.all)
+	r.columns.Update(&r.evidence, r.all)
 	r.empty = r.empty[:0]
 	for _, i := range r.columns.Order {
 		f, name := &r.all[i], r.columns.Names[i]
@@ -121,12 +121,12 @@ func (r *row) addFields(it *recordtext.Item) {
 
 // subject returns the record as an item names it.
 func (r *row) subject() recordtext.Subject {
-	s := recordtext.Subject{ID: r.ref.id, Beside: r.ref.beside}
+	s := recordtext.Subject{ID: r.ref.id, ConnectionArg: r.ref.connectionArg}
 	switch {
 	case r.ref.id != "":
 		s.Calls = &r.ref
-	case r.again != nil:
-		s.Calls = pageCalls{&r.ref, r.again}
+	case r.rerunWith != nil:
+		s.Calls = pageCalls{&r.ref, r.rerunWith}
 	}
 	return s
 }

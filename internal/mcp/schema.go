@@ -100,10 +100,10 @@ func (c *call) appendContinue(b []byte, d *schematext.Document, offset int) []by
 
 // schemaText returns the text of a schema result.
 func (c *call) schemaText(cfg schematext.Config) string {
-	const most = 8 // lines of notes
+	const maxNotes = 8 // lines of notes
 	d := cfg.Document
 	notes := warningLines(rsclient.PageOf(d.Document).Warnings)
-	cfg.Notes = append(notes, unavailableLines(most-len(notes), d.Document, d.Meta)...)
+	cfg.Notes = append(notes, unavailableLines(maxNotes-len(notes), d.Document, d.Meta)...)
 	cfg.Offset, cfg.IsStream = c.offset(), isStreamName
 	return schematext.Text(cfg)
 }

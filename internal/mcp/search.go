@@ -109,19 +109,20 @@ func (c *call) hits(p *cutPage) *Result {
 
 // flatten returns the hits of the results: no more than requested (MS-123).
 func (c *call) flatten(p *cutPage, found []rsclient.Hit) []hit {
-	most, given := c.args.Int("limit")
+	limit, given := c.args.Int("limit")
 	if !given {
-		most = pdpp.DefaultPage
+		limit = pdpp.DefaultPage
 	}
-	list := make([]hit, min(most, len(found)))
+	list := make([]hit, min(limit, len(found)))
 	for i := range list {
 		list[i] = newHit(i+1, &found[i], p.Presentation, c.RS.Provider())
 	}
 	return list
 }
 
-// rest returns the limit that shows hits of the answer that are not in the results: more
-// than requested (MS-125), or dropped (MS-71). 0 when there are none.
+// rest returns the limit with which the same call shows all hits of the answer, if some are
+// not in the results: the server sent more than requested (MS-125), or some were dropped
+// (MS-71); else 0.
 func rest(p *cutPage, over int) (limit int) {
 	switch {
 	case over > 0:

@@ -47,7 +47,7 @@ func (all sources) named(connection string) source {
 	return source{}
 }
 
-// isOne reports that all items of a page have one source.
+// isOne reports whether all items of a page have one source.
 func (all sources) isOne(items int) bool { return len(all) == 1 && all[0].items == items }
 
 // describe names the sources in the text of a page: a single one in the first line, several
@@ -55,7 +55,7 @@ func (all sources) isOne(items int) bool { return len(all) == 1 && all[0].items 
 func (all sources) describe(t *recordtext.PageConfig, asked string) {
 	switch {
 	case all.isOne(t.Count):
-		t.Tokens += all[0].tokens(asked)
+		t.Attrs += all[0].attrs(asked)
 	case len(all) > 0:
 		t.Facts = append([]string{all.line(t.Noun)}, t.Facts...)
 	}
@@ -81,21 +81,22 @@ func (all sources) line(noun string) string {
 	return "sources: " + strings.Join(entries, "; ")
 }
 
-// tokens returns a source for the first line, without the connection if the call names it.
-func (s source) tokens(asked string) (tokens string) {
+// attrs returns a source for the first line, without the connection if the call names it.
+func (s source) attrs(asked string) (attrs string) {
 	if s.connection != asked {
-		tokens += " source=" + quote.ID(s.connection)
+		attrs += " source=" + quote.ID(s.connection)
 	}
 	if s.key != "" {
-		tokens += " connector_key=" + quote.Text(quote.First(s.key, limits.LabelChars))
+		attrs += " connector_key=" + quote.Text(quote.First(s.key, limits.LabelChars))
 	}
 	if s.name != "" {
-		tokens += " display_name=" + quote.Text(quote.First(s.name, limits.LabelChars))
+		attrs += " display_name=" + quote.Text(quote.First(s.name, limits.LabelChars))
 	}
-	return tokens
+	return attrs
 }
 
-// label adds the labels of an item's source that differ from this one, which the text names.
+// label adds those labels of an item's source that differ from s, the source that the text
+// names.
 func (s source) label(it *recordtext.Item, own rsclient.Source) {
 	if key := rsclient.ShortKey(own.ConnectorKey); key != s.key {
 		it.Label("connector_key", key)

@@ -12,8 +12,8 @@ import (
 )
 
 // split returns the connections to read one by one; nil for most pages. Some servers apply
-// the limit to each connection, merge the rows and send no cursor (IO-5): no other limit
-// continues behind such a page.
+// the limit to each connection, merge the rows and send no cursor (IO-5). The rest of such
+// a list can only be read one connection at a time.
 func (c *call) split(p *cutPage) []string {
 	if p.NextCursor != "" || c.connection() != "" || !c.isCutShort(p) {
 		return nil
@@ -33,11 +33,11 @@ func (c *call) split(p *cutPage) []string {
 
 const (
 	maxConnection = 256                     // bytes of a connection id in such a call
-	maxSplitLines = limits.QueryTextMax / 4 // bytes of all such calls in a text, but for the first
+	maxSplitLines = limits.QueryTextMax / 4 // bytes of all such calls in a text, except the first
 )
 
-// isCutShort reports a page that is longer than its limit or, in a list, ends before the rest
-// that its server announces.
+// isCutShort reports whether a page has more rows than its limit or, for a list, whether
+// the server says that there are more rows or that the results are partial.
 func (c *call) isCutShort(p *cutPage) bool {
 	limit, given := c.args.Int("limit")
 	if !given {

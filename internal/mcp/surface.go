@@ -15,7 +15,7 @@ import (
 type Surface struct {
 	RS    rsclient.Reader
 	Log   *slog.Logger
-	Tools *Registry // nil: Tools()
+	Tools *Registry // nil means Tools()
 	// Reconnect is the command that renews a lost authorization (MS-49); "" where there is
 	// none.
 	Reconnect string

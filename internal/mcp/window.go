@@ -18,11 +18,11 @@ const windowURI = "pdpp://field-window/"
 
 // window is a request for a piece of one field (MS-170).
 type window struct {
-	record ref
-	field  string
-	q      string
-	place  selector
-	byte   given // of a file: the byte at offset_chars
+	record     ref
+	field      string
+	q          string
+	place      selector
+	byteOffset given // in a file, the byte at offset_chars
 }
 
 // selector has the numbers that select a window, in the order of MS-54.
@@ -66,34 +66,35 @@ func (a *arguments) window() (window, error) {
 		return w, nil
 	}
 	var ok bool
-	if w.place.offset, w.byte, ok = cursorPlace(a.Text("cursor")); !ok {
+	if w.place.offset, w.byteOffset, ok = cursorPlace(a.Text("cursor")); !ok {
 		return w, badSelector("cursor", "cursor must be a value returned by this tool.")
 	}
 	return w, nil
 }
 
-// located returns the record of the handle, with the connection that was passed beside it.
+// located returns the record that the argument id names, with the connection of the
+// argument connection_id if id has none.
 func (a *arguments) located() (Handle, error) {
-	h, beside := a.handle, a.Text("connection_id")
-	if beside != "" && h.Connection != "" && beside != h.Connection {
+	h, connection := a.handle, a.Text("connection_id")
+	if connection != "" && h.Connection != "" && connection != h.Connection {
 		return h, &adapterError{
 			Code: pdpp.CodeConflictingConnection, Param: "connection_id",
-			Message: "The id names the connection " + quote.ID(h.Connection) + ", the argument " + quote.ID(beside) + ". Leave connection_id out.",
+			Message: "The id names the connection " + quote.ID(h.Connection) + ", the argument " + quote.ID(connection) + ". Leave connection_id out.",
 		}
 	}
-	h.Connection = cmp.Or(h.Connection, beside)
+	h.Connection = cmp.Or(h.Connection, connection)
 	return h, nil
 }
 
 // cursorPlace reads a cursor (MS-172): the offset in decimal digits and, in a file, a dot
 // and the byte of that offset.
-func cursorPlace(cursor string) (char, byte given, ok bool) {
+func cursorPlace(cursor string) (char, byteOffset given, ok bool) {
 	chars, bytes, inFile := strings.Cut(cursor, ".")
 	char, ok = cursorNumber(chars)
 	if inFile && ok {
-		byte, ok = cursorNumber(bytes)
+		byteOffset, ok = cursorNumber(bytes)
 	}
-	return char, byte, ok
+	return char, byteOffset, ok
 }
 
 func cursorNumber(digits string) (given, bool) {
@@ -105,8 +106,8 @@ func cursorNumber(digits string) (given, bool) {
 // cursor returns the start of the window as cursorPlace reads it.
 func (w *window) cursor() string {
 	s := strconv.Itoa(w.place.offset.n)
-	if w.byte.ok {
-		s += "." + strconv.Itoa(w.byte.n)
+	if w.byteOffset.ok {
+		s += "." + strconv.Itoa(w.byteOffset.n)
 	}
 	return s
 }
@@ -151,7 +152,7 @@ func (w *window) appendURI(b []byte) []byte {
 func (w window) args() []byte { return w.appendArgs(nil) }
 
 func (w *window) appendArgs(b []byte) []byte {
-	if w.record.id != "" && w.record.beside == "" {
+	if w.record.id != "" && w.record.connectionArg == "" {
 		b = quote.AppendID(append(b, `{"id":`...), w.record.id)
 	} else {
 		b = quote.AppendID(append(b, `{"connection_id":`...), w.record.Connection)
@@ -159,7 +160,7 @@ func (w *window) appendArgs(b []byte) []byte {
 		b = quote.AppendID(append(b, `,"record_id":`...), w.record.Record)
 	}
 	b = quote.AppendID(append(b, `,"field_path":`...), w.field)
-	if w.byte.ok { // a cursor finds the place in a file without reading it from the start
+	if w.byteOffset.ok { // a cursor finds the place in a file without reading it from the start
 		b = appendMember(b, "cursor", w.cursor())
 		return append(w.place.limit.append(b, `,"limit_chars":`), '}')
 	}
@@ -197,16 +198,16 @@ func (w window) query() rsclient.Query {
 type piece struct {
 	*rsclient.Answer
 	rsclient.Window
-	asked  window // with the identity of the answer
+	asked  window // the request, with the identity of the answer
 	limit  int
 	asJSON bool // a window of the field's JSON text
 
 	files    []file // the file of the window; without a window, all files of the field
-	nextByte int    // of a file: the byte at Next; 0: unknown
-	broken   bool   // of a file: it has bytes that are not UTF-8
+	nextByte int    // in a file, the byte at Next; 0 if unknown
+	broken   bool   // the file has bytes that are not UTF-8
 }
 
-// isWindow reports that there is text to show.
+// isWindow reports whether there is text to show.
 func (p *piece) isWindow() bool { return p.Raw != nil }
 
 // readWindow reads a piece of a field. The resource server cuts it: the adapter never reads
@@ -231,16 +232,16 @@ func (s *Surface) readWindow(ctx context.Context, w window) (*piece, error) {
 	}
 	switch list := filesOf(w.field, p.whole()); {
 	case len(list) == 1:
-		return s.readFile(ctx, w.of(p), list[0])
+		return s.readFile(ctx, w.withIdentity(p), list[0])
 	case len(list) > 1:
-		return &piece{Answer: p.Answer, asked: w.of(p), files: list}, nil
+		return &piece{Answer: p.Answer, asked: w.withIdentity(p), files: list}, nil
 	case start == w:
 		return p, nil
 	}
 	return s.readField(ctx, w, true)
 }
 
-// whole returns the JSON text of a field if the piece has all of it, else nil.
+// whole returns the JSON text of a field if the piece contains all of it, else nil.
 func (p *piece) whole() []byte {
 	if !p.Complete {
 		return nil
@@ -278,7 +279,8 @@ func (s *Surface) readField(ctx context.Context, w window, asJSON bool) (*piece,
 	return p, nil
 }
 
-// wantsJSON reports the refusal of a field that can be read as JSON (FW-8).
+// wantsJSON reports whether the server refused a field that can be read with as=json
+// (FW-8).
 func wantsJSON(err error) bool {
 	var e *rsclient.Error
 	return errors.As(err, &e) && e.Code == pdpp.CodeFieldNotText && rsclient.RetryWith(e.Object) == "as"
@@ -313,7 +315,7 @@ func (p *piece) neighbours() neighbours {
 	at := func(offset int) neighbour { return neighbour{p.asked.at(offset, p.limit), offset >= 0} }
 	n := neighbours{next: at(p.Next), previous: at(p.Previous)}
 	if p.nextByte > 0 {
-		n.next.byte = given{p.nextByte, true}
+		n.next.byteOffset = given{p.nextByte, true}
 	}
 	if p.asked.q != "" && p.NextMatch >= 0 {
 		n.match = neighbour{p.asked, true}

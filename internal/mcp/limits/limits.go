@@ -7,7 +7,7 @@ const (
 	ToolsListMax = 16_384 // bytes of the tools/list result
 
 	InstructionsMax  = 1_600 // characters
-	InstructionsHead = 512   // characters that are a complete text
+	InstructionsHead = 512   // characters; the text up to here is complete by itself
 
 	ResultMax = 98_304 // bytes of a result of query_records or search, text and structured
 	FetchMax  = 81_920 // bytes of the structured output of fetch
@@ -20,7 +20,7 @@ const (
 	SearchPage      = 49_152 // bytes, preference of search
 	FetchField      = 65_536 // characters, preference of fetch
 
-	QueryTextMax  = 8_192 // bytes of text, as the next ones
+	QueryTextMax  = 8_192 // bytes of text; the same for the constants below
 	SearchTextMax = 8_192
 	AggTextMax    = 4_096
 	SchemaTextMax = 8_192
@@ -32,7 +32,7 @@ const (
 	FullStructuredMax   = 200_000
 
 	DocTextMax  = 65_536 // bytes of document text inline
-	SentTextMax = 77_824 // bytes of the same as a JSON string in a JSON string
+	SentTextMax = 77_824 // bytes of that text as sent: escaped twice, as a JSON string in a JSON string
 
 	WindowDefault = pdpp.DefaultWindow // characters
 	WindowMax     = pdpp.MaxWindow
@@ -53,6 +53,6 @@ const (
 
 	BlobInlineMax = 262_144    // bytes
 	BlobHead      = 65_536     // bytes of a file that are read first
-	BlobPart      = 1_048_576  // and then at once
+	BlobPart      = 1_048_576  // bytes of a file in each further read
 	BlobScanMax   = 67_108_864 // bytes of a file that are read to find a place in it
 )

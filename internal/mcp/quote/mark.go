@@ -12,15 +12,15 @@ const (
 	closeMark = "</mark>"
 )
 
-// firstMarked returns the first n characters of a text with highlights, not counting
-// tags, and how many characters that are. Its tags are balanced and whole: an open tag
-// is closed, an unmatched or half tag is dropped (MS-63).
+// firstMarked returns the first n characters of a text with highlights, not counting tags,
+// and how many characters that are. Its tags are complete and balanced: an open tag is
+// closed, and an unmatched or incomplete tag is dropped (MS-63).
 func firstMarked(s string, n int) (shown string, chars int) {
 	if strings.IndexByte(s, '<') < 0 {
 		shown = First(s, n)
 		return shown, Count(shown)
 	}
-	var kept []byte // of s[:from], once a tag was dropped
+	var kept []byte // what is kept of s[:from], once a tag was dropped
 	from, end := 0, 0
 	open := false
 	for end < len(s) && chars <= n {
@@ -105,8 +105,8 @@ func beforeMark(s string, n int) int {
 	return len(First(before, lead-n/3))
 }
 
-// isHalfMark reports that a text is the beginning of a tag, as at the end of a text that
-// was cut within one.
+// isHalfMark reports whether a text is an incomplete tag, as at the end of a text that was
+// cut inside a tag.
 func isHalfMark(s string) bool {
 	return len(s) > 1 && (strings.HasPrefix(openMark, s) || strings.HasPrefix(closeMark, s))
 }

@@ -17,7 +17,7 @@ func ID(s string) string {
 	return string(AppendID(nil, s))
 }
 
-// IDLen is the length of an identifier as ID writes it.
+// IDLen returns the length of an identifier as ID writes it.
 func IDLen(s string) int {
 	if isPlain(s) {
 		return len(s) + len(`""`)
@@ -81,8 +81,8 @@ func escape(s string, isEscaped func(rune) bool) string {
 	return b.String()
 }
 
-// isHidden reports characters that nobody could see, beyond the controls that JSON
-// escapes anyway.
+// isHidden reports whether a character is invisible, apart from the control characters that
+// JSON escapes anyway.
 func isHidden(r rune) bool { return r >= 0x7f && evidence.IsInvisible(r) }
 
 // escapeRune returns \uXXXX, or a surrogate pair of them.
@@ -98,7 +98,7 @@ func escapeRune(r rune) string {
 	return unit(0xd800+r>>10) + unit(0xdc00+r&0x3ff)
 }
 
-// Text quotes any other value, without the characters that nobody could see.
+// Text quotes a value that is not an identifier, without its invisible characters.
 func Text(s string) string {
 	if isPlain(s) {
 		return `"` + s + `"`
@@ -168,10 +168,10 @@ func quotedChar(s string, i int) (bytes, size int) {
 	return size, size
 }
 
-// isPlain reports a text that needs no escapes.
+// isPlain reports whether a text needs no escapes.
 func isPlain(s string) bool { return rawjson.Plain(s) == len(s) }
 
-// IsPrintable reports the content of a JSON string that Text would write unchanged.
+// IsPrintable reports whether Text would write the content of a JSON string unchanged.
 func IsPrintable(content []byte) bool {
 	for i := rawjson.Plain(content); i < len(content); i += rawjson.Plain(content[i:]) {
 		if content[i] == '\\' {

@@ -10,19 +10,19 @@ import (
 // Columns are the fields of a record as texts name and order them. Consecutive records
 // mostly have the same fields, so the columns are kept between them.
 type Columns struct {
-	Names []Naming // of the fields of the record, in its order
+	Names []Naming // names of the fields of the record, in its order
 	Order []int    // indices of the fields in the order of texts (MS-66)
-	Body  int      // index of the field that is the record's text; -1: none
+	Body  int      // index of the field that is the record's text; -1 if there is none
 
 	declared *evidence.Presentation
-	layout   int // of the record
+	layout   int // the layout of the record
 }
 
 // shownRoles are the roles whose fields come first, in this order (MS-66).
 var shownRoles = []pdpp.Role{pdpp.RoleActor, pdpp.RoleAmount, pdpp.RoleSecondary, pdpp.RolePrimaryText, pdpp.RoleMedia}
 
-// Follow sets the columns to those of a record with these fields.
-func (c *Columns) Follow(r *evidence.Record, fields []evidence.Field) {
+// Update updates the columns for a record with these fields.
+func (c *Columns) Update(r *evidence.Record, fields []evidence.Field) {
 	if c.declared == r.Presentation && c.layout == r.Layout() {
 		return
 	}

@@ -9,15 +9,15 @@ import (
 const separator = " | "
 
 // fit shortens the item to share bytes, its lines included, and appends it. cut reports
-// that something is shortened or left out. It changes the item.
+// whether something is shortened or left out. fit changes the item.
 func (it *Item) fit(b []byte, share int) (text []byte, cut bool) {
 	if it.size() <= share {
 		if text, ok := it.append(b, share); ok && len(text)-len(b) <= share {
 			return text, it.isCut()
 		}
 	}
-	// Space is reserved for the longest line that may follow (MS-65). When it does not
-	// fit, no text is shown in part.
+	// Space is reserved for the longest line that may follow the item (MS-65). If that line
+	// does not fit, no text is shortened, because nothing would say how to read the rest.
 	left := share - it.headSize()
 	reserve := it.reserved()
 	partly := left > reserve
@@ -30,7 +30,7 @@ func (it *Item) fit(b []byte, share int) (text []byte, cut bool) {
 		matches++
 	}
 	left = it.keepLabels(left)
-	kept := 0 // bytes for the text, which comes after short fields
+	kept := 0 // bytes reserved for the record's text while the fields before it are placed
 	if partly && matches == 0 {
 		kept = it.leastText()
 	}
@@ -44,57 +44,57 @@ func (it *Item) fit(b []byte, share int) (text []byte, cut bool) {
 	return text, true
 }
 
-// keepLabels keeps the labels that fit into so many bytes and returns the bytes left.
-func (it *Item) keepLabels(left int) int {
+// keepLabels keeps the labels that fit into space bytes and returns the bytes that remain.
+func (it *Item) keepLabels(space int) int {
 	kept := it.labels[:0]
 	for _, l := range it.labels {
-		if len(l) <= left {
+		if len(l) <= space {
 			kept = append(kept, l)
-			left -= len(l)
+			space -= len(l)
 		}
 	}
 	it.labels = kept
-	return left
+	return space
 }
 
-// place decides whether a part is shown: whole, or shortened if partly allows it. It
-// returns the bytes that the part takes.
-func (p *part) place(left int, partly bool) int {
+// place decides whether a part is shown whole, shortened (only if partly is true) or left
+// out. It returns the number of bytes that it takes.
+func (p *part) place(space int, partly bool) int {
 	if p.size == 0 {
 		if !partly {
 			p.placement = isDropped
 		}
 		return 0
 	}
-	if len(separator)+p.size > left && partly {
-		p.shrink(left - len(separator))
+	if len(separator)+p.size > space && partly {
+		p.shrink(space - len(separator))
 	}
-	if len(separator)+p.size > left || p.omits != OmitsNothing && !partly {
+	if len(separator)+p.size > space || p.omits != OmitsNothing && !partly {
 		p.placement = isLeftOut
 		return 0
 	}
 	return len(separator) + p.size
 }
 
-// shrink shortens a text to at most so many bytes, or not at all when too little would be
-// left of it.
-func (p *part) shrink(most int) {
-	if !p.isText() || most < minShown {
+// shrink shortens a text to at most limit bytes. It leaves the text unchanged if less than
+// minShown characters would remain.
+func (p *part) shrink(limit int) {
+	if !p.isText() || limit < minShown {
 		return
 	}
 	if !p.marked {
 		var mark [32]byte
 		around := len(p.Label) + len(`=""`) + len(quote.Ellipsis) + len(quote.AppendCutMark(mark[:0], p.total))
-		p.shortenTo(min(p.charsWithin(most-around), p.chars), most)
+		p.shortenTo(min(p.charsWithin(limit-around), p.chars), limit)
 		return
 	}
 	// The size of highlights and escapes depends on what is shown: a few tries come close.
 	best := *p
-	for n, tries := min(p.chars, most), 0; n >= minShown && tries < 4; tries++ {
+	for n, tries := min(p.chars, limit), 0; n >= minShown && tries < 4; tries++ {
 		short := *p
 		short.shorten(n)
-		slack := most - short.size
-		if slack >= 0 && (best.size > most || short.chars > best.chars) {
+		slack := limit - short.size
+		if slack >= 0 && (best.size > limit || short.chars > best.chars) {
 			best = short
 		}
 		if slack >= 0 && (slack < 4 || n >= p.chars) {
@@ -102,35 +102,36 @@ func (p *part) shrink(most int) {
 		}
 		n = min(n+slack, p.chars)
 	}
-	if best.size > most {
-		best.shortenTo(minShown, most)
+	if best.size > limit {
+		best.shortenTo(minShown, limit)
 	}
-	if best.size <= most {
+	if best.size <= limit {
 		*p = best
 	}
 }
 
-// charsWithin counts the leading characters of the text that take at most so many bytes
-// between quotes.
-func (p *part) charsWithin(most int) int {
+// charsWithin returns how many leading characters of the text fit into limit bytes between
+// quotes.
+func (p *part) charsWithin(limit int) int {
 	if p.isRaw {
-		return rawjson.CharCount(rawjson.Within(p.value, most))
+		return rawjson.CharCount(rawjson.Within(p.value, limit))
 	}
-	return quote.CharsWithin(p.source, most)
+	return quote.CharsWithin(p.source, limit)
 }
 
-// shortenTo shows n characters if these are enough and take at most so many bytes.
-func (p *part) shortenTo(n, most int) {
+// shortenTo shortens the text to n characters if n is at least minShown and the result has
+// at most limit bytes.
+func (p *part) shortenTo(n, limit int) {
 	if n < minShown {
 		return
 	}
 	short := *p
-	if short.shorten(n); short.size <= most {
+	if short.shorten(n); short.size <= limit {
 		*p = short
 	}
 }
 
-// isCut reports that something is shortened or left out.
+// isCut reports whether something is shortened or left out.
 func (it *Item) isCut() bool {
 	for i := range it.parts {
 		if p := &it.parts[i]; p.placement == isLeftOut || p.placement == isShown && p.omits != OmitsNothing {
@@ -173,9 +174,9 @@ func (it *Item) wholeSize() int {
 	return it.size()
 }
 
-// append appends the item with its lines, within so many bytes. ok reports that it has the
-// calls for everything that it omits.
-func (it *Item) append(b []byte, most int) (text []byte, ok bool) {
+// append appends the item and the lines below it, in at most limit bytes. ok reports
+// whether these have calls for everything that the item omits.
+func (it *Item) append(b []byte, limit int) (text []byte, ok bool) {
 	start := len(b)
 	b = append(b, it.head...)
 	for _, l := range it.labels {
@@ -191,13 +192,13 @@ func (it *Item) append(b []byte, most int) (text []byte, ok bool) {
 	}
 	b = append(b, '\n')
 	line := len(b)
-	b = it.appendMore(b, most-(len(b)-start))
+	b = it.appendMore(b, limit-(len(b)-start))
 	more := b[line:]
 	ok = len(more) > 0 || !it.isCut() || it.subject.Calls == nil
 	expand := it.expand()
 	switch {
 	case expand == "" || expand == string(more):
-	case len(b)-start+len(expand) <= most:
+	case len(b)-start+len(expand) <= limit:
 		b = append(b, expand...)
 	default:
 		ok = false
@@ -207,7 +208,7 @@ func (it *Item) append(b []byte, most int) (text []byte, ok bool) {
 
 // appendMore appends the line with the call that shows what the item omits (MS-68);
 // nothing when it omits nothing, or the line does not fit.
-func (it *Item) appendMore(b []byte, most int) []byte {
+func (it *Item) appendMore(b []byte, limit int) []byte {
 	if it.subject.Calls == nil || !it.isCut() {
 		return b
 	}
@@ -215,13 +216,13 @@ func (it *Item) appendMore(b []byte, most int) []byte {
 	start := len(b)
 	switch hasHandle := it.subject.ID != ""; {
 	case text != nil && text.Field != "" && hasHandle:
-		b = it.appendReadOn(b, text, most)
+		b = it.appendReadOn(b, text, limit)
 	case hasHandle && text == nil && it.omitting(OmitsNested) == nil && it.leftOut() == 0:
 		b = append(b, it.expand()...)
 	default:
-		b = it.appendFields(b, most)
+		b = it.appendFields(b, limit)
 	}
-	if len(b)-start > most {
+	if len(b)-start > limit {
 		return b[:start]
 	}
 	return b
@@ -239,7 +240,7 @@ func (it *Item) omitting(what Omission) *part {
 
 // appendReadOn appends the call that reads on in a text, and the names of the other texts
 // that are shortened.
-func (it *Item) appendReadOn(b []byte, text *part, most int) []byte {
+func (it *Item) appendReadOn(b []byte, text *part, limit int) []byte {
 	start := len(b)
 	b = it.appendRest(b, text)
 	end, others := len(b), 0
@@ -256,7 +257,7 @@ func (it *Item) appendReadOn(b []byte, text *part, most int) []byte {
 	if others == 0 {
 		return b
 	}
-	if b = append(b, "]\n"...); len(b)-start > most {
+	if b = append(b, "]\n"...); len(b)-start > limit {
 		b = append(b[:end-1], '\n')
 	}
 	return b
@@ -264,10 +265,10 @@ func (it *Item) appendReadOn(b []byte, text *part, most int) []byte {
 
 // appendFields appends the call that shows the fields that are left out or shown in part:
 // the whole record when they are many, or not all can be named.
-func (it *Item) appendFields(b []byte, most int) []byte {
+func (it *Item) appendFields(b []byte, limit int) []byte {
 	if it.nameOmitted() {
 		start := len(b)
-		if b = it.appendFieldsCall(b, it.names); len(b)-start <= most {
+		if b = it.appendFieldsCall(b, it.names); len(b)-start <= limit {
 			return b
 		}
 		b = b[:start]
@@ -297,8 +298,8 @@ func (it *Item) nameOmitted() bool {
 
 // name adds the field of a part to the list, if possible.
 func (it *Item) name(p *part) bool {
-	const most = 8
-	if p.Field == "" || len(it.names) == most {
+	const maxNames = 8
+	if p.Field == "" || len(it.names) == maxNames {
 		return false
 	}
 	it.names = append(it.names, p.Field)
@@ -308,7 +309,7 @@ func (it *Item) name(p *part) bool {
 // CutField is a field that a fitted item shows in part or leaves out.
 type CutField struct {
 	Name  string
-	Chars int // of a text: characters that are shown
+	Chars int // characters that are shown of a text
 }
 
 // CutFields returns the fields that the fitted item shows in part or leaves out, in order.

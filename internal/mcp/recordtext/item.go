@@ -18,20 +18,20 @@ type Item struct {
 	handle  int    // bytes of head: number and handle, which the first item always prints
 	labels  []string
 	parts   []part
-	body    int    // index of the part that is the record's text; -1: none
+	body    int    // index of the part that is the record's text; -1 if there is none
 	values  []byte // buffer for values that are written for parts
 	empty   int    // fields without a value
-	reserve int    // bytes of the longest lines that may follow; -1: not yet computed
+	reserve int    // bytes of the longest lines that may follow; -1 if not yet computed
 	names   []string
 	line    []byte // buffer for lines that are only measured
 }
 
 // Subject is the record that an item shows.
 type Subject struct {
-	ID     string // its handle; "" when no handle can name it
-	Beside string // the connection to pass beside the handle; "" when the handle contains it
-	Name   string // printed when there is no handle
-	Calls  Calls  // nil: no call shows more of it
+	ID            string // its handle; "" if no handle can name it
+	ConnectionArg string // the connection_id to pass with the handle; "" if the handle contains it
+	Name          string // printed when there is no handle
+	Calls         Calls  // nil if no call shows more of it
 }
 
 // Calls writes the calls that show what an item omits: the name of a tool and its
@@ -56,8 +56,8 @@ func (it *Item) Start(n int, s Subject) {
 	case s.Name != "":
 		it.head = quote.AppendID(append(it.head, ' '), s.Name)
 	}
-	if s.Beside != "" {
-		it.head = quote.AppendID(append(it.head, " connection_id="...), s.Beside)
+	if s.ConnectionArg != "" {
+		it.head = quote.AppendID(append(it.head, " connection_id="...), s.ConnectionArg)
 	}
 	it.handle = len(it.head)
 }
@@ -65,9 +65,9 @@ func (it *Item) Start(n int, s Subject) {
 // AddWords adds words to the head.
 func (it *Item) AddWords(words string) { it.head = append(append(it.head, ' '), words...) }
 
-// Title adds title and time to the head. A title that was composed is left out when it is
-// only the handle, and the time when such a title ends with it. The value of a field is
-// always shown.
+// Title adds title and time to the head. A composed title is left out if it only repeats
+// the handle, and the time is left out if a composed title ends with it. A title from a
+// field is always shown.
 func (it *Item) Title(title evidence.Title, at evidence.EventTime) {
 	isComposed := title.Field == ""
 	if title.Text != "" && !(isComposed && title.Text == it.subject.ID) {
@@ -78,8 +78,8 @@ func (it *Item) Title(title evidence.Title, at evidence.EventTime) {
 	}
 }
 
-// AppendTime appends a time with its label, which tells when a record happened from when
-// it was stored (MS-66).
+// AppendTime appends a time with its label, which distinguishes the time of the event from
+// the time of storing (MS-66).
 func AppendTime(b []byte, at evidence.EventTime) []byte {
 	if at.Source == evidence.SourceEnvelope {
 		b = append(b, "emitted_"...)
@@ -97,8 +97,8 @@ func (it *Item) Label(name, value string) {
 // LabelID adds an identifier behind the head, whole.
 func (it *Item) LabelID(name, id string) { it.labels = append(it.labels, " "+name+"="+quote.ID(id)) }
 
-// headSize returns the bytes that the item takes at least: its head, and the number of
-// fields that are left out.
+// headSize returns the minimum size of the item in bytes: its head, and the note how many
+// fields are left out.
 func (it *Item) headSize() int {
 	n := len(it.head) + len("\n")
 	if len(it.parts) > 0 {
@@ -108,8 +108,8 @@ func (it *Item) headSize() int {
 	return n
 }
 
-// textSize returns the bytes that the item takes beside that to show a little of its text
-// and the call that reads on; 0 for an item without a text.
+// textSize returns the bytes that the item needs in addition to headSize to show the least
+// part of its text and the call that reads the rest; 0 for an item without a text.
 func (it *Item) textSize() int {
 	n := it.leastText()
 	if n == 0 {
@@ -118,19 +118,19 @@ func (it *Item) textSize() int {
 	return n + it.reserved() + 1
 }
 
-// leastText returns the bytes of the least that is shown of the text of an item: of the
-// first match of a hit, or of the text of a record. 0: it has none.
+// leastText returns the bytes of the shortest form of the item's text: the first match of a
+// hit, or the text of a record; 0 if it has no text.
 func (it *Item) leastText() int {
-	at, least := it.body, minBody
+	at, minChars := it.body, minBody
 	if len(it.parts) > 0 && it.parts[0].marked {
-		at, least = 0, minShown
+		at, minChars = 0, minShown
 	}
 	if at < 0 {
 		return 0
 	}
 	p := it.parts[at]
-	if p.chars > least {
-		p.shorten(least)
+	if p.chars > minChars {
+		p.shorten(minChars)
 	}
 	return len(separator) + p.size
 }
@@ -152,7 +152,7 @@ func (it *Item) longestCall() int {
 	if it.subject.ID == "" {
 		return longest
 	}
-	widest := -1 // of the parts that are read from some character on
+	widest := -1 // index of the part with the longest name that is read from some character on
 	for i := range it.parts {
 		switch p := &it.parts[i]; {
 		case !p.isText() && p.omits != OmitsText:

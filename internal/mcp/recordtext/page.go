@@ -7,35 +7,35 @@ import (
 	"pdpp/internal/mcp/quote"
 )
 
-// PageConfig is the text of a page around its items.
+// PageConfig describes the text of a page around its items.
 type PageConfig struct {
-	Title  string   // beginning of the first line
-	Label  string   // of the number of items in the first line
-	Noun   string   // of the items in a sentence
-	Tokens string   // rest of the first line
-	Facts  []string // lines that follow it
+	Title string   // beginning of the first line
+	Label string   // name of the number of items in the first line
+	Noun  string   // what the items are called in a sentence
+	Attrs string   // rest of the first line: name=value pairs
+	Facts []string // lines that follow it
 
 	Count     int  // items of the page
-	Most      int  // items that may be shown
+	MaxShown  int  // items that may be shown
 	Limit     int  // the requested limit, where the page ended before it because of its size; else 0
 	Ranked    bool // the best items come first
-	Projected bool // by the adapter (MS-71)
+	Projected bool // the adapter cut the page (MS-71)
 
 	Budget  int // bytes of the text
 	ItemMin int // bytes of the smallest share of an item
 
 	HasMore  string // "true", "false", or "" when it is unknown
-	Cursor   string // of the next page
-	Bookmark string // of later changes
+	Cursor   string // cursor of the next page
+	Bookmark string // bookmark of later changes
 
-	Dropped  string                 // line about rows that were dropped; "": none were
+	Dropped  string                 // line about rows that were dropped; "" if there are none
 	Continue []string               // lines that continue when all items are shown
-	Rerun    func(shown int) string // line that continues when only so many are shown
+	Rerun    func(shown int) string // line with the call to make when only the first shown items are shown
 	Narrow   string                 // advice when not all items are shown
 	Empty    string                 // text of a page without items
 }
 
-// IsLast reports that nothing follows the page now.
+// IsLast reports whether nothing follows the page at present.
 func (c *PageConfig) IsLast() bool { return c.Cursor == "" && c.HasMore != "true" }
 
 // Page is the text of a page: a header, as many items as fit, and a footer (MS-65).
@@ -49,43 +49,44 @@ func NewPage(cfg PageConfig) *Page {
 	p := &Page{cfg: cfg}
 	b := make([]byte, 0, cfg.Budget)
 	fixed := 0
-	// Space is reserved for every line that may be there, whether all items are shown or
-	// not. The rerun of a cut page depends on whether its limit is the requested one, so
-	// one below that is measured, too.
-	for _, c := range [...]struct{ shown, left int }{{cfg.Count, 0}, {cfg.Count, cfg.Count}, {max(0, cfg.Count-1), cfg.Count}} {
-		b = p.appendFooter(p.appendHeader(b[:0], cfg.Count, c.left), c.shown, c.left, true)
+	// Space is reserved for the longest header and footer. They depend on whether all items
+	// are shown, and the rerun line also on whether its limit is the requested one: all
+	// cases are measured.
+	for _, c := range [...]struct{ shown, hidden int }{{cfg.Count, 0}, {cfg.Count, cfg.Count}, {max(0, cfg.Count-1), cfg.Count}} {
+		b = p.appendFooter(p.appendHeader(b[:0], cfg.Count, c.hidden), c.shown, c.hidden, true)
 		fixed = max(fixed, len(b))
 	}
 	budget := cfg.Budget + uncounted(cfg.Cursor, cfg.Bookmark) - fixed
-	p.ItemWriter = NewItemWriter(budget, min(cfg.Count, cfg.Most), cfg.ItemMin)
+	p.ItemWriter = NewItemWriter(budget, min(cfg.Count, cfg.MaxShown), cfg.ItemMin)
 	p.ranked, p.text = cfg.Ranked, b[:0]
 	return p
 }
 
-// uncounted returns the bytes of tokens that do not count against a budget (MS-21).
-func uncounted(tokens ...string) int {
-	const counted = 1_024 // of each token
+// uncounted returns how many bytes of long cursors do not count against the budget (MS-21).
+func uncounted(cursors ...string) int {
+	const counted = 1_024 // bytes of each cursor
 	n := 0
-	for _, t := range tokens {
-		n += max(0, quote.IDLen(t)-counted)
+	for _, c := range cursors {
+		n += max(0, quote.IDLen(c)-counted)
 	}
 	return n
 }
 
 // String returns the text with the items that were added.
 func (p *Page) String() string {
-	left := p.cfg.Count - p.shown
-	b := p.appendHeader(make([]byte, 0, len(p.text)+2048), p.shown, left)
+	hidden := p.cfg.Count - p.shown
+	b := p.appendHeader(make([]byte, 0, len(p.text)+2048), p.shown, hidden)
 	if p.cfg.Count == 0 {
 		b = append(b, p.cfg.Empty...)
 	}
-	b = p.appendFooter(append(b, p.text...), p.shown, left, p.cut)
+	b = p.appendFooter(append(b, p.text...), p.shown, hidden, p.cut)
 	return string(bytes.TrimSuffix(b, []byte("\n")))
 }
 
 // appendHeader appends the first line and the facts about the page (MS-104, MS-126). A
-// cursor is part of the call that takes it; it is here only when there is no such call.
-func (p *Page) appendHeader(b []byte, shown, left int) []byte {
+// cursor is shown in the call that uses it. It is in the header only when there is no such
+// call.
+func (p *Page) appendHeader(b []byte, shown, hidden int) []byte {
 	c := &p.cfg
 	b = append(append(append(append(b, c.Title...), ' '), c.Label...), '=')
 	b = strconv.AppendInt(b, int64(c.Count), 10)
@@ -97,13 +98,13 @@ func (p *Page) appendHeader(b []byte, shown, left int) []byte {
 	if c.HasMore != "" {
 		b = append(append(b, " has_more="...), c.HasMore...)
 	}
-	if c.Cursor != "" && left > 0 {
+	if c.Cursor != "" && hidden > 0 {
 		b = quote.AppendID(append(b, " next_cursor="...), c.Cursor)
 	}
-	if c.Bookmark != "" && (left > 0 || !c.IsLast()) {
+	if c.Bookmark != "" && (hidden > 0 || !c.IsLast()) {
 		b = quote.AppendID(append(b, " next_changes_since="...), c.Bookmark)
 	}
-	b = append(b, c.Tokens...)
+	b = append(b, c.Attrs...)
 	if c.Projected {
 		b = append(b, " projected=adapter"...)
 	}
@@ -111,15 +112,15 @@ func (p *Page) appendHeader(b []byte, shown, left int) []byte {
 }
 
 // appendFooter appends the lines that continue, and those that explain the items (MS-69,
-// MS-105, MS-128). A page that is not all shown offers the rerun only: its cursors are
-// behind the items that are missing.
-func (p *Page) appendFooter(b []byte, shown, left int, cut bool) []byte {
+// MS-105, MS-128). If not all items are shown, only the rerun is offered, because the
+// cursors continue after the items that are missing.
+func (p *Page) appendFooter(b []byte, shown, hidden int, cut bool) []byte {
 	c := &p.cfg
 	if c.Dropped != "" {
 		b = appendLines(b, c.Dropped)
 	}
-	if left > 0 {
-		b = strconv.AppendInt(append(b, "not shown: "...), int64(left), 10)
+	if hidden > 0 {
+		b = strconv.AppendInt(append(b, "not shown: "...), int64(hidden), 10)
 		b = append(append(append(b, ' '), c.Noun...), " of this page"...)
 		if c.Cursor != "" {
 			b = append(b, ", which come before next_cursor"...)

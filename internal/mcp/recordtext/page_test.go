@@ -8,7 +8,7 @@ import (
 
 func pageOf(count, most, budget int) *Page {
 	return NewPage(PageConfig{
-		Title: "records", Label: "returned", Noun: "records", Count: count, Most: most, Budget: budget, ItemMin: 50,
+		Title: "records", Label: "returned", Noun: "records", Count: count, MaxShown: most, Budget: budget, ItemMin: 50,
 		HasMore: "true", Cursor: "c1", Continue: []string{`next: query_records {"cursor":"c1"}`}, Narrow: "name fewer fields",
 		Rerun: func(shown int) string { return "next: query_records {\"limit\":" + strconv.Itoa(shown) + "}" },
 		Empty: "no records\n",

@@ -43,10 +43,11 @@ const (
 // Naming is how a part names its field.
 type Naming struct {
 	Label string // as printed
-	Field string // as arguments name it; "" when none can
+	Field string // as arguments name it; "" if none can
 }
 
-// Named returns the naming of a field. A name that no argument can hold is only printed.
+// Named returns the naming of a field. A name that cannot be an argument (MS-56) is
+// printed, but Field is "".
 func Named(field string) Naming {
 	n := Naming{Label: quote.Name(field)}
 	if IsReadable(field) {
@@ -55,7 +56,7 @@ func Named(field string) Naming {
 	return n
 }
 
-// IsReadable reports a field that an argument can name (MS-56).
+// IsReadable reports whether an argument can name a field (MS-56).
 func IsReadable(field string) bool {
 	return field != "" && strings.IndexByte(field, 0) < 0 && utf8.ValidString(field)
 }
@@ -70,8 +71,8 @@ type part struct {
 	Naming
 	value []byte // as printed behind its name; nil for a text with a source, and for a part without a value
 	size  int    // bytes as printed, with the name
-	// fields counts the fields that the value lists in place of their values; 0 for a part
-	// that is one field.
+	// fields is the number of fields whose names the value lists, for a part that stands
+	// for several fields; 0 for a part that is one field.
 	fields    int
 	omits     Omission
 	placement placement
@@ -80,12 +81,12 @@ type part struct {
 	isRaw  bool   // value is its beginning: the content of a JSON string that needs no change
 	marked bool   // highlights in it are tags
 	whole  bool   // the source is the whole text
-	bytes  int    // of a raw value that are shown
+	bytes  int    // bytes of a raw value that are shown
 	source string // beginning of a text that is not raw
 	shown  string // the shown part of source
-	total  int    // characters of the whole; -1: unknown
+	total  int    // characters of the whole; -1 if unknown
 	chars  int    // characters of its beginning that are shown
-	rest   Call   // reads on; nil: from chars on
+	rest   Call   // reads the rest; if nil, the call from chars on does
 }
 
 // add appends a part for a field. It is filled before the next one is added.
@@ -106,10 +107,10 @@ func (it *Item) AddValue(n Naming, value []byte, omits Omission) {
 type Text struct {
 	Naming
 	Source string // its beginning
-	Total  int    // characters of the whole; -1: unknown
+	Total  int    // characters of the whole; -1 if unknown
 	Marked bool   // it has highlight tags: what is shown is around the first
 	Whole  bool   // Source is the whole text
-	Rest   Call   // reads on; nil: from the last character that is shown
+	Rest   Call   // reads the rest; if nil, a call from the last shown character on does
 }
 
 // AddText adds a text.
@@ -126,7 +127,7 @@ func (it *Item) AddField(n Naming, f *evidence.Field, texts *rawjson.Texts) {
 	case evidence.ShapeScalar:
 		p.print(f.Value)
 	case evidence.ShapeBinary:
-		p.print(it.written(AppendBinary(it.values, *f)))
+		p.print(it.storeValue(AppendBinary(it.values, *f)))
 		if IsReadableFile(f.File) {
 			p.omits = OmitsText
 		}
@@ -138,7 +139,7 @@ func (it *Item) AddField(n Naming, f *evidence.Field, texts *rawjson.Texts) {
 		} else if len(Files(f)) > 0 || HidesBytes(f.Value) {
 			p.omits = OmitsText
 		}
-		p.print(it.written(shown))
+		p.print(it.storeValue(shown))
 	default:
 		content, _ := rawjson.Content(f.Value)
 		content = rawjson.Prefix(content, limits.PreviewChars)
@@ -151,7 +152,8 @@ func (it *Item) AddField(n Naming, f *evidence.Field, texts *rawjson.Texts) {
 	}
 }
 
-// AddBody adds the field that is the record's text, a part of which is always shown.
+// AddBody adds the field that contains the record's text. At least the beginning of it is
+// always shown.
 func (it *Item) AddBody(n Naming, f *evidence.Field, texts *rawjson.Texts) {
 	it.body = len(it.parts)
 	it.AddField(n, f, texts)
@@ -170,18 +172,18 @@ func (it *Item) AddEmpty(labels []string) {
 		b = append(b, label...)
 	}
 	p := it.add(Naming{Label: "empty_fields"})
-	p.print(it.written(b))
+	p.print(it.storeValue(b))
 	p.fields = len(labels)
 }
 
-// AddRelation adds an expanded relation with so many records.
+// AddRelation adds an expanded relation; records is the number of its records.
 func (it *Item) AddRelation(name string, records int, hasMore bool) {
 	p := it.add(Named(name))
 	b := strconv.AppendInt(append(it.values, "expanded("...), int64(records), 10)
 	if hasMore {
 		b = append(b, ", has_more"...)
 	}
-	p.print(it.written(append(b, ')')))
+	p.print(it.storeValue(append(b, ')')))
 	if records > 0 {
 		p.omits = omitsRelation
 	} else {
@@ -189,8 +191,8 @@ func (it *Item) AddRelation(name string, records int, hasMore bool) {
 	}
 }
 
-// written takes the buffer of values with one appended, and returns that value.
-func (it *Item) written(values []byte) []byte {
+// storeValue stores the buffer after a value was appended to it, and returns that value.
+func (it *Item) storeValue(values []byte) []byte {
 	value := values[len(it.values):]
 	it.values = values
 	return value
@@ -201,11 +203,11 @@ func (p *part) print(value []byte) {
 	p.value, p.size = value, len(p.Label)+len("=")+len(value)
 }
 
-// printRaw sets the text of a part to the content of a JSON string that needs no change:
-// so many characters of all.
+// printRaw sets the text of a part to the content of a JSON string that is printed
+// unchanged; chars of its total characters are shown.
 func (p *part) printRaw(content []byte, chars, total int) {
 	p.isRaw, p.value, p.bytes, p.chars, p.total = true, content, len(content), chars, total
-	p.settle(len(content)+len(`""`), true)
+	p.setSize(len(content)+len(`""`), true)
 }
 
 // shorten shows at most n characters of a text: its first, or those around its first
@@ -214,22 +216,22 @@ func (p *part) shorten(n int) {
 	switch {
 	case p.isRaw:
 		p.bytes, p.chars = len(rawjson.Prefix(p.value, n)), min(n, p.chars)
-		p.settle(p.bytes+len(`""`), p.bytes == len(p.value))
+		p.setSize(p.bytes+len(`""`), p.bytes == len(p.value))
 	case p.marked:
 		p.shown, p.chars = quote.AroundMark(p.source, n)
 		_, quoted := quote.Measure(p.shown)
-		p.settle(quoted, p.shown == p.source)
+		p.setSize(quoted, p.shown == p.source)
 	default:
 		p.shown = quote.First(p.source, n)
 		chars, quoted := quote.Measure(p.shown)
 		p.chars = chars
-		p.settle(quoted, len(p.shown) == len(p.source))
+		p.setSize(quoted, len(p.shown) == len(p.source))
 	}
 }
 
-// settle sets the omission and the printed size of a text that takes so many bytes with
-// its quotes. isAll reports that its whole beginning is shown.
-func (p *part) settle(quoted int, isAll bool) {
+// setSize sets the omission and the printed size of a text; quoted is its length in bytes
+// with quotes, isAll is true if all of source is shown.
+func (p *part) setSize(quoted int, isAll bool) {
 	p.size = len(p.Label) + len("=") + quoted
 	if isAll && (p.whole || !p.marked && p.total >= 0 && p.chars >= p.total) {
 		p.omits = OmitsNothing
@@ -255,7 +257,7 @@ func (p *part) trimEllipsis() bool {
 	return has
 }
 
-// isText reports a part that shows a text.
+// isText reports whether a part shows a text.
 func (p *part) isText() bool { return p.isRaw || p.source != "" }
 
 // append appends the part as it is printed.

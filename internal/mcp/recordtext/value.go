@@ -42,7 +42,7 @@ func AppendShortFacts(b []byte, f evidence.File, value []byte) []byte {
 // appendOther appends, as the member other, the members of a binary object that are not
 // facts about its bytes: the name of a file, for example.
 func appendOther(w rawjson.Writer, object []byte) []byte {
-	const most = 2 * limits.LabelChars // of each value
+	const maxChars = 2 * limits.LabelChars // characters of each value
 	start := len(w)
 	for name, value := range rawjson.Members(object) {
 		switch string(name) {
@@ -56,8 +56,8 @@ func appendOther(w rawjson.Writer, object []byte) []byte {
 		}
 		w = append(quote.AppendID(w, string(name)), ':')
 		if text, ok := rawjson.String(value); ok {
-			w = quote.AppendText(w, quote.Short(text, most))
-		} else if shown, whole := AppendNested(w, value, most); whole {
+			w = quote.AppendText(w, quote.Short(text, maxChars))
+		} else if shown, whole := AppendNested(w, value, maxChars); whole {
 			w = shown
 		} else {
 			w = append(append(w, `"json`...), quote.CutMark(len(value))+`"`...)
@@ -69,8 +69,8 @@ func appendOther(w rawjson.Writer, object []byte) []byte {
 	return w
 }
 
-// HidesBytes reports a nested value with binary content that is in no blob. Texts show the
-// facts of that content only.
+// HidesBytes reports whether a nested value has binary content that is not in a blob. Texts
+// show the facts of that content only.
 func HidesBytes(value []byte) bool {
 	switch rawjson.KindOf(value) {
 	case rawjson.KindString:
@@ -95,7 +95,7 @@ func HidesBytes(value []byte) bool {
 	return false
 }
 
-// IsReadableFile reports a binary value that can be read in windows: a file that may be
+// IsReadableFile reports whether a binary value can be read in windows: a file that may be
 // text, or bytes in the record itself.
 func IsReadableFile(f *evidence.File) bool { return f.BlobID == "" || evidence.MayBeText(f.MimeType) }
 
@@ -113,10 +113,10 @@ func AppendFacts(b []byte, f evidence.File, value []byte) []byte {
 	return append(appendOther(b, value), '}')
 }
 
-// AppendNested appends an object or array as compact JSON, with its strings quoted like
-// all data and its binary values as facts. It stops and returns false after most bytes.
-func AppendNested(b, value []byte, most int) ([]byte, bool) {
-	w := nestedWriter{b: b, end: len(b) + most}
+// AppendNested appends an object or array as compact JSON, with its strings quoted like all
+// data and its binary values as facts. It stops and returns false after limit bytes.
+func AppendNested(b, value []byte, limit int) ([]byte, bool) {
+	w := nestedWriter{b: b, end: len(b) + limit}
 	w.value(value)
 	return w.b, len(w.b) <= w.end
 }
@@ -126,8 +126,8 @@ type nestedWriter struct {
 	end int
 }
 
-// value writes one value. Every level of nesting writes a byte first, so the number of
-// bytes bounds the depth, too.
+// value writes one value. Every level of nesting writes at least one byte, so the limit on
+// bytes also limits the depth.
 func (w *nestedWriter) value(v []byte) {
 	if len(w.b) > w.end {
 		return
@@ -173,7 +173,8 @@ func (w *nestedWriter) comma(n *int) {
 	*n++
 }
 
-// NestedSize returns the length of a nested value; for a preview, that of the whole.
+// NestedSize returns the length of a nested value; if it is a preview, the length of the
+// whole value.
 func NestedSize(f *evidence.Field) int {
 	if f.Cut != nil {
 		return f.Cut.TotalChars

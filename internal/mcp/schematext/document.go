@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/rsclient"
 )
 
-// Scope is what a schema call is narrowed to; "" is everything.
+// Scope is the stream and the connection to which a schema call is limited; "" means all.
 type Scope struct{ Stream, Connection string }
 
 // Args returns the arguments of a schema call with this scope.
@@ -83,7 +83,8 @@ func Read(body []byte, scope Scope) *Document {
 	return d
 }
 
-// IsExact reports that the server sent the compact document, with rows of the scope only.
+// IsExact reports whether the server sent the compact document, with rows of the scope
+// only.
 func (d *Document) IsExact() bool { return d.Compact && d.excluded == 0 }
 
 func (d *Document) open(s rsclient.Source) *connector {
@@ -109,7 +110,7 @@ func (r *row) narrow(scope Scope) {
 	r.Connections = slices.DeleteFunc(slices.Clone(r.Connections), func(c rsclient.Connection) bool { return c.ID != scope.Connection })
 }
 
-// repeatsRows reports that all rows at top level are also under connectors (MS-86).
+// repeatsRows reports whether all rows at top level are also under connectors (MS-86).
 func (d *Document) repeatsRows() bool {
 	nested := 0
 	for _, c := range d.Connectors {
@@ -146,7 +147,7 @@ func sharedConnections(rows []*row) []rsclient.Connection {
 	return best
 }
 
-// deviates reports that a row has other connections than those shared by its connector.
+// deviates reports whether a row has other connections than those shared by its connector.
 func (r *row) deviates() bool {
 	return r.stated && connectionSet(r.Connections) != connectionSet(r.source.shared)
 }

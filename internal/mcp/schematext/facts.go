@@ -9,7 +9,7 @@ import (
 // facts are what an index states about a row, taken from the row or, in a fuller
 // document, derived from its capabilities (MS-89).
 type facts struct {
-	fields          int // -1: unknown
+	fields          int // -1 if unknown
 	search          []string
 	searchStated    bool
 	aggregate       bool

@@ -106,8 +106,8 @@ func capsOf(object, property []byte) schemadoc.FieldCaps {
 	return c
 }
 
-// aggregationsIn returns the usable aggregations of a field, in the order of X-15. When
-// there are none, it notes the reason of the first one that is declared.
+// aggregationsIn returns the usable aggregations of a field, in the order of X-15. If there
+// are none, it stores in unusable why the first declared one is not usable.
 func aggregationsIn(object []byte, unusable map[string]string) []string {
 	var out []string
 	first := ""
@@ -170,7 +170,7 @@ func enumOf(property []byte) []string {
 	return out
 }
 
-// isPlainFlags reports flags that need no quotes inside brackets (MS-90).
+// isPlainFlags reports whether flags need no quotes inside brackets (MS-90).
 func isPlainFlags(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.:|=,/-", r))

@@ -37,19 +37,19 @@ func (r *row) offers(fields []field, l namesList) []string {
 
 // keptOffers returns the lines that every row keeps, with the first names of each list.
 func (r *row) keptOffers(fields []field) []string {
-	some := namesList{most: crowdedNames, flagged: true}
+	some := namesList{limit: crowdedNames, flagged: true}
 	return []string{" sort: " + r.sort(fields, some), " expand: " + r.expand(some), " aggregation: " + r.aggregation(fields, some)}
 }
 
 // namesList writes lists of names.
 type namesList struct {
-	most    int  // names of each list; 0: all
+	limit   int  // names of each list; 0 means all
 	flagged bool // names that the flags of fields imply are not repeated
 }
 
 func (l namesList) join(parts []string, sep string) string {
-	if most := l.most; most > 0 && len(parts) > most {
-		return strings.Join(parts[:most], sep) + sep + "more=" + strconv.Itoa(len(parts)-most)
+	if limit := l.limit; limit > 0 && len(parts) > limit {
+		return strings.Join(parts[:limit], sep) + sep + "more=" + strconv.Itoa(len(parts)-limit)
 	}
 	return strings.Join(parts, sep)
 }
@@ -123,8 +123,8 @@ func (r *row) sort(fields []field, l namesList) string {
 	return text
 }
 
-// markSorted marks the fields that can be sorted by, if they are too many for a short
-// list: a terse text then shows it in their brackets.
+// markSorted marks the sortable fields if there are too many of them for a short list. A
+// terse text then shows "sort" among their flags.
 func (r *row) markSorted(fields []field) {
 	sort, _ := rawjson.Get(r.Capabilities, "sort")
 	names := map[string]bool{}

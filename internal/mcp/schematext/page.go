@@ -15,7 +15,8 @@ import (
 // from there on, as many as fit and at least one, so that following the next: lines shows
 // every field and ends.
 
-// place returns the offset of a field of a block, or its end for the number of its fields.
+// place returns the offset of a field of a block. For the number of fields it returns the
+// offset after the last one.
 func (b *block) place(field int) int { return b.rows[0].at + 1 + field }
 
 // ContinueArgs returns the arguments of the call that continues at an offset.
@@ -63,13 +64,13 @@ func (t *text) page(blocks []*block, head, tail []string) string {
 	return strings.Join(append(lines, tail...), "\n")
 }
 
-// MaxOffset is an offset with as many digits as one can have.
+// MaxOffset stands for the largest offset; it is used to measure the longest call.
 const MaxOffset = 999_999_999
 
 // part returns the lines of a block from an offset on, and the offset where they end. A
 // row that began on the previous page has its fields only. The first part of a page has at
 // least one entry, cut when it alone is longer than a page.
-func (b *block) part(from, left int, layout layout, first bool) (lines []string, end int) {
+func (b *block) part(from, space int, layout layout, first bool) (lines []string, end int) {
 	begun := from > b.rows[0].at
 	around := func() []string {
 		if begun {
@@ -79,21 +80,21 @@ func (b *block) part(from, left int, layout layout, first bool) (lines []string,
 	}
 	const words = len(" fields: more_fields=1000000") + 1
 	size := func() int { return len(strings.Join(around(), "\n")) + 1 + words }
-	if begun || size() > left {
+	if begun || size() > space {
 		layout.crowded = true
 	}
-	if size() > left {
+	if size() > space {
 		if !first {
 			return nil, b.rows[0].at
 		}
 		if !begun {
-			return []string{quote.CutBytes(strings.Join(around(), "\n"), left-words), " fields: more_fields=" + strconv.Itoa(len(b.fields))}, b.place(0)
+			return []string{quote.CutBytes(strings.Join(around(), "\n"), space-words), " fields: more_fields=" + strconv.Itoa(len(b.fields))}, b.place(0)
 		}
 	}
 	field := max(0, from-b.place(0))
-	n, _ := b.fit(field, left-size(), layout)
+	n, _ := b.fit(field, space-size(), layout)
 	if n == 0 && begun && first {
-		text := quote.CutBytes(b.row(layout)+"\n fields: "+b.fields[field].text(layout), left)
+		text := quote.CutBytes(b.row(layout)+"\n fields: "+b.fields[field].text(layout), space)
 		return []string{text}, b.place(field + 1)
 	}
 	out := around()

@@ -41,7 +41,7 @@ func jsonConnections(conns []rsclient.Connection) []byte {
 
 // Project returns the compact document of the scope, within budget bytes where that is
 // possible. offset is the one of the call, or -1. next is the offset of the first row that
-// is not whole, or -1: a call with that offset continues there.
+// is not complete, at which a further call continues; -1 if all are complete.
 func (d *Document) Project(budget, offset int) (doc []byte, next int) {
 	if d.scope.Stream == "" {
 		return d.projectIndex(budget), -1

@@ -27,7 +27,8 @@ type layout struct {
 	crowded bool // only the lines that every row keeps, with the first names of lists
 }
 
-// The crowded layout shows at most so many names of a list, and connections of a row.
+// The crowded layout shows at most these numbers of names in a list and of connections in a
+// row.
 const (
 	crowdedNames       = 4
 	crowdedConnections = 8
@@ -72,13 +73,13 @@ func legendLine(blocks []*block) string {
 }
 
 // whole returns the lines of blocks with all their fields, if they fit.
-func whole(blocks []*block, layout layout, left int) (lines []string, fits bool) {
+func whole(blocks []*block, layout layout, space int) (lines []string, fits bool) {
 	for _, b := range blocks {
 		for _, l := range b.lines(len(b.fields), layout) {
 			lines = append(lines, l)
-			left -= len(l) + 1
+			space -= len(l) + 1
 		}
-		if left < 0 {
+		if space < 0 {
 			return nil, false
 		}
 	}
@@ -154,7 +155,7 @@ func (t *text) cut(blocks []*block, head, tail []string) string {
 	}
 	lines = append(lines, rest...)
 	if layout.crowded || t.Detail == "full" {
-		first = 0 // more is missing than the last fields
+		first = 0 // whole rows are missing, not only the last fields
 	}
 	if first >= 0 {
 		lines = append(lines, t.continueLine(first))
@@ -164,7 +165,7 @@ func (t *text) cut(blocks []*block, head, tail []string) string {
 
 // moreRows returns the line that counts the rows that are not shown, with as many of their
 // connections as fit.
-func moreRows(blocks []*block, left int) []string {
+func moreRows(blocks []*block, space int) []string {
 	if len(blocks) == 0 {
 		return nil
 	}
@@ -177,7 +178,7 @@ func moreRows(blocks []*block, left int) []string {
 	conns := connectionsOf(rows)
 	for _, c := range conns[:min(len(conns), crowdedConnections)] {
 		id := quote.ID(c.ID)
-		if left -= len(id) + 1; left < 0 {
+		if space -= len(id) + 1; space < 0 {
 			break
 		}
 		ids = append(ids, id)
@@ -185,8 +186,8 @@ func moreRows(blocks []*block, left int) []string {
 	if ids != nil {
 		line += " connections=" + strings.Join(ids, ",")
 	}
-	if left := len(conns) - len(ids); left > 0 {
-		line += " more_connections=" + strconv.Itoa(left)
+	if space := len(conns) - len(ids); space > 0 {
+		line += " more_connections=" + strconv.Itoa(space)
 	}
 	return []string{line}
 }
@@ -217,12 +218,12 @@ func (b *block) size(layout layout) int {
 	return n
 }
 
-// fit counts the fields, from one on, that a block can show in so many bytes. size is what
-// they take.
-func (b *block) fit(from, left int, layout layout) (n, size int) {
+// fit returns how many fields, starting at from, a block can show in space bytes, and their
+// size.
+func (b *block) fit(from, space int, layout layout) (n, size int) {
 	for from+n < len(b.fields) {
 		next := len(b.fields[from+n].text(layout)) + 1
-		if size+next > left {
+		if size+next > space {
 			break
 		}
 		size += next
@@ -252,11 +253,11 @@ func (b *block) row(layout layout) string {
 	}
 	switch {
 	case len(conns) > 1:
-		most := len(conns)
+		limit := len(conns)
 		if layout.crowded {
-			most = crowdedConnections
+			limit = crowdedConnections
 		}
-		line += ": " + connectionList(conns, most)
+		line += ": " + connectionList(conns, limit)
 	case len(conns) == 0 && r.stated:
 		line += " connections=none"
 	}

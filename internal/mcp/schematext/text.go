@@ -17,7 +17,7 @@ type Config struct {
 	Detail    string   // "compact" or "full"
 	Projected bool     // the structured output is a projection
 	Bytes     int      // size of a full document
-	Offset    int      // of the call; -1: none
+	Offset    int      // the offset of the call; -1 if there is none
 	Notes     []string // lines about sources that failed, and warnings (MS-222, MS-226)
 	// IsStream reports whether a call can name a stream (MS-56).
 	IsStream func(name string) bool
@@ -92,11 +92,11 @@ func (t *text) index() string {
 		return append(out, tail...)
 	}
 	text := strings.Join(lines((*connector).detailed), "\n")
-	for _, most := range []int{math.MaxInt, 8, 2, 0} {
+	for _, limit := range []int{math.MaxInt, 8, 2, 0} {
 		if len(text) <= limits.SchemaTextMax {
 			break
 		}
-		text = strings.Join(lines(func(src *connector) string { return src.plain(most) }), "\n")
+		text = strings.Join(lines(func(src *connector) string { return src.plain(limit) }), "\n")
 	}
 	return text + t.several(limits.SchemaTextMax-len(text))
 }
@@ -117,12 +117,12 @@ func (src *connector) detailed() string {
 	return line + "\n  " + strings.Join(streams, "; ")
 }
 
-// connectionList writes at most so many connections, with their labels.
-func connectionList(conns []rsclient.Connection, most int) string {
+// connectionList returns at most limit connections, with their labels.
+func connectionList(conns []rsclient.Connection, limit int) string {
 	var parts []string
 	for i, c := range conns {
-		if i == most {
-			parts = append(parts, "more_connections="+strconv.Itoa(len(conns)-most))
+		if i == limit {
+			parts = append(parts, "more_connections="+strconv.Itoa(len(conns)-limit))
 			break
 		}
 		part := "connection " + quote.ID(c.ID)
@@ -160,13 +160,13 @@ func (r *row) indexText() string {
 }
 
 // plain returns a connector with the names of its streams and some of its connections.
-func (src *connector) plain(most int) string {
+func (src *connector) plain(limit int) string {
 	line := quote.ID(rsclient.ShortKey(src.ConnectorKey))
 	conns := connectionsOf(src.rows)
-	if shown := conns[:min(most, len(conns))]; len(shown) > 0 {
+	if shown := conns[:min(limit, len(conns))]; len(shown) > 0 {
 		line += " connections=" + joinIDs(shown)
 	}
-	if left := len(conns) - most; left > 0 {
+	if left := len(conns) - limit; left > 0 {
 		line += " more_connections=" + strconv.Itoa(left)
 	}
 	var names []string
@@ -195,7 +195,7 @@ func (t *text) indexNext() []string {
 }
 
 // several lists the streams that are in several connections, as many as fit.
-func (t *text) several(most int) string {
+func (t *text) several(space int) string {
 	byName := map[string][]*row{}
 	var names []string
 	for _, r := range t.Document.inScope() {
@@ -205,13 +205,13 @@ func (t *text) several(most int) string {
 		byName[r.Name] = append(byName[r.Name], r)
 	}
 	line, left := "", 0
-	most -= len("\nin several connections, choose with connection_id:") + len(" and 1000000 more")
+	space -= len("\nin several connections, choose with connection_id:") + len(" and 1000000 more")
 	for _, name := range names {
 		if len(connectionsOf(byName[name])) < 2 {
 			continue
 		}
 		part := " " + quote.ID(name)
-		if len(line)+len(part) > most {
+		if len(line)+len(part) > space {
 			left++
 			continue
 		}

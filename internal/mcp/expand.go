@@ -3,15 +3,57 @@ package mcp
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 
 	"pdpp"
 	"pdpp/internal/mcp/quote"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
-// gate refuses an expansion that the live schema does not offer, before any record is read
-// (MS-47). When the schema cannot be read, the server decides.
-func (c *call) gate(ctx context.Context) error {
+// relationLimit is one entry of expand_limit.
+type relationLimit struct {
+	Relation string
+	Limit    int
+}
+
+// takeExpand reads expand and expand_limit.
+func (a *arguments) takeExpand(decl *arg, in *argument) error {
+	bad := func(what string) error {
+		return &adapterError{Code: pdpp.CodeInvalidExpand, Param: decl.name, Message: what + " The tool schema lists the relations: GET /v1/schema (expand_capabilities)."}
+	}
+	if decl.kind == argExpand {
+		list, ok := texts(in.value)
+		if !ok || slices.ContainsFunc(list, func(s string) bool { return strings.ContainsAny(s, "[]") }) {
+			return bad("expand must be a non-empty list of relation names.")
+		}
+		in.list = list
+	}
+	if decl.kind != argExpandLimit {
+		return nil
+	}
+	value := in.value
+	if rawjson.KindOf(value) != rawjson.KindObject || string(value) == "{}" {
+		return bad("expand_limit must be a non-empty object {relation: n}.")
+	}
+	for name, v := range rawjson.Members(value) {
+		key := strconv.Quote(cutName(string(name)))
+		if len(name) == 0 || strings.ContainsAny(string(name), "[]") {
+			return bad("The key " + key + " of expand_limit is not a plain relation name, as in {\"messages\":3}.")
+		}
+		n, ok := wholeNumber(v)
+		if !ok || n < 1 {
+			return bad("The limit of " + key + " in expand_limit must be an integer of at least 1.")
+		}
+		a.limits = append(a.limits, relationLimit{string(name), n})
+	}
+	return nil
+}
+
+// checkExpand refuses relations that the current schema does not offer, before a record is
+// read (MS-47). If the schema cannot be read, the check is left to the server.
+func (c *call) checkExpand(ctx context.Context) error {
 	asked := slices.Clone(c.args.List("expand"))
 	for _, l := range c.args.limits {
 		asked = append(asked, l.Relation)
@@ -31,11 +73,11 @@ func (c *call) gate(ctx context.Context) error {
 	if !known {
 		return nil
 	}
-	return c.offers(offered, asked)
+	return c.checkOffered(offered, asked)
 }
 
-// offers refuses relations that are not offered.
-func (c *call) offers(offered, asked []string) error {
+// checkOffered refuses requested relations that are not offered.
+func (c *call) checkOffered(offered, asked []string) error {
 	stream := "The stream " + quote.ID(c.stream())
 	const where = " The tool schema lists them: GET /v1/schema (expand_capabilities)."
 	fail := &adapterError{Code: pdpp.CodeInvalidExpand, Param: "expand", Next: &nextCall{"schema", schemaArgs(c.stream(), c.connection())}}
@@ -55,8 +97,8 @@ func (c *call) offers(offered, asked []string) error {
 	return nil
 }
 
-// relations returns the usable relations of the stream, over all rows that the read may
-// reach, and keeps their keys. known is false when no row names the stream.
+// relations returns the usable relations of the stream in all rows that the read may use,
+// and stores their foreign keys in c.keys. known is false when no row names the stream.
 func (c *call) relations(s rsclient.Schema) (names []string, known bool) {
 	c.keys = map[string]string{}
 	rows := slices.Clone(s.Streams)
