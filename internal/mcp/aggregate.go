@@ -21,15 +21,15 @@ var aggregateTool = Tool{
 	title: "Numbers without records",
 	description: "Computes one metric over the records of a stream, optionally grouped; read-only (GET /v1/streams/{stream}/aggregate). " +
 		"At most one of group_by and group_by_time. Never returns record bodies; for those use query_records. " +
-		"Text shows the numbers, structured output has all groups. Grouped answers have other_count, the sum of the counts of groups beyond limit; " +
+		"Text shows the numbers, structured output has all groups. Grouped answers have other_count, the number of records in groups beyond limit; " +
 		"a positive value means that groups were cut off (top-N truncation). See schema for legal fields.",
 	args: argTable{
 		{name: "stream", kind: argStream, required: true, about: "Stream name, from schema."},
-		{name: "metric", kind: argEnum, required: true, enum: []string{"count", "sum", "min", "max", "count_distinct"}, about: "All but count need field."},
+		{name: "metric", kind: argEnum, required: true, enum: []string{"count", "sum", "min", "max", "count_distinct"}, about: "All except count need field."},
 		{name: "field", kind: argText, about: "Field to compute; not with count."},
 		{name: "group_by", kind: argText, about: "Field to group by; not with group_by_time."},
 		{name: "group_by_time", kind: argText, about: "Time field to group by; needs granularity."},
-		{name: "granularity", kind: argEnum, enum: granularities, about: "Size of the time buckets; goes with group_by_time."},
+		{name: "granularity", kind: argEnum, enum: granularities, about: "Size of the time buckets; requires group_by_time."},
 		{name: "time_zone", kind: argText, about: "IANA zone of the buckets, such as Europe/Zurich; default UTC."},
 		{name: "order", kind: argEnum, enum: []string{"asc", "desc"}, about: "Time buckets: which end limit keeps."},
 		{name: "limit", kind: argInt, min: 1, max: pdpp.MaxGroups, about: "Most groups; default 10, of time buckets 100."},
@@ -39,7 +39,7 @@ var aggregateTool = Tool{
 	output: `{"type":"object","properties":{"data":{"type":"object"},"next":{"type":"object"},` +
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},"anyOf":[{"required":["data"]},{"required":["error"]}]}`,
-	limits:   fmt.Sprintf("Text: at most %d bytes; groups that do not fit are in structured output. A positive `other_count` is the number of records in groups beyond `limit`.", limits.AggTextMax),
+	limits:   fmt.Sprintf("Text: at most %d bytes; groups that do not fit are in structured output. `other_count` is the number of records in groups beyond `limit`.", limits.AggTextMax),
 	call:     callAggregate,
 	recovery: recovery{unfiltered: (*call).listRecords},
 }

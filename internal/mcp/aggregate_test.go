@@ -112,7 +112,7 @@ func TestAggregateArguments(t *testing.T) {
 // TestDescription: the description explains other_count (AGG-3).
 func TestDescription(t *testing.T) {
 	t.Run("AGG-3 description", func(t *testing.T) {
-		const want = "Grouped answers have other_count, the sum of the counts of groups beyond limit; a positive value means that groups were cut off (top-N truncation)."
+		const want = "Grouped answers have other_count, the number of records in groups beyond limit; a positive value means that groups were cut off (top-N truncation)."
 		if !strings.Contains(aggregateTool.description, want) {
 			t.Errorf("description = %q", aggregateTool.description)
 		}
@@ -166,7 +166,7 @@ func TestAggregateGoesOn(t *testing.T) {
 					break
 				}
 				if tool := find(t, res.Structured, "next.tool"); tool != nil != strings.Contains(tc.body, `"other_count":50`) {
-					t.Errorf("structured output goes on with %v", tool)
+					t.Errorf("structured output continues with %v", tool)
 				}
 				got = append(got, next)
 				args, _ = strings.CutPrefix(next, "aggregate ")

@@ -225,7 +225,7 @@ func (a *arguments) checkName(decl *arg, in *argument) error {
 	return nil
 }
 
-const notAStream = " has a name that is a dot, or has a slash, a backslash, two dots or a control character. Use a name that the tool schema lists."
+const notAStream = " contains a name that is not usable: it must not be a dot, and must not contain a slash, a backslash, two dots or a control character. Use a name that the tool schema lists."
 
 // isStreamName reports whether a name can be a stream argument (MS-56).
 func isStreamName(s string) bool {

@@ -40,6 +40,7 @@ type blobBytes struct {
 // errScanEnd means that a place is beyond the bytes that are scanned.
 var errScanEnd = errors.New("the place is not in the first bytes of the file")
 
+// Read implements io.Reader.
 func (b *blobBytes) Read(p []byte) (int, error) {
 	for len(b.left) == 0 {
 		if b.last {
@@ -53,7 +54,7 @@ func (b *blobBytes) Read(p []byte) (int, error) {
 		case err != nil:
 			return 0, err
 		case len(part.Content) == 0 && !part.Last:
-			return 0, rsclient.Refused(pdpp.CodeUpstreamInvalid, "The resource server sent nothing of the file, although it goes on.", tellOwner)
+			return 0, rsclient.Refused(pdpp.CodeUpstreamInvalid, "The resource server sent no bytes, although the file has not ended.", tellOwner)
 		}
 		b.left, b.last = part.Content, part.Last
 		b.at += len(part.Content)

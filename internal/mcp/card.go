@@ -66,7 +66,7 @@ func (d *document) extent() string {
 	of := func(shown, total int) string { return strconv.Itoa(shown) + " of " + strconv.Itoa(total) }
 	switch {
 	case !d.isCut():
-		return "the record's text above is whole"
+		return "the text above is the complete text of the record"
 	case d.field != "":
 		return "the record's text above is chars 0.." + of(d.cuts[0].shown, d.cuts[0].total)
 	}

@@ -25,7 +25,7 @@ type document struct {
 
 	source      string // what the text is from: role, text or rendered
 	field       string // the field that has the text; "" if the text is rendered
-	textMax     int    // bytes of the text
+	textMax     int    // maximum bytes of the text
 	text        string
 	total       int        // characters of the whole text
 	cuts        []cutField // fields that the text shows in part

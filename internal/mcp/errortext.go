@@ -27,7 +27,7 @@ func (c *call) errorText(object []byte, status int, requestID string, next *next
 	t.labelled("param=", e.text("param"))
 	t.labelled("field=", e.text("field"))
 	if string(e.raw("needs_broader_grant")) == "true" {
-		t.add("needs_broader_grant=true: only the owner can widen this; do not retry")
+		t.add("needs_broader_grant=true: only the owner can extend the grant; do not retry")
 	}
 	t.labelled("retry_with ", rsclient.RetryWith(object))
 	hint := e.text("hint")

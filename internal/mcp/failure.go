@@ -24,6 +24,7 @@ type adapterError struct {
 	Members   []byte // further members of the error object, each after a comma
 }
 
+// Error implements error.
 func (f *adapterError) Error() string { return string(f.Code) + ": " + f.Message }
 
 // nextCall is a call that a client can make next.
@@ -45,7 +46,7 @@ func (s *Surface) defect(what string, attrs ...any) *adapterError {
 	id := secret.ID("req_")
 	s.Log.Error(what, append(attrs, "request_id", id)...)
 	return &adapterError{
-		Code: pdpp.CodeAdapterInternal, Message: "The adapter failed. This is a defect; the log has the details.",
+		Code: pdpp.CodeAdapterInternal, Message: "The adapter failed because of an internal error. Its log has the details.",
 		Members: appendMember(nil, "request_id", id),
 	}
 }

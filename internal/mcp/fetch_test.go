@@ -132,7 +132,7 @@ func TestCard(t *testing.T) {
 		res := mustDo(t, d.Surface, "fetch", `{"id":"cin_c1/items:role"}`)
 		want := `document "cin_c1/items:role" "April rent" at="2026-04-30T09:00:00Z"
 source connection_id="cin_c1" connector_key="cabinet" stream="items" display_name="Left drawer"
-the record's text above is whole`
+the text above is the complete text of the record`
 		if diff := cmp.Diff(want, res.Content[1].Text); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -224,7 +224,7 @@ func TestWholeInline(t *testing.T) {
 			res := mustDo(t, d.Surface, "fetch", `{"id":"items:x"}`)
 			checkDocument(t, res)
 			if find(t, res.Structured, "text") != want || find(t, res.Structured, "metadata.text_truncated") != nil ||
-				find(t, res.Structured, "metadata.content_ladder") != nil || !strings.Contains(res.Content[1].Text, "\nthe record's text above is whole") {
+				find(t, res.Structured, "metadata.content_ladder") != nil || !strings.Contains(res.Content[1].Text, "\nthe text above is the complete text of the record") {
 				t.Errorf("%d bytes: %.300s\n%s", n, res.Structured[len(res.Structured)-300:], res.Content[1].Text)
 			}
 		}
@@ -420,7 +420,7 @@ func TestOtherServers(t *testing.T) {
 		}
 		shown, _, _ := strings.Cut(strings.TrimPrefix(text[strings.Index(text, "two: "):], "two: "), "…(cut:")
 		if got := find(t, res.Structured, "metadata.content_ladder.fields.1.read.args.offset_chars"); got != json.Number(fmt.Sprint(quote.Count(shown))) {
-			t.Errorf("two goes on at %v, %d characters are shown", got, quote.Count(shown))
+			t.Errorf("two continues at %v, %d characters are shown", got, quote.Count(shown))
 		}
 	})
 }
@@ -544,7 +544,7 @@ func TestFetchManyChildren(t *testing.T) {
 		t.Errorf("%d bytes of relations: %.300s … %s", len(relations), relations, relations[len(relations)-200:])
 	}
 	if got := find(t, res.Structured, "metadata.content_ladder.fields.0.read.args.offset_chars"); got != json.Number(fmt.Sprint(quote.Count(body))) {
-		t.Errorf("the text goes on at %v, %d characters are shown", got, quote.Count(body))
+		t.Errorf("the text continues at %v, %d characters are shown", got, quote.Count(body))
 	}
 }
 
@@ -589,7 +589,7 @@ func TestFetchEscapes(t *testing.T) {
 				t.Errorf("text_truncated %t with %d characters", cut, len(shown))
 			}
 			if offset := find(t, res.Structured, "metadata.content_ladder.fields.0.read.args.offset_chars"); len(shown) < 65_536 && fmt.Sprint(offset) != fmt.Sprint(len(shown)) {
-				t.Errorf("goes on at %v after %d characters", offset, len(shown))
+				t.Errorf("continues at %v after %d characters", offset, len(shown))
 			}
 		})
 	}

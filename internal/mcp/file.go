@@ -125,7 +125,7 @@ func (s *Surface) readFile(ctx context.Context, w window, f file) (*piece, error
 func (s *Surface) scanEnded(w window, f file) *adapterError {
 	h := blobHandle{w.record.Connection, f.id}
 	failure := s.blobTooLarge(h, f.facts.SizeBytes, f.facts.MimeType, "The file is too large to look for this place in it: at most "+
-		strconv.Itoa(limits.BlobScanMax)+" bytes are read for that. Read on from its start with the cursors, or export it: "+h.URL(s.RS.Provider()))
+		strconv.Itoa(limits.BlobScanMax)+" bytes are read for that. Read it from its start with the cursors, or download it from "+h.URL(s.RS.Provider()))
 	failure.Param = "offset_chars"
 	if w.q != "" {
 		failure.Param = "q"

@@ -59,7 +59,7 @@ func (p *piece) renderFiles(provider string) string {
 		case f.note != "":
 			b = append(append(b, "\n   not shown as text: "...), f.note...)
 		default:
-			b = append(b, "\n   not text: only a program that has the token can get its bytes, from export"...)
+			b = append(b, "\n   not text; a program that has the token can download it from the URL in export"...)
 		}
 	}
 	return string(b)

@@ -50,7 +50,7 @@ func TestSearchProperties(t *testing.T) {
 
 // lineForms are all lines that a text may have: data cannot begin one.
 var lineForms = regexp.MustCompile(`^(records stream=|search "|sources: "|recall: |warning code="|more_warnings=\d+$|\d+\. ("|no handle, )|   more: (fetch|read_record_field|query_records) \{|` +
-	`(next|later): (search|query_records) \{|next: schema \{.*\} shows [a-z ]+$|cut to \d+ of \d+$|not shown: \d+ |not the whole list: |more_connections=\d+; |no (hits|records); |\(cut:n\) = |Quoted values are data, )`)
+	`(next|later): (search|query_records) \{|next: schema \{.*\} shows [a-z ]+$|cut to \d+ of \d+$|not shown: \d+ |this list is incomplete, |more_connections=\d+; |no (hits|records); |\(cut:n\) = |Quoted values are data, )`)
 
 func checkPage(t *rapid.T, tool, body, args string, res *Result) {
 	t.Helper()

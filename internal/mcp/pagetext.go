@@ -46,9 +46,9 @@ func (c *call) rerunLine(p *cutPage, maxShown, count int) func(shown int) string
 	}
 	return func(shown int) string {
 		if shown == maxShown && maxShown < count { // the server sent more than the limit
-			return c.limitLine(min(pdpp.MaxPage, count), " shows all that came")
+			return c.limitLine(min(pdpp.MaxPage, count), " shows all rows of this answer")
 		}
-		return c.limitLine(shown, " repeats what is shown; its own next: goes on")
+		return c.limitLine(shown, " repeats what is shown; its result has a next: line that continues")
 	}
 }
 

@@ -42,7 +42,7 @@ var queryRecordsTool = Tool{
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
 		`"error":{"type":"object","required":["code","message"]}},"anyOf":[{"required":["data","ids"]},{"required":["error"]}]}`,
 	limits: fmt.Sprintf("Text: at most %d bytes. The whole result: at most %d. Long fields come as previews (of %d characters in a page of 25 records, longer ones with a smaller limit), with `truncated_fields` beside the record. "+
-		"A page that reaches its size before its `limit` begins `returned=15 of limit=25 (page size reached)`, and its `next:` goes on. "+
+		"A page that reaches its size before its `limit` begins `returned=15 of limit=25 (page size reached)`, and its `next:` line continues the list. "+
 		"With `fields`, a record still has the keys of its envelope, which are identity or operation: `object`, `id`, `stream`, `connection_id`, `connector_key`, `display_name`, "+
 		"`emitted_at`, `expanded`, `truncated_fields`, `deleted`, `deleted_at`, `removed_reason`.", limits.QueryTextMax, limits.ResultMax, limits.PreviewField),
 	call: queryRecords,
@@ -93,7 +93,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	body := p.body()
 	b := append(append(make([]byte, 0, len(body)+resultExtra), `{"data":`...), body...)
 	b = append(b, `,"ids":[`...)
-	ladder := ladder{provider: c.RS.Provider(), maxRungs: rungs}
+	steps := ladder{provider: c.RS.Provider(), maxRungs: rungs}
 	var r row
 	r.Declared, r.Texts, r.rerunWith = p.Presentation, new(rawjson.Texts), c.rerunWith
 	r.Asked = rsclient.Identity{Connection: c.args.Text("connection_id"), Stream: c.args.Text("stream")}
@@ -108,7 +108,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 			b = append(b, ',')
 		}
 		b = appendOrNull(b, r.ref.id)
-		ladder.add(&r)
+		steps.add(&r)
 		expanded = expanded || len(r.Expanded) > 0
 		if text.IsOpen() {
 			r.item(&it, i+1)
@@ -117,9 +117,9 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		}
 	}
 	if expanded {
-		ladder.addChildren(p.rows, &r)
+		steps.addChildren(p.rows, &r)
 	}
-	b = ladder.append(append(b, ']'))
+	b = steps.append(append(b, ']'))
 	var next *nextCall
 	if p.dropped() > 0 {
 		next = c.rerun(len(p.rows))

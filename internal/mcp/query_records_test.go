@@ -230,8 +230,8 @@ func TestQueryRecordsPaging(t *testing.T) {
 		if _, err := fmt.Sscanf(got[strings.Index(got, "shown="):], "shown=%d", &shown); err != nil || shown < 20 || shown > 99 {
 			t.Fatalf("shown %d (%v)", shown, err)
 		}
-		want := fmt.Sprintf("not shown: %d records of this page, which come before next_cursor; name fewer fields, or go on\n"+
-			"next: query_records {\"stream\":\"entries\",\"limit\":%d} repeats what is shown; its own next: goes on\n", 100-shown, shown)
+		want := fmt.Sprintf("not shown: %d records of this page, which come before next_cursor; name fewer fields, or continue\n"+
+			"next: query_records {\"stream\":\"entries\",\"limit\":%d} repeats what is shown; its result has a next: line that continues\n", 100-shown, shown)
 		if !strings.Contains(got, want) || strings.Count(got, "\nnext: ") != 1 {
 			t.Errorf("CONT-1 no %q in …%s", want, got[len(got)-500:])
 		}
@@ -250,7 +250,7 @@ func TestQueryRecordsPaging(t *testing.T) {
 	})
 }
 
-// manyEntries returns a page of n records with a text of so many characters each.
+// manyEntries returns a page of n records, each with a text of chars characters.
 func manyEntries(n, chars int) string {
 	var rows []string
 	for i := range n {

@@ -80,7 +80,7 @@ func (c *call) unfiltered() *nextCall {
 // hint explains an error where the server cannot; "" for most errors.
 func (c *call) hint(e *rsclient.Error) string {
 	if c.refusesFilters(e) {
-		return "This server does not filter here. The next call reads without the filter: compare its records with it."
+		return "This server does not support filters with this token. The next call reads without the filter; check the records against it yourself."
 	}
 	if hint := c.tool.recovery.hint; hint != nil {
 		return hint(c, e)

@@ -63,7 +63,7 @@ func TestErrorsLeadOn(t *testing.T) {
 		},
 		{
 			"ERR-1 a server that takes no filter is read without one", entriesPath, failed("invalid_request", "filter"), "query_records", `{"stream":"entries","filter":{"memo":"x"},"limit":5}`,
-			[]string{"\nhint \"This server does not filter here.", "\nnext: query_records {\"stream\":\"entries\",\"limit\":5}\n"},
+			[]string{"\nhint \"This server does not support filters with this token.", "\nnext: query_records {\"stream\":\"entries\",\"limit\":5}\n"},
 			"next: schema",
 		},
 		{

@@ -55,6 +55,7 @@ type ResourceError struct {
 	Data    []byte // a compact JSON object with at least code and message
 }
 
+// Error implements error.
 func (e *ResourceError) Error() string { return e.Message }
 
 // ReadResource reads a pdpp:// URI with the caller's token: a handle grants no access
@@ -189,7 +190,7 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 		}
 		return []Content{content}, nil
 	}
-	return nil, s.blobTooLarge(h, blob.Size, blob.MimeType, "The file is too large to be given inline; export has its URL.")
+	return nil, s.blobTooLarge(h, blob.Size, blob.MimeType, "The file is too large for this result. The member export has its URL.")
 }
 
 // blobTooLarge returns the failure for a file that is too large, with its facts and the URL

@@ -21,14 +21,14 @@ var schemaTool = Tool{
 	Name:  "schema",
 	title: "What can be read",
 	description: "Lists what this token may read; read-only (GET /v1/schema). Compact by default: sources, connections and stream names. " +
-		"Go on with schema(stream) for fields, filters, sort, expand and aggregation, with connection_id for one source, then query_records. " +
+		"Continue with schema(stream) for fields, filters, sort, expand and aggregation, with connection_id for one source, then query_records. " +
 		`detail:"full" gives the raw JSON Schema and needs stream. Text shows everything needed; structured output has the document. ` +
 		"Results name connection_id and connector_key.",
 	args: argTable{
 		{name: "stream", kind: argStream, about: "One stream: adds fields, filters, sort, expand, aggregation."},
 		{name: "connection_id", kind: argID, about: "Show one source only."},
 		{name: "detail", kind: argEnum, enum: []string{"compact", "full"}, about: "full = raw JSON Schema; needs stream."},
-		{name: "offset", kind: argInt, min: 0, about: "Goes on with a cut list of fields; the next: line of the cut result has it. Needs stream."},
+		{name: "offset", kind: argInt, min: 0, about: "Continues a cut list of fields; the next: line of the cut result has the value. Requires stream."},
 	},
 	output: `{"type":"object","properties":{"data":{"type":"object"},"field_capability_legend":{"type":"object"},"projected":{"type":"string"},"next":{"type":"object"},` +
 		`"provider_url":{"type":"string"},"request_id":{"type":["string","null"]},"http_status":{"type":"integer"},` +
@@ -43,7 +43,7 @@ func callSchema(ctx context.Context, c *call) (*Result, error) {
 	if c.args.Has("offset") && !c.args.Has("stream") {
 		return nil, &adapterError{
 			Code: pdpp.CodeInvalidRequest, Param: "offset", Next: &nextCall{"schema", []byte("{}")},
-			Message: "offset goes on with the fields of one stream: add stream, or leave offset out for the list of streams.",
+			Message: "offset continues the list of fields of one stream. Add stream, or leave offset out to list the streams.",
 		}
 	}
 	if c.args.Text("detail") == "full" {

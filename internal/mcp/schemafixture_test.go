@@ -23,7 +23,8 @@ const indexBody = `{"object":"schema","detail":"compact","compact_scope":"index"
    "streams":[{"name":"messages","field_count":12,"search_modes":["lexical"],"aggregate":false}]}],
  "links":{"self":"/v1/schema?view=compact"},"meta":{"count":{"kind":"none"},"warnings":[]}}`
 
-// manyBody returns an index of many connectors with so many streams and connections each.
+// manyBody returns an index of connectors, each with the given numbers of streams and
+// connections.
 func manyBody(connectors, streams, connections int) string {
 	var list []string
 	for i := range connectors {

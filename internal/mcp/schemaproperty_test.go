@@ -200,7 +200,7 @@ func followStructured(t *testing.T, s *Surface, res *Result) string {
 		}
 		res = mustDo(t, s, "schema", string(sc.Next.Args))
 	}
-	t.Fatal("structured output goes on for ever")
+	t.Fatal("structured output never ends")
 	return ""
 }
 

@@ -22,7 +22,7 @@ var searchTool = Tool{
 		"Ids in the text are complete handles for fetch. Structured output has results (flat) and data (envelope). " +
 		"Sources are told apart by connection_id and connector_key. See server instructions.",
 	args: argTable{
-		{name: "q", alias: "query", kind: argText, required: true, about: "Words; a hit has all of them."},
+		{name: "q", alias: "query", kind: argText, required: true, about: "Words to find; a hit contains all of them."},
 		{name: "streams", kind: argStreams, about: "Search these streams only; default all."},
 		{name: "mode", kind: argEnum, enum: []string{"lexical", "semantic", "hybrid"}, byServer: true, about: "lexical (the default), or another search mode that schema lists."},
 		{name: "limit", kind: argInt, min: 1, max: pdpp.MaxPage, about: "Most hits of all sources together; default 25."},
@@ -180,7 +180,7 @@ func (c *call) continueSearch(p *cutPage, t *recordtext.PageConfig, from sources
 	case split != nil:
 		return c.splitLines(split)
 	case limit > t.Count:
-		lines = append(lines, c.limitLine(limit, " shows all that came"))
+		lines = append(lines, c.limitLine(limit, " shows all rows of this answer"))
 	case limit > 0:
 		lines = append(lines, t.Rerun(limit))
 	case t.Cursor != "":
@@ -209,7 +209,7 @@ func recallLine(r rsclient.Recall) string {
 			facts = append(facts, f.name+"="+strconv.Itoa(f.value))
 		}
 	}
-	line := "recall: bounded candidate window"
+	line := "recall: only a part of the matches was ranked"
 	if facts != nil {
 		line += " (" + strings.Join(facts, " ") + ")"
 	}

@@ -181,7 +181,7 @@ func TestSearchLimit(t *testing.T) {
 	if got := find(t, res.Structured, "next.args.limit"); fmt.Sprint(got) != "2" {
 		t.Errorf("MS-125 next limit %v", got)
 	}
-	if got := text(res); !strings.Contains(got, `hits=1 shown=1 has_more=true count=exact:57`) || !strings.Contains(got, "\nnext: search {\"q\":\"rent\",\"limit\":2} shows all that came\n") {
+	if got := text(res); !strings.Contains(got, `hits=1 shown=1 has_more=true count=exact:57`) || !strings.Contains(got, "\nnext: search {\"q\":\"rent\",\"limit\":2} shows all rows of this answer\n") {
 		t.Errorf("MS-125 %s", got)
 	}
 }
@@ -196,7 +196,7 @@ func TestSearchFacts(t *testing.T) {
 		{"PAGE-1 a bare count with its accuracy", `{"data":[],"meta":{"count":12,"count_accuracy":"lower_bound"}}`, `{"q":"x"}`, "count=at_least:12"},
 		{
 			"MS-127 bounded recall", `{"data":[],"meta":{"recall":{"complete":false,"ranking_scope":"candidate_window","ranked_candidate_count":10000,"candidate_window_limit":10000}}}`, `{"q":"x"}`,
-			"\nrecall: bounded candidate window (ranked=10000 limit=10000); more matches may exist, do not treat this page as exhaustive\n",
+			"\nrecall: only a part of the matches was ranked (ranked=10000 limit=10000); more matches may exist, do not treat this page as exhaustive\n",
 		},
 		{
 			"MS-226 a source that failed", `{"data":[],"meta":{"warnings":[{"code":"source_unavailable","message":"m","connection_id":"cin_9","detail":{"connector_key":"bank","error":{"code":"timeout","status":503}}}]}}`, `{"q":"x"}`,
@@ -248,8 +248,8 @@ func TestSearchMany(t *testing.T) {
 	checkMatches(t, got, 25)
 }
 
-// checkMatches checks that so many hits are shown, each with its match, and none with more of
-// it than the one before.
+// checkMatches checks that want hits are shown, each with its match, and none with more of it
+// than the one before.
 func checkMatches(t *testing.T, got string, want int) {
 	t.Helper()
 	shown, most := 0, 0

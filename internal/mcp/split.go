@@ -57,7 +57,7 @@ func onOne(connection string) []member {
 
 // splitLines returns the lines with the calls that read a page by connection.
 func (c *call) splitLines(ids []string) []string {
-	lines := []string{"not the whole list: the server gives no cursor over several connections; read each connection"}
+	lines := []string{"this list is incomplete, because the server has no cursor over several connections: read each connection separately"}
 	bytes := 0
 	for i, id := range ids {
 		line := c.callLine("next", "", onOne(id)...)

@@ -43,7 +43,7 @@ func (a *arguments) window() (window, error) {
 	byParts := a.Has("connection_id") && a.Has("stream") && a.Has("record_id")
 	switch {
 	case a.Has("id") && (a.Has("stream") || a.Has("record_id")):
-		return w, badSelector("id", "`id` is exclusive with `stream` and `record_id`.")
+		return w, badSelector("id", "Send either `id` or `stream` and `record_id`, not both.")
 	case a.Has("id"):
 		h, err := a.located()
 		if err != nil {

@@ -16,7 +16,7 @@ func TestSchemaTool(t *testing.T) {
 		for _, want := range []string{
 			"schema: connectors=2 streams=3 scope=grant detail=compact\n",
 			`connector "ledgerly" "Ledgerly": connection "cin_a1" "Joint account"; connection "cin_b2"`, `stream "receipts" fields=3 connections="cin_a1"`, `connector "mail" "Mail": connection "cin_m3" "Work mail"`,
-			`in several connections, choose with connection_id: "entries"`,
+			`streams in several connections (choose one with connection_id): "entries"`,
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)

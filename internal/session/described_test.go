@@ -148,7 +148,7 @@ func routable(v *visit) {
 	verbs := map[string]string{
 		"schema": "list", "query_records": "read", "aggregate": "comput", "search": "find", "fetch": "return", "read_record_field": "read",
 	}
-	pointer := regexp.MustCompile(`(?i)see (server instructions|schema)|go on with schema\(stream\)`)
+	pointer := regexp.MustCompile(`(?i)see (server instructions|schema)|continue with schema\(stream\)`)
 	for _, tool := range v.as(everything).tools {
 		text := strings.ToLower(tool.Description)
 		if !strings.Contains(text, verbs[tool.Name]) || !strings.Contains(text, "read-only") || !strings.Contains(tool.Description, routes[tool.Name]) || !pointer.MatchString(text) {

@@ -50,7 +50,7 @@ func card(v *visit) {
 	for _, want := range []string{
 		`document "cin_home/messages:m3" "Keys" at="2026-01-04T10:00:00Z"`,
 		`source connection_id="cin_home" connector_key="post" stream="messages" display_name="Home post"`,
-		`the record's text above is whole`,
+		`the text above is the complete text of the record`,
 	} {
 		if !strings.Contains(got, want) {
 			v.Errorf("%q is not in the card: %s", want, got)

@@ -349,7 +349,7 @@ func withoutResources(v *visit) {
 func readInline(v *visit) {
 	s := v.as(everything)
 	a := s.do("fetch", `{"id":"cin_home/messages:m3"}`)
-	a.says("the record's text above is whole", "The keys are with the neighbour.")
+	a.says("the text above is the complete text of the record", "The keys are with the neighbour.")
 	a.wants(map[string]any{"text": "The keys are with the neighbour.", "metadata.text_truncated": nil})
 	a = s.do("read_record_field", `{"id":"cin_home/messages:m3","field_path":"body"}`)
 	a.says("complete=true")

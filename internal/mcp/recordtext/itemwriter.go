@@ -3,7 +3,7 @@ package recordtext
 // ItemWriter writes the items of a list within a budget (MS-65). Each item gets a share of
 // the bytes that are left; what it does not use is left for the items after it.
 type ItemWriter struct {
-	left     int  // bytes
+	left     int  // bytes that are left
 	pending  int  // items that may still be written
 	minShare int  // bytes of the smallest share
 	ranked   bool // an item never gets a larger share than an earlier item that was cut

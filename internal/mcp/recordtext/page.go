@@ -125,7 +125,7 @@ func (p *Page) appendFooter(b []byte, shown, hidden int, cut bool) []byte {
 		if c.Cursor != "" {
 			b = append(b, ", which come before next_cursor"...)
 		}
-		b = append(append(append(b, "; "...), c.Narrow...), ", or go on\n"...)
+		b = append(append(append(b, "; "...), c.Narrow...), ", or continue\n"...)
 		b = appendLines(b, c.Rerun(shown))
 	} else {
 		b = appendLines(b, c.Continue...)

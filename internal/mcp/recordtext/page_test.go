@@ -40,7 +40,7 @@ func TestPage(t *testing.T) {
 		fill(p, 40)
 		text := p.String()
 		if shown := p.Shown(); shown == 0 || shown == 40 || !strings.Contains(text, "next_cursor=\"c1\"\n") ||
-			!strings.Contains(text, "\nnot shown: "+strconv.Itoa(40-shown)+" records of this page, which come before next_cursor; name fewer fields, or go on\nnext: query_records {\"limit\":"+strconv.Itoa(shown)+"}\n") {
+			!strings.Contains(text, "\nnot shown: "+strconv.Itoa(40-shown)+" records of this page, which come before next_cursor; name fewer fields, or continue\nnext: query_records {\"limit\":"+strconv.Itoa(shown)+"}\n") {
 			t.Errorf("%d shown:\n%s", shown, text)
 		}
 	})

@@ -42,7 +42,7 @@ func AppendShortFacts(b []byte, f evidence.File, value []byte) []byte {
 // appendOther appends, as the member other, the members of a binary object that are not
 // facts about its bytes: the name of a file, for example.
 func appendOther(w rawjson.Writer, object []byte) []byte {
-	const maxChars = 2 * limits.LabelChars // characters of each value
+	const maxValue = 2 * limits.LabelChars // characters of a string, bytes of another value
 	start := len(w)
 	for name, value := range rawjson.Members(object) {
 		switch string(name) {
@@ -56,8 +56,8 @@ func appendOther(w rawjson.Writer, object []byte) []byte {
 		}
 		w = append(quote.AppendID(w, string(name)), ':')
 		if text, ok := rawjson.String(value); ok {
-			w = quote.AppendText(w, quote.Short(text, maxChars))
-		} else if shown, whole := AppendNested(w, value, maxChars); whole {
+			w = quote.AppendText(w, quote.Short(text, maxValue))
+		} else if shown, whole := AppendNested(w, value, maxValue); whole {
 			w = shown
 		} else {
 			w = append(append(w, `"json`...), quote.CutMark(len(value))+`"`...)

@@ -204,7 +204,7 @@ func (r *row) aggregation(fields []field, l namesList) string {
 		}
 	}
 	if byFlags != nil {
-		parts = append(parts, strings.Join(byFlags, "|")+" of the fields with that a=")
+		parts = append(parts, strings.Join(byFlags, "|")+" of fields that list it in a=")
 	}
 	switch {
 	case len(parts) == 0 && stated:

@@ -205,7 +205,7 @@ func (t *text) several(space int) string {
 		byName[r.Name] = append(byName[r.Name], r)
 	}
 	line, left := "", 0
-	space -= len("\nin several connections, choose with connection_id:") + len(" and 1000000 more")
+	space -= len("\nstreams in several connections (choose one with connection_id):") + len(" and 1000000 more")
 	for _, name := range names {
 		if len(connectionsOf(byName[name])) < 2 {
 			continue
@@ -223,5 +223,5 @@ func (t *text) several(space int) string {
 	if left > 0 {
 		line += " and " + strconv.Itoa(left) + " more"
 	}
-	return "\nin several connections, choose with connection_id:" + line
+	return "\nstreams in several connections (choose one with connection_id):" + line
 }

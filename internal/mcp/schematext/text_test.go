@@ -9,8 +9,8 @@ import (
 	"pdpp/internal/mcp/limits"
 )
 
-// document returns a compact document of one stream with so many fields on each of some
-// connections.
+// document returns a compact document of one stream on some connections, each with the
+// given number of fields.
 func document(connections, fields int) []byte {
 	var caps, rows []string
 	for i := range fields {
