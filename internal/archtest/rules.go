@@ -28,6 +28,7 @@ var edges = []string{
 	"pdpp/internal/hosted/...",
 	"pdpp/internal/httpx/...",
 	"pdpp/internal/oauth/oauthhttp/...",
+	"pdpp/internal/outbound",
 	"pdpp/internal/rs/...",
 	"pdpp/internal/server/...",
 	"pdpp/internal/telemetry/...",
