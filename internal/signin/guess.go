@@ -19,6 +19,10 @@ const (
 	knownFor      = 30 * 24 * time.Hour // after a sign-in from an address
 )
 
+// guessesOfAddress limits the failures of one address, whatever names it tries: every guess
+// costs a hash.
+var guessesOfAddress = Limit{Name: "guesses", Max: 60, Window: 15 * time.Minute}
+
 // guesser is an address that tries passwords of an owner.
 type guesser struct {
 	owner   string         // the id of the owner, or the name of an unknown one
@@ -55,6 +59,9 @@ func (s *Service) countGuess(ctx context.Context, g guesser) error {
 		if err != nil {
 			return err
 		}
+		if err := s.count(tx, guessesOfAddress, g.address); err != nil {
+			return err
+		}
 		if err := s.countAtAddress(tx, g, now); err != nil {
 			return err
 		}
@@ -62,7 +69,7 @@ func (s *Service) countGuess(ctx context.Context, g guesser) error {
 	})
 }
 
-// countAtAddress counts a guess of one address. From the fifth on, every failure doubles
+// countAtAddress counts a guess of one address about one owner. From the fifth on, every failure doubles
 // the wait. The count is forgotten after 15 minutes without a guess or a wait.
 func (s *Service) countAtAddress(tx store.Tx, g guesser, now time.Time) error {
 	id := s.throttleID("password", g.owner, g.address)
@@ -124,24 +131,26 @@ func (s *Service) isKnown(tx store.Tx, g guesser, now time.Time) (bool, error) {
 }
 
 // forgiveGuess takes back a guess that was right, and forgets the failures of the address.
-// It returns the number of failures since the last sign-in.
-func (s *Service) forgiveGuess(tx store.Tx, g guesser, now time.Time) (failures int, err error) {
+func (s *Service) forgiveGuess(tx store.Tx, g guesser, now time.Time) error {
+	if err := s.uncount(tx, guessesOfAddress, g.address); err != nil {
+		return err
+	}
 	if err := tx.DeleteEntry(store.EntryThrottle, s.throttleID("password", g.owner, g.address)); err != nil {
-		return 0, err
+		return err
 	}
 	known, err := s.isKnown(tx, g, now)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	o, _, err := load[ownerGuesses](tx, store.EntryThrottle, s.throttleID("owner", g.owner))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	o.Failures = max(0, o.Failures-1)
 	if !known {
 		o.Count = max(0, o.Count-1)
 	}
-	return o.Failures, s.putOwnerGuesses(tx, g, o, now)
+	return s.putOwnerGuesses(tx, g, o, now)
 }
 
 // welcome records a sign-in: the address is known from now on, and the count of failures

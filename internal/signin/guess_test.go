@@ -106,6 +106,30 @@ func TestH177BruteForceFromManyAddresses(t *testing.T) {
 	}
 }
 
+func TestH177ManyNamesFromOneAddress(t *testing.T) {
+	w := newWorld(t)
+	w.setPassword(w.owner, right)
+	checked := 0
+	for i := range 100 {
+		_, _, err := w.Password(w.Context(), fmt.Sprint("name ", i), "a wrong password", home)
+		if err == errWrong {
+			checked++
+		} else {
+			w.wantCode("one name too many", err, pdpp.CodeRateLimited)
+		}
+	}
+	if checked != guessesOfAddress.Max {
+		t.Errorf("%d guesses were checked", checked)
+	}
+	if _, _, err := w.Password(w.Context(), "ada", right, from("192.0.2.2")); err != nil {
+		t.Errorf("the owner at another address: %v", err)
+	}
+	w.wait(guessesOfAddress.Window)
+	for range 2 * guessesOfAddress.Max { // what succeeds does not count
+		w.signIn()
+	}
+}
+
 func TestH177KnownAddressEndsAfter30Days(t *testing.T) {
 	w := newWorld(t)
 	w.setPassword(w.owner, right)

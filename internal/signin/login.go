@@ -99,8 +99,7 @@ func (s *Service) confirmGuess(tx store.Tx, g guesser, hash string) error {
 	if current != hash {
 		return errWrong
 	}
-	_, err = s.forgiveGuess(tx, g, s.Clock())
-	return err
+	return s.forgiveGuess(tx, g, s.Clock())
 }
 
 // passwordHash returns the hash of an owner's password; "" when there is none.

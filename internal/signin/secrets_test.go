@@ -124,7 +124,7 @@ func TestH177EntriesArePruned(t *testing.T) {
 	w.wait(2 * time.Hour)
 	w.update(func(tx store.Tx) error {
 		n, err := tx.PruneEntries(w.Clock(), 100)
-		if n != 4 { // the ceremony, its count of beginnings, the counts of the name and of its address
+		if n != 5 { // the ceremony, its count of beginnings, the counts of the name, of the address, and of both
 			t.Errorf("%d entries were pruned", n)
 		}
 		return err

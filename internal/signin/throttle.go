@@ -37,22 +37,9 @@ type attempts struct {
 // Attempt counts an attempt under each of the keys. It fails with CodeRateLimited, and
 // counts nothing, when the limit of one of them is reached.
 func (s *Service) Attempt(ctx context.Context, l Limit, keys ...string) error {
-	now := s.Clock()
 	return s.Store.Update(ctx, func(tx store.Tx) error {
 		for _, k := range keys {
-			id := s.throttleID(l.Name, k)
-			a, _, err := load[attempts](tx, store.EntryThrottle, id)
-			if err != nil {
-				return err
-			}
-			if !now.Before(a.Until) {
-				a = attempts{Until: now.Add(l.Window)}
-			}
-			if a.Count >= l.Max {
-				return tooMany(a.Until.Sub(now))
-			}
-			a.Count++
-			if err := put(tx, store.Entry{Kind: store.EntryThrottle, Key: id, CreatedAt: now, DeleteAfter: a.Until}, a); err != nil {
+			if err := s.count(tx, l, k); err != nil {
 				return err
 			}
 		}
@@ -62,24 +49,40 @@ func (s *Service) Attempt(ctx context.Context, l Limit, keys ...string) error {
 
 // Forgive takes back an attempt that succeeded.
 func (s *Service) Forgive(ctx context.Context, l Limit, keys ...string) error {
-	now := s.Clock()
 	return s.Store.Update(ctx, func(tx store.Tx) error {
 		for _, k := range keys {
-			id := s.throttleID(l.Name, k)
-			a, found, err := load[attempts](tx, store.EntryThrottle, id)
-			if err != nil {
-				return err
-			}
-			if !found || a.Count == 0 {
-				continue
-			}
-			a.Count--
-			if err := put(tx, store.Entry{Kind: store.EntryThrottle, Key: id, CreatedAt: now, DeleteAfter: a.Until}, a); err != nil {
+			if err := s.uncount(tx, l, k); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+func (s *Service) count(tx store.Tx, l Limit, key string) error {
+	now, id := s.Clock(), s.throttleID(l.Name, key)
+	a, _, err := load[attempts](tx, store.EntryThrottle, id)
+	if err != nil {
+		return err
+	}
+	if !now.Before(a.Until) {
+		a = attempts{Until: now.Add(l.Window)}
+	}
+	if a.Count >= l.Max {
+		return tooMany(a.Until.Sub(now))
+	}
+	a.Count++
+	return put(tx, store.Entry{Kind: store.EntryThrottle, Key: id, CreatedAt: now, DeleteAfter: a.Until}, a)
+}
+
+func (s *Service) uncount(tx store.Tx, l Limit, key string) error {
+	id := s.throttleID(l.Name, key)
+	a, found, err := load[attempts](tx, store.EntryThrottle, id)
+	if err != nil || !found || a.Count == 0 {
+		return err
+	}
+	a.Count--
+	return put(tx, store.Entry{Kind: store.EntryThrottle, Key: id, CreatedAt: s.Clock(), DeleteAfter: a.Until}, a)
 }
 
 // throttleID returns the key of a throttle entry. It is an HMAC, because what people type
