@@ -2,7 +2,6 @@ package mcpserve
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"pdpp/internal/rawjson"
 )
@@ -42,11 +41,20 @@ func AppendError(b, id []byte, e *Error) []byte {
 	if id == nil {
 		id = []byte("null")
 	}
-	b = append(append(append(b, `{"jsonrpc":"2.0","id":`...), id...), `,"error":{"code":`...)
-	b = strconv.AppendInt(b, int64(e.Code), 10)
-	b = rawjson.AppendString(append(b, `,"message":`...), e.Message)
+	w := beginResponse(b, id)
+	w.OpenObject("error")
+	w.Number("code", e.Code)
+	w.Text("message", e.Message)
 	if len(e.Data) > 0 {
-		b = append(append(b, `,"data":`...), e.Data...)
+		w.Member("data", e.Data)
 	}
-	return append(b, "}}"...)
+	w.End("}}")
+	return w
+}
+
+// beginResponse begins a response, which stays open for its result or error.
+func beginResponse(b, id []byte) rawjson.Writer {
+	w := rawjson.Writer(append(b, `{"jsonrpc":"2.0"`...))
+	w.Member("id", id)
+	return w
 }

@@ -82,9 +82,11 @@ func (r *Response) initialize() {
 	if served := Versions()[1:]; !slices.Contains(served, r.agreed) {
 		r.agreed = served[0]
 	}
-	b := append([]byte(describe+`,"protocolVersion":"`), r.agreed...)
-	b = append(append(b, `","serverInfo":`...), r.server.Identity.info...)
-	r.result = append(b, '}')
+	w := rawjson.Writer(describe)
+	w.Text("protocolVersion", r.agreed)
+	w.Member("serverInfo", r.server.Identity.info)
+	w.End("}")
+	r.result = w
 }
 
 // list answers with a list that has one page and never changes.
@@ -153,33 +155,38 @@ func (r *Response) Code() int {
 
 // Append appends the response.
 func (r *Response) Append(b []byte) (response []byte) {
-	start := len(b)
 	defer func() {
 		if p := recover(); p != nil {
 			r.failed(p)
-			response = AppendError(b[:start], r.message.ID, r.err)
+			response = AppendError(b, r.message.ID, r.err)
 		}
 	}()
 	if r.err != nil {
 		return AppendError(b, r.message.ID, r.err)
 	}
-	b = append(append(append(b, `{"jsonrpc":"2.0","id":`...), r.message.ID...), `,"result":`...)
-	b = r.appendResult(b)
+	w := beginResponse(b, r.message.ID)
+	w.Key("result")
+	r.writeResult(&w)
 	if r.revision == Modern {
-		b = append(append(b[:len(b)-1], `,"resultType":"complete"`...), r.cache...)
-		b = append(append(b, `,"_meta":{"`+metaServer+`":`...), r.server.Identity.info...)
-		b = append(b, "}}"...)
+		w = w[:len(w)-1] // reopen the result
+		w.Literal(`"resultType":"complete"`)
+		w.Literal(r.cache)
+		w.OpenObject("_meta")
+		w.Member(metaServer, r.server.Identity.info)
+		w.End("}}")
 	}
-	return append(b, '}')
+	w.End("}")
+	return w
 }
 
-// appendResult appends the result object.
-func (r *Response) appendResult(b []byte) []byte {
+// writeResult writes the result object.
+func (r *Response) writeResult(w *rawjson.Writer) {
 	switch {
 	case r.tool != nil:
-		return appendToolResult(b, r.tool, r.revision != Batches)
+		writeToolResult(w, r.tool, r.revision != Batches)
 	case r.result != nil:
-		return append(b, r.result...)
+		w.Raw(r.result)
+	default:
+		writeContents(w, r.contents)
 	}
-	return appendContents(b, r.contents)
 }

@@ -2,77 +2,63 @@ package mcpserve
 
 import (
 	"encoding/base64"
-	"strconv"
 
 	"pdpp/internal/mcp"
 	"pdpp/internal/rawjson"
 )
 
-// appendToolResult appends the result of a tool call. Link blocks need revision
-// 2025-06-18.
-func appendToolResult(b []byte, res *mcp.Result, links bool) []byte {
-	b = append(b, `{"content":[`...)
-	first := true
+// writeToolResult writes the result of a tool call. Link blocks need revision 2025-06-18.
+func writeToolResult(w *rawjson.Writer, res *mcp.Result, links bool) {
+	w.Object()
+	w.OpenArray("content")
 	for _, block := range res.Content {
-		if block.Link != nil && !links {
-			continue
+		if block.Link == nil || links {
+			writeBlock(w, block)
 		}
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = appendBlock(b, block)
 	}
-	b = append(b, ']')
+	w.End("]")
 	if len(res.Structured) > 0 {
-		b = append(append(b, `,"structuredContent":`...), res.Structured...)
+		w.Member("structuredContent", res.Structured)
 	}
 	if res.IsError {
-		b = append(b, `,"isError":true`...)
+		w.Flag("isError", true)
 	}
-	return append(b, '}')
+	w.End("}")
 }
 
-func appendBlock(b []byte, block mcp.Block) []byte {
+func writeBlock(w *rawjson.Writer, block mcp.Block) {
 	if block.Link == nil {
-		b = append(b, `{"type":"text","text":`...)
-		return append(rawjson.AppendString(b, block.Text), '}')
+		w.Literal(`{"type":"text"`)
+		w.Text("text", block.Text)
+		w.End("}")
+		return
 	}
-	b = append(b, `{"type":"resource_link","uri":`...)
-	b = rawjson.AppendString(b, block.Link.URI)
-	b = append(b, `,"name":`...)
-	b = rawjson.AppendString(b, block.Link.Name)
-	if block.Link.MimeType != "" {
-		b = append(b, `,"mimeType":`...)
-		b = rawjson.AppendString(b, block.Link.MimeType)
-	}
+	w.Literal(`{"type":"resource_link"`)
+	w.Text("uri", block.Link.URI)
+	w.Text("name", block.Link.Name)
+	w.Optional("mimeType", block.Link.MimeType)
 	if block.Link.Size > 0 {
-		b = append(b, `,"size":`...)
-		b = strconv.AppendInt(b, block.Link.Size, 10)
+		w.Key("size")
+		w.Int(block.Link.Size)
 	}
-	return append(b, '}')
+	w.End("}")
 }
 
-// appendContents appends the result of a resource read.
-func appendContents(b []byte, contents []mcp.Content) []byte {
-	b = append(b, `{"contents":[`...)
-	for i, c := range contents {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"uri":`...)
-		b = rawjson.AppendString(b, c.URI)
-		b = append(b, `,"mimeType":`...)
-		b = rawjson.AppendString(b, c.MimeType)
+// writeContents writes the result of a resource read.
+func writeContents(w *rawjson.Writer, contents []mcp.Content) {
+	w.Object()
+	w.OpenArray("contents")
+	for _, c := range contents {
+		w.Object()
+		w.Text("uri", c.URI)
+		w.Text("mimeType", c.MimeType)
 		if c.Blob != nil {
-			b = append(b, `,"blob":"`...)
-			b = base64.StdEncoding.AppendEncode(b, c.Blob)
-			b = append(b, `"}`...)
-			continue
+			w.Key("blob")
+			*w = append(base64.StdEncoding.AppendEncode(append(*w, '"'), c.Blob), '"')
+		} else {
+			w.Text("text", c.Text)
 		}
-		b = append(b, `,"text":`...)
-		b = rawjson.AppendString(b, c.Text)
-		b = append(b, '}')
+		w.End("}")
 	}
-	return append(b, "]}"...)
+	w.End("]}")
 }

@@ -80,6 +80,6 @@ var noResources = []byte(`{"resources":[]}`)
 
 // The cache hints of MS-14: for results that never change, and for reads.
 const (
-	cacheConstant = `,"cacheScope":"private","ttlMs":300000`
-	cacheNever    = `,"cacheScope":"private","ttlMs":0`
+	cacheConstant = `"cacheScope":"private","ttlMs":300000`
+	cacheNever    = `"cacheScope":"private","ttlMs":0`
 )

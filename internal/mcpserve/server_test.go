@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pdpp/internal/mcp"
+	"pdpp/internal/rawjson"
 )
 
 func TestHandshakes(t *testing.T) {
@@ -213,13 +214,15 @@ func TestLinksNeedARevision(t *testing.T) {
 			`{"type":"text","text":"b"}],"structuredContent":{"a":1}}`,
 		false: `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"structuredContent":{"a":1}}`,
 	} {
-		if got := string(appendToolResult(nil, res, links)); got != want {
+		var got rawjson.Writer
+		if writeToolResult(&got, res, links); string(got) != want {
 			t.Errorf("MS-3 with links %v:\n%s\nwant\n%s", links, got, want)
 		}
 	}
 	contents := []mcp.Content{{URI: "u", MimeType: "text/plain", Text: "<x>"}, {URI: "v", MimeType: "image/png", Blob: []byte{1, 2}}}
 	want := `{"contents":[{"uri":"u","mimeType":"text/plain","text":"<x>"},{"uri":"v","mimeType":"image/png","blob":"AQI="}]}`
-	if got := string(appendContents(nil, contents)); got != want {
+	var got rawjson.Writer
+	if writeContents(&got, contents); string(got) != want {
 		t.Errorf("contents: %s, want %s", got, want)
 	}
 }

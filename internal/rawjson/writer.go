@@ -55,7 +55,11 @@ func (w *Writer) Raw(json []byte) {
 }
 
 // Literal writes constant JSON, like Raw.
-func (w *Writer) Literal(json string) { *w = append(appendComma(*w), json...) }
+func (w *Writer) Literal(json string) {
+	if json != "" {
+		*w = append(appendComma(*w), json...)
+	}
+}
 
 // Text writes a member that is a string.
 func (w *Writer) Text(name, value string) { *w = AppendString(appendKey(*w, name), value) }
@@ -70,7 +74,7 @@ func (w *Writer) Optional(name, value string) {
 // TextOrNull writes a member that is a string, or null for an empty one.
 func (w *Writer) TextOrNull(name, value string) {
 	if value == "" {
-		w.Member(name, []byte("null"))
+		w.Null(name)
 		return
 	}
 	w.Text(name, value)
@@ -81,8 +85,20 @@ func (w *Writer) Number(name string, n int) {
 	*w = strconv.AppendInt(appendKey(*w, name), int64(n), 10)
 }
 
+// NumberOrNull writes a member that is an integer, or null for a negative one.
+func (w *Writer) NumberOrNull(name string, n int) {
+	if n < 0 {
+		w.Null(name)
+		return
+	}
+	w.Number(name, n)
+}
+
 // Flag writes a member that is true or false.
 func (w *Writer) Flag(name string, v bool) { *w = strconv.AppendBool(appendKey(*w, name), v) }
+
+// Null writes a member that is null.
+func (w *Writer) Null(name string) { *w = append(appendKey(*w, name), "null"...) }
 
 // Member writes a member whose value is JSON already.
 func (w *Writer) Member(name string, value []byte) { *w = append(appendKey(*w, name), value...) }

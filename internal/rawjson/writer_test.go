@@ -9,6 +9,8 @@ func TestWriter(t *testing.T) {
 	w.Optional("b", "")
 	w.TextOrNull("c", "")
 	w.Number("d", -7)
+	w.NumberOrNull("d0", 0)
+	w.NumberOrNull("d1", -1)
 	w.Flag("e", true)
 	w.Member("f", []byte(`{"kept":1.50}`))
 	w.OpenObject("g\"")
@@ -25,9 +27,10 @@ func TestWriter(t *testing.T) {
 	w.Raw([]byte("null"))
 	w.End("}]")
 	w.Raw(nil)
+	w.Literal("")
 	List(&w, "l", []word{"{", ":"})
 	w.End("}")
-	const want = `{"a":"x\"\n","c":null,"d":-7,"e":true,"f":{"kept":1.50},"g\"":{},` +
+	const want = `{"a":"x\"\n","c":null,"d":-7,"d0":0,"d1":null,"e":true,"f":{"kept":1.50},"g\"":{},` +
 		`"h":[1,false,"[",[],{"i":1,"j":2,"k":null}],"l":["{",":"]}`
 	if string(w) != want {
 		t.Errorf("wrote %s\nwant  %s", w, want)
