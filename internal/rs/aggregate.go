@@ -2,10 +2,10 @@ package rs
 
 import (
 	"slices"
-	"strconv"
 
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 )
 
@@ -27,7 +27,7 @@ func aggregate(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.body = appendAggregation(q.body, q.vars.get("stream"), w, found)
+	writeAggregation(&q.body, q.vars.get("stream"), w, found)
 	q.closeObject(nil)
 	return nil
 }
@@ -67,51 +67,41 @@ func (q *request) aggregated(rows []grant.Row, w query.AggregateRequest) ([]quer
 	return sources, nil
 }
 
-// appendAggregation appends the answer (AG-8). The object stays open for links and meta.
-func appendAggregation(dst []byte, stream string, w query.AggregateRequest, found store.Aggregation) []byte {
-	dst = appendText(dst, `{"object":"aggregation"`)
-	dst = appendMember(dst, "stream", stream)
-	for _, m := range []struct{ name, value string }{
-		{"metric", string(w.Metric)},
-		{"field", w.Field},
-		{"group_by", w.GroupBy},
-		{"group_by_time", w.GroupByTime},
-		{"granularity", string(w.Granularity)},
-		{"time_zone", w.TimeZone},
-		{"order", w.Order},
-	} {
-		if m.value == "" {
-			dst = appendText(dst, `,"`+m.name+`":null`)
-		}
-		dst = appendMember(dst, m.name, m.value)
+// writeAggregation writes the answer (AG-8). The object stays open for links and meta.
+func writeAggregation(w *rawjson.Writer, stream string, a query.AggregateRequest, found store.Aggregation) {
+	w.Literal(`{"object":"aggregation"`)
+	w.Text("stream", stream)
+	w.TextOrNull("metric", string(a.Metric))
+	w.TextOrNull("field", a.Field)
+	w.TextOrNull("group_by", a.GroupBy)
+	w.TextOrNull("group_by_time", a.GroupByTime)
+	w.TextOrNull("granularity", string(a.Granularity))
+	w.TextOrNull("time_zone", a.TimeZone)
+	w.TextOrNull("order", a.Order)
+	w.Flag("approximate", false)
+	w.Key("filtered_record_count")
+	w.Int(found.Records)
+	if a.Limit == 0 {
+		w.Member("value", found.Value)
+		return
 	}
-	dst = appendText(dst, `,"approximate":false,"filtered_record_count":`)
-	dst = strconv.AppendInt(dst, found.Records, 10)
-	if w.Limit == 0 {
-		dst = appendText(dst, `,"value":`)
-		return append(dst, found.Value...)
+	w.OpenArray("groups")
+	for _, g := range found.Groups {
+		writeGroup(w, g)
 	}
-	dst = appendText(dst, `,"groups":[`)
-	for i, g := range found.Groups {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendGroup(dst, g)
-	}
-	dst = appendText(dst, `],"limit":`)
-	dst = appendInt(dst, w.Limit)
-	dst = appendText(dst, `,"other_count":`)
-	return strconv.AppendInt(dst, found.Other, 10)
+	w.End("]")
+	w.Number("limit", a.Limit)
+	w.Key("other_count")
+	w.Int(found.Other)
 }
 
-func appendGroup(dst []byte, g store.Group) []byte {
-	dst = appendText(dst, `{"key":`)
-	dst = append(dst, g.Key...)
-	dst = appendText(dst, `,"count":`)
-	dst = strconv.AppendInt(dst, g.Count, 10)
+func writeGroup(w *rawjson.Writer, g store.Group) {
+	w.Object()
+	w.Member("key", g.Key)
+	w.Key("count")
+	w.Int(g.Count)
 	if g.Value != nil {
-		dst = appendText(dst, `,"value":`)
-		dst = append(dst, g.Value...)
+		w.Member("value", g.Value)
 	}
-	return append(dst, '}')
+	w.End("}")
 }

@@ -14,6 +14,7 @@ import (
 	"pdpp/internal/httpx"
 	"pdpp/internal/ingest"
 	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 )
 
@@ -193,13 +194,14 @@ func postBlob(q *ownerRequest) error {
 	if err != nil {
 		return err
 	}
-	out := appendText(nil, `{"object":"blob"`)
-	out = appendMember(out, "blob_id", string(pdpp.BlobIDOf(b.SHA256)))
-	out = appendMember(out, "sha256", b.SHA256)
-	out = appendText(out, `,"size_bytes":`)
-	out = appendInt(out, int(b.Size))
-	out = appendMember(out, "mime_type", b.MediaType)
-	return q.sendJSON(appendText(out, "}\n"))
+	out := rawjson.Writer(`{"object":"blob"`)
+	out.Text("blob_id", string(pdpp.BlobIDOf(b.SHA256)))
+	out.Text("sha256", b.SHA256)
+	out.Key("size_bytes")
+	out.Int(b.Size)
+	out.Text("mime_type", b.MediaType)
+	out.End("}\n")
+	return q.sendJSON(out)
 }
 
 // mediaType returns the type of an upload: the parameter, else the header, else the

@@ -7,7 +7,6 @@ import (
 	"pdpp/internal/auth"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
-	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 )
 
@@ -186,21 +185,20 @@ func (f *feed) pruned(err error) error {
 	return query.Bookmarks.Expired()
 }
 
-// tombstone appends the item of a removed record (REC-35).
+// tombstone writes the item of a removed record (REC-35).
 func (q *request) tombstone(s *shape, c *store.Change) {
-	b := appendText(q.body, `{"object":"record","id":`)
-	b = rawjson.AppendString(b, string(c.ID))
-	b = appendMember(b, "stream", s.row.Stream.Name)
-	b = appendText(b, `,"deleted":true`)
-	reason := "out_of_scope"
+	w := &q.body
+	w.Literal(`{"object":"record"`)
+	w.Text("id", string(c.ID))
+	w.Text("stream", s.row.Stream.Name)
+	w.Flag("deleted", true)
 	if c.Removed == store.RemovedDeleted {
-		reason = "deleted"
-		b = appendText(b, `,"deleted_at":`)
-		b = appendTime(b, c.DeletedAt)
+		writeTime(w, "deleted_at", c.DeletedAt)
+		w.Text("removed_reason", "deleted")
+	} else {
+		w.Text("removed_reason", "out_of_scope")
 	}
-	b = appendMember(b, "removed_reason", reason)
-	b = appendText(b, `,"emitted_at":`)
-	b = appendTime(b, c.EmittedAt)
-	b = append(b, s.tail...)
-	q.body = append(b, '}')
+	writeTime(w, "emitted_at", c.EmittedAt)
+	w.Raw(s.tail)
+	w.End("}")
 }

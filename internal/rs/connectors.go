@@ -21,13 +21,10 @@ func listConnectors(q *request) error {
 	for _, name := range q.reach.Undeclared {
 		q.warnings.skippedStream(name)
 	}
-	q.body = appendText(q.body, `{"object":"list","data":[`)
-	for i := 0; len(rows) > 0; i++ {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
+	q.body.Literal(`{"object":"list","data":[`)
+	for len(rows) > 0 {
 		n := sameConnector(rows)
-		if err := q.appendConnector(rows[:n]); err != nil {
+		if err := q.writeConnector(rows[:n]); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -45,31 +42,28 @@ func sameConnector(rows []grant.Row) int {
 	return n
 }
 
-func (q *request) appendConnector(rows []grant.Row) error {
-	m := rows[0].Manifest
+func (q *request) writeConnector(rows []grant.Row) error {
+	m, w := rows[0].Manifest, &q.body
 	key := string(m.ConnectorKey)
-	out := appendText(q.body, `{"object":"connector"`)
-	out = appendMember(out, "connector_id", key)
-	out = appendMember(out, "connector_key", key)
-	out = appendMember(out, "connector_display_name", m.DisplayName)
-	out = appendText(out, `,"source":{"kind":"connector","id":`)
-	out = rawjson.AppendString(out, key)
-	out = appendText(out, `},"stream_count":`)
-	out = appendInt(out, len(rows))
-	q.body = appendText(out, `,"streams":[`)
-	for i, row := range rows {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		if err := q.appendConnectorStream(row); err != nil {
+	w.Literal(`{"object":"connector"`)
+	w.Text("connector_id", key)
+	w.Text("connector_key", key)
+	w.Optional("connector_display_name", m.DisplayName)
+	w.Literal(`"source":{"kind":"connector"`)
+	w.Text("id", key)
+	w.End("}")
+	w.Number("stream_count", len(rows))
+	w.OpenArray("streams")
+	for _, row := range rows {
+		if err := q.writeConnectorStream(row); err != nil {
 			return err
 		}
 	}
-	q.body = appendText(q.body, "]}")
+	w.End("]}")
 	return nil
 }
 
-func (q *request) appendConnectorStream(row grant.Row) error {
+func (q *request) writeConnectorStream(row grant.Row) error {
 	var total int64
 	var last time.Time
 	found := false
@@ -83,32 +77,32 @@ func (q *request) appendConnectorStream(row grant.Row) error {
 			last, found = updated, true
 		}
 	}
-	out := appendText(q.body, `{"object":"stream","name":`)
-	out = rawjson.AppendString(out, row.Stream.Name)
-	out = appendExtent(out, total, last, found)
-	q.body = append(appendStreamCapabilities(out, row.Manifest.ConnectorKey, row.Stream.Name, schemadoc.UsesOf(q.reach.Reach, row)), '}')
+	w := &q.body
+	w.Literal(`{"object":"stream"`)
+	w.Text("name", row.Stream.Name)
+	writeExtent(w, total, last, found)
+	writeStreamCapabilities(w, row.Manifest.ConnectorKey, row.Stream.Name, schemadoc.UsesOf(q.reach.Reach, row))
+	w.End("}")
 	return nil
 }
 
-// appendStreamCapabilities appends the reads that a stream supports, with their URLs.
-func appendStreamCapabilities(out []byte, key pdpp.ConnectorKey, stream string, uses schemadoc.Uses) []byte {
+// writeStreamCapabilities writes the reads that a stream supports, with their URLs.
+func writeStreamCapabilities(w *rawjson.Writer, key pdpp.ConnectorKey, stream string, uses schemadoc.Uses) {
 	path, query := "/v1/streams/"+url.PathEscape(stream), "?connector_id="+url.QueryEscape(string(key))
-	out = appendText(out, `,"capabilities":{"stream_metadata":true`)
-	out = appendMember(out, "metadata_url", path+query)
-	out = appendText(out, `,"records":true`)
-	out = appendMember(out, "records_url", path+"/records"+query)
-	out = appendText(out, `,"aggregate":`)
-	out = appendBool(out, uses.Aggregate)
+	w.OpenObject("capabilities")
+	w.Flag("stream_metadata", true)
+	w.Text("metadata_url", path+query)
+	w.Flag("records", true)
+	w.Text("records_url", path+"/records"+query)
+	w.Flag("aggregate", uses.Aggregate)
 	if uses.Aggregate {
-		out = appendMember(out, "aggregate_url", path+"/aggregate"+query)
+		w.Text("aggregate_url", path+"/aggregate"+query)
 	} else {
-		out = appendText(out, `,"aggregate_url":null`)
+		w.Null("aggregate_url")
 	}
-	out = appendText(out, `,"exact_filters":`)
-	out = appendBool(out, uses.ExactFilters)
-	out = appendText(out, `,"range_filters":`)
-	out = appendBool(out, uses.RangeFilters)
-	out = appendText(out, `,"expand":`)
-	out = appendBool(out, uses.Expand)
-	return appendText(out, `,"changes_since":true}`)
+	w.Flag("exact_filters", uses.ExactFilters)
+	w.Flag("range_filters", uses.RangeFilters)
+	w.Flag("expand", uses.Expand)
+	w.Flag("changes_since", true)
+	w.End("}")
 }

@@ -3,35 +3,29 @@ package rs
 import (
 	"net/url"
 	"slices"
-	"strconv"
 
 	"pdpp"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
-	"pdpp/internal/rawjson"
 	"pdpp/internal/sortkey"
 	"pdpp/internal/store"
 )
 
-// expand appends ,"expanded":{…} for a parent record that begins at start (REC-26).
+// expand writes the member expanded of a parent record that begins at start (REC-26).
 func (q *request) expand(s *shape, parent *store.Record, start, preview int) error {
 	id := string(parent.ID)
-	q.body = appendText(q.body, `,"expanded":{`)
-	for i, e := range s.expansions {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		q.body = rawjson.AppendString(q.body, e.Name)
-		q.body = append(q.body, ':')
+	q.body.OpenObject("expanded")
+	for _, e := range s.expansions {
+		q.body.Key(e.Name)
 		if err := q.relation(s, e, id, start, preview); err != nil {
 			return err
 		}
 	}
-	q.body = append(q.body, '}')
+	q.body.End("}")
 	return nil
 }
 
-// relation appends the children of one relation. A list of children ends when the parent
+// relation writes the children of one relation. A list of children ends when the parent
 // record, which begins at start, exceeds the page size.
 func (q *request) relation(s *shape, e query.Expansion, id string, start, preview int) error {
 	list, child, ok, err := q.children(s, e, id)
@@ -40,7 +34,7 @@ func (q *request) relation(s *shape, e query.Expansion, id string, start, previe
 	}
 	empty := len(q.body)
 	if e.HasMany {
-		q.body = appendText(q.body, `{"object":"list","data":[`)
+		q.body.Literal(`{"object":"list","data":[`)
 	}
 	more, taken := false, 0
 	if ok {
@@ -48,9 +42,7 @@ func (q *request) relation(s *shape, e query.Expansion, id string, start, previe
 			if taken == e.Limit || e.HasMany && len(q.body)-start > q.pageBytes() {
 				return false, nil
 			}
-			if taken++; taken > 1 {
-				q.body = append(q.body, ',')
-			}
+			taken++
 			return true, q.record(child, r, preview)
 		})
 		if err != nil {
@@ -59,14 +51,14 @@ func (q *request) relation(s *shape, e query.Expansion, id string, start, previe
 	}
 	if !e.HasMany {
 		if len(q.body) == empty {
-			q.body = appendText(q.body, "null")
+			q.body.Literal("null")
 		}
 		return nil
 	}
-	q.body = appendText(q.body, `],"has_more":`)
-	q.body = strconv.AppendBool(q.body, more)
-	q.body = appendMember(q.body, "url", childrenURL(e, id, s.connection))
-	q.body = append(q.body, '}')
+	q.body.End("]")
+	q.body.Flag("has_more", more)
+	q.body.Text("url", childrenURL(e, id, s.connection))
+	q.body.End("}")
 	return nil
 }
 

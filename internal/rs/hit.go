@@ -35,7 +35,7 @@ func newHitWriter(terms []string) hitWriter {
 	return hitWriter{finder: evidence.NewFinder(terms), records: map[*shape]*evidence.Record{}, left: pageSearched}
 }
 
-// writeHit appends one search result (Q-6).
+// writeHit writes one search result (Q-6).
 func (s *searcher) writeHit(h *hit) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
@@ -77,84 +77,75 @@ func (s *searcher) writeRecord(h *hit) error {
 	}
 	found := s.hits.finder.Find(texts)
 	if limit := s.prefs.HitPreview; limit > 0 {
-		s.body = appendShortHit(s.body, h, rec, found, limit)
+		writeShortHit(&s.body, h, rec, found, limit)
 	} else {
-		s.body = appendHit(s.body, h, rec, found)
+		writeFullHit(&s.body, h, rec, found)
 	}
 	return nil
 }
 
-// appendHit appends a search result in the full form (Q-6), with its card and excerpts.
-func appendHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches) []byte {
-	b = appendIdentity(b, h, rec)
-	b = appendMember(b, "connector_id", string(rec.ConnectorKey))
-	b = appendMember(b, "display_name", rec.DisplayName)
-	b = appendText(b, `,"emitted_at":`)
-	b = appendTime(b, rec.EmittedAt)
+// writeFullHit writes a search result in the full form (Q-6), with its card and excerpts.
+func writeFullHit(w *rawjson.Writer, h *hit, rec *evidence.Record, found evidence.Matches) {
+	beginHit(w, h, rec)
+	w.Text("connector_id", string(rec.ConnectorKey))
+	w.Optional("display_name", rec.DisplayName)
+	writeTime(w, "emitted_at", rec.EmittedAt)
 	at := evidence.EventTimeOf(rec)
 	if at.IsAuthored() {
-		b = appendMember(b, "authored_at", at.Value)
+		w.Optional("authored_at", at.Value)
 	}
-	b = appendText(b, `,"record_url":"`)
-	b = evidence.AppendRecordURL(b, rec)
-	b = append(b, '"')
-	b = appendMatched(b, found.Fields())
+	w.Literal(`"record_url":"`)
+	*w = append(evidence.AppendRecordURL(*w, rec), '"')
+	rawjson.List(w, "matched_fields", found.Fields())
 	excerpts := evidence.Excerpts(rec, found)
 	if field, text, ok := evidence.Snippet(excerpts); ok {
-		b = appendText(b, `,"snippet":{"field":`)
-		b = rawjson.AppendString(b, field)
-		b = appendText(b, `,"text":`)
-		b = rawjson.AppendString(b, text)
-		b = append(b, '}')
+		w.OpenObject("snippet")
+		w.Text("field", field)
+		w.Text("text", text)
+		w.End("}")
 	}
-	b = appendText(b, `,"score":{"kind":"bm25","value":`)
-	b = strconv.AppendFloat(b, float64(h.score)/1e6, 'f', -1, 64)
-	b = appendText(b, `,"order":"lower_is_better"},"evidence_card":`)
-	b = evidence.AppendCard(b, rec, at)
-	b = appendText(b, `,"evidence_excerpts":`)
-	b = evidence.AppendExcerpts(b, rec, excerpts)
-	return append(b, '}')
+	w.Literal(`"score":{"kind":"bm25","value":`)
+	*w = strconv.AppendFloat(*w, float64(h.score)/1e6, 'f', -1, 64)
+	w.Literal(`"order":"lower_is_better"},"evidence_card":`)
+	*w = evidence.AppendCard(*w, rec, at)
+	w.Key("evidence_excerpts")
+	*w = evidence.AppendExcerpts(*w, rec, excerpts)
+	w.End("}")
 }
 
-// appendShortHit appends a search result in the short form (REC-42): every fact once, and
+// writeShortHit writes a search result in the short form (REC-42): every fact once, and
 // no text except its title, the fields with a role, and one excerpt.
-func appendShortHit(b []byte, h *hit, rec *evidence.Record, found evidence.Matches, limit int) []byte {
-	b = appendIdentity(b, h, rec)
-	b = appendMember(b, "display_name", rec.DisplayName)
+func writeShortHit(w *rawjson.Writer, h *hit, rec *evidence.Record, found evidence.Matches, limit int) {
+	beginHit(w, h, rec)
+	w.Optional("display_name", rec.DisplayName)
 	at := evidence.EventTimeOf(rec)
 	if at.IsAuthored() {
-		b = appendMember(b, "authored_at", at.Value)
+		w.Optional("authored_at", at.Value)
 	} else {
-		b = appendText(b, `,"emitted_at":`)
-		b = appendTime(b, rec.EmittedAt)
+		writeTime(w, "emitted_at", rec.EmittedAt)
 	}
 	if title := evidence.TitleAt(rec, at); title.Field != "" { // otherwise it only repeats other members
-		b = appendMember(b, "title", title.Text)
+		w.Optional("title", title.Text)
 	}
-	b = evidence.AppendShortFacts(b, rec)
+	*w = evidence.AppendShortFacts(*w, rec)
 	e, ok := evidence.BestExcerpt(rec, found, limit)
 	if matched := found.Fields(); len(matched) != 1 || !ok || matched[0] != e.Field { // otherwise the snippet names the field
-		b = appendMatched(b, matched)
+		rawjson.List(w, "matched_fields", matched)
 	}
 	if ok {
-		b = appendText(b, `,"snippet":`)
-		b = e.AppendShort(b)
+		w.Key("snippet")
+		*w = e.AppendShort(*w)
 	}
-	return append(b, '}')
+	w.End("}")
 }
 
-// appendIdentity begins a hit with the identity and the source of its record.
-func appendIdentity(b []byte, h *hit, rec *evidence.Record) []byte {
-	b = appendText(b, `{"object":"search_result"`)
-	b = appendMember(b, "stream", h.stream)
-	b = appendMember(b, "record_key", h.id)
-	b = appendMember(b, "connection_id", string(rec.ConnectionID))
-	return appendMember(b, "connector_key", string(rec.ConnectorKey))
-}
-
-// appendMatched appends the names of the fields that matched.
-func appendMatched(b []byte, fields []string) []byte {
-	return appendNames(appendText(b, `,"matched_fields":`), fields)
+// beginHit begins a hit with the identity and the source of its record.
+func beginHit(w *rawjson.Writer, h *hit, rec *evidence.Record) {
+	w.Literal(`{"object":"search_result"`)
+	w.Text("stream", h.stream)
+	w.Text("record_key", h.id)
+	w.Text("connection_id", string(rec.ConnectionID))
+	w.Text("connector_key", string(rec.ConnectorKey))
 }
 
 // evidenceRecord returns the projected record from which cards and excerpts are rendered.

@@ -2,7 +2,6 @@ package rs
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -10,30 +9,10 @@ import (
 	"pdpp/internal/rawjson"
 )
 
-// Everything this package sends is appended to one buffer: constant text, quoted
-// strings, and stored JSON as it is.
-
-func appendText(dst []byte, s string) []byte { return append(dst, s...) }
-
-func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
-
-func appendBool(dst []byte, v bool) []byte { return strconv.AppendBool(dst, v) }
-
-func appendTime(dst []byte, t time.Time) []byte {
-	dst = append(dst, '"')
-	dst = pdpp.AppendTime(dst, t)
-	return append(dst, '"')
-}
-
-// appendMember appends ,"name":"value"; nothing when the value is empty.
-func appendMember(dst []byte, name, value string) []byte {
-	if value == "" {
-		return dst
-	}
-	dst = append(dst, ',', '"')
-	dst = append(dst, name...)
-	dst = append(dst, '"', ':')
-	return rawjson.AppendString(dst, value)
+// writeTime writes a member that is a time.
+func writeTime(w *rawjson.Writer, name string, t time.Time) {
+	w.Key(name)
+	*w = append(pdpp.AppendTime(append(*w, '"'), t), '"')
 }
 
 // count is meta.count (C-31). Kind "none" has no value.
@@ -44,25 +23,27 @@ type count struct {
 
 var notCounted = count{kind: "none"}
 
-// appendMeta appends "meta":{…} with further members after the count, and with a
+// writeMeta writes the member meta, with further members after the count, and with a
 // presentation when there is one.
-func appendMeta(dst []byte, c count, further []byte, w warnings, presentation []byte) []byte {
-	dst = appendText(dst, `"meta":{"count":{"kind":"`)
-	dst = appendText(dst, c.kind)
-	dst = append(dst, '"')
+func writeMeta(w *rawjson.Writer, c count, further []byte, warned warnings, presentation []byte) {
+	w.OpenObject("meta")
+	w.OpenObject("count")
+	w.Text("kind", c.kind)
 	if c.kind != "none" {
-		dst = appendText(dst, `,"value":`)
-		dst = strconv.AppendInt(dst, c.value, 10)
+		w.Key("value")
+		w.Int(c.value)
 	}
-	dst = append(dst, '}')
-	dst = append(dst, further...)
-	dst = appendText(dst, `,"warnings":`)
-	dst = w.append(dst)
+	w.End("}")
+	w.Raw(further)
+	w.OpenArray("warnings")
+	for _, one := range warned {
+		w.Raw(one)
+	}
+	w.End("]")
 	if presentation != nil {
-		dst = appendText(dst, `,"presentation":`)
-		dst = append(dst, presentation...)
+		w.Member("presentation", presentation)
 	}
-	return append(dst, '}')
+	w.End("}")
 }
 
 // page describes how a list ends (C-29).
@@ -71,27 +52,27 @@ type page struct {
 	cursor   string // "" when there is no next page
 	bookmark string // where later changes begin; only at the end of a changes session
 	count    count
-	meta     []byte // further members of meta, each after a comma
+	meta     []byte // further members of meta
 }
 
-// closeList ends the data of a list and appends its other members.
+// closeList ends the data of a list and writes its other members.
 func (q *request) closeList(p page, presentation []byte) {
-	b := appendText(q.body, `],"has_more":`)
-	b = strconv.AppendBool(b, p.hasMore)
-	b = appendMember(b, "next_cursor", p.cursor)
-	b = appendMember(b, "next_changes_since", p.bookmark)
-	b = appendMember(b, "url", q.path())
-	b = appendText(b, `,"links":{"self":`)
-	b = rawjson.AppendString(b, q.target())
-	b = appendText(b, `,"next":`)
-	if p.cursor == "" {
-		b = appendText(b, "null")
-	} else {
-		b = rawjson.AppendString(b, q.path()+"?"+withCursor(q.http.URL.RawQuery, p.cursor))
+	w := &q.body
+	w.End("]")
+	w.Flag("has_more", p.hasMore)
+	w.Optional("next_cursor", p.cursor)
+	w.Optional("next_changes_since", p.bookmark)
+	w.Text("url", q.path())
+	next := ""
+	if p.cursor != "" {
+		next = q.path() + "?" + withCursor(q.http.URL.RawQuery, p.cursor)
 	}
-	b = appendText(b, "},")
-	b = appendMeta(b, p.count, p.meta, q.warnings, presentation)
-	q.body = appendText(b, "}\n")
+	w.OpenObject("links")
+	w.Text("self", q.target())
+	w.TextOrNull("next", next)
+	w.End("}")
+	writeMeta(w, p.count, p.meta, q.warnings, presentation)
+	w.End("}\n")
 }
 
 // withCursor returns a query string with its cursor replaced. The page cursor of a changes
@@ -110,11 +91,12 @@ func withCursor(raw, cursor string) string {
 	return strings.Join(append(kept, "cursor="+cursor), "&")
 }
 
-// closeObject appends links and meta to a flat object and closes it (C-30).
+// closeObject writes links and meta of a flat object and ends it (C-30).
 func (q *request) closeObject(presentation []byte) {
-	b := appendText(q.body, `,"links":{"self":`)
-	b = rawjson.AppendString(b, q.target())
-	b = appendText(b, "},")
-	b = appendMeta(b, notCounted, nil, q.warnings, presentation)
-	q.body = appendText(b, "}\n")
+	w := &q.body
+	w.OpenObject("links")
+	w.Text("self", q.target())
+	w.End("}")
+	writeMeta(w, notCounted, nil, q.warnings, presentation)
+	w.End("}\n")
 }

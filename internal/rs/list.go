@@ -117,7 +117,7 @@ type pageWriter struct {
 
 // newPage begins the answer of a list.
 func (q *request) newPage(p *plan, limit int) *pageWriter {
-	q.body = appendText(q.body, `{"object":"list","data":[`)
+	q.body.Literal(`{"object":"list","data":[`)
 	return &pageWriter{request: q, plan: p, limit: limit, start: len(q.body) - 1}
 }
 
@@ -133,9 +133,6 @@ func (w *pageWriter) addItem(c *store.Change) (taken bool, err error) {
 		return false, nil
 	}
 	before := len(w.body)
-	if w.taken > 0 {
-		w.body = append(w.body, ',')
-	}
 	if err := w.item(c, w.prefs.FieldPreview); err != nil {
 		return false, err
 	}

@@ -302,27 +302,21 @@ func (q *ownerRequest) readState() (map[string]json.RawMessage, error) {
 }
 
 func (q *ownerRequest) sendState(st store.State) error {
-	b := appendText(nil, `{"object":"stream_state"`)
-	b = appendMember(b, "connector_key", string(q.conn.Connector))
-	b = appendMember(b, "connection_id", string(q.conn.ID))
-	b = appendText(b, `,"state":{`)
-	first := true
+	b := rawjson.Writer(`{"object":"stream_state"`)
+	b.Text("connector_key", string(q.conn.Connector))
+	b.Text("connection_id", string(q.conn.ID))
+	b.OpenObject("state")
 	for _, s := range slices.Sorted(maps.Keys(st.Values)) {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = rawjson.AppendString(b, s)
-		b = append(b, ':')
-		b = append(b, st.Values[s]...)
+		b.Member(s, st.Values[s])
 	}
-	b = appendText(b, `},"updated_at":`)
+	b.End("}")
 	if st.UpdatedAt.IsZero() {
-		b = appendText(b, "null")
+		b.Null("updated_at")
 	} else {
-		b = appendTime(b, st.UpdatedAt)
+		writeTime(&b, "updated_at", st.UpdatedAt)
 	}
-	return q.sendJSON(appendText(b, "}\n"))
+	b.End("}\n")
+	return q.sendJSON(b)
 }
 
 func (q *ownerRequest) sendJSON(body []byte) error {

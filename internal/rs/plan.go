@@ -36,8 +36,8 @@ type shape struct {
 	expansions []query.Expansion
 	members    map[string]member // fields of the projection; nil if it has all fields
 	hasBlobs   bool
-	middle     []byte // ,"stream":…,"data":
-	tail       []byte // ,"connection_id":…,"connector_key":…,"display_name":…
+	middle     rawjson.Writer // "stream":…,"data":
+	tail       rawjson.Writer // "connection_id":…,"connector_key":…,"display_name":…
 }
 
 // member describes how one field of a projection is written.
@@ -205,9 +205,9 @@ func newShape(row grant.Row, projection query.Projection, expansions []query.Exp
 		}
 	}
 	s.hasBlobs = slices.ContainsFunc(row.Stream.Fields, func(f *pdpp.Field) bool { return f.Blob != pdpp.BlobNone })
-	s.middle = appendText(nil, `,"stream":`)
-	s.middle = rawjson.AppendString(s.middle, row.Stream.Name)
-	s.middle = appendText(s.middle, `,"data":`)
+	s.middle = make(rawjson.Writer, 0, 64)
+	s.middle.Text("stream", row.Stream.Name)
+	s.middle.Key("data")
 	return s
 }
 
@@ -223,8 +223,9 @@ func newMember(s *pdpp.Stream, name string, place int) member {
 func (s *shape) on(row grant.Row, c pdpp.Connection) *shape {
 	out := *s
 	out.row, out.connection = row, c.ID
-	out.tail = appendMember(nil, "connection_id", string(c.ID))
-	out.tail = appendMember(out.tail, "connector_key", string(s.row.Manifest.ConnectorKey))
-	out.tail = appendMember(out.tail, "display_name", c.DisplayName())
+	out.tail = make(rawjson.Writer, 0, 128)
+	out.tail.Text("connection_id", string(c.ID))
+	out.tail.Text("connector_key", string(s.row.Manifest.ConnectorKey))
+	out.tail.Optional("display_name", c.DisplayName())
 	return &out
 }

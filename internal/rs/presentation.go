@@ -39,16 +39,14 @@ func (q *request) presentation(p *plan) []byte {
 // appendPresentation returns meta.presentation (REC-5): what the manifests declare about
 // the fields of this answer, per connector and stream, children included.
 func appendPresentation(p *plan) []byte {
-	out := []byte{'{'}
-	for i, s := range presentedStreams(p) {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = rawjson.AppendString(out, string(s.row.Manifest.ConnectorKey)+"/"+s.row.Stream.Name)
-		out = append(out, ':')
-		out = appendStreamPresentation(out, s)
+	w := append(make(rawjson.Writer, 0, 256), '{')
+	for _, s := range presentedStreams(p) {
+		w.OpenObject(string(s.row.Manifest.ConnectorKey) + "/" + s.row.Stream.Name)
+		s.write(&w)
+		w.End("}")
 	}
-	return append(out, '}')
+	w.End("}")
+	return w
 }
 
 // presentedStreams lists the streams of an answer in the order they appear.
@@ -78,51 +76,22 @@ func presentedStreams(p *plan) []*presented {
 	return out
 }
 
-func appendStreamPresentation(dst []byte, p *presented) []byte {
-	start := len(dst)
-	s := p.row.Stream
-	dst = appendMember(dst, "label", s.Label)
-	dst = appendMember(dst, "time_field", p.timeField())
-	dst = p.appendKey(dst)
-	dst = appendText(dst, `,"roles":{`)
-	first := true
-	for _, role := range roles {
-		names := p.fieldsWithRole(role)
-		if len(names) == 0 {
-			continue
-		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = rawjson.AppendString(dst, string(role))
-		dst = appendNames(append(dst, ':'), names)
-	}
-	dst = appendText(dst, "}}")
-	dst[start] = '{' // replaces the comma before the first member
-	return dst
-}
-
-// appendKey appends the member primary_key, so that a renderer knows which fields the
-// record's id repeats. It is omitted unless the whole key is projected.
-func (p *presented) appendKey(dst []byte) []byte {
+// write writes the members of the stream's presentation. primary_key tells a renderer
+// which fields the record's id repeats. It is omitted unless the whole key is projected.
+func (p *presented) write(w *rawjson.Writer) {
+	w.Optional("label", p.row.Stream.Label)
+	w.Optional("time_field", p.timeField())
 	key := p.row.Stream.PrimaryKey
-	if len(key) == 0 || slices.ContainsFunc(key, func(f string) bool { return !p.shows(f) }) {
-		return dst
+	if len(key) > 0 && !slices.ContainsFunc(key, func(f string) bool { return !p.shows(f) }) {
+		rawjson.List(w, "primary_key", key)
 	}
-	return appendNames(appendText(dst, `,"primary_key":`), key)
-}
-
-// appendNames appends a list of field names.
-func appendNames(dst []byte, names []string) []byte {
-	dst = append(dst, '[')
-	for i, n := range names {
-		if i > 0 {
-			dst = append(dst, ',')
+	w.OpenObject("roles")
+	for _, role := range roles {
+		if names := p.fieldsWithRole(role); len(names) > 0 {
+			rawjson.List(w, string(role), names)
 		}
-		dst = rawjson.AppendString(dst, n)
 	}
-	return append(dst, ']')
+	w.End("}")
 }
 
 // timeField returns the field with the time of a record: the first of two candidates that

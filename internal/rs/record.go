@@ -11,36 +11,34 @@ import (
 	"pdpp/internal/store"
 )
 
-// record appends one record (REC-1). preview is the number of characters at which
+// record writes one record (REC-1). preview is the number of characters at which
 // top-level values are cut; with 0 they are not cut.
-func (q *request) record(s *shape, r *store.Record, preview int) error {
-	start := len(q.body)
+func (q *request) record(s *shape, r *store.Record, preview int) (err error) {
+	q.body.Object()
+	start := len(q.body) - len("{")
 	if err := q.reserve(start + len(r.Body)); err != nil {
 		return err
 	}
-	b := appendText(q.body, `{"object":"record","id":`)
-	b = rawjson.AppendString(b, string(r.ID))
-	b = append(b, s.middle...)
+	q.body.Literal(`"object":"record"`)
+	q.body.Text("id", string(r.ID))
+	q.body.Raw(s.middle)
 	w := dataWriter{request: q, shape: s, record: r, preview: preview}
-	b, err := w.data(b)
-	if err != nil {
+	if q.body, err = w.data(q.body); err != nil {
 		return err
 	}
 	if len(w.cut) > 0 {
-		b = appendText(b, `,"truncated_fields":{`)
-		b = append(b, w.cut...)
-		b = append(b, '}')
+		q.body.OpenObject("truncated_fields")
+		q.body.Raw(w.cut)
+		q.body.End("}")
 	}
-	q.body = b
 	if len(s.expansions) > 0 {
 		if err := q.expand(s, r, start, preview); err != nil {
 			return err
 		}
 	}
-	b = appendText(q.body, `,"emitted_at":`)
-	b = appendTime(b, r.EmittedAt)
-	b = append(b, s.tail...)
-	q.body = append(b, '}')
+	writeTime(&q.body, "emitted_at", r.EmittedAt)
+	q.body.Raw(s.tail)
+	q.body.End("}")
 	return nil
 }
 
@@ -51,11 +49,11 @@ type dataWriter struct {
 	record  *store.Record
 	preview int
 
-	cut   []byte                          // members of truncated_fields
+	cut   rawjson.Writer                  // members of truncated_fields
 	facts map[string]*evidence.Truncation // if not nil, used instead of cut, by name
 }
 
-func (w *dataWriter) data(dst []byte) ([]byte, error) {
+func (w *dataWriter) data(dst rawjson.Writer) (rawjson.Writer, error) {
 	p := w.shape.projection
 	if p.All && w.preview == 0 && !w.shape.hasBlobs && bytes.IndexByte(w.record.Body, 0) < 0 {
 		return append(dst, w.record.Body...), nil // nothing to change: the stored bytes are the answer
@@ -68,20 +66,10 @@ func (w *dataWriter) data(dst []byte) ([]byte, error) {
 
 // spliced writes the projected members in stored order. Adjacent members that need no
 // change are copied together.
-func (w *dataWriter) spliced(dst []byte) (_ []byte, err error) {
+func (w *dataWriter) spliced(dst rawjson.Writer) (_ rawjson.Writer, err error) {
 	body := w.record.Body
-	dst = append(dst, '{')
-	start := len(dst)
+	dst.Object()
 	from, to := 0, 0 // the adjacent members that are not yet copied
-	copyStretch := func() {
-		if from == to {
-			return
-		}
-		if len(dst) > start {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, body[from:to]...)
-	}
 	s := rawjson.Scan(body)
 	for name := range s.Members() {
 		m, ok := w.lookUp(name)
@@ -90,26 +78,25 @@ func (w *dataWriter) spliced(dst []byte) (_ []byte, err error) {
 		value := s.Value()
 		if ok && w.preview == 0 && m.blob == pdpp.BlobNone && rawjson.KindOf(value) != rawjson.KindStub {
 			if from == to || to != member-1 {
-				copyStretch()
+				dst.Raw(body[from:to])
 				from = member
 			}
 			to = s.Offset()
 			continue
 		}
-		copyStretch()
+		dst.Raw(body[from:to])
 		from, to = 0, 0
 		if !ok {
 			continue
 		}
-		if len(dst) > start {
-			dst = append(dst, ',')
-		}
-		if dst, err = w.value(append(dst, key...), m, value); err != nil {
+		dst.Raw(key)
+		if dst, err = w.value(dst, m, value); err != nil {
 			return dst, err
 		}
 	}
-	copyStretch()
-	return append(dst, '}'), nil
+	dst.Raw(body[from:to])
+	dst.End("}")
+	return dst, nil
 }
 
 // lookUp returns how a member of the record is written, or false if it is not projected.
@@ -125,7 +112,7 @@ func (w *dataWriter) lookUp(name []byte) (member, bool) {
 }
 
 // ordered writes the members in the order of the projection.
-func (w *dataWriter) ordered(dst []byte) ([]byte, error) {
+func (w *dataWriter) ordered(dst rawjson.Writer) (_ rawjson.Writer, err error) {
 	names := w.shape.projection.Names
 	values := make([][]byte, len(names))
 	for name, value := range rawjson.Members(w.record.Body) {
@@ -133,23 +120,19 @@ func (w *dataWriter) ordered(dst []byte) ([]byte, error) {
 			values[m.place] = value
 		}
 	}
-	dst = append(dst, '{')
-	first := true
+	dst.Object()
 	for i, value := range values {
 		if value == nil {
 			continue
 		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		var err error
 		m := w.shape.members[names[i]]
-		if dst, err = w.value(append(dst, m.key...), m, value); err != nil {
+		dst.Raw(m.key)
+		if dst, err = w.value(dst, m, value); err != nil {
 			return dst, err
 		}
 	}
-	return append(dst, '}'), nil
+	dst.End("}")
+	return dst, nil
 }
 
 // value writes one value: cut, assembled from pieces, or with the URLs of blobs.
@@ -283,10 +266,7 @@ func (w *dataWriter) truncated(m member, t *evidence.Truncation) {
 		w.facts[m.name] = t
 		return
 	}
-	if len(w.cut) > 0 {
-		w.cut = append(w.cut, ',')
-	}
-	w.cut = append(w.cut, m.key...)
+	w.cut.Raw(m.key)
 	w.cut = t.AppendJSON(w.cut)
 }
 
@@ -297,17 +277,15 @@ func withFetchURLs(value []byte, conn pdpp.ConnectionID) []byte {
 	case rawjson.KindObject:
 		return withFetchURL(value, conn)
 	case rawjson.KindArray:
-		out := []byte{'['}
+		out := rawjson.Writer("[")
 		for item := range rawjson.Elements(value) {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
 			if rawjson.KindOf(item) == rawjson.KindObject {
 				item = withFetchURL(item, conn)
 			}
-			out = append(out, item...)
+			out.Raw(item)
 		}
-		return append(out, ']')
+		out.End("]")
+		return out
 	}
 	return value
 }
@@ -321,17 +299,13 @@ func withFetchURL(object []byte, conn pdpp.ConnectionID) []byte {
 	if !ok || id == "" {
 		return object
 	}
-	out := []byte{'{'}
+	out := rawjson.Writer("{")
 	for name, value := range rawjson.Members(object) {
-		if string(name) == "fetch_url" {
-			continue
+		if string(name) != "fetch_url" {
+			out.Member(string(name), value)
 		}
-		out = rawjson.AppendString(out, string(name))
-		out = append(out, ':')
-		out = append(out, value...)
-		out = append(out, ',')
 	}
-	out = appendText(out, `"fetch_url":`)
-	out = rawjson.AppendString(out, string(evidence.AppendBlobURL(nil, id, conn)))
-	return append(out, '}')
+	out.Text("fetch_url", string(evidence.AppendBlobURL(nil, id, conn)))
+	out.End("}")
+	return out
 }

@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/grant"
 	"pdpp/internal/httpx"
 	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 )
 
@@ -32,7 +33,7 @@ type request struct {
 	reserved int         // bytes of hold for the answer
 
 	warnings  warnings
-	body      []byte                          // the answer
+	body      rawjson.Writer                  // the answer
 	sendAfter func(http.ResponseWriter) error // if not nil, sends the answer after the snapshot has ended
 }
 

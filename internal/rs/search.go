@@ -7,6 +7,7 @@ import (
 	"pdpp/internal/auth"
 	"pdpp/internal/grant"
 	"pdpp/internal/query"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
 )
 
@@ -168,15 +169,12 @@ func (s *searcher) rank() ([]hit, error) {
 }
 
 func (s *searcher) writePage(hits []hit) (page, error) {
-	s.body = appendText(s.body, `{"object":"list","data":[`)
+	s.body.Literal(`{"object":"list","data":[`)
 	start := len(s.body) - 1
 	for i := range hits {
 		before := len(s.body)
 		if i == s.limit {
 			return s.continued(hits[i-1]), nil
-		}
-		if i > 0 {
-			s.body = append(s.body, ',')
 		}
 		if err := s.writeHit(&hits[i]); err != nil {
 			return page{}, err
@@ -211,21 +209,19 @@ func (s *searcher) recall() []byte {
 	case s.cut:
 		scope = "candidate_window"
 	}
-	b := appendMember(nil, "count_accuracy", accuracy)
-	b = appendText(b, `,"recall":{"complete":`)
-	b = appendBool(b, !s.cut && !s.partial)
-	b = appendMember(b, "ranking_scope", scope)
-	b = appendText(b, `,"truncated":`)
-	b = appendBool(b, s.cut)
-	b = appendText(b, `,"ranked_candidate_count":`)
-	b = appendInt(b, s.ranked)
+	w := make(rawjson.Writer, 0, 256)
+	w.Text("count_accuracy", accuracy)
+	w.OpenObject("recall")
+	w.Flag("complete", !s.cut && !s.partial)
+	w.Text("ranking_scope", scope)
+	w.Flag("truncated", s.cut)
+	w.Number("ranked_candidate_count", s.ranked)
 	if s.cut {
-		b = appendText(b, `,"candidate_window_limit":`)
-		b = appendInt(b, maxCandidates)
+		w.Number("candidate_window_limit", maxCandidates)
 	}
-	b = appendText(b, `,"sources_searched_count":`)
-	b = appendInt(b, len(s.search.Sources))
-	return append(b, '}')
+	w.Number("sources_searched_count", len(s.search.Sources))
+	w.End("}")
+	return w
 }
 
 // continued returns a page with a cursor. The cursor contains the place of the last hit and,

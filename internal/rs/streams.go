@@ -19,12 +19,9 @@ func listStreams(q *request) error {
 	for _, name := range q.reach.Undeclared {
 		q.warnings.skippedStream(name)
 	}
-	q.body = appendText(q.body, `{"object":"list","data":[`)
-	for i, b := range grant.Bindings(rows) {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		if err := q.appendStream(b); err != nil {
+	q.body.Literal(`{"object":"list","data":[`)
+	for _, b := range grant.Bindings(rows) {
+		if err := q.writeStream(b); err != nil {
 			return err
 		}
 	}
@@ -32,23 +29,24 @@ func listStreams(q *request) error {
 	return nil
 }
 
-func (q *request) appendStream(b grant.Binding) error {
+func (q *request) writeStream(b grant.Binding) error {
 	n, last, found, err := q.extent(b)
 	if err != nil {
 		return err
 	}
-	out := appendText(q.body, `{"object":"stream","name":`)
-	out = rawjson.AppendString(out, b.Stream.Name)
-	out = appendMember(out, "label", b.Stream.Label)
-	out = appendExtent(out, n, last, found)
 	key := string(b.Manifest.ConnectorKey)
-	out = appendMember(out, "connection_id", string(b.Connection.ID))
-	out = appendMember(out, "connector_key", key)
-	out = appendMember(out, "connector_id", key)
-	out = appendMember(out, "display_name", b.Connection.DisplayName())
-	out = appendText(out, `,"source":{"kind":"connector","id":`)
-	out = rawjson.AppendString(out, key)
-	q.body = appendText(out, "}}")
+	w := &q.body
+	w.Literal(`{"object":"stream"`)
+	w.Text("name", b.Stream.Name)
+	w.Optional("label", b.Stream.Label)
+	writeExtent(w, n, last, found)
+	w.Text("connection_id", string(b.Connection.ID))
+	w.Text("connector_key", key)
+	w.Text("connector_id", key)
+	w.Optional("display_name", b.Connection.DisplayName())
+	w.Literal(`"source":{"kind":"connector"`)
+	w.Text("id", key)
+	w.End("}}")
 	return nil
 }
 
@@ -63,14 +61,14 @@ func (q *request) extent(b grant.Binding) (n int64, last time.Time, found bool, 
 	return n, last, found, err
 }
 
-func appendExtent(out []byte, n int64, last time.Time, found bool) []byte {
-	out = appendText(out, `,"record_count":`)
-	out = appendInt(out, int(n))
-	out = appendText(out, `,"last_updated":`)
+func writeExtent(w *rawjson.Writer, n int64, last time.Time, found bool) {
+	w.Key("record_count")
+	w.Int(n)
 	if !found {
-		return appendText(out, "null")
+		w.Null("last_updated")
+		return
 	}
-	return appendTime(out, last)
+	writeTime(w, "last_updated", last)
 }
 
 // streamMetadata answers GET /v1/streams/{stream} (S-5 to S-8).

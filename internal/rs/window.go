@@ -2,7 +2,6 @@ package rs
 
 import (
 	"iter"
-	"strconv"
 	"unicode/utf8"
 
 	"pdpp"
@@ -48,7 +47,7 @@ func (w *warnings) windowClamped(l query.Limit) {
 	w.clamped("limit_chars", l.Requested, pdpp.MaxWindow)
 }
 
-// window appends the window of one record. The object stays open for links and meta.
+// window writes the window of one record. The object stays open for links and meta.
 func (q *request) window(w query.Window, s *shape, r *store.Record) error {
 	value, ok := rawjson.Get(r.Body, w.Field)
 	if !ok {
@@ -75,26 +74,28 @@ func (q *request) window(w query.Window, s *shape, r *store.Record) error {
 		}
 		start = max(0, match-w.Before)
 	}
-	b := appendText(q.body, `{"object":"field_window"`)
-	b = appendMember(b, "stream", s.row.Stream.Name)
-	b = appendMember(b, "record_id", string(r.ID))
-	b = append(b, s.tail...)
-	b = appendText(b, `,"field":{"path":`)
-	b = rawjson.AppendString(b, w.Field)
-	b = appendMember(b, "type", text.kind)
-	b = appendMember(b, "as", text.as())
-	b = append(b, '}')
-	b = appendMember(b, "url", q.path())
-	b = appendText(b, `,"window":{"text":"`)
-	b, end, err := text.appendRange(b, start, w.Limit.N)
-	if err != nil {
+	b := &q.body
+	b.Literal(`{"object":"field_window"`)
+	b.Text("stream", s.row.Stream.Name)
+	b.Text("record_id", string(r.ID))
+	b.Raw(s.tail)
+	b.OpenObject("field")
+	b.Text("path", w.Field)
+	b.Text("type", text.kind)
+	b.Text("as", text.as())
+	b.End("}")
+	b.Text("url", q.path())
+	b.Literal(`"window":{"text":"`)
+	var end int
+	if *b, end, err = text.appendRange(*b, start, w.Limit.N); err != nil {
 		return err
 	}
-	b = append(b, '"')
-	q.body = appendPositions(b, positions{
+	*b = append(*b, '"')
+	positions{
 		start: start, end: end, total: text.chars, limit: w.Limit.N,
 		match: match, matched: utf8.RuneCountInString(w.Query), nextMatch: next,
-	})
+	}.write(b)
+	b.End("}")
 	return nil
 }
 
@@ -109,27 +110,14 @@ type positions struct {
 	nextMatch int // where q is found again; -1 if it is not
 }
 
-// appendPositions appends the members of a window after its text, and its end. A missing
-// position is null.
-func appendPositions(dst []byte, p positions) []byte {
-	number := func(name string, n int) {
-		dst = appendText(dst, `,"`+name+`":`)
-		if n < 0 {
-			dst = appendText(dst, "null")
-			return
-		}
-		dst = appendInt(dst, n)
-	}
-	flag := func(name string, on bool) {
-		dst = appendText(dst, `,"`+name+`":`)
-		dst = strconv.AppendBool(dst, on)
-	}
-	number("start_chars", p.start)
-	number("end_chars", p.end)
-	number("total_chars", p.total)
-	number("limit_chars", p.limit)
-	flag("complete", p.start == 0 && p.end == p.total)
-	flag("has_more", p.end < p.total)
+// write writes the members of a window after its text. A missing position is null.
+func (p positions) write(w *rawjson.Writer) {
+	w.Number("start_chars", p.start)
+	w.Number("end_chars", p.end)
+	w.Number("total_chars", p.total)
+	w.Number("limit_chars", p.limit)
+	w.Flag("complete", p.start == 0 && p.end == p.total)
+	w.Flag("has_more", p.end < p.total)
 	next, previous, matchEnd := -1, -1, -1
 	if p.end < p.total {
 		next = p.end
@@ -140,12 +128,11 @@ func appendPositions(dst []byte, p positions) []byte {
 	if p.match >= 0 {
 		matchEnd = p.match + p.matched
 	}
-	number("next_offset_chars", next)
-	number("previous_offset_chars", previous)
-	number("match_start_chars", p.match)
-	number("match_end_chars", matchEnd)
-	number("next_match_start_chars", p.nextMatch)
-	return append(dst, '}')
+	w.NumberOrNull("next_offset_chars", next)
+	w.NumberOrNull("previous_offset_chars", previous)
+	w.NumberOrNull("match_start_chars", p.match)
+	w.NumberOrNull("match_end_chars", matchEnd)
+	w.NumberOrNull("next_match_start_chars", p.nextMatch)
 }
 
 // fieldText is the text from which a window is cut: the stored content of a JSON string,
