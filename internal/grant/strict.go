@@ -64,9 +64,19 @@ func parse(text []byte) (node, error) {
 	case errors.Is(err, rawjson.ErrDuplicateKey):
 		return node{}, &fault{at: duplicate(text), what: "duplicate key; keep one"}
 	case err != nil:
-		return node{}, &fault{what: "is not valid JSON: " + strings.TrimPrefix(err.Error(), "rawjson: ")}
+		return node{}, &fault{what: "is not valid JSON" + reason(text, err)}
 	}
 	return node{raw: compact}, nil
+}
+
+// reason returns the place and the reason of an error in a text.
+func reason(text []byte, err error) string {
+	var whole json.RawMessage
+	if syntax := json.Unmarshal(text, &whole); syntax != nil {
+		line, column := rawjson.Position(text, syntax)
+		return fmt.Sprintf(" at line %d, column %d: %v", line, column, syntax)
+	}
+	return ": " + strings.TrimPrefix(err.Error(), "rawjson: ")
 }
 
 // duplicate returns the path of the first duplicate key.

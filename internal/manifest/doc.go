@@ -1,6 +1,6 @@
 // Package manifest parses connector manifests (rs-contract §11.1). It returns a
 // pdpp.Manifest for the JSON that an operator registers, or reports every problem with
-// its JSON path and rule.
+// its JSON path.
 //
 // The package is pure: no I/O, no clock. Parse rejects an invalid manifest and repairs
 // nothing. Adapt converts manifests of the public implementation and reports each

@@ -15,25 +15,25 @@ func (sp *streamParser) field(name string, v value) *pdpp.Field {
 		return f // the schemas true and false have no type
 	}
 	if !v.isObject() {
-		sp.add(v.at, "M-2", "must be a JSON Schema: an object, true or false")
+		sp.add(v.at, "must be a JSON Schema: an object, true or false")
 		return f
 	}
 	resolved, problem := sp.schema.resolve(v)
 	if problem != "" {
-		sp.add(v.at, "M-2", "%s", problem)
+		sp.add(v.at, "%s", problem)
 		return f
 	}
 	f.Schema = resolved.raw
 	o := sp.schema.nullable(resolved)
 	types, problem := typesOf(o)
 	if problem != "" {
-		sp.add(v.at.key("type"), "M-2", "%s", problem)
+		sp.add(v.at.key("type"), "%s", problem)
 		return f
 	}
 	f.Types = types
-	f.Format = sp.text(o.get("format"), "M-2")
-	f.Role = pdpp.Role(sp.text(o.get("x_pdpp_role"), "M-7"))
-	f.DisplayType = sp.text(o.get("x_pdpp_type"), "M-7")
+	f.Format = sp.text(o.get("format"))
+	f.Role = pdpp.Role(sp.text(o.get("x_pdpp_role")))
+	f.DisplayType = sp.text(o.get("x_pdpp_type"))
 	f.Kind = kindOf(types, f.Format)
 	f.Blob = sp.schema.blobShape(o, types)
 	return f

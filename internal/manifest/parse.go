@@ -17,7 +17,7 @@ const maxStreams = 200
 // memory with raw. Parsing its Raw again returns an equal value.
 //
 // Every error is a *pdpp.Error with CodeInvalidInput. Its Message has one line
-// for each of the first 20 problems, with the JSON path and the rule.
+// for each of the first 20 problems, with the JSON path.
 func Parse(raw []byte) (*pdpp.Manifest, error) {
 	compact, err := wellFormed(raw)
 	if err != nil {
@@ -37,13 +37,13 @@ func Parse(raw []byte) (*pdpp.Manifest, error) {
 // manifest reads a declaration, with or without its wrapper (M-1).
 func (p *parser) manifest(v value) *pdpp.Manifest {
 	m := &pdpp.Manifest{}
-	outer, ok := p.object(v, "M-1")
+	outer, ok := p.object(v)
 	if !ok {
 		return m
 	}
 	decl, keys := outer, []value{outer.get("connector_key")}
 	if inner := outer.get("source_declaration"); !inner.absent() {
-		if decl, ok = p.object(inner, "M-1"); !ok {
+		if decl, ok = p.object(inner); !ok {
 			return m
 		}
 		keys = append(keys, decl.get("connector_key"))
@@ -59,14 +59,14 @@ func (p *parser) manifest(v value) *pdpp.Manifest {
 
 func (p *parser) identity(m *pdpp.Manifest, decl object) {
 	m.Version = p.token(decl.get("declaration_version"))
-	if display, ok := p.optionalObject(decl.get("display"), "M-1"); ok {
-		m.DisplayName = p.text(display.get("name"), "M-1")
+	if display, ok := p.optionalObject(decl.get("display")); ok {
+		m.DisplayName = p.text(display.get("name"))
 	}
-	source, ok := p.object(decl.get("source"), "M-1")
+	source, ok := p.object(decl.get("source"))
 	if !ok {
 		return
 	}
-	m.SourceKind = p.oneOf(source.get("kind"), "M-1", "connector")
+	m.SourceKind = p.oneOf(source.get("kind"), "connector")
 	m.SourceID = p.token(source.get("id"))
 }
 
@@ -75,13 +75,13 @@ const maxToken = 2048
 
 // token reads a required string that other documents compare byte by byte.
 func (p *parser) token(v value) string {
-	s := p.requiredText(v, "M-1")
+	s := p.requiredText(v)
 	if len(s) > maxToken {
-		p.add(v.at, "M-1", "has %d bytes; at most %d are allowed", len(s), maxToken)
+		p.add(v.at, "has %d bytes; at most %d are allowed", len(s), maxToken)
 		return ""
 	}
 	if strings.ContainsFunc(s, unicode.IsControl) {
-		p.add(v.at, "M-1", "must not contain control characters")
+		p.add(v.at, "must not contain control characters")
 		return ""
 	}
 	return s
@@ -100,7 +100,7 @@ func (p *parser) connectorKey(sourceID string, stated []value) pdpp.ConnectorKey
 			return ""
 		}
 		if key != "" && k != key {
-			p.add(v.at, "M-1", "%s differs from %s, the connector_key of the wrapper", quote(string(k)), quote(string(key)))
+			p.add(v.at, "%s differs from %s, the connector_key of the wrapper", quote(string(k)), quote(string(key)))
 			return ""
 		}
 		key = k
@@ -110,16 +110,16 @@ func (p *parser) connectorKey(sourceID string, stated []value) pdpp.ConnectorKey
 	}
 	key = pdpp.ConnectorKey(lastSegment(sourceID))
 	if !key.Valid() {
-		p.add(stated[0].at, "M-1", "is required, because source.id does not end in a path segment that is a connector key")
+		p.add(stated[0].at, "is required, because source.id does not end in a path segment that is a connector key")
 	}
 	return key
 }
 
 // statedKey reads one connector_key. It returns "" for an invalid key.
 func (p *parser) statedKey(v value) pdpp.ConnectorKey {
-	key := pdpp.ConnectorKey(p.requiredText(v, "M-1"))
+	key := pdpp.ConnectorKey(p.requiredText(v))
 	if key != "" && !key.Valid() {
-		p.add(v.at, "C-22", "%s is not a connector key: 1 to 64 of a-z 0-9 _ -, starting with a letter or digit", quote(string(key)))
+		p.add(v.at, "%s is not a connector key: 1 to 64 of a-z 0-9 _ -, starting with a letter or digit", quote(string(key)))
 		return ""
 	}
 	return key
@@ -138,16 +138,16 @@ func lastSegment(id string) string {
 
 func (p *parser) streams(m *pdpp.Manifest, v value) {
 	if v.absent() {
-		p.add(v.at, "M-1", "is required")
+		p.add(v.at, "is required")
 		return
 	}
-	items := p.optionalList(v, "M-1")
+	items := p.optionalList(v)
 	if len(items) == 0 {
-		p.add(v.at, "M-1", "is empty; a source has at least one stream")
+		p.add(v.at, "is empty; a source has at least one stream")
 		return
 	}
 	if len(items) > maxStreams {
-		p.add(v.at, "M-10", "has %d streams; at most %d are allowed", len(items), maxStreams)
+		p.add(v.at, "has %d streams; at most %d are allowed", len(items), maxStreams)
 		return
 	}
 	seen := map[string]bool{}
@@ -157,7 +157,7 @@ func (p *parser) streams(m *pdpp.Manifest, v value) {
 			continue
 		}
 		if s.Name != "" && seen[s.Name] {
-			p.add(item.at.key("name"), "M-2", "there is already a stream %s", quote(s.Name))
+			p.add(item.at.key("name"), "there is already a stream %s", quote(s.Name))
 		}
 		seen[s.Name] = true
 		m.Streams = append(m.Streams, s)

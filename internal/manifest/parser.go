@@ -17,54 +17,54 @@ type parser struct {
 }
 
 // object reads a required object.
-func (p *parser) object(v value, rule string) (object, bool) {
+func (p *parser) object(v value) (object, bool) {
 	if v.absent() {
-		p.add(v.at, rule, "is required")
+		p.add(v.at, "is required")
 		return object{}, false
 	}
 	o, ok := v.object()
 	if !ok {
-		p.add(v.at, rule, "must be an object")
+		p.add(v.at, "must be an object")
 	}
 	return o, ok
 }
 
 // optionalObject reads an object that may be missing; ok is false when it is.
-func (p *parser) optionalObject(v value, rule string) (object, bool) {
+func (p *parser) optionalObject(v value) (object, bool) {
 	if v.absent() {
 		return object{}, false
 	}
-	return p.object(v, rule)
+	return p.object(v)
 }
 
 // optionalList reads the items of a list that may be missing.
-func (p *parser) optionalList(v value, rule string) []value {
+func (p *parser) optionalList(v value) []value {
 	if !v.absent() && !v.isList() {
-		p.add(v.at, rule, "must be a list")
+		p.add(v.at, "must be a list")
 	}
 	return v.items()
 }
 
 // text reads an optional string.
-func (p *parser) text(v value, rule string) string {
+func (p *parser) text(v value) string {
 	if !v.absent() && !v.isString() {
-		p.add(v.at, rule, "must be a string")
+		p.add(v.at, "must be a string")
 	}
 	return v.text()
 }
 
 // requiredText reads a required string that must not be empty.
-func (p *parser) requiredText(v value, rule string) string {
+func (p *parser) requiredText(v value) string {
 	if v.absent() || v.isString() && v.text() == "" {
-		p.add(v.at, rule, "is required")
+		p.add(v.at, "is required")
 		return ""
 	}
-	return p.text(v, rule)
+	return p.text(v)
 }
 
 // oneOf reads a required string from a closed set.
-func (p *parser) oneOf(v value, rule string, allowed ...string) string {
-	s := p.requiredText(v, rule)
+func (p *parser) oneOf(v value, allowed ...string) string {
+	s := p.requiredText(v)
 	if s == "" {
 		return ""
 	}
@@ -73,23 +73,23 @@ func (p *parser) oneOf(v value, rule string, allowed ...string) string {
 			return s
 		}
 	}
-	p.add(v.at, rule, "%s is not one of %s", quote(s), strings.Join(allowed, ", "))
+	p.add(v.at, "%s is not one of %s", quote(s), strings.Join(allowed, ", "))
 	return ""
 }
 
 // boolean reads an optional boolean, false when missing.
-func (p *parser) boolean(v value, rule string) bool {
+func (p *parser) boolean(v value) bool {
 	if !v.absent() && !v.isBool() {
-		p.add(v.at, rule, "must be true or false")
+		p.add(v.at, "must be true or false")
 	}
 	return v.isBool() && v.raw[0] == 't'
 }
 
 // positive reads an integer of at least 1 written in plain digits.
-func (p *parser) positive(v value, rule string) (int, bool) {
+func (p *parser) positive(v value) (int, bool) {
 	n, err := strconv.Atoi(string(v.raw))
 	if err != nil || n < 1 {
-		p.add(v.at, rule, "must be a whole number of at least 1")
+		p.add(v.at, "must be a whole number of at least 1")
 		return 0, false
 	}
 	return n, true
@@ -103,23 +103,23 @@ type name struct {
 
 // names reads a list of distinct strings that must not be empty. It returns nil for a
 // missing list.
-func (p *parser) names(v value, rule string) []name {
+func (p *parser) names(v value) []name {
 	if v.absent() {
 		return nil
 	}
 	if !v.isList() || len(v.items()) == 0 {
-		p.add(v.at, rule, "must be a list with at least one name")
+		p.add(v.at, "must be a list with at least one name")
 		return nil
 	}
 	var out []name
 	seen := map[string]bool{}
 	for _, item := range v.items() {
-		text := p.requiredText(item, rule)
+		text := p.requiredText(item)
 		if text == "" {
 			continue
 		}
 		if seen[text] {
-			p.add(item.at, rule, "%s is listed twice", quote(text))
+			p.add(item.at, "%s is listed twice", quote(text))
 			continue
 		}
 		seen[text] = true
@@ -141,7 +141,7 @@ var streamNameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 // checkStreamName enforces M-3 for a stream.
 func (p *parser) checkStreamName(at *path, s string) {
 	if !streamNameForm.MatchString(s) || strings.Contains(s, "..") {
-		p.add(at, "M-3", "%s is not a stream name: 1 to 128 letters, digits, _ . - "+
+		p.add(at, "%s is not a stream name: 1 to 128 letters, digits, _ . - "+
 			"that do not start with . or - and do not contain ..", quote(s))
 	}
 }
@@ -152,14 +152,13 @@ const maxName = 128
 // checkName enforces M-3 for a property, view or relation.
 func (p *parser) checkName(at *path, what, s string) {
 	if s == "" || len(s) > maxName || strings.ContainsAny(s, "[],") || strings.ContainsFunc(s, unicode.IsControl) {
-		p.add(at, "M-3", "%s is not a %s name: 1 to %d bytes without control characters and without [ ] ,",
+		p.add(at, "%s is not a %s name: 1 to %d bytes without control characters and without [ ] ,",
 			quote(s), what, maxName)
 	}
 }
 
 // fieldRule defines which fields a part of the manifest may name.
 type fieldRule struct {
-	id   string
 	want string
 	ok   func(*pdpp.Field) bool
 }
@@ -168,26 +167,26 @@ var (
 	anyField = fieldRule{ok: func(*pdpp.Field) bool { return true }}
 
 	orderedField = fieldRule{
-		"M-4", "an integer, a number, or a string with format date or date-time",
+		"an integer, a number, or a string with format date or date-time",
 		func(f *pdpp.Field) bool { return f.Kind.IsOrdered() },
 	}
 	timeField = fieldRule{
-		"M-4", "a string with format date or date-time",
+		"a string with format date or date-time",
 		func(f *pdpp.Field) bool { return f.Kind.IsTime() },
 	}
 
-	bucketField = fieldRule{"M-5", timeField.want, timeField.ok}
+	bucketField = fieldRule{timeField.want, timeField.ok}
 	sumField    = fieldRule{
-		"M-5", "an integer or a number",
+		"an integer or a number",
 		func(f *pdpp.Field) bool { return f.Kind.IsNumeric() },
 	}
 	scalarField = fieldRule{
-		"M-5", "of exactly one scalar type",
+		"of exactly one scalar type",
 		func(f *pdpp.Field) bool { return f.Kind != pdpp.KindNone },
 	}
 
 	searchField = fieldRule{
-		"M-6", "a string",
+		"a string",
 		func(f *pdpp.Field) bool { return f.Kind == pdpp.KindString || f.Kind.IsTime() },
 	}
 )

@@ -18,9 +18,8 @@ type problems struct {
 	why   string // description of the first problem
 }
 
-// add records one problem: its place, its rule, and what to change. The rule is "" for
-// problems of the JSON text itself, which no numbered rule covers.
-func (p *problems) add(at *path, rule, format string, args ...any) {
+// add records one problem: its place, and what to change.
+func (p *problems) add(at *path, format string, args ...any) {
 	p.total++
 	if p.total == 1 {
 		p.place, p.why = at, fmt.Sprintf(format, args...)
@@ -28,11 +27,7 @@ func (p *problems) add(at *path, rule, format string, args ...any) {
 	if len(p.lines) == maxProblems {
 		return
 	}
-	line := at.String() + ": " + fmt.Sprintf(format, args...)
-	if rule != "" {
-		line += " (" + rule + ")"
-	}
-	p.lines = append(p.lines, line)
+	p.lines = append(p.lines, at.String()+": "+fmt.Sprintf(format, args...))
 }
 
 // first returns the place and description of the first problem.

@@ -4,23 +4,23 @@ import "pdpp"
 
 // query reads the declared capabilities of a stream.
 func (sp *streamParser) query() {
-	o, ok := sp.optionalObject(sp.decl.get("query"), "M-2")
+	o, ok := sp.optionalObject(sp.decl.get("query"))
 	if !ok {
 		return
 	}
 	sp.rangeFilters(o.get("range_filters"))
 	sp.expand(o.get("expand"))
-	if search, ok := sp.optionalObject(o.get("search"), "M-6"); ok {
-		sp.out.LexicalFields = texts(sp.fieldList(search.get("lexical_fields"), "M-6", searchField))
-		sp.out.SemanticFields = texts(sp.fieldList(search.get("semantic_fields"), "M-6", searchField))
+	if search, ok := sp.optionalObject(o.get("search")); ok {
+		sp.out.LexicalFields = texts(sp.fieldList(search.get("lexical_fields"), searchField))
+		sp.out.SemanticFields = texts(sp.fieldList(search.get("semantic_fields"), searchField))
 	}
-	if aggs, ok := sp.optionalObject(o.get("aggregations"), "M-5"); ok {
+	if aggs, ok := sp.optionalObject(o.get("aggregations")); ok {
 		sp.aggregations(aggs)
 	}
 }
 
 func (sp *streamParser) rangeFilters(v value) {
-	o, ok := sp.optionalObject(v, "M-4")
+	o, ok := sp.optionalObject(v)
 	if !ok {
 		return
 	}
@@ -28,13 +28,13 @@ func (sp *streamParser) rangeFilters(v value) {
 		at := o.get(field)
 		sp.checkField(at.at, field, orderedField)
 		if at.absent() {
-			sp.add(at.at, "M-4", "must list at least one of %s", pdpp.RangeOpList)
+			sp.add(at.at, "must list at least one of %s", pdpp.RangeOpList)
 			continue
 		}
 		filter := pdpp.RangeFilter{Field: field}
-		for _, op := range sp.names(at, "M-4") {
+		for _, op := range sp.names(at) {
 			if !pdpp.Op(op.text).IsRange() {
-				sp.add(op.at, "M-4", "%s is not one of %s", quote(op.text), pdpp.RangeOpList)
+				sp.add(op.at, "%s is not one of %s", quote(op.text), pdpp.RangeOpList)
 			}
 			filter.Ops = append(filter.Ops, pdpp.Op(op.text))
 		}
@@ -62,12 +62,12 @@ func (sp *streamParser) aggregations(o object) {
 		switch {
 		case key == "count":
 			if a.Count = string(v.raw) == "true"; !a.Count && !v.absent() {
-				sp.add(v.at, "M-5", "may only be true; leave it out otherwise")
+				sp.add(v.at, "may only be true; leave it out otherwise")
 			}
 		case !known:
-			sp.add(v.at, "M-5", "is not an aggregation; known are count, sum, min, max, group_by, group_by_time, count_distinct")
+			sp.add(v.at, "is not an aggregation; known are count, sum, min, max, group_by, group_by_time, count_distinct")
 		default:
-			*list.into = texts(sp.fieldList(v, "M-5", list.want))
+			*list.into = texts(sp.fieldList(v, list.want))
 		}
 	}
 }

@@ -16,19 +16,19 @@ type pendingRelation struct {
 // relationships reads the declared relations. query.expand makes some of them expandable.
 func (sp *streamParser) relationships() {
 	seen := map[string]bool{}
-	for _, item := range sp.optionalList(sp.decl.get("relationships"), "M-8") {
-		o, ok := sp.object(item, "M-8")
+	for _, item := range sp.optionalList(sp.decl.get("relationships")) {
+		o, ok := sp.object(item)
 		if !ok {
 			continue
 		}
 		rel := pdpp.Relation{
 			Name:       sp.uniqueName(o.get("name"), "relationship", seen),
-			Stream:     sp.requiredText(o.get("stream"), "M-8"),
-			ForeignKey: sp.requiredText(o.get("foreign_key"), "M-8"),
-			HasMany:    sp.oneOf(o.get("cardinality"), "M-8", "has_many", "has_one") == "has_many",
+			Stream:     sp.requiredText(o.get("stream")),
+			ForeignKey: sp.requiredText(o.get("foreign_key")),
+			HasMany:    sp.oneOf(o.get("cardinality"), "has_many", "has_one") == "has_many",
 		}
 		if strings.Contains(rel.Name, ".") { // in a request a dot means a relation of a relation (REC-25)
-			sp.add(o.get("name").at, "M-3", "%s is not a relationship name: it contains a dot", quote(rel.Name))
+			sp.add(o.get("name").at, "%s is not a relationship name: it contains a dot", quote(rel.Name))
 		}
 		sp.rels[rel.Name] = len(sp.out.Relations)
 		sp.out.Relations = append(sp.out.Relations, rel)
@@ -44,7 +44,7 @@ func (p *parser) checkRelations(m *pdpp.Manifest) {
 		}
 		child := m.Stream(rel.stream)
 		if child == nil {
-			p.add(rel.at.key("stream"), "M-8", "there is no stream %s in this manifest", quote(rel.stream))
+			p.add(rel.at.key("stream"), "there is no stream %s in this manifest", quote(rel.stream))
 			continue
 		}
 		if rel.key == "" || len(child.Fields) == 0 {
@@ -53,10 +53,10 @@ func (p *parser) checkRelations(m *pdpp.Manifest) {
 		f := child.Field(rel.key)
 		switch {
 		case f == nil:
-			p.add(rel.at.key("foreign_key"), "M-8", "field %s is not declared in schema.properties of the related stream %s",
+			p.add(rel.at.key("foreign_key"), "field %s is not declared in schema.properties of the related stream %s",
 				quote(rel.key), quote(rel.stream))
 		case f.Kind == pdpp.KindNone:
-			p.add(rel.at.key("foreign_key"), "M-8", "field %s of the related stream %s must be of exactly one scalar type",
+			p.add(rel.at.key("foreign_key"), "field %s of the related stream %s must be of exactly one scalar type",
 				quote(rel.key), quote(rel.stream))
 		}
 	}
@@ -64,23 +64,23 @@ func (p *parser) checkRelations(m *pdpp.Manifest) {
 
 // expand reads query.expand (M-8).
 func (sp *streamParser) expand(v value) {
-	for _, item := range sp.optionalList(v, "M-8") {
-		o, ok := sp.object(item, "M-8")
+	for _, item := range sp.optionalList(v) {
+		o, ok := sp.object(item)
 		if !ok {
 			continue
 		}
 		at := o.get("name")
-		rel := sp.requiredText(at, "M-8")
+		rel := sp.requiredText(at)
 		if rel == "" {
 			continue
 		}
 		i, ok := sp.rels[rel]
 		if !ok {
-			sp.add(at.at, "M-8", "there is no relationship %s in this stream", quote(rel))
+			sp.add(at.at, "there is no relationship %s in this stream", quote(rel))
 			continue
 		}
 		if sp.out.Relations[i].Expandable {
-			sp.add(at.at, "M-8", "relationship %s is listed twice", quote(rel))
+			sp.add(at.at, "relationship %s is listed twice", quote(rel))
 			continue
 		}
 		sp.out.Relations[i].Expandable = true
@@ -95,7 +95,7 @@ func (sp *streamParser) limits(o object, rel *pdpp.Relation) {
 	if !rel.HasMany {
 		for _, v := range []value{def, limit} {
 			if !v.absent() {
-				sp.add(v.at, "M-8", "a has_one relationship cannot have limits")
+				sp.add(v.at, "a has_one relationship cannot have limits")
 			}
 		}
 		return
@@ -103,19 +103,19 @@ func (sp *streamParser) limits(o object, rel *pdpp.Relation) {
 	ok := true
 	rel.MaxLimit = pdpp.DefaultMaxExpand
 	if !limit.absent() {
-		rel.MaxLimit, ok = sp.positive(limit, "M-8")
+		rel.MaxLimit, ok = sp.positive(limit)
 	}
 	if rel.MaxLimit > pdpp.MaxExpand {
-		sp.add(limit.at, "M-8", "is %d; at most %d is allowed", rel.MaxLimit, pdpp.MaxExpand)
+		sp.add(limit.at, "is %d; at most %d is allowed", rel.MaxLimit, pdpp.MaxExpand)
 		ok = false
 	}
 	rel.DefaultLimit = min(pdpp.DefaultExpand, rel.MaxLimit)
 	if def.absent() {
 		return
 	}
-	n, valid := sp.positive(def, "M-8")
+	n, valid := sp.positive(def)
 	if valid && ok && n > rel.MaxLimit {
-		sp.add(def.at, "M-8", "is %d, more than max_limit, which is %d", n, rel.MaxLimit)
+		sp.add(def.at, "is %d, more than max_limit, which is %d", n, rel.MaxLimit)
 	}
 	rel.DefaultLimit = n
 }

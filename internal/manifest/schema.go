@@ -137,15 +137,15 @@ func (sp *streamParser) checkRef(v value) {
 	if v.absent() {
 		return
 	}
-	ref := sp.text(v, "M-2")
+	ref := sp.text(v)
 	if !v.isString() {
 		return
 	}
 	if !strings.HasPrefix(ref, "#") {
-		sp.add(v.at, "M-2", "%s is not local; a $ref must start with #", quote(ref))
+		sp.add(v.at, "%s is not local; a $ref must start with #", quote(ref))
 		return
 	}
 	if _, ok := sp.schema.lookup(ref); !ok && strings.HasPrefix(ref, "#/") {
-		sp.add(v.at, "M-2", "%s does not exist in this schema", quote(ref))
+		sp.add(v.at, "%s does not exist in this schema", quote(ref))
 	}
 }

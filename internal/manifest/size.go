@@ -51,7 +51,7 @@ const (
 // checkSize checks M-10.
 func (sp *streamParser) checkSize() {
 	if n := rowBytes(sp.out); n > maxRow {
-		sp.add(sp.decl.at, "M-10", "the full schema row of this stream would have %d bytes; at most %d are allowed. "+
+		sp.add(sp.decl.at, "the full schema row of this stream would have %d bytes; at most %d are allowed. "+
 			"Shorten its schema or split the stream", n, maxRow)
 	}
 }

@@ -18,7 +18,7 @@ type streamParser struct {
 // stream reads one stream. It returns nil when v is not an object. It also returns an
 // invalid stream, so that relations to it are not reported as well.
 func (p *parser) stream(v value) *pdpp.Stream {
-	decl, ok := p.object(v, "M-2")
+	decl, ok := p.object(v)
 	if !ok {
 		return nil
 	}
@@ -39,14 +39,14 @@ func (p *parser) stream(v value) *pdpp.Stream {
 
 func (sp *streamParser) header() {
 	at := sp.decl.get("name")
-	sp.out.Name = sp.requiredText(at, "M-2")
+	sp.out.Name = sp.requiredText(at)
 	if sp.out.Name != "" {
 		sp.checkStreamName(at.at, sp.out.Name)
 	}
-	sp.out.Semantics = sp.oneOf(sp.decl.get("semantics"), "M-2", "append_only", "mutable_state")
-	sp.out.Description = sp.text(sp.decl.get("description"), "M-1")
-	if display, ok := sp.optionalObject(sp.decl.get("display"), "M-1"); ok {
-		sp.out.Label = sp.text(display.get("label"), "M-1")
+	sp.out.Semantics = sp.oneOf(sp.decl.get("semantics"), "append_only", "mutable_state")
+	sp.out.Description = sp.text(sp.decl.get("description"))
+	if display, ok := sp.optionalObject(sp.decl.get("display")); ok {
+		sp.out.Label = sp.text(display.get("label"))
 	}
 }
 
@@ -54,30 +54,30 @@ func (sp *streamParser) header() {
 // checkField reports no unknown fields.
 func (sp *streamParser) readSchema() {
 	v := sp.decl.get("schema")
-	o, ok := sp.object(v, "M-2")
+	o, ok := sp.object(v)
 	if !ok {
 		return
 	}
 	if len(v.raw) > maxRow {
-		sp.add(v.at, "M-10", "has %d bytes; the full schema row of a stream may have %d at most", len(v.raw), maxRow)
+		sp.add(v.at, "has %d bytes; the full schema row of a stream may have %d at most", len(v.raw), maxRow)
 		return
 	}
 	sp.out.Schema = v.raw
 	sp.schema = newSchema(o)
 	sp.checkRefs(v)
 	if types, _ := typesOf(o); !o.get("type").absent() && !isOnly(types, "object") {
-		sp.add(v.at.key("type"), "M-2", `must be "object"`)
+		sp.add(v.at.key("type"), `must be "object"`)
 	}
-	props, ok := sp.object(o.get("properties"), "M-2")
+	props, ok := sp.object(o.get("properties"))
 	if !ok {
 		return
 	}
 	if n := len(props.names); n > maxProperties {
-		sp.add(props.at, "M-10", "has %d properties; at most %d are allowed", n, maxProperties)
+		sp.add(props.at, "has %d properties; at most %d are allowed", n, maxProperties)
 		return
 	}
 	sp.properties(props)
-	sp.out.Required = texts(sp.fieldList(o.get("required"), "M-2", anyField))
+	sp.out.Required = texts(sp.fieldList(o.get("required"), anyField))
 }
 
 func (sp *streamParser) properties(props object) {
@@ -93,7 +93,7 @@ func (sp *streamParser) properties(props object) {
 		sp.checkRole(v.at, f, roles)
 		// References can make a small schema large, so stop early.
 		if size += len(f.Schema); size > maxRow {
-			sp.add(props.at, "M-10", "has more than %d bytes once its references are resolved", maxRow)
+			sp.add(props.at, "has more than %d bytes once its references are resolved", maxRow)
 			sp.fields, sp.out.Fields = nil, nil
 			return
 		}
@@ -108,7 +108,7 @@ func (sp *streamParser) checkRole(at *path, f *pdpp.Field, taken map[pdpp.Role]s
 		return
 	}
 	if first, ok := taken[f.Role]; ok {
-		sp.add(at.key("x_pdpp_role"), "M-7", "role %s is already on field %s; one field per stream may have it",
+		sp.add(at.key("x_pdpp_role"), "role %s is already on field %s; one field per stream may have it",
 			quote(string(f.Role)), quote(first))
 		return
 	}
@@ -118,56 +118,56 @@ func (sp *streamParser) checkRole(at *path, f *pdpp.Field, taken map[pdpp.Role]s
 func (sp *streamParser) keys() {
 	key := sp.decl.get("primary_key")
 	if key.absent() {
-		sp.add(key.at, "M-2", "is required")
+		sp.add(key.at, "is required")
 	}
-	sp.out.PrimaryKey = texts(sp.fieldList(key, "M-2", anyField))
+	sp.out.PrimaryKey = texts(sp.fieldList(key, anyField))
 	sp.out.CursorField = sp.oneField(sp.decl.get("cursor_field"), orderedField)
 	sp.out.ConsentTimeField = sp.oneField(sp.decl.get("consent_time_field"), timeField)
 }
 
 func (sp *streamParser) selection() {
-	o, ok := sp.object(sp.decl.get("selection"), "M-2")
+	o, ok := sp.object(sp.decl.get("selection"))
 	if !ok {
 		return
 	}
-	sp.out.SelectFields = sp.boolean(o.get("fields"), "M-2")
-	sp.out.SelectResources = sp.boolean(o.get("resources"), "M-2")
+	sp.out.SelectFields = sp.boolean(o.get("fields"))
+	sp.out.SelectResources = sp.boolean(o.get("resources"))
 }
 
 func (sp *streamParser) views() {
 	seen := map[string]bool{}
-	for _, item := range sp.optionalList(sp.decl.get("views"), "M-2") {
-		o, ok := sp.object(item, "M-2")
+	for _, item := range sp.optionalList(sp.decl.get("views")) {
+		o, ok := sp.object(item)
 		if !ok {
 			continue
 		}
-		view := pdpp.View{ID: sp.uniqueName(o.get("id"), "view", seen), Label: sp.text(o.get("label"), "M-2")}
+		view := pdpp.View{ID: sp.uniqueName(o.get("id"), "view", seen), Label: sp.text(o.get("label"))}
 		fields := o.get("fields")
 		if fields.absent() {
-			sp.add(fields.at, "M-2", "is required")
+			sp.add(fields.at, "is required")
 		}
-		view.Fields = texts(sp.fieldList(fields, "M-2", anyField))
+		view.Fields = texts(sp.fieldList(fields, anyField))
 		sp.out.Views = append(sp.out.Views, view)
 	}
 }
 
 // uniqueName reads a view id or relation name (M-2, M-3).
 func (sp *streamParser) uniqueName(v value, what string, seen map[string]bool) string {
-	s := sp.requiredText(v, "M-2")
+	s := sp.requiredText(v)
 	if s == "" {
 		return ""
 	}
 	sp.checkName(v.at, what, s)
 	if seen[s] {
-		sp.add(v.at, "M-2", "there is already a %s %s", what, quote(s))
+		sp.add(v.at, "there is already a %s %s", what, quote(s))
 	}
 	seen[s] = true
 	return s
 }
 
-// fieldList reads a list of declared fields. rule is the rule for the list itself.
-func (sp *streamParser) fieldList(v value, rule string, want fieldRule) []name {
-	names := sp.names(v, rule)
+// fieldList reads a list of declared fields.
+func (sp *streamParser) fieldList(v value, want fieldRule) []name {
+	names := sp.names(v)
 	for _, n := range names {
 		sp.checkField(n.at, n.text, want)
 	}
@@ -179,7 +179,7 @@ func (sp *streamParser) oneField(v value, want fieldRule) string {
 	if v.absent() {
 		return ""
 	}
-	s := sp.requiredText(v, "M-2")
+	s := sp.requiredText(v)
 	if s != "" {
 		sp.checkField(v.at, s, want)
 	}
@@ -194,8 +194,8 @@ func (sp *streamParser) checkField(at *path, field string, want fieldRule) {
 	f := sp.fields[field]
 	switch {
 	case f == nil:
-		sp.add(at, "M-2", "field %s is not declared in schema.properties", quote(field))
+		sp.add(at, "field %s is not declared in schema.properties", quote(field))
 	case !want.ok(f):
-		sp.add(at, want.id, "field %s must be %s", quote(field), want.want)
+		sp.add(at, "field %s must be %s", quote(field), want.want)
 	}
 }

@@ -3,8 +3,9 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"unicode/utf8"
+
+	"pdpp/internal/rawjson"
 )
 
 const (
@@ -16,39 +17,27 @@ const (
 func wellFormed(raw []byte) (json.RawMessage, error) {
 	var ps problems
 	if len(raw) > maxInput {
-		ps.add(nil, "", "has %d bytes; at most %d are allowed", len(raw), maxInput)
+		ps.add(nil, "has %d bytes; at most %d are allowed", len(raw), maxInput)
 		return nil, ps.err()
 	}
 	if !utf8.Valid(raw) {
-		ps.add(nil, "", "is not valid UTF-8")
+		ps.add(nil, "is not valid UTF-8")
 		return nil, ps.err()
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(raw, &whole); err != nil {
-		line, column := position(raw, err)
-		ps.add(nil, "", "is not valid JSON at line %d, column %d: %v", line, column, err)
+		line, column := rawjson.Position(raw, err)
+		ps.add(nil, "is not valid JSON at line %d, column %d: %v", line, column, err)
 		return nil, ps.err()
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, whole); err != nil {
-		ps.add(nil, "", "cannot be compacted: %v", err)
+		ps.add(nil, "cannot be compacted: %v", err)
 		return nil, ps.err()
 	}
 	w := walker{dec: newDecoder(compact.Bytes()), problems: &ps}
 	w.value(nil, 0)
 	return compact.Bytes(), ps.err()
-}
-
-// position returns the place of a syntax error, which is the end for truncated input.
-func position(raw []byte, err error) (line, column int) {
-	end := len(raw)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) && syntax.Offset > 0 && int(syntax.Offset) <= len(raw) {
-		end = int(syntax.Offset) - 1
-	}
-	before := raw[:end]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
 }
 
 // walker visits every value once to find duplicate keys and excessive nesting.
@@ -61,7 +50,7 @@ type walker struct {
 func (w *walker) value(at *path, depth int) bool {
 	tok, err := w.dec.Token()
 	if err != nil {
-		w.problems.add(at, "", "cannot be read: %v", err)
+		w.problems.add(at, "cannot be read: %v", err)
 		return false
 	}
 	delim, nested := tok.(json.Delim)
@@ -69,7 +58,7 @@ func (w *walker) value(at *path, depth int) bool {
 		return true
 	}
 	if depth == maxDepth {
-		w.problems.add(at, "", "is nested too deeply; at most %d levels are allowed", maxDepth)
+		w.problems.add(at, "is nested too deeply; at most %d levels are allowed", maxDepth)
 		return false
 	}
 	if delim == '{' {
@@ -84,11 +73,11 @@ func (w *walker) members(at *path, depth int) bool {
 		tok, err := w.dec.Token()
 		name, ok := tok.(string)
 		if err != nil || !ok {
-			w.problems.add(at, "", "cannot be read as an object")
+			w.problems.add(at, "cannot be read as an object")
 			return false
 		}
 		if seen[name] {
-			w.problems.add(at.key(name), "", "duplicate key %s", quote(name))
+			w.problems.add(at.key(name), "duplicate key %s", quote(name))
 		}
 		seen[name] = true
 		if !w.value(at.key(name), depth) {
