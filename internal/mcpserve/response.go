@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"pdpp/internal/mcp"
@@ -101,7 +102,8 @@ func (r *Response) list(text []byte) {
 func (r *Response) call(ctx context.Context) {
 	tool := r.server.Surface.Registry().Lookup(r.message.Name)
 	if tool == nil {
-		r.err = &Error{Code: CodeParams, Message: fmt.Sprintf("unknown tool %.60q", r.message.Name)}
+		names := strings.Join(r.server.Surface.Registry().Names(), ", ")
+		r.err = &Error{Code: CodeParams, Message: fmt.Sprintf("unknown tool %.60q; the tools are: %s", r.message.Name, names)}
 		return
 	}
 	r.tool = r.server.Surface.Call(ctx, tool, r.message.Arguments)

@@ -129,7 +129,7 @@ func TestFailuresAreResults(t *testing.T) {
 			t.Errorf("ERR-1 %s: %+v, %v", version, res, err)
 		}
 		_, err = session.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_streams"})
-		if e := wantRPC(t, "MS-12", err, -32602); !strings.Contains(e.Message, "unknown tool") {
+		if e := wantRPC(t, "MS-12", err, -32602); !strings.Contains(e.Message, "unknown tool") || !strings.Contains(e.Message, "schema, query_records") {
 			t.Errorf("MS-12 message %q", e.Message)
 		}
 		_, err = session.ListPrompts(t.Context(), nil)
