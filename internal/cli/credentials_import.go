@@ -53,7 +53,7 @@ func (c *credentialsImport) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if c.JSON {
-		return a.printJSON(credentialRow(cred))
+		return a.printJSON(credentialRow(cred, a.Now()))
 	}
 	return a.print("Saved the credential of " + cred.ID + " for " + provider + ".\n" + a.next(setupFor(provider, c.CacheRoot)))
 }

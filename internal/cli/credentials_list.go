@@ -2,6 +2,7 @@ package cli
 
 import (
 	"strings"
+	"time"
 
 	"pdpp"
 	"pdpp/internal/credential"
@@ -27,9 +28,9 @@ type credentialAnswer struct {
 	File      string   `json:"credential_file"`
 }
 
-func credentialRow(c *credential.Credential) credentialAnswer {
+func credentialRow(c *credential.Credential, now time.Time) credentialAnswer {
 	out := credentialAnswer{
-		Provider: c.Provider, Kind: c.Kind, ID: c.ID, Sources: c.Sources(), Status: savedStatus(c), CreatedAt: timeOrNull(c.CreatedAt),
+		Provider: c.Provider, Kind: c.Kind, ID: c.ID, Sources: c.Sources(), Status: savedStatus(c, now), CreatedAt: timeOrNull(c.CreatedAt),
 		ExpiresAt: timeOrNull(c.ExpiresAt), Renewable: c.Refresh != "", File: c.Path,
 	}
 	if c.Kind == string(pdpp.TokenPackage) {
@@ -41,13 +42,16 @@ func credentialRow(c *credential.Credential) credentialAnswer {
 	return out
 }
 
-// savedStatus returns the status in the file. Only a read shows whether the server still
-// accepts the credential.
-func savedStatus(c *credential.Credential) string {
-	if c.Status == "" || c.Status == credential.Active {
-		return "saved"
+// savedStatus returns what the file says about the credential. Only a read shows whether
+// the server still accepts it.
+func savedStatus(c *credential.Credential, now time.Time) string {
+	switch {
+	case !c.IsActive():
+		return c.Status
+	case c.HasEnded(now):
+		return "expired"
 	}
-	return c.Status
+	return "saved"
 }
 
 // Run implements the command.
@@ -61,7 +65,7 @@ func (c *credentialsList) Run(a *app) error {
 		return err
 	}
 	if c.JSON {
-		return printRows(a, "credentials", all, credentialRow)
+		return printRows(a, "credentials", all, func(c *credential.Credential) credentialAnswer { return credentialRow(c, a.Now()) })
 	}
 	if len(all) == 0 {
 		return a.print("There are no credentials in " + cache.Root + ".\n")
@@ -72,7 +76,7 @@ func (c *credentialsList) Run(a *app) error {
 		if cred.Refresh != "" {
 			ends = "renewed automatically"
 		}
-		rows = append(rows, []string{cred.Provider, cred.ID, strings.Join(cred.Sources(), ", "), when(cred.CreatedAt, ""), ends, savedStatus(cred)})
+		rows = append(rows, []string{cred.Provider, cred.ID, strings.Join(cred.Sources(), ", "), when(cred.CreatedAt, ""), ends, savedStatus(cred, a.Now())})
 	}
 	return a.print(table(rows...))
 }

@@ -174,6 +174,35 @@ func TestChoice(t *testing.T) {
 	})
 }
 
+// A credential that has ended is chosen only when there is no other.
+func TestH204ChoiceOfAnEndedCredential(t *testing.T) {
+	for name, end := range map[string]func(*Credential){
+		"expired":      func(cred *Credential) { cred.ExpiresAt = noon },
+		"disconnected": func(cred *Credential) { cred.Status, cred.Refresh = "reconnect_required", "r" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := open(t)
+			ended := sample("grt_ended")
+			ended.CreatedAt = noon.Add(-time.Minute)
+			end(ended)
+			put(t, c, ended)
+			_, err := c.Choose(provider, "")
+			wantCode(t, "the only one", err, pdpp.CodeCredentialExpired)
+			put(t, c, sample("grt_valid"))
+			if got, err := c.Choose(provider, ""); err != nil || got.ID != "grt_valid" {
+				t.Errorf("Choose beside an older one = %+v, %v", got, err)
+			}
+			_, err = c.Choose(provider, "grt_ended")
+			wantCode(t, "by its grant", err, pdpp.CodeCredentialExpired)
+			ended.Status, ended.Refresh = Active, "r"
+			put(t, c, ended)
+			if got, err := c.Choose(provider, ""); err != nil || got.ID != "grt_ended" {
+				t.Errorf("Choose of a newer one that can be renewed = %+v, %v", got, err)
+			}
+		})
+	}
+}
+
 func TestChecks(t *testing.T) {
 	const good = `{"version":1,"provider_url":"https://data.example","created_at":"2026-05-01T09:00:00Z",` +
 		`"credential":{"kind":"client","grant_id":"g","access_token":"t","token_type":"Bearer","status":"active","expires_at":null}}`

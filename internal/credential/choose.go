@@ -10,12 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pdpp"
 )
 
-// Choose returns the credential of a provider (H-204): that of a grant, or the most
-// recent one when grant is "". It makes no request. The errors are CodeNotConnected,
+// Choose returns the credential of a provider (H-204): that of a grant, or, when grant is
+// "", the most recent of those that have not ended. It makes no request. The errors are CodeNotConnected,
 // CodeGrantNotFound, CodeCredentialInvalid, CodeCredentialExpired and
 // CodeOwnerCredential.
 func (c *Cache) Choose(provider, grant string) (*Credential, error) {
@@ -30,8 +31,8 @@ func (c *Cache) Choose(provider, grant string) (*Credential, error) {
 	return chosen, c.check(chosen, provider)
 }
 
-// last returns the most recent credential. It skips invalid files, except owner
-// credentials (D5).
+// last returns the most recent credential that has not ended, or else the most recent one.
+// It skips invalid files, except owner credentials (D5).
 func (c *Cache) last(provider string) (*Credential, error) {
 	all, broken, err := c.of(provider)
 	if err != nil {
@@ -45,6 +46,9 @@ func (c *Cache) last(provider string) (*Credential, error) {
 	}
 	if len(all) == 0 {
 		return nil, pdpp.Errorf(pdpp.CodeNotConnected, "There is no credential for %s in %s.", provider, c.Root)
+	}
+	if usable := slices.DeleteFunc(slices.Clone(all), func(cred *Credential) bool { return cred.HasEnded(c.Now()) }); len(usable) > 0 {
+		all = usable
 	}
 	return slices.MaxFunc(all, func(a, b *Credential) int { return a.CreatedAt.Compare(b.CreatedAt) }), nil
 }
@@ -83,17 +87,26 @@ func (c *Cache) check(cred *Credential, provider string) error {
 		return refused(cred.Path, "is for "+cred.Provider)
 	case cred.isPackage() && cred.PackageMembers() == nil:
 		return refused(cred.Path, "is for a package but does not contain the tokens of its members")
-	case cred.Status != "" && cred.Status != Active:
+	case !cred.IsActive():
 		return errExpired(cred, "can no longer be used: its status is "+strconv.Quote(cred.Status))
-	case cred.expired(c) && cred.Refresh == "":
+	case cred.HasEnded(c.Now()):
 		return errExpired(cred, "expired on "+pdpp.FormatTime(cred.ExpiresAt))
 	}
 	return nil
 }
 
 // expired reports whether the access token has expired.
-func (cred *Credential) expired(c *Cache) bool {
-	return !cred.ExpiresAt.IsZero() && !c.Now().Before(cred.ExpiresAt)
+func (cred *Credential) expired(now time.Time) bool {
+	return !cred.ExpiresAt.IsZero() && !now.Before(cred.ExpiresAt)
+}
+
+// IsActive reports whether the file says that the credential can be used.
+func (cred *Credential) IsActive() bool { return cred.Status == "" || cred.Status == Active }
+
+// HasEnded reports whether only a new credential helps: this one is not active, or it has
+// expired and cannot be renewed.
+func (cred *Credential) HasEnded(now time.Time) bool {
+	return !cred.IsActive() || cred.Refresh == "" && cred.expired(now)
 }
 
 func errExpired(cred *Credential, why string) error {

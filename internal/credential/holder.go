@@ -65,7 +65,7 @@ func (h *Holder) Token(ctx context.Context) (string, error) {
 		return h.current.Token, nil
 	}
 	err := h.renew(ctx, h.current.Token)
-	if err != nil && h.current.expired(h.cache) {
+	if err != nil && h.current.expired(h.cache.Now()) {
 		return "", err
 	}
 	return h.current.Token, nil
@@ -79,7 +79,7 @@ func (h *Holder) Package(ctx context.Context) (cred *Credential, ok bool) {
 		return nil, false
 	}
 	defer h.release()
-	if h.current.isPackage() && h.current.expired(h.cache) {
+	if h.current.isPackage() && h.current.expired(h.cache.Now()) {
 		h.recheck = true // it cannot be renewed, but another one may have been saved
 	}
 	if h.choose() != nil || !h.current.isPackage() {
