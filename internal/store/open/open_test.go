@@ -27,7 +27,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestUnsupported(t *testing.T) {
-	for _, location := range []string{"postgres://ann:secret@db.test/pdpp", "sqlite://host/folder", "sqlite://", "://x", "sqlite:///%zz", "sqlite:///folder?mode=ro", "sqlite:///folder#1"} {
+	for _, location := range []string{"postgres://ann:secret@db.test/pdpp", "sqlite://host/folder", "sqlite://", "://x", "sqlite:///%zz", "sqlite:///folder?mode=ro", "sqlite:///folder#1", "sqlite:foo.db", "file:foo", "postgres:x"} {
 		_, err := Store(t.Context(), location, store.OpenOptions{Create: true})
 		var e *pdpp.Error
 		if !errors.As(err, &e) || e.Code != pdpp.CodeUsage || !strings.Contains(e.Hint, "sqlite:///folder") {
