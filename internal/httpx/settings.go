@@ -3,6 +3,7 @@ package httpx
 import (
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"pdpp"
@@ -106,9 +107,12 @@ type Settings struct {
 // name that a client chose (H-12), with pdpp.CodeNotConfigured. An invalid listen address
 // has pdpp.CodeUsage.
 func CheckSettings(s Settings) error {
-	host, _, err := net.SplitHostPort(s.Listen)
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
 	if err != nil {
-		return usage("--listen", s.Listen, "write host:port, such as 127.0.0.1:7663")
+		return usage("--listen", s.Listen, "write host:port with a port up to 65535, such as 127.0.0.1:7663")
 	}
 	e := s.Edge
 	proxied := len(e.TrustedProxies) > 0

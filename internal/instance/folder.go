@@ -106,6 +106,6 @@ func cannotCreate(dir string, err error) error {
 	return &pdpp.Error{
 		Code: pdpp.CodeCannotCreate, Op: "instance.Prepare", Err: err,
 		Message: "The data folder " + dir + " cannot be used.",
-		Hint:    "Choose another one with --data, or make this one writable.",
+		Hint:    "Choose another one with --data, or run the command as the user who owns this one and may write to it.",
 	}
 }

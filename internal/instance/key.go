@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,6 +66,9 @@ func OpenKey(dir, file string) string {
 	return path
 }
 
+// restoreKey follows an error about a key that is missing or damaged.
+const restoreKey = "Put the file back from a backup, or name the right one with --instance-key-file."
+
 // readOrMake reads the key. It creates one only for a store that never had one.
 func readOrMake(dir, file string, hadKey bool) ([]byte, error) {
 	path := keyPath(dir, file)
@@ -75,15 +79,22 @@ func readOrMake(dir, file string, hadKey bool) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist) && file == "":
 		return nil, &pdpp.Error{
 			Code: pdpp.CodeNotConfigured, Message: "The instance key " + path + " is missing.",
-			Hint: "Put the file back from a backup, or name it with --instance-key-file.",
+			Hint: restoreKey,
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeInputMissing, Op: "instance.Key", Err: err, Message: "The instance key " + path + " does not exist.", Hint: restoreKey,
 		}
 	case err != nil:
 		return nil, &pdpp.Error{
 			Code: pdpp.CodeInputMissing, Op: "instance.Key", Err: err,
 			Message: "The instance key " + path + " cannot be read.",
+			Hint:    "Make it readable for this user, or name another file with --instance-key-file.",
 		}
 	case len(key) != keySize:
-		return nil, pdpp.Errorf(pdpp.CodeNotConfigured, "The instance key %s has %d bytes; a key has %d.", path, len(key), keySize)
+		return nil, &pdpp.Error{
+			Code: pdpp.CodeNotConfigured, Message: fmt.Sprintf("The instance key %s has %d bytes; a key has %d.", path, len(key), keySize), Hint: restoreKey,
+		}
 	}
 	return key, nil
 }
@@ -96,6 +107,7 @@ func makeKey(path string) ([]byte, error) {
 		return nil, &pdpp.Error{
 			Code: pdpp.CodeCannotCreate, Op: "instance.makeKey", Err: err,
 			Message: "The instance key " + path + " cannot be written.",
+			Hint:    "Check that this user may write to its folder, and that the disk is not full.",
 		}
 	}
 	key := secret.Key(keySize)

@@ -107,13 +107,19 @@ func openError(err error) error {
 	case err == nil:
 		return nil
 	case engine.IsFull(err):
-		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The disk is full.", Err: err}
+		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The disk is full.", Hint: "Free some space, then run the command again.", Err: err}
 	case engine.IsNotADatabase(err):
-		return &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: "pdpp.db in the data folder is not a database of this program.", Err: err}
+		return &pdpp.Error{
+			Code: pdpp.CodeNotConfigured, Message: "pdpp.db in the data folder is not a database of this program.",
+			Hint: "Put the right file back from a backup, or name another folder with --data.", Err: err,
+		}
 	case engine.IsBusy(err):
 		return &pdpp.Error{Code: pdpp.CodeBusy, Message: "The store is locked by another process; try again.", Err: err}
 	}
-	return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The store cannot be opened.", Err: err}
+	return &pdpp.Error{
+		Code: pdpp.CodeCannotCreate, Message: "The store cannot be opened.",
+		Hint: "Check that this user may read and write the data folder, or name another one with --data.", Err: err,
+	}
 }
 
 // Describe implements store.Store.
