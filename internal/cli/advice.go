@@ -10,6 +10,45 @@ import (
 	"pdpp/internal/credential"
 )
 
+// self returns the name under which this program was called.
+func (e Env) self() string {
+	if e.Program == "" {
+		return "pdpp"
+	}
+	return quote(e.Program)
+}
+
+// command returns a command line of this program for the same store and owner.
+func (a *app) command(line string) string {
+	words := a.self()
+	if a.Data != "" {
+		words += " --data " + quote(a.Data)
+	}
+	if a.Owner != "" {
+		words += " --owner " + quote(a.Owner)
+	}
+	return words + " " + line
+}
+
+// hinted adds a hint to an error that has none.
+func hinted(err error, hint string) error {
+	var e *pdpp.Error
+	if !errors.As(err, &e) || e.Hint != "" {
+		return err
+	}
+	shown := *e
+	shown.Hint = hint
+	return &shown
+}
+
+// withList adds the command that lists what exists to an error about an unknown id or name.
+func (a *app) withList(err error, list string) error {
+	if pdpp.CodeOf(err) != pdpp.CodeNotFound {
+		return err
+	}
+	return hinted(err, "To see what there is, run: "+a.command(list))
+}
+
 // importCommandFor returns the command that saves a token for a server.
 func importCommandFor(program, provider, cacheRoot string) string {
 	return program + " credentials import " + quote(provider) + inCache(cacheRoot)
@@ -25,21 +64,22 @@ func inCache(root string) string {
 
 // credentialAdvice returns the commands to run when there is no usable credential. All
 // messages about it use this text (MS-49, MS-262, MS-267).
-func credentialAdvice(provider, cacheRoot string) string {
-	return pdpp.ConnectCommand(quote(provider)) + inCache(cacheRoot) + " (on the server's machine), or: " +
-		importCommandFor("pdpp", provider, cacheRoot) + " (with a token from the owner)"
+func credentialAdvice(program, provider, cacheRoot string) string {
+	return program + " " + pdpp.ConnectCommand(quote(provider)) + inCache(cacheRoot) + " (on the server's machine), or: " +
+		importCommandFor(program, provider, cacheRoot) + " (with a token from the owner)"
 }
 
-// adviceForModels returns the advice for an assistant, without local paths.
+// adviceForModels returns the advice for an assistant, without local paths, also that of
+// this program.
 func adviceForModels(provider, cacheRoot string) string {
 	if cacheRoot != "" {
 		cacheRoot = "DIR"
 	}
-	return credentialAdvice(provider, cacheRoot)
+	return credentialAdvice("pdpp", provider, cacheRoot)
 }
 
 // withAdvice adds the advice to an error about a credential (MS-262).
-func withAdvice(err error, provider, cacheRoot string) error {
+func (a *app) withAdvice(err error, provider, cacheRoot string) error {
 	var e *pdpp.Error
 	if !errors.As(err, &e) || !slices.Contains(credentialCodes, e.Code) {
 		return err
@@ -51,7 +91,7 @@ func withAdvice(err error, provider, cacheRoot string) error {
 	case e.Code == pdpp.CodeNotConnected && cacheRoot == "":
 		shown.Hint = cacheHere(provider)
 	}
-	shown.Hint = strings.TrimSpace(shown.Hint + " Run: " + credentialAdvice(provider, cacheRoot))
+	shown.Hint = strings.TrimSpace(shown.Hint + " Run: " + credentialAdvice(a.self(), provider, cacheRoot))
 	return &shown
 }
 
@@ -75,14 +115,6 @@ var credentialCodes = []pdpp.Code{
 // next returns the line with the next command to run, by the name under which this program
 // was called.
 func (a *app) next(command string) string { return "Next: " + a.self() + " " + command + "\n" }
-
-// self returns the name under which this program was called.
-func (a *app) self() string {
-	if a.Program == "" {
-		return "pdpp"
-	}
-	return quote(a.Program)
-}
 
 // setupFor returns the command that shows how to connect an assistant to a server.
 func setupFor(provider, cacheRoot string) string {

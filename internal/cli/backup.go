@@ -49,8 +49,11 @@ func (c *backupCommand) Run(ctx context.Context, a *app) error {
 	partial := target + ".partial"
 	if err := os.Mkdir(partial, 0o700); err != nil {
 		hint := "Create the folder " + filepath.Dir(target) + " first, or name another one."
-		if errors.Is(err, fs.ErrExist) {
+		switch {
+		case errors.Is(err, fs.ErrExist):
 			hint = "If an interrupted backup left it, remove it."
+		case errors.Is(err, fs.ErrPermission):
+			hint = "Name a folder where this user may write."
 		}
 		return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The folder " + partial + " cannot be created.", Hint: hint, Err: err}
 	}
@@ -140,7 +143,7 @@ func (c *backupCommand) report(a *app, b backupAnswer) error {
 			return a.printJSON(b)
 		}
 		return a.print("Copied the store (" + thousands(b.DatabaseBytes) + " bytes) and " + count(b.Blobs, "blob", "blobs") +
-			" (" + thousands(b.BlobBytes) + " bytes) to " + b.Folder + ".\nThe copy is a data folder. To serve it, run: pdpp --data " + quote(b.Folder) + " serve\n")
+			" (" + thousands(b.BlobBytes) + " bytes) to " + b.Folder + ".\nThe copy is a data folder. To serve it, run: " + a.self() + " --data " + quote(b.Folder) + " serve\n")
 	}
 	err := answer()
 	if b.DamagedBlobs > 0 {

@@ -55,17 +55,17 @@ func (c *blobsUnknown) Run(ctx context.Context, a *app) error {
 	if c.JSON {
 		return a.printJSON(unknownAnswer{found.Files, found.Bytes, orNull(newestOf(found)), found.StoreIsOlder, c.Remove})
 	}
-	return a.print(c.text(found, dir))
+	return a.print(c.text(found, a.self(), dir))
 }
 
-func (c *blobsUnknown) text(found ingest.UnknownBlobs, dir string) string {
+func (c *blobsUnknown) text(found ingest.UnknownBlobs, program, dir string) string {
 	switch {
 	case found.Files == 0:
 		return noUnknownBlobs + "\n"
 	case c.Remove:
 		return "Removed " + unknownText(found) + ".\n"
 	}
-	return "Found " + unknownText(found) + ".\n" + unknownAdvice(found, dir) + "\n"
+	return "Found " + unknownText(found) + ".\n" + unknownAdvice(found, program, dir) + "\n"
 }
 
 // unknownText describes the found files as part of a sentence.
@@ -74,8 +74,8 @@ func unknownText(u ingest.UnknownBlobs) string {
 }
 
 // unknownAdvice says where such files may come from and what to do.
-func unknownAdvice(u ingest.UnknownBlobs, dir string) string {
-	remove := "If this pdpp.db is the right one, remove the files: pdpp --data " + quote(dir) + " blobs unknown --remove"
+func unknownAdvice(u ingest.UnknownBlobs, program, dir string) string {
+	remove := "If this pdpp.db is the right one, remove the files: " + program + " --data " + quote(dir) + " blobs unknown --remove"
 	if u.StoreIsOlder {
 		return "The store seems to be older than its blobs. Put the newer pdpp.db back. " + remove
 	}

@@ -78,7 +78,7 @@ func TestFailShape(t *testing.T) {
 	out.Reset()
 	errOut.Reset()
 	fail(env, missing("a.json", fs.ErrNotExist), false)
-	if got, want := errOut.String(), "pdpp: a.json does not exist.\n"; got != want {
+	if got, want := errOut.String(), "pdpp: a.json does not exist.\n      Check the name, and the folder in which you run the command.\n"; got != want {
 		t.Errorf("a missing file: %q, want %q", got, want)
 	}
 	out.Reset()
@@ -114,8 +114,59 @@ func TestHelpAndUsage(t *testing.T) {
 	if r := runMain(t, nil, "grants", "show"); !strings.Contains(r.stderr, "\nUsage: pdpp grants show") {
 		t.Errorf("usage: %q", r.stderr)
 	}
-	if r := runMain(t, nil, "ingets"); r.code != 64 || !strings.HasPrefix(r.stderr, `pdpp: unexpected argument ingets, did you mean "ingest"?`+"\n") {
-		t.Errorf("a mistyped command: %+v", r)
+}
+
+// A mistyped command is answered with what to write, not with the whole help (H-6).
+func TestMistypedCommands(t *testing.T) {
+	for line, want := range map[string]string{
+		"ingets":          "pdpp: There is no command ingets. Did you mean \"ingest\"?\n      To list the commands, run: pdpp help\n",
+		"nonsense":        "pdpp: There is no command nonsense.\n      To list the commands, run: pdpp help\n",
+		"help nonsense":   "pdpp: There is no command nonsense.\n      To list the commands, run: pdpp help\n",
+		"credentials lst": "pdpp: There is no command credentials lst. Did you mean \"list\"?\n      Choose one of: show, list, import, forget. For help, run: pdpp help credentials\n",
+		"token lst":       "pdpp: There is no command credentials lst. Did you mean \"list\"?\n      Choose one of: show, list, import, forget. For help, run: pdpp help credentials\n",
+		"--data x grants": "pdpp: pdpp grants needs a command.\n      Choose one of: create, list, show, revoke. For help, run: pdpp help grants\n",
+		"blobs":           "pdpp: pdpp blobs needs a command.\n      Choose one of: unknown. For help, run: pdpp help blobs\n",
+	} {
+		if r := runMain(t, nil, strings.Fields(line)...); r.code != 64 || r.stdout != "" || r.stderr != want {
+			t.Errorf("%s: %+v, want %q", line, r, want)
+		}
+	}
+}
+
+// Messages of the parser become sentences, followed by the usage of the command.
+func TestWrongCommandLines(t *testing.T) {
+	for line, want := range map[string]string{
+		"grants revoke":              "An argument is missing: <id>.",
+		"connections rename":         "An argument is missing: <connection> <label>.",
+		"connections rename a":       "An argument is missing: <label>.",
+		"grants show a b":            "The argument b is one too many.",
+		"grants create --client X":   "A flag is missing: --spec=FILE.",
+		"grants list --colour":       "There is no flag --colour.",
+		"grants list --statsu all":   `There is no flag --statsu. Did you mean "--status"?`,
+		"grants list --status some":  `--status does not accept "some": choose from "active", "all".`,
+		"serve --listen":             "--listen needs a value.",
+		"serve --listen --log-level": "--listen needs a value.",
+		"serve --allow-plain-http=2": "--allow-plain-http: bool value must be true, 1, yes, false, 0 or no but got \"2\".",
+	} {
+		r := runMain(t, nil, strings.Fields(line)...)
+		if r.code != 64 || !strings.HasPrefix(r.stderr, "pdpp: "+want+"\nUsage: pdpp ") || !strings.Contains(r.stderr, `--help" for more information.`) {
+			t.Errorf("%s: %+v, want %q", line, r, want)
+		}
+	}
+	if r := runMain(t, nil, "grants", "revoke", "--json"); r.stdout != `{"error":{"code":"usage","message":"An argument is missing: <id>.","hint":"For help, run: pdpp grants revoke --help"}}`+"\n" {
+		t.Errorf("as JSON: %+v", r)
+	}
+}
+
+// Help that a person asks for is an answer; that of the adapter itself is not a message
+// of its protocol (H-6).
+func TestHelpOfTheAdapter(t *testing.T) {
+	asked := runMain(t, nil, "help", "mcp")
+	if asked.code != 0 || asked.stderr != "" || !strings.HasPrefix(asked.stdout, "Usage: pdpp mcp") {
+		t.Errorf("help mcp: %+v", asked)
+	}
+	if r := runMain(t, nil, "mcp", "--help"); r.code != 0 || r.stdout != "" || r.stderr != asked.stdout {
+		t.Errorf("mcp --help: %+v", r)
 	}
 }
 

@@ -52,7 +52,7 @@ type blobsCommands struct {
 }
 
 type credentialsCommands struct {
-	Show   credentialsShow   `cmd:"" default:"withargs" help:"Print the current token for a server."`
+	Show   credentialsShow   `cmd:"" help:"Print the current token for a server."`
 	List   credentialsList   `cmd:"" help:"List saved credentials, without their secrets."`
 	Import credentialsImport `cmd:"" help:"Save a token from standard input after a test read."`
 	Forget credentialsForget `cmd:"" help:"Remove saved credentials."`

@@ -30,7 +30,7 @@ func answerConnection(c pdpp.Connection) connectionAnswer {
 // Run implements the command.
 func (c *connectionsAdd) Run(ctx context.Context, a *app) error {
 	if strings.HasPrefix(c.Name, idPrefix) {
-		return pdpp.Errorf(pdpp.CodeUsage, "A name must not start with %q, which is the prefix of ids.", idPrefix)
+		return pdpp.Errorf(pdpp.CodeUsage, "A name must not start with %q, which is the prefix of ids. Choose another name.", idPrefix)
 	}
 	m, err := a.readManifest(c.Manifest)
 	if err != nil {

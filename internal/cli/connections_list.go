@@ -35,7 +35,7 @@ func (c *connectionsList) Run(ctx context.Context, a *app) error {
 			return a.printJSON(map[string]any{"connections": rows})
 		}
 		if len(rows) == 0 {
-			return a.print("There are no connections yet. To add one, run: pdpp ingest --manifest FILE --connection NAME FILE\n")
+			return a.print("There are no connections yet. To add one, run: " + a.command("ingest --manifest FILE --connection NAME FILE") + "\n")
 		}
 		cells := [][]string{{"CONNECTION", "SOURCE", "NAME", "LABEL", "STATUS", "RECORDS", "LAST INGEST"}}
 		for _, r := range rows {

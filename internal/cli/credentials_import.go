@@ -82,9 +82,9 @@ func (a *app) readCredential() (*credential.Credential, error) {
 		}
 		cred, err := credential.FromJSON(raw, a.Now())
 		if err != nil {
-			return nil, err
+			return nil, hinted(err, "Nothing was saved. Pass the token of a grant alone, or the answer of a token endpoint.")
 		}
-		return cred, checkToken(cred.Token)
+		return cred, a.checkToken(cred.Token)
 	}
 	line, err := in.ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -92,7 +92,7 @@ func (a *app) readCredential() (*credential.Credential, error) {
 	}
 	token := strings.TrimSpace(line)
 	cred := &credential.Credential{Token: token, Kind: string(pdpp.TokenClient), Status: credential.Active, CreatedAt: a.Now()}
-	return cred, checkToken(token)
+	return cred, a.checkToken(token)
 }
 
 // isJSON reports whether the input begins with an object.
@@ -107,22 +107,27 @@ func isJSON(in *bufio.Reader) bool {
 }
 
 // checkToken refuses a malformed token, and a token that is not of a grant, by its form.
-func checkToken(token string) error {
+func (a *app) checkToken(token string) error {
 	switch {
 	case !credential.ValidToken(token):
 		return pdpp.Errorf(pdpp.CodeInvalidInput, "Standard input has no token. Pass one line of letters, digits and ._~+/=-.")
 	case credential.IsOwnerToken(token):
-		return errOwnerToken
+		return a.errOwnerToken()
 	case strings.HasPrefix(token, "pdpp_pt_"):
-		return pdpp.Errorf(pdpp.CodeInvalidInput, "This is the token of a package, which needs the tokens of its members too. Save it when it is created: pdpp packages create --save-credential.")
+		return &pdpp.Error{
+			Code: pdpp.CodeInvalidInput, Message: "This is the token of a package, which needs the tokens of its members too.",
+			Hint: "Save it when it is created, on the server's machine: " + a.self() + " packages create --save-credential URL",
+		}
 	}
 	return nil
 }
 
 // errOwnerToken refuses an owner token, detected by its prefix or by its server's answer.
-var errOwnerToken = &pdpp.Error{
-	Code: pdpp.CodeOwnerCredential, Message: "This is an owner token. The cache accepts only tokens of grants.",
-	Hint: "Nothing was saved. Create a token with: pdpp grants create.",
+func (a *app) errOwnerToken() error {
+	return &pdpp.Error{
+		Code: pdpp.CodeOwnerCredential, Message: "This is an owner token. The cache accepts only tokens of grants.",
+		Hint: "Nothing was saved. To create a token of a grant, run: " + a.self() + " grants create --client NAME --spec FILE",
+	}
 }
 
 // verifyToken verifies a token with one read.
@@ -139,7 +144,7 @@ func (a *app) verifyToken(ctx context.Context, provider, token string) error {
 	var e *rsclient.Error
 	switch {
 	case errors.As(err, &e) && e.Code == pdpp.CodeOwnerCredential:
-		return errOwnerToken
+		return a.errOwnerToken()
 	case errors.As(err, &e) && e.Status == 0:
 		return &pdpp.Error{
 			Code: pdpp.CodeProviderUnreachable, Message: "The token could not be verified at " + provider + ": " + e.Message,

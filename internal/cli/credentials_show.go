@@ -6,7 +6,7 @@ import "context"
 // the server itself.
 type credentialsShow struct {
 	Provider string `arg:"" name:"provider-url" help:"Server to read."`
-	Grant    string `placeholder:"ID" help:"Token of this grant (default: the last one saved)."`
+	Grant    string `placeholder:"ID" help:"Token of this grant (default: the last one saved that has not expired)."`
 	cacheFlag
 }
 
@@ -18,11 +18,11 @@ func (c *credentialsShow) Run(ctx context.Context, a *app) error {
 	}
 	holder, err := cache.Hold(provider, c.Grant)
 	if err != nil {
-		return withAdvice(err, provider, c.CacheRoot)
+		return a.withAdvice(err, provider, c.CacheRoot)
 	}
 	token, err := holder.Token(ctx)
 	if err != nil {
-		return withAdvice(err, provider, c.CacheRoot)
+		return a.withAdvice(err, provider, c.CacheRoot)
 	}
 	return a.print(token + "\n")
 }

@@ -26,7 +26,7 @@ func (a *app) checkLocal(ctx context.Context) []doctor.Check {
 	}
 	checks := a.checkFolder(ctx, serve.InstanceKeyFile)
 	return append(checks,
-		doctor.Check{ID: "password", Status: doctor.Skip, Detail: "This version has no owner pages and no password."},
+		doctor.Check{ID: "password", Status: doctor.Skip, Detail: "The passwords of owners are not checked.", Fix: "To set a new one, run: " + a.command("owner reset")},
 		a.checkSettings(serve))
 }
 
@@ -38,7 +38,7 @@ func (a *app) serveSettings() (*serveCommand, error) {
 		return nil, err
 	}
 	if _, err := parser.Parse([]string{"serve"}); err != nil {
-		return nil, pdpp.Errorf(pdpp.CodeUsage, "%s", parseMessage(err, []string{"serve"}))
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "%s", parseMessage(err.Error()))
 	}
 	return &root.Serve, nil
 }
@@ -80,7 +80,7 @@ func (a *app) checkFolder(ctx context.Context, keyFile string) (checks []doctor.
 	}
 	return append(checks,
 		doctor.Check{ID: "store", Status: doctor.Pass, Detail: st.Describe() + ", without damage."},
-		checkKey(ctx, st, dir, keyFile), checkOwners(ctx, st), a.checkBlobs(ctx, st, dir))
+		checkKey(ctx, st, dir, keyFile), a.checkOwners(ctx, st), a.checkBlobs(ctx, st, dir))
 }
 
 // skipped returns the results of checks that need a readable store.
@@ -105,7 +105,8 @@ func checkModes(dir string) doctor.Check {
 			continue
 		}
 		if err != nil {
-			return failed("data_folder", err)
+			c.Status, c.Detail, c.Fix = doctor.Fail, path+" cannot be read. Cause: "+err.Error()+".", "Run the doctor as the user who runs the server."
+			return c
 		}
 		if info.Mode().Perm()&0o077 != 0 {
 			c.Status, c.Detail, c.Fix = doctor.Warn, path+" is open to other users of this machine.", "chmod go-rwx "+path
@@ -121,7 +122,7 @@ func checkKey(ctx context.Context, st store.Store, dir, file string) doctor.Chec
 	case err != nil:
 		return failed("instance_key", err)
 	case key == nil:
-		return doctor.Check{ID: "instance_key", Status: doctor.Skip, Detail: "The store has no key yet.", Fix: "The first start of pdpp serve uses the key in the folder, or creates one."}
+		return doctor.Check{ID: "instance_key", Status: doctor.Skip, Detail: "The store has no key yet.", Fix: "The first start of serve uses the key in the folder, or creates one."}
 	}
 	if path := instance.OpenKey(dir, file); path != "" {
 		return doctor.Check{ID: "instance_key", Status: doctor.Warn, Detail: "Other users of this machine can read " + path + ".", Fix: "chmod 600 " + path}
@@ -129,7 +130,7 @@ func checkKey(ctx context.Context, st store.Store, dir, file string) doctor.Chec
 	return doctor.Check{ID: "instance_key", Status: doctor.Pass, Detail: "The key belongs to this store."}
 }
 
-func checkOwners(ctx context.Context, st store.Store) doctor.Check {
+func (a *app) checkOwners(ctx context.Context, st store.Store) doctor.Check {
 	var owners []store.Subject
 	connections := 0
 	err := st.View(ctx, func(v store.View) (err error) {
@@ -153,7 +154,7 @@ func checkOwners(ctx context.Context, st store.Store) doctor.Check {
 		Detail: count(int64(len(owners)), "owner", "owners") + ", " + count(int64(connections), "connection", "connections") + ".",
 	}
 	if connections == 0 {
-		c.Status, c.Fix = doctor.Warn, "There is no data yet. Store some with pdpp ingest or pdpp import."
+		c.Status, c.Fix = doctor.Warn, "There is no data yet. Store some with ingest or import; for help, run: "+a.self()+" help ingest"
 	}
 	return c
 }
@@ -169,7 +170,7 @@ func (a *app) checkBlobs(ctx context.Context, st store.Store, dir string) doctor
 	case err != nil:
 		return failed("blobs", err)
 	case found.Files > 0:
-		return doctor.Check{ID: "blobs", Status: doctor.Warn, Detail: "Found " + unknownText(found) + ".", Fix: unknownAdvice(found, dir)}
+		return doctor.Check{ID: "blobs", Status: doctor.Warn, Detail: "Found " + unknownText(found) + ".", Fix: unknownAdvice(found, a.self(), dir)}
 	}
 	return doctor.Check{ID: "blobs", Status: doctor.Pass, Detail: noUnknownBlobs}
 }

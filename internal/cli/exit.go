@@ -123,5 +123,5 @@ func describe(err error) (shown problem, cause error) {
 		}
 		return problem{Code: e.Code, Message: e.Message, Hint: e.Hint}, cause
 	}
-	return problem{Code: pdpp.CodeInternal, Message: "An unexpected error occurred."}, err
+	return problem{Code: pdpp.CodeInternal, Message: "An unexpected error occurred.", Hint: "Run the command again. If this persists, report it with the cause."}, err
 }

@@ -59,8 +59,15 @@ func (c *grantsCreate) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return issueCredential(ctx, a, c.issueFlags, planned.create)
+	err = issueCredential(ctx, a, c.issueFlags, planned.create)
+	if pdpp.CodeOf(err) == pdpp.CodeInvalidInput {
+		err = hinted(err, specAdvice)
+	}
+	return err
 }
+
+// specAdvice follows an error in a spec.
+const specAdvice = `Correct the spec, then run the command again. The shortest form is {"source": {"connector_key": "KEY"}, "streams": [{"name": "*"}]}.`
 
 // credential returns the credential of the new grant.
 func (m *newGrant) credential() *credential.Credential {

@@ -18,6 +18,9 @@ type grantsList struct {
 	jsonFlag
 }
 
+// allGrants is the command that lists every grant.
+const allGrants = "grants list --status all"
+
 // grantRow is one grant of H-17. Absent values are null.
 type grantRow struct {
 	GrantID     pdpp.GrantID      `json:"grant_id"`
@@ -65,7 +68,7 @@ func (c *grantsList) Run(ctx context.Context, a *app) error {
 			return err
 		})
 		if err != nil {
-			return err
+			return a.withList(err, allGrants)
 		}
 		now := a.Now()
 		if c.Status == "active" {

@@ -32,7 +32,7 @@ func (c *grantsRevoke) Run(ctx context.Context, a *app) error {
 			return err
 		})
 		if err != nil {
-			return err
+			return a.withList(err, allGrants)
 		}
 		if c.JSON {
 			return a.printJSON(revokedGrant{g.ID, "revoked", pdpp.FormatTime(g.RevokedAt), already})

@@ -62,7 +62,7 @@ func (c *grantsShow) Run(ctx context.Context, a *app) error {
 			return err
 		})
 		if err != nil {
-			return err
+			return a.withList(err, allGrants)
 		}
 		if c.JSON {
 			return a.printJSON(detailOf(g, tokens, catalog, a.Now()))

@@ -21,7 +21,7 @@ type ingestCommand struct {
 // Run implements the command.
 func (c *ingestCommand) Run(ctx context.Context, a *app) error {
 	if len(c.Files) == 0 && c.Blobs == "" {
-		return pdpp.Errorf(pdpp.CodeUsage, "expected \"<file> ...\" or --blobs=DIR")
+		return pdpp.Errorf(pdpp.CodeUsage, "There is nothing to store. Name files, or a folder with --blobs DIR.")
 	}
 	opts := ingest.Options{Stream: c.Stream, StopOnError: c.StopOnError, DryRun: c.DryRun}
 	return load{

@@ -69,7 +69,7 @@ func issueCredential[I issued](ctx context.Context, a *app, flags issueFlags, is
 	return a.withExistingOwner(ctx, func(s session) error {
 		created, err := issue(ctx, s, a.Now())
 		if err != nil {
-			return err
+			return a.withList(err, allGrants)
 		}
 		file, saveErr := save(ctx, created.credential())
 		created.savedAs(file)

@@ -31,10 +31,10 @@ func blobInputs(dir, data string) ([]blobInput, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, missing(dir, err)
 	} else if !info.IsDir() {
-		return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is not a folder.", dir)
+		return nil, pdpp.Errorf(pdpp.CodeInputMissing, "%s is not a folder. Name the folder that contains the files.", dir)
 	}
 	if within(data, dir) || within(dir, data) {
-		return nil, pdpp.Errorf(pdpp.CodeUsage, "--blobs does not accept %s: it overlaps with the data folder %s.", dir, data)
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "--blobs does not accept %s: it overlaps with the data folder %s. Name another folder.", dir, data)
 	}
 	var out []blobInput
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
@@ -74,7 +74,7 @@ func (b *blobInput) check() error {
 		return err
 	}
 	if b.size = info.Size(); b.size > ingest.MaxBlob {
-		return pdpp.Errorf(pdpp.CodeInvalidInput, "%s is larger than %d MiB, the limit for a blob.", b.path, ingest.MaxBlob>>20)
+		return pdpp.Errorf(pdpp.CodeInvalidInput, "%s is larger than %d MiB, the limit for a blob. Take it out of the folder, then run the command again.", b.path, ingest.MaxBlob>>20)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -71,18 +70,25 @@ func Main(ctx context.Context, env Env) (code int) {
 	return fail(env, err, jsonWanted(chosen))
 }
 
+// helpFlag asks for help. Before the command it is not an argument of the adapter.
+const helpFlag = "--help"
+
 // synonyms replaces words that people try first, and the former name of a command.
 func synonyms(args []string) []string {
 	if len(args) == 0 {
 		return args
 	}
+	rest := args[1:]
 	switch args[0] {
 	case "help":
-		return append(slices.Clone(args[1:]), "--help")
+		return append([]string{helpFlag}, rest...)
 	case "--version":
-		return append([]string{"version"}, args[1:]...)
-	case "token":
-		return append([]string{"credentials"}, args[1:]...)
+		return append([]string{"version"}, rest...)
+	case "token", "credentials":
+		if len(rest) > 0 && strings.ContainsAny(rest[0], ".:") { // a server: no command has such a name
+			rest = append([]string{"show"}, rest...)
+		}
+		return append([]string{"credentials"}, rest...)
 	}
 	return args
 }
@@ -93,7 +99,7 @@ type helpShown struct{}
 
 func newParser(root *commands, env Env) (*kong.Kong, error) {
 	return kong.New(root,
-		kong.Name("pdpp"),
+		kong.Name(env.self()),
 		kong.Description("A personal data server: your records, read by others only under grants that you can revoke."),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(int) { panic(helpShown{}) }),
@@ -143,12 +149,12 @@ func (a *app) refuseUnused(chosen *kong.Node) error {
 }
 
 // printHelp prints the usual help without the flags that the command does not accept.
-// Help for the adapter goes to standard error. The demo has its own default folder and
-// ignores $PDPP_DATA_DIR.
+// Help that is asked of the adapter itself goes to standard error (H-6). The demo has its
+// own default folder and ignores $PDPP_DATA_DIR.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	path := commandPath(ctx.Selected())
 	command := strings.Join(path, " ")
-	if command == adapter {
+	if command == adapter && ctx.Args[0] != helpFlag {
 		ctx.Stdout = ctx.Stderr
 	}
 	for _, f := range ctx.Flags() {
@@ -158,61 +164,6 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		}
 	}
 	return kong.DefaultHelpPrinter(options, ctx)
-}
-
-// failUsage writes what is wrong with the command line: one line and the usage (H-6).
-// The usage is omitted after an error with a hint, which says what to write, and for
-// --json.
-func failUsage(parser *kong.Kong, env Env, err error) int {
-	var parse *kong.ParseError
-	var context *kong.Context
-	short := len(env.Args) > 0 // nothing at all: the list of commands
-	if errors.As(err, &parse) {
-		context = parse.Context
-		err = pdpp.Errorf(pdpp.CodeUsage, "%s", parseMessage(parse, env.Args))
-		if isGroupAlone(context, env.Args) {
-			context.Path = context.Path[:len(context.Path)-1]
-			short, err = false, pdpp.Errorf(pdpp.CodeUsage, "A command is needed.")
-		}
-	}
-	asJSON := slices.Contains(env.Args, "--json") && !isAdapter(context)
-	code := fail(env, err, asJSON)
-	var e *pdpp.Error
-	if asJSON || errors.As(err, &e) && e.Hint != "" {
-		return code
-	}
-	if context == nil {
-		// The command line was parsed; tracing it again finds the command to explain.
-		context, _ = kong.Trace(parser, env.Args)
-	}
-	if context != nil {
-		parser.Stdout = env.Stderr
-		_ = context.PrintUsage(short)
-	}
-	return code
-}
-
-// isGroupAlone reports whether the command line has only the name of a group, so that the
-// parser chose its default command. People then expect the list of its commands.
-func isGroupAlone(context *kong.Context, args []string) bool {
-	chosen := context.Selected()
-	return chosen != nil && chosen.Parent != nil && chosen.Parent.DefaultCmd == chosen && args[len(args)-1] == chosen.Parent.Name
-}
-
-// isAdapter reports whether the parser found the adapter's command before it failed.
-func isAdapter(context *kong.Context) bool {
-	return context != nil && context.Selected() != nil && context.Selected().Name == adapter
-}
-
-func parseMessage(err error, args []string) string {
-	if len(args) == 0 {
-		return "A command is needed."
-	}
-	text := strings.TrimRight(err.Error(), "., ")
-	if strings.HasSuffix(text, "?") {
-		return text
-	}
-	return text + "."
 }
 
 // jsonWanted reports whether the command line has --json.

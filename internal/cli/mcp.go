@@ -19,7 +19,7 @@ import (
 type mcpCommand struct {
 	Provider    string `arg:"" optional:"" name:"provider-url" help:"Server to read, such as https://data.example."`
 	ProviderURL string `name:"provider-url" var:"PDPP_PROVIDER_URL" placeholder:"URL" help:"The same server, as a flag."`
-	Grant       string `var:"PDPP_GRANT_ID" placeholder:"ID" help:"Read under this grant (default: the last one saved)."`
+	Grant       string `var:"PDPP_GRANT_ID" placeholder:"ID" help:"Read under this grant (default: the last one saved that has not expired)."`
 	LogLevel    string `default:"info" enum:"error,warn,info,debug" placeholder:"LEVEL" help:"Level of the log on standard error: error, warn, info, debug (default: ${default})."`
 	Version     bool   `help:"Print the version."`
 	cacheFlag
@@ -39,7 +39,7 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 	}
 	holder, err := c.hold(a, provider)
 	if err != nil {
-		return withAdvice(err, provider, c.CacheRoot)
+		return a.withAdvice(err, provider, c.CacheRoot)
 	}
 	grant, file, err := holder.Current(ctx)
 	if err != nil {

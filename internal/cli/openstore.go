@@ -53,16 +53,16 @@ func (a *app) openStoreAs(ctx context.Context, dir string, opts store.OpenOption
 	opts.Create = left == "" || a.newStore
 	st, err := open.Store(ctx, dir, opts)
 	if errors.Is(err, store.ErrNoStore) {
-		return nil, lostStore(dir, left)
+		return nil, a.lostStore(dir, left)
 	}
 	return st, err
 }
 
 // lostStore says that a folder holds something of a store, but not the store.
-func lostStore(dir, left string) error {
+func (a *app) lostStore(dir, left string) error {
 	return &pdpp.Error{
 		Code:    pdpp.CodeNotConfigured,
 		Message: "There is no store in " + dir + ", but " + left + " of one: pdpp.db is missing or empty.",
-		Hint:    "Put pdpp.db back, best the whole folder from a backup. To begin anew: pdpp owner create NAME --new-store, or another folder (--data).",
+		Hint:    "Put pdpp.db back, best the whole folder from a backup. To begin anew, name another folder with --data, or run: " + a.command("owner create NAME --new-store"),
 	}
 }

@@ -34,7 +34,7 @@ func (c *ownerTokenRevoke) Run(ctx context.Context, a *app) error {
 			}
 			// Revoking a grant ends a client's token; this command does not.
 			if !slices.ContainsFunc(own, func(t store.Token) bool { return string(t.ID) == c.ID }) {
-				return pdpp.Errorf(pdpp.CodeNotFound, "There is no owner token %s. To list them, run: pdpp owner token list", c.ID)
+				return a.withList(pdpp.Errorf(pdpp.CodeNotFound, "There is no owner token %s.", plain(c.ID)), "owner token list")
 			}
 			t, already, err = tx.RevokeToken(s.owner.ID, pdpp.TokenID(c.ID), a.Now())
 			return err

@@ -130,7 +130,7 @@ func (m *newPackage) find(tx store.Tx, owner pdpp.SubjectID, ids []string) ([]st
 		}
 		doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
 		if err != nil {
-			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Grant %s cannot be interpreted. Create a new one: pdpp grants create.", g.ID)
+			return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "Grant %s cannot be interpreted. Create a new one with grants create.", g.ID)
 		}
 		connections := doc.Connections()
 		if len(connections) != 1 {

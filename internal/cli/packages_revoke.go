@@ -34,7 +34,7 @@ func (c *packagesRevoke) Run(ctx context.Context, a *app) error {
 			return err
 		})
 		if err != nil {
-			return err
+			return a.withList(err, "packages list")
 		}
 		if c.JSON {
 			return a.printJSON(revokedPackage{p.ID, "revoked", pdpp.FormatTime(p.RevokedAt), append([]pdpp.GrantID{}, grants...), already})

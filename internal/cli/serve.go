@@ -112,7 +112,7 @@ func (c *serveCommand) serve(ctx context.Context, a *app, svc *service, dir stri
 func (c *serveCommand) service(a *app) (svc *service, err error) {
 	svc = &service{edge: &httpx.Edge{}, providerName: c.ProviderName, clock: a.Now}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return nil, pdpp.Errorf(pdpp.CodeUsage, "--tls-cert and --tls-key go together.")
+		return nil, pdpp.Errorf(pdpp.CodeUsage, "--tls-cert and --tls-key go together. Name both files.")
 	}
 	if svc.edge.PublicURL, err = httpx.ParsePublicURL(c.PublicURL); err != nil {
 		return nil, err
@@ -211,7 +211,10 @@ func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 			Hint: "Stop it, or choose another address with " + flag + ".",
 		}
 	}
-	return nil, &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "Cannot listen on " + addr + ".", Err: err}
+	return nil, &pdpp.Error{
+		Code: pdpp.CodeCannotCreate, Message: "Cannot listen on " + addr + ".",
+		Hint: "Choose an address of this machine and a free port with " + flag + ", as host:port.", Err: err,
+	}
 }
 
 // isTaken reports whether an address is in use. Windows has its own error number for

@@ -28,7 +28,7 @@ func (c *certificate) load() error {
 	case errors.As(err, &path):
 		return missing(path.Path, err)
 	case err != nil:
-		return &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: "The certificate and its key cannot be used.", Err: err}
+		return &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: "The certificate and its key cannot be used.", Hint: "Name PEM files that belong together with --tls-cert and --tls-key.", Err: err}
 	}
 	c.current.Store(&pair)
 	return nil

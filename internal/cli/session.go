@@ -74,7 +74,7 @@ func (a *app) haveStore() error {
 	case err != nil:
 		return err
 	case left != "":
-		return lostStore(dir, left)
+		return a.lostStore(dir, left)
 	}
 	return &pdpp.Error{
 		Code: pdpp.CodeInputMissing, Message: "There is no store in " + dir + ".",

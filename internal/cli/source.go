@@ -53,6 +53,7 @@ func (a *app) readManifest(path string) (*pdpp.Manifest, error) {
 	var e *pdpp.Error
 	if errors.As(err, &e) {
 		e.Message = path + " is not a valid manifest:\n" + e.Message
+		e.Hint = "Correct these places of the file, then run the command again."
 		return nil, err
 	}
 	for _, change := range changes {
@@ -77,17 +78,17 @@ func readAll(name string, r io.Reader, limit int64) ([]byte, error) {
 		return nil, missing(name, err)
 	}
 	if int64(len(raw)) > limit {
-		return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "%s has more than %s bytes.", name, thousands(limit))
+		return nil, pdpp.Errorf(pdpp.CodeInvalidInput, "%s has more than %s bytes. Check that it is the right file.", name, thousands(limit))
 	}
 	return raw, nil
 }
 
 func missing(path string, err error) error {
-	what := " cannot be read."
+	e := &pdpp.Error{Code: pdpp.CodeInputMissing, Message: path + " cannot be read.", Hint: "Name a file that this user may read.", Err: err}
 	if errors.Is(err, fs.ErrNotExist) {
-		what = " does not exist."
+		e.Message, e.Hint = path+" does not exist.", "Check the name, and the folder in which you run the command."
 	}
-	return &pdpp.Error{Code: pdpp.CodeInputMissing, Message: path + what, Err: err}
+	return e
 }
 
 // find returns the target of the source in a catalog, or a target with the connection to

@@ -200,7 +200,7 @@ func (c *Cache) Put(ctx context.Context, cred *Credential) error {
 		return ownerRefused("The token belongs to an owner.")
 	}
 	if !ValidID(cred.ID) {
-		return pdpp.Errorf(pdpp.CodeUsage, "%q cannot be the id of a grant.", cred.ID)
+		return pdpp.Errorf(pdpp.CodeUsage, "%q cannot be the id of a grant. Use letters, digits and . _ - only.", cred.ID)
 	}
 	dir, err := c.prepare(cred.Provider)
 	if err != nil {
@@ -298,10 +298,13 @@ func ownerRefused(what string) error {
 	return pdpp.Errorf(pdpp.CodeOwnerCredential, "%s Only a credential that is limited by a grant may be used here.", what)
 }
 
+// otherCache follows an error about the folder of the cache.
+const otherCache = "Check the owner and the mode of this folder, or choose another one with --cache-root."
+
 func cannotRead(path string, err error) error {
-	return &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: "The credential cache cannot be read: " + path + ".", Err: err}
+	return &pdpp.Error{Code: pdpp.CodeNotConfigured, Message: "The credential cache cannot be read: " + path + ".", Hint: otherCache, Err: err}
 }
 
 func cannotWrite(path string, err error) error {
-	return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The credential cache cannot be written: " + path + ".", Err: err}
+	return &pdpp.Error{Code: pdpp.CodeCannotCreate, Message: "The credential cache cannot be written: " + path + ".", Hint: otherCache, Err: err}
 }

@@ -65,7 +65,7 @@ func importable(in object, cred *Credential) error {
 	case t != "" && !strings.EqualFold(t, "bearer"):
 		return errors.New("its token type is not Bearer")
 	case in.text("grant_package_id") != "" || in["members"] != nil:
-		return errors.New("it is for a package; save it on the server that creates it: pdpp packages create --save-credential")
+		return errors.New("it is for a package; save it on the server that creates it, with packages create --save-credential")
 	case len(cred.Refresh) > refreshMax || strings.ContainsFunc(cred.Refresh, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return errors.New("its refresh_token contains invalid characters or is too long")
 	}

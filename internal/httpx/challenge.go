@@ -91,5 +91,5 @@ func appendAuthParam(b []byte, name, value string) []byte {
 
 // nextStep returns the advice of a 401 (H-50).
 func (c challenge) nextStep() string {
-	return "Ask the owner of this data for a token. They run this command on the server: " + pdpp.ConnectCommand(c.base)
+	return "Ask the owner of this data for a token. They run this command on the server: pdpp " + pdpp.ConnectCommand(c.base)
 }

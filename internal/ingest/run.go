@@ -220,7 +220,7 @@ func (r *run) decodeMessage(a *arena, u unit, now time.Time) item {
 // recordItem prepares a record for the store.
 func (r *run) recordItem(t *targets, stream string, in store.Input, bad *Rejection) item {
 	if bad == noData {
-		bad = badRecord("The record has no data; for plain rows use pdpp import.")
+		bad = badRecord("The record has no data; for plain rows use the command import.")
 	}
 	if bad != nil {
 		return item{kind: rejectedItem, stream: stream, bad: bad}

@@ -320,8 +320,8 @@ func TestRejectionsSayWhatToDo(t *testing.T) {
 	w := newWorld(t)
 	for _, tt := range []struct{ stream, line, want string }{
 		{"", `{"key":"a","data":{}}`, "The message has no type; for plain records give --stream NAME."},
-		{"", `{"type":"RECORD","stream":"entries","key":"a"}`, "The record has no data; for plain rows use pdpp import."},
-		{"entries", `{"id":"a","memo":"x"}`, "The record has no data; for plain rows use pdpp import."},
+		{"", `{"type":"RECORD","stream":"entries","key":"a"}`, "The record has no data; for plain rows use the command import."},
+		{"entries", `{"id":"a","memo":"x"}`, "The record has no data; for plain rows use the command import."},
 		{"entries", `{"stream":"months","key":"a","data":{}}`, `The line names another stream than "entries".`},
 	} {
 		sum, err := w.Run(t.Context(), w.subject, w.conn, w.m, Options{Stream: tt.stream}, texted(tt.line))
