@@ -99,17 +99,22 @@ func NewOffer(r *Request, c *pdpp.Catalog) *Offer {
 		b.offer.Together = len(r.Entries) == 1 && len(r.Entries[0].InstanceIDs()) > 1
 	}
 	b.offer.Sources = slices.DeleteFunc(b.offer.Sources, func(s Source) bool { return len(s.Streams) == 0 })
-	n := 0
-	for i := range b.offer.Sources {
-		for j := range b.offer.Sources[i].Streams {
-			n++
-			b.offer.Sources[i].Streams[j].N = n
-		}
-	}
+	b.offer.number()
 	if b.more > 0 {
 		b.offer.Missing = append(b.offer.Missing, fmt.Sprintf("%d more requested things are not available.", b.more))
 	}
 	return b.offer
+}
+
+// number numbers the streams of the offer.
+func (o *Offer) number() {
+	n := 0
+	for i := range o.Sources {
+		for j := range o.Sources[i].Streams {
+			n++
+			o.Sources[i].Streams[j].N = n
+		}
+	}
 }
 
 // maxMissing bounds the sentences about missing things, because the client chooses how

@@ -162,12 +162,20 @@ func TestH182OfferAsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got := strings.Count(string(text), "The subject line"); got != 1 || len(o.Sources) != 2 {
+		t.Errorf("the stream of %d connections is stored %d times, want once", len(o.Sources), got)
+	}
 	var back Offer
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(o, &back); diff != "" {
 		t.Errorf("round trip (-want +got):\n%s", diff)
+	}
+	for _, invalid := range []string{`[]`, `{"sources":[{"connection":"cin_1","streams":[0]}]}`} {
+		if err := json.Unmarshal([]byte(invalid), &back); err == nil {
+			t.Errorf("the stored offer %s is valid", invalid)
+		}
 	}
 	r := mustParse(t, "["+entry(`{"name":"messages","time_range":{"until":"2027-01-01"}}`)+"]")
 	var again Request

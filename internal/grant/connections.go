@@ -13,9 +13,9 @@ import (
 func (r *resolver) connections(spec SpecStream, at string) ([]pdpp.ConnectionID, error) {
 	switch {
 	case spec.InstanceIDs != nil:
-		return eachConnection(r, spec.InstanceIDs, byID, at+".instance_ids")
+		return eachConnection(r, spec.InstanceIDs, r.byID, at+".instance_ids")
 	case spec.Connections != nil:
-		return eachConnection(r, spec.Connections, byAny, at+".connections")
+		return eachConnection(r, spec.Connections, r.byAny, at+".connections")
 	}
 	var out []pdpp.ConnectionID
 	for _, c := range r.own() {
@@ -43,24 +43,23 @@ func (r *resolver) own() []pdpp.Connection {
 // Active reports whether a connection can be granted.
 func Active(c pdpp.Connection) bool { return c.Status == "active" }
 
-// byID returns the connection with the id s.
-func byID(own []pdpp.Connection, s string) []pdpp.Connection {
-	for _, c := range own {
-		if string(c.ID) == s {
-			return []pdpp.Connection{c}
-		}
+// byID returns the connection of the connector with the id s.
+func (r *resolver) byID(s string) []pdpp.Connection {
+	c, ok := r.catalog.Connection(pdpp.ConnectionID(s))
+	if !ok || c.Connector != r.manifest.ConnectorKey {
+		return nil
 	}
-	return nil
+	return []pdpp.Connection{c}
 }
 
 // byAny returns the connections that have s as id, name or label. An id takes
 // precedence, so that it can always resolve an ambiguous name or label.
-func byAny(own []pdpp.Connection, s string) []pdpp.Connection {
-	if found := byID(own, s); found != nil {
+func (r *resolver) byAny(s string) []pdpp.Connection {
+	if found := r.byID(s); found != nil {
 		return found
 	}
 	var out []pdpp.Connection
-	for _, c := range own {
+	for _, c := range r.own() {
 		if c.Name == s || c.Label == s {
 			out = append(out, c)
 		}
@@ -69,12 +68,11 @@ func byAny(own []pdpp.Connection, s string) []pdpp.Connection {
 }
 
 // eachConnection resolves a list of connections and keeps its order.
-func eachConnection[S ~string](r *resolver, names []S, find func([]pdpp.Connection, string) []pdpp.Connection, at string) ([]pdpp.ConnectionID, error) {
-	own := r.own()
+func eachConnection[S ~string](r *resolver, names []S, find func(string) []pdpp.Connection, at string) ([]pdpp.ConnectionID, error) {
 	var out []pdpp.ConnectionID
 	for i, name := range names {
 		at := at + "[" + strconv.Itoa(i) + "]"
-		c, err := r.connection(at, string(name), find(own, string(name)))
+		c, err := r.connection(at, string(name), find(string(name)))
 		if err != nil {
 			return nil, err
 		}
