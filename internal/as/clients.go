@@ -1,0 +1,90 @@
+package as
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/store"
+)
+
+// source finds clients of one kind. It returns CodeNotFound for an id that it does not know.
+type source func(ctx context.Context, id pdpp.ClientID, l lookup) (*Client, error)
+
+// lookup says for what a client is looked up.
+type lookup struct {
+	addr    netip.Addr // of the client, for limits
+	refresh bool       // an existing grant is used; nothing new is authorized (H-155)
+}
+
+// clientSources returns the sources of clients, in their order. The source of client
+// documents (H-154) comes last, because it uses the network.
+func (s *Server) clientSources() []source {
+	return []source{s.knownClient}
+}
+
+// client finds a client (H-141). CodeNotFound when no source knows it.
+func (s *Server) client(ctx context.Context, id pdpp.ClientID, l lookup) (*Client, error) {
+	for _, find := range s.sources {
+		c, err := find(ctx, id, l)
+		if err == nil || !isMissing(err) {
+			return c, err
+		}
+	}
+	return nil, errUnknownClient
+}
+
+// knownClient finds a client in the store.
+func (s *Server) knownClient(ctx context.Context, id pdpp.ClientID, _ lookup) (c *Client, err error) {
+	err = s.Store.View(ctx, func(v store.View) error {
+		c, err = storedClient(v, id)
+		return err
+	})
+	return c, err
+}
+
+// storedClient finds a client without the network: a pre-registered one, a registered one,
+// or one whose document is stored.
+func storedClient(v store.Entries, id pdpp.ClientID) (*Client, error) {
+	for i := range preRegistered {
+		if preRegistered[i].ID == id {
+			return &preRegistered[i], nil
+		}
+	}
+	_, body, err := read[clientBody](v, store.EntryClient, string(id))
+	if err != nil {
+		return nil, err
+	}
+	return body.client(id), nil
+}
+
+// keepClient keeps a client that got access: without, it would be removed (H-153).
+func keepClient(tx store.Tx, id pdpp.ClientID) error {
+	e, err := tx.Entry(store.EntryClient, string(id))
+	if isMissing(err) || err == nil && e.DeleteAfter.IsZero() {
+		return nil // pre-registered, or kept already
+	}
+	if err != nil {
+		return err
+	}
+	body, err := decode[clientBody](e)
+	if err != nil || body.Mode != store.ModeDynamic {
+		return err
+	}
+	e.DeleteAfter = time.Time{}
+	return tx.PutEntry(e)
+}
+
+// ownersClient finds the client among those of an owner, or adds it.
+func ownersClient(tx store.Tx, subject pdpp.SubjectID, c *Client, now time.Time) (store.Client, error) {
+	known, err := tx.Client(subject, string(c.ID))
+	if err == nil && known.ID == c.ID {
+		return known, nil
+	}
+	if err != nil && !isMissing(err) {
+		return known, err
+	}
+	added := store.Client{ID: c.ID, Name: c.Name, RegistrationMode: c.Mode, CreatedAt: now}
+	return added, tx.CreateClient(subject, added)
+}

@@ -1,0 +1,247 @@
+package as
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/issue"
+	"pdpp/internal/secret"
+	"pdpp/internal/store"
+)
+
+// The lives of tokens (§5.6).
+const (
+	accessLife      = time.Hour      // of an access token that can be renewed
+	accessLifeAlone = 24 * time.Hour // of one that cannot
+	refreshLife     = 60 * 24 * time.Hour
+
+	// replayWindow is how long after its rotation a refresh token may be presented again, at
+	// most maxReplays times, while no successor has been used (H-164).
+	replayWindow = 30 * time.Second
+	maxReplays   = 2
+
+	// supersededLife is how long a superseded refresh token is remembered, to recognize it.
+	supersededLife = 30 * 24 * time.Hour
+)
+
+// family is the body of an EntryFamily: the tokens of one code or device code, which are
+// revoked together. Its parent is the id of the grant or package, its key the family of its
+// access tokens.
+type family struct {
+	access
+	Client   pdpp.ClientID `json:"client"`
+	Audience []string      `json:"audience"`
+	NoRenew  bool          `json:"no_renew,omitempty"` // the client does not use refresh tokens (H-162)
+
+	// Used is the highest generation of which a refresh token was used. Each rotation
+	// begins a new generation.
+	Used    int       `json:"used"`
+	Ended   EndReason `json:"ended,omitempty"`
+	EndedAt time.Time `json:"ended_at,omitzero"`
+
+	entry store.Entry
+}
+
+// EndReason is why the tokens of a family were revoked.
+type EndReason string
+
+// The reasons. A family that lives has none.
+const (
+	endRevoked EndReason = "revoked"  // by the owner or the client
+	endReplay  EndReason = "replayed" // a superseded refresh token was used (H-164)
+	endReuse   EndReason = "reused"   // its code was used twice (H-161)
+)
+
+// refreshBody is the body of an EntryRefresh, whose key is the hash of the token and whose
+// parent is its family.
+type refreshBody struct {
+	Generation int       `json:"generation"`
+	ExpiresAt  time.Time `json:"expires_at"`
+	RotatedAt  time.Time `json:"rotated_at,omitzero"` // zero: current
+	Replays    int       `json:"replays,omitempty"`
+}
+
+// newFamily stores a family.
+func newFamily(tx store.Tx, subject pdpp.SubjectID, f *family, now time.Time) error {
+	f.entry = store.Entry{Kind: store.EntryFamily, Key: secret.ID("fam_"), Subject: subject, Parent: f.id(), CreatedAt: now}
+	return f.save(tx, now)
+}
+
+// save stores a family until its last token has ended.
+func (f *family) save(tx store.Tx, now time.Time) error {
+	f.entry.DeleteAfter = now.Add(refreshLife + ended)
+	return write(tx, f.entry, f)
+}
+
+func findFamily(v store.Entries, key string) (*family, error) {
+	e, f, err := read[family](v, store.EntryFamily, key)
+	if err != nil {
+		return nil, err
+	}
+	f.entry = e
+	return f, nil
+}
+
+// end revokes the tokens of a family (H-171).
+func (f *family) end(tx store.Tx, why EndReason, now time.Time) error {
+	if f.Ended != "" {
+		return nil
+	}
+	f.Ended, f.EndedAt = why, now
+	if err := f.save(tx, now); err != nil {
+		return err
+	}
+	return tx.RevokeFamily(f.entry.Subject, f.entry.Key, now)
+}
+
+// endWithAccess ends a family, and its grant or package when no other family lives on it
+// (H-170).
+func (f *family) endWithAccess(tx store.Tx, why EndReason, now time.Time) error {
+	if err := f.end(tx, why, now); err != nil {
+		return err
+	}
+	siblings, err := familiesOf(tx, f.id())
+	if err != nil || slices.ContainsFunc(siblings, func(o *family) bool { return o.Ended == "" }) {
+		return err
+	}
+	if f.Package != "" {
+		_, _, _, err = tx.RevokePackage(f.entry.Subject, f.Package, now)
+	} else {
+		_, _, err = tx.RevokeGrant(f.entry.Subject, f.Grant, now)
+	}
+	if isMissing(err) {
+		return nil
+	}
+	return err
+}
+
+// familiesOf lists the families of a grant or package.
+func familiesOf(v store.Entries, id string) ([]*family, error) {
+	entries, err := v.Children(store.EntryFamily, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []*family
+	for _, e := range entries {
+		f, err := decode[family](e)
+		if err != nil {
+			return nil, err
+		}
+		f.entry = e
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// issue issues an access token for the audience and, unless the client or the grant excludes
+// it (H-162), a refresh token of a generation.
+func (f *family) issue(tx store.Tx, r *rights, audience []string, generation int, now time.Time) (*tokenAnswer, error) {
+	renewable := r.continuous && !f.NoRenew
+	life := accessLifeAlone
+	if renewable {
+		life = accessLife
+	}
+	end := issue.ExpiryWithin(now, life, r.end)
+	var token store.Token
+	var value string
+	if f.Package != "" {
+		token, value = issue.PackageToken(r.pkg, audience, now, end)
+	} else {
+		token, value = issue.ClientToken(r.grant, audience, now, end)
+	}
+	token.Family = f.entry.Key
+	if err := tx.CreateToken(token, store.HashToken(value)); err != nil {
+		return nil, err
+	}
+	answer := newAnswer(value, end.Sub(now), r.documents)
+	answer.Scope, answer.GrantID, answer.PackageID = scopeRead, f.Grant, f.Package
+	if !renewable {
+		return answer, nil
+	}
+	answer.RefreshToken = secret.Token("pdpp_rt_")
+	expires := issue.ExpiryWithin(now, refreshLife, r.end)
+	return answer, write(tx, store.Entry{
+		Kind: store.EntryRefresh, Key: secret.Hash(answer.RefreshToken), Subject: f.entry.Subject, Parent: f.entry.Key,
+		CreatedAt: now, DeleteAfter: expires,
+	}, refreshBody{Generation: generation, ExpiresAt: expires})
+}
+
+var (
+	errRefresh = invalidGrant("The refresh token is unknown, expired or revoked. Ask the owner to approve again.")
+	errReplay  = &oauthError{
+		status: errRefresh.status, code: errRefresh.code, failure: true, fresh: true,
+		description: "The refresh token was used before, so that all tokens of this authorization were revoked. Ask the owner to approve again.",
+	}
+)
+
+// refresh rotates a refresh token (H-163, H-164). A refusal is returned apart from a failure,
+// because what it changes must be committed.
+func (s *Server) refresh(tx store.Tx, token string, client pdpp.ClientID, requested []string) (answer *tokenAnswer, refused, err error) {
+	now := s.now()
+	e, t, err := read[refreshBody](tx, store.EntryRefresh, secret.Hash(token))
+	if isMissing(err) {
+		return nil, errRefresh, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := findFamily(tx, e.Parent)
+	switch {
+	case isMissing(err):
+		return nil, errRefresh, nil
+	case err != nil:
+		return nil, nil, err
+	case f.Client != client || !now.Before(t.ExpiresAt):
+		return nil, errRefresh, nil
+	case f.Ended == endReplay:
+		return nil, errReplay, nil
+	case f.Ended != "":
+		return nil, errRefresh, nil
+	}
+	audience, err := narrowed(f.Audience, requested)
+	if err != nil {
+		return nil, err, nil
+	}
+	if !t.mayRotate(f, now) {
+		s.Log.Warn("a superseded refresh token was used; its tokens are revoked", "client", string(f.Client), "access", f.id())
+		return nil, errReplay, f.end(tx, endReplay, now)
+	}
+	r, err := f.load(tx, f.entry.Subject, now)
+	if errors.Is(err, errEnded) || err == nil && !r.continuous {
+		return nil, errRefresh, f.end(tx, endRevoked, now)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := rotate(tx, e, t, now); err != nil {
+		return nil, nil, err
+	}
+	f.Used = max(f.Used, t.Generation)
+	if err := f.save(tx, now); err != nil {
+		return nil, nil, err
+	}
+	answer, err = f.issue(tx, r, audience, t.Generation+1, now)
+	return answer, nil, err
+}
+
+// mayRotate reports whether a refresh token is current, or may be presented once more
+// (H-164).
+func (t *refreshBody) mayRotate(f *family, now time.Time) bool {
+	if t.RotatedAt.IsZero() {
+		return true
+	}
+	return f.Used == t.Generation && now.Sub(t.RotatedAt) <= replayWindow && t.Replays < maxReplays
+}
+
+// rotate marks a refresh token as superseded, or counts its replay.
+func rotate(tx store.Tx, e store.Entry, t *refreshBody, now time.Time) error {
+	if t.RotatedAt.IsZero() {
+		t.RotatedAt = now
+		e.DeleteAfter = now.Add(supersededLife)
+	} else {
+		t.Replays++
+	}
+	return write(tx, e, t)
+}

@@ -1,0 +1,57 @@
+package as
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"pdpp/internal/auth"
+	"pdpp/internal/httpx"
+	"pdpp/internal/store"
+)
+
+// Config is what the authorization server needs.
+type Config struct {
+	Store store.Store
+	Edge  *httpx.Edge
+	Clock func() time.Time
+	Log   *slog.Logger
+
+	Registration bool         // clients may register themselves (H-152)
+	Documents    *http.Client // fetches client documents (H-154); nil: they are not accepted
+
+	// Page shows an error that must not be sent to a redirect URI. If it is nil, the text is
+	// sent as it is.
+	Page func(w http.ResponseWriter, r *http.Request, status int, title, text string)
+}
+
+// Server is the authorization server. It is safe for concurrent use.
+type Server struct {
+	Config
+	auth     *auth.Authenticator
+	throttle *httpx.Throttle // of requests with invalid secrets (H-166)
+	sources  []source
+}
+
+// New returns an authorization server.
+func New(cfg Config) *Server {
+	if cfg.Page == nil {
+		cfg.Page = plainPage
+	}
+	s := &Server{
+		Config: cfg, throttle: httpx.NewThrottle(cfg.Clock),
+		auth: auth.New(auth.Config{Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log}),
+	}
+	s.sources = s.clientSources()
+	return s
+}
+
+// now returns the time in the precision of the store.
+func (s *Server) now() time.Time { return s.Clock().UTC().Truncate(time.Millisecond) }
+
+func plainPage(w http.ResponseWriter, _ *http.Request, status int, title, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(title + "\n\n" + text + "\n")) // the browser may have disconnected
+}
