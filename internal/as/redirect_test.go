@@ -1,0 +1,87 @@
+package as
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestH152RedirectURIs(t *testing.T) {
+	for _, uri := range []string{
+		"https://app.example/cb", "https://app.example:8443/cb?x=1", "https://app.example", "HTTPS://app.example/cb",
+		"http://localhost/cb", "http://127.0.0.1:33418/cb", "http://[::1]:1/", "http://localhost",
+		"cursor://anysphere.cursor-retrieval/oauth/callback", "com.example.app:/cb", "vscode://vscode.github-authentication",
+	} {
+		if why := checkRedirect(uri); why != "" {
+			t.Errorf("checkRedirect(%q) = %q, want it accepted", uri, why)
+		}
+	}
+	for _, uri := range []string{
+		"", "/cb", "app.example/cb", "https://", "https:///cb", "https:app.example", "https://app.example/cb#f", "https://app.example/cb#",
+		"https://user@app.example/cb", "https://user:pw@app.example/cb", "http://app.example/cb", "http://127.0.0.1.evil.example/cb",
+		"http://localhost.evil.example/cb", "http://localhost@evil.example/cb", "http://127.0.0.1:80@evil.example/cb", "http://127.0.0.2/cb",
+		"http://127.1/cb", "http://2130706433/cb", "http://0x7f.1/cb", "http://LOCALHOST/cb", "http://localhost:/cb", "http://localhost:123456/cb",
+		"http://[::ffff:127.0.0.1]/cb", "http://[::1%25lo]/cb", "http://localhost\\@evil.example/", "javascript:alert(1)", "JavaScript:alert(1)",
+		"data:text/html,x", "file:///etc/passwd", "blob:https://app.example/1", "about:blank", "vbscript:x", "x:",
+		"https://app.example/\r\nSet-Cookie: a=b", "https://app.example/ü", " https://app.example/cb", "https://app.example/" + strings.Repeat("a", 2048),
+	} {
+		if checkRedirect(uri) == "" {
+			t.Errorf("checkRedirect(%q) accepts it", uri)
+		}
+	}
+}
+
+func TestH145RedirectMatch(t *testing.T) {
+	const web = "https://app.example/cb?x=1"
+	for _, test := range []struct {
+		registered, sent string
+		want             bool
+	}{
+		{web, web, true},
+		{web, "https://app.example/cb", false},
+		{web, "https://app.example/cb?x=1&y=2", false},
+		{web, "https://APP.example/cb?x=1", false},
+		{web, "HTTPS://app.example/cb?x=1", false},
+		{web, "https://app.example/CB?x=1", false},
+		{web, "https://app.example:443/cb?x=1", false},
+		{web, "https://app.example/cb?x=1#f", false},
+		{web, "https://u@app.example/cb?x=1", false},
+		{web, "https://app.example/./cb?x=1", false},
+		{web, "https://app.example/%63b?x=1", false},
+		{web, "http://app.example/cb?x=1", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:33418/cb", true},
+		{"http://127.0.0.1:1/cb", "http://127.0.0.1:2/cb", true},
+		{"http://127.0.0.1:1/cb", "http://127.0.0.1/cb", true},
+		{"http://localhost/cb", "http://localhost:80/cb", true},
+		{"http://[::1]/cb", "http://[::1]:9999/cb", true},
+		{"http://127.0.0.1/cb", "http://localhost:33418/cb", false},
+		{"http://127.0.0.1/cb", "http://[::1]:33418/cb", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:33418/cb/", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:33418/CB", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:33418/cb?x", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:33418/cb#f", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:33418@evil.example/cb", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1.evil.example/cb", false},
+		{"http://127.0.0.1/cb", "https://127.0.0.1:33418/cb", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:/cb", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:1a/cb", false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:\u0661/cb", false},
+		{"com.example.app:/cb", "com.example.app:/cb", true},
+		{"com.example.app:/cb", "com.example.app:/cb2", false},
+	} {
+		if got := matchRedirect([]string{"https://first.example/", test.registered}, test.sent); got != test.want {
+			t.Errorf("registered %s, sent %s: match = %v", test.registered, test.sent, got)
+		}
+	}
+}
+
+func TestH144RedirectKeepsItsQuery(t *testing.T) {
+	for uri, want := range map[string]string{
+		"https://app.example/cb":       "https://app.example/cb?code=c&state=a%26b%3D+%2B",
+		"https://app.example/cb?x=%20": "https://app.example/cb?x=%20&code=c&state=a%26b%3D+%2B",
+		"com.example.app:/cb":          "com.example.app:/cb?code=c&state=a%26b%3D+%2B",
+	} {
+		if got := addQuery(uri, "code", "c", "iss", "", "state", "a&b= +"); got != want {
+			t.Errorf("addQuery(%s) = %s, want %s", uri, got, want)
+		}
+	}
+}
