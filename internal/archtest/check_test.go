@@ -29,6 +29,7 @@ var violations = []struct {
 	{"contract suite", importing("pdpp/internal/store/storetest", "pdpp/internal/store/sqlite"), "imports pdpp/internal/store/sqlite"},
 	{"resource server", importing("pdpp/internal/rs", "pdpp/internal/store/sqlite"), "imports pdpp/internal/store/sqlite"},
 	{"authentication", importing("pdpp/internal/auth", "pdpp/internal/rs"), "imports pdpp/internal/rs"},
+	{"authorization server", importing("pdpp/internal/as", "pdpp/internal/signin"), "imports pdpp/internal/signin"},
 	{"composition", importing("pdpp/internal/server", "pdpp/internal/mcphttp"), "imports pdpp/internal/mcphttp"},
 	{"mcp endpoint", importing("pdpp/internal/mcphttp", "pdpp/internal/rs"), "imports pdpp/internal/rs"},
 	{"tools read like clients", importing("pdpp/internal/mcp", "pdpp/internal/store"), "imports pdpp/internal/store"},

@@ -21,6 +21,7 @@ var pure = []string{
 // edges use the outside world: commands, the network, the terminal.
 var edges = []string{
 	"pdpp/cmd/...",
+	"pdpp/internal/as/...",
 	"pdpp/internal/auth/...",
 	"pdpp/internal/bench/...",
 	"pdpp/internal/cli/...",
@@ -118,6 +119,15 @@ var Rules = []Rule{
 			"pdpp/internal/rs/...", "pdpp/internal/mcp...", "pdpp/internal/server/...", "pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...",
 		},
 		Because: "every resource of the server authenticates its requests in the same way; what it serves must not make a difference",
+	},
+	{
+		Name:     "authorization server",
+		Packages: []string{"pdpp/internal/as"},
+		Never: []string{
+			"pdpp/internal/rs/...", "pdpp/internal/mcp...", "pdpp/internal/server/...", "pdpp/internal/pages/...", "pdpp/internal/signin/...",
+			"pdpp/internal/store/sqlite/...", "pdpp/internal/store/postgres/...", "html/template",
+		},
+		Because: "it decides on codes and tokens through the store contract; who has signed in, and what pages look like, it does not know",
 	},
 	{
 		Name:     "composition",

@@ -1,6 +1,3 @@
-// Package issue creates the access tokens of grants and packages, for commands and for the
-// authorization server. A token that it returns is not stored yet: the caller does that in
-// the transaction in which it read or created the grant.
 package issue
 
 import (
