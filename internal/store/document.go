@@ -53,17 +53,6 @@ type FieldKey struct {
 	Key   []byte
 }
 
-// Outcome is what Ingest did with a document.
-type Outcome uint8
-
-// The outcomes.
-const (
-	Stored    Outcome = iota // inserted or replaced
-	Unchanged                // the stored content is the same; nothing happened
-	Deleted                  // a record was removed
-	Absent                   // there was no record to delete; nothing happened
-)
-
 // Order keys begin with one of these, so that records without a sort value come
 // after the others in one ascending sequence.
 const (
@@ -256,27 +245,4 @@ func afterName(data []byte, i int) int {
 		}
 	}
 	return i + 1
-}
-
-// ChangedFields returns the names of the top-level fields in which two stored bodies
-// differ: first those of before in their order, then the new ones.
-func ChangedFields(before, after []byte) []string {
-	var names []string
-	rest := make(map[string][]byte)
-	for name, value := range rawjson.Members(after) {
-		rest[string(name)] = value
-	}
-	for name, value := range rawjson.Members(before) {
-		now, ok := rest[string(name)]
-		delete(rest, string(name))
-		if !ok || !sameValue(now, value) {
-			names = append(names, string(name))
-		}
-	}
-	for name := range rawjson.Members(after) {
-		if _, ok := rest[string(name)]; ok {
-			names = append(names, string(name))
-		}
-	}
-	return names
 }

@@ -56,9 +56,9 @@ func TestChangedFields(t *testing.T) {
 		{`{"\u0061":1}`, `{"a":1}`, nil}, // the same name, otherwise written
 		{"{\"a\":\x000:t:5:5:aa\x00}", "{\"a\":\x000:t:5:5:ab\x00}", []string{"a"}},
 	} {
-		got := ChangedFields([]byte(c.before), []byte(c.after))
+		got := changedFields([]byte(c.before), []byte(c.after))
 		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("ChangedFields(%s, %s) (-want +got):\n%s", c.before, c.after, diff)
+			t.Errorf("changedFields(%s, %s) (-want +got):\n%s", c.before, c.after, diff)
 		}
 	}
 }

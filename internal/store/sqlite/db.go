@@ -254,7 +254,7 @@ type tx struct {
 	reader *reader // of a view; nil on the writer
 	erased bool    // content was removed
 
-	freed map[int64]struct{} // record numbers that this transaction freed
+	numbers store.Numbers // of the records that the transaction writes
 
 	slice *slice // nil unless the transaction is a slice of a Bulk
 }

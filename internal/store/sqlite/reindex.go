@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"time"
@@ -152,7 +151,7 @@ func (w *writer) endReindex() error {
 // reindex brings a record to the current layout.
 func (w *writer) reindex(id pdpp.RecordID) error {
 	old, err := w.find(id)
-	if err != nil || old == nil || old.layout == w.layout {
+	if err != nil || old.body == nil || old.layout == w.layout {
 		return err
 	}
 	return w.relayoutRecord(id, old)
@@ -177,46 +176,12 @@ func (w *writer) relayoutRecord(id pdpp.RecordID, old *stored) error {
 	if err := w.changeTerms(old.record, store.Terms(former, data), d.Search); err != nil {
 		return err
 	}
-	var consent any
-	if d.ConsentTime != nil {
-		consent = d.ConsentTime
-	}
 	err = w.run(`UPDATE records SET order_key = ?, key_in_data = ?, consent_time = ?, term_counts = ?, layout = ? WHERE record = ?`,
-		d.Order, d.KeyInData, consent, []byte(d.Counts), w.layout, old.record)
+		d.Order, d.KeyInData, orNull(d.ConsentTime), []byte(d.Counts), w.layout, old.record)
 	if err != nil {
 		return err
 	}
 	return w.indexEntries(old.record, &d)
-}
-
-// changeTerms replaces the terms of a record in the search index. It writes only those
-// that differ: a term must not be marked as deleted and be added again in one transaction
-// (see noteFreed).
-func (w *writer) changeTerms(record int64, before, after []byte) error {
-	removed, added := store.TermsChange(before, after)
-	if len(removed) == 0 && len(added) == 0 {
-		return nil
-	}
-	if len(before) > 0 { // also if no term is removed, because the search index counts records
-		if err := w.removeTerms(record, removed); err != nil {
-			return err
-		}
-	}
-	if len(after) == 0 {
-		return nil
-	}
-	return w.run(insertTerms, record, string(added))
-}
-
-// dropEntries removes all index entries of a record.
-func (w *writer) dropEntries(old *stored) error {
-	err := each(w.t.conn, func(s *engine.Stmt) error {
-		return w.run(deleteIndex, s.Int(0), bytes.Clone(s.Bytes(1)), old.order, old.record)
-	}, `SELECT field, value FROM field_values WHERE record = ?`, old.record)
-	if err != nil {
-		return err
-	}
-	return w.run(deleteValues, old.record)
 }
 
 // former returns how fields were represented in the search text under a former layout.
