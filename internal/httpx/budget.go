@@ -26,13 +26,6 @@ func NewBudget(size int64) *Budget {
 	return &Budget{size: size, clients: map[string]int64{}}
 }
 
-// Used returns the number of reserved bytes.
-func (b *Budget) Used() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.used
-}
-
 // add changes the number of bytes of a client. The caller holds the lock.
 func (b *Budget) add(client string, n int64) {
 	if n == 0 {

@@ -27,13 +27,13 @@ func TestBudget(t *testing.T) {
 					return err
 				}
 			}
-			if b.Used() != 100 {
-				t.Errorf("Used = %d, want 100", b.Used())
+			if b.used != 100 {
+				t.Errorf("used = %d, want 100", b.used)
 			}
 			return nil
 		})
-		if rec.Code != 200 || b.Used() != 0 {
-			t.Errorf("status %d, Used = %d, want 200 and 0", rec.Code, b.Used())
+		if rec.Code != 200 || b.used != 0 {
+			t.Errorf("status %d, used = %d, want 200 and 0", rec.Code, b.used)
 		}
 	})
 	t.Run("H-69 503 while others hold too much, 413 for more than the budget", func(t *testing.T) {
@@ -58,8 +58,8 @@ func TestBudget(t *testing.T) {
 			if rec.Code != 413 || errorIn(t, rec) != pdpp.CodeResourceLimit {
 				t.Errorf("%d %s", rec.Code, rec.Body)
 			}
-			if b.Used() != 70 {
-				t.Errorf("Used = %d after refused reservations, want 70", b.Used())
+			if b.used != 70 {
+				t.Errorf("used = %d after refused reservations, want 70", b.used)
 			}
 			return nil
 		})
@@ -87,8 +87,8 @@ func TestBudget(t *testing.T) {
 				t.Errorf("client x holds 90: status of 1 more for x, 10 for y = %v", got)
 			}
 		})
-		if b.Used() != 0 || len(b.clients) != 0 {
-			t.Errorf("Used = %d, clients = %v, want none", b.Used(), b.clients)
+		if b.used != 0 || len(b.clients) != 0 {
+			t.Errorf("used = %d, clients = %v, want none", b.used, b.clients)
 		}
 	})
 	t.Run("H-69 concurrent requests", func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestBudget(t *testing.T) {
 				})
 			})
 		}
-		if all.Wait(); b.Used() != 0 {
-			t.Errorf("Used = %d after all requests, want 0", b.Used())
+		if all.Wait(); b.used != 0 {
+			t.Errorf("used = %d after all requests, want 0", b.used)
 		}
 	})
 	t.Run("H-69 an inner request shares the hold of the outer one", func(t *testing.T) {
@@ -115,14 +115,14 @@ func TestBudget(t *testing.T) {
 		inner := Chain(Handler(func(_ http.ResponseWriter, r *http.Request) error { return HoldOf(r.Context()).Reserve(50) }), WithRequestID)
 		h := Chain(Handler(func(_ http.ResponseWriter, r *http.Request) error {
 			inner.ServeHTTP(httptest.NewRecorder(), r)
-			if b.Used() != 50 {
-				t.Errorf("Used = %d, want 50", b.Used())
+			if b.used != 50 {
+				t.Errorf("used = %d, want 50", b.used)
 			}
 			return nil
 		}), WithRequestID, b.Within)
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
-		if b.Used() != 0 {
-			t.Errorf("Used = %d at the end, want 0", b.Used())
+		if b.used != 0 {
+			t.Errorf("used = %d at the end, want 0", b.used)
 		}
 	})
 	t.Run("H-69 no bound", func(t *testing.T) {
