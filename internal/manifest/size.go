@@ -3,8 +3,10 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"pdpp"
+	"pdpp/internal/timebucket"
 )
 
 // maxRow is the largest size of a full schema row (M-10). The rest of the 200,000 bytes
@@ -13,39 +15,40 @@ const maxRow = 195_000
 
 // The frames below are the parts of a full row without names, labels and schemas. They
 // contain every optional key and the longer value of every flag, so that a frame is
-// never smaller than the real output.
-const (
+// never smaller than the real output. Only their sizes count: %q writes a list with spaces
+// in place of its commas.
+var (
 	// rowFrame is X-8 with X-11, and a connector key of the largest length.
-	rowFrame = `{"object":"stream_metadata","name":,` +
-		`"connector_key":"0123456789012345678901234567890123456789012345678901234567890123",` +
-		`"label":,"description":,"semantics":"mutable_state","schema":,"primary_key":[],"cursor_field":,"consent_time_field":,` +
-		`"selection":{"fields":false,"resources":false},"views":[],"relationships":[],` +
-		`"query":{"range_filters":{},"expand":[],"search":{"lexical_fields":[],"semantic_fields":[]},` +
-		`"aggregations":{"count":true,"sum":[],"min":[],"max":[],"group_by":[],"group_by_time":[],"count_distinct":[]}},` +
-		`"query_capabilities":{"sort":{"fields":[],"default":"-","order":["asc","desc"]},"count":["none","estimated","exact"],` +
-		`"pagination":{"cursor":true,"default_limit":25,"max_limit":100},"changes_since":true,` +
-		`"projection":{"fields":true,"views":[]},"search_modes":["lexical","semantic","hybrid"],"expand":[],` +
-		`"aggregate":{"metrics":["count","count_distinct","max","min","sum"],"group_by":[],"group_by_time":[],` +
-		`"granularities":["minute","hour","day","week","month","quarter","year"],"max_limit":100}},` +
-		`"field_capabilities":{},"expand_capabilities":[]}`
+	rowFrame = fmt.Sprintf(`{"object":"stream_metadata","name":,`+
+		`"connector_key":"0123456789012345678901234567890123456789012345678901234567890123",`+
+		`"label":,"description":,"semantics":"mutable_state","schema":,"primary_key":[],"cursor_field":,"consent_time_field":,`+
+		`"selection":{"fields":false,"resources":false},"views":[],"relationships":[],`+
+		`"query":{"range_filters":{},"expand":[],"search":{"lexical_fields":[],"semantic_fields":[]},`+
+		`"aggregations":{"count":true,"sum":[],"min":[],"max":[],"group_by":[],"group_by_time":[],"count_distinct":[]}},`+
+		`"query_capabilities":{"sort":{"fields":[],"default":"-","order":["asc","desc"]},"count":["none","estimated","exact"],`+
+		`"pagination":{"cursor":true,"default_limit":%d,"max_limit":%d},"changes_since":true,`+
+		`"projection":{"fields":true,"views":[]},"search_modes":["lexical","semantic","hybrid"],"expand":[],`+
+		`"aggregate":{"metrics":["count","count_distinct","max","min","sum"],"group_by":[],"group_by_time":[],`+
+		`"granularities":%q,"max_limit":%d}},"field_capabilities":{},"expand_capabilities":[]}`,
+		pdpp.DefaultPage, pdpp.MaxPage, timebucket.Granularities, pdpp.MaxGroups)
 
 	// fieldFrame is one entry of X-9.
-	fieldFrame = `:{"type":,"role":,"schema":,"granted":true,"exact_filter":{"declared":false,"usable":false},` +
-		`"range_filter":{"declared":false,"usable":false,"operators":["gte","gt","lte","lt"]},` +
-		`"lexical_search":{"declared":false,"usable":false},"semantic_search":{"declared":false,"usable":false},` +
-		`"aggregation":{"count_distinct":{"declared":false,"usable":false},"group_by":{"declared":false,"usable":false},` +
-		`"group_by_time":{"declared":false,"usable":false},"max":{"declared":false,"usable":false},` +
-		`"min":{"declared":false,"usable":false},"sum":{"declared":false,"usable":false}}},`
+	fieldFrame = fmt.Sprintf(`:{"type":,"role":,"schema":,"granted":true,"exact_filter":{"declared":false,"usable":false},`+
+		`"range_filter":{"declared":false,"usable":false,"operators":%q},`+
+		`"lexical_search":{"declared":false,"usable":false},"semantic_search":{"declared":false,"usable":false},`+
+		`"aggregation":{"count_distinct":{"declared":false,"usable":false},"group_by":{"declared":false,"usable":false},`+
+		`"group_by_time":{"declared":false,"usable":false},"max":{"declared":false,"usable":false},`+
+		`"min":{"declared":false,"usable":false},"sum":{"declared":false,"usable":false}}},`, pdpp.RangeOps)
 
 	viewFrame  = `{"id":,"label":,"fields":[]},` + `,`
-	rangeFrame = `:["gte","gt","lte","lt"],`
+	rangeFrame = fmt.Sprintf(`:%q,`, pdpp.RangeOps)
 
 	// relationFrame is one entry each of relationships, query.expand,
 	// expand_capabilities (X-10) and query_capabilities.expand.
-	relationFrame = `{"name":,"stream":,"foreign_key":,"cardinality":"has_many"},` +
-		`{"name":,"default_limit":100,"max_limit":100},` +
-		`{"name":,"stream":,"target_stream":,"cardinality":"has_many","foreign_key":,"child_parent_key_field":,` +
-		`"default_limit":100,"max_limit":100,"granted":false,"usable":false},` + `,`
+	relationFrame = fmt.Sprintf(`{"name":,"stream":,"foreign_key":,"cardinality":"has_many"},`+
+		`{"name":,"default_limit":%[1]d,"max_limit":%[1]d},`+
+		`{"name":,"stream":,"target_stream":,"cardinality":"has_many","foreign_key":,"child_parent_key_field":,`+
+		`"default_limit":%[1]d,"max_limit":%[1]d,"granted":false,"usable":false},,`, pdpp.MaxExpand)
 )
 
 // checkSize checks M-10.

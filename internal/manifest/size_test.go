@@ -96,12 +96,12 @@ func addQuery(row dict, s *pdpp.Stream) {
 	caps := row["query_capabilities"].(dict)
 	caps["sort"] = dict{"fields": []string{s.CursorField}, "default": "-" + s.CursorField, "order": []string{"asc", "desc"}}
 	caps["count"] = []string{"none", "estimated", "exact"}
-	caps["pagination"] = dict{"cursor": true, "default_limit": 25, "max_limit": 100}
+	caps["pagination"] = dict{"cursor": true, "default_limit": pdpp.DefaultPage, "max_limit": pdpp.MaxPage}
 	caps["changes_since"] = true
 	caps["search_modes"] = []string{"lexical", "semantic", "hybrid"}
 	caps["aggregate"] = dict{
 		"metrics": []string{"count", "count_distinct", "max", "min", "sum"}, "group_by": a.GroupBy,
-		"group_by_time": a.GroupByTime, "max_limit": 100,
+		"group_by_time": a.GroupByTime, "max_limit": pdpp.MaxGroups,
 		"granularities": []string{"minute", "hour", "day", "week", "month", "quarter", "year"},
 	}
 }
@@ -133,7 +133,7 @@ func drawStream(t *rapid.T) *pdpp.Stream {
 	for _, n := range some("relations") {
 		s.Relations = append(s.Relations, pdpp.Relation{
 			Name: n, Stream: text.Draw(t, "related"), ForeignKey: text.Draw(t, "foreign"),
-			HasMany: true, Expandable: true, DefaultLimit: 100, MaxLimit: 100,
+			HasMany: true, Expandable: true, DefaultLimit: pdpp.MaxExpand, MaxLimit: pdpp.MaxExpand,
 		})
 	}
 	for _, n := range some("views") {
