@@ -14,12 +14,9 @@ import (
 // listConnectors answers GET /v1/connectors: the streams of GET /v1/streams grouped by
 // connector, each with totals over all connections (S-9).
 func listConnectors(q *request) error {
-	rows, err := q.reach.Select(q.sel)
+	rows, err := q.allRows()
 	if err != nil {
 		return err
-	}
-	for _, name := range q.reach.Undeclared {
-		q.warnings.skippedStream(name)
 	}
 	q.body.Literal(`{"object":"list","data":[`)
 	for len(rows) > 0 {

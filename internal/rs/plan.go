@@ -48,6 +48,15 @@ type member struct {
 	blob  pdpp.BlobShape
 }
 
+// allRows returns the rows of all streams that the selectors of the request match, and
+// warns about streams that are not declared.
+func (q *request) allRows() ([]grant.Row, error) {
+	for _, name := range q.reach.Undeclared {
+		q.warnings.skippedStream(name)
+	}
+	return q.reach.Select(q.sel)
+}
+
 // streamRows returns the rows of a stream that the selectors of the request match. They
 // are cached in the reach and must not be changed.
 func (q *request) streamRows(name string) ([]grant.Row, error) {

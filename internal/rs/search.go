@@ -52,10 +52,7 @@ func search(q *request) error {
 // searchRows returns the rows of the named streams, or of all.
 func (q *request) searchRows(streams []string) ([]grant.Row, error) {
 	if streams == nil {
-		for _, name := range q.reach.Undeclared {
-			q.warnings.skippedStream(name)
-		}
-		return q.reach.Select(q.sel)
+		return q.allRows()
 	}
 	var rows []grant.Row
 	for _, name := range streams {

@@ -12,12 +12,9 @@ import (
 
 // listStreams answers GET /v1/streams: one entry per binding (S-2 to S-4).
 func listStreams(q *request) error {
-	rows, err := q.reach.Select(q.sel)
+	rows, err := q.allRows()
 	if err != nil {
 		return err
-	}
-	for _, name := range q.reach.Undeclared {
-		q.warnings.skippedStream(name)
 	}
 	q.body.Literal(`{"object":"list","data":[`)
 	for _, b := range grant.Bindings(rows) {

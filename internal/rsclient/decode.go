@@ -1,6 +1,7 @@
 package rsclient
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -38,16 +39,7 @@ type Identity struct {
 
 // or returns the identity with missing parts taken from other.
 func (i Identity) or(other Identity) Identity {
-	if i.Connection == "" {
-		i.Connection = other.Connection
-	}
-	if i.Stream == "" {
-		i.Stream = other.Stream
-	}
-	if i.Record == "" {
-		i.Record = other.Record
-	}
-	return i
+	return Identity{cmp.Or(i.Connection, other.Connection), cmp.Or(i.Stream, other.Stream), cmp.Or(i.Record, other.Record)}
 }
 
 // Source names the source of a record, hit or row. Unknown parts are "".
@@ -59,12 +51,7 @@ type Source struct {
 
 // Label returns the best name of the source: that of the connection, or else of the
 // connector; "" if both are missing.
-func (s Source) Label() string {
-	if s.DisplayName != "" {
-		return s.DisplayName
-	}
-	return s.ConnectorName
-}
+func (s Source) Label() string { return cmp.Or(s.DisplayName, s.ConnectorName) }
 
 // ShortKey returns a connector key for texts: of a key that is a URL, the last path
 // segment (IO-7).
@@ -104,16 +91,7 @@ func sourceOf(obj []byte) Source {
 
 // or returns the source with missing parts taken from other.
 func (s Source) or(other Source) Source {
-	if s.ConnectorKey == "" {
-		s.ConnectorKey = other.ConnectorKey
-	}
-	if s.DisplayName == "" {
-		s.DisplayName = other.DisplayName
-	}
-	if s.ConnectorName == "" {
-		s.ConnectorName = other.ConnectorName
-	}
-	return s
+	return Source{cmp.Or(s.ConnectorKey, other.ConnectorKey), cmp.Or(s.DisplayName, other.DisplayName), cmp.Or(s.ConnectorName, other.ConnectorName)}
 }
 
 // members is the index of an object.

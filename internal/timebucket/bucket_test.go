@@ -16,14 +16,23 @@ func next(b Bucket, g Granularity, zone *time.Location) Bucket { return Of(b.End
 // prev returns the bucket that ends where b begins.
 func prev(b Bucket, g Granularity, zone *time.Location) Bucket { return Of(b.Start.Add(-1), g, zone) }
 
+// bucketCase is a time and the bucket it is in.
+type bucketCase struct {
+	name, at string
+	g        Granularity
+	zone     string
+	want     Bucket
+}
+
+func checkAll(t *testing.T, tests []bucketCase) {
+	t.Helper()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { check(t, tt.at, tt.g, tt.zone, tt.want) })
+	}
+}
+
 func TestOf(t *testing.T) {
-	tests := []struct {
-		name string
-		at   string
-		g    Granularity
-		zone string
-		want Bucket
-	}{
+	checkAll(t, []bucketCase{
 		{"minute", "2026-05-01T08:07:59.999999999Z", Minute, "UTC", span("2026-05-01T08:07", "2026-05-01T08:07:00Z", "2026-05-01T08:08:00Z")},
 		{"hour", "2026-05-01T08:07:00Z", Hour, "UTC", span("2026-05-01T08:00", "2026-05-01T08:00:00Z", "2026-05-01T09:00:00Z")},
 		{"day", "2026-05-01T23:59:59Z", Day, "UTC", span("2026-05-01", "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")},
@@ -43,21 +52,12 @@ func TestOf(t *testing.T) {
 		{"45 minutes", "2026-05-01T08:07:00Z", Hour, "Asia/Kathmandu", span("2026-05-01T13:00", "2026-05-01T07:15:00Z", "2026-05-01T08:15:00Z")},
 		{"offset with seconds", "1890-01-01T00:00:00Z", Minute, "Europe/Berlin", span("1890-01-01T00:53", "1889-12-31T23:59:32Z", "1890-01-01T00:00:32Z")},
 		{"year 9999", "9999-12-31T10:00:00Z", Year, "Europe/Berlin", span("9999-01-01", "9998-12-31T23:00:00Z", "9999-12-31T23:00:00Z")},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { check(t, tt.at, tt.g, tt.zone, tt.want) })
-	}
+	})
 }
 
 // Where clocks are changed; the rules are in the package comment.
 func TestOfChanges(t *testing.T) {
-	tests := []struct {
-		name string
-		at   string
-		g    Granularity
-		zone string
-		want Bucket
-	}{
+	checkAll(t, []bucketCase{
 		{"before the gap", "2026-03-29T00:59:59Z", Hour, "Europe/Berlin", span("2026-03-29T01:00", "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z")},
 		{"after the gap", "2026-03-29T01:00:00Z", Hour, "Europe/Berlin", span("2026-03-29T03:00", "2026-03-29T01:00:00Z", "2026-03-29T02:00:00Z")},
 		{"a day of 23 hours", "2026-03-29T12:00:00Z", Day, "Europe/Berlin", span("2026-03-29", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z")},
@@ -80,10 +80,7 @@ func TestOfChanges(t *testing.T) {
 		{"back over midnight, the minute after", "2009-11-01T02:30:30Z", Day, "America/St_Johns", span("2009-10-31", "2009-10-31T02:30:00Z", "2009-11-01T03:30:00Z")},
 		{"back over midnight, month", "2009-11-01T02:30:30Z", Month, "America/St_Johns", span("2009-10-01", "2009-10-01T02:30:00Z", "2009-11-01T03:30:00Z")},
 		{"back over midnight, after", "2009-11-01T03:30:00Z", Month, "America/St_Johns", span("2009-11-01", "2009-11-01T03:30:00Z", "2009-12-01T03:30:00Z")},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { check(t, tt.at, tt.g, tt.zone, tt.want) })
-	}
+	})
 }
 
 // With an offset, instants of the years 0000 to 9999 can be outside these years.

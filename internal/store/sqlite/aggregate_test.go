@@ -19,7 +19,7 @@ import (
 func TestAggregatePlansAgree(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, t.TempDir())
-	eachModel(t, db, func(rt *rapid.T, m *storetest.Model) {
+	storetest.EachModel(t, db, func(rt *rapid.T, m *storetest.Model) {
 		m.Counted(rt)
 		for range 4 {
 			q := m.Question(rt)

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -39,26 +38,12 @@ func counting(n, step int64) func(sqlgen.Statement) (int64, error) {
 	}
 }
 
-// eachModel tries something on many subjects of one store, each with a few changes
-// behind it.
-func eachModel(t *testing.T, db *DB, try func(rt *rapid.T, m *storetest.Model)) {
-	run := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		run++
-		m := storetest.NewModel(rt, db, fmt.Sprint("subject ", run))
-		for range rapid.IntRange(1, 3).Draw(rt, "changes") {
-			m.Change(rt)
-		}
-		try(rt, m)
-	})
-}
-
 // TestPlansAgree: whichever plan the compiler chooses, the rows are those of the
 // model.
 func TestPlansAgree(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, t.TempDir())
-	eachModel(t, db, func(rt *rapid.T, m *storetest.Model) {
+	storetest.EachModel(t, db, func(rt *rapid.T, m *storetest.Model) {
 		for range 4 {
 			q := m.Question(rt)
 			var want []string

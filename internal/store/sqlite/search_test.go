@@ -20,7 +20,7 @@ import (
 func TestSearchPlansAgree(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, t.TempDir())
-	eachModel(t, db, func(rt *rapid.T, m *storetest.Model) {
+	storetest.EachModel(t, db, func(rt *rapid.T, m *storetest.Model) {
 		for range 4 {
 			q, ok := m.SearchQuestion(rt)
 			if !ok {

@@ -346,14 +346,7 @@ func testAggregateCursorAndKey(t *testing.T, open Opener) {
 // testAggregateEqualsMap: after any operations, any aggregate is the one of a map.
 func testAggregateEqualsMap(t *testing.T, open Opener) {
 	t.Parallel()
-	s := open(t)
-	run := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		run++
-		m := NewModel(rt, s, fmt.Sprint("counted ", run))
-		for range rapid.IntRange(1, 4).Draw(rt, "changes") {
-			m.Change(rt)
-		}
+	EachModel(t, open(t), func(rt *rapid.T, m *Model) {
 		m.Counted(rt)
 		for range 6 {
 			q := m.Question(rt)

@@ -178,7 +178,7 @@ func testFollowers(t *testing.T, open Opener) {
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		run++
-		m := NewModel(rt, s, fmt.Sprint("subject ", run))
+		m := newModel(rt, s, fmt.Sprint("subject ", run))
 		followers := make([]*followed, 2)
 		for i := range followers {
 			followers[i] = m.follower(rt)

@@ -3,10 +3,14 @@ package storetest
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
+	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"pdpp"
 	"pdpp/internal/query"
@@ -36,11 +40,23 @@ type Question struct {
 	time  *pdpp.TimeConstraint
 }
 
-// T is a *testing.T or a *rapid.T.
-type T interface{ tb }
+// EachModel tries something on many subjects, each with a few changes behind it. They
+// share a store, so this also checks that subjects are separate.
+func EachModel(t *testing.T, s store.Store, try func(rt *rapid.T, m *Model)) {
+	t.Helper()
+	run := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		run++
+		m := newModel(rt, s, fmt.Sprint("subject ", run))
+		for range rapid.IntRange(1, 4).Draw(rt, "changes") {
+			m.Change(rt)
+		}
+		try(rt, m)
+	})
+}
 
-// NewModel adds an empty subject to a store.
-func NewModel(t T, s store.Store, name string) *Model {
+// newModel adds an empty subject to a store.
+func newModel(t tb, s store.Store, name string) *Model {
 	t.Helper()
 	return &Model{
 		w: subjectIn(t, s, name), decl: entries(),

@@ -19,19 +19,10 @@ var propertyTests = []test{
 	{"pages under writes", testPagesUnderWrites},
 }
 
-// testEqualsMap: after any operations, the store answers any question like a map. All
-// runs share a store, each with its own subject, so they also check that subjects are
-// separate.
+// testEqualsMap: after any operations, the store answers any question like a map.
 func testEqualsMap(t *testing.T, open Opener) {
 	t.Parallel()
-	s := open(t)
-	run := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		run++
-		m := NewModel(rt, s, fmt.Sprint("subject ", run))
-		for range rapid.IntRange(1, 4).Draw(rt, "changes") {
-			m.Change(rt)
-		}
+	EachModel(t, open(t), func(rt *rapid.T, m *Model) {
 		for range 4 {
 			m.check(rt, m.Question(rt))
 		}

@@ -438,14 +438,7 @@ func testTidy(t *testing.T, open Opener) {
 // record finds.
 func testSearchEqualsModel(t *testing.T, open Opener) {
 	t.Parallel()
-	s := open(t)
-	run := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		run++
-		m := NewModel(rt, s, fmt.Sprint("subject ", run))
-		for range rapid.IntRange(1, 4).Draw(rt, "changes") {
-			m.Change(rt)
-		}
+	EachModel(t, open(t), func(rt *rapid.T, m *Model) {
 		for range 4 {
 			q, ok := m.SearchQuestion(rt)
 			if !ok {
