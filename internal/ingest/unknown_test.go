@@ -11,7 +11,7 @@ import (
 // files without a row are counted, and only RemoveUnknownBlobs removes them; recent ones
 // are left out, since their row may not be written yet.
 func TestUnknown(t *testing.T) { // B-9
-	st, files, _ := blobWorld(t)
+	st, files := newWorld(t).Store, blobFolder(t)
 	put := time.Now() // of the files, by the clock of the disk
 	for _, content := range []string{"one", "three"} {
 		if _, err := files.Put(t.Context(), 1, strings.NewReader(content), 1<<20); err != nil {

@@ -88,12 +88,7 @@ func (w *world) load(connector, connection string, m *pdpp.Manifest) {
 	w.T.Helper()
 	for id := range demo.Blobs(connector, connection) {
 		content, mediaType, _ := demo.Blob(id)
-		_, err := ingest.PutBlob(w.T.Context(), w.Store, w.Blobs, ingest.Upload{
-			Subject: w.Subject, Connection: pdpp.ConnectionID(connection), MediaType: mediaType, Content: bytes.NewReader(content),
-		}, w.Now())
-		if err != nil {
-			w.T.Fatal(err)
-		}
+		w.PutBlob(connection, mediaType, content)
 	}
 	var all bytes.Buffer
 	for raw := range demo.Lines(connector, connection) {

@@ -12,6 +12,7 @@ import (
 
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rawjson"
+	"pdpp/internal/rs/resttest"
 )
 
 // aggregateBody returns an answer of AG-8 with these members.
@@ -221,7 +222,7 @@ func TestAggregateRecorded(t *testing.T) {
 // TestWorld: numbers of a real server (AGG-1, AGG-2, AGG-4).
 func TestWorld(t *testing.T) {
 	t.Run("AGG-1 AGG-2 AGG-4 world", func(t *testing.T) {
-		w := ledger(t)
+		w := resttest.Ledger(t)
 		token, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"}]}`)
 		s := worldSurface(w, token)
 		for _, tc := range []struct{ args, want string }{

@@ -39,10 +39,7 @@ const wholeCabinet = `{"source":{"connector_key":"cabinet"},"streams":[{"name":"
 // that exist when it is created.
 func newDrawer(t *testing.T, grant string, items ...string) *drawer {
 	t.Helper()
-	w := resttest.New(t)
-	w.ManifestFile("../rs/testdata/cabinet.json")
-	w.Connect("cabinet", "cin_c1", "Left drawer")
-	w.Connect("cabinet", "cin_c2", "")
+	w := resttest.Cabinet(t)
 	if len(items) > 0 {
 		w.Ingest("cin_c1", "items", items...)
 	}

@@ -11,19 +11,13 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"pdpp"
-	"pdpp/internal/ingest"
 	"pdpp/internal/mcp/quote"
 )
 
 // upload stores a file on cin_c1 and returns a reference to it for a record.
 func (d *drawer) upload(mediaType, content string) string {
 	d.T.Helper()
-	stored, err := ingest.PutBlob(d.T.Context(), d.Store, d.Blobs, ingest.Upload{
-		Subject: d.Subject, Connection: "cin_c1", MediaType: mediaType, Content: strings.NewReader(content),
-	}, d.Now())
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	stored := d.PutBlob("cin_c1", mediaType, []byte(content))
 	return fmt.Sprintf(`{"blob_id":%q,"mime_type":%q,"size_bytes":%d,"filename":"file.txt"}`, pdpp.BlobIDOf(stored.SHA256), mediaType, len(content))
 }
 

@@ -1,15 +1,12 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
-	"pdpp"
 	"pdpp/internal/demo"
-	"pdpp/internal/ingest"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/rs/resttest"
@@ -32,12 +29,7 @@ func study(t *testing.T) map[string]*Surface {
 			w.Connect(connector, "cin_"+c.Name, c.Label)
 			for id := range demo.Blobs(connector, c.Name) {
 				content, mediaType, _ := demo.Blob(id)
-				_, err := ingest.PutBlob(t.Context(), w.Store, w.Blobs, ingest.Upload{
-					Subject: w.Subject, Connection: pdpp.ConnectionID("cin_" + c.Name), MediaType: mediaType, Content: bytes.NewReader(content),
-				}, w.Now())
-				if err != nil {
-					t.Fatal(err)
-				}
+				w.PutBlob("cin_"+c.Name, mediaType, content)
 			}
 			for stream, lines := range demoLines(t, connector, c.Name) {
 				w.Ingest("cin_"+c.Name, stream, lines[max(0, len(lines)-most):]...)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
 )
 
@@ -81,20 +80,6 @@ const fullRows = `{"object":"stream_metadata","name":"entries","connector_id":"l
   "granted_connections":[{"connection_id":"cin_a1","display_name":"Joint account"},{"connection_id":"cin_b2"}]},
  {"object":"stream_metadata","name":"receipts","connector_id":"ledgerly","schema":{"type":"object","properties":{"id":{"type":"string"}}},"expand_capabilities":[],
   "granted_connections":[{"connection_id":"cin_b2"}]}`
-
-// ledger returns a world with two connections of one connector.
-func ledger(t testing.TB) *resttest.World {
-	t.Helper()
-	w := resttest.New(t)
-	w.ManifestFile("../manifest/testdata/ledgerly.json")
-	w.Connect("ledgerly", "cin_a1", "Joint account")
-	w.Connect("ledgerly", "cin_b2", "")
-	w.Ingest("cin_a1", "entries",
-		`{"key":"ent_31","data":{"id":"ent_31","memo":"April rent","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}}`,
-		`{"key":"ent_30","data":{"id":"ent_30","memo":"March rent","amount_minor":125000,"posted_at":"2026-03-30T09:00:00Z"}}`)
-	w.Ingest("cin_b2", "entries", `{"key":"ent_29","data":{"id":"ent_29","memo":null,"posted_at":"2026-04-01T09:00:00Z"}}`)
-	return w
-}
 
 // ledgerGrant covers everything of the ledger.
 const ledgerGrant = `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries"},{"name":"receipts"}]}`

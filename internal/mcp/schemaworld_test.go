@@ -15,7 +15,7 @@ import (
 // output has the answer byte for byte (SCHEMA-1, MS-82, MS-83).
 func TestCompact(t *testing.T) {
 	t.Run("SCHEMA-1 compact", func(t *testing.T) {
-		w := ledger(t)
+		w := resttest.Ledger(t)
 		token, _ := w.Grant(ledgerGrant)
 		s := worldSurface(w, token)
 		for _, tc := range []struct{ args, target string }{
@@ -37,7 +37,7 @@ func TestCompact(t *testing.T) {
 // TestFull: full detail is the exhaustive body (SCHEMA-3, MS-86).
 func TestFull(t *testing.T) {
 	t.Run("SCHEMA-3 full", func(t *testing.T) {
-		w := ledger(t)
+		w := resttest.Ledger(t)
 		token, _ := w.Grant(ledgerGrant)
 		s := worldSurface(w, token)
 		res := mustDo(t, s, "schema", `{"stream":"entries","connection_id":"cin_a1","detail":"full"}`)
@@ -54,7 +54,7 @@ func TestFull(t *testing.T) {
 // TestLedger: one row of a real server has all capabilities (DISC-2, DISC-3, DISC-4).
 func TestLedger(t *testing.T) {
 	t.Run("DISC-2 DISC-3 DISC-4 ledger", func(t *testing.T) {
-		w := ledger(t)
+		w := resttest.Ledger(t)
 		token, _ := w.Grant(ledgerGrant)
 		s := worldSurface(w, token)
 		for name, args := range map[string]string{
@@ -70,7 +70,7 @@ func TestLedger(t *testing.T) {
 // TestEnough: the server accepts arguments that are built from the text alone (DISC-4).
 func TestEnough(t *testing.T) {
 	t.Run("DISC-4 enough", func(t *testing.T) {
-		w := ledger(t)
+		w := resttest.Ledger(t)
 		token, _ := w.Grant(ledgerGrant)
 		s := worldSurface(w, token)
 		text := mustDo(t, s, "schema", `{"stream":"entries","connection_id":"cin_a1"}`).Content[0].Text
@@ -139,7 +139,7 @@ func sample(flags string) string {
 func TestAmbiguous(t *testing.T) {
 	t.Run("DISC-6 ambiguous", func(t *testing.T) {
 		const args = `{"stream":"entries","detail":"full"}`
-		w := ledger(t)
+		w := resttest.Ledger(t)
 		token, _ := w.Grant(ledgerGrant)
 		other := func(status int, body string) *Surface {
 			return scripted(t, func(string) (int, string) { return status, body }).Surface
@@ -180,7 +180,7 @@ func TestAmbiguous(t *testing.T) {
 // TestNarrow: the index of a narrow grant names only what the grant covers (DISC-1).
 func TestNarrow(t *testing.T) {
 	t.Run("DISC-1 narrow", func(t *testing.T) {
-		w := ledger(t)
+		w := resttest.Ledger(t)
 		token, _ := w.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","posted_at"],"connections":["cin_b2"]}]}`)
 		text := mustDo(t, worldSurface(w, token), "schema", `{}`).Content[0].Text
 		for _, hidden := range []string{"receipts", "cin_a1", "Joint account"} {

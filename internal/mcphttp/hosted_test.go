@@ -125,7 +125,7 @@ func TestHosted(t *testing.T) {
 			t.Errorf("challenge without a bearer: %s", got)
 		}
 		wants(t, a, map[string]any{"error.resource_metadata": metadata, "error.type": "authentication_error"})
-		expired := h.Token(store.Token{Kind: "client", Client: h.clientOf(h.grant), Grant: h.grant, Audience: []string{"mcp"}, ExpiresAt: h.Now()})
+		expired := h.Token(store.Token{Kind: "client", Client: h.ClientOf(h.grant), Grant: h.grant, Audience: []string{"mcp"}, ExpiresAt: h.Now()})
 		for _, token := range []string{"wrong", expired} {
 			a = h.post(token, "{}")
 			expect(t, a, 401, "invalid_token")

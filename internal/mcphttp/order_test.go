@@ -46,7 +46,7 @@ func (h *fixture) fresh(audience ...string) string {
 
 func (h *fixture) tokenOf(id pdpp.GrantID, audience ...string) string {
 	h.T.Helper()
-	return h.Token(store.Token{Kind: pdpp.TokenClient, Client: h.clientOf(id), Grant: id, Audience: audience})
+	return h.Token(store.Token{Kind: pdpp.TokenClient, Client: h.ClientOf(id), Grant: id, Audience: audience})
 }
 
 // The first failing step answers (H-41): a request with everything wrong is corrected

@@ -59,7 +59,7 @@ func mergedSearch(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	}
 	wants(t, r.sc, map[string]any{
 		"data.meta.package.member_count": 3, "data.meta.package.queried_count": 3, "data.meta.package.partial": false,
-		"data.meta.package.source_mix.2.connection_id": "cin_m3", "data.meta.package.source_mix.2.count": 2, "data.meta.count.kind": "exact", "data.meta.count.value": 13,
+		"data.meta.package.source_mix.2.connection_id": "cin_m3", "data.meta.package.source_mix.2.count": 2, "data.meta.count.kind": "exact", "data.meta.count.value": 17,
 	})
 	for _, part := range []string{"sources: ", `"cin_a1" connector_key="ledgerly" "Joint account" hits=2`, `"cin_m3" connector_key="post" "Work mail" hits=2`} {
 		if !strings.Contains(r.text, part) {
@@ -146,7 +146,7 @@ func limitedHits(t *testing.T, h *fixture, s *sdk.ClientSession) {
 	for _, limit := range []int{1, 2, 4, 100} {
 		r := h.do(s, "search", fmt.Sprintf(`{"q":"rent","limit":%d}`, limit))
 		hits, _ := r.sc.At("results").([]any)
-		if len(hits) != min(limit, 13) {
+		if len(hits) != min(limit, 17) {
 			t.Errorf("%d hits, asked for %d", len(hits), limit)
 		}
 		for i := range hits {
@@ -184,8 +184,8 @@ func everyHitOnce(t *testing.T, h *fixture, s *sdk.ClientSession) {
 			args = `{"q":"rent","limit":2,"cursor":"` + cursor + `"}`
 		}
 	}
-	if len(seen) != 13 {
-		t.Errorf("%d hits, want 13: %v", len(seen), seen)
+	if len(seen) != 17 {
+		t.Errorf("%d hits, want 17: %v", len(seen), seen)
 	}
 	for id, n := range seen {
 		if n != 1 {

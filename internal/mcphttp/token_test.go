@@ -55,7 +55,7 @@ func TestTokenStates(t *testing.T) {
 		tok.Audience = append(tok.Audience, "mcp")
 		return h.Token(tok)
 	}
-	short := mint(store.Token{Kind: pdpp.TokenClient, Client: h.clientOf(h.grant), Grant: h.grant, ExpiresAt: h.Now().Add(time.Hour)}) // of a grant that lasts longer
+	short := mint(store.Token{Kind: pdpp.TokenClient, Client: h.ClientOf(h.grant), Grant: h.grant, ExpiresAt: h.Now().Add(time.Hour)}) // of a grant that lasts longer
 	ending, endingID := h.Grant(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_a1"]}],"expires_in":"2h"}`)
 	endingPkg, _, _ := h.Package(`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_a1"]}],"expires_in":"2h"}`,
 		`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_b2"]}],"expires_in":"1h"}`)
@@ -191,7 +191,7 @@ func TestTokensOfTheEndpointElsewhere(t *testing.T) {
 	h := newFixture(t)
 	h.Get(h.fresh("mcp"), "/v1/streams/entries/records").OK()
 	for _, audience := range []string{"mcp", "rest"} {
-		token := h.Token(store.Token{Kind: pdpp.TokenPackage, Client: h.clientOf(h.grants[0]), Package: h.packageID, Audience: []string{audience}})
+		token := h.Token(store.Token{Kind: pdpp.TokenPackage, Client: h.ClientOf(h.grants[0]), Package: h.packageID, Audience: []string{audience}})
 		for _, target := range []string{"/v1/streams", "/v1/search?q=rent", "/v1/streams/entries/records?connection_id=cin_a1"} {
 			expect(t, h.Get(token, target), 403, "permission_error")
 		}

@@ -19,7 +19,6 @@ import (
 	"pdpp/internal/mcptest"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/server"
-	"pdpp/internal/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,7 +46,7 @@ type fixture struct {
 }
 
 // outside is a word in all data that no grant of the fixture covers.
-const outside = "Zebrafink"
+const outside = resttest.Outside
 
 var memberSpecs = []string{
 	`{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","connections":["cin_a1"],"fields":["id","memo","posted_at"]},{"name":"receipts","connections":["cin_a1"]}]}`,
@@ -57,56 +56,11 @@ var memberSpecs = []string{
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	h := &fixture{World: resttest.New(t)}
-	h.fill()
-	h.open(nil, nil)
-	return h
-}
-
-// fill stores the data and creates the tokens.
-func (h *fixture) fill() {
-	h.T.Helper()
-	for _, file := range []string{"../manifest/testdata/ledgerly.json", "../session/testdata/post.json"} {
-		h.ManifestFile(file)
-	}
-	h.Connect("ledgerly", "cin_a1", "Joint account")
-	h.Connect("ledgerly", "cin_b2", "")
-	h.Connect("ledgerly", "cin_x9", "Account of "+outside)
-	h.Connect("post", "cin_m3", "Work mail")
-	for _, c := range []string{"cin_a1", "cin_b2", "cin_x9"} {
-		hidden := ""
-		if c == "cin_x9" {
-			hidden = outside
-		}
-		for i := range 5 {
-			h.Ingest(c, "entries", fmt.Sprintf(`{"key":"%s_%d","data":{"id":"%s_%d","memo":"rent of month %d %s","note":"%s","amount_minor":%d,"posted_at":"2026-04-0%dT09:00:00Z"}}`,
-				c, i, c, i, i, hidden, hiddenUnless(c == "cin_b2"), i, i+1))
-		}
-	}
-	h.Ingest("cin_a1", "receipts", `{"key":"rc_1","data":{"id":"rc_1","entry_id":"cin_a1_1"}}`)
-	for i := range 3 {
-		h.Ingest("cin_m3", "messages", fmt.Sprintf(`{"key":"m%d","data":{"id":"m%d","subject":"The rent %d","body":"is due","bcc":%q,"sent_at":"2026-04-0%dT09:00:00Z"}}`, i, i, i, outside, i+1))
-	}
+	h := &fixture{World: resttest.House(t)}
 	h.pkg, h.packageID, h.grants = h.Package(memberSpecs...)
 	h.client, h.grant = h.Grant(memberSpecs[0])
-}
-
-// clientOf returns the client of a grant.
-func (h *fixture) clientOf(id pdpp.GrantID) (client pdpp.ClientID) {
-	h.T.Helper()
-	h.Update(func(tx store.Tx) error {
-		g, err := tx.Grant(h.Subject, id)
-		client = g.Client.ID
-		return err
-	})
-	return client
-}
-
-func hiddenUnless(granted bool) string {
-	if granted {
-		return "a note"
-	}
-	return outside
+	h.open(nil, nil)
+	return h
 }
 
 type configuration = mcphttp.Config

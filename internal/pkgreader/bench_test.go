@@ -15,24 +15,24 @@ import (
 // members are read in process, as the hosted server does.
 func BenchmarkSearch(b *testing.B) {
 	w := resttest.New(b)
-	w.Manifest(mailManifest)
+	w.ManifestFile("../session/testdata/post.json")
 	p := newPackage(b, w.Now)
 	for i := range 50 {
 		id := fmt.Sprintf("cin_%02d", i)
-		w.Connect("mail", id, "")
+		w.Connect("post", id, "")
 		var lines []string
 		for n := range 200 {
 			lines = append(lines, fmt.Sprintf(`{"key":"m%d","data":{"id":"m%d","subject":"Letter %d about the rent","body":"It is due on day %d.","sent_at":"2026-04-01T09:00:00Z"}}`, n, n, n, n))
 		}
 		w.Ingest(id, "messages", lines...)
-		token, grant := w.Grant(fmt.Sprintf(`{"source":{"connector_key":"mail"},"streams":[{"name":"messages","connections":[%q]}],"access_mode":"continuous"}`, id))
+		token, grant := w.Grant(fmt.Sprintf(`{"source":{"connector_key":"post"},"streams":[{"name":"messages","connections":[%q]}],"access_mode":"continuous"}`, id))
 		client := w.Client(token, roundTrip(func(r *http.Request) (*http.Response, error) {
 			rec := httptest.NewRecorder()
 			r.RemoteAddr = "127.0.0.1:1"
 			w.Server.Handler().ServeHTTP(rec, r)
 			return rec.Result(), nil
 		}))
-		p.Members = append(p.Members, pkgreader.Member{GrantID: string(grant), Connection: id, ConnectorKey: "mail", Streams: []string{"messages"}, Reader: client})
+		p.Members = append(p.Members, pkgreader.Member{GrantID: string(grant), Connection: id, ConnectorKey: "post", Streams: []string{"messages"}, Reader: client})
 	}
 	want := rsclient.Prefer{PageBytes: 49152}
 	b.Run("single", func(b *testing.B) {

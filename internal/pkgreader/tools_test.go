@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/rs/resttest"
 )
 
 // What a client of the tools sees of a package (mcp-surface §15).
@@ -38,7 +40,7 @@ func TestSearchTool(t *testing.T) {
 		}
 		mix := fmt.Sprint(at(t, res.Structured, "data.meta.package"))
 		if want := "map[member_count:3 partial:false queried_count:3 source_mix:[map[connection_id:cin_a1 connector_key:ledgerly count:2 display_name:Joint account] " +
-			"map[connection_id:cin_b2 connector_key:ledgerly count:2] map[connection_id:cin_m3 connector_key:mail count:1 display_name:Work mail]]]"; mix != want {
+			"map[connection_id:cin_b2 connector_key:ledgerly count:2] map[connection_id:cin_m3 connector_key:post count:1 display_name:Work mail]]]"; mix != want {
 			t.Errorf("meta.package = %s\nwant %s", mix, want)
 		}
 	})
@@ -90,9 +92,9 @@ func TestSearchTool(t *testing.T) {
 		}
 	})
 	t.Run("PKG-1 nothing from outside the package is found or counted", func(t *testing.T) {
-		for _, q := range []string{outside, "rent"} {
+		for _, q := range []string{resttest.Outside, "rent"} {
 			res := tool(h.pkg, "search", `{"q":"`+q+`","limit":100}`)
-			if all := string(res.Structured) + res.Content[0].Text; strings.Contains(all, "cin_x9") || strings.Contains(all, "Secret") {
+			if all := string(res.Structured) + res.Content[0].Text; strings.Contains(all, "cin_x9") || strings.Contains(all, "Account of") {
 				t.Errorf("%s", all)
 			}
 		}

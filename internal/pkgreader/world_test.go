@@ -22,56 +22,26 @@ import (
 	"pdpp/internal/query"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/rsclient"
-	"pdpp/internal/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const mailManifest = `{"protocol_version":"0.1.0","declaration_version":"2026-02-01","source":{"kind":"connector","id":"mail"},"display":{"name":"Mail"},
- "streams":[{"name":"messages","semantics":"append_only","primary_key":["id"],"cursor_field":"sent_at","consent_time_field":"sent_at",
-  "selection":{"fields":true,"resources":false},
-  "schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"subject":{"type":"string","x_pdpp_role":"primary-title"},
-   "body":{"type":"string"},"sent_at":{"type":"string","format":"date-time"}}},
-  "query":{"search":{"lexical_fields":["subject","body"]},"aggregations":{"count":true}}}]}`
-
-// house is a real server with sources of two kinds, and a package of grants for
-// three of its connections. A fourth connection is outside of the package.
+// house is a real server with a package of grants for three of its connections. The
+// fourth, cin_x9, is outside of the package.
 type house struct {
 	*resttest.World
 	pkg   *pkgreader.Package
 	calls calls
 }
 
-const outside = "Zebrafink" // a word of the source outside
-
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{World: resttest.New(t)}
-	h.ManifestFile("../manifest/testdata/ledgerly.json")
-	h.Manifest(mailManifest)
-	h.Connect("ledgerly", "cin_a1", "Joint account")
-	h.Connect("ledgerly", "cin_b2", "")
-	h.Connect("mail", "cin_m3", "Work mail")
-	h.Connect("ledgerly", "cin_x9", "Secret account")
-	for _, c := range []string{"cin_a1", "cin_b2", "cin_x9"} {
-		for i := range 7 {
-			word := ""
-			if c == "cin_x9" {
-				word = outside
-			}
-			h.Ingest(c, "entries", fmt.Sprintf(`{"key":"%s_%d","data":{"id":"%s_%d","memo":"rent %s%s","amount_minor":%d,"posted_at":"2026-04-0%dT09:00:00Z"}}`,
-				c, i, c, i, strings.Repeat("and more ", i), word, i, i+1))
-		}
-	}
-	h.Ingest("cin_a1", "receipts", `{"key":"rc_1","data":{"id":"rc_1","entry_id":"cin_a1_1"}}`)
-	for i := range 3 {
-		h.Ingest("cin_m3", "messages", fmt.Sprintf(`{"key":"m%d","data":{"id":"m%d","subject":"The rent","body":"due %d","sent_at":"2026-04-0%dT09:00:00Z"}}`, i, i, i, i+1))
-	}
+	h := &house{World: resttest.House(t)}
 	h.pkg = newPackage(t, h.World.Now)
 	h.pkg.URL = h.URL
 	h.join("cin_a1", "ledgerly", "Joint account", "entries", "receipts")
 	h.join("cin_b2", "ledgerly", "", "entries")
-	h.join("cin_m3", "mail", "Work mail", "messages")
+	h.join("cin_m3", "post", "Work mail", "messages")
 	return h
 }
 
@@ -106,10 +76,7 @@ func (h *house) joinGrant(connection, connector, label, entries string, streams 
 
 func (h *house) revoke(connection string) {
 	h.T.Helper()
-	h.Update(func(tx store.Tx) error {
-		_, _, err := tx.RevokeGrant(h.Subject, pdpp.GrantID(h.member(connection).GrantID), h.Now())
-		return err
-	})
+	h.Revoke(pdpp.GrantID(h.member(connection).GrantID))
 }
 
 func (h *house) member(connection string) *pkgreader.Member { return memberOf(h.pkg, connection) }

@@ -168,7 +168,7 @@ func TestAggregateUnderGrant(t *testing.T) {
 func TestAggregateTiesRevealNothing(t *testing.T) {
 	for _, times := range [][2]string{{"2026-01-01", "2026-01-02"}, {"2026-01-02", "2026-01-01"}} {
 		for _, order := range [][]int{{0, 1}, {1, 0}} {
-			w := cabinet(t)
+			w := resttest.Cabinet(t)
 			lines := []string{
 				item("x", `"author":"ann","price":1.5,"at":"`+times[0]+`"`), item("y", `"author":"ann","price":1.50,"at":"`+times[1]+`"`),
 			}

@@ -234,7 +234,7 @@ func TestAggregatesIgnoreUngrantedRecords(t *testing.T) {
 	const spec = `{"source":{"connector_key":"cabinet"},"streams":[{"name":"items","fields":["id","author","price","qty","a.b"],
 		"instance_ids":["cin_c1"],"time_range":{"since":"2026-01-01T00:00:00Z","until":"2026-02-01T00:00:00Z"}}]}`
 	world := func(hidden bool) (*resttest.World, string) {
-		w := cabinet(t)
+		w := resttest.Cabinet(t)
 		var lines []string
 		for i := range 6000 {
 			inside := i < 3000

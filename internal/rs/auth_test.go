@@ -41,24 +41,17 @@ func secondServer(w *resttest.World, edit func(*server.Config)) *resttest.World 
 // for an hour.
 func mint(w *resttest.World, tok store.Token) (value string, id pdpp.TokenID) {
 	w.T.Helper()
-	value, tok.ID = secret.Token("pdpp_at_"), pdpp.TokenID(secret.ID("tok_"))
-	tok.Subject, tok.IssuedAt = w.Subject, w.Now()
+	tok.ID = pdpp.TokenID(secret.ID("tok_"))
 	if tok.ExpiresAt.IsZero() {
 		tok.ExpiresAt = w.Now().Add(time.Hour)
 	}
-	w.Update(func(tx store.Tx) error { return tx.CreateToken(tok, store.HashToken(value)) })
-	return value, tok.ID
+	return w.Token(tok), tok.ID
 }
 
 // mintFor creates a client token of an existing grant.
 func mintFor(w *resttest.World, g pdpp.GrantID, tok store.Token) (value string, id pdpp.TokenID) {
 	w.T.Helper()
-	w.Update(func(tx store.Tx) error {
-		found, err := tx.Grant(w.Subject, g)
-		tok.Client = found.Client.ID
-		return err
-	})
-	tok.Grant = g
+	tok.Client, tok.Grant = w.ClientOf(g), g
 	if tok.Kind == "" {
 		tok.Kind = pdpp.TokenClient
 	}

@@ -47,7 +47,7 @@ const picture = "\x89PNG the bytes of a picture that does not exist"
 // album returns a cabinet whose record "shot" refers to the picture.
 func album(t testing.TB) (w *resttest.World, owner string) {
 	t.Helper()
-	w = cabinet(t)
+	w = resttest.Cabinet(t)
 	owner = w.OwnerToken()
 	upload(w, owner, "cin_c1", picture, "image/png")
 	w.Ingest("cin_c1", "items", item("shot", `"day":"2026-01-10","scan":`+blobRef(picture, "image/png")))
@@ -410,7 +410,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // TestLargeBlobIsStreamed: the server does not hold the largest blob in memory.
 func TestLargeBlobIsStreamed(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	const size = 50 << 20
@@ -433,7 +433,7 @@ func TestLargeBlobIsStreamed(t *testing.T) {
 // TestSlowBlobReadersDoNotBlockStore: clients that do not read a blob to its end do not delay
 // other requests.
 func TestSlowBlobReadersDoNotBlockStore(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	target := bigBlob(w, 32<<20)
 	owner := w.OwnerToken()
 	for range 4 * max(4, 2*runtime.GOMAXPROCS(0)) {

@@ -25,7 +25,7 @@ import (
 const blobsPath = "/v1/blobs?connection_id=cin_c1"
 
 func TestBlobUpload(t *testing.T) { // B-9
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	owner := w.OwnerToken()
 	for range 2 { // idempotent
 		a := w.Do("POST", owner, blobsPath, picture, "Content-Type: image/png").OK()
@@ -53,7 +53,7 @@ func TestBlobUpload(t *testing.T) { // B-9
 }
 
 func TestBlobUploadRefused(t *testing.T) { // B-9, C-16, C-20, C-23
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	owner, client := w.OwnerToken(), first(w.Grant(cabinetGrant))
 	for _, c := range []struct {
 		token, target string
@@ -83,7 +83,7 @@ func TestBlobUploadRefused(t *testing.T) { // B-9, C-16, C-20, C-23
 }
 
 func TestBlobUploadLimit(t *testing.T) { // B-9
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	owner := w.OwnerToken()
 	// By its Content-Length, before anything is read.
 	req := localRequest(t.Context(), "POST", owner, blobsPath, unreadableBody{})
@@ -101,7 +101,7 @@ func (unreadableBody) Read([]byte) (int, error) { panic("the body was read") }
 
 // TestBlobUploadCutOff: nothing of an incomplete body is stored.
 func TestBlobUploadCutOff(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	host := strings.TrimPrefix(w.URL, "http://")
 	conn, err := net.Dial("tcp", host)
 	if err != nil {
@@ -203,7 +203,7 @@ func TestSweepRemovesUnreferencedBlobs(t *testing.T) {
 
 // TestSweepIsLogged: the log says what a sweep has removed, if anything.
 func TestSweepIsLogged(t *testing.T) { // B-9
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	var log bytes.Buffer
 	server := secondServer(w, func(c *server.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
@@ -225,7 +225,7 @@ func TestSweepIsLogged(t *testing.T) { // B-9
 // TestSweepAfterPause: the week counts only while the store is swept. In a store that was not
 // swept lately, such as a restored backup, it starts again.
 func TestSweepAfterPause(t *testing.T) { // B-9
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
 	setFileTimes(t, w)
 	sweep(t, w)
@@ -240,7 +240,7 @@ func TestSweepAfterPause(t *testing.T) { // B-9
 // TestSweepKeepsUnknownFiles: a file without a row is not a blob, but a later upload of the
 // same content is. A sweep does not remove the file, because the store may be an older copy.
 func TestSweepKeepsUnknownFiles(t *testing.T) { // B-9
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	owner := w.OwnerToken()
 	w.Ingest("cin_c1", "items", item("shot", `"scan":`+blobRef(picture, "image/png")))
 	for _, content := range []string{picture, "from a newer store"} {
@@ -261,7 +261,7 @@ func TestSweepKeepsUnknownFiles(t *testing.T) { // B-9
 // TestStoreOlderThanBlobs: if blob files are newer than everything in the store, the server
 // logs that at its start and removes nothing.
 func TestStoreOlderThanBlobs(t *testing.T) { // B-9
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	upload(w, w.OwnerToken(), "cin_c1", "nobody's", "text/plain")
 	setFileTimes(t, w)
 	sweep(t, w)
@@ -305,7 +305,7 @@ func (w lineWriter) Write(p []byte) (int, error) {
 // TestUploadDuringBlobRemoval: an upload fails if its file is removed before its row is
 // written, so that no row remains without a file.
 func TestUploadDuringBlobRemoval(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	gate := &gatedStore{Store: w.Store}
 	faulty := secondServer(w, gate.install)
 	gate.before = func() {

@@ -360,7 +360,7 @@ func TestChangesArePruned(t *testing.T) { // REC-37
 }
 
 func TestChangesPreferences(t *testing.T) { // REC-38, REC-40, REC-41
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	tok := first(w.Grant(cabinetGrant))
 	f := newFeed(w, tok, "/v1/streams/items/records?limit=50")
 	_, mark := f.since("beginning")

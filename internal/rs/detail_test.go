@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"pdpp/internal/rs/resttest"
 )
 
 func TestRecordDetail(t *testing.T) {
@@ -90,7 +92,7 @@ func TestRecordDetail(t *testing.T) {
 
 // TestRecordVisibility: list, detail and counts agree about visibility (REC-28 to REC-30).
 func TestRecordVisibility(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	w.Ingest("cin_c1", "items",
 		item("before", `"day":"2025-12-31"`), item("at_since", `"day":"2026-01-01"`), item("offset", `"day":"2026-01-31T23:30:00-01:00"`),
 		item("inside", `"day":"2026-01-15T12:00:00"`), item("at_until", `"day":"2026-02-01"`),

@@ -15,7 +15,7 @@ import (
 // filterWorld returns a cabinet with values of all types, also null and of wrong types.
 func filterWorld(t testing.TB) *resttest.World {
 	t.Helper()
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	w.Ingest("cin_c1", "items",
 		item("1", `"title":"Straße","author":"","price":12,"qty":12,"done":true,"day":"2026-01-10","at":"2026-01-10T12:00:00Z","mixed":"a"`),
 		item("2", `"title":"strasse","author":"a b","price":12.0,"qty":-3,"done":false,"day":"2026-01-11","at":"2026-01-10T13:00:00+01:00"`),

@@ -32,37 +32,14 @@ func testManifest(t testing.TB, path string) string {
 	return string(raw)
 }
 
-// ledger returns a small household: two connections of one connector, of which only
-// cin_a1 has a label, three entries and a receipt. The record ent_30 has a
-// property that the manifest does not declare.
+// ledger returns the world of most tests.
 func ledger(t testing.TB) *resttest.World {
 	t.Helper()
-	w := resttest.New(t)
-	w.ManifestFile("../manifest/testdata/ledgerly.json")
-	w.Connect("ledgerly", "cin_a1", "Joint account")
-	w.Connect("ledgerly", "cin_b2", "")
-	w.Ingest("cin_a1", "entries",
-		`{"key":"ent_31","data":{"id":"ent_31","memo":"April rent","amount_minor":125000,"posted_at":"2026-04-30T09:00:00Z"}}`,
-		`{"key":"ent_30","data":{"id":"ent_30","memo":"March rent","amount_minor":125000,"posted_at":"2026-03-30T09:00:00Z","secret":1}}`)
-	w.Ingest("cin_b2", "entries",
-		`{"key":"ent_29","data":{"id":"ent_29","memo":null,"posted_at":"2026-04-01T09:00:00Z"}}`)
-	w.Ingest("cin_a1", "receipts", `{"key":"rc_9","data":{"id":"rc_9","entry_id":"ent_31"}}`)
-	return w
+	return resttest.Ledger(t)
 }
 
 // ledgerGrant covers entries without amount_minor, note and scan, and receipts.
 const ledgerGrant = `{"source":{"connector_key":"ledgerly"},"streams":[{"name":"entries","fields":["id","memo","posted_at"]},{"name":"receipts"}]}`
-
-// cabinet returns a world with a connector that has every kind of field, key and relation, on the
-// connections cin_c1 ("Left drawer") and cin_c2 (no label), without records.
-func cabinet(t testing.TB) *resttest.World {
-	t.Helper()
-	w := resttest.New(t)
-	w.ManifestFile("testdata/cabinet.json")
-	w.Connect("cabinet", "cin_c1", "Left drawer")
-	w.Connect("cabinet", "cin_c2", "")
-	return w
-}
 
 // cabinetGrant covers all streams of the cabinet.
 const cabinetGrant = `{"source":{"connector_key":"cabinet"},"streams":[{"name":"*"}]}`
@@ -72,7 +49,7 @@ const cabinetGrant = `{"source":{"connector_key":"cabinet"},"streams":[{"name":"
 // both connections, and blob references.
 func filledCabinet(t testing.TB) *resttest.World {
 	t.Helper()
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	w.Ingest("cin_c1", "items",
 		item("tie", `"title":"Left tie","price":10.50,"qty":3,"done":true,"day":"2026-01-10","at":"2026-01-10T12:00:00Z"`),
 		item("left", `"title":"Left only","price":1e2,"qty":12,"done":false,"day":"2026-01-11","at":"2026-01-11T12:00:00+02:00","undeclared":"kept"`),

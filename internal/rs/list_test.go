@@ -65,7 +65,7 @@ func TestListBody(t *testing.T) {
 
 // TestRecordsAreReturnedUnchanged: the bytes of a record do not change (C-33).
 func TestRecordsAreReturnedUnchanged(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	data := `{"id":"exact","zeta":1.10,"price":12345678901234567890.0100,"qty":-0,"alpha":1E+2,"meta":{"b":1.0,"a":[1e-7,{"k":"\u00e9\/\ud83d\ude00"}]},"title":"é 😀 \" \\ \u0000 <b>"}`
 	spaced := strings.NewReplacer(`":`, "\" : ", `,"`, " ,\t\"").Replace(data)
 	w.Ingest("cin_c1", "items", `{"key":"exact","data":`+spaced+`,"emitted_at":"2026-04-01T10:00:00.1239+02:00"}`)

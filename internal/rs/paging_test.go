@@ -172,7 +172,7 @@ func TestPaging(t *testing.T) {
 // together equal the list on one page (REC-7, REC-10, C-24).
 func TestPagingProperty(t *testing.T) {
 	t.Parallel()
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
 	times := []string{`null`, `"soon"`, `5`, `"2026-01-01"`, `"2026-01-01T00:00:00Z"`, `"2026-01-01T01:00:00+01:00"`, `"2025-06-01T10:00:00.5Z"`, `"0001-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -205,7 +205,7 @@ func TestPagingProperty(t *testing.T) {
 
 // TestPagingLongIDs: ids of the maximum length fit into a cursor (C-37).
 func TestPagingLongIDs(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	for _, c := range []string{"a", "é", "\\\"", "😀"} {
 		id := strings.Repeat(c, 512/len(c))
 		w.Ingest("cin_c1", "covers", item(id, ""))

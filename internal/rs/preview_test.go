@@ -29,7 +29,7 @@ func base64Bytes(n int) string {
 }
 
 func TestFieldPreview(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
 	short, long := strings.Repeat("ä", 64), longText(40_000)
 	object := `{"k":"` + strings.Repeat("v", 100) + `","n":1.0}`
@@ -141,7 +141,7 @@ func TestPreferences(t *testing.T) {
 }
 
 func TestPageBytes(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
 	var lines []string
 	for i := range 30 {
@@ -190,7 +190,7 @@ func TestPageBytes(t *testing.T) {
 }
 
 func TestLargeFirstRecord(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
 	w.Ingest("cin_c1", "items",
 		item("large", `"title":`+quoted(longText(3000))+`,"body":`+quoted(longText(50_000))+`,"author":`+quoted(longText(2000))+`,"at":"2026-01-02T00:00:00Z"`),
@@ -256,7 +256,7 @@ func TestLargeFirstRecord(t *testing.T) {
 
 // TestDefaultPageSize: a page has at most 8 MiB (REC-10).
 func TestDefaultPageSize(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	body := quoted(longText(3 << 20))
 	for i := range 4 {
 		w.Ingest("cin_c1", "items", item(fmt.Sprint(i), `"body":`+body))
@@ -273,7 +273,7 @@ func TestDefaultPageSize(t *testing.T) {
 // values in pieces. A preview is exactly the first n characters (REC-39).
 func TestPreviewProperty(t *testing.T) {
 	t.Parallel()
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	tok, _ := w.Grant(cabinetGrant)
 	owner := w.OwnerToken()
 	atoms := []string{"a", "é", "😀", `\n`, `\u00e9`, `\ud83d\ude00`, `\"`, `\\`, " ", "~"}

@@ -227,7 +227,7 @@ var base64Text = strings.Repeat("iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAA
 
 // TestSearchEvidence tests the requirements about evidence with hits of a search.
 func TestSearchEvidence(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	raw := testManifest(t, "testdata/cabinet.json")
 	w.Manifest(strings.Replace(raw, `"query": {"range_filters": {"at"`, `"query": {"search": {"lexical_fields": ["a.b", "body"]}, "range_filters": {"at"`, 1))
 	w.Ingest("cin_c1", "items",

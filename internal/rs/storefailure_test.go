@@ -17,7 +17,7 @@ import (
 // TestStoreFailures fails each read of the store in turn. The answer is always an error, never
 // a page that omits a record and continues after it.
 func TestStoreFailures(t *testing.T) {
-	w := cabinet(t)
+	w := resttest.Cabinet(t)
 	raw := testManifest(t, "testdata/cabinet.json")
 	w.Manifest(strings.Replace(raw, `"query": {"range_filters": {"at"`, `"query": {"search": {"lexical_fields": ["a.b", "body"]}, "range_filters": {"at"`, 1))
 	tok, _ := w.Grant(cabinetGrant)

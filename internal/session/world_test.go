@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"pdpp"
-	"pdpp/internal/ingest"
 	"pdpp/internal/rs/resttest"
 )
 
@@ -77,7 +75,7 @@ func newWorld(t *testing.T) *world {
 	w.ManifestFile("testdata/post.json")
 	w.Connect("post", "cin_home", "Home post")
 	w.Connect("post", "cin_work", "Work post")
-	w.storeBlob()
+	w.blob = w.put("image/png", noise(40_000))
 	w.Ingest("cin_home", "threads", record("t1", `"topic":"The flat","opened_at":"2026-01-01T08:00:00Z"`))
 	w.Ingest("cin_home", "messages",
 		message("m1", `"user_id":"U123","subject":"Rent is due","body":"Please pay the rent by Friday.","folder":"inbox","pages":1`, 2),
@@ -99,18 +97,10 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// storeBlob stores the one file of the world.
-func (w *world) storeBlob() { w.blob = w.put("image/png", noise(40_000)) }
-
 // put stores a file of the connection cin_home and returns its reference.
 func (w *world) put(mediaType string, content []byte) blob {
 	w.T.Helper()
-	stored, err := ingest.PutBlob(w.T.Context(), w.Store, w.Blobs, ingest.Upload{
-		Subject: w.Subject, Connection: "cin_home", MediaType: mediaType, Content: bytes.NewReader(content),
-	}, w.Now())
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	stored := w.PutBlob("cin_home", mediaType, content)
 	return blob{ID: string(pdpp.BlobIDOf(stored.SHA256)), Type: stored.MediaType, Size: len(content), Digest: stored.SHA256}
 }
 

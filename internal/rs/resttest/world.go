@@ -250,8 +250,19 @@ func (w *World) freeze(tx store.Tx, client store.Client, spec string) (*pdpp.Gra
 	})
 }
 
+// ClientOf returns the client of a grant.
+func (w *World) ClientOf(id pdpp.GrantID) (client pdpp.ClientID) {
+	w.T.Helper()
+	w.Update(func(tx store.Tx) error {
+		g, err := tx.Grant(w.Subject, id)
+		client = g.Client.ID
+		return err
+	})
+	return client
+}
+
 // Token creates a token with some of its members and returns its value. Unless ExpiresAt
-// is set, it is valid for 30 days.
+// is set, it is valid for 30 days. It gets a new ID unless it has one.
 func (w *World) Token(t store.Token) (value string) {
 	w.T.Helper()
 	w.Update(func(tx store.Tx) (err error) {
@@ -267,7 +278,10 @@ func (w *World) token(tx store.Tx, t store.Token) (value string, err error) {
 		prefix = "pdpp_ot_"
 	}
 	value = secret.Token(prefix)
-	t.ID, t.Subject, t.IssuedAt = pdpp.TokenID(secret.ID("tok_")), w.Subject, w.Now()
+	if t.ID == "" {
+		t.ID = pdpp.TokenID(secret.ID("tok_"))
+	}
+	t.Subject, t.IssuedAt = w.Subject, w.Now()
 	if t.ExpiresAt.IsZero() {
 		t.ExpiresAt = w.Now().Add(30 * 24 * time.Hour)
 	}
