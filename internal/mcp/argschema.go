@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"strconv"
-
 	"pdpp"
 	"pdpp/internal/rawjson"
 )
@@ -10,36 +8,27 @@ import (
 // schema returns the input schema of the arguments (MS-10): without references and unions of
 // types, which some hosts fail to convert.
 func (t argTable) schema() []byte {
-	b := []byte(`{"type":"object","additionalProperties":false`)
-	first := true
+	w := rawjson.Writer(`{"type":"object","additionalProperties":false`)
+	var required []string
 	for _, decl := range t {
-		if !decl.required || decl.alias != "" { // either name is accepted
-			continue
+		if decl.required && decl.alias == "" { // otherwise either name is accepted
+			required = append(required, decl.name)
 		}
-		if first {
-			b = append(b, `,"required":[`...)
-		} else {
-			b = append(b, ',')
-		}
-		first = false
-		b = rawjson.AppendString(b, decl.name)
 	}
-	if !first {
-		b = append(b, ']')
+	if required != nil {
+		rawjson.List(&w, "required", required)
 	}
-	b = append(b, `,"properties":{`...)
-	for i, decl := range t {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(rawjson.AppendString(b, decl.name), ':')
-		b = decl.append(b)
+	w.OpenObject("properties")
+	for _, decl := range t {
+		w.Key(decl.name)
+		decl.write(&w)
 		if decl.alias != "" {
-			b = append(rawjson.AppendString(append(b, ','), decl.alias), ':')
-			b = arg{kind: decl.kind, about: "The same as " + decl.name + "; send one of the two."}.append(b)
+			w.Key(decl.alias)
+			arg{kind: decl.kind, about: "The same as " + decl.name + "; send one of the two."}.write(&w)
 		}
 	}
-	return append(b, "}}"...)
+	w.End("}}")
+	return w
 }
 
 // filterSchema returns the schema of a filter: an exact value of each field, or a range.
@@ -65,36 +54,23 @@ var kindSchemas = map[argKind]string{
 }
 
 // append appends the JSON Schema of the argument.
-func (decl arg) append(b []byte) []byte {
-	b = append(b, '{')
+func (decl arg) write(w *rawjson.Writer) {
+	w.Object()
 	switch decl.kind {
 	case argEnum:
-		b = append(b, `"type":"string"`...)
-		if decl.byServer {
-			break
+		w.Text("type", "string")
+		if !decl.byServer {
+			rawjson.List(w, "enum", decl.enum)
 		}
-		b = append(b, `,"enum":`...)
-		b = append(b, '[')
-		for i, word := range decl.enum {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = rawjson.AppendString(b, word)
-		}
-		b = append(b, ']')
 	case argInt:
-		b = append(b, `"type":"integer","minimum":`...)
-		b = strconv.AppendInt(b, int64(decl.min), 10)
+		w.Text("type", "integer")
+		w.Number("minimum", decl.min)
 		if decl.max > 0 {
-			b = append(b, `,"maximum":`...)
-			b = strconv.AppendInt(b, int64(decl.max), 10)
+			w.Number("maximum", decl.max)
 		}
 	default:
-		b = append(b, kindSchemas[decl.kind]...)
+		w.Literal(kindSchemas[decl.kind])
 	}
-	if decl.about != "" {
-		b = append(b, `,"description":`...)
-		b = rawjson.AppendString(b, decl.about)
-	}
-	return append(b, '}')
+	w.Optional("description", decl.about)
+	w.End("}")
 }

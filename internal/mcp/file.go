@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -167,13 +168,17 @@ func (p *piece) cut(f *textFile) error {
 		return err
 	}
 	p.limit, p.nextByte, p.broken = limit, e.end.byte, e.broken
-	body := append([]byte(`{"window":`), e.raw(limit)...)
 	matchEnd := -1
 	if match >= 0 {
 		matchEnd = match + quote.Count(p.asked.q)
 	}
-	body = appendPlaces(body[:len(body)-1], []number{{"match_start_chars", match}, {"match_end_chars", matchEnd}, {"next_match_start_chars", nextMatch}})
-	p.Window, _ = rsclient.WindowOf(append(body, "}}"...), rsclient.Identity(p.asked.record.Handle), p.asked.field)
+	w := rawjson.Writer(`{"window":{`)
+	e.write(&w, limit)
+	w.NumberOrNull("match_start_chars", match)
+	w.NumberOrNull("match_end_chars", matchEnd)
+	w.NumberOrNull("next_match_start_chars", nextMatch)
+	w.End("}}")
+	p.Window, _ = rsclient.WindowOf(w, rsclient.Identity(p.asked.record.Handle), p.asked.field)
 	p.Field.Type = "blob"
 	return nil
 }
@@ -189,13 +194,17 @@ func (w window) matchLimit() int {
 
 func notMatched(field string) error {
 	const message = "The file does not contain this text."
-	object := appendMember([]byte(`{"type":"not_found_error","code":"`+string(pdpp.CodeQueryNotFound)+`","message":"`+message+`"`), "param", "q")
-	object = append(appendMember(object, "field", field), '}')
-	return &rsclient.Error{Status: 404, Code: pdpp.CodeQueryNotFound, Message: message, Object: object}
+	w := rawjson.Writer(`{"type":"not_found_error"`)
+	w.Text("code", string(pdpp.CodeQueryNotFound))
+	w.Text("message", message)
+	w.Text("param", "q")
+	w.Optional("field", field)
+	w.End("}")
+	return &rsclient.Error{Status: 404, Code: pdpp.CodeQueryNotFound, Message: message, Object: json.RawMessage(w)}
 }
 
-// raw returns the excerpt as the member window.
-func (e *excerpt) raw(limit int) []byte {
+// write writes the members of a window (FW-4), without those about matches.
+func (e *excerpt) write(w *rawjson.Writer, limit int) {
 	next, previous := -1, -1
 	hasMore := e.total < 0 || e.end.char < e.total
 	if hasMore {
@@ -204,27 +213,13 @@ func (e *excerpt) raw(limit int) []byte {
 	if e.start.char > 0 {
 		previous = max(0, e.start.char-limit)
 	}
-	b := rawjson.AppendString([]byte(`{"text":`), e.text)
-	b = appendPlaces(b, []number{{"start_chars", e.start.char}, {"end_chars", e.end.char}, {"total_chars", e.total}, {"limit_chars", limit}})
-	b = strconv.AppendBool(append(b, `,"complete":`...), e.start.char == 0 && !hasMore)
-	b = strconv.AppendBool(append(b, `,"has_more":`...), hasMore)
-	return append(appendPlaces(b, []number{{"next_offset_chars", next}, {"previous_offset_chars", previous}}), '}')
-}
-
-// number is a member with a number; a negative one is written as null.
-type number struct {
-	name string
-	n    int
-}
-
-func appendPlaces(b []byte, numbers []number) []byte {
-	for _, m := range numbers {
-		b = append(append(append(b, `,"`...), m.name...), `":`...)
-		if m.n < 0 {
-			b = append(b, "null"...)
-		} else {
-			b = strconv.AppendInt(b, int64(m.n), 10)
-		}
-	}
-	return b
+	w.Text("text", e.text)
+	w.NumberOrNull("start_chars", e.start.char)
+	w.NumberOrNull("end_chars", e.end.char)
+	w.NumberOrNull("total_chars", e.total)
+	w.NumberOrNull("limit_chars", limit)
+	w.Flag("complete", e.start.char == 0 && !hasMore)
+	w.Flag("has_more", hasMore)
+	w.NumberOrNull("next_offset_chars", next)
+	w.NumberOrNull("previous_offset_chars", previous)
 }

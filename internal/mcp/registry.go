@@ -41,15 +41,12 @@ type Registry struct {
 
 // NewRegistry returns a registry of tools, in the order they are listed.
 func NewRegistry(tools ...*Tool) *Registry {
-	r := &Registry{tools: tools, list: []byte(`{"tools":[`)}
-	for i, t := range tools {
-		if i > 0 {
-			r.list = append(r.list, ',')
-		}
-		r.list = t.append(r.list)
+	w := rawjson.Writer(`{"tools":[`)
+	for _, t := range tools {
+		t.write(&w)
 	}
-	r.list = append(r.list, "]}"...)
-	return r
+	w.End("]}")
+	return &Registry{tools: tools, list: w}
 }
 
 // tools are the tools of the surface, in the order of MS-8.
@@ -83,12 +80,13 @@ func (r *Registry) List() []byte { return r.list }
 // readOnly are the hints of every tool (MS-10).
 const readOnly = `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}`
 
-func (t *Tool) append(b []byte) []byte {
-	b = append(b, `{"name":`...)
-	b = rawjson.AppendString(b, t.Name)
-	b = appendMember(b, "title", t.title)
-	b = appendMember(b, "description", t.description)
-	b = append(append(b, `,"inputSchema":`...), t.args.schema()...)
-	b = append(append(b, `,"outputSchema":`...), t.output...)
-	return append(append(append(b, `,"annotations":`...), readOnly...), '}')
+func (t *Tool) write(w *rawjson.Writer) {
+	w.Object()
+	w.Text("name", t.Name)
+	w.Optional("title", t.title)
+	w.Optional("description", t.description)
+	w.Member("inputSchema", t.args.schema())
+	w.Member("outputSchema", []byte(t.output))
+	w.Member("annotations", []byte(readOnly))
+	w.End("}")
 }
