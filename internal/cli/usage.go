@@ -11,7 +11,7 @@ import (
 	"pdpp"
 )
 
-// failUsage reports a wrong command line (H-6): what is wrong, then what to write. That is
+// failUsage prints what is wrong with a command line (H-6), then what to write. That is
 // the hint of the error, or else the usage of the command, or its --help with --json.
 func failUsage(parser *kong.Kong, env Env, err error) int {
 	var parse *kong.ParseError
