@@ -11,9 +11,16 @@ type Connection struct {
 	Connector ConnectorKey
 	Name      string // unique per subject and connector; for operators
 	Label     string // the owner's free text
-	Status    string // active
+	Status    string // ConnectionActive or ConnectionHidden
 	CreatedAt time.Time
 }
+
+// The statuses of a connection. A hidden one is not offered to clients that ask for access;
+// grants that cover it stay as they are.
+const (
+	ConnectionActive = "active"
+	ConnectionHidden = "hidden"
+)
 
 // DisplayName returns the label to show, or "" if the label only repeats the id or the
 // connector (C-27).

@@ -7,14 +7,16 @@ import (
 	"pdpp/internal/httpx"
 )
 
-// The paths of the server.
+// AuthorizePath is the path that browsers open.
+const AuthorizePath = "/oauth/authorize"
+
+// The other paths of the server.
 const (
-	pathAuthorize = "/oauth/authorize"
-	pathPAR       = "/oauth/par"
-	pathToken     = "/oauth/token"
-	pathDevice    = "/oauth/device_authorization"
-	pathRegister  = "/oauth/register"
-	pathRevoke    = "/oauth/revoke"
+	pathPAR      = "/oauth/par"
+	pathToken    = "/oauth/token"
+	pathDevice   = "/oauth/device_authorization"
+	pathRegister = "/oauth/register"
+	pathRevoke   = "/oauth/revoke"
 
 	grantsPath = "/grants/"
 	revokePath = "/revoke"
@@ -24,7 +26,7 @@ const (
 // middleware that all routes of the server share.
 func (s *Server) Handler() http.Handler {
 	routes := map[string]http.Handler{
-		pathAuthorize: get(pathAuthorize, s.authorize),
+		AuthorizePath: get(AuthorizePath, s.authorize),
 		pathPAR:       post(pathPAR, s.endpoint(s.pushRequest)),
 		pathToken:     post(pathToken, s.endpoint(s.token)),
 		pathDevice:    post(pathDevice, s.endpoint(s.authorizeDevice)),

@@ -40,7 +40,7 @@ func (s *Server) Metadata(base string) []byte {
 		Modes          []store.RegistrationMode `json:"pdpp_registration_modes_supported"`
 		PreRegistered  []client                 `json:"pdpp_pre_registered_public_clients"`
 	}{
-		Issuer: base, Authorization: base + pathAuthorize, Token: base + pathToken, Revocation: base + pathRevoke,
+		Issuer: base, Authorization: base + AuthorizePath, Token: base + pathToken, Revocation: base + pathRevoke,
 		Device: base + pathDevice, PAR: base + pathPAR,
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, GrantTypes: grantTypes, Challenges: []string{"S256"},
 		TokenAuth: none, RevocationAuth: none, Scopes: []string{scopeRead, "offline_access"}, Details: detailTypes, Iss: true,

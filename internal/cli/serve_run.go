@@ -28,6 +28,7 @@ type service struct {
 	rate         httpx.Rate
 	memory       memory
 	providerName string
+	registration bool // clients may register themselves
 	log          *slog.Logger
 	clock        func() time.Time
 	cert         *certificate   // nil: no TLS
@@ -56,7 +57,7 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 	}
 	srv, err := server.New(server.Config{
 		Store: s.store, Blobs: s.blobs, InstanceKey: s.key, Edge: s.edge, Rate: s.rate, Memory: s.memory.requests(),
-		ProviderName: s.providerName, Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(), MCP: s.mcp,
+		ProviderName: s.providerName, Registration: s.registration, Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(), MCP: s.mcp,
 	})
 	if err != nil {
 		_ = ln.Close()

@@ -105,7 +105,7 @@ func (s source) find(c *pdpp.Catalog) (target, error) {
 	} else {
 		t.isNew = true
 		t.connection = pdpp.Connection{
-			ID: pdpp.ConnectionID(secret.ConnectionID()), Connector: s.manifest.ConnectorKey, Name: s.connection, Status: "active",
+			ID: pdpp.ConnectionID(secret.ConnectionID()), Connector: s.manifest.ConnectorKey, Name: s.connection, Status: pdpp.ConnectionActive,
 		}
 	}
 	if s.label != "" {

@@ -41,7 +41,7 @@ func (r *resolver) own() []pdpp.Connection {
 }
 
 // Active reports whether a connection can be granted.
-func Active(c pdpp.Connection) bool { return c.Status == "active" }
+func Active(c pdpp.Connection) bool { return c.Status == pdpp.ConnectionActive }
 
 // byID returns the connection of the connector with the id s.
 func (r *resolver) byID(s string) []pdpp.Connection {

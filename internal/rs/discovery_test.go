@@ -2,6 +2,7 @@ package rs_test
 
 import (
 	"encoding/xml"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,18 +32,22 @@ func TestDiscovery(t *testing.T) {
 			t.Errorf("resource = %v, pdpp_core_query_base = %v", a.At("resource"), a.At("pdpp_core_query_base"))
 		}
 		sameValue(t, a, "pdpp_discovery_hints.mcp_endpoint", w.URL+"/mcp")
-		sameJSON(t, a.At("pdpp_agent_discovery"), atR(w.URL, `{"advisory": true, "mcp": {"endpoint": "R/mcp", "adapter_over": "R/v1", "transport": "streamable_http",
+		sameJSON(t, a.At("pdpp_agent_discovery"), atR(w.URL, `{"advisory": true, "recommended_flow": "pdpp connect",
+			"cli": {"bin_name": "pdpp", "connect_command": "pdpp connect `+w.URL+`", "no_owner_token": true},
+			"mcp": {"endpoint": "R/mcp", "adapter_over": "R/v1", "transport": "streamable_http",
 			"setup_intent": "grant_scoped_read", "no_owner_token": true, "resource_metadata": "R/.well-known/oauth-protected-resource/mcp"}}`))
 	})
 	t.Run("META-2 the document of the MCP endpoint excludes owner tokens", func(t *testing.T) {
 		sameJSON(t, w.Get("", mcpDocument).OK().JSON(), atR(w.URL, `{"resource": "R/mcp", "resource_name": "Test data (MCP)",
+			"authorization_servers": ["`+w.URL+`"], "authorization_details_types_supported": ["https://pdpp.dev/data-access"], "resource_documentation": "R/setup",
 			"bearer_methods_supported": ["header"], "scopes_supported": ["pdpp:read"],
 			"pdpp_core_query_base": "R/v1", "pdpp_token_kinds_supported": ["client", "mcp_package"],
 			"pdpp_agent_discovery": {"advisory": true, "mcp": {"endpoint": "R/mcp", "adapter_over": "R/v1", "transport": "streamable_http",
 				"setup_intent": "grant_scoped_read", "no_owner_token": true}}}`))
 	})
 	t.Run("ICON-3 only standard and PDPP members", func(t *testing.T) {
-		standard := strings.Fields("resource resource_name bearer_methods_supported scopes_supported capabilities")
+		standard := strings.Fields("resource resource_name authorization_servers authorization_details_types_supported " +
+			"resource_documentation bearer_methods_supported scopes_supported capabilities")
 		for _, path := range []string{rootDocument, mcpDocument} {
 			a := w.Get("", path).OK()
 			for name := range a.JSON().(map[string]any) {
@@ -57,7 +62,7 @@ func TestDiscovery(t *testing.T) {
 	})
 	t.Run("H-134 the index document", func(t *testing.T) {
 		sameJSON(t, w.Get("", "/").OK().JSON(), atR(w.URL, `{"object": "pdpp_discovery_index", "resource_name": "Test data", "links": {
-			"well_known": "R/.well-known/oauth-protected-resource", "schema": "R/v1/schema", "core_query_base": "R/v1", "mcp": "R/mcp"}}`))
+			"well_known": "R/.well-known/oauth-protected-resource", "well_known_authorization_server": "R/.well-known/oauth-authorization-server", "schema": "R/v1/schema", "core_query_base": "R/v1", "mcp": "R/mcp"}}`))
 	})
 	t.Run("H-131 other paths are not found", func(t *testing.T) {
 		for _, path := range []string{
@@ -68,42 +73,38 @@ func TestDiscovery(t *testing.T) {
 	})
 }
 
-// TestSignInIsNotSupported: no document names an authorization server. A client that tries to
-// sign in learns how to get a token (H-135).
-func TestSignInIsNotSupported(t *testing.T) {
+// TestAuthorizationServerDocument: clients that know only a resource find the endpoints of
+// its authorization server, which exist.
+func TestAuthorizationServerDocument(t *testing.T) {
 	w := resttest.New(t)
-	t.Run("H-135 no document names an authorization server", func(t *testing.T) {
-		for _, path := range []string{"/", rootDocument, mcpDocument} {
-			if a := w.Get("", path).OK(); strings.Contains(string(a.Body), "authorization_server") {
-				t.Errorf("%s names an authorization server: %s", path, a.Body)
-			}
+	t.Run("H-132 the document is also at the path of /mcp", func(t *testing.T) {
+		document := w.Get("", "/.well-known/oauth-authorization-server").OK()
+		sameValue(t, document, "issuer", w.URL)
+		if other := w.Get("", "/.well-known/oauth-authorization-server/mcp").OK(); string(other.Body) != string(document.Body) {
+			t.Errorf("the document for /mcp differs: %s", other.Body)
 		}
-		for _, document := range []string{"oauth-authorization-server", "openid-configuration"} {
-			for _, path := range []string{"/.well-known/" + document, "/.well-known/" + document + "/mcp", "/mcp/.well-known/" + document} {
-				expectError(t, w.Get("", path), 404, pdpp.CodeNotFound)
+		for _, path := range []string{"/.well-known/openid-configuration", "/.well-known/openid-configuration/mcp"} {
+			expectError(t, w.Get("", path), 404, pdpp.CodeNotFound)
+		}
+		for member, value := range document.JSON().(map[string]any) {
+			path, isURL := strings.CutPrefix(fmt.Sprint(value), w.URL)
+			if !isURL || !strings.HasSuffix(member, "_endpoint") {
+				continue
+			}
+			if a := w.Do(http.MethodPost, "", path, ""); a.Status == http.StatusNotFound {
+				t.Errorf("%s is %s, where there is nothing", member, path)
 			}
 		}
 	})
-	for _, c := range []struct{ method, path, body, code string }{
-		{"POST", "/register", `{"client_name":"x","redirect_uris":["http://127.0.0.1/callback"]}`, "access_denied"},
-		{"GET", "/authorize?response_type=code&client_id=x", "", "access_denied"},
-		{"POST", "/token", "grant_type=authorization_code&code=x", "unsupported_grant_type"},
-	} {
-		t.Run("H-135 "+c.path+" says how to get a token", func(t *testing.T) {
-			a := w.Do(c.method, "", c.path, c.body)
-			description, _ := a.At("error_description").(string)
-			if a.Status != http.StatusBadRequest || a.At("error") != c.code || !strings.Contains(description, "Authorization: Bearer") ||
-				!strings.Contains(description, "pdpp grants create") || a.At("request_id") != a.Header.Get("Request-Id") {
-				t.Errorf("status %d, want 400, %s and how to get a token: %s", a.Status, c.code, a.Body)
-			}
-			if a.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
-				t.Errorf("headers %v, want no-store and JSON", a.Header)
-			}
-			if a := w.Do("PUT", "", c.path, c.body); a.Status != http.StatusMethodNotAllowed {
-				t.Errorf("PUT: status %d, want 405: %s", a.Status, a.Body)
-			}
-		})
-	}
+	t.Run("H-134 browsers get a page", func(t *testing.T) {
+		a := w.Get("", "/", "Accept: text/html,application/xhtml+xml,*/*;q=0.8")
+		if a.Status != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("status %d, Content-Type %q, want a page", a.Status, a.Header.Get("Content-Type"))
+		}
+		if a := w.Get("", "/", "Accept: application/json, text/html").OK(); a.At("object") != "pdpp_discovery_index" {
+			t.Errorf("a client that prefers JSON got %s", a.Body)
+		}
+	})
 }
 
 func TestDiscoveryHeaders(t *testing.T) {

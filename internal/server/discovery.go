@@ -18,7 +18,7 @@ import (
 const (
 	// indexDocument is GET / (H-134).
 	indexDocument = `{"object":"pdpp_discovery_index","resource_name":"$NAME","links":{"well_known":"$R/.well-known/oauth-protected-resource",` +
-		`"schema":"$R/v1/schema","core_query_base":"$R/v1","mcp":"$R/mcp"}}` + "\n"
+		`"well_known_authorization_server":"$R/.well-known/oauth-authorization-server","schema":"$R/v1/schema","core_query_base":"$R/v1","mcp":"$R/mcp"}}` + "\n"
 
 	// resourceDocument is the metadata of /v1 (H-130, RFC 9728).
 	resourceDocument = `{"resource":"$R","resource_name":"$NAME",` + commonMetadata +
@@ -28,7 +28,8 @@ const (
 		`"field_window":{"endpoint_template":"/v1/streams/{stream}/records/{id}/field-window"},` +
 		`"search":{"endpoint":"/v1/search","scope_param":"streams[]","filter_requires_single_stream":true},` +
 		`"changes_since_bootstrap":"beginning","blob_indirection":"data.blob_ref.fetch_url","mcp_endpoint":"$R/mcp"},` +
-		`"pdpp_agent_discovery":{"advisory":true,"mcp":{` + mcpEndpoint + `,"resource_metadata":"$R/.well-known/oauth-protected-resource/mcp"}},` +
+		`"pdpp_agent_discovery":{"advisory":true,"recommended_flow":"pdpp connect",` +
+		`"cli":{"bin_name":"pdpp","connect_command":"pdpp connect $R","no_owner_token":true},"mcp":{` + mcpEndpoint + `,"resource_metadata":"$R/.well-known/oauth-protected-resource/mcp"}},` +
 		`"capabilities":{"lexical_retrieval":{"supported":true,"endpoint":"/v1/search","cross_stream":true,"snippets":true,` +
 		`"default_limit":$DEFAULT,"max_limit":$MAX,"cursor_supported":true,"count_supported":true,"evidence_supported":true,` +
 		`"score":{"supported":true,"kind":"bm25","order":"lower_is_better","value_semantics":"implementation_relative"},"index_state":"$INDEX"}}}` + "\n"
@@ -37,7 +38,8 @@ const (
 	mcpDocument = `{"resource":"$R/mcp","resource_name":"$NAME (MCP)",` + commonMetadata +
 		`"pdpp_token_kinds_supported":["client","mcp_package"],"pdpp_agent_discovery":{"advisory":true,"mcp":{` + mcpEndpoint + "}}}\n"
 
-	commonMetadata = `"bearer_methods_supported":["header"],"scopes_supported":["pdpp:read"],"pdpp_core_query_base":"$R/v1",`
+	commonMetadata = `"authorization_servers":["$R"],"bearer_methods_supported":["header"],"scopes_supported":["pdpp:read"],` +
+		`"authorization_details_types_supported":["https://pdpp.dev/data-access"],"resource_documentation":"$R/setup","pdpp_core_query_base":"$R/v1",`
 
 	// mcpEndpoint is the part of a document that describes /mcp.
 	mcpEndpoint = `"endpoint":"$R/mcp","adapter_over":"$R/v1","transport":"streamable_http","setup_intent":"grant_scoped_read","no_owner_token":true`
@@ -45,7 +47,7 @@ const (
 
 // documents are the discovery documents for one public origin (R).
 type documents struct {
-	index, resource, mcp document
+	index, resource, mcp, as document
 
 	rebuilding document // resource, while the search index is rebuilt (Q-12)
 }
@@ -56,14 +58,16 @@ type document struct {
 	length []string
 }
 
+func newDocument(body string) document { return document{body, []string{strconv.Itoa(len(body))}} }
+
 func (s *Server) newDocuments(base string) *documents {
 	fill := func(text, indexState string) document {
 		body := strings.NewReplacer("$R", escaped(base), "$NAME", escaped(s.ProviderName), "$INDEX", indexState,
 			"$DEFAULT", strconv.Itoa(pdpp.DefaultPage), "$MAX", strconv.Itoa(pdpp.MaxPage)).Replace(text)
-		return document{body, []string{strconv.Itoa(len(body))}}
+		return newDocument(body)
 	}
 	return &documents{
-		index: fill(indexDocument, ""), mcp: fill(mcpDocument, ""),
+		index: fill(indexDocument, ""), mcp: fill(mcpDocument, ""), as: newDocument(string(s.as.Metadata(base))),
 		resource: fill(resourceDocument, "built"), rebuilding: fill(resourceDocument, "building"),
 	}
 }

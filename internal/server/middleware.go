@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 
+	"pdpp/internal/as"
 	"pdpp/internal/auth"
 	"pdpp/internal/httpx"
 )
@@ -11,12 +12,14 @@ import (
 // paths, in the order of H-41; each group of paths has further middleware of its own.
 func (s *Server) Handler() http.Handler {
 	edge := s.Edge
-	v1 := httpx.Chain(s.signIn().or(s.v1), edge.CORS(httpx.MethodsREST), httpx.Version, edge.Challenge(auth.REST.Path))
+	v1 := httpx.Chain(s.v1, edge.CORS(httpx.MethodsREST), httpx.Version, edge.Challenge(auth.REST.Path))
 	public := httpx.Chain(s.public().or(httpx.Handler(httpx.NotFound)), httpx.PublicCORS, httpx.Version)
 	mcp := v1 // answers 404 for /mcp
 	if s.MCP != nil {
 		mcp = httpx.Chain(s.MCP(s), noStore, edge.IconLink, edge.StrictCORS(httpx.MethodsMCP), httpx.Version, edge.Challenge(auth.MCP.Path))
 	}
+	authorize := s.as.Handler() // for browsers: no other page may read its answers (H-56)
+	oauth := httpx.Chain(authorize, edge.CORS(httpx.MethodsMCP))
 	probes := s.probes()
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.EscapedPath() // /%6dcp is not /mcp
@@ -25,6 +28,12 @@ func (s *Server) Handler() http.Handler {
 			mcp.ServeHTTP(w, r)
 		case httpx.IsProbe(r):
 			probes.ServeHTTP(w, r)
+		case isPage(path) || path == "/" && prefersHTML(r):
+			s.pages.ServeHTTP(w, r)
+		case path == as.AuthorizePath:
+			authorize.ServeHTTP(w, r)
+		case isOAuth(path):
+			oauth.ServeHTTP(w, r)
 		case isPublic(path):
 			public.ServeHTTP(w, r)
 		default:

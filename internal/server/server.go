@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/as"
 	"pdpp/internal/auth"
 	"pdpp/internal/blobfile"
 	"pdpp/internal/httpx"
+	"pdpp/internal/pages"
 	"pdpp/internal/query"
 	"pdpp/internal/rs"
+	"pdpp/internal/signin"
 	"pdpp/internal/store"
 )
 
@@ -27,6 +30,9 @@ type Config struct {
 	Clock        func() time.Time
 	Observer     httpx.Observer // measures and traces requests; nil if there is none
 
+	Registration    bool         // clients may register themselves (H-152)
+	ClientDocuments *http.Client // fetches client-id metadata documents (H-154); nil: they are not accepted
+
 	// MCP returns the handler of /mcp, which authenticates and reads /v1 through the
 	// server. Without it there is no /mcp.
 	MCP func(*Server) http.Handler
@@ -38,8 +44,11 @@ type Server struct {
 	Auth    *auth.Authenticator
 	Limiter *httpx.Limiter // per token (H-67)
 	Cursors *query.Sealer
+	SignIn  *signin.Service
 
 	v1        *rs.Server
+	as        *as.Server
+	pages     *pages.Pages
 	documents httpx.PerOrigin[*documents]
 }
 
@@ -55,6 +64,18 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.v1 = rs.New(rs.Config{
 		Store: cfg.Store, Blobs: cfg.Blobs, Cursors: cursors, Auth: s.Auth, Limiter: s.Limiter, Rate: cfg.Rate, Log: cfg.Log, Clock: cfg.Clock,
+	})
+	if s.SignIn, err = signin.New(signin.Config{Store: cfg.Store, Clock: cfg.Clock, Log: cfg.Log, Key: cfg.InstanceKey, Name: cfg.ProviderName}); err != nil {
+		return nil, err
+	}
+	s.as = as.New(as.Config{
+		Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log, Registration: cfg.Registration, Documents: cfg.ClientDocuments,
+		Page: func(w http.ResponseWriter, r *http.Request, status int, title, text string) {
+			s.pages.ShowError(w, r, status, title, text)
+		},
+	})
+	s.pages = pages.New(pages.Config{
+		Store: cfg.Store, SignIn: s.SignIn, AS: s.as, Edge: cfg.Edge, ProviderName: cfg.ProviderName, Clock: cfg.Clock, Log: cfg.Log,
 	})
 	return s, nil
 }

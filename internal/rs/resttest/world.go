@@ -63,7 +63,7 @@ func On(t testing.TB, st store.Store) *World {
 	}
 	t.Cleanup(func() { w.Blobs.Close() })
 	w.Server, err = server.New(server.Config{
-		Store: st, Blobs: w.Blobs, InstanceKey: []byte(strings.Repeat("k", 32)), Edge: &httpx.Edge{}, ProviderName: "Test data",
+		Store: st, Blobs: w.Blobs, InstanceKey: []byte(strings.Repeat("k", 32)), Edge: &httpx.Edge{}, ProviderName: "Test data", Registration: true,
 		Log: slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})), Clock: w.Now,
 	})
 	if err != nil {

@@ -1,0 +1,51 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+
+	"pdpp"
+	"pdpp/internal/consent"
+)
+
+// firstRunBody fills firstrun.html. Without a code the page says where to find one.
+type firstRunBody struct{ Code, Name string }
+
+func firstRunPage(v *visit) error {
+	return v.showFirstRun(http.StatusOK, v.r.URL.Query().Get("code"))
+}
+
+func (v *visit) showFirstRun(status int, code string, faults ...consent.Fault) error {
+	return v.render(status, "firstrun", &page{Title: "First sign-in", Narrow: true, Faults: faults, Body: firstRunBody{Code: code}})
+}
+
+// firstRun sets the first password of an owner and signs them in (H-13).
+func firstRun(v *visit) error {
+	code, password := v.value("code"), v.r.PostForm.Get("password")
+	if password != v.r.PostForm.Get("again") {
+		return v.showFirstRun(http.StatusBadRequest, code, consent.Fault{Control: "again", Message: "The two passwords differ. Type the same one twice."})
+	}
+	cookie, err := v.pages.SignIn.FirstRun(v.r.Context(), code, password, v.visitor())
+	var e *pdpp.Error
+	if errors.As(err, &e) && e.Code == pdpp.CodeInvalidInput {
+		return v.showFirstRun(http.StatusBadRequest, code, consent.Fault{Control: "password", Message: e.Message})
+	}
+	if err != nil {
+		return err
+	}
+	return v.signIn(cookie, "/owner")
+}
+
+// linkPage asks before a sign-in link is used: a link that only signs in when a button is
+// pressed is not used up by a program that looks at it first.
+func linkPage(v *visit) error {
+	return v.render(http.StatusOK, "link", &page{Title: "Sign in", Narrow: true, Body: firstRunBody{Code: v.r.URL.Query().Get("code")}})
+}
+
+func useLink(v *visit) error {
+	cookie, _, err := v.pages.SignIn.UseLink(v.r.Context(), v.value("code"), v.visitor())
+	if err != nil {
+		return err
+	}
+	return v.signIn(cookie, "/owner")
+}

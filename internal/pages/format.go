@@ -1,0 +1,59 @@
+package pages
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"pdpp/internal/evidence"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// countOf returns a number with its noun: "1 record", "1,234 records".
+func countOf[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(int64(n)) + " " + many
+}
+
+// thousands writes a number with separators.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// day writes a date, or missing for the zero time.
+func day(t time.Time, missing string) string {
+	if t.IsZero() {
+		return missing
+	}
+	return t.UTC().Format("2 January 2006")
+}
+
+// moment writes a time to the minute, or missing for the zero time.
+func moment(t time.Time, missing string) string {
+	if t.IsZero() {
+		return missing
+	}
+	return t.UTC().Format("2 Jan 2006, 15:04 UTC")
+}
+
+// clean removes control and bidirectional characters from a text of a client, a label or
+// a record, and bounds its length (D14).
+func clean(s string, most int) string {
+	s = strings.TrimSpace(evidence.Clean(s))
+	if runes := []rune(s); len(runes) > most {
+		return strings.TrimSpace(string(runes[:most])) + "…"
+	}
+	return s
+}
+
+const (
+	nameLength = 100 // characters of the name of a client, a label or a field
+	textLength = 300 // characters of a description
+)

@@ -1,0 +1,209 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/grant"
+	"pdpp/internal/store"
+)
+
+// grantsBody fills grants.html.
+type grantsBody struct{ Clients []clientRow }
+
+type clientRow struct {
+	ID          string // in a URL
+	Name, Known string
+	Active      bool // it can still read something
+	Grants      []grantRow
+	Chart       *chart
+	Refusal     string
+}
+
+type grantRow struct {
+	ID                                             pdpp.GrantID
+	Source, Streams, Ends, LastUsed, Status, Class string
+}
+
+// keepEnded is how long ended grants stay listed (H-185).
+const keepEnded = 90 * 24 * time.Hour
+
+func grantsPage(v *visit) error {
+	var body grantsBody
+	err := v.pages.Store.View(v.r.Context(), func(view store.View) error {
+		grants, err := view.Grants(v.session.Subject, store.GrantFilter{})
+		if err != nil {
+			return err
+		}
+		catalog, err := view.Catalog(v.session.Subject)
+		body.Clients = clientRows(grants, catalog, v.pages.Clock())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "grants", &page{Title: "Access", Section: "grants", Notice: v.takeNotice(), Body: body})
+}
+
+// clientRows groups grants by client, those that can be used first.
+func clientRows(grants []store.Grant, c *pdpp.Catalog, now time.Time) (out []clientRow) {
+	for _, g := range grants {
+		end := g.RevokedAt
+		if end.IsZero() {
+			end = g.ExpiresAt
+		}
+		if !isUsable(g, now) && !end.IsZero() && now.Sub(end) > keepEnded {
+			continue
+		}
+		id := url.QueryEscape(string(g.Client.ID))
+		i := slices.IndexFunc(out, func(r clientRow) bool { return r.ID == id })
+		if i < 0 {
+			i = len(out)
+			out = append(out, clientRow{ID: id, Name: clean(g.Client.Name, nameLength), Known: clientKnownAs(g.Client)})
+		}
+		out[i].Active = out[i].Active || isUsable(g, now)
+		out[i].Grants = append(out[i].Grants, grantRowOf(g, c, now))
+	}
+	slices.SortStableFunc(out, func(a, b clientRow) int {
+		switch {
+		case a.Active == b.Active:
+			return 0
+		case a.Active:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+func isUsable(g store.Grant, now time.Time) bool {
+	s := g.Status(now)
+	return s == pdpp.GrantActive || s == pdpp.GrantConsumed
+}
+
+func clientKnownAs(c store.Client) string {
+	host := ""
+	if u, err := url.Parse(string(c.ID)); err == nil && c.RegistrationMode == store.ModeDocument {
+		host = u.Hostname()
+	}
+	return knownAs(c.RegistrationMode, host)
+}
+
+func grantRowOf(g store.Grant, c *pdpp.Catalog, now time.Time) grantRow {
+	status, class := statusText(g, now)
+	return grantRow{
+		ID: g.ID, Source: sourceText(g, c), Streams: streamsText(g), Ends: day(g.ExpiresAt, "you revoke it"),
+		LastUsed: moment(g.LastUsedAt, "never"), Status: status, Class: class,
+	}
+}
+
+func statusText(g store.Grant, now time.Time) (text, class string) {
+	switch g.Status(now) {
+	case pdpp.GrantActive, pdpp.GrantConsumed:
+		return "active", "good"
+	case pdpp.GrantRevoked:
+		return "revoked", "bad"
+	}
+	return "ended", ""
+}
+
+// sourceText names the connections of a grant.
+func sourceText(g store.Grant, c *pdpp.Catalog) string {
+	doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
+	if err != nil {
+		return string(g.ConnectorKey)
+	}
+	var names []string
+	for _, id := range doc.Connections() {
+		conn, _ := c.Connection(id)
+		names = append(names, clean(orElse(conn.DisplayName(), connectorName(c, g.ConnectorKey)), nameLength))
+	}
+	return strings.Join(names, ", ")
+}
+
+func streamsText(g store.Grant) string {
+	doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
+	if err != nil {
+		return "It cannot be interpreted, and allows nothing."
+	}
+	var names []string
+	for _, s := range doc.Streams {
+		names = append(names, s.Name)
+	}
+	return clean(strings.Join(names, ", "), textLength)
+}
+
+// grantText describes a grant in a few words.
+func grantText(g store.Grant) string {
+	return clean(string(g.ConnectorKey), nameLength) + ": " + streamsText(g) + ", until " + day(g.ExpiresAt, "you revoke it")
+}
+
+// grantBody fills grant.html.
+type grantBody struct {
+	grantRow
+	Client, Known, Issued, Purpose, Package string
+	PackageID                               pdpp.PackageID
+	Active                                  bool
+	Streams                                 []reviewStream
+	Tokens                                  []tokenRow
+	Chart                                   *chart
+	Activity                                []activityRow
+}
+
+type tokenRow struct {
+	ID, Label, Audience, Issued, Ends, LastUsed, Status string
+	Active                                              bool
+}
+
+func grantPage(v *visit) error {
+	var body grantBody
+	now := v.pages.Clock()
+	err := v.pages.Store.View(v.r.Context(), func(view store.View) error {
+		g, err := view.Grant(v.session.Subject, pdpp.GrantID(v.r.PathValue("id")))
+		if err != nil {
+			return err
+		}
+		catalog, err := view.Catalog(v.session.Subject)
+		if err != nil {
+			return err
+		}
+		body = grantBody{
+			grantRow: grantRowOf(g, catalog, now), Client: clean(g.Client.Name, nameLength), Known: clientKnownAs(g.Client),
+			Issued: moment(g.IssuedAt, ""), Active: isUsable(g, now), PackageID: g.Package,
+		}
+		if doc, err := grant.ParseDocument(g.Document, g.ConnectorKey); err == nil {
+			body.Purpose = purposeText(doc.PurposeCode, doc.PurposeDescription)
+			for _, s := range doc.Streams {
+				body.Streams = append(body.Streams, reviewStream{Name: clean(s.Name, nameLength), Fields: clean(strings.Join(s.Fields, ", "), 10*textLength), Dates: datesText(s.Time)})
+			}
+		}
+		if g.Package != "" {
+			members, err := view.Members(v.session.Subject, g.Package)
+			if err != nil {
+				return err
+			}
+			body.Package = "a package of " + countOf(len(members), "grant", "grants")
+		}
+		tokens, err := view.Tokens(v.session.Subject, g.ID)
+		body.Tokens = tokenRows(tokens, now)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "grant", &page{Title: body.Source, Section: "grants", Body: body})
+}
+
+func tokenRows(tokens []store.Token, now time.Time) (out []tokenRow) {
+	for _, t := range tokens {
+		out = append(out, tokenRow{
+			ID: string(t.ID), Label: clean(t.Label, nameLength), Audience: strings.Join(t.Audience, ", "), Issued: moment(t.IssuedAt, ""),
+			Ends: moment(t.ExpiresAt, ""), LastUsed: moment(t.LastUsedAt, "never"), Status: t.Status(now), Active: t.Status(now) == "active",
+		})
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package pages
+
+import (
+	"net/http"
+	"time"
+
+	"pdpp/internal/store"
+)
+
+func landing(v *visit) error {
+	if v.session != nil {
+		return v.redirect("/owner")
+	}
+	return v.render(http.StatusOK, "landing", &page{Title: "Welcome"})
+}
+
+// homeBody fills home.html.
+type homeBody struct {
+	Records, Sources, Clients, LastUse string
+	Chart                              *chart
+	SuggestPasskey                     bool
+}
+
+// home is the owner's first page.
+func home(v *visit) error {
+	var body homeBody
+	err := v.pages.Store.View(v.r.Context(), func(view store.View) error {
+		o, err := newOverview(view, v.session.Subject)
+		if err != nil {
+			return err
+		}
+		var records int64
+		for _, u := range o.usage {
+			records += u.Records
+		}
+		body.Records = countOf(records, "record", "records")
+		body.Sources = "From " + countOf(len(o.catalog.Connections), "source", "sources") + "."
+		grants, err := view.Grants(v.session.Subject, store.GrantFilter{})
+		if err != nil {
+			return err
+		}
+		body.Clients, body.LastUse = readingClients(grants, v.pages.Clock())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	keys, err := v.pages.SignIn.Passkeys(v.r.Context(), v.session.Subject)
+	if err != nil {
+		return err
+	}
+	body.SuggestPasskey = len(keys) == 0
+	return v.render(http.StatusOK, "home", &page{Title: "Home", Notice: v.takeNotice(), Body: body})
+}
+
+func readingClients(grants []store.Grant, now time.Time) (clients, lastUse string) {
+	names := map[string]bool{}
+	var last time.Time
+	for _, g := range grants {
+		if isUsable(g, now) {
+			names[string(g.Client.ID)] = true
+		}
+		if g.LastUsedAt.After(last) {
+			last = g.LastUsedAt
+		}
+	}
+	if len(names) == 0 {
+		return "Nobody can read it", "You have given no access."
+	}
+	return countOf(len(names), "program can read some of it", "programs can read some of it"), "Last read: " + moment(last, "never") + "."
+}
