@@ -25,6 +25,8 @@ func (s *Server) chores(now time.Time) []*chore {
 		{name: "erasing deleted words", every: 5 * time.Second, do: func(ctx context.Context) error { return store.Erase(ctx, s.Store) }},
 		{name: "merging the search index", every: time.Minute, do: func(ctx context.Context) error { return store.Tidy(ctx, s.Store) }},
 		{name: "pruning the change log", every: pruneEvery, do: s.pruneChanges},
+		{name: "removing ended sign-ins and requests", every: time.Minute, do: s.pruneEntries},
+		{name: "removing ended tokens", every: pruneEvery, do: s.pruneTokens},
 		{name: "looking for unknown blobs", every: sweepEvery, do: s.reportUnknown},
 		{name: "sweeping blobs", every: sweepEvery, do: s.SweepBlobs, next: now.Add(firstSweep)},
 	}
@@ -87,16 +89,36 @@ func (s *Server) reindex(ctx context.Context) error {
 
 const (
 	pruneEvery = time.Hour
-	pruneBatch = 5000 // changes in a transaction; small, because other writers wait
+	pruneBatch = 5000 // rows in a transaction; small, because other writers wait
 )
 
 // pruneChanges removes the entries of the change log that are older than any bookmark.
 func (s *Server) pruneChanges(ctx context.Context) error {
 	before := s.Clock().Add(-query.Bookmarks.Age())
+	return s.inBatches(ctx, func(tx store.Tx) (int64, error) { return tx.Prune(before, pruneBatch) })
+}
+
+// pruneEntries removes sessions, authorization requests, codes and the like that ended.
+func (s *Server) pruneEntries(ctx context.Context) error {
+	now := s.Clock()
+	return s.inBatches(ctx, func(tx store.Tx) (int64, error) { return tx.PruneEntries(now, pruneBatch) })
+}
+
+// tokenMemory is how long access tokens that clients renew are listed after their end.
+const tokenMemory = 7 * 24 * time.Hour
+
+// pruneTokens removes access tokens that ended. Clients get a new one every hour.
+func (s *Server) pruneTokens(ctx context.Context) error {
+	before := s.Clock().Add(-tokenMemory)
+	return s.inBatches(ctx, func(tx store.Tx) (int64, error) { return tx.PruneTokens(before, pruneBatch) })
+}
+
+// inBatches calls remove in one transaction after another until it removes nothing.
+func (s *Server) inBatches(ctx context.Context, remove func(store.Tx) (int64, error)) error {
 	for {
 		var n int64
 		err := s.Store.Bulk(ctx, func(tx store.Tx) (err error) {
-			n, err = tx.Prune(before, pruneBatch)
+			n, err = remove(tx)
 			return err
 		})
 		if err != nil || n == 0 {

@@ -59,6 +59,9 @@ type RightsWriter interface {
 	RevokeToken(subject pdpp.SubjectID, id pdpp.TokenID, now time.Time) (t Token, already bool, err error)
 	// RevokeFamily revokes the tokens of a family that are not revoked yet.
 	RevokeFamily(subject pdpp.SubjectID, family string, now time.Time) error
+	// PruneTokens removes the tokens of families that expired before a time, at most limit
+	// of them, and returns how many.
+	PruneTokens(before time.Time, limit int) (int64, error)
 	// TouchTokens records when tokens were last used, with their packages and the
 	// grants that were used for reading.
 	TouchTokens(used map[Use]time.Time) error

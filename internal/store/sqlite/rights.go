@@ -201,6 +201,22 @@ func (t *tx) RevokeFamily(subject pdpp.SubjectID, family string, now time.Time) 
 	return t.conn.Exec(`UPDATE tokens SET revoked_at = ? WHERE family = ? AND subject = ? AND revoked_at IS NULL`, millis(now), family, owner)
 }
 
+// PruneTokens implements store.RightsWriter. It visits the tokens of all families, of which
+// there are few because it removes those that ended.
+func (t *tx) PruneTokens(before time.Time, limit int) (int64, error) {
+	ids, err := all(t.conn, func(s *engine.Stmt) string { return s.Text(0) },
+		`SELECT token_id FROM tokens WHERE family IS NOT NULL AND expires_at < ? LIMIT ?`, millis(before), limit)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		if err := t.conn.Exec(`DELETE FROM tokens WHERE token_id = ?`, id); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(ids)), nil
+}
+
 // TouchTokens implements store.RightsWriter.
 func (t *tx) TouchTokens(used map[store.Use]time.Time) error {
 	for use, at := range used {

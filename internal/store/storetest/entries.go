@@ -19,6 +19,7 @@ var entryTests = []test{
 	{"prune", testPruneEntries},
 	{"one winner", testEntryHasOneWinner},
 	{"family", testRevokeFamily},
+	{"prune tokens", testPruneTokens},
 }
 
 func (w *world) put(entries ...store.Entry) {
@@ -180,5 +181,37 @@ func testRevokeFamily(t *testing.T, open Opener) {
 			}
 		}
 		return err
+	})
+}
+
+func testPruneTokens(t *testing.T, open Opener) {
+	w := rightsWorld(t, open)
+	w.update(func(tx store.Tx) error {
+		for i, family := range []string{"fam", "fam", "other", "other", ""} {
+			token := tokenNo(w, pdpp.TokenID("tok_p"+strconv.Itoa(i)), "grt_1")
+			token.Family, token.ExpiresAt = family, at(10+i)
+			if err := tx.CreateToken(token, store.HashToken("p"+strconv.Itoa(i))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, want := range []int64{2, 1, 0} {
+		w.update(func(tx store.Tx) error {
+			n, err := tx.PruneTokens(at(13), 2)
+			if n != want {
+				t.Errorf("PruneTokens = %d, want %d", n, want)
+			}
+			return err
+		})
+	}
+	w.view(func(v store.View) error {
+		for i, want := range []bool{false, false, false, true, true} { // the last one has no family
+			_, err := v.Token(store.HashToken("p" + strconv.Itoa(i)))
+			if found := err == nil; found != want || !found && pdpp.CodeOf(err) != pdpp.CodeNotFound {
+				t.Errorf("token %d: %v; want it kept: %v", i, err, want)
+			}
+		}
+		return nil
 	})
 }
