@@ -21,7 +21,7 @@ type lookup struct {
 // clientSources returns the sources of clients, in their order. The source of client
 // documents (H-154) comes last, because it uses the network.
 func (s *Server) clientSources() []source {
-	return []source{s.knownClient}
+	return []source{preRegisteredClient, s.registeredClient}
 }
 
 // client finds a client (H-141). CodeNotFound when no source knows it.
@@ -35,22 +35,41 @@ func (s *Server) client(ctx context.Context, id pdpp.ClientID, l lookup) (*Clien
 	return nil, errUnknownClient
 }
 
-// knownClient finds a client in the store.
-func (s *Server) knownClient(ctx context.Context, id pdpp.ClientID, _ lookup) (c *Client, err error) {
+// preRegisteredClient is the source of the clients that every server knows.
+func preRegisteredClient(_ context.Context, id pdpp.ClientID, _ lookup) (*Client, error) {
+	if c := builtIn(id); c != nil {
+		return c, nil
+	}
+	return nil, errUnknownClient
+}
+
+func builtIn(id pdpp.ClientID) *Client {
+	for i := range preRegistered {
+		if preRegistered[i].ID == id {
+			return &preRegistered[i]
+		}
+	}
+	return nil
+}
+
+// registeredClient is the source of the clients that registered themselves. It does not
+// return clients with a stored document, which may have to be fetched again.
+func (s *Server) registeredClient(ctx context.Context, id pdpp.ClientID, _ lookup) (c *Client, err error) {
 	err = s.Store.View(ctx, func(v store.View) error {
 		c, err = storedClient(v, id)
 		return err
 	})
+	if err == nil && c.Mode != store.ModeDynamic {
+		return nil, errUnknownClient
+	}
 	return c, err
 }
 
-// storedClient finds a client without the network: a pre-registered one, a registered one,
-// or one whose document is stored.
+// storedClient finds a client within a transaction, where no document can be fetched: a
+// pre-registered one, a registered one, or one whose document is stored.
 func storedClient(v store.Entries, id pdpp.ClientID) (*Client, error) {
-	for i := range preRegistered {
-		if preRegistered[i].ID == id {
-			return &preRegistered[i], nil
-		}
+	if c := builtIn(id); c != nil {
+		return c, nil
 	}
 	_, body, err := read[clientBody](v, store.EntryClient, string(id))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/as"
 	"pdpp/internal/consent"
 	"pdpp/internal/rs/resttest"
+	"pdpp/internal/store"
 )
 
 func TestH161CodeIsBoundToItsRequest(t *testing.T) {
@@ -238,5 +239,88 @@ func TestH151PushedRequestExpires(t *testing.T) {
 	a := w.do("GET", "/oauth/authorize?"+params("client_id", client, "request_uri", uri).Encode(), "", "")
 	if a.Status != http.StatusBadRequest || a.Header.Get("Location") != "" {
 		t.Errorf("an expired request_uri: %d %s", a.Status, a.Header.Get("Location"))
+	}
+}
+
+func TestH155DroppedRedirectURI(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	code := w.code(client, consent.Duration7d, "cin_work/messages")
+	open := w.choose(w.authorize(w.authorization(client)), consent.Duration7d, "cin_work/messages")
+	w.Update(func(tx store.Tx) error {
+		e, err := tx.Entry(store.EntryClient, client)
+		if err != nil {
+			return err
+		}
+		e.Body = []byte(strings.Replace(string(e.Body), callback, "https://moved.example/cb", 1))
+		return tx.PutEntry(e)
+	})
+	wantError(t, w.token(redemption(client, code)), 400, "invalid_grant")
+	if next, err := w.as.Approve(t.Context(), open); !isNotFound(err) {
+		t.Errorf("Approve = %s, %v; want not_found", next, err)
+	}
+	if next, err := w.as.Deny(t.Context(), w.URL, open.Request, w.Subject); !isNotFound(err) {
+		t.Errorf("Deny = %s, %v; want not_found", next, err)
+	}
+}
+
+func TestH141EveryRequestNeedsAKnownClient(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range []string{"/oauth/token", "/oauth/par", "/oauth/device_authorization"} {
+		form := with(w.authorization(""), "client_id", "", "grant_type", "authorization_code", "code", "x")
+		wantError(t, w.post(path, form), 400, "invalid_request")
+		for _, id := range []string{"cli_0000000000000000", "https://app.example/client.json", strings.Repeat("x", 3000)} {
+			wantError(t, w.post(path, with(form, "client_id", id)), 401, "invalid_client")
+		}
+	}
+	// A secret is ignored: all clients are public.
+	client := w.client()
+	form := redemption(client, w.code(client, consent.Duration7d, "cin_work/messages"))
+	w.do("POST", "/oauth/token", "application/x-www-form-urlencoded", with(form, "client_secret", "x").Encode(), "Authorization: Basic eDp5").OK()
+}
+
+func TestH143ScopesHaveNoRights(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	for _, scope := range []string{"", "pdpp:read", "pdpp:read offline_access", "openid profile admin"} {
+		id := w.authorize(with(w.authorization(client), "scope", scope))
+		a := w.token(redemption(client, w.approve(w.choose(id, consent.Duration7d, "cin_work/messages")).Get("code"))).OK()
+		if text(a, "scope") != "pdpp:read" || text(a, "refresh_token") == "" || a.At("authorization_details.1") != nil {
+			t.Errorf("scope %q: %s", scope, a.Body)
+		}
+	}
+}
+
+// Several connections make a package with one member each; one makes a grant (H-80, H-82).
+func TestH82ConsentOverSeveralSources(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	one := w.connect(client, consent.Duration7d, "cin_work/messages", "cin_work/contacts")
+	if !strings.HasPrefix(text(one, "access_token"), "pdpp_at_") || text(one, "grant_id") == "" || one.At("grant_package_id") != nil {
+		t.Errorf("one connection: %s", one.Body)
+	}
+	two := w.connect(client, consent.Duration7d, "cin_work/messages", "cin_home/contacts")
+	if !strings.HasPrefix(text(two, "access_token"), "pdpp_pt_") || two.At("grant_id") != nil || text(two, "grant_package_id") == "" {
+		t.Errorf("two connections: %s", two.Body)
+	}
+	if text(two, "authorization_details.0.streams.0.instance_ids.0") == text(two, "authorization_details.1.streams.0.instance_ids.0") {
+		t.Errorf("two members cover one connection: %s", two.Body)
+	}
+}
+
+func TestH150GrantedDetail(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	v := with(w.authorization(client), "authorization_details", `[{"type":"https://pdpp.dev/data-access","source":{"connector_key":"mail"},
+		"purpose_code":"https://pdpp.dev/purpose/research","purpose_description":"Study","retention":{"max_duration":"P30D","on_expiry":"delete"},
+		"streams":[{"name":"messages","fields":["subject"],"instance_ids":["cin_work"],"time_range":{"since":"2026-01-01T00:00:00Z"}}]}]`)
+	a := w.token(redemption(client, w.approve(w.choose(w.authorize(v), consent.Duration7d, "cin_work/messages")).Get("code"))).OK()
+	want := `[{"type":"https://pdpp.dev/data-access","grant_id":"` + text(a, "grant_id") + `","access_mode":"continuous",` +
+		`"purpose_code":"https://pdpp.dev/purpose/research","purpose_description":"Study","retention":{"max_duration":"P30D","on_expiry":"delete"},` +
+		`"source":{"kind":"connector","id":"https://registry.example/connectors/mail","connector_key":"mail"},` +
+		`"streams":[{"name":"messages","instance_ids":["cin_work"],"fields":["id","subject"],"time_constraint":{"field":"sent_at","since":"2026-01-01T00:00:00Z"}}],` +
+		`"expires_at":"2026-05-08T08:00:00.000Z"}]`
+	if !strings.Contains(string(a.Body), `"authorization_details":`+want) {
+		t.Errorf("details:\n%s\nwant\n%s", a.Body, want)
 	}
 }

@@ -128,7 +128,7 @@ func (s *Server) approve(tx store.Tx, o *openRequest, a Approval) (next string, 
 // grants.
 func (o *openRequest) grant(tx store.Tx, a Approval, now time.Time) error {
 	b := o.body
-	if b.Choice == nil || b.RedirectURI != "" && !matchRedirect(o.client.RedirectURIs, b.RedirectURI) {
+	if b.Choice == nil {
 		return ErrChanged
 	}
 	d, faults, err := o.decide(tx, *b.Choice, now)

@@ -119,8 +119,8 @@ type openRequest struct {
 
 var errNoRequest = pdpp.Errorf(pdpp.CodeNotFound, "There is no such request. It may have ended long ago. Start again from the application.")
 
-// findRequest finds a request that a subject owns or may come to own. A request is also not
-// found when its client has gone.
+// findRequest finds a request that a subject owns or may come to own. A request ends when its
+// client is gone or has dropped the redirect URI (H-155): nothing may be sent there any more.
 func findRequest(v store.View, id string, subject pdpp.SubjectID) (*openRequest, error) {
 	e, body, err := read[requestBody](v, store.EntryRequest, id)
 	if isMissing(err) || err == nil && e.Subject != "" && e.Subject != subject {
@@ -130,7 +130,7 @@ func findRequest(v store.View, id string, subject pdpp.SubjectID) (*openRequest,
 		return nil, err
 	}
 	client, err := storedClient(v, body.Client)
-	if isMissing(err) {
+	if isMissing(err) || err == nil && body.RedirectURI != "" && !matchRedirect(client.RedirectURIs, body.RedirectURI) {
 		return nil, errNoRequest
 	}
 	return &openRequest{e, body, client}, err
