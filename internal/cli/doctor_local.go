@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/httpx"
 	"pdpp/internal/ingest"
 	"pdpp/internal/instance"
+	"pdpp/internal/signin"
 	"pdpp/internal/store"
 )
 
@@ -24,10 +25,7 @@ func (a *app) checkLocal(ctx context.Context) []doctor.Check {
 	if err != nil {
 		return []doctor.Check{failed("settings", err)}
 	}
-	checks := a.checkFolder(ctx, serve.InstanceKeyFile)
-	return append(checks,
-		doctor.Check{ID: "password", Status: doctor.Skip, Detail: "The passwords of owners are not checked.", Fix: "To set a new one, run: " + a.command("owner reset")},
-		a.checkSettings(serve))
+	return append(a.checkFolder(ctx, serve.InstanceKeyFile), a.checkSettings(serve))
 }
 
 // serveSettings returns the settings of serve from the environment.
@@ -65,7 +63,7 @@ func (a *app) checkFolder(ctx context.Context, keyFile string) (checks []doctor.
 		err = a.haveStore()
 	}
 	if err != nil {
-		return slices.Concat(skipped("data_folder"), []doctor.Check{failed("store", err)}, skipped("instance_key", "owners", "blobs"))
+		return slices.Concat(skipped("data_folder"), []doctor.Check{failed("store", err)}, skipped("instance_key", "owners", "blobs", "password"))
 	}
 	checks = append(checks, checkModes(dir))
 	st, err := a.openStore(ctx, dir)
@@ -76,11 +74,11 @@ func (a *app) checkFolder(ctx context.Context, keyFile string) (checks []doctor.
 		}
 	}
 	if err != nil {
-		return slices.Concat(checks, []doctor.Check{failed("store", err)}, skipped("instance_key", "owners", "blobs"))
+		return slices.Concat(checks, []doctor.Check{failed("store", err)}, skipped("instance_key", "owners", "blobs", "password"))
 	}
 	return append(checks,
 		doctor.Check{ID: "store", Status: doctor.Pass, Detail: st.Describe() + ", without damage."},
-		checkKey(ctx, st, dir, keyFile), a.checkOwners(ctx, st), a.checkBlobs(ctx, st, dir))
+		checkKey(ctx, st, dir, keyFile), a.checkOwners(ctx, st), a.checkBlobs(ctx, st, dir), a.checkPasswords(ctx, st))
 }
 
 // skipped returns the results of checks that need a readable store.
@@ -157,6 +155,21 @@ func (a *app) checkOwners(ctx context.Context, st store.Store) doctor.Check {
 		c.Status, c.Fix = doctor.Warn, "There is no data yet. Store some with ingest or import; for help, run: "+a.self()+" help ingest"
 	}
 	return c
+}
+
+// checkPasswords finds owners who cannot sign in yet (H-13).
+func (a *app) checkPasswords(ctx context.Context, st store.Store) doctor.Check {
+	without, err := signin.FirstRunOwners(ctx, st)
+	switch {
+	case err != nil:
+		return failed("password", err)
+	case len(without) > 0:
+		return doctor.Check{
+			ID: "password", Status: doctor.Warn, Detail: plain(without[0].Name) + " has neither a password nor a passkey yet.",
+			Fix: "Open the link that pdpp serve prints at its start, or run: " + a.command("owner reset"),
+		}
+	}
+	return doctor.Check{ID: "password", Status: doctor.Pass, Detail: "Every owner has a password or a passkey."}
 }
 
 // checkBlobs finds blob files that the store does not know, a sign of an older store.

@@ -35,18 +35,11 @@ func (c *serveCommand) setFirstPassword(ctx context.Context, a *app, in opened, 
 // firstRuns returns a fact for each owner who cannot sign in yet: the link with which that
 // owner sets a password (H-13).
 func firstRuns(ctx context.Context, st store.Store, s *signin.Service, base string) (links [][2]string, err error) {
-	owners, err := listOwners(ctx, st)
+	owners, err := signin.FirstRunOwners(ctx, st)
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range owners {
-		can, err := s.CanSignIn(ctx, o.ID)
-		if err != nil {
-			return nil, err
-		}
-		if can {
-			continue
-		}
 		code, err := s.NewLink(ctx, o.ID, signin.LinkFirstRun, signin.FirstRunLife)
 		if err != nil {
 			return nil, err

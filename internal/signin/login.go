@@ -132,6 +132,27 @@ func (s *Service) CanSignIn(ctx context.Context, subject pdpp.SubjectID) (can bo
 	return can, err
 }
 
+// FirstRunOwners returns the owners for whom CanSignIn is false.
+func FirstRunOwners(ctx context.Context, st store.Store) (list []store.Subject, err error) {
+	err = st.View(ctx, func(v store.View) error {
+		owners, err := v.Subjects()
+		if err != nil {
+			return err
+		}
+		for _, o := range owners {
+			can, err := canSignIn(v, o.ID)
+			if err != nil {
+				return err
+			}
+			if !can {
+				list = append(list, o)
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
 func canSignIn(v store.View, subject pdpp.SubjectID) (bool, error) {
 	hash, err := passwordHash(v, subject)
 	if err != nil || hash != "" {

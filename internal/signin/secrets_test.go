@@ -2,6 +2,7 @@ package signin
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"os"
@@ -111,6 +112,31 @@ func TestH188Reset(t *testing.T) {
 	}
 	_, _, err = w.passkeySignIn(a, "before")
 	w.wantCode("a removed passkey", err, pdpp.CodeAuthentication)
+}
+
+// TestH44AStoreThatFailsIsNotAWrongPassword shows that a failure of the store is neither
+// "signed in" nor "wrong".
+func TestH44AStoreThatFailsIsNotAWrongPassword(t *testing.T) {
+	w, cookie := newPasskeyWorld(t)
+	in, code := w.session(cookie), w.link(LinkSignIn, time.Hour)
+	ctx, cancel := context.WithCancel(w.Context())
+	cancel()
+	for what, use := range map[string]func() error{
+		"Password":   func() error { _, _, err := w.Password(ctx, "ada", right, home); return err },
+		"Session":    func() error { _, err := w.Session(ctx, cookie); return err },
+		"Sessions":   func() error { _, err := w.Sessions(ctx, w.owner.ID); return err },
+		"UseLink":    func() error { _, _, err := w.UseLink(ctx, code, home); return err },
+		"Confirm":    func() error { return w.Confirm(ctx, in, right, home) },
+		"Attempt":    func() error { return w.Attempt(ctx, UserCodes, "key") },
+		"BeginLogin": func() error { _, err := w.BeginLogin(ctx, site, "before", home); return err },
+		"CanSignIn":  func() error { _, err := w.CanSignIn(ctx, w.owner.ID); return err },
+		"SignOut":    func() error { return w.SignOut(ctx, cookie) },
+	} {
+		if err := use(); err == nil || pdpp.CodeOf(err).Status() != 500 && pdpp.CodeOf(err).Status() != 503 {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	w.session(cookie)
 }
 
 // TestH177EntriesArePruned shows that what strangers cause to be stored is removed some day.
