@@ -35,14 +35,15 @@ func (d *Document) Outcome(stored []byte) Outcome {
 // names of the changed fields as a JSON array, which is empty unless the document replaces
 // a record (REC-32).
 func (d *Document) LogFields(stored []byte) string {
+	if stored == nil || d.Delete {
+		return "[]"
+	}
 	names := []byte{'['}
-	if stored != nil && !d.Delete {
-		for i, name := range changedFields(stored, d.Body) {
-			if i > 0 {
-				names = append(names, ',')
-			}
-			names = rawjson.AppendString(names, name)
+	for i, name := range changedFields(stored, d.Body) {
+		if i > 0 {
+			names = append(names, ',')
 		}
+		names = rawjson.AppendString(names, name)
 	}
 	return string(append(names, ']'))
 }

@@ -80,7 +80,7 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 		return outcome, nil
 	}
 	if old.body != nil && old.layout != w.layout { // what follows needs the current layout
-		if err := w.relayoutRecord(d.ID, old); err != nil {
+		if err := w.relayoutRecord(d.ID, &old); err != nil {
 			return 0, err
 		}
 		if old, err = w.find(d.ID); err != nil {
@@ -88,7 +88,7 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 		}
 	}
 	if old.body != nil {
-		if err := w.remove(old, d.ID); err != nil {
+		if err := w.remove(&old, d.ID); err != nil {
 			return 0, err
 		}
 		w.countDelta--
@@ -100,7 +100,7 @@ func (w *writer) apply(d *store.Document) (store.Outcome, error) {
 		}
 		w.countDelta++
 	}
-	return outcome, w.change(d, old, record)
+	return outcome, w.change(d, &old, record)
 }
 
 const insertChange = `INSERT INTO changes (subject, seq, binding, id, deleted, existed, fields, before_time, emitted_at, committed_at, record)

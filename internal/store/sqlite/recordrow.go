@@ -29,23 +29,23 @@ type stored struct {
 	layout int64
 }
 
-// find reads the record of an id. Without a record it returns an empty stored.
-func (w *writer) find(id pdpp.RecordID) (*stored, error) {
+// find reads the record of an id. Without a record the result is empty.
+func (w *writer) find(id pdpp.RecordID) (stored, error) {
 	s, err := w.stmt(findRecord)
 	if err != nil {
-		return nil, err
+		return stored{}, err
 	}
 	defer s.Reset()
 	if err := s.BindInt(1, w.b.ID); err != nil {
-		return nil, err
+		return stored{}, err
 	}
 	if err := s.BindText(2, string(id)); err != nil {
-		return nil, err
+		return stored{}, err
 	}
 	if row, err := s.Step(); err != nil || !row {
-		return &stored{}, err
+		return stored{}, err
 	}
-	return &stored{
+	return stored{
 		record: s.Int(0), order: bytes.Clone(s.Bytes(1)),
 		time: bytes.Clone(s.Bytes(2)), body: bytes.Clone(s.Bytes(3)), layout: s.Int(4),
 	}, nil

@@ -154,7 +154,7 @@ func (w *writer) reindex(id pdpp.RecordID) error {
 	if err != nil || old.body == nil || old.layout == w.layout {
 		return err
 	}
-	return w.relayoutRecord(id, old)
+	return w.relayoutRecord(id, &old)
 }
 
 // relayoutRecord replaces the index entries of a record, which were written under a
