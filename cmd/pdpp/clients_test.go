@@ -94,7 +94,7 @@ type served struct{ url, token, ownerToken, credentials string }
 func serveDemo(t *testing.T) served {
 	t.Helper()
 	data, addr := filepath.Join(t.TempDir(), "demo"), freeAddr(t)
-	p := start(t, "--data", data, "demo", "--listen", addr)
+	p := start(t, "--data", data, "demo", "--tour", "--listen", addr)
 	p.await(t, p.stdout, tourEnd)
 	text := p.stdout.String()
 	interrupt(t, p, 0)

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"io"
 	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +49,7 @@ func readTour(t *testing.T, text string) (exports []string, steps []shellStep) {
 func TestDemo(t *testing.T) {
 	needSignals(t)
 	dir := filepath.Join(t.TempDir(), "it's a folder") // needs quoting
-	p := start(t, "--data", dir, "demo", "--listen", "127.0.0.1:0")
+	p := start(t, "--data", dir, "demo", "--tour", "--listen", "127.0.0.1:0")
 	p.await(t, p.stdout, tourEnd)
 	first := p.stdout.String()
 	if strings.Contains(first, "\x1b") {
@@ -69,9 +73,68 @@ func TestDemo(t *testing.T) {
 	}
 	t.Run("again", func(t *testing.T) { startAgain(t, dir, first) })
 
+	t.Run("welcome", func(t *testing.T) { tryWelcome(t, dir) })
+
 	p = start(t, "--data", dir, "demo", "--reset", "--listen", "127.0.0.1:0")
 	p.await(t, p.stderr, "building the demo data")
 	interrupt(t, p, 130)
+}
+
+// tryWelcome starts the demo as `make run` does: its text is short, and its link signs the
+// owner in once.
+func tryWelcome(t *testing.T, dir string) {
+	p := start(t, "--data", dir, "demo", "--listen", "127.0.0.1:0")
+	p.await(t, p.stdout, `Ctrl-C stops the demo.\n$`)
+	text := p.stdout.String()
+	if lines := strings.Count(text, "\n"); lines > 20 || strings.Contains(text, "pdpp_") {
+		t.Errorf("%d lines, or a token:\n%s", lines, text)
+	}
+	link := regexp.MustCompile(`http://\S+/owner/link\?code=\S+`).FindString(text)
+	base, code, _ := strings.Cut(link, "/owner/link?code=")
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	visit := func(method, path string, form url.Values) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", "text/html")
+		if form != nil {
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req.Header.Set("Origin", base)
+		}
+		res, err := browser.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(body)
+	}
+	_, page := visit(http.MethodGet, "/owner/link?code="+code, nil)
+	token := regexp.MustCompile(`name="_csrf" value="([^"]+)"`).FindStringSubmatch(page)
+	if token == nil {
+		t.Fatalf("the page of the link has no form:\n%s", page)
+	}
+	form := url.Values{"code": {code}, "_csrf": {token[1]}}
+	if status, page := visit(http.MethodPost, "/owner/link", form); status != 200 || !strings.Contains(page, "8,5") {
+		t.Errorf("the link leads to status %d:\n%s", status, page)
+	}
+	jar, _ = cookiejar.New(nil)
+	browser = &http.Client{Jar: jar}
+	_, page = visit(http.MethodGet, "/owner/link?code="+code, nil)
+	token = regexp.MustCompile(`name="_csrf" value="([^"]+)"`).FindStringSubmatch(page)
+	form.Set("_csrf", token[1])
+	if status, _ := visit(http.MethodPost, "/owner/link", form); status != 404 {
+		t.Errorf("the link works twice: status %d", status)
+	}
+	interrupt(t, p, 0)
 }
 
 // tryAdapter starts the adapter with the line for an assistant, and calls a tool.
@@ -197,7 +260,7 @@ func startAgain(t *testing.T, dir, first string) {
 	if ln, err := net.Listen("tcp", "127.0.0.1:7663"); err == nil {
 		defer ln.Close()
 	}
-	p := start(t, "--data", dir, "demo")
+	p := start(t, "--data", dir, "demo", "--tour")
 	p.await(t, p.stdout, tourEnd)
 	if log := p.stderr.String(); !strings.Contains(log, "port 7663 is in use; the demo uses 76") || strings.Contains(log, "building") {
 		t.Errorf("stderr = %q", log)

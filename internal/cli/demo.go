@@ -22,6 +22,7 @@ import (
 type demoCommand struct {
 	Listen string `placeholder:"ADDR" help:"Address to listen on (default: 127.0.0.1:7663, or the next free port)."`
 	Reset  bool   `help:"Delete the invented data and build it again."`
+	Tour   bool   `help:"Print a long list of commands to try, each with a part of its answer."`
 }
 
 const (
@@ -67,7 +68,13 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 		if err := a.saveDemo(ctx, d.client, t.adapter); err != nil {
 			return errors.Join(err, ln.Close())
 		}
-		if err := a.print(t.text()); err != nil {
+		text := t.text()
+		if !c.Tour {
+			if text, err = t.welcome(ctx, svc); err != nil {
+				return errors.Join(err, ln.Close())
+			}
+		}
+		if err := a.print(text); err != nil {
 			return errors.Join(err, ln.Close())
 		}
 		return svc.run(ctx, ln)

@@ -25,6 +25,7 @@ const (
 
 // demoState is the demo's data and tokens, as the tour shows them.
 type demoState struct {
+	owner      pdpp.SubjectID
 	records    int64
 	again      bool      // the demo was started before
 	client     *newGrant // the grant of the demo's client, with its token
@@ -52,7 +53,7 @@ func (a *app) buildDemo(ctx context.Context, in opened) (*demoState, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &demoState{letter: findLetter(), again: built != nil}
+	d := &demoState{owner: owner.ID, letter: findLetter(), again: built != nil}
 	if err := d.count(ctx, s); err != nil {
 		return nil, err
 	}

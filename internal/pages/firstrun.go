@@ -42,7 +42,11 @@ func linkPage(v *visit) error {
 	return v.render(http.StatusOK, "link", &page{Title: "Sign in", Narrow: true, Body: firstRunBody{Code: v.r.URL.Query().Get("code")}})
 }
 
+// useLink signs an owner in by a link that the server printed, on the same computer.
 func useLink(v *visit) error {
+	if !v.visitor().Address.IsLoopback() {
+		return errNoPage
+	}
 	cookie, _, err := v.pages.SignIn.UseLink(v.r.Context(), v.value("code"), v.visitor())
 	if err != nil {
 		return err
