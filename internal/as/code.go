@@ -114,7 +114,7 @@ func endReused(tx store.Tx, c *codeBody, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return f.endWithAccess(tx, endReuse, now)
+	return f.endWithAccess(tx, EndedByReuse, now)
 }
 
 // codeUnused reports whether a code has not been used yet and has not expired.

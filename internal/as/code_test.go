@@ -64,8 +64,7 @@ func TestH161ReuseRevokesEverything(t *testing.T) {
 }
 
 func TestH161ParallelRedemptionHasOneWinner(t *testing.T) {
-	w := newWorld(t)
-	second := serve(w.World) // another process over the same store
+	w, second := twoProcesses(t)
 	client := w.client()
 	form := redemption(client, w.code(client, consent.Duration30d, "cin_work/messages"))
 	answers := race(10, func(i int) resttest.Answer {

@@ -49,9 +49,9 @@ type EndReason string
 
 // The reasons. A family that lives has none.
 const (
-	endRevoked EndReason = "revoked"  // by the owner or the client
-	endReplay  EndReason = "replayed" // a superseded refresh token was used (H-164)
-	endReuse   EndReason = "reused"   // its code was used twice (H-161)
+	EndedByRevocation EndReason = "revoked"  // by the owner or the client
+	EndedByReplay     EndReason = "replayed" // a superseded refresh token was used (H-164)
+	EndedByReuse      EndReason = "reused"   // its code was used twice (H-161)
 )
 
 // refreshBody is the body of an EntryRefresh, whose key is the hash of the token and whose
@@ -195,7 +195,7 @@ func (s *Server) refresh(tx store.Tx, token string, client pdpp.ClientID, reques
 		return nil, nil, err
 	case f.Client != client || !now.Before(t.ExpiresAt):
 		return nil, errRefresh, nil
-	case f.Ended == endReplay:
+	case f.Ended == EndedByReplay:
 		return nil, errReplay, nil
 	case f.Ended != "":
 		return nil, errRefresh, nil
@@ -206,11 +206,11 @@ func (s *Server) refresh(tx store.Tx, token string, client pdpp.ClientID, reques
 	}
 	if !t.mayRotate(f, now) {
 		s.Log.Warn("a superseded refresh token was used; its tokens are revoked", "client", string(f.Client), "access", f.id())
-		return nil, errReplay, f.end(tx, endReplay, now)
+		return nil, errReplay, f.end(tx, EndedByReplay, now)
 	}
 	r, err := f.load(tx, f.entry.Subject, now)
 	if errors.Is(err, errEnded) || err == nil && !r.continuous {
-		return nil, errRefresh, f.end(tx, endRevoked, now)
+		return nil, errRefresh, f.end(tx, EndedByRevocation, now)
 	}
 	if err != nil {
 		return nil, nil, err

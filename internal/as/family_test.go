@@ -5,6 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp"
+	"pdpp/internal/as"
 	"pdpp/internal/consent"
 	"pdpp/internal/rs/resttest"
 )
@@ -124,6 +128,11 @@ func TestH164ReplayRevokesTheFamily(t *testing.T) {
 			if !w.isLive(text(unrelated, "access_token")) {
 				t.Error("another family of the client was revoked")
 			}
+			misuses, err := w.as.Misuses(t.Context(), w.Subject)
+			want := []as.Misuse{{ID: text(a, "grant_id"), Client: pdpp.ClientID(client), Reason: as.EndedByReplay, At: w.Now()}}
+			if diff := cmp.Diff(want, misuses); err != nil || diff != "" {
+				t.Errorf("Misuses = %v (-want +got):\n%s", err, diff)
+			}
 		})
 	}
 }
@@ -131,8 +140,7 @@ func TestH164ReplayRevokesTheFamily(t *testing.T) {
 // Ten programs that share a refresh token and no lock: three get tokens, the next one looks
 // like a thief, and all of them have to ask the owner.
 func TestH164RefreshRace(t *testing.T) {
-	w := newWorld(t)
-	second := serve(w.World)
+	w, second := twoProcesses(t)
 	client := w.client()
 	refresh := text(w.connect(client, consent.DurationForever, "cin_work/messages"), "refresh_token")
 	answers := race(10, func(i int) resttest.Answer {

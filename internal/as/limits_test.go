@@ -18,7 +18,6 @@ import (
 	"pdpp/internal/httpx"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
 )
 
 // behindProxy serves requests whose client address is in X-Forwarded-For.
@@ -220,15 +219,7 @@ func TestH133DisabledFeaturesAreAbsent(t *testing.T) {
 // A dump of the database and the log contain none of the secrets that were issued.
 func TestS7NoSecretAtRest(t *testing.T) {
 	dir := t.TempDir()
-	db, err := sqlite.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	rest := resttest.On(t, db)
-	rest.Manifest(mailManifest)
-	rest.Connect("mail", "cin_work", "Work mail")
-	w := serve(rest)
+	w := newWorldIn(t, dir)
 	client := w.client()
 
 	secrets := map[string]string{}

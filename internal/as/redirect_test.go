@@ -1,6 +1,8 @@
 package as
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,4 +86,28 @@ func TestH144RedirectKeepsItsQuery(t *testing.T) {
 			t.Errorf("addQuery(%s) = %s, want %s", uri, got, want)
 		}
 	}
+}
+
+// FuzzRedirect checks what follows from the rules for any pair of URIs: what may be registered
+// leads to the host that net/url sees in it, and what matches differs in the port at most.
+func FuzzRedirect(f *testing.F) {
+	for _, uri := range []string{"http://127.0.0.1:1/cb", "http://localhost:80@evil.example", "https://app.example/cb?x", "a:b", "http://[::1]?"} {
+		f.Add(uri, "http://127.0.0.1/cb")
+	}
+	f.Fuzz(func(t *testing.T, uri, registered string) {
+		if checkRedirect(uri) == "" {
+			u, err := url.Parse(uri)
+			if err != nil || u.User != nil || u.Fragment != "" || u.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) {
+				t.Errorf("%q may be registered: %v %v", uri, u, err)
+			}
+		}
+		if checkRedirect(registered) != "" || !matchRedirect([]string{registered}, uri) || uri == registered {
+			return
+		}
+		a, errA := url.Parse(uri)
+		b, errB := url.Parse(registered)
+		if errA != nil || errB != nil || a.Scheme != "http" || a.Hostname() != b.Hostname() || a.EscapedPath() != b.EscapedPath() || a.RawQuery != b.RawQuery || a.User != nil {
+			t.Errorf("%q matches %q", uri, registered)
+		}
+	})
 }

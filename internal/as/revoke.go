@@ -36,7 +36,7 @@ func (a access) revoke(tx store.Tx, subject pdpp.SubjectID, now time.Time) error
 		return err
 	}
 	for _, f := range families {
-		if err := f.end(tx, endRevoked, now); err != nil {
+		if err := f.end(tx, EndedByRevocation, now); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (s *Server) revokeToken(tx store.Tx, token string, client pdpp.ClientID) (f
 	if client != "" && f.Client != client {
 		return true, errOtherClient
 	}
-	return true, f.endWithAccess(tx, endRevoked, s.now())
+	return true, f.endWithAccess(tx, EndedByRevocation, s.now())
 }
 
 var errOtherClient = &oauthError{status: 400, code: "invalid_client", description: "The token is another client's.", failure: true}

@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/httpx"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite"
 )
 
 const mailManifest = `{"declaration_version": "3", "connector_key": "mail", "connector_display_name": "Mail",
@@ -45,7 +46,13 @@ type world struct {
 
 func newWorld(t testing.TB, change ...func(*as.Config)) *world {
 	t.Helper()
-	rest := resttest.New(t)
+	return newWorldIn(t, t.TempDir(), change...)
+}
+
+// newWorldIn returns a world whose store is in a folder.
+func newWorldIn(t testing.TB, dir string, change ...func(*as.Config)) *world {
+	t.Helper()
+	rest := resttest.On(t, openStore(t, dir))
 	rest.Manifest(mailManifest)
 	rest.Connect("mail", "cin_work", "Work mail")
 	rest.Connect("mail", "cin_home", "Home mail")
@@ -53,7 +60,26 @@ func newWorld(t testing.TB, change ...func(*as.Config)) *world {
 	return serve(rest, change...)
 }
 
-// serve starts a further authorization server on a world's store.
+func openStore(t testing.TB, dir string) store.Store {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// twoProcesses returns two authorization servers that share a store as two processes do: each
+// has opened it.
+func twoProcesses(t testing.TB) (one, other *world) {
+	t.Helper()
+	dir := t.TempDir()
+	one = newWorldIn(t, dir)
+	return one, serve(one.World, func(c *as.Config) { c.Store = openStore(t, dir) })
+}
+
+// serve starts a further authorization server for a world.
 func serve(rest *resttest.World, change ...func(*as.Config)) *world {
 	edge := &httpx.Edge{}
 	cfg := as.Config{
