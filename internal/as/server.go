@@ -40,7 +40,7 @@ func New(cfg Config) *Server {
 	}
 	s := &Server{
 		Config: cfg, throttle: httpx.NewThrottle(cfg.Clock),
-		auth: auth.New(auth.Config{Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log}),
+		auth: auth.New(auth.Config{Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock}),
 	}
 	s.sources = s.clientSources()
 	return s
