@@ -31,6 +31,7 @@ type Server struct {
 	auth     *auth.Authenticator
 	throttle *httpx.Throttle // of requests with invalid secrets (H-166)
 	sources  []source
+	hosts    hostQueue // of client documents
 }
 
 // New returns an authorization server.
