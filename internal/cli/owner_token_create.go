@@ -58,5 +58,8 @@ func createOwnerToken(tx store.Tx, owner pdpp.SubjectID, label string, now time.
 		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenOwner, Subject: owner, Audience: []string{"rest"},
 		Label: label, IssuedAt: now, ExpiresAt: now.Add(ttl),
 	}
-	return t, value, tx.CreateToken(t, store.HashToken(value))
+	if err := tx.CreateToken(t, store.HashToken(value)); err != nil {
+		return t, "", err
+	}
+	return t, value, tx.AddAudit(store.Audit{At: now, Action: store.TokenCreated, Actor: store.ByOperator, Subject: owner, Token: t.ID})
 }
