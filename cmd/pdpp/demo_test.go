@@ -58,7 +58,7 @@ func TestDemo(t *testing.T) {
 	t.Run("assistant", func(t *testing.T) { tryAdapter(t, first) })
 	t.Run("over HTTP", func(t *testing.T) { tryOverHTTP(t, first) })
 	t.Run("order", func(t *testing.T) { checkOrder(t, first) })
-	t.Run("readme", func(t *testing.T) { checkReadme(t, dir, first) })
+	t.Run("document", func(t *testing.T) { checkTour(t, dir, first) })
 	t.Run("commands", func(t *testing.T) { tryCommands(t, first) })
 	if strings.Contains(p.stderr.String(), "pdpp_") {
 		t.Errorf("a token is in the log:\n%s", p.stderr)
@@ -217,10 +217,10 @@ func checkOrder(t *testing.T, text string) {
 	}
 }
 
-// checkReadme checks that the README has the lines for assistants that the demo prints,
+// checkTour checks that docs/tour.md has the lines for assistants that the demo prints,
 // except for the folders.
-func checkReadme(t *testing.T, dir, text string) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+func checkTour(t *testing.T, dir, text string) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "docs", "tour.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func checkReadme(t *testing.T, dir, text string) {
 	for _, line := range []string{`claude "What .*"`, `claude mcp add .*`, `\S* setup CLIENT .*`, `claude mcp add .* --transport http .*`, `npx .*`} {
 		found := regexp.MustCompile(line).FindString(text)
 		if found == "" || !strings.Contains(string(readme), found) {
-			t.Errorf("the README does not have the line %q", found)
+			t.Errorf("docs/tour.md does not have the line %q", found)
 		}
 	}
 }
