@@ -40,7 +40,11 @@ func grantsPage(v *visit) error {
 			return err
 		}
 		catalog, err := view.Catalog(v.session.Subject)
-		body.Clients = clientRows(grants, catalog, v.pages.Clock())
+		if err != nil {
+			return err
+		}
+		seen, err := readActivity(view, v.session.Subject, v.pages.Clock())
+		body.Clients = clientRows(grants, catalog, seen)
 		return err
 	})
 	if err != nil {
@@ -49,8 +53,15 @@ func grantsPage(v *visit) error {
 	return v.render(http.StatusOK, "grants", &page{Title: "Access", Section: "grants", Notice: v.takeNotice(), Body: body})
 }
 
-// clientRows groups grants by client, those that can be used first.
-func clientRows(grants []store.Grant, c *pdpp.Catalog, now time.Time) (out []clientRow) {
+// clientRows groups grants by client, those that can be used first. seen is what was read
+// with all of them.
+func clientRows(grants []store.Grant, c *pdpp.Catalog, seen activity) (out []clientRow) {
+	now := seen.now
+	all := map[string][]store.Grant{} // by client, those that are no longer listed too
+	for _, g := range grants {
+		id := url.QueryEscape(string(g.Client.ID))
+		all[id] = append(all[id], g)
+	}
 	for _, g := range grants {
 		end := g.RevokedAt
 		if end.IsZero() {
@@ -67,6 +78,10 @@ func clientRows(grants []store.Grant, c *pdpp.Catalog, now time.Time) (out []cli
 		}
 		out[i].Active = out[i].Active || isUsable(g, now)
 		out[i].Grants = append(out[i].Grants, grantRowOf(g, c, now))
+	}
+	for i := range out {
+		its := seen.ofGrants(all[out[i].ID])
+		out[i].Chart, out[i].Refusal = its.chart(), its.latestRefusal()
 	}
 	slices.SortStableFunc(out, func(a, b clientRow) int {
 		switch {
@@ -152,6 +167,8 @@ type grantBody struct {
 	Tokens                                  []tokenRow
 	Chart                                   *chart
 	Activity                                []activityRow
+	More                                    bool // there is older activity
+	Refusal                                 string
 }
 
 type tokenRow struct {
@@ -188,6 +205,13 @@ func grantPage(v *visit) error {
 			}
 			body.Package = "a package of " + countOf(len(members), "grant", "grants")
 		}
+		seen, err := readActivity(view, v.session.Subject, now)
+		if err != nil {
+			return err
+		}
+		seen = seen.ofGrant(g.ID)
+		body.Chart, body.Refusal = seen.chart(), seen.latestRefusal()
+		body.Activity, body.More = seen.rows()
 		tokens, err := view.Tokens(v.session.Subject, g.ID)
 		body.Tokens = tokenRows(tokens, now)
 		return err

@@ -40,7 +40,9 @@ func home(v *visit) error {
 			return err
 		}
 		body.Clients, body.LastUse = readingClients(grants, v.pages.Clock())
-		return nil
+		seen, err := readActivity(view, v.session.Subject, v.pages.Clock())
+		body.Chart = seen.chart()
+		return err
 	})
 	if err != nil {
 		return err
