@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pdpp/internal/npmtest"
 )
 
 // tourEnd is the last line of the text. The tokens are last, so that they stay visible.
@@ -195,8 +197,8 @@ func tryOverHTTP(t *testing.T, text string) {
 		if testing.Short() {
 			t.Skip("make check runs it")
 		}
-		bin := filepath.Join(realClients(t), "node_modules", ".bin")
-		out := paste(t, `npx @modelcontextprotocol/inspector@latest .*`, `npx() { shift; '`+filepath.Join(bin, "node")+`' '`+filepath.Join(bin, "mcp-inspector")+`' "$@"; }`)
+		clients := npmtest.Install(t)
+		out := paste(t, `npx @modelcontextprotocol/inspector@latest .*`, `npx() { shift; '`+clients.Bin("node")+`' '`+clients.Bin("mcp-inspector")+`' "$@"; }`)
 		if !strings.Contains(out, "Parkett abschleifen") {
 			t.Errorf("the Inspector finds %s", out)
 		}
