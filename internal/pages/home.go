@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/signin"
 	"pdpp/internal/store"
 )
 
@@ -51,8 +52,8 @@ func home(v *visit) error {
 	if err != nil {
 		return err
 	}
-	body.SuggestPasskey = len(keys) == 0
-	return v.render(http.StatusOK, "home", &page{Title: "Home", Notice: v.takeNotice(), Body: body})
+	body.SuggestPasskey = len(keys) == 0 && signin.CanUsePasskeys(v.base)
+	return v.render(http.StatusOK, "home", &page{Title: "Home", Body: body})
 }
 
 func readingClients(grants []store.Grant, now time.Time) (clients, lastUse string) {
