@@ -95,6 +95,18 @@ const (
 	CodeOwnerCredential     Code = "owner_credential"          // an owner's credential where only a grant's may be used; also MS-45
 	CodeProviderUnreachable Code = "provider_unreachable"      // no usable answer from another server
 	CodeTokenVerification   Code = "token_verification_failed" // a server could not confirm a token
+
+	CodeProviderURL        Code = "invalid_provider_url"  // not the URL of a server
+	CodeMetadata           Code = "metadata_failure"      // the metadata of a server cannot be used
+	CodeConnectUnsupported Code = "connect_not_supported" // the server has no authorization that this program can use
+	CodeRegistration       Code = "registration_failed"   // the server did not register the client
+	CodeApprovalDenied     Code = "approval_denied"       // the owner declined
+	CodeApprovalExpired    Code = "approval_expired"      // the owner did not decide in time
+	CodeIssuerMismatch     Code = "issuer_mismatch"       // an answer of another authorization server
+	CodeStateMismatch      Code = "state_mismatch"        // an answer to another request
+	CodeTokenRequest       Code = "token_request_failed"  // the server issued no token
+	CodePackageUnreadable  Code = "package_not_readable"  // a package whose members cannot be read
+	CodeCacheWrite         Code = "cache_write_failed"    // the new credential cannot be saved
 )
 
 // statuses is the closed set of codes, each with the HTTP status of its answers.
@@ -176,6 +188,17 @@ var statuses = map[Code]int{
 	CodeOwnerCredential:     0,
 	CodeProviderUnreachable: 0,
 	CodeTokenVerification:   0,
+	CodeProviderURL:         0,
+	CodeMetadata:            0,
+	CodeConnectUnsupported:  0,
+	CodeRegistration:        0,
+	CodeApprovalDenied:      0,
+	CodeApprovalExpired:     0,
+	CodeIssuerMismatch:      0,
+	CodeStateMismatch:       0,
+	CodeTokenRequest:        0,
+	CodePackageUnreadable:   0,
+	CodeCacheWrite:          0,
 }
 
 // Codes returns every code, in no particular order.
