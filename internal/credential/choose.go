@@ -50,7 +50,7 @@ func (c *Cache) last(provider string) (*Credential, error) {
 	if usable := slices.DeleteFunc(slices.Clone(all), func(cred *Credential) bool { return cred.HasEnded(c.Now()) }); len(usable) > 0 {
 		all = usable
 	}
-	return slices.MaxFunc(all, func(a, b *Credential) int { return a.CreatedAt.Compare(b.CreatedAt) }), nil
+	return slices.MaxFunc(all, byCreation), nil
 }
 
 // ofGrant returns the credential of a grant. Other files matter only for the error
@@ -85,8 +85,8 @@ func (c *Cache) check(cred *Credential, provider string) error {
 	switch {
 	case cred.Provider != provider:
 		return refused(cred.Path, "is for "+cred.Provider)
-	case cred.isPackage() && cred.PackageMembers() == nil:
-		return refused(cred.Path, "is for a package but does not contain the tokens of its members")
+	case cred.IsPackage() && cred.PackageMembers() == nil:
+		return refused(cred.Path, "is for a package but contains neither the tokens of its members nor what is needed to obtain them")
 	case !cred.IsActive():
 		return errExpired(cred, "can no longer be used: its status is "+strconv.Quote(cred.Status))
 	case cred.HasEnded(c.Now()):
@@ -138,6 +138,22 @@ func (cred *Credential) Sources() []string {
 	}
 	return out
 }
+
+// ClientOf returns the id of the client with this name that was registered at an
+// authorization server, from the most recent credential of a provider; "" if there is none.
+func (c *Cache) ClientOf(provider, issuer, name string) (string, error) {
+	all, _, err := c.of(provider)
+	if err != nil {
+		return "", err
+	}
+	all = slices.DeleteFunc(all, func(cred *Credential) bool { return cred.Issuer != issuer || cred.ClientName != name })
+	if len(all) == 0 {
+		return "", nil
+	}
+	return slices.MaxFunc(all, byCreation).ClientID, nil
+}
+
+func byCreation(a, b *Credential) int { return a.CreatedAt.Compare(b.CreatedAt) }
 
 // broken is a file of the cache that cannot be used.
 type broken struct {

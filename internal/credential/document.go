@@ -26,13 +26,15 @@ type Credential struct {
 	Status    string    // active, or why it cannot be used: reconnect_required
 	CreatedAt time.Time
 
-	Resource      string
-	TokenEndpoint string
-	ClientID      string
-	ClientName    string
-	Scope         string
-	Details       json.RawMessage // authorization_details; nil if there are none
-	Members       []MemberToken   // of a package that needs no token exchange (H-186)
+	Resource           string
+	Issuer             string // of the authorization server; "": unknown
+	TokenEndpoint      string
+	RevocationEndpoint string // or ""
+	ClientID           string
+	ClientName         string
+	Scope              string
+	Details            json.RawMessage // authorization_details; nil if there are none
+	Members            []MemberToken   // of a package that needs no token exchange (H-186)
 
 	object // all members of the file, including unknown ones
 }
@@ -40,9 +42,9 @@ type Credential struct {
 // MemberToken is the token of one member of a package.
 type MemberToken struct {
 	GrantID     pdpp.GrantID
-	Token       string
-	ExpiresAt   time.Time
-	DisplayName string // of its connection when it was saved, or ""
+	Token       string    // "": obtained by exchange
+	ExpiresAt   time.Time // of the token, or of the grant when there is none
+	DisplayName string    // of its connection when it was saved, or ""
 }
 
 // Active is the status of a credential that can be used.
@@ -124,6 +126,7 @@ func parse(raw []byte) (*Credential, error) {
 	}
 	c := &Credential{
 		object: o, Resource: o.text("resource"), TokenEndpoint: o.text("token_endpoint"),
+		Issuer: o.text("authorization_server"), RevocationEndpoint: o.text("revocation_endpoint"),
 		ClientID: client.text("client_id"), ClientName: client.text("client_name"), Details: o["authorization_details"],
 		Token: in.text("access_token"), Kind: in.text("kind"), Refresh: in.text("refresh_token"),
 		Status: in.text("status"), Scope: in.text("scope"), ID: in.text("grant_id"),
@@ -244,6 +247,11 @@ func (c *Credential) bytes(now time.Time) []byte {
 		"created_at": pdpp.FormatTime(c.CreatedAt), "updated_at": pdpp.FormatTime(now),
 	} {
 		o.set(name, value)
+	}
+	for name, value := range map[string]string{"authorization_server": c.Issuer, "revocation_endpoint": c.RevocationEndpoint} {
+		if value != "" {
+			o.set(name, value)
+		}
 	}
 	if o["scope"] == nil {
 		o.set("scope", c.Scope)

@@ -54,21 +54,30 @@ func (h *Holder) Current(ctx context.Context) (id, path string, err error) {
 
 // Token returns the access token for the next read.
 func (h *Holder) Token(ctx context.Context) (string, error) {
-	if err := h.acquire(ctx); err != nil {
+	cred, err := h.fresh(ctx)
+	if err != nil {
 		return "", err
+	}
+	return cred.Token, nil
+}
+
+// fresh returns the credential for the next request, renewed if necessary.
+func (h *Holder) fresh(ctx context.Context) (*Credential, error) {
+	if err := h.acquire(ctx); err != nil {
+		return nil, err
 	}
 	defer h.release()
 	if err := h.choose(); err != nil {
-		return "", err
+		return nil, err
 	}
 	if !h.current.due(h.cache) {
-		return h.current.Token, nil
+		return h.current, nil
 	}
 	err := h.renew(ctx, h.current.Token)
 	if err != nil && h.current.expired(h.cache.Now()) {
-		return "", err
+		return nil, err
 	}
-	return h.current.Token, nil
+	return h.current, nil
 }
 
 // Package returns the credential for the next read if it is for a package, whose members
@@ -79,10 +88,10 @@ func (h *Holder) Package(ctx context.Context) (cred *Credential, ok bool) {
 		return nil, false
 	}
 	defer h.release()
-	if h.current.isPackage() && h.current.expired(h.cache.Now()) {
+	if h.current.IsPackage() && h.current.expired(h.cache.Now()) && h.current.Refresh == "" {
 		h.recheck = true // it cannot be renewed, but another one may have been saved
 	}
-	if h.choose() != nil || !h.current.isPackage() {
+	if h.choose() != nil || !h.current.IsPackage() {
 		return nil, false
 	}
 	return h.current, true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/oauth"
 )
 
 // refreshMax bounds a refresh token.
@@ -35,6 +36,9 @@ func FromJSON(raw []byte, now time.Time) (*Credential, error) {
 		TokenEndpoint: o.text("token_endpoint"), Details: o["authorization_details"],
 		ClientID: cmp.Or(client.text("client_id"), o.text("client_id")), ClientName: client.text("client_name"),
 	}
+	if id := in.text("grant_package_id"); id != "" {
+		cred.ID, cred.Kind = id, string(pdpp.TokenPackage)
+	}
 	if cred.ExpiresAt, err = in.expiry(now); err == nil {
 		err = importable(in, cred)
 	}
@@ -49,7 +53,7 @@ func FromJSON(raw []byte, now time.Time) (*Credential, error) {
 func (o object) expiry(now time.Time) (time.Time, error) {
 	var seconds int64
 	if raw := o["expires_in"]; raw != nil && string(raw) != "null" {
-		if json.Unmarshal(raw, &seconds) != nil || seconds <= 0 || seconds > int64(100*365*24*time.Hour/time.Second) {
+		if json.Unmarshal(raw, &seconds) != nil || seconds <= 0 || seconds > maxLife {
 			return time.Time{}, errors.New("its expires_in is not a number of seconds")
 		}
 		return now.Add(time.Duration(seconds) * time.Second), nil
@@ -64,8 +68,8 @@ func importable(in object, cred *Credential) error {
 		return errors.New("it has no access_token, or one with invalid characters")
 	case t != "" && !strings.EqualFold(t, "bearer"):
 		return errors.New("its token type is not Bearer")
-	case in.text("grant_package_id") != "" || in["members"] != nil:
-		return errors.New("it is for a package; save it on the server that creates it, with packages create --save-credential")
+	case in["members"] != nil:
+		return errors.New("it has the tokens of the members of a package, which only the server that creates them can save")
 	case len(cred.Refresh) > refreshMax || strings.ContainsFunc(cred.Refresh, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return errors.New("its refresh_token contains invalid characters or is too long")
 	}
@@ -80,8 +84,8 @@ func (cred *Credential) CheckRenewal() error {
 		return nil
 	case cred.TokenEndpoint == "" || cred.ClientID == "":
 		return pdpp.Errorf(pdpp.CodeUsage, "A refresh token needs the token endpoint and the client that it was issued to: --token-endpoint URL --client-id ID.")
-	case !safeEndpoint(cred.TokenEndpoint):
-		return pdpp.Errorf(pdpp.CodeUsage, "The refresh token cannot be sent to %s. Use https, or http on this machine, without a user name in the URL.", shownURL(cred.TokenEndpoint))
+	case !oauth.IsSafe(cred.TokenEndpoint):
+		return pdpp.Errorf(pdpp.CodeUsage, "The refresh token cannot be sent to %s. Use https, or http on this machine, without a user name in the URL.", oauth.Shown(cred.TokenEndpoint))
 	}
 	return nil
 }

@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net"
-	"net/netip"
 	"net/url"
 	"strings"
 
 	"pdpp"
+	"pdpp/internal/oauth"
 )
 
 // Provider returns the canonical URL of a provider (H-200): scheme, host, port and path,
@@ -23,7 +23,7 @@ func Provider(raw string) (string, error) {
 	}
 	if !strings.Contains(raw, "://") {
 		raw = "https://" + raw
-		if u, err := url.Parse(raw); err == nil && isLoopback(u.Hostname()) {
+		if u, err := url.Parse(raw); err == nil && oauth.IsLoopback(u.Hostname()) {
 			u.Scheme = "http"
 			raw = u.String()
 		}
@@ -36,7 +36,7 @@ func Provider(raw string) (string, error) {
 		return bad("it must not have a user, a query or a fragment")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return bad("it must begin with https://")
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case u.Scheme == "http" && !oauth.IsLoopback(u.Hostname()):
 		return bad("http is only for this machine; use https")
 	}
 	host, port := strings.ToLower(u.Hostname()), u.Port()
@@ -58,15 +58,6 @@ func joinHost(host, port string) string {
 	return host
 }
 
-// isLoopback reports whether a host is this machine.
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
-}
-
 // folderName returns the folder name for a canonical provider URL (H-202). Two providers
 // can have the same name; the URL in the file decides.
 func folderName(provider string) string {
@@ -86,21 +77,4 @@ func folderName(provider string) string {
 		name = "_" + name
 	}
 	return name
-}
-
-// safeEndpoint reports whether a secret may be sent to a URL (MS-267).
-func safeEndpoint(raw string) bool {
-	u, err := url.Parse(raw)
-	return err == nil && u.User == nil && u.Hostname() != "" &&
-		(u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()))
-}
-
-// shownURL returns a URL for messages: without user, query and fragment, which may be
-// secret.
-func shownURL(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return "an invalid URL"
-	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }

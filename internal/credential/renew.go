@@ -2,25 +2,19 @@ package credential
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"net/http"
-	"net/url"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"pdpp"
+	"pdpp/internal/oauth"
 )
 
-const (
-	// renewAhead is the time before its expiry at which a token is renewed (H-205).
-	renewAhead = 60 * time.Second
-	// renewTimeout bounds the request to the token endpoint.
-	renewTimeout = 10 * time.Second
-	responseMax  = 1 << 20
-)
+// renewAhead is the time before its expiry at which a token is renewed (H-205).
+const renewAhead = 60 * time.Second
+
+// maxLife bounds the life of a token in seconds, so that its expiry can be computed.
+const maxLife = int64(100 * 365 * 24 * time.Hour / time.Second)
 
 // due reports whether the access token expires soon.
 func (cred *Credential) due(c *Cache) bool {
@@ -60,7 +54,7 @@ func (c *Cache) Renew(ctx context.Context, cred *Credential, stale string) (*Cre
 	if err != nil {
 		return nil, err
 	}
-	response.apply(now, c.Now())
+	now.apply(response, c.Now())
 	if err := c.write(now); err != nil {
 		// The token is valid; it is only lost at the next start.
 		c.Warn("The renewed credential could not be saved: " + now.Path + ".")
@@ -68,85 +62,65 @@ func (c *Cache) Renew(ctx context.Context, cred *Credential, stale string) (*Cre
 	return now, nil
 }
 
-// tokenResponse is the response of a token endpoint (RFC 6749 §5.1, §5.2).
-type tokenResponse struct {
-	AccessToken  string `json:"access_token"`
-	TokenType    string `json:"token_type"`
-	ExpiresIn    int64  `json:"expires_in"`
-	RefreshToken string `json:"refresh_token"`
-	Scope        string `json:"scope"`
-	Error        string `json:"error"`
-}
-
-// apply sets the tokens of the response. A missing refresh token means that the previous
-// one stays valid (RFC 6749 §6).
-func (a *tokenResponse) apply(cred *Credential, now time.Time) {
-	cred.Token, cred.Status, cred.ExpiresAt = a.AccessToken, Active, time.Time{}
-	if a.ExpiresIn > 0 {
-		cred.ExpiresAt = now.Add(time.Duration(a.ExpiresIn) * time.Second)
+// apply sets the tokens of a response. A missing refresh token means that the previous one
+// stays valid (RFC 6749 §6).
+func (cred *Credential) apply(t *oauth.Token, now time.Time) {
+	cred.Token, cred.Status, cred.ExpiresAt = t.AccessToken, Active, expiryOf(t, now)
+	if t.RefreshToken != "" {
+		cred.Refresh = t.RefreshToken
 	}
-	if a.RefreshToken != "" {
-		cred.Refresh = a.RefreshToken
-	}
-	if a.Scope != "" {
-		cred.Scope = a.Scope
+	if t.Scope != "" {
+		cred.Scope = t.Scope
 	}
 }
 
-// errInvalidGrant reports that a refresh token is permanently invalid.
+// expiryOf returns the expiry of a token, or zero when it is unknown.
+func expiryOf(t *oauth.Token, now time.Time) time.Time {
+	if t.ExpiresIn <= 0 {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(min(t.ExpiresIn, maxLife)) * time.Second)
+}
+
+// errInvalidGrant reports that a refresh token or its client is permanently invalid.
 var errInvalidGrant = errors.New("invalid_grant")
 
 // refresh requests new tokens from the token endpoint (RFC 6749 §6).
-func (c *Cache) refresh(ctx context.Context, cred *Credential) (*tokenResponse, error) {
-	if !safeEndpoint(cred.TokenEndpoint) {
+func (c *Cache) refresh(ctx context.Context, cred *Credential) (*oauth.Token, error) {
+	if !oauth.IsSafe(cred.TokenEndpoint) {
 		return nil, refused(cred.Path, "has no token endpoint that is safe for a secret")
 	}
-	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {cred.Refresh}, "client_id": {cred.ClientID}}
-	if cred.Resource != "" {
-		form.Set("resource", cred.Resource) // RFC 8707
-	}
-	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, cred.TokenEndpoint, strings.NewReader(form.Encode()))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Accept", "application/json")
-	client := &http.Client{Transport: c.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // never send the secret to another address
-	}}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, notRenewed(cred, "it cannot be reached", err)
-	}
-	defer resp.Body.Close()
-	var response tokenResponse
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, responseMax))
-	if err != nil {
-		return nil, notRenewed(cred, "its response was incomplete", err)
-	}
-	bad := json.Unmarshal(raw, &response)
-	switch {
-	case resp.StatusCode >= 400 && resp.StatusCode < 500 && bad == nil && response.Error == "invalid_grant":
+	t, err := c.oauth().Refresh(ctx, cred.TokenEndpoint, cred.ClientID, cred.Refresh, cred.Resource)
+	if oauth.IsRefusal(err, "invalid_grant") || oauth.IsRefusal(err, "invalid_client") {
 		return nil, errInvalidGrant
-	case resp.StatusCode != http.StatusOK || bad != nil || !ValidToken(response.AccessToken) || !strings.EqualFold(response.TokenType, "bearer"):
-		return nil, notRenewed(cred, "it returned no token ("+resp.Status+")", nil)
-	case IsOwnerToken(response.AccessToken):
-		return nil, ownerRefused("The token endpoint returned an owner token.")
 	}
-	return &response, nil
+	return t, cred.usable(t, err)
 }
 
-// notRenewed returns the error for a renewal that may succeed later. The cause never
-// contains the request body.
-func notRenewed(cred *Credential, why string, err error) error {
-	var withURL *url.Error
-	if errors.As(err, &withURL) {
-		err = withURL.Err // the URL may contain a secret
+// oauth returns the client for token endpoints.
+func (c *Cache) oauth() *oauth.Client { return &oauth.Client{Transport: c.Transport} }
+
+// usable returns the error of a request for a token, or that of a token that must not be
+// used.
+func (cred *Credential) usable(t *oauth.Token, err error) error {
+	var f *oauth.Failure
+	switch {
+	case errors.As(err, &f):
+		return cred.notRenewed(f.Why, f.Err)
+	case err != nil:
+		return cred.notRenewed("it refused the request: "+err.Error(), nil)
+	case !ValidToken(t.AccessToken):
+		return cred.notRenewed("it returned a token with invalid characters", nil)
+	case IsOwnerToken(t.AccessToken):
+		return ownerRefused("The token endpoint returned an owner token.")
 	}
+	return nil
+}
+
+// notRenewed returns the error for a renewal that may succeed later.
+func (cred *Credential) notRenewed(why string, err error) error {
 	return &pdpp.Error{
 		Code: pdpp.CodeProviderUnreachable, Err: err,
-		Message: "The token of grant " + cred.ID + " was not renewed: " + shownURL(cred.TokenEndpoint) + ": " + why + ".",
+		Message: "The token of grant " + cred.ID + " was not renewed: " + oauth.Shown(cred.TokenEndpoint) + ": " + why + ".",
 	}
 }

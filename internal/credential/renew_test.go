@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pdpp"
+	"pdpp/internal/oauth"
 )
 
 // endpoint is a token endpoint with rotation: each refresh token works once.
@@ -215,17 +216,6 @@ func TestInvalidTokenResponses(t *testing.T) {
 	}
 }
 
-func TestSafeEndpoint(t *testing.T) {
-	for endpoint, want := range map[string]bool{
-		"https://data.example/oauth/token": true, "http://127.0.0.1:1/token": true, "http://data.example/token": false,
-		"": false, "ftp://127.0.0.1": false, "https://me@data.example": false,
-	} {
-		if got := safeEndpoint(endpoint); got != want {
-			t.Errorf("safeEndpoint(%q) = %v, want %v", endpoint, got, want)
-		}
-	}
-}
-
 func TestRecheckChoosesAgain(t *testing.T) {
 	c, _ := open(t)
 	put(t, c, sample("grt_1"))
@@ -285,18 +275,8 @@ func TestSTDIO3OwnerTokenIsRefused(t *testing.T) {
 
 // Messages do not contain the user or the query of a token endpoint.
 func TestMessagesHideSecretsOfEndpoints(t *testing.T) {
-	for raw, want := range map[string]string{
-		"https://u:hidden@a.example:8443/t?key=hidden#hidden": "https://a.example:8443/t",
-		"https://a.example/t%2Fx":                             "https://a.example/t%2Fx",
-		"hidden\x00":                                          "an invalid URL",
-		"hidden:hidden":                                       "an invalid URL",
-	} {
-		if got := shownURL(raw); got != want {
-			t.Errorf("ERR-1 shownURL(%q) = %q, want %q", raw, got, want)
-		}
-	}
 	cause := &url.Error{Op: "Post", URL: "https://a.example/t?key=hidden", Err: errInvalidGrant}
-	err := notRenewed(&Credential{ID: "grt_1", TokenEndpoint: cause.URL}, "it cannot be reached", cause)
+	err := (&Credential{ID: "grt_1", TokenEndpoint: cause.URL}).usable(nil, &oauth.Failure{URL: oauth.Shown(cause.URL), Why: "it cannot be reached", Err: cause.Err})
 	if shown := fmt.Sprint(err, errors.Unwrap(err)); strings.Contains(shown, "hidden") || !strings.Contains(shown, "https://a.example/t") {
 		t.Errorf("ERR-1 the error is %s", shown)
 	}
