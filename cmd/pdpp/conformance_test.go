@@ -26,7 +26,6 @@ import (
 
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/mcpserve"
-	"pdpp/internal/npmtest"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/server"
 )
@@ -117,7 +116,7 @@ func TestConformance(t *testing.T) {
 		t.Skip("make check runs it")
 	}
 	needSignals(t)
-	dir := npmtest.Install(t)
+	dir := realClients(t)
 	targets := map[string]string{program: serveProgram(t), fixtures: serveFixtures(t)}
 	var runs []*suiteRun
 	for _, revision := range []string{"2026-07-28", "2025-11-25"} {
@@ -247,12 +246,13 @@ func withBearer(t *testing.T, target, token string) string {
 }
 
 // runSuite runs the required scenarios of a revision and the optional ones of the suite.
-func runSuite(t *testing.T, dir npmtest.Folder, target, revision string) *suiteRun {
+func runSuite(t *testing.T, dir, target, revision string) *suiteRun {
 	t.Helper()
 	run := &suiteRun{revision: revision, checks: map[string][]check{}}
 	run.list(t, dir)
 	out := t.TempDir()
-	cmd := dir.Command(t, dir.Bin("conformance"), "server", "--url", target, "--requirements", revision, "-o", out)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules", ".bin", "node"), suite(dir), "server", "--url", target, "--requirements", revision, "-o", out)
+	cmd.Dir = dir
 	text, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) { // it also exits with 1 for exceptions
@@ -281,16 +281,18 @@ func runSuite(t *testing.T, dir npmtest.Folder, target, revision string) *suiteR
 	return run
 }
 
-func suiteVersion(t *testing.T, dir npmtest.Folder) string {
+func suite(dir string) string { return filepath.Join(dir, "node_modules", ".bin", "conformance") }
+
+func suiteVersion(t *testing.T, dir string) string {
 	t.Helper()
-	out, _ := dir.Run(t, nil, dir.Bin("conformance"), "--version")
+	out, _ := runClient(t, dir, nil, suite(dir), "--version")
 	return strings.TrimSpace(string(out))
 }
 
 // list returns the scenarios of the revision from the suite.
-func (r *suiteRun) list(t *testing.T, dir npmtest.Folder) {
+func (r *suiteRun) list(t *testing.T, dir string) {
 	t.Helper()
-	out, _ := dir.Run(t, nil, dir.Bin("conformance"), "list", "--requirements", r.revision)
+	out, _ := runClient(t, dir, nil, suite(dir), "list", "--requirements", r.revision)
 	servers, clients, _ := strings.Cut(string(out), "Client scenarios")
 	for _, m := range regexp.MustCompile(`(?m)^  - (\S+)$`).FindAllStringSubmatch(servers, -1) {
 		r.scenarios = append(r.scenarios, m[1])

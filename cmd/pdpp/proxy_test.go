@@ -170,8 +170,7 @@ func checkURLs(t *testing.T, what, body, base string, atLeast int) {
 		t.Errorf("%s has %d URLs: %s", what, len(found), body)
 	}
 	for _, u := range found {
-		// The type of authorization details is a name, not an address.
-		if u = strings.Trim(u, `"`); u != base && !strings.HasPrefix(u, base+"/") && u != "https://pdpp.dev/data-access" {
+		if u = strings.Trim(u, `"`); u != base && !strings.HasPrefix(u, base+"/") {
 			t.Errorf("%s names %s, want it below %s", what, u, base)
 		}
 	}

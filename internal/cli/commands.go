@@ -13,6 +13,7 @@ type commands struct {
 
 	Serve       serveCommand        `cmd:"" help:"Serve the data folder over HTTP."`
 	Demo        demoCommand         `cmd:"" help:"Serve invented data, and print commands to try."`
+	Connect     connectCommand      `cmd:"" help:"Get a credential for a server, with its owner's approval in a browser."`
 	MCP         mcpCommand          `cmd:"" name:"mcp" help:"Serve read-only tools to an assistant over standard input and output."`
 	Setup       setupCommand        `cmd:"" help:"Show how to connect an assistant."`
 	Credentials credentialsCommands `cmd:"" help:"Manage saved credentials for reading servers."`
@@ -35,11 +36,10 @@ type connectionsCommands struct {
 }
 
 type grantsCommands struct {
-	Create   grantsCreate   `cmd:"" help:"Create a grant and its token for a client."`
-	List     grantsList     `cmd:"" help:"List grants."`
-	Show     grantsShow     `cmd:"" help:"Show one grant."`
-	Activity grantsActivity `cmd:"" help:"Show what was read with grants, and what was refused."`
-	Revoke   grantsRevoke   `cmd:"" help:"Revoke a grant, effective at once."`
+	Create grantsCreate `cmd:"" help:"Create a grant and its token for a client."`
+	List   grantsList   `cmd:"" help:"List grants."`
+	Show   grantsShow   `cmd:"" help:"Show one grant."`
+	Revoke grantsRevoke `cmd:"" help:"Revoke a grant, effective at once."`
 }
 
 type packagesCommands struct {
@@ -63,7 +63,6 @@ type ownerCommands struct {
 	List   ownerList          `cmd:"" help:"List owners."`
 	Create ownerCreate        `cmd:"" help:"Add an owner."`
 	Reset  ownerReset         `cmd:"" help:"Set a new password for an owner, and end all sessions."`
-	Audit  ownerAudit         `cmd:"" help:"Show changes of rights and refused tokens."`
 	Token  ownerTokenCommands `cmd:"" help:"Manage tokens that may read and write all data of an owner."`
 }
 

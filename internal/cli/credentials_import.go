@@ -84,6 +84,9 @@ func (a *app) readCredential() (*credential.Credential, error) {
 		if err != nil {
 			return nil, hinted(err, "Nothing was saved. Pass the token of a grant alone, or the answer of a token endpoint.")
 		}
+		if cred.IsPackage() {
+			return nil, a.errPackageToken()
+		}
 		return cred, a.checkToken(cred.Token)
 	}
 	line, err := in.ReadString('\n')
@@ -114,19 +117,24 @@ func (a *app) checkToken(token string) error {
 	case credential.IsOwnerToken(token):
 		return a.errOwnerToken()
 	case strings.HasPrefix(token, "pdpp_pt_"):
-		return &pdpp.Error{
-			Code: pdpp.CodeInvalidInput, Message: "This is the token of a package, which needs the tokens of its members too.",
-			Hint: "Save it when it is created, on the server's machine: " + a.self() + " packages create --save-credential URL",
-		}
+		return a.errPackageToken()
 	}
 	return nil
+}
+
+// errPackageToken refuses the token of a package.
+func (a *app) errPackageToken() error {
+	return &pdpp.Error{
+		Code: pdpp.CodeInvalidInput, Message: "This is the token of a package, which needs the tokens of its members too.",
+		Hint: "Nothing was saved. To get a credential of your own, run: " + a.self() + " connect URL",
+	}
 }
 
 // errOwnerToken refuses an owner token, detected by its prefix or by its server's answer.
 func (a *app) errOwnerToken() error {
 	return &pdpp.Error{
 		Code: pdpp.CodeOwnerCredential, Message: "This is an owner token. The cache accepts only tokens of grants.",
-		Hint: "Nothing was saved. To create a token of a grant, run: " + a.self() + " grants create --client NAME --spec FILE",
+		Hint: "Nothing was saved. To get a token of a grant, run: " + a.self() + " connect URL",
 	}
 }
 
@@ -148,12 +156,12 @@ func (a *app) verifyToken(ctx context.Context, provider, token string) error {
 	case errors.As(err, &e) && e.Status == 0:
 		return &pdpp.Error{
 			Code: pdpp.CodeProviderUnreachable, Message: "The token could not be verified at " + provider + ": " + e.Message,
-			Hint: "Nothing was saved. Check that the server is running at this address, then import the token again.",
+			Hint: "Nothing was saved. Check that the server is running at this address, then try again.",
 		}
 	case errors.As(err, &e):
 		return &pdpp.Error{
 			Code: pdpp.CodeTokenVerification, Message: "The token was not accepted by " + provider + ": " + plain(e.Error()),
-			Hint: "Nothing was saved. Ask the owner of the data for a new token.",
+			Hint: "Nothing was saved. Ask the owner of the data for a new approval or token.",
 		}
 	}
 	return err

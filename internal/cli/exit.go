@@ -46,6 +46,18 @@ var exits = map[pdpp.Code]int{
 	pdpp.CodeCredentialExpired:   exitConfig,
 	pdpp.CodeProviderUnreachable: exitUnreachable,
 	pdpp.CodeTokenVerification:   exitUnreachable,
+
+	pdpp.CodeProviderURL:        exitUsage,
+	pdpp.CodeMetadata:           exitUnreachable,
+	pdpp.CodeConnectUnsupported: exitUnreachable,
+	pdpp.CodeRegistration:       exitUnreachable,
+	pdpp.CodeApprovalDenied:     exitUnreachable,
+	pdpp.CodeApprovalExpired:    exitUnreachable,
+	pdpp.CodeIssuerMismatch:     exitUnreachable,
+	pdpp.CodeStateMismatch:      exitUnreachable,
+	pdpp.CodeTokenRequest:       exitUnreachable,
+	pdpp.CodePackageUnreadable:  exitUnreachable,
+	pdpp.CodeCacheWrite:         exitCreate,
 }
 
 // errReported ends a command with code 65 when its answer already contains the reason.

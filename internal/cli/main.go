@@ -116,7 +116,7 @@ const adapter = "mcp"
 // unusedGlobals are the global flags that a command, or every command of a group, does
 // not accept (H-6).
 var unusedGlobals = map[string][]string{
-	adapter: {"data", "owner"}, "setup": {"data", "owner"}, "credentials": {"data", "owner"}, "version": {"data", "owner"},
+	adapter: {"data", "owner"}, "connect": {"data", "owner"}, "setup": {"data", "owner"}, "credentials": {"data", "owner"}, "version": {"data", "owner"},
 	"demo": {"owner"}, "backup": {"owner"}, "blobs": {"owner"}, "doctor": {"owner"}, "owner list": {"owner"}, "owner create": {"owner"},
 }
 

@@ -48,7 +48,7 @@ func (c *mcpCommand) Run(ctx context.Context, a *app) error {
 	log := newLogger(a.Stderr, "json", c.LogLevel)
 	rs, err := newHeldReader(holder, rsclient.Config{
 		Provider: provider, Version: readVersion().Version, Transport: refusalWatcher{rsclient.Pooled(), holder},
-		Token: bearerOf(holder, provider, log), Renew: holder.Renew, OwnerToken: refuseOwner(holder, log), Log: log, Clock: a.Now,
+		Token: bearerOf(holder.Token, provider, log), Renew: holder.Renew, OwnerToken: refuseOwner(holder, log), Log: log, Clock: a.Now,
 	})
 	if err != nil {
 		return err
@@ -123,12 +123,12 @@ func ownerVariable(environ func() []string) string {
 	return ""
 }
 
-// bearerOf returns a function that returns the token of the held credential. A renewal
+// bearerOf returns a function that returns a token, with errors for an assistant. A renewal
 // that failed on the network is reported as temporary, not as a missing authorization.
 // Details go to the log: they name files and do not help an assistant.
-func bearerOf(h *credential.Holder, provider string, log *slog.Logger) func(context.Context) (string, error) {
+func bearerOf(get func(context.Context) (string, error), provider string, log *slog.Logger) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		token, err := h.Token(ctx)
+		token, err := get(ctx)
 		var e *pdpp.Error
 		if !errors.As(err, &e) {
 			return token, err
@@ -148,6 +148,10 @@ func unusable(code pdpp.Code, provider string) *rsclient.Error {
 	case pdpp.CodeBusy:
 		return rsclient.Refused(pdpp.CodeUnavailable,
 			"Another program is renewing the saved credential for "+provider+".", "Try again in a moment.")
+	case pdpp.CodeGrantRevoked:
+		e := rsclient.Refused(pdpp.CodeGrantRevoked, "The grant of this connection has ended: "+provider+" no longer issues tokens for it.", "")
+		e.Status = http.StatusForbidden // as if the read itself had been refused (H-94)
+		return e
 	case pdpp.CodeOwnerCredential:
 		return rsclient.Refused(pdpp.CodeOwnerCredential,
 			"The saved credential for "+provider+" is the owner's. The adapter accepts only the credential of a grant.", "")

@@ -18,9 +18,7 @@ import (
 type heldReader struct {
 	holder *credential.Holder
 	single rsclient.Reader // reads with the token of the credential
-	// client configures the reader of a member, except for its token. Tokens of members
-	// are not renewed: each ends with its grant or package (H-186).
-	client rsclient.Config
+	client rsclient.Config // of the reader of a member, except for its token
 	sealer *query.Sealer
 	memory pkgreader.Memory
 
@@ -32,7 +30,8 @@ type heldReader struct {
 // heldMember is a member of the package that the holder has.
 type heldMember struct {
 	credential.Member
-	reader rsclient.Reader
+	reader    rsclient.Reader
+	exchanged *credential.Exchanged // nil: the file has the token
 }
 
 var _ rsclient.Reader = (*heldReader)(nil)
@@ -62,45 +61,60 @@ func (r *heldReader) current(ctx context.Context) rsclient.Reader {
 		return r.single
 	}
 	return &pkgreader.Package{
-		ID: cred.ID, URL: r.Provider(), Members: r.membersOf(cred, r.client.Clock()), Sealer: r.sealer, Memory: &r.memory, Clock: r.client.Clock,
+		ID: cred.ID, URL: r.Provider(), Members: r.membersOf(ctx, cred, r.client.Clock()), Sealer: r.sealer, Memory: &r.memory, Clock: r.client.Clock,
 	}
 }
 
-// membersOf returns the members of a package. While the package has not ended, the token
+// membersOf returns the members of a package. While the package has not ended, a saved token
 // of a member ends only together with its grant (H-186).
-func (r *heldReader) membersOf(cred *credential.Credential, now time.Time) []pkgreader.Member {
+func (r *heldReader) membersOf(ctx context.Context, cred *credential.Credential, now time.Time) []pkgreader.Member {
 	var list []pkgreader.Member
 	for _, m := range r.held(cred) {
 		member := pkgreader.Member{
 			GrantID: string(m.GrantID), Connection: m.Connection, ConnectorKey: m.ConnectorKey, DisplayName: m.DisplayName, Streams: m.Streams, Reader: m.reader,
 		}
-		if m.Expired(now) {
+		switch {
+		case m.Expired(now):
 			member.Unusable, member.Reader = pdpp.CodeGrantExpired, nil
+		case m.exchanged != nil && m.exchanged.IsGone(ctx):
+			member.Unusable, member.Reader = pdpp.CodeGrantRevoked, nil
 		}
 		list = append(list, member)
 	}
 	return list
 }
 
-// held returns the members of a package with their readers, which are created once for
-// each chosen credential.
+// held returns the members of a package with their readers. They stay the same as long as
+// the members do, because they keep exchanged tokens.
 func (r *heldReader) held(cred *credential.Credential) []heldMember {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.of == cred {
+	if cred.SameMembers(r.of) {
 		return r.members
 	}
 	r.of, r.members = cred, nil
 	for _, m := range cred.PackageMembers() {
-		cfg := r.client
-		cfg.Token = func(context.Context) (string, error) { return m.Token, nil }
-		reader, err := rsclient.New(cfg)
-		if err != nil {
-			panic(err) // newHeldReader validated the same provider
-		}
-		r.members = append(r.members, heldMember{m, reader})
+		r.members = append(r.members, r.hold(m))
 	}
 	return r.members
+}
+
+// hold returns a member with its reader. A saved token is not renewed: it ends with its
+// grant or package (H-186).
+func (r *heldReader) hold(m credential.Member) heldMember {
+	held, cfg := heldMember{Member: m}, r.client
+	cfg.Token = func(context.Context) (string, error) { return m.Token, nil }
+	if m.Token == "" {
+		held.exchanged = r.holder.Exchange(m.GrantID)
+		cfg.Token = bearerOf(held.exchanged.Token, r.Provider(), cfg.Log)
+		cfg.Renew = held.exchanged.Renew
+	}
+	reader, err := rsclient.New(cfg)
+	if err != nil {
+		panic(err) // newHeldReader validated the same provider
+	}
+	held.reader = reader
+	return held
 }
 
 // Provider implements rsclient.Reader, like the methods below.

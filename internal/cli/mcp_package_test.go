@@ -69,7 +69,7 @@ func TestMembersAreReadWithTheirTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rs, err := newHeldReader(holder, rsclient.Config{Provider: server.URL, Token: bearerOf(holder, server.URL, slog.New(slog.DiscardHandler)), Renew: holder.Renew, Clock: clock})
+	rs, err := newHeldReader(holder, rsclient.Config{Provider: server.URL, Token: bearerOf(holder.Token, server.URL, slog.New(slog.DiscardHandler)), Renew: holder.Renew, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func TestCredentialErrorsNameNoFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		damage(h)
-		_, err = bearerOf(h, provider, slog.New(slog.NewJSONHandler(&log, nil)))(t.Context())
+		_, err = bearerOf(h.Token, provider, slog.New(slog.NewJSONHandler(&log, nil)))(t.Context())
 		var e *rsclient.Error
 		if !errors.As(err, &e) || strings.Contains(e.Message, cache.Root) {
 			t.Fatalf("the error is %v", err)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/signin"
 	"pdpp/internal/store"
 )
 
@@ -41,9 +40,7 @@ func home(v *visit) error {
 			return err
 		}
 		body.Clients, body.LastUse = readingClients(grants, v.pages.Clock())
-		seen, err := readActivity(view, v.session.Subject, v.pages.Clock())
-		body.Chart = seen.chart()
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
@@ -52,8 +49,8 @@ func home(v *visit) error {
 	if err != nil {
 		return err
 	}
-	body.SuggestPasskey = len(keys) == 0 && signin.CanUsePasskeys(v.base)
-	return v.render(http.StatusOK, "home", &page{Title: "Home", Body: body})
+	body.SuggestPasskey = len(keys) == 0
+	return v.render(http.StatusOK, "home", &page{Title: "Home", Notice: v.takeNotice(), Body: body})
 }
 
 func readingClients(grants []store.Grant, now time.Time) (clients, lastUse string) {

@@ -1,6 +1,8 @@
 package pages
 
-import "encoding/json"
+import (
+	"encoding/json"
+)
 
 // The requests of static/passkey.js. They are forms with the response of the authenticator
 // in one field, so that they have the protection of every other form.
@@ -15,10 +17,10 @@ func passkeyLoginFinish(v *visit) error {
 	if err != nil {
 		return v.answerJSON(nil, err)
 	}
-	v.noticeFailures(failures)
-	if err := v.startSession(cookie); err != nil {
-		return err
+	if failures > 0 {
+		v.setNotice(failureNotice(failures))
 	}
+	v.startSession(cookie)
 	return v.answerNext(safeReturn(v.value("return_to")))
 }
 

@@ -239,8 +239,7 @@ func urlsIn(t *testing.T, document any) (urls []string) {
 	walk = func(v any) {
 		switch v := v.(type) {
 		case string:
-			v = strings.TrimPrefix(v, "pdpp connect ")
-			if strings.Contains(v, "://") && v != "https://pdpp.dev/data-access" { // a name, not an address
+			if strings.Contains(v, "://") {
 				urls = append(urls, v)
 			}
 		case []any:

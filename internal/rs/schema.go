@@ -62,9 +62,7 @@ func (q *request) schemaRows(stream string) ([]grant.Row, error) {
 	if stream == "" {
 		return q.reach.Select(q.sel)
 	}
-	rows, err := q.reach.Stream(stream, q.sel)
-	q.asksFor(rows)
-	return rows, err
+	return q.reach.Stream(stream, q.sel)
 }
 
 func (q *request) schemaRequest() schemadoc.Request {

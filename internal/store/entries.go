@@ -33,10 +33,9 @@ const (
 	EntryPasskey  EntryKind = "passkey"  // a passkey of an owner
 	EntryCeremony EntryKind = "ceremony" // a passkey registration or sign-in that has begun
 	EntryLink     EntryKind = "link"     // a one-time link that signs an owner in
-	EntryThrottle EntryKind = "throttle" // counted or remembered attempts, for limits
+	EntryThrottle EntryKind = "throttle" // counted failures of sign-in or user codes
 
-	EntryClient   EntryKind = "client"   // a registered client
-	EntryDocument EntryKind = "document" // the document of a client, as it was fetched
+	EntryClient   EntryKind = "client"   // a registered client, or a fetched client document
 	EntryRequest  EntryKind = "request"  // an authorization request that an owner decides on
 	EntryPushed   EntryKind = "pushed"   // the parameters of a pushed authorization request
 	EntryDevice   EntryKind = "device"   // the device code of a request

@@ -54,7 +54,6 @@ type View interface {
 	Blobs
 	Changes
 	Entries
-	Activity
 }
 
 // Tx reads and writes inside one transaction; it sees its own writes.
@@ -66,7 +65,6 @@ type Tx interface {
 	BlobsWriter
 	ChangesWriter
 	EntriesWriter
-	ActivityWriter
 }
 
 // Accounts reads owners, manifests and connections.
