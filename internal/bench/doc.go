@@ -7,6 +7,8 @@
 //   - Reads of a large store against the same reads of a small one.
 //   - The memory of a server that has read a large store.
 //   - The adapter, `pdpp mcp` over stdio, against the same reads without it.
+//   - The token endpoint against a bare handler with one durable commit.
+//   - The consent page of an owner with many sources against that of one source.
 //
 // It measures the real path: ingest.Runner, the SQLite store, server.Server behind
 // httpx.NewServer, a client token with a grant. The two sides of a ratio alternate, and

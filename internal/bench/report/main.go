@@ -41,7 +41,7 @@ type options struct {
 	serve    string // the folder to serve, in a child process
 }
 
-var steps = []string{"ingest", "http", "growth", "memory", "window", "changes", "mcp", "hosted"}
+var steps = []string{"ingest", "http", "growth", "memory", "window", "changes", "mcp", "hosted", "oauth"}
 
 func parse(args []string, errOut io.Writer) (options, error) {
 	var o options
@@ -49,7 +49,7 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	f.SetOutput(errOut)
 	f.IntVar(&o.records, "records", 1_000_000, "records of the large store")
 	f.BoolVar(&o.quick, "quick", false, "a short run: 100,000 records, fewer and shorter rounds")
-	f.Func("only", "measure only ingest, http, growth, memory, window, changes, mcp or hosted; separate several with commas", func(s string) error {
+	f.Func("only", "measure only ingest, http, growth, memory, window, changes, mcp, hosted or oauth; separate several with commas", func(s string) error {
 		for name := range strings.SplitSeq(s, ",") {
 			if !slices.Contains(steps, name) {
 				return fmt.Errorf("unknown measurement %q; choose from %q", name, steps)

@@ -37,6 +37,7 @@ func TestWholeReport(t *testing.T) {
 		"ingest, 100 records", "build of 100 records", "build of 200 records",
 		"record detail, 100", "page of 25, 100", "record detail, 200", "page of 25, 200",
 		"adapter, spawn to initialize", "adapter, fetch", "adapter, query_records", "adapter, search",
+		"refresh of a token", "redemption of a code", "consent page",
 		"first page", "deep page", "page of a category", "page of a rare category",
 	}
 	if _, err := os.Stat("/proc/self/status"); err == nil {

@@ -41,7 +41,7 @@ func (m *measurement) all(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}, {"mcp", m.mcp}, {"hosted", m.hosted}} {
+	}{{"ingest", m.ingest}, {"http", m.http}, {"growth", m.growth}, {"memory", m.memory}, {"window", m.window}, {"changes", m.changes}, {"mcp", m.mcp}, {"hosted", m.hosted}, {"oauth", m.oauth}} {
 		if !m.wants(step.name) || step.name == "memory" && m.wants("growth") {
 			continue // growth measures the memory of its server
 		}
@@ -181,6 +181,20 @@ func (m *measurement) hosted(ctx context.Context) error {
 		m.add(rows...)
 		return err
 	})
+}
+
+// oauth measures the token endpoint and the consent page, with stores of their own.
+func (m *measurement) oauth(ctx context.Context) error {
+	rows, err := m.suite.Tokens(ctx)
+	m.add(rows...)
+	if err != nil {
+		return err
+	}
+	row, err := m.suite.ConsentPage(ctx)
+	if err == nil {
+		m.add(row)
+	}
+	return err
 }
 
 func (m *measurement) resident(ctx context.Context, c *child, dir string) error {
