@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pdpp/internal/npmtest"
 )
 
 // ledger is a small source behind `pdpp serve`, with a record whose number does not fit a
@@ -45,10 +47,10 @@ type got struct {
 }
 
 // callsOf makes calls with an official TypeScript client (calls.mjs).
-func callsOf(t *testing.T, clients, generation, revision, token, calls string, target ...string) (out []got) {
+func callsOf(t *testing.T, clients npmtest.Folder, generation, revision, token, calls string, target ...string) (out []got) {
 	t.Helper()
-	script := clientScript(t, clients, "calls.mjs")
-	stdout, _ := runClient(t, clients, []string{"TOKEN=" + token}, append([]string{script, generation, revision, calls}, target...)...)
+	script := clients.Script(t, "testdata/clients/calls.mjs")
+	stdout, _ := clients.Run(t, []string{"TOKEN=" + token}, append([]string{script, generation, revision, calls}, target...)...)
 	if err := json.Unmarshal(stdout, &out); err != nil {
 		t.Fatalf("%v: %s", err, stdout)
 	}
@@ -64,7 +66,7 @@ func TestHugeNumberInRealClients(t *testing.T) {
 		t.Skip("make check runs it")
 	}
 	needSignals(t)
-	clients := realClients(t)
+	clients := npmtest.Install(t)
 	pdpp, err := exec.LookPath("pdpp")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +99,7 @@ func TestRefusedCallsInRealClients(t *testing.T) {
 		t.Skip("make check runs it")
 	}
 	needSignals(t)
-	clients := realClients(t)
+	clients := npmtest.Install(t)
 	const limit = 20 // requests; a client sends some before its first call
 	calls := "[" + strings.TrimSuffix(strings.Repeat(`["schema",{}],`, limit), ",") + "]"
 	for _, c := range typescript {

@@ -2,12 +2,9 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -16,75 +13,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/npmtest"
 )
-
-// realClients installs the official MCP clients and the conformance suite once, outside of
-// the repository, and returns their folder. It skips the test without npm or without
-// access to its packages.
-func realClients(t *testing.T) string {
-	t.Helper()
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("npm is not installed")
-	}
-	spec, err := os.ReadFile("testdata/clients/package.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256(spec)
-	root, err := os.UserCacheDir()
-	if err != nil {
-		root = os.TempDir()
-	}
-	dir := filepath.Join(root, "pdpp-test-clients", hex.EncodeToString(sum[:8]))
-	done := filepath.Join(dir, "installed")
-	if _, err := os.Stat(done); err == nil {
-		return dir
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "package.json"), spec, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), npm, "install", "--no-audit", "--no-fund", "--no-package-lock")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("the clients cannot be installed: %v\n%s", err, out)
-	}
-	if err := os.WriteFile(done, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// clientScript copies a script into the folder of its packages.
-func clientScript(t *testing.T, clients, name string) string {
-	t.Helper()
-	script := filepath.Join(clients, name)
-	text, err := os.ReadFile(filepath.Join("testdata", "clients", name))
-	if err == nil {
-		err = os.WriteFile(script, text, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return script
-}
-
-// runClient runs a script or program of the clients with their own Node and additional
-// variables, and returns its output.
-func runClient(t *testing.T, dir string, env []string, args ...string) (stdout, stderr []byte) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules", ".bin", "node"), args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s\n%s", args[0], err, out.Bytes(), errOut.Bytes())
-	}
-	return out.Bytes(), errOut.Bytes()
-}
 
 // served is the demo data behind `pdpp serve`.
 type served struct{ url, token, ownerToken, credentials string }
@@ -119,34 +50,6 @@ type route struct {
 	refused map[string]int // status by kind of token
 }
 
-// TestSignInOfRealClients lets the official TypeScript clients try to sign in, which is not
-// possible yet. The message says how to get a token; it is not an error of a parser
-// (H-135).
-func TestSignInOfRealClients(t *testing.T) {
-	if testing.Short() {
-		t.Skip("make check runs it")
-	}
-	needSignals(t)
-	clients := realClients(t)
-	p := start(t, "--data", t.TempDir(), "serve", "--listen", "127.0.0.1:0")
-	endpoint := p.await(t, p.stderr, listening) + "/mcp"
-	script := clientScript(t, clients, "signin.mjs")
-	for _, generation := range []string{"sdk", "client"} {
-		t.Run("HOSTED-3 TypeScript "+generation+" says how to get a token", func(t *testing.T) {
-			stdout, _ := runClient(t, clients, nil, script, generation, endpoint)
-			var seen map[string]map[string]string
-			if err := json.Unmarshal(stdout, &seen); err != nil {
-				t.Fatalf("%v: %s", err, stdout)
-			}
-			for _, message := range []string{seen["stranger"]["connect"], seen["registered"]["page"], seen["registered"]["token"]} {
-				if !strings.Contains(message, "This server has no sign-in yet. Ask the owner of the data for a token") {
-					t.Errorf("the message is %q", message)
-				}
-			}
-		})
-	}
-}
-
 // TestRealClients uses the tools over both transports with the official TypeScript clients
 // and the Inspector, with a handshake and without.
 func TestRealClients(t *testing.T) {
@@ -154,7 +57,7 @@ func TestRealClients(t *testing.T) {
 		t.Skip("make check runs it")
 	}
 	needSignals(t)
-	clients := realClients(t)
+	clients := npmtest.Install(t)
 	pdpp, err := exec.LookPath("pdpp")
 	if err != nil {
 		t.Fatal(err)
@@ -197,10 +100,10 @@ func TestRealClients(t *testing.T) {
 }
 
 // converse runs session.mjs with a TypeScript client and returns its output.
-func (way route) converse(t *testing.T, clients, generation, revision string) string {
+func (way route) converse(t *testing.T, clients npmtest.Folder, generation, revision string) string {
 	t.Helper()
-	script := clientScript(t, clients, "session.mjs")
-	out, _ := runClient(t, clients, way.env, append([]string{script, generation, revision}, way.target...)...)
+	script := clients.Script(t, "testdata/clients/session.mjs")
+	out, _ := clients.Run(t, way.env, append([]string{script, generation, revision}, way.target...)...)
 	var s session
 	if err := json.Unmarshal(out, &s); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -213,11 +116,11 @@ func (way route) converse(t *testing.T, clients, generation, revision string) st
 }
 
 // inspectTools lets the Inspector check the list of tools and call one.
-func (way route) inspectTools(t *testing.T, clients, era string) {
+func (way route) inspectTools(t *testing.T, clients npmtest.Folder, era string) {
 	t.Helper()
 	ask := func(method ...string) (stdout, stderr []byte) {
-		args := append([]string{filepath.Join(clients, "node_modules", ".bin", "mcp-inspector"), "--cli"}, way.inspect...)
-		return runClient(t, clients, nil, append(append(args, "--protocol-era", era, "--method"), method...)...)
+		args := append([]string{clients.Bin("mcp-inspector"), "--cli"}, way.inspect...)
+		return clients.Run(t, nil, append(append(args, "--protocol-era", era, "--method"), method...)...)
 	}
 	out, notes := ask("tools/list", "--strict")
 	var list struct{ Tools []struct{ Name string } }

@@ -26,6 +26,7 @@ import (
 
 	"pdpp/internal/mcphttp"
 	"pdpp/internal/mcpserve"
+	"pdpp/internal/npmtest"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/server"
 )
@@ -116,7 +117,7 @@ func TestConformance(t *testing.T) {
 		t.Skip("make check runs it")
 	}
 	needSignals(t)
-	dir := realClients(t)
+	dir := npmtest.Install(t)
 	targets := map[string]string{program: serveProgram(t), fixtures: serveFixtures(t)}
 	var runs []*suiteRun
 	for _, revision := range []string{"2026-07-28", "2025-11-25"} {
@@ -246,13 +247,12 @@ func withBearer(t *testing.T, target, token string) string {
 }
 
 // runSuite runs the required scenarios of a revision and the optional ones of the suite.
-func runSuite(t *testing.T, dir, target, revision string) *suiteRun {
+func runSuite(t *testing.T, dir npmtest.Folder, target, revision string) *suiteRun {
 	t.Helper()
 	run := &suiteRun{revision: revision, checks: map[string][]check{}}
 	run.list(t, dir)
 	out := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules", ".bin", "node"), suite(dir), "server", "--url", target, "--requirements", revision, "-o", out)
-	cmd.Dir = dir
+	cmd := dir.Command(t, dir.Bin("conformance"), "server", "--url", target, "--requirements", revision, "-o", out)
 	text, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) { // it also exits with 1 for exceptions
@@ -281,18 +281,16 @@ func runSuite(t *testing.T, dir, target, revision string) *suiteRun {
 	return run
 }
 
-func suite(dir string) string { return filepath.Join(dir, "node_modules", ".bin", "conformance") }
-
-func suiteVersion(t *testing.T, dir string) string {
+func suiteVersion(t *testing.T, dir npmtest.Folder) string {
 	t.Helper()
-	out, _ := runClient(t, dir, nil, suite(dir), "--version")
+	out, _ := dir.Run(t, nil, dir.Bin("conformance"), "--version")
 	return strings.TrimSpace(string(out))
 }
 
 // list returns the scenarios of the revision from the suite.
-func (r *suiteRun) list(t *testing.T, dir string) {
+func (r *suiteRun) list(t *testing.T, dir npmtest.Folder) {
 	t.Helper()
-	out, _ := runClient(t, dir, nil, suite(dir), "list", "--requirements", r.revision)
+	out, _ := dir.Run(t, nil, dir.Bin("conformance"), "list", "--requirements", r.revision)
 	servers, clients, _ := strings.Cut(string(out), "Client scenarios")
 	for _, m := range regexp.MustCompile(`(?m)^  - (\S+)$`).FindAllStringSubmatch(servers, -1) {
 		r.scenarios = append(r.scenarios, m[1])

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pdpp/internal/npmtest"
 )
 
 // tourEnd is the last line of the text. The tokens are last, so that they stay visible.
@@ -58,7 +60,7 @@ func TestDemo(t *testing.T) {
 	t.Run("assistant", func(t *testing.T) { tryAdapter(t, first) })
 	t.Run("over HTTP", func(t *testing.T) { tryOverHTTP(t, first) })
 	t.Run("order", func(t *testing.T) { checkOrder(t, first) })
-	t.Run("readme", func(t *testing.T) { checkReadme(t, dir, first) })
+	t.Run("document", func(t *testing.T) { checkTour(t, dir, first) })
 	t.Run("commands", func(t *testing.T) { tryCommands(t, first) })
 	if strings.Contains(p.stderr.String(), "pdpp_") {
 		t.Errorf("a token is in the log:\n%s", p.stderr)
@@ -195,8 +197,8 @@ func tryOverHTTP(t *testing.T, text string) {
 		if testing.Short() {
 			t.Skip("make check runs it")
 		}
-		bin := filepath.Join(realClients(t), "node_modules", ".bin")
-		out := paste(t, `npx @modelcontextprotocol/inspector@latest .*`, `npx() { shift; '`+filepath.Join(bin, "node")+`' '`+filepath.Join(bin, "mcp-inspector")+`' "$@"; }`)
+		clients := npmtest.Install(t)
+		out := paste(t, `npx @modelcontextprotocol/inspector@latest .*`, `npx() { shift; '`+clients.Bin("node")+`' '`+clients.Bin("mcp-inspector")+`' "$@"; }`)
 		if !strings.Contains(out, "Parkett abschleifen") {
 			t.Errorf("the Inspector finds %s", out)
 		}
@@ -217,10 +219,10 @@ func checkOrder(t *testing.T, text string) {
 	}
 }
 
-// checkReadme checks that the README has the lines for assistants that the demo prints,
+// checkTour checks that docs/tour.md has the lines for assistants that the demo prints,
 // except for the folders.
-func checkReadme(t *testing.T, dir, text string) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+func checkTour(t *testing.T, dir, text string) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "docs", "tour.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +233,7 @@ func checkReadme(t *testing.T, dir, text string) {
 	for _, line := range []string{`claude "What .*"`, `claude mcp add .*`, `\S* setup CLIENT .*`, `claude mcp add .* --transport http .*`, `npx .*`} {
 		found := regexp.MustCompile(line).FindString(text)
 		if found == "" || !strings.Contains(string(readme), found) {
-			t.Errorf("the README does not have the line %q", found)
+			t.Errorf("docs/tour.md does not have the line %q", found)
 		}
 	}
 }

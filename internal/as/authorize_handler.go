@@ -39,7 +39,7 @@ func (s *Server) beginAuthorize(r *http.Request, f form, faulty error) (id strin
 		return "", err
 	}
 	id, err = s.begin(r.Context(), p, addr)
-	if err != nil && resolve(err).status != http.StatusTooManyRequests {
+	if err != nil && !isTooMany(err) {
 		return "", &redirected{p, err}
 	}
 	return id, err

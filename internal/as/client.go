@@ -38,8 +38,8 @@ type Client struct {
 // allows reports whether the client uses a grant type (H-162, H-166).
 func (c *Client) allows(grantType string) bool { return slices.Contains(c.GrantTypes, grantType) }
 
-// clientBody is the body of an EntryClient, whose key is the client id. Package as writes it
-// for registered clients and for fetched documents.
+// clientBody is the body of an EntryClient, whose key is the client id, and part of that of an
+// EntryDocument.
 type clientBody struct {
 	Name         string                 `json:"name"`
 	Mode         store.RegistrationMode `json:"mode"`

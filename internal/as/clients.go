@@ -21,7 +21,7 @@ type lookup struct {
 // clientSources returns the sources of clients, in their order. The source of client
 // documents (H-154) comes last, because it uses the network.
 func (s *Server) clientSources() []source {
-	return []source{preRegisteredClient, s.registeredClient}
+	return []source{preRegisteredClient, s.registeredClient, s.documentClient}
 }
 
 // client finds a client (H-141). CodeNotFound when no source knows it.
@@ -52,17 +52,21 @@ func builtIn(id pdpp.ClientID) *Client {
 	return nil
 }
 
-// registeredClient is the source of the clients that registered themselves. It does not
-// return clients with a stored document, which may have to be fetched again.
+// registeredClient is the source of the clients that registered themselves.
 func (s *Server) registeredClient(ctx context.Context, id pdpp.ClientID, _ lookup) (c *Client, err error) {
 	err = s.Store.View(ctx, func(v store.View) error {
-		c, err = storedClient(v, id)
+		c, err = readRegistered(v, id)
 		return err
 	})
-	if err == nil && c.Mode != store.ModeDynamic {
-		return nil, errUnknownClient
-	}
 	return c, err
+}
+
+func readRegistered(v store.Entries, id pdpp.ClientID) (*Client, error) {
+	_, body, err := read[clientBody](v, store.EntryClient, string(id))
+	if err != nil {
+		return nil, err
+	}
+	return body.client(id), nil
 }
 
 // storedClient finds a client within a transaction, where no document can be fetched: a
@@ -71,28 +75,33 @@ func storedClient(v store.Entries, id pdpp.ClientID) (*Client, error) {
 	if c := builtIn(id); c != nil {
 		return c, nil
 	}
-	_, body, err := read[clientBody](v, store.EntryClient, string(id))
+	c, err := readRegistered(v, id)
+	if !isMissing(err) {
+		return c, err
+	}
+	_, doc, err := read[documentBody](v, store.EntryDocument, string(id))
 	if err != nil {
 		return nil, err
 	}
-	return body.client(id), nil
+	return doc.client(id), nil
 }
 
 // keepClient keeps a client that got access: without, it would be removed (H-153).
 func keepClient(tx store.Tx, id pdpp.ClientID) error {
-	e, err := tx.Entry(store.EntryClient, string(id))
-	if isMissing(err) || err == nil && e.DeleteAfter.IsZero() {
-		return nil // pre-registered, or kept already
+	for _, kind := range []store.EntryKind{store.EntryClient, store.EntryDocument} {
+		e, err := tx.Entry(kind, string(id))
+		if isMissing(err) || err == nil && e.DeleteAfter.IsZero() {
+			continue // another kind of client, or kept already
+		}
+		if err != nil {
+			return err
+		}
+		e.DeleteAfter = time.Time{}
+		if err := tx.PutEntry(e); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	body, err := decode[clientBody](e)
-	if err != nil || body.Mode != store.ModeDynamic {
-		return err
-	}
-	e.DeleteAfter = time.Time{}
-	return tx.PutEntry(e)
+	return nil
 }
 
 // ownersClient finds the client among those of an owner, or adds it.

@@ -12,7 +12,6 @@ import (
 	"pdpp/internal/as"
 	"pdpp/internal/consent"
 	"pdpp/internal/rs/resttest"
-	"pdpp/internal/store"
 )
 
 func TestH161CodeIsBoundToItsRequest(t *testing.T) {
@@ -238,28 +237,6 @@ func TestH151PushedRequestExpires(t *testing.T) {
 	a := w.do("GET", "/oauth/authorize?"+params("client_id", client, "request_uri", uri).Encode(), "", "")
 	if a.Status != http.StatusBadRequest || a.Header.Get("Location") != "" {
 		t.Errorf("an expired request_uri: %d %s", a.Status, a.Header.Get("Location"))
-	}
-}
-
-func TestH155DroppedRedirectURI(t *testing.T) {
-	w := newWorld(t)
-	client := w.client()
-	code := w.code(client, consent.Duration7d, "cin_work/messages")
-	open := w.choose(w.authorize(w.authorization(client)), consent.Duration7d, "cin_work/messages")
-	w.Update(func(tx store.Tx) error {
-		e, err := tx.Entry(store.EntryClient, client)
-		if err != nil {
-			return err
-		}
-		e.Body = []byte(strings.Replace(string(e.Body), callback, "https://moved.example/cb", 1))
-		return tx.PutEntry(e)
-	})
-	wantError(t, w.token(redemption(client, code)), 400, "invalid_grant")
-	if next, err := w.as.Approve(t.Context(), open); !isNotFound(err) {
-		t.Errorf("Approve = %s, %v; want not_found", next, err)
-	}
-	if next, err := w.as.Deny(t.Context(), w.URL, open.Request, w.Subject); !isNotFound(err) {
-		t.Errorf("Deny = %s, %v; want not_found", next, err)
 	}
 }
 

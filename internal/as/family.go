@@ -52,6 +52,7 @@ const (
 	EndedByRevocation EndReason = "revoked"  // by the owner or the client
 	EndedByReplay     EndReason = "replayed" // a superseded refresh token was used (H-164)
 	EndedByReuse      EndReason = "reused"   // its code was used twice (H-161)
+	EndedByDocument   EndReason = "document" // the document of the client names another one (H-155)
 )
 
 // refreshBody is the body of an EntryRefresh, whose key is the hash of the token and whose

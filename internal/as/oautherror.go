@@ -44,6 +44,9 @@ func tooMany(description string, wait int) *oauthError {
 	return &oauthError{status: http.StatusTooManyRequests, code: "temporarily_unavailable", description: description, retryAfter: max(1, wait)}
 }
 
+// isTooMany reports whether err is that of a limit on requests.
+func isTooMany(err error) bool { return resolve(err).status == http.StatusTooManyRequests }
+
 // errUnknownClient makes hosts register again (H-141).
 var errUnknownClient = &pdpp.Error{Code: pdpp.CodeNotFound, Message: "This client_id is not known here."}
 

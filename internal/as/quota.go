@@ -19,6 +19,7 @@ type quota struct {
 var (
 	requestQuota      = quota{"authorization request", 60, time.Minute} // H-144
 	registrationQuota = quota{"registration", 30, time.Hour}            // H-153
+	documentQuota     = quota{"client document", 20, time.Minute}       // H-154
 )
 
 type quotaBody struct {

@@ -20,7 +20,7 @@ import (
 const (
 	maxClientName = 100 // characters
 	maxRedirects  = 20
-	maxUnused     = 5000 // registered clients without a grant
+	maxUnused     = 5000 // clients without a grant, of each kind
 
 	// unusedLife is how long a client without a grant is kept.
 	unusedLife = 90 * 24 * time.Hour
@@ -127,15 +127,24 @@ func (s *Server) register(ctx context.Context, m *metadata, addr netip.Addr) (pd
 		if err := registrationQuota.take(tx, addr, now); err != nil {
 			return err
 		}
-		unused, err := tx.CountEntries(store.EntryClient)
-		if err != nil {
+		if err := checkUnused(tx, store.EntryClient); err != nil {
 			return err
 		}
-		if unused >= maxUnused {
-			return tooMany("Too many clients have registered here. Try again later.", 3600)
-		}
-		body := clientBody{Name: m.Name, Mode: store.ModeDynamic, RedirectURIs: m.RedirectURIs, GrantTypes: m.GrantTypes, URI: m.URI}
-		return write(tx, store.Entry{Kind: store.EntryClient, Key: string(id), CreatedAt: now, DeleteAfter: now.Add(unusedLife)}, body)
+		return write(tx, store.Entry{Kind: store.EntryClient, Key: string(id), CreatedAt: now, DeleteAfter: now.Add(unusedLife)}, m.body(store.ModeDynamic))
 	})
 	return id, now, err
+}
+
+// body returns what is stored of a client.
+func (m *metadata) body(mode store.RegistrationMode) clientBody {
+	return clientBody{Name: m.Name, Mode: mode, RedirectURIs: m.RedirectURIs, GrantTypes: m.GrantTypes, URI: m.URI}
+}
+
+// checkUnused refuses a further client while there are too many that never got a grant.
+func checkUnused(tx store.Tx, kind store.EntryKind) error {
+	unused, err := tx.CountEntries(kind)
+	if err == nil && unused >= maxUnused {
+		return tooMany("Too many clients that nobody uses are known here. Try again later.", 3600)
+	}
+	return err
 }

@@ -46,7 +46,7 @@ func (s *Server) revokeGrant(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	err = s.Store.Update(r.Context(), func(tx store.Tx) error {
-		p, err := s.auth.Token(tx, b)
+		p, err := s.Auth.Token(tx, b)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"pdpp"
 	"pdpp/internal/consent"
@@ -158,8 +159,27 @@ func TestH165ExchangedTokenEndsWithItsFamily(t *testing.T) {
 	w.Revoke(grantID(pkg, 0))
 	wantError(t, w.token(with(exchange, "pdpp_grant_id", string(grantID(pkg, 0)))), 400, "invalid_grant")
 
-	w.post("/oauth/revoke", params("token", text(pkg, "refresh_token"))).OK()
+	// A replay ends the family and leaves the package.
+	w.token(refreshing(client, text(pkg, "refresh_token"))).OK()
+	w.Advance(time.Minute)
+	wantError(t, w.token(refreshing(client, text(pkg, "refresh_token"))), 400, "invalid_grant")
 	if w.isLive(text(member, "access_token")) {
 		t.Error("the exchanged token outlives the package's")
 	}
+	wantError(t, w.token(exchange), 400, "invalid_grant")
+}
+
+func TestH165ExchangedTokenEndsBeforeThePackages(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	code := w.approve(w.choose(w.authorize(with(w.authorization(client), "resource", w.URL)), consent.DurationForever, "cin_work/messages", "cin_home/messages")).Get("code")
+	pkg := w.token(redemption(client, code)).OK()
+	exchange := params("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange", "client_id", client, "subject_token", text(pkg, "access_token"),
+		"subject_token_type", "urn:ietf:params:oauth:token-type:access_token", "pdpp_grant_id", string(grantID(pkg, 0)))
+	w.Advance(55 * time.Minute)
+	if seconds := fmt.Sprint(w.token(exchange).OK().At("expires_in")); seconds != "300" {
+		t.Errorf("expires_in = %s, want the 300 that are left of the package's token", seconds)
+	}
+	w.Advance(5 * time.Minute)
+	wantError(t, w.token(exchange), 400, "invalid_grant")
 }

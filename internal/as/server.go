@@ -13,6 +13,7 @@ import (
 // Config is what the authorization server needs.
 type Config struct {
 	Store store.Store
+	Auth  *auth.Authenticator // authenticates the bearer of a revocation
 	Edge  *httpx.Edge
 	Clock func() time.Time
 	Log   *slog.Logger
@@ -28,9 +29,9 @@ type Config struct {
 // Server is the authorization server. It is safe for concurrent use.
 type Server struct {
 	Config
-	auth     *auth.Authenticator
 	throttle *httpx.Throttle // of requests with invalid secrets (H-166)
 	sources  []source
+	hosts    hostQueue // of client documents
 }
 
 // New returns an authorization server.
@@ -40,7 +41,6 @@ func New(cfg Config) *Server {
 	}
 	s := &Server{
 		Config: cfg, throttle: httpx.NewThrottle(cfg.Clock),
-		auth: auth.New(auth.Config{Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log}),
 	}
 	s.sources = s.clientSources()
 	return s

@@ -83,7 +83,7 @@ func twoProcesses(t testing.TB) (one, other *world) {
 func serve(rest *resttest.World, change ...func(*as.Config)) *world {
 	edge := &httpx.Edge{}
 	cfg := as.Config{
-		Store: rest.Store, Edge: edge, Clock: rest.Now, Registration: true,
+		Store: rest.Store, Auth: rest.Server.Auth, Edge: edge, Clock: rest.Now, Registration: true,
 		Log: slog.New(slog.NewTextHandler(rest.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, fn := range change {

@@ -3,21 +3,21 @@ package auth
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
 
 	"pdpp"
+	"pdpp/internal/activity"
 	"pdpp/internal/httpx"
 	"pdpp/internal/store"
 )
 
 // Config configures an Authenticator.
 type Config struct {
-	Store store.Store
-	Edge  *httpx.Edge // finds the address of a client
-	Clock func() time.Time
-	Log   *slog.Logger
+	Store    store.Store
+	Edge     *httpx.Edge // finds the address of a client
+	Clock    func() time.Time
+	Activity *activity.Recorder // records the use of tokens and refusals
 }
 
 // Authenticator authenticates the bearer tokens of all resources of a server. It is safe
@@ -26,12 +26,11 @@ type Authenticator struct {
 	Config
 	throttle *httpx.Throttle
 	reaches  reachCache
-	uses     *tokenUses
 }
 
-// New returns an Authenticator. Its Run records when tokens are used.
+// New returns an Authenticator.
 func New(cfg Config) *Authenticator {
-	return &Authenticator{Config: cfg, throttle: httpx.NewThrottle(cfg.Clock), uses: newTokenUses()}
+	return &Authenticator{Config: cfg, throttle: httpx.NewThrottle(cfg.Clock)}
 }
 
 // Identity is the result of authenticating a token: its principal and what it may read.
@@ -61,19 +60,24 @@ func (id *Identity) HolderKey() string {
 func (a *Authenticator) Authenticate(v store.View, r *http.Request, b Bearer, res *Resource) (Identity, error) {
 	p, err := a.Token(v, b)
 	if err != nil {
+		a.refuseBearer(r, p, err)
 		return Identity{}, a.throttled(r, err)
 	}
 	httpx.SetTokenID(r.Context(), p.ID)
 	now := a.Clock()
 	if err := res.check(p, now); err != nil {
+		a.refuse(r, p, res, err)
 		return Identity{}, res.mapError(err)
 	}
-	a.uses.note(p, now)
+	a.Activity.Use(p, now)
 	id := Identity{Principal: p}
 	if p.Package != nil {
 		id.Members, err = a.members(v, p, b)
 	} else {
 		id.Reach, err = a.reach(v, p)
+	}
+	if err != nil {
+		a.refuse(r, p, res, err)
 	}
 	return id, res.mapError(err)
 }

@@ -2,8 +2,10 @@ package auth
 
 import (
 	"context"
+	"time"
 
 	"pdpp"
+	"pdpp/internal/activity"
 	"pdpp/internal/store"
 )
 
@@ -12,7 +14,8 @@ import (
 // header.
 type Caller struct {
 	Bearer
-	member pdpp.GrantID // the grant of the package with which it reads; "" for a token of one grant
+	member pdpp.GrantID  // the grant of the package with which it reads; "" for a token of one grant
+	Call   activity.Call // the tool call for which it reads
 }
 
 type callerKey struct{}
@@ -37,20 +40,26 @@ func (a *Authenticator) Recheck(v store.View, c *Caller) (Identity, error) {
 		return Identity{}, err
 	}
 	now := a.Clock()
-	if err := checkStatus(p, now); err != nil {
+	if err := c.check(v, &p, now); err != nil {
+		a.countRefusal(&c.Call, p, MCP, err)
 		return Identity{}, err
 	}
-	if c.member != "" {
-		if p.Grant, err = memberGrant(v, p.Subject, c.member); err != nil {
-			return Identity{}, err
-		}
-		if err := checkGrant(p, now); err != nil {
-			return Identity{}, err
-		}
-	}
-	a.uses.note(p, now)
+	a.Activity.Use(p, now)
 	reach, err := a.reach(v, p)
 	return Identity{Principal: p, Reach: reach}, err
+}
+
+// check checks that the grant or package of a token has not ended. For a member of a
+// package it sets the grant of p to that of the member, and checks it.
+func (c *Caller) check(v store.View, p *store.Principal, now time.Time) error {
+	if err := checkStatus(*p, now); err != nil || c.member == "" {
+		return err
+	}
+	var err error
+	if p.Grant, err = memberGrant(v, p.Subject, c.member); err != nil {
+		return err
+	}
+	return checkGrant(*p, now)
 }
 
 // memberGrant reads the state of a member's grant from the store.

@@ -28,15 +28,16 @@ var (
 // Resource is a part of the server that tokens are issued for.
 type Resource struct {
 	Path     string // names the resource in challenges and metadata (RFC 9728); "" for /v1
+	via      string // names the resource in counts of refusals
 	check    func(p store.Principal, now time.Time) error
 	mapError func(error) error // maps an error about a token to that of the resource
 }
 
 var (
 	// REST is /v1.
-	REST = &Resource{check: checkREST, mapError: func(err error) error { return err }}
+	REST = &Resource{via: "/v1", check: checkREST, mapError: func(err error) error { return err }}
 	// MCP is the hosted MCP endpoint.
-	MCP = &Resource{Path: "/mcp", check: checkMCP, mapError: endedAsInvalid}
+	MCP = &Resource{Path: "/mcp", via: "/mcp", check: checkMCP, mapError: endedAsInvalid}
 )
 
 // checkREST checks kind, grant and audience of a valid token for /v1 (C-18, C-20). A

@@ -124,7 +124,7 @@ func TestMistypedCommands(t *testing.T) {
 		"help nonsense":   "pdpp: There is no command nonsense.\n      To list the commands, run: pdpp help\n",
 		"credentials lst": "pdpp: There is no command credentials lst. Did you mean \"list\"?\n      Choose one of: show, list, import, forget. For help, run: pdpp help credentials\n",
 		"token lst":       "pdpp: There is no command credentials lst. Did you mean \"list\"?\n      Choose one of: show, list, import, forget. For help, run: pdpp help credentials\n",
-		"--data x grants": "pdpp: pdpp grants needs a command.\n      Choose one of: create, list, show, revoke. For help, run: pdpp help grants\n",
+		"--data x grants": "pdpp: pdpp grants needs a command.\n      Choose one of: create, list, show, activity, revoke. For help, run: pdpp help grants\n",
 		"blobs":           "pdpp: pdpp blobs needs a command.\n      Choose one of: unknown. For help, run: pdpp help blobs\n",
 	} {
 		if r := runMain(t, nil, strings.Fields(line)...); r.code != 64 || r.stdout != "" || r.stderr != want {

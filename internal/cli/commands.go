@@ -36,10 +36,11 @@ type connectionsCommands struct {
 }
 
 type grantsCommands struct {
-	Create grantsCreate `cmd:"" help:"Create a grant and its token for a client."`
-	List   grantsList   `cmd:"" help:"List grants."`
-	Show   grantsShow   `cmd:"" help:"Show one grant."`
-	Revoke grantsRevoke `cmd:"" help:"Revoke a grant, effective at once."`
+	Create   grantsCreate   `cmd:"" help:"Create a grant and its token for a client."`
+	List     grantsList     `cmd:"" help:"List grants."`
+	Show     grantsShow     `cmd:"" help:"Show one grant."`
+	Activity grantsActivity `cmd:"" help:"Show what was read with grants, and what was refused."`
+	Revoke   grantsRevoke   `cmd:"" help:"Revoke a grant, effective at once."`
 }
 
 type packagesCommands struct {
@@ -63,6 +64,7 @@ type ownerCommands struct {
 	List   ownerList          `cmd:"" help:"List owners."`
 	Create ownerCreate        `cmd:"" help:"Add an owner."`
 	Reset  ownerReset         `cmd:"" help:"Set a new password for an owner, and end all sessions."`
+	Audit  ownerAudit         `cmd:"" help:"Show changes of rights and refused tokens."`
 	Token  ownerTokenCommands `cmd:"" help:"Manage tokens that may read and write all data of an owner."`
 }
 

@@ -45,7 +45,7 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 	}
 	_, flush := a.startLogPipe("text")
 	defer flush()
-	svc := &service{edge: &httpx.Edge{}, rate: httpx.DefaultRate, memory: defaultMemory, providerName: "Mara's data (demo)", registration: true, clock: a.Now}
+	svc := &service{edge: &httpx.Edge{}, rate: httpx.DefaultRate, memory: defaultMemory, providerName: "Mara's data (demo)", registration: true, documents: clientDocuments(), clock: a.Now}
 	svc.log = newLogger(a.Stderr, "text", slog.LevelWarn.String())
 	if err := c.prepare(dir); err != nil {
 		return err

@@ -156,11 +156,19 @@ func (i *grantIssue) create(ctx context.Context, s session, now time.Time) (*new
 			// Creating the token consumes a single-use grant (H-149).
 			Consumed: m.grant.AccessMode == grant.SingleUse && !i.noToken,
 		}
-		if err := tx.CreateGrant(m.stored); err != nil || i.noToken {
+		if err := tx.CreateGrant(m.stored); err != nil {
 			return err
 		}
+		audit := store.Audit{At: now, Action: store.GrantCreated, Actor: store.ByOperator, Subject: s.owner.ID, Client: client.ID, Grant: m.stored.ID}
+		if i.noToken {
+			return tx.AddAudit(audit)
+		}
 		m.token, m.value = issue.ClientToken(m.stored, i.audience, now, issue.ExpiryWithin(now, i.ttl, m.stored.ExpiresAt))
-		return tx.CreateToken(m.token, store.HashToken(m.value))
+		if err := tx.CreateToken(m.token, store.HashToken(m.value)); err != nil {
+			return err
+		}
+		audit.Token = m.token.ID
+		return tx.AddAudit(audit)
 	})
 	return m, err
 }

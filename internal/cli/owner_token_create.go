@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"pdpp"
-	"pdpp/internal/secret"
+	"pdpp/internal/issue"
 	"pdpp/internal/store"
 )
 
@@ -53,10 +53,9 @@ func (c *ownerTokenCreate) Run(ctx context.Context, a *app) error {
 }
 
 func createOwnerToken(tx store.Tx, owner pdpp.SubjectID, label string, now time.Time, ttl time.Duration) (store.Token, string, error) {
-	value := secret.Token("pdpp_ot_")
-	t := store.Token{
-		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenOwner, Subject: owner, Audience: []string{"rest"},
-		Label: label, IssuedAt: now, ExpiresAt: now.Add(ttl),
+	t, value := issue.OwnerToken(owner, label, now, now.Add(ttl))
+	if err := tx.CreateToken(t, store.HashToken(value)); err != nil {
+		return t, "", err
 	}
-	return t, value, tx.CreateToken(t, store.HashToken(value))
+	return t, value, tx.AddAudit(store.Audit{At: now, Action: store.TokenCreated, Actor: store.ByOperator, Subject: owner, Token: t.ID})
 }

@@ -37,7 +37,10 @@ func (c *ownerTokenRevoke) Run(ctx context.Context, a *app) error {
 				return a.withList(pdpp.Errorf(pdpp.CodeNotFound, "There is no owner token %s.", plain(c.ID)), "owner token list")
 			}
 			t, already, err = tx.RevokeToken(s.owner.ID, pdpp.TokenID(c.ID), a.Now())
-			return err
+			if err != nil || already {
+				return err
+			}
+			return tx.AddAudit(store.Audit{At: t.RevokedAt, Action: store.TokenRevoked, Actor: store.ByOperator, Subject: s.owner.ID, Token: t.ID})
 		})
 		if err != nil {
 			return err

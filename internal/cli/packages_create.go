@@ -114,7 +114,12 @@ func (i *packageIssue) create(ctx context.Context, s session, now time.Time) (*n
 		if m.members, err = tx.Members(s.owner.ID, m.stored.ID); err != nil {
 			return err
 		}
-		return m.issueTokens(tx, i)
+		if err := m.issueTokens(tx, i); err != nil {
+			return err
+		}
+		return tx.AddAudit(store.Audit{
+			At: now, Action: store.PackageCreated, Actor: store.ByOperator, Subject: s.owner.ID, Client: client.ID, Package: m.stored.ID, Token: m.token.ID,
+		})
 	})
 	return m, err
 }

@@ -31,7 +31,10 @@ func (c *packagesRevoke) Run(ctx context.Context, a *app) error {
 		var already bool
 		err := s.updatePatiently(ctx, func(tx store.Tx) (err error) {
 			p, grants, already, err = tx.RevokePackage(s.owner.ID, pdpp.PackageID(c.ID), a.Now())
-			return err
+			if err != nil || already {
+				return err
+			}
+			return tx.AddAudit(store.Audit{At: p.RevokedAt, Action: store.PackageRevoked, Actor: store.ByOperator, Subject: s.owner.ID, Client: p.Client.ID, Package: p.ID})
 		})
 		if err != nil {
 			return a.withList(err, "packages list")

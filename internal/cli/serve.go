@@ -33,6 +33,7 @@ type serveCommand struct {
 	ProviderName      string   `default:"Personal data" placeholder:"TEXT" var:"PDPP_PROVIDER_NAME" help:"What to call this server (default: ${default})."`
 	OwnerPasswordFile string   `placeholder:"FILE" var:"PDPP_OWNER_PASSWORD_FILE" help:"File with the first password of the owner; read when there is none."`
 	Registration      string   `enum:"open,off" default:"open" var:"PDPP_REGISTRATION" help:"Whether programs may register themselves as clients: open or off (default: ${default})."`
+	ClientMetadata    string   `enum:"on,off" default:"on" var:"PDPP_CLIENT_METADATA" help:"Whether clients may name a document about themselves, which the server fetches: on or off (default: ${default})."`
 	RateLimit         string   `default:"600/m" placeholder:"N/m" var:"PDPP_RATE_LIMIT" help:"Requests a minute per token, or off (default: ${default})."`
 	Memory            string   `default:"512MB" placeholder:"SIZE" var:"PDPP_MEMORY" help:"Memory to use at most, 128MB or more (default: ${default})."`
 	MetricsListen     string   `placeholder:"ADDR" var:"PDPP_METRICS_LISTEN" help:"Address for metrics, such as 127.0.0.1:9464; none by default."`
@@ -112,6 +113,9 @@ func (c *serveCommand) serve(ctx context.Context, a *app, svc *service, dir stri
 // service checks the settings that do not depend on others.
 func (c *serveCommand) service(a *app) (svc *service, err error) {
 	svc = &service{edge: &httpx.Edge{}, providerName: c.ProviderName, registration: c.Registration == "open", clock: a.Now}
+	if c.ClientMetadata == "on" {
+		svc.documents = clientDocuments()
+	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return nil, pdpp.Errorf(pdpp.CodeUsage, "--tls-cert and --tls-key go together. Name both files.")
 	}

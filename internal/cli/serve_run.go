@@ -15,8 +15,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pdpp"
+	"pdpp/internal/as"
 	"pdpp/internal/httpx"
 	"pdpp/internal/mcphttp"
+	"pdpp/internal/outbound"
 	"pdpp/internal/server"
 	"pdpp/internal/telemetry"
 )
@@ -28,7 +30,8 @@ type service struct {
 	rate         httpx.Rate
 	memory       memory
 	providerName string
-	registration bool // clients may register themselves
+	registration bool         // clients may register themselves
+	documents    *http.Client // fetches client documents; nil: they are not accepted
 	log          *slog.Logger
 	clock        func() time.Time
 	cert         *certificate   // nil: no TLS
@@ -57,7 +60,8 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 	}
 	srv, err := server.New(server.Config{
 		Store: s.store, Blobs: s.blobs, InstanceKey: s.key, Edge: s.edge, Rate: s.rate, Memory: s.memory.requests(),
-		ProviderName: s.providerName, Registration: s.registration, Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(), MCP: s.mcp,
+		ProviderName: s.providerName, Registration: s.registration, ClientDocuments: s.documents,
+		Log: s.log, Clock: s.clock, Observer: s.telemetry.Observer(), MCP: s.mcp,
 	})
 	if err != nil {
 		_ = ln.Close()
@@ -82,6 +86,9 @@ func (s *service) run(ctx context.Context, ln net.Listener) error {
 	}
 	return group.Wait()
 }
+
+// clientDocuments returns the HTTP client that fetches client documents (H-154).
+func clientDocuments() *http.Client { return outbound.Policy{}.Client(as.DocumentTimeout) }
 
 // mcp returns the endpoint /mcp of a server.
 func (s *service) mcp(srv *server.Server) http.Handler {

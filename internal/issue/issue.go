@@ -24,6 +24,14 @@ func PackageToken(p store.Package, audience []string, now, end time.Time) (store
 	}, secret.Token("pdpp_pt_")
 }
 
+// OwnerToken returns a token of an owner that expires at end, and its value (H-24).
+func OwnerToken(owner pdpp.SubjectID, label string, now, end time.Time) (store.Token, string) {
+	return store.Token{
+		ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenOwner, Subject: owner, Audience: []string{"rest"},
+		Label: label, IssuedAt: now, ExpiresAt: end,
+	}, secret.Token("pdpp_ot_")
+}
+
 // ExpiryWithin returns the end of a token: now + ttl, but never after limit, the end of
 // its grant or package (H-160). A zero limit is no limit.
 func ExpiryWithin(now time.Time, ttl time.Duration, limit time.Time) time.Time {

@@ -43,7 +43,7 @@ func (e *Endpoint) answer(r *http.Request, id *auth.Identity, buf *buffer) (repl
 		defer cancel()
 	}
 	var code int
-	buf.answer, code = e.respond(ctx, e.server(r, id, httpx.Note), buf.start, &m, revision)
+	buf.answer, code = e.respond(ctx, e.server(r, id, httpx.Note), id, buf.start, &m, revision)
 	return reply{status: statusOf(code, revision), body: buf.answer}, nil
 }
 
@@ -88,7 +88,7 @@ func (e *Endpoint) batch(r *http.Request, id *auth.Identity, buf *buffer, text [
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out, _ = e.respond(ctx, server, func() []byte { return out }, m, revision)
+			out, _ = e.respond(ctx, server, id, func() []byte { return out }, m, revision)
 		}
 	}
 	if len(out) == 1 {

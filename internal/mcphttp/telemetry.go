@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/mcpserve"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/telemetry"
@@ -11,7 +12,11 @@ import (
 
 // respond handles a message and appends the answer to the buffer that start returns. It
 // reports method, tool, duration and outcome to telemetry, but no content (H-28).
-func (e *Endpoint) respond(ctx context.Context, s *mcpserve.Server, start func() []byte, m *mcpserve.Message, revision string) ([]byte, int) {
+func (e *Endpoint) respond(ctx context.Context, s *mcpserve.Server, id *auth.Identity, start func() []byte, m *mcpserve.Message, revision string) ([]byte, int) {
+	if via := countedAs(m); via != "" {
+		id.BeginCall(via)
+		defer e.Auth.EndCall(id)
+	}
 	if e.Telemetry == nil {
 		out := s.Do(ctx, m, revision)
 		return out.Append(start()), out.Code()

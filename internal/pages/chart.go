@@ -46,9 +46,3 @@ func newChart(reads map[string]int64, now time.Time) *chart {
 	c.Label = countOf(total, "read", "reads") + " in the last 30 days"
 	return c
 }
-
-// activityRow is a row of what a client has read.
-type activityRow struct {
-	Day, Route, Stream string
-	Reads, Records     string
-}

@@ -47,7 +47,7 @@ func connectionsPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.render(http.StatusOK, "connections", &page{Title: "Your data", Section: "connections", Notice: v.takeNotice(), Body: body})
+	return v.render(http.StatusOK, "connections", &page{Title: "Your data", Section: "connections", Body: body})
 }
 
 func connectionRowOf(o *overview, c pdpp.Connection) (connectionRow, error) {
@@ -113,9 +113,9 @@ func (v *visit) changeConnection(change func(*pdpp.Connection), notice string) e
 }
 
 func renameConnection(v *visit) error {
-	label := clean(v.value("label"), nameLength)
-	if label == "" {
-		return pdpp.Errorf(pdpp.CodeInvalidRequest, "A name is needed. Go back and type one.")
+	label := v.value("label")
+	if label == "" || label != clean(label, nameLength) {
+		return pdpp.Errorf(pdpp.CodeInvalidRequest, "A name has 1 to %d characters, without control characters. Go back and type another one.", nameLength)
 	}
 	return v.changeConnection(func(c *pdpp.Connection) { c.Label = label }, "Renamed.")
 }

@@ -3,9 +3,7 @@ package pages
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,14 +22,9 @@ type consentBody struct {
 	Missing     []string
 	Sources     []consentSource
 	Durations   []consentDuration
+	CanPickDate bool
 	UntilDate   string
 	Replaceable []replaceable
-}
-
-// requestBody describes a request and its client.
-type requestBody struct {
-	ID, Client, Known, Goes, Purpose, Through string
-	Held                                      []string
 }
 
 type consentSource struct {
@@ -47,11 +40,13 @@ type consentStream struct {
 	Timed                  bool
 	Since, Until, Min, Max string
 	Ticked, Open           bool
+
+	Fault, SinceFault, UntilFault *consent.Fault
 }
 
 type consentField struct {
-	consent.Field
-	Ticked bool
+	Value, Name, Description string
+	Key, Ticked              bool
 }
 
 type consentDuration struct {
@@ -93,9 +88,7 @@ func (v *visit) request() (*as.Request, error) {
 	if req.Outcome != as.Pending {
 		return nil, v.showDecided(req.Outcome)
 	}
-	if req.RedirectURI != "" {
-		v.allowRedirect(req.RedirectURI)
-	}
+	v.allowRedirect(req.RedirectURI)
 	return req, nil
 }
 
@@ -131,69 +124,88 @@ func (v *visit) showConsent(status int, req *as.Request, choice consent.Choice, 
 	}
 	for _, d := range req.Offer.Durations() {
 		body.Durations = append(body.Durations, consentDuration{d, durationTexts[d], d == choice.Duration})
+		body.CanPickDate = body.CanPickDate || d == consent.DurationDate
 	}
 	if !choice.Until.IsZero() {
-		body.UntilDate = choice.Until.Format(time.DateOnly)
+		body.UntilDate = lastDay(choice.Until)
 	}
-	for i := range faults {
-		faults[i].Control = anchor(faults[i].Control)
+	p := &page{Title: "Choose what to share", Body: body}
+	for _, f := range faults {
+		p.Faults = append(p.Faults, consent.Fault{Control: body.anchor(f.Control), Message: clean(f.Message, textLength)})
 	}
-	return v.render(status, "consent", &page{Title: "Choose what to share", Faults: faults, Body: body})
+	for _, source := range body.Sources {
+		for i := range source.Streams {
+			source.Streams[i].setFaults(p)
+		}
+	}
+	return v.render(status, "consent", p)
 }
 
-// anchor returns the id of the element that has a form control.
-func anchor(control string) string {
-	if control == "stream" {
-		return "choose"
+// setFaults shows the faults of a stream beside their controls.
+func (s *consentStream) setFaults(p *page) {
+	s.Fault, s.SinceFault, s.UntilFault = p.Fault("stream-"+itoa(s.N)), p.Fault("since."+itoa(s.N)), p.Fault("until."+itoa(s.N))
+	s.Open = s.Open || s.Fault != nil || s.SinceFault != nil || s.UntilFault != nil
+}
+
+// anchor returns the id of the element that has a form control, or of the form if the page
+// has no such control.
+func (b *consentBody) anchor(control string) string {
+	if slices.Contains([]string{"duration", "until_date", "training"}, control) || control == "replace" && len(b.Replaceable) > 0 {
+		return control
 	}
-	if n, ok := strings.CutPrefix(control, "field."); ok {
-		return "stream-" + n
+	_, number, _ := strings.Cut(control, ".")
+	for _, source := range b.Sources {
+		for _, s := range source.Streams {
+			switch {
+			case itoa(s.N) != number:
+			case s.Timed && !strings.HasPrefix(control, "field"):
+				return control
+			default:
+				return "stream-" + number
+			}
+		}
 	}
-	return control
+	return "choose"
 }
 
 func consentSources(o *overview, offer *consent.Offer, choice consent.Choice) (out []consentSource, err error) {
 	for _, s := range offer.Sources {
-		source := consentSource{Label: clean(s.Label, nameLength), About: clean(s.Connector, nameLength)}
+		source := consentSource{Label: clean(s.Label, nameLength)}
+		var all extent
 		for _, stream := range s.Streams {
-			row, err := consentStreamOf(o, s, stream, choice)
+			e, err := o.extentOf(s.Connection, s.ConnectorKey, stream.Name)
 			if err != nil {
 				return nil, err
 			}
-			source.Streams = append(source.Streams, row)
+			all = all.with(e)
+			source.Streams = append(source.Streams, consentStreamOf(stream, e, choice))
 		}
+		source.About = clean(s.Connector, nameLength) + " · " + all.latestText()
 		out = append(out, source)
 	}
 	return out, nil
 }
 
-func consentStreamOf(o *overview, src consent.Source, s consent.Stream, choice consent.Choice) (consentStream, error) {
+func consentStreamOf(s consent.Stream, e extent, choice consent.Choice) consentStream {
 	row := consentStream{
-		N: s.N, Name: clean(orElse(s.Label, s.Name), nameLength), Necessity: s.Necessity, SelectFields: s.SelectFields,
+		N: s.N, Name: clean(orElse(s.Label, s.Name), nameLength), About: e.text(), Necessity: s.Necessity, SelectFields: s.SelectFields,
 		Timed: s.TimeField != "", Min: dateValue(s.Since), Max: lastDay(s.Until),
 	}
-	if m := o.catalog.Manifest(src.ConnectorKey); m != nil && m.Stream(s.Name) != nil {
-		text, err := o.spanText(src.Connection, m.Stream(s.Name))
-		if err != nil {
-			return row, err
-		}
-		row.About = text
-	}
 	if s.Description != "" {
-		row.About += ". " + clean(s.Description, textLength)
+		row.About = clean(s.Description, textLength) + " · " + row.About
 	}
-	i := slices.IndexFunc(choice.Streams, func(c consent.StreamChoice) bool { return c.N == s.N })
 	var chosen consent.StreamChoice
-	if i >= 0 {
+	if i := slices.IndexFunc(choice.Streams, func(c consent.StreamChoice) bool { return c.N == s.N }); i >= 0 {
 		chosen = choice.Streams[i]
 		row.Ticked, row.Since, row.Until = true, dateValue(chosen.Since), lastDay(chosen.Until)
 		row.Open = len(chosen.Fields) > 0 || row.Since != "" || row.Until != ""
 	}
 	for _, f := range s.Fields {
-		f.Description = clean(f.Description, textLength)
-		row.Fields = append(row.Fields, consentField{f, slices.Contains(chosen.Fields, f.Name)})
+		row.Fields = append(row.Fields, consentField{
+			Value: f.Name, Name: clean(f.Name, nameLength), Description: clean(f.Description, textLength), Key: f.Key, Ticked: slices.Contains(chosen.Fields, f.Name),
+		})
 	}
-	return row, nil
+	return row
 }
 
 func orElse(s, other string) string {
@@ -245,88 +257,31 @@ func (v *visit) held(view store.View, client pdpp.ClientID, chosen []string) (te
 	return texts, out, nil
 }
 
-// describeRequest describes the client, and says where the answer goes (H-180).
-func describeRequest(req *as.Request) requestBody {
-	b := requestBody{
-		ID: req.ID, Client: clean(orElse(req.Client.Name, string(req.Client.ID)), nameLength), Known: knownAs(req.Client.Mode, req.Client.Host),
-		Purpose: purposeText(req.Offer.Purpose, req.Offer.PurposeDescription), Through: throughText(req.Audience),
-	}
-	switch {
-	case req.Device:
-		b.Goes = "the device that shows " + req.UserCode
-	default:
-		b.Goes = redirectText(req.RedirectURI)
-	}
-	return b
-}
-
-func knownAs(mode store.RegistrationMode, host string) string {
-	switch mode {
-	case store.ModeOperator:
-		return "Set up by you"
-	case store.ModeDocument:
-		return "Identified by " + host
-	case store.ModePreRegistered:
-		return "The command-line program of this server"
-	}
-	return "It registered itself. Nobody has checked its name."
-}
-
-func redirectText(uri string) string {
-	u, err := url.Parse(uri)
-	switch {
-	case err != nil || u.Scheme == "":
-		return "an unknown place"
-	case slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()):
-		return "a program on the computer this browser runs on"
-	case u.Host == "":
-		return "a program on this device that opens " + clean(u.Scheme, nameLength) + ": links"
-	}
-	return clean(u.Host, nameLength)
-}
-
-const purposePrefix = "https://pdpp.dev/purpose/"
-
-func purposeText(code, description string) string {
-	text := "a purpose it calls " + clean(code, nameLength)
-	if name, ok := strings.CutPrefix(code, purposePrefix); ok {
-		text = strings.ReplaceAll(clean(name, nameLength), "_", " ")
-	}
-	if description != "" {
-		text += ": “" + clean(description, textLength) + "”"
-	}
-	return text
-}
-
-func throughText(audience []string) string {
-	switch {
-	case slices.Contains(audience, "mcp-developer"):
-		return "Through the developer tools. It may also manage event subscriptions."
-	case slices.Contains(audience, "mcp") && slices.Contains(audience, "rest"):
-		return "As an assistant's tools, and directly as an app"
-	case slices.Contains(audience, "mcp"):
-		return "As an assistant's tools"
-	}
-	return "Directly, as an app"
-}
-
 // review saves what the owner chose, if it can be granted, and leads to the second step.
 func review(v *visit) error {
 	req, err := v.request()
 	if err != nil || req == nil {
 		return err
 	}
-	choice, faults := v.choice()
+	form := readForm(v.r.PostForm, req.Offer)
+	choice, faults := form.choice, form.faults
 	if len(faults) == 0 {
-		if _, faults, err = v.pages.AS.Review(v.r.Context(), req.ID, v.session.Subject, choice); err != nil {
-			return err
-		}
+		faults, err = v.checkReplaced(req, choice.Replace)
+	}
+	if err == nil && len(faults) == 0 {
+		_, faults, err = v.pages.AS.Review(v.r.Context(), req.ID, v.session.Subject, choice)
+	}
+	if err != nil {
+		return err
 	}
 	if len(faults) > 0 {
 		return v.showConsent(http.StatusBadRequest, req, choice, faults)
 	}
 	if err := v.pages.AS.Choose(v.r.Context(), req.ID, v.session.Subject, choice); err != nil {
 		return v.decidedOr(err)
+	}
+	if len(form.ignored) > 0 {
+		v.setNotice("You chose fields or dates of " + nameList(form.ignored) + " without ticking the stream itself. Nothing of that is shared.")
 	}
 	return v.redirect("/consent/" + req.ID + "/review")
 }
@@ -339,44 +294,16 @@ func (v *visit) decidedOr(err error) error {
 	return err
 }
 
-// choice reads the form of the first step (H-182).
-func (v *visit) choice() (ch consent.Choice, faults []consent.Fault) {
-	form := v.r.PostForm
-	for _, value := range form["stream"] {
-		n, err := strconv.Atoi(value)
-		if err != nil {
-			faults = append(faults, consent.Fault{Control: "stream", Message: "One of the ticked streams is not in this request."})
-			continue
+// checkReplaced refuses to replace what the client does not have.
+func (v *visit) checkReplaced(req *as.Request, ids []string) (faults []consent.Fault, err error) {
+	err = v.pages.Store.View(v.r.Context(), func(view store.View) error {
+		_, held, err := v.held(view, req.Client.ID, ids)
+		for _, id := range ids {
+			if !slices.ContainsFunc(held, func(r replaceable) bool { return r.ID == id }) {
+				faults = []consent.Fault{{Control: "replace", Message: "Something to replace has ended already, or is not of this program. Choose again."}}
+			}
 		}
-		s := consent.StreamChoice{N: n, Fields: form["field."+value]}
-		var fault []consent.Fault
-		s.Since, fault = v.dateOf("since."+value, false)
-		faults = append(faults, fault...)
-		s.Until, fault = v.dateOf("until."+value, true)
-		faults = append(faults, fault...)
-		ch.Streams = append(ch.Streams, s)
-	}
-	ch.Duration, ch.Replace, ch.Training = consent.Duration(v.value("duration")), form["replace"], v.value("training") == "yes"
-	if ch.Duration == consent.DurationDate {
-		var fault []consent.Fault
-		ch.Until, fault = v.dateOf("until_date", true)
-		faults = append(faults, fault...)
-	}
-	return ch, faults
-}
-
-// dateOf reads a date control: the start of the day, or the end of it.
-func (v *visit) dateOf(control string, isEnd bool) (time.Time, []consent.Fault) {
-	text := v.value(control)
-	if text == "" {
-		return time.Time{}, nil
-	}
-	start, end, ok := consent.ParseDay(text)
-	switch {
-	case !ok:
-		return time.Time{}, []consent.Fault{{Control: control, Message: "A date is written like 2026-12-31."}}
-	case isEnd:
-		return end, nil
-	}
-	return start, nil
+		return err
+	})
+	return faults, err
 }

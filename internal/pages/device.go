@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"pdpp"
+	"pdpp/internal/as"
 	"pdpp/internal/consent"
 	"pdpp/internal/signin"
 )
@@ -27,20 +28,12 @@ func (v *visit) showDevice(status int, body deviceBody, faults ...consent.Fault)
 
 // findDevice shows what asked with a code.
 func findDevice(v *visit) error {
-	code := v.value("user_code")
-	keys := []string{"session " + v.session.ID, signin.AddressKey(v.pages.Edge.ClientAddr(v.r))}
-	if err := v.pages.SignIn.Attempt(v.r.Context(), signin.UserCodes, keys...); err != nil {
-		return err
-	}
-	req, err := v.pages.AS.FindUserCode(v.r.Context(), code, v.session.Subject)
+	req, err := v.deviceRequest()
 	if pdpp.CodeOf(err) == pdpp.CodeNotFound {
-		return v.showDevice(http.StatusBadRequest, deviceBody{Code: clean(code, 20)},
+		return v.showDevice(http.StatusBadRequest, deviceBody{Code: clean(v.value("user_code"), 20)},
 			consent.Fault{Control: "user_code", Message: "There is no request with this code. Look at the device again; codes end after 15 minutes."})
 	}
 	if err != nil {
-		return err
-	}
-	if err := v.pages.SignIn.Forgive(v.r.Context(), signin.UserCodes, keys...); err != nil {
 		return err
 	}
 	about := describeRequest(req)
@@ -49,9 +42,24 @@ func findDevice(v *visit) error {
 	})
 }
 
+// deviceRequest returns the request of the posted code; CodeNotFound for a wrong code.
+// Wrong codes are limited per session and address (H-157).
+func (v *visit) deviceRequest() (*as.Request, error) {
+	ctx := v.r.Context()
+	keys := []string{"session " + v.session.ID, signin.AddressKey(v.pages.Edge.ClientAddr(v.r))}
+	if err := v.pages.SignIn.Attempt(ctx, signin.UserCodes, keys...); err != nil {
+		return nil, err
+	}
+	req, err := v.pages.AS.FindUserCode(ctx, v.value("user_code"), v.session.Subject)
+	if err != nil {
+		return nil, err
+	}
+	return req, v.pages.SignIn.Forgive(ctx, signin.UserCodes, keys...)
+}
+
 // continueDevice leads to the consent page of a request.
 func continueDevice(v *visit) error {
-	req, err := v.pages.AS.FindUserCode(v.r.Context(), v.value("user_code"), v.session.Subject)
+	req, err := v.deviceRequest()
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,24 @@ import (
 
 	"pdpp"
 	"pdpp/internal/consent"
+	"pdpp/internal/signin"
 )
 
-// firstRunBody fills firstrun.html. Without a code the page says where to find one.
-type firstRunBody struct{ Code, Name string }
+// firstRunBody fills firstrun.html and link.html. Without a code the page says where to
+// find one.
+type firstRunBody struct{ Code string }
 
+// firstRunPage asks for a password, if the code can be used. Otherwise it says where to
+// find one, or leads to the sign-in page.
 func firstRunPage(v *visit) error {
-	return v.showFirstRun(http.StatusOK, v.r.URL.Query().Get("code"))
+	code := v.r.URL.Query().Get("code")
+	switch _, err := v.pages.SignIn.CheckLink(v.r.Context(), code, signin.LinkFirstRun); {
+	case pdpp.CodeOf(err) == pdpp.CodeNotFound:
+		return v.showLogin(http.StatusOK, "", "")
+	case err != nil:
+		return err
+	}
+	return v.showFirstRun(http.StatusOK, code)
 }
 
 func (v *visit) showFirstRun(status int, code string, faults ...consent.Fault) error {
@@ -39,7 +50,11 @@ func firstRun(v *visit) error {
 // linkPage asks before a sign-in link is used: a link that only signs in when a button is
 // pressed is not used up by a program that looks at it first.
 func linkPage(v *visit) error {
-	return v.render(http.StatusOK, "link", &page{Title: "Sign in", Narrow: true, Body: firstRunBody{Code: v.r.URL.Query().Get("code")}})
+	code := v.r.URL.Query().Get("code")
+	if _, err := v.pages.SignIn.CheckLink(v.r.Context(), code, signin.LinkSignIn); err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "link", &page{Title: "Sign in", Narrow: true, Body: firstRunBody{Code: code}})
 }
 
 // useLink signs an owner in by a link that the server printed, on the same computer.

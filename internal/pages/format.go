@@ -35,6 +35,23 @@ func day(t time.Time, missing string) string {
 	return t.UTC().Format("2 January 2006")
 }
 
+// lastDayText writes the last day before an exclusive end, or missing for the zero time.
+func lastDayText(end time.Time, missing string) string {
+	if end.IsZero() {
+		return missing
+	}
+	return day(end.Add(-time.Nanosecond), "")
+}
+
+// nameList writes names of streams or fields, all of them.
+func nameList(names []string) string {
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = clean(name, nameLength)
+	}
+	return strings.Join(shown, ", ")
+}
+
 // moment writes a time to the minute, or missing for the zero time.
 func moment(t time.Time, missing string) string {
 	if t.IsZero() {

@@ -16,7 +16,7 @@ import (
 type grantsBody struct{ Clients []clientRow }
 
 type clientRow struct {
-	ID          string // in a URL
+	ID          pdpp.ClientID
 	Name, Known string
 	Active      bool // it can still read something
 	Grants      []grantRow
@@ -25,8 +25,8 @@ type clientRow struct {
 }
 
 type grantRow struct {
-	ID                                             pdpp.GrantID
-	Source, Streams, Ends, LastUsed, Status, Class string
+	ID                                                           pdpp.GrantID
+	Source, Streams, Dates, Given, Ends, LastUsed, Status, Class string
 }
 
 // keepEnded is how long ended grants stay listed (H-185).
@@ -40,17 +40,27 @@ func grantsPage(v *visit) error {
 			return err
 		}
 		catalog, err := view.Catalog(v.session.Subject)
-		body.Clients = clientRows(grants, catalog, v.pages.Clock())
+		if err != nil {
+			return err
+		}
+		seen, err := readActivity(view, v.session.Subject, v.pages.Clock())
+		body.Clients = clientRows(grants, catalog, seen)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return v.render(http.StatusOK, "grants", &page{Title: "Access", Section: "grants", Notice: v.takeNotice(), Body: body})
+	return v.render(http.StatusOK, "grants", &page{Title: "Access", Section: "grants", Body: body})
 }
 
-// clientRows groups grants by client, those that can be used first.
-func clientRows(grants []store.Grant, c *pdpp.Catalog, now time.Time) (out []clientRow) {
+// clientRows groups grants by client, those that can be used first. seen is what was read
+// with all of them.
+func clientRows(grants []store.Grant, c *pdpp.Catalog, seen activity) (out []clientRow) {
+	now := seen.now
+	all := map[pdpp.ClientID][]store.Grant{} // those that are no longer listed too
+	for _, g := range grants {
+		all[g.Client.ID] = append(all[g.Client.ID], g)
+	}
 	for _, g := range grants {
 		end := g.RevokedAt
 		if end.IsZero() {
@@ -59,14 +69,17 @@ func clientRows(grants []store.Grant, c *pdpp.Catalog, now time.Time) (out []cli
 		if !isUsable(g, now) && !end.IsZero() && now.Sub(end) > keepEnded {
 			continue
 		}
-		id := url.QueryEscape(string(g.Client.ID))
-		i := slices.IndexFunc(out, func(r clientRow) bool { return r.ID == id })
+		i := slices.IndexFunc(out, func(r clientRow) bool { return r.ID == g.Client.ID })
 		if i < 0 {
 			i = len(out)
-			out = append(out, clientRow{ID: id, Name: clean(g.Client.Name, nameLength), Known: clientKnownAs(g.Client)})
+			out = append(out, clientRow{ID: g.Client.ID, Name: clean(g.Client.Name, nameLength), Known: clientKnownAs(g.Client)})
 		}
 		out[i].Active = out[i].Active || isUsable(g, now)
 		out[i].Grants = append(out[i].Grants, grantRowOf(g, c, now))
+	}
+	for i := range out {
+		its := seen.ofGrants(all[out[i].ID])
+		out[i].Chart, out[i].Refusal = its.chart(), its.latestRefusal()
 	}
 	slices.SortStableFunc(out, func(a, b clientRow) int {
 		switch {
@@ -96,7 +109,7 @@ func clientKnownAs(c store.Client) string {
 func grantRowOf(g store.Grant, c *pdpp.Catalog, now time.Time) grantRow {
 	status, class := statusText(g, now)
 	return grantRow{
-		ID: g.ID, Source: sourceText(g, c), Streams: streamsText(g), Ends: day(g.ExpiresAt, "you revoke it"),
+		ID: g.ID, Source: sourceText(g, c), Streams: streamsText(g), Dates: boundsText(g), Given: day(g.IssuedAt, ""), Ends: lastDayText(g.ExpiresAt, "you revoke it"),
 		LastUsed: moment(g.LastUsedAt, "never"), Status: status, Class: class,
 	}
 }
@@ -134,24 +147,41 @@ func streamsText(g store.Grant) string {
 	for _, s := range doc.Streams {
 		names = append(names, s.Name)
 	}
-	return clean(strings.Join(names, ", "), textLength)
+	return nameList(names)
+}
+
+// boundsText describes the dates of the records that a grant covers; "" if it covers all.
+func boundsText(g store.Grant) string {
+	doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
+	if err != nil {
+		return ""
+	}
+	var out []string
+	for _, s := range doc.Streams {
+		if text := datesText(s.Time); s.Time != nil && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // grantText describes a grant in a few words.
 func grantText(g store.Grant) string {
-	return clean(string(g.ConnectorKey), nameLength) + ": " + streamsText(g) + ", until " + day(g.ExpiresAt, "you revoke it")
+	return clean(string(g.ConnectorKey), nameLength) + ": " + streamsText(g) + ", until " + lastDayText(g.ExpiresAt, "you revoke it")
 }
 
 // grantBody fills grant.html.
 type grantBody struct {
 	grantRow
-	Client, Known, Issued, Purpose, Package string
-	PackageID                               pdpp.PackageID
-	Active                                  bool
-	Streams                                 []reviewStream
-	Tokens                                  []tokenRow
-	Chart                                   *chart
-	Activity                                []activityRow
+	Client, Known, Purpose, Package string
+	PackageID                       pdpp.PackageID
+	Active                          bool
+	Streams                         []reviewStream
+	Tokens                          []tokenRow
+	Chart                           *chart
+	Activity                        []activityRow
+	More                            bool // there is older activity
+	Refusal                         string
 }
 
 type tokenRow struct {
@@ -173,12 +203,12 @@ func grantPage(v *visit) error {
 		}
 		body = grantBody{
 			grantRow: grantRowOf(g, catalog, now), Client: clean(g.Client.Name, nameLength), Known: clientKnownAs(g.Client),
-			Issued: moment(g.IssuedAt, ""), Active: isUsable(g, now), PackageID: g.Package,
+			Active: isUsable(g, now), PackageID: g.Package,
 		}
 		if doc, err := grant.ParseDocument(g.Document, g.ConnectorKey); err == nil {
 			body.Purpose = purposeText(doc.PurposeCode, doc.PurposeDescription)
 			for _, s := range doc.Streams {
-				body.Streams = append(body.Streams, reviewStream{Name: clean(s.Name, nameLength), Fields: clean(strings.Join(s.Fields, ", "), 10*textLength), Dates: datesText(s.Time)})
+				body.Streams = append(body.Streams, reviewStream{Name: clean(s.Name, nameLength), Fields: nameList(s.Fields), Dates: datesText(s.Time)})
 			}
 		}
 		if g.Package != "" {
@@ -188,6 +218,13 @@ func grantPage(v *visit) error {
 			}
 			body.Package = "a package of " + countOf(len(members), "grant", "grants")
 		}
+		seen, err := readActivity(view, v.session.Subject, now)
+		if err != nil {
+			return err
+		}
+		seen = seen.ofGrant(g.ID)
+		body.Chart, body.Refusal = seen.chart(), seen.latestRefusal()
+		body.Activity, body.More = seen.rows()
 		tokens, err := view.Tokens(v.session.Subject, g.ID)
 		body.Tokens = tokenRows(tokens, now)
 		return err

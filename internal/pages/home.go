@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/signin"
 	"pdpp/internal/store"
 )
 
@@ -40,7 +41,9 @@ func home(v *visit) error {
 			return err
 		}
 		body.Clients, body.LastUse = readingClients(grants, v.pages.Clock())
-		return nil
+		seen, err := readActivity(view, v.session.Subject, v.pages.Clock())
+		body.Chart = seen.chart()
+		return err
 	})
 	if err != nil {
 		return err
@@ -49,8 +52,8 @@ func home(v *visit) error {
 	if err != nil {
 		return err
 	}
-	body.SuggestPasskey = len(keys) == 0
-	return v.render(http.StatusOK, "home", &page{Title: "Home", Notice: v.takeNotice(), Body: body})
+	body.SuggestPasskey = len(keys) == 0 && signin.CanUsePasskeys(v.base)
+	return v.render(http.StatusOK, "home", &page{Title: "Home", Body: body})
 }
 
 func readingClients(grants []store.Grant, now time.Time) (clients, lastUse string) {

@@ -15,6 +15,7 @@ import (
 type loginBody struct {
 	Why, ReturnTo, Name string
 	AskName             bool // there are several owners
+	CanPasskey          bool // browsers offer passkeys for this address
 }
 
 func loginPage(v *visit) error {
@@ -26,7 +27,7 @@ func loginPage(v *visit) error {
 
 // showLogin shows the sign-in page, or where to find the link for the first sign-in.
 func (v *visit) showLogin(status int, name, returnTo string, faults ...consent.Fault) error {
-	body := loginBody{ReturnTo: safeReturn(returnTo), Name: name}
+	body := loginBody{ReturnTo: safeReturn(returnTo), Name: name, CanPasskey: signin.CanUsePasskeys(v.base)}
 	if strings.HasPrefix(body.ReturnTo, "/consent/") || strings.HasPrefix(body.ReturnTo, "/device") {
 		body.Why = "A program wants to read your data. Sign in to decide what it may read."
 	}
@@ -62,9 +63,7 @@ func login(v *visit) error {
 	var e *pdpp.Error
 	switch {
 	case err == nil:
-		if failures > 0 {
-			v.setNotice(failureNotice(failures))
-		}
+		v.noticeFailures(failures)
 		return v.signIn(cookie, returnTo)
 	case errors.As(err, &e) && e.Code == pdpp.CodeAuthentication:
 		return v.showLogin(http.StatusUnauthorized, name, returnTo, consent.Fault{Control: "password", Message: e.Message})
@@ -72,9 +71,11 @@ func login(v *visit) error {
 	return err
 }
 
-// failureNotice tells an owner that somebody tried to sign in.
-func failureNotice(failures int) string {
-	return countOf(failures, "failed attempt", "failed attempts") + " to sign in since your last visit."
+// noticeFailures tells an owner that somebody tried to sign in (H-177).
+func (v *visit) noticeFailures(failures int) {
+	if failures > 0 {
+		v.setNotice(countOf(failures, "failed attempt", "failed attempts") + " to sign in since your last visit.")
+	}
 }
 
 func (v *visit) visitor() signin.Visitor {

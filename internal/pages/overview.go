@@ -94,18 +94,56 @@ func parseTime(s string) time.Time {
 	return time.Time{}
 }
 
-// spanText says how much there is and from when: "1,234 records, 3 May 2021 to 2 June 2026".
-func (o *overview) spanText(c pdpp.ConnectionID, s *pdpp.Stream) (string, error) {
-	text := countOf(o.records(c, s.Name), "record", "records")
-	from, to, err := o.span(c, s)
-	switch {
-	case err != nil || from.IsZero() && to.IsZero():
-	case day(from, "") == day(to, ""):
-		text += ", " + day(to, "")
-	default:
-		text += ", " + day(from, "the beginning") + " to " + day(to, "now")
+// extent is how much there is of something, and from when to when. The times are zero if
+// they are not known.
+type extent struct {
+	records  int64
+	from, to time.Time
+}
+
+// extentOf returns the extent of a stream of a connection; nothing if the stream is not
+// declared any more.
+func (o *overview) extentOf(c pdpp.ConnectionID, key pdpp.ConnectorKey, stream string) (e extent, err error) {
+	m := o.catalog.Manifest(key)
+	if m == nil || m.Stream(stream) == nil {
+		return e, nil
 	}
-	return text, err
+	e.records = o.records(c, stream)
+	e.from, e.to, err = o.span(c, m.Stream(stream))
+	return e, err
+}
+
+// with returns the extent of both.
+func (e extent) with(other extent) extent {
+	e.records += other.records
+	if e.from.IsZero() || !other.from.IsZero() && other.from.Before(e.from) {
+		e.from = other.from
+	}
+	if other.to.After(e.to) {
+		e.to = other.to
+	}
+	return e
+}
+
+// text writes an extent: "1,234 records, 3 May 2021 to 2 June 2026".
+func (e extent) text() string {
+	text := countOf(e.records, "record", "records")
+	switch {
+	case e.from.IsZero() && e.to.IsZero():
+		return text
+	case day(e.from, "") == day(e.to, ""):
+		return text + ", " + day(e.to, "")
+	}
+	return text + ", " + day(e.from, "the beginning") + " to " + day(e.to, "now")
+}
+
+// latestText writes the size of an extent and its end.
+func (e extent) latestText() string {
+	text := countOf(e.records, "record", "records")
+	if !e.to.IsZero() {
+		text += ", the latest of " + day(e.to, "")
+	}
+	return text
 }
 
 // sampleField is a field of a record as a page shows it.

@@ -1,8 +1,6 @@
 package pages
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // The requests of static/passkey.js. They are forms with the response of the authenticator
 // in one field, so that they have the protection of every other form.
@@ -17,10 +15,10 @@ func passkeyLoginFinish(v *visit) error {
 	if err != nil {
 		return v.answerJSON(nil, err)
 	}
-	if failures > 0 {
-		v.setNotice(failureNotice(failures))
+	v.noticeFailures(failures)
+	if err := v.startSession(cookie); err != nil {
+		return err
 	}
-	v.startSession(cookie)
 	return v.answerNext(safeReturn(v.value("return_to")))
 }
 

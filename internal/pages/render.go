@@ -26,7 +26,7 @@ type page struct {
 	Title   string
 	Section string // the part of the navigation that the page belongs to
 	Narrow  bool   // a page with one small form
-	Notice  string // what the last request did
+	Notice  string // what this request did; otherwise render shows the notice of the last one
 	Faults  []consent.Fault
 	Script  string // the URL of a script
 	Body    any    // of the page's own template
@@ -70,6 +70,9 @@ func (v *visit) render(status int, name string, p *page) error {
 	p.Provider, p.Base, p.Stylesheet = v.pages.ProviderName, v.base, asset("style.css")
 	if v.session != nil {
 		p.Owner = v.session.Owner
+	}
+	if p.Notice == "" {
+		p.Notice = v.takeNotice()
 	}
 	p.CSRF = v.csrf()
 	var b bytes.Buffer

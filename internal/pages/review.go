@@ -3,7 +3,7 @@ package pages
 import (
 	"errors"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
 
 	"pdpp"
@@ -17,6 +17,7 @@ import (
 type reviewBody struct {
 	requestBody
 	Ends, Digest string
+	Training     bool // the client wants to train AI models with the data
 	Sources      []reviewSource
 	Replaced     []string
 }
@@ -27,8 +28,8 @@ type reviewSource struct {
 }
 
 type reviewStream struct {
-	Name, Summary, Fields, LeftOut, Dates string
-	Sample                                []sampleField
+	Name, Summary, Count, Fields, LeftOut, Dates string
+	Sample                                       []sampleField
 }
 
 // reviewPage is the second step: the owner sees what the client would see (H-183).
@@ -50,7 +51,7 @@ func (v *visit) showReview(status int, notice string) error {
 	if len(wrong) > 0 {
 		return v.showConsent(http.StatusConflict, req, choice, wrong)
 	}
-	body := reviewBody{requestBody: describeRequest(req), Digest: decision.Digest(), Ends: endText(choice, v.pages.Clock())}
+	body := reviewBody{requestBody: describeRequest(req), Digest: decision.Digest(), Training: decision.Training, Ends: endText(choice, v.pages.Clock())}
 	err = v.pages.Store.View(v.r.Context(), func(view store.View) error {
 		o, err := newOverview(view, v.session.Subject)
 		if err != nil {
@@ -80,7 +81,7 @@ func endText(choice consent.Choice, now time.Time) string {
 	case end.IsZero():
 		return "It can read this until you revoke it."
 	default:
-		return "It can read this until " + day(end, "") + "."
+		return "It can read this until " + lastDayText(end, "") + "."
 	}
 }
 
@@ -90,6 +91,9 @@ func reviewSources(o *overview, d *consent.Decision) (out []reviewSource, err er
 			conn, _ := o.catalog.Connection(id)
 			source := reviewSource{Label: clean(orElse(conn.DisplayName(), conn.Name), nameLength), Connector: connectorName(o.catalog, g.ConnectorKey)}
 			for _, s := range g.Streams {
+				if !slices.Contains(s.Connections, id) {
+					continue
+				}
 				row, err := reviewStreamOf(o, g, id, s)
 				if err != nil {
 					return nil, err
@@ -104,14 +108,17 @@ func reviewSources(o *overview, d *consent.Decision) (out []reviewSource, err er
 
 func reviewStreamOf(o *overview, g *pdpp.Grant, c pdpp.ConnectionID, s pdpp.GrantStream) (row reviewStream, err error) {
 	row = reviewStream{
-		Name: clean(s.Name, nameLength), Fields: countOf(len(s.Fields), "field: ", "fields: ") + clean(strings.Join(s.Fields, ", "), 10*textLength),
-		LeftOut: clean(strings.Join(consent.LeftOut(o.catalog, g, s), ", "), 10*textLength), Dates: datesText(s.Time),
+		Name: clean(s.Name, nameLength), Count: countOf(len(s.Fields), "field", "fields"), Fields: nameList(s.Fields),
+		LeftOut: nameList(consent.LeftOut(o.catalog, g, s)), Dates: datesText(s.Time),
 	}
 	if m := o.catalog.Manifest(g.ConnectorKey); m != nil && m.Stream(s.Name) != nil {
-		if row.Summary, err = o.spanText(c, m.Stream(s.Name)); err != nil {
-			return row, err
-		}
+		row.Name = clean(orElse(m.Stream(s.Name).Label, s.Name), nameLength)
 	}
+	e, err := o.extentOf(c, g.ConnectorKey, s.Name)
+	if err != nil {
+		return row, err
+	}
+	row.Summary = e.text()
 	row.Sample, err = o.sample(g, c, s.Name)
 	return row, err
 }
@@ -128,15 +135,12 @@ func datesText(t *pdpp.TimeConstraint) string {
 	case t == nil:
 		return "All, past and future"
 	case t.Since.IsZero():
-		return "Until " + lastDayText(t.Until)
+		return "Until " + lastDayText(t.Until, "")
 	case t.Until.IsZero():
 		return "From " + day(t.Since, "")
 	}
-	return "From " + day(t.Since, "") + " until " + lastDayText(t.Until)
+	return "From " + day(t.Since, "") + " until " + lastDayText(t.Until, "")
 }
-
-// lastDayText writes the last day before an exclusive end.
-func lastDayText(end time.Time) string { return day(end.Add(-time.Nanosecond), "") }
 
 // approve grants what the owner reviewed (H-184).
 func approve(v *visit) error {
@@ -144,9 +148,7 @@ func approve(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if req.RedirectURI != "" {
-		v.allowRedirect(req.RedirectURI)
-	}
+	v.allowRedirect(req.RedirectURI)
 	next, err := v.pages.AS.Approve(v.r.Context(), as.Approval{
 		Request: req.ID, Subject: v.session.Subject, Base: v.base, Digest: v.value("digest"),
 		RequestID: httpx.RequestID(v.r.Context()), Address: v.pages.Edge.ClientAddr(v.r).String(),
@@ -162,9 +164,7 @@ func deny(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if req.RedirectURI != "" {
-		v.allowRedirect(req.RedirectURI)
-	}
+	v.allowRedirect(req.RedirectURI)
 	next, err := v.pages.AS.Deny(v.r.Context(), v.base, req.ID, v.session.Subject)
 	return v.leave(next, err, "Denied. Nothing was shared.")
 }

@@ -2,10 +2,18 @@ package pages
 
 import "net/http"
 
-// routes is the table of all pages. The mux answers other methods with 405.
+// routes returns the handler of all pages.
 func (p *Pages) routes() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, h := range map[string]http.Handler{
+	for pattern, h := range p.table() {
+		mux.Handle(pattern, h)
+	}
+	return mux
+}
+
+// table has all pages by their pattern. For other paths and methods there is no page.
+func (p *Pages) table() map[string]http.Handler {
+	return map[string]http.Handler{
 		"GET /{$}":           p.open(landing),
 		"GET /static/{file}": p.open(static),
 
@@ -53,8 +61,5 @@ func (p *Pages) routes() http.Handler {
 		"POST /owner/security/passkeys/{id}/remove": p.owner(removePasskey),
 
 		"/": p.open(func(*visit) error { return errNoPage }),
-	} {
-		mux.Handle(pattern, h)
 	}
-	return mux
 }

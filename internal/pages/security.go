@@ -3,24 +3,30 @@ package pages
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"pdpp"
 	"pdpp/internal/consent"
-	"pdpp/internal/secret"
+	"pdpp/internal/httpx"
+	"pdpp/internal/issue"
+	"pdpp/internal/signin"
 	"pdpp/internal/store"
 )
 
 // securityBody fills security.html.
 type securityBody struct {
-	Passkeys    []passkeyRow
-	PasskeyName string
-	Sessions    []sessionRow
-	Tokens      []tokenRow
-	NewToken    string
+	Passkeys         []passkeyRow
+	CanAddPasskey    bool
+	AskForPasskey    bool // the password is needed to add one
+	HasPassword      bool
+	Sessions         []sessionRow
+	Tokens           []tokenRow
+	NewToken         string
+	LocalhostAddress string // at which passkeys would work
 }
 
-type passkeyRow struct{ ID, Name, Added, LastUsed string }
+type passkeyRow struct{ ID, Name, Host, Added, LastUsed string }
 
 type sessionRow struct {
 	ID, Browser, Address, Since, Seen string
@@ -31,13 +37,20 @@ func securityPage(v *visit) error { return v.showSecurity(http.StatusOK, "") }
 
 func (v *visit) showSecurity(status int, newToken string, faults ...consent.Fault) error {
 	ctx := v.r.Context()
-	body := securityBody{PasskeyName: "My device", NewToken: newToken}
+	has, err := v.pages.SignIn.HasPassword(ctx, v.session.Subject)
+	if err != nil {
+		return err
+	}
+	body := securityBody{
+		NewToken: newToken, HasPassword: has, CanAddPasskey: signin.CanUsePasskeys(v.base), LocalhostAddress: localhostOf(v.base),
+		AskForPasskey: has && !v.pages.SignIn.IsRecent(v.session),
+	}
 	keys, err := v.pages.SignIn.Passkeys(ctx, v.session.Subject)
 	if err != nil {
 		return err
 	}
 	for _, k := range keys {
-		body.Passkeys = append(body.Passkeys, passkeyRow{k.ID, clean(k.Name, nameLength), moment(k.CreatedAt, ""), moment(k.UsedAt, "never")})
+		body.Passkeys = append(body.Passkeys, passkeyRow{k.ID, clean(k.Name, nameLength), k.Host, moment(k.CreatedAt, ""), moment(k.UsedAt, "never")})
 	}
 	sessions, err := v.pages.SignIn.Sessions(ctx, v.session.Subject)
 	if err != nil {
@@ -56,7 +69,18 @@ func (v *visit) showSecurity(status int, newToken string, faults ...consent.Faul
 	if err != nil {
 		return err
 	}
-	return v.render(status, "security", &page{Title: "Security", Section: "security", Notice: v.takeNotice(), Faults: faults, Script: asset("passkey.js"), Body: body})
+	return v.render(status, "security", &page{Title: "Security", Section: "security", Faults: faults, Script: asset("passkey.js"), Body: body})
+}
+
+// localhostOf returns the address under which a loopback server has passkeys: browsers
+// bind them to a name. It is "" for other servers.
+func localhostOf(base string) string {
+	for _, host := range []string{"127.0.0.1", "[::1]"} {
+		if rest, ok := strings.CutPrefix(base, "http://"+host); ok {
+			return "http://localhost" + rest
+		}
+	}
+	return ""
 }
 
 // toSecurity returns to the page with a notice.
@@ -102,12 +126,12 @@ func createOwnerToken(v *visit) error {
 		return err
 	}
 	now := v.pages.Clock()
-	value := secret.Token("pdpp_ot_")
+	token, value := issue.OwnerToken(v.session.Subject, clean(v.value("label"), nameLength), now, now.Add(ownerTokenLife))
 	err = v.pages.Store.Update(v.r.Context(), func(tx store.Tx) error {
-		return tx.CreateToken(store.Token{
-			ID: pdpp.TokenID(secret.ID("tok_")), Kind: pdpp.TokenOwner, Subject: v.session.Subject, Audience: []string{"rest"},
-			Label: clean(v.value("label"), nameLength), IssuedAt: now, ExpiresAt: now.Add(ownerTokenLife),
-		}, store.HashToken(value))
+		if err := tx.CreateToken(token, store.HashToken(value)); err != nil {
+			return err
+		}
+		return v.auditToken(tx, store.TokenCreated, token.ID)
 	})
 	if err != nil {
 		return err
@@ -117,8 +141,19 @@ func createOwnerToken(v *visit) error {
 
 func revokeOwnerToken(v *visit) error {
 	err := v.pages.Store.Update(v.r.Context(), func(tx store.Tx) error {
-		_, _, err := tx.RevokeToken(v.session.Subject, pdpp.TokenID(v.r.PathValue("id")), v.pages.Clock())
-		return err
+		t, revoked, err := tx.RevokeToken(v.session.Subject, pdpp.TokenID(v.r.PathValue("id")), v.pages.Clock())
+		if err != nil || !revoked {
+			return err
+		}
+		return v.auditToken(tx, store.TokenRevoked, t.ID)
 	})
 	return v.toSecurity(err, "The token was revoked.")
+}
+
+// auditToken records that the owner changed an owner token (H-197).
+func (v *visit) auditToken(tx store.Tx, action store.Action, id pdpp.TokenID) error {
+	return tx.AddAudit(store.Audit{
+		At: v.pages.Clock(), Action: action, Actor: store.ByOwner, Subject: v.session.Subject, Token: id,
+		RequestID: httpx.RequestID(v.r.Context()), Address: v.pages.Edge.ClientAddr(v.r).String(),
+	})
 }

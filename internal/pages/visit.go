@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,18 +91,24 @@ func (v *visit) setHeaders() {
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // allowRedirect adds the place that a form leads to after the post, because browsers apply
-// form-action to redirects too.
+// form-action to redirects too. A device has none.
 func (v *visit) allowRedirect(target string) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme == "" {
 		return
 	}
 	source := u.Scheme + ":"
-	if u.Host != "" {
+	if isWeb(u) && plainHost.MatchString(u.Host) {
 		source = u.Scheme + "://" + u.Host
 	}
 	v.w.Header().Set("Content-Security-Policy", contentPolicy+"; form-action 'self' "+source)
 }
+
+// plainHost matches hosts that a policy can name. It can name neither an IPv6 address nor a
+// host with a semicolon, which would begin another directive.
+var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
+
+func isWeb(u *url.URL) bool { return u.Scheme == "https" || u.Scheme == "http" }
 
 func (v *visit) isTLS() bool { return strings.HasPrefix(v.base, "https://") }
 
@@ -124,15 +132,24 @@ func (v *visit) setCookie(name, value string, maxAge int) {
 	})
 }
 
-// startSession makes the browser that of a new session.
-func (v *visit) startSession(cookie string) {
+// startSession makes the browser that of a new session. The former one of this browser
+// ends: nobody could end it there any more.
+func (v *visit) startSession(cookie string) error {
+	if v.session != nil {
+		if err := v.pages.SignIn.SignOut(v.r.Context(), v.secret); err != nil {
+			return err
+		}
+	}
 	v.setCookie(sessionCookie, cookie, 0)
 	v.setCookie(formCookie, "", -1)
+	return nil
 }
 
 // signIn starts a session and returns the browser to where it came from.
 func (v *visit) signIn(cookie, returnTo string) error {
-	v.startSession(cookie)
+	if err := v.startSession(cookie); err != nil {
+		return err
+	}
 	return v.redirect(safeReturn(returnTo))
 }
 
@@ -209,7 +226,7 @@ func safeReturn(target string) string {
 		return home
 	}
 	u, err := url.Parse(target)
-	if err != nil || u.Host != "" || u.Scheme != "" {
+	if err != nil || u.Host != "" || u.Scheme != "" || path.Clean(u.Path) != u.Path {
 		return home
 	}
 	known := slices.ContainsFunc([]string{"/owner", "/consent", "/device", "/setup"}, func(prefix string) bool {

@@ -64,6 +64,8 @@ func (q *request) findOne(p *plan, write func(*shape, *store.Record) error) erro
 		}
 		return q.ambiguous(pdpp.CodeAmbiguousConnection, "Several connections have a record with this id.", rows, "")
 	}
+	q.tally.Add(holders[0].row.Stream.Name, 1)
+	q.takeRelated()
 	return failed
 }
 

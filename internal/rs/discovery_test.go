@@ -239,7 +239,8 @@ func urlsIn(t *testing.T, document any) (urls []string) {
 	walk = func(v any) {
 		switch v := v.(type) {
 		case string:
-			if strings.Contains(v, "://") {
+			v = strings.TrimPrefix(v, "pdpp connect ")
+			if strings.Contains(v, "://") && v != "https://pdpp.dev/data-access" { // a name, not an address
 				urls = append(urls, v)
 			}
 		case []any:

@@ -48,6 +48,7 @@ func (q *request) relation(s *shape, e query.Expansion, id string, start, previe
 		if err != nil {
 			return err
 		}
+		q.related.Add(child.row.Stream.Name, int64(taken))
 	}
 	if !e.HasMany {
 		if len(q.body) == empty {

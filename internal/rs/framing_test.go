@@ -24,10 +24,10 @@ func TestAmbiguousFraming(t *testing.T) {
 		answers       int
 	}{
 		{
-			"Content-Length and chunked", "POST /register HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 1,
+			"Content-Length and chunked", "POST /oauth/token HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 1,
 		},
-		{"Content-Length and chunked in HTTP/1.0", "POST /register HTTP/1.0\r\nHost: " + host + "\r\nConnection: keep-alive\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}", 1},
-		{"Content-Length alone", "POST /register HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 2\r\n\r\n{}", 2},
+		{"Content-Length and chunked in HTTP/1.0", "POST /oauth/token HTTP/1.0\r\nHost: " + host + "\r\nConnection: keep-alive\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}", 1},
+		{"Content-Length alone", "POST /oauth/token HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 2\r\n\r\n{}", 2},
 	} {
 		t.Run("H-66 "+c.name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", host)

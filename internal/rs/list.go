@@ -147,6 +147,9 @@ func (w *pageWriter) addItem(c *store.Change) (taken bool, err error) {
 		}
 	}
 	w.taken++
+	if len(w.plan.shapes[c.Source].expansions) > 0 {
+		w.takeRelated()
+	}
 	w.last.Key = append(w.last.Key[:0], c.Order...)
 	w.last.Connection = w.plan.shapes[c.Source].connection
 	return true, nil
@@ -166,6 +169,7 @@ func (w *pageWriter) size() int { return len(w.body) - w.start + 1 }
 
 // end returns how the page ended.
 func (w *pageWriter) end(more bool) page {
+	w.tally.Add(w.tally.Key.Stream, int64(w.taken))
 	if w.limitedBySize {
 		w.warnings.pageLimited(w.pageBytes(), w.taken, w.limit, w.prefs.PageBytes != 0)
 	}

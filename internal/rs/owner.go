@@ -35,14 +35,14 @@ type ownerRequest struct {
 // write returns the handler of an owner route: it needs an owner token and a connection of
 // that owner. The snapshot ends before the body is read.
 func (s *Server) write(answer func(*ownerRequest) error, params ...string) handler {
-	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
+	return func(w http.ResponseWriter, r *http.Request, m match) error {
 		who, ctx, leave, err := s.enter(r, httpx.RequestTimeout)
 		if err != nil {
 			return err
 		}
 		defer leave()
 		q := &ownerRequest{w: w, store: ownerStore{s.Store, s.Auth, who.Bearer}}
-		q.request = request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock(), hold: httpx.HoldOf(ctx)}
+		q.request = request{server: s, http: r, ctx: ctx, match: m, now: s.Clock(), hold: httpx.HoldOf(ctx)}
 		err = s.view(ctx, func(v store.View) error {
 			if err := q.authenticate(v, who); err != nil {
 				return err
@@ -50,6 +50,7 @@ func (s *Server) write(answer func(*ownerRequest) error, params ...string) handl
 			return q.openOwner(v, params...)
 		})
 		if err != nil {
+			q.countRefusal(who, err)
 			return err
 		}
 		return answer(q)

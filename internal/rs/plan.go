@@ -65,7 +65,9 @@ func (q *request) streamRows(name string) ([]grant.Row, error) {
 		grant.Selector
 	}
 	// A missing stream is not cached, because the number of names is not limited.
-	return auth.TryDerive(q.reach, key{name, q.sel}, func() ([]grant.Row, error) { return q.reach.Stream(name, q.sel) })
+	rows, err := auth.TryDerive(q.reach, key{name, q.sel}, func() ([]grant.Row, error) { return q.reach.Stream(name, q.sel) })
+	q.asksFor(rows)
+	return rows, err
 }
 
 // planOne returns the plan for a record of the stream in the path. A plain plan is cached

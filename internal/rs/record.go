@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pdpp"
+	"pdpp/internal/activity"
 	"pdpp/internal/evidence"
 	"pdpp/internal/rawjson"
 	"pdpp/internal/store"
@@ -32,6 +33,7 @@ func (q *request) record(s *shape, r *store.Record, preview int) (err error) {
 		q.body.End("}")
 	}
 	if len(s.expansions) > 0 {
+		q.related = activity.Tally{}
 		if err := q.expand(s, r, start, preview); err != nil {
 			return err
 		}

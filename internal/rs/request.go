@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/activity"
 	"pdpp/internal/auth"
 	"pdpp/internal/bufpool"
 	"pdpp/internal/grant"
@@ -25,12 +26,15 @@ type request struct {
 	reach  *auth.Reach
 	params *query.Params
 	sel    grant.Selector
-	vars   vars
-	now    time.Time
-	prefs  query.Preferences
+	match
+	now   time.Time
+	prefs query.Preferences
 
 	hold     *httpx.Hold // the request's part of the memory budget
 	reserved int         // bytes of hold for the answer
+
+	tally   activity.Tally // what was read
+	related activity.Tally // related records of the record that was written last
 
 	warnings  warnings
 	body      rawjson.Writer                  // the answer
@@ -40,13 +44,13 @@ type request struct {
 // read returns the handler of a read route. It authenticates the request and parses the
 // query string, in the order of C-20; answer does the rest.
 func (s *Server) read(isExpensive costFunc, answer func(*request) error, params ...string) handler {
-	return func(w http.ResponseWriter, r *http.Request, vars vars) error {
+	return func(w http.ResponseWriter, r *http.Request, m match) error {
 		who, ctx, leave, err := s.enter(r, httpx.ReadTimeout)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		req := &request{server: s, http: r, ctx: ctx, vars: vars, now: s.Clock(), hold: httpx.HoldOf(ctx)}
+		req := &request{server: s, http: r, ctx: ctx, match: m, now: s.Clock(), hold: httpx.HoldOf(ctx)}
 		buffer := answers.Get()
 		defer func() { buffer.Put(req.body) }()
 		req.body = buffer.Bytes()
@@ -60,13 +64,15 @@ func (s *Server) read(isExpensive costFunc, answer func(*request) error, params 
 			return answer(req)
 		})
 		if err != nil {
+			req.countRefusal(who, err)
 			return err
-		}
-		if req.sendAfter != nil {
-			return req.sendAfter(w)
 		}
 		if err := req.reserve(len(req.body) * who.copies()); err != nil {
 			return err
+		}
+		req.countRead(who)
+		if req.sendAfter != nil {
+			return req.sendAfter(w)
 		}
 		return req.send(w)
 	}

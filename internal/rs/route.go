@@ -14,9 +14,14 @@ import (
 // methods are the handlers of one path.
 type methods map[string]handler
 
-// handler answers a request whose path matched a route; vars are the decoded variables of
-// the path.
-type handler func(w http.ResponseWriter, r *http.Request, vars vars) error
+// handler answers a request whose path matched a route.
+type handler func(w http.ResponseWriter, r *http.Request, m match) error
+
+// match is the route that a path matched, and the decoded variables of the path.
+type match struct {
+	pattern string
+	vars    vars
+}
 
 // vars are the variables of a path. None is empty.
 type vars []variable
@@ -59,7 +64,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		return h(w, r, vars)
+		return h(w, r, match{rt.pattern, vars})
 	}
 	return httpx.NotFound(w, r)
 }

@@ -62,7 +62,9 @@ func (q *request) schemaRows(stream string) ([]grant.Row, error) {
 	if stream == "" {
 		return q.reach.Select(q.sel)
 	}
-	return q.reach.Stream(stream, q.sel)
+	rows, err := q.reach.Stream(stream, q.sel)
+	q.asksFor(rows)
+	return rows, err
 }
 
 func (q *request) schemaRequest() schemadoc.Request {

@@ -62,6 +62,9 @@ func (q *request) searchRows(streams []string) ([]grant.Row, error) {
 		}
 		rows = append(rows, found...)
 	}
+	if len(streams) > 1 {
+		q.tally.Key.Stream = ""
+	}
 	return rows, nil
 }
 
@@ -181,6 +184,7 @@ func (s *searcher) writePage(hits []hit) (page, error) {
 			s.warnings.pageLimited(s.pageBytes(), i, s.limit, s.prefs.PageBytes != 0)
 			return s.continued(hits[i-1]), nil
 		}
+		s.tally.Add(hits[i].stream, 1)
 	}
 	return page{}, nil
 }

@@ -17,9 +17,9 @@ type Config struct {
 	Store   store.Store
 	Blobs   *blobfile.Store
 	Cursors *query.Sealer
-	Auth    *auth.Authenticator
-	Limiter *httpx.Limiter // per token (H-67)
-	Rate    httpx.Rate     // per token; 0 also removes the limit on concurrent reads
+	Auth    *auth.Authenticator // records reads, too
+	Limiter *httpx.Limiter      // per token (H-67)
+	Rate    httpx.Rate          // per token; 0 also removes the limit on concurrent reads
 	Log     *slog.Logger
 	Clock   func() time.Time
 }

@@ -25,6 +25,7 @@ func (s *Server) chores(now time.Time) []*chore {
 		{name: "erasing deleted words", every: 5 * time.Second, do: func(ctx context.Context) error { return store.Erase(ctx, s.Store) }},
 		{name: "merging the search index", every: time.Minute, do: func(ctx context.Context) error { return store.Tidy(ctx, s.Store) }},
 		{name: "pruning the change log", every: pruneEvery, do: s.pruneChanges},
+		{name: "pruning counts of reads and audit rows", every: pruneEvery, do: s.pruneActivity},
 		{name: "removing ended sign-ins and requests", every: time.Minute, do: s.pruneEntries},
 		{name: "removing ended tokens", every: pruneEvery, do: s.pruneTokens},
 		{name: "looking for unknown blobs", every: sweepEvery, do: s.reportUnknown},
@@ -35,10 +36,10 @@ func (s *Server) chores(now time.Time) []*chore {
 // Run does the background work of the server until ctx ends. A chore that fails is
 // repeated after its interval.
 func (s *Server) Run(ctx context.Context) error {
-	var uses sync.WaitGroup
-	uses.Go(func() { s.Auth.Run(ctx) }) // runs separately, because chores may take long
+	var recorder sync.WaitGroup
+	recorder.Go(func() { s.Activity.Run(ctx) }) // runs separately, because chores may take long
 	s.doChores(ctx)
-	uses.Wait()
+	recorder.Wait()
 	return nil
 }
 
@@ -102,6 +103,12 @@ func (s *Server) pruneChanges(ctx context.Context) error {
 func (s *Server) pruneEntries(ctx context.Context) error {
 	now := s.Clock()
 	return s.inBatches(ctx, func(tx store.Tx) (int64, error) { return tx.PruneEntries(now, pruneBatch) })
+}
+
+// pruneActivity removes counts, refusals and audit rows that are too old (H-196, H-197).
+func (s *Server) pruneActivity(ctx context.Context) error {
+	before := s.Clock().Add(-store.KeepActivity)
+	return s.inBatches(ctx, func(tx store.Tx) (int64, error) { return tx.PruneActivity(before, pruneBatch) })
 }
 
 // tokenMemory is how long access tokens that clients renew are listed after their end.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/activity"
 	"pdpp/internal/as"
 	"pdpp/internal/auth"
 	"pdpp/internal/blobfile"
@@ -41,10 +42,11 @@ type Config struct {
 // Server is the HTTP server of one process. It is safe for concurrent use.
 type Server struct {
 	Config
-	Auth    *auth.Authenticator
-	Limiter *httpx.Limiter // per token (H-67)
-	Cursors *query.Sealer
-	SignIn  *signin.Service
+	Auth     *auth.Authenticator
+	Activity *activity.Recorder
+	Limiter  *httpx.Limiter // per token (H-67)
+	Cursors  *query.Sealer
+	SignIn   *signin.Service
 
 	v1        *rs.Server
 	as        *as.Server
@@ -60,8 +62,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		Config: cfg, Cursors: cursors, Limiter: httpx.NewLimiter(cfg.Rate, cfg.Clock),
-		Auth: auth.New(auth.Config{Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log}),
+		Activity: activity.New(activity.Config{Store: cfg.Store, Log: cfg.Log}),
 	}
+	s.Auth = auth.New(auth.Config{Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Activity: s.Activity})
 	s.v1 = rs.New(rs.Config{
 		Store: cfg.Store, Blobs: cfg.Blobs, Cursors: cursors, Auth: s.Auth, Limiter: s.Limiter, Rate: cfg.Rate, Log: cfg.Log, Clock: cfg.Clock,
 	})
@@ -69,7 +72,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.as = as.New(as.Config{
-		Store: cfg.Store, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log, Registration: cfg.Registration, Documents: cfg.ClientDocuments,
+		Store: cfg.Store, Auth: s.Auth, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log, Registration: cfg.Registration, Documents: cfg.ClientDocuments,
 		Page: func(w http.ResponseWriter, r *http.Request, status int, title, text string) {
 			s.pages.ShowError(w, r, status, title, text)
 		},

@@ -33,9 +33,10 @@ const (
 	EntryPasskey  EntryKind = "passkey"  // a passkey of an owner
 	EntryCeremony EntryKind = "ceremony" // a passkey registration or sign-in that has begun
 	EntryLink     EntryKind = "link"     // a one-time link that signs an owner in
-	EntryThrottle EntryKind = "throttle" // counted failures of sign-in or user codes
+	EntryThrottle EntryKind = "throttle" // counted or remembered attempts, for limits
 
-	EntryClient   EntryKind = "client"   // a registered client, or a fetched client document
+	EntryClient   EntryKind = "client"   // a registered client
+	EntryDocument EntryKind = "document" // the document of a client, as it was fetched
 	EntryRequest  EntryKind = "request"  // an authorization request that an owner decides on
 	EntryPushed   EntryKind = "pushed"   // the parameters of a pushed authorization request
 	EntryDevice   EntryKind = "device"   // the device code of a request

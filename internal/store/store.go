@@ -54,6 +54,7 @@ type View interface {
 	Blobs
 	Changes
 	Entries
+	Activity
 }
 
 // Tx reads and writes inside one transaction; it sees its own writes.
@@ -65,6 +66,7 @@ type Tx interface {
 	BlobsWriter
 	ChangesWriter
 	EntriesWriter
+	ActivityWriter
 }
 
 // Accounts reads owners, manifests and connections.

@@ -81,7 +81,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestItemsWithinBudget: any items take at most the budget, but for the first handle, and
+// TestItemsWithinBudget: any items take at most the budget, except for the first handle, and
 // every item that omits something has a call.
 func TestItemsWithinBudget(t *testing.T) {
 	values := rapid.SampledFrom([]string{

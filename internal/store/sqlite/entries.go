@@ -46,12 +46,9 @@ func (t *tx) CountEntries(kind store.EntryKind) (int64, error) {
 
 // PutEntry implements store.EntriesWriter.
 func (t *tx) PutEntry(e store.Entry) error {
-	var owner int64 // 0 for an entry of no owner
-	if e.Subject != "" {
-		var err error
-		if owner, err = t.owner(e.Subject); err != nil {
-			return err
-		}
+	owner, err := t.ownerOrNone(e.Subject)
+	if err != nil {
+		return err
 	}
 	return t.conn.Exec(`INSERT OR REPLACE INTO entries (kind, key, subject, parent, body, created_at, delete_after) VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?)`,
 		string(e.Kind), e.Key, owner, e.Parent, e.Body, millis(e.CreatedAt), nullableTime(e.DeleteAfter))

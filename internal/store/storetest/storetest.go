@@ -19,6 +19,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"rights", rightTests},
 		{"packages", packageTests},
 		{"entries", entryTests},
+		{"activity", activityTests},
 		{"ingest", ingestTests},
 		{"bytes", byteTests},
 		{"long", longTests},

@@ -1,4 +1,4 @@
-package auth
+package activity
 
 import (
 	"context"
@@ -47,11 +47,11 @@ func (t useTx) TouchTokens(uses map[store.Use]time.Time) error {
 func TestUseIsWrittenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := &useStore{last: map[store.Use]time.Time{}}
-		a := New(Config{Store: st, Clock: time.Now, Log: slog.New(slog.DiscardHandler)})
+		r := New(Config{Store: st, Log: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); a.Run(ctx) }()
-		use := func(token string) { a.uses.note(store.Principal{ID: pdpp.TokenID(token)}, time.Now()) }
+		go func() { defer close(done); r.Run(ctx) }()
+		use := func(token string) { r.Use(store.Principal{ID: pdpp.TokenID(token)}, time.Now()) }
 		expect := func(what string, writes int, token string, at time.Time) {
 			t.Helper()
 			synctest.Wait()
@@ -69,18 +69,18 @@ func TestUseIsWrittenAtOnce(t *testing.T) {
 		expect("more of it wait", 1, "a", start)
 		use("b")
 		expect("another token", 2, "b", start.Add(time.Second))
-		time.Sleep(useEvery)
+		time.Sleep(writeEvery)
 		expect("after a round", 2, "a", start.Add(time.Second))
-		time.Sleep(4 * useEvery)
+		time.Sleep(4 * writeEvery)
 		use("a")
 		expect("after a pause", 3, "a", time.Now())
-		time.Sleep(3 * useEvery)
+		time.Sleep(3 * writeEvery)
 		st.fails.Store(true)
 		late := time.Now()
 		use("b")
 		synctest.Wait()
 		st.fails.Store(false)
-		time.Sleep(2 * useEvery)
+		time.Sleep(2 * writeEvery)
 		expect("after a failure", 4, "b", late)
 		use("c")
 		stop()

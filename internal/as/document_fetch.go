@@ -1,0 +1,130 @@
+package as
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"pdpp"
+	"pdpp/internal/outbound"
+)
+
+// DocumentTimeout is how long the fetch of a client document may take (H-154).
+const DocumentTimeout = 5 * time.Second
+
+// refusedDocument is the error for a client whose document was not accepted.
+func refusedDocument(reason string) *oauthError {
+	return &oauthError{
+		status: http.StatusUnauthorized, code: "invalid_client", failure: true,
+		description: "The document of this client_id was not accepted: " + reason + ". Try again in a minute.",
+	}
+}
+
+// fetchDocument fetches and parses a document. It returns for how long it may be used.
+func (s *Server) fetchDocument(ctx context.Context, id pdpp.ClientID) (*metadata, time.Duration, *documentFault) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, string(id), nil)
+	if err != nil {
+		return nil, 0, &documentFault{reason: "it is not a valid URL"}
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "pdpp")
+	body, header, err := get64K(s.Documents, req)
+	var m *metadata
+	if err == nil {
+		m, err = parseDocument(string(id), body)
+	}
+	if err == nil {
+		return m, freshness(header), nil
+	}
+	s.Log.LogAttrs(ctx, slog.LevelInfo, "a client document was not accepted", slog.String("host", req.URL.Host), slog.String("reason", err.Error()))
+	var fault *documentFault
+	var failure *outbound.Error
+	switch {
+	case errors.As(err, &fault):
+	case errors.As(err, &failure):
+		fault = &documentFault{reason: failure.Error()}
+	default: // the time limit of the client
+		fault = &documentFault{reason: req.URL.Hostname() + " did not answer in time"}
+	}
+	return nil, 0, fault
+}
+
+// get64K returns the body of a JSON document, and its header.
+func get64K(client *http.Client, req *http.Request) ([]byte, http.Header, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, nil, &documentFault{reason: req.URL.Hostname() + " answered " + strconv.Itoa(resp.StatusCode) + " instead of 200"}
+	}
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if isJSON := kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"); err != nil || !isJSON {
+		return nil, nil, &documentFault{reason: "its Content-Type is not application/json"}
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+	if err == nil && len(body) > maxDocument {
+		err = &documentFault{reason: "it is larger than " + strconv.Itoa(maxDocument) + " bytes"}
+	}
+	return body, resp.Header, err
+}
+
+// hostQueue lets one request at a time through to each host.
+type hostQueue struct {
+	mu    sync.Mutex
+	hosts map[string]*hostTurn
+}
+
+// hostTurn is the turn of a host. Its channel contains a value while a request has the turn.
+type hostTurn struct {
+	taken chan struct{}
+	users int // that have the turn or wait for it
+}
+
+// enter waits for the turn of a host, at most as long as two fetches. The caller ends its turn
+// with leave.
+func (q *hostQueue) enter(ctx context.Context, host string) (leave func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*DocumentTimeout)
+	defer cancel()
+	host = strings.ToLower(host)
+	turn := q.join(host)
+	select {
+	case turn.taken <- struct{}{}:
+		return func() { <-turn.taken; q.quit(host) }, nil
+	case <-ctx.Done():
+		q.quit(host)
+		return nil, ctx.Err()
+	}
+}
+
+func (q *hostQueue) join(host string) *hostTurn {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.hosts == nil {
+		q.hosts = map[string]*hostTurn{}
+	}
+	turn := q.hosts[host]
+	if turn == nil {
+		turn = &hostTurn{taken: make(chan struct{}, 1)}
+		q.hosts[host] = turn
+	}
+	turn.users++
+	return turn
+}
+
+func (q *hostQueue) quit(host string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	turn := q.hosts[host]
+	if turn.users--; turn.users == 0 {
+		delete(q.hosts, host)
+	}
+}
