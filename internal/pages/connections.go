@@ -80,8 +80,7 @@ func connectionRowOf(o *overview, c pdpp.Connection) (connectionRow, error) {
 func readers(grants []store.Grant, id pdpp.ConnectionID, now time.Time) string {
 	var names []string
 	for _, g := range grants {
-		doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
-		if err != nil || !isUsable(g, now) || !slices.Contains(doc.Connections(), id) {
+		if !slices.Contains(connectionsOf(g, now), id) {
 			continue
 		}
 		if name := clean(g.Client.Name, nameLength); !slices.Contains(names, name) {
@@ -89,6 +88,15 @@ func readers(grants []store.Grant, id pdpp.ConnectionID, now time.Time) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// connectionsOf returns the connections that can be read with a grant.
+func connectionsOf(g store.Grant, now time.Time) []pdpp.ConnectionID {
+	doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
+	if err != nil || !isUsable(g, now) {
+		return nil
+	}
+	return doc.Connections()
 }
 
 // changeConnection changes a connection of the owner.

@@ -53,6 +53,8 @@ func (p *Pages) table() map[string]http.Handler {
 		"POST /owner/connections/{id}/rename":       p.owner(renameConnection),
 		"POST /owner/connections/{id}/hide":         p.owner(hideConnection),
 		"POST /owner/connections/{id}/show":         p.owner(showConnection),
+		"GET /owner/connections/{id}/delete":        p.owner(confirmDeleteConnection),
+		"POST /owner/connections/{id}/delete":       p.owner(deleteConnection),
 		"GET /owner/security":                       p.owner(securityPage),
 		"POST /owner/security/password":             p.owner(changePassword),
 		"POST /owner/security/sessions/{id}/end":    p.owner(endSession),

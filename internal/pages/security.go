@@ -3,6 +3,7 @@ package pages
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,8 +142,16 @@ func createOwnerToken(v *visit) error {
 
 func revokeOwnerToken(v *visit) error {
 	err := v.pages.Store.Update(v.r.Context(), func(tx store.Tx) error {
-		t, revoked, err := tx.RevokeToken(v.session.Subject, pdpp.TokenID(v.r.PathValue("id")), v.pages.Clock())
-		if err != nil || !revoked {
+		own, err := tx.Tokens(v.session.Subject, "")
+		if err != nil {
+			return err
+		}
+		id := pdpp.TokenID(v.r.PathValue("id"))
+		if !slices.ContainsFunc(own, func(t store.Token) bool { return t.ID == id }) {
+			return errNoPage // the token of a client ends with its grant
+		}
+		t, already, err := tx.RevokeToken(v.session.Subject, id, v.pages.Clock())
+		if err != nil || already {
 			return err
 		}
 		return v.auditToken(tx, store.TokenRevoked, t.ID)

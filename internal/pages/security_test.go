@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pdpp/internal/store"
 )
 
 func (w *world) byPassword() *browser {
@@ -72,6 +74,19 @@ func TestH179OwnerToken(t *testing.T) {
 		t.Error("the revoked token works")
 	}
 	b.get("/owner/security").wants(200, "The token was revoked.", "revoked")
+	var actions []string
+	err := w.Store.View(t.Context(), func(v store.View) error {
+		audits, err := v.Audits(w.Subject, 10)
+		for _, a := range audits {
+			if a.Actor == store.ByOwner && string(a.Token) == id[1] && a.Address != "" && a.RequestID != "" {
+				actions = append(actions, string(a.Action))
+			}
+		}
+		return err
+	})
+	if got := strings.Join(actions, " "); err != nil || got != "token_revoked token_created" {
+		t.Errorf("audit rows %q, %v", got, err)
+	}
 	b.submit("/owner/security/tokens/tok_none/revoke").wants(http.StatusNotFound)
 }
 

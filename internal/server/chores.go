@@ -22,6 +22,7 @@ type chore struct {
 func (s *Server) chores(now time.Time) []*chore {
 	return []*chore{
 		{name: "re-indexing records", every: 5 * time.Second, do: s.reindex},
+		{name: "removing deleted connections", every: 5 * time.Second, do: func(ctx context.Context) error { return store.Purge(ctx, s.Store, s.Clock()) }},
 		{name: "erasing deleted words", every: 5 * time.Second, do: func(ctx context.Context) error { return store.Erase(ctx, s.Store) }},
 		{name: "merging the search index", every: time.Minute, do: func(ctx context.Context) error { return store.Tidy(ctx, s.Store) }},
 		{name: "pruning the change log", every: pruneEvery, do: s.pruneChanges},

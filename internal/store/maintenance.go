@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Each function here does long work in slices with Bulk, so that other writers wait for
 // one slice at most.
@@ -21,6 +24,20 @@ func Reindex(ctx context.Context, st Store, progress func(done int)) error {
 		}
 		if progress != nil && total > 0 {
 			progress(total)
+		}
+	}
+	return nil
+}
+
+// Purge removes the rows of deleted connections.
+func Purge(ctx context.Context, st Store, now time.Time) error {
+	for more := true; more; {
+		err := st.Bulk(ctx, func(tx Tx) (err error) {
+			more, err = tx.Purge(now)
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -96,6 +96,13 @@ type AccountsWriter interface {
 	// manifest when no other connection uses it. dropped is false, and nothing
 	// changes, when there is content or no such connection.
 	DropConnection(subject pdpp.SubjectID, c pdpp.ConnectionID) (dropped bool, err error)
+	// DeleteConnection removes a connection with all its content. It is gone for
+	// every reader at once; Purge removes its rows. CodeConnectionNotFound when
+	// there is no such connection.
+	DeleteConnection(subject pdpp.SubjectID, c pdpp.ConnectionID) error
+	// Purge removes rows of deleted connections; only some of them in a Bulk. more
+	// reports whether to call it again. Blobs are left to the sweep.
+	Purge(now time.Time) (more bool, err error)
 	// PutMeta stores a named value of the instance.
 	PutMeta(name string, value []byte) error
 	// PutState replaces the named streams' values.

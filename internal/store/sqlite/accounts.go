@@ -91,7 +91,7 @@ func (t *tx) connections(owner int64) ([]pdpp.Connection, error) {
 			Name: s.Text(2), Label: s.Text(3), Status: s.Text(4), CreatedAt: fromMillis(s.Int(5)),
 		}
 	}, `SELECT connection_id, connector_key, name, label, status, created_at
-		FROM connections WHERE subject = ? ORDER BY connection_id`, owner)
+		FROM connections WHERE subject = ? AND status <> ? ORDER BY connection_id`, owner, deletedStatus)
 }
 
 // PutManifest implements store.AccountsWriter.
@@ -200,26 +200,13 @@ func (t *tx) DropConnection(subject pdpp.SubjectID, c pdpp.ConnectionID) (bool, 
 	if err != nil {
 		return false, err
 	}
-	const ofConnection = ` WHERE subject = ?1 AND connection_id = ?2`
 	used, err := queryInt(t.conn, `SELECT NOT EXISTS (SELECT 1 FROM connections`+ofConnection+`)
 		OR EXISTS (SELECT 1 FROM bindings`+ofConnection+` AND (record_count > 0 OR last_ingest IS NOT NULL))
 		OR EXISTS (SELECT 1 FROM states`+ofConnection+`) OR EXISTS (SELECT 1 FROM blobs`+ofConnection+`)`, owner, string(c))
 	if err != nil || used != 0 {
 		return false, err
 	}
-	for _, statement := range []string{
-		`DELETE FROM fields WHERE binding IN (SELECT binding FROM bindings` + ofConnection + `)`,
-		`DELETE FROM bindings` + ofConnection,
-		`DELETE FROM manifests WHERE subject = ?1 AND connector_key = (SELECT connector_key FROM connections` + ofConnection + `)
-			AND NOT EXISTS (SELECT 1 FROM connections AS other WHERE other.subject = ?1 AND other.connector_key = manifests.connector_key
-				AND other.connection_id <> ?2)`,
-		`DELETE FROM connections` + ofConnection,
-	} {
-		if err := t.conn.Exec(statement, owner, string(c)); err != nil {
-			return false, err
-		}
-	}
-	return true, t.bumpGeneration()
+	return true, t.removeConnection(owner, c)
 }
 
 // Usage implements store.Accounts.
@@ -233,7 +220,7 @@ func (t *tx) Usage(subject pdpp.SubjectID) ([]store.Usage, error) {
 			Connection: pdpp.ConnectionID(s.Text(0)), Stream: s.Text(1), Records: s.Int(2), LastIngest: optionalTime(s, 3),
 		}
 	}, `SELECT connection_id, stream, record_count, last_ingest
-		FROM bindings WHERE subject = ? ORDER BY connection_id, stream`, owner)
+		FROM bindings WHERE subject = ? AND layout <> ? ORDER BY connection_id, stream`, owner, deletedLayout)
 }
 
 // State implements store.Accounts.

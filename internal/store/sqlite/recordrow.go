@@ -78,8 +78,6 @@ func (w *writer) insert(d *store.Document) (record int64, err error) {
 
 // remove deletes a record with everything that was derived from it.
 func (w *writer) remove(old *stored, id pdpp.RecordID) error {
-	w.t.erased = true
-	w.t.numbers.Free(old.record) // see changeTerms
 	if _, ok := w.fresh[old.record]; ok {
 		if err := w.flush(); err != nil {
 			return err
@@ -90,12 +88,19 @@ func (w *writer) remove(old *stored, id pdpp.RecordID) error {
 			return err
 		}
 	}
-	if len(w.searchForms) > 0 {
+	return w.removeRow(old, w.searchForms)
+}
+
+// removeRow deletes a record with its words, values and pieces.
+func (w *writer) removeRow(old *stored, forms map[string]store.SearchForm) error {
+	w.t.erased = true
+	w.t.numbers.Free(old.record) // see changeTerms
+	if len(forms) > 0 {
 		data, err := w.t.Whole(store.Ref(old.record), old.body)
 		if err != nil {
 			return err
 		}
-		if terms := store.Terms(w.searchForms, data); len(terms) > 0 {
+		if terms := store.Terms(forms, data); len(terms) > 0 {
 			if err := w.removeTerms(old.record, terms); err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,6 +22,7 @@ var accountTests = []test{
 	{"meta", testMeta},
 	{"usage", testUsage},
 	{"drop connection", testDropConnection},
+	{"delete connection", testDeleteConnection},
 	{"unknown subject", testUnknownSubject},
 }
 
@@ -228,19 +230,89 @@ func testDropConnection(t *testing.T, open Opener) {
 	}
 }
 
+// testDeleteConnection: a deleted connection is gone at once with everything in it, and
+// another one can have its name. Purge removes the rest, also of streams that are no
+// longer declared, and leaves other connections alone.
+func testDeleteConnection(t *testing.T, open Opener) {
+	w := newWorld(t, open)
+	for _, c := range []pdpp.ConnectionID{connA, connB} {
+		w.ingest(c, put("1", `{"id":"1","memo":"zebrafink"}`, 1), put("2", `{"id":"2"}`, 2))
+	}
+	var conn pdpp.Connection
+	before := w.binding(connA, "entries")
+	w.update(func(tx store.Tx) error {
+		c, err := tx.Catalog(w.subject)
+		if err != nil {
+			return err
+		}
+		conn, _ = c.Connection(connA)
+		if err := tx.PutState(w.subject, connA, map[string]json.RawMessage{"entries": json.RawMessage(`1`)}, at(2)); err != nil {
+			return err
+		}
+		return tx.DeleteConnection(w.subject, connA)
+	})
+	gone := func(when string) {
+		t.Helper()
+		w.view(func(v store.View) error {
+			c, err := v.Catalog(w.subject)
+			if _, ok := c.Connection(connA); ok {
+				t.Errorf("%s: the connection is in the catalog", when)
+			}
+			usage, err2 := v.Usage(w.subject)
+			for _, u := range usage {
+				if u.Connection == connA {
+					t.Errorf("%s: Usage lists %+v", when, u)
+				}
+			}
+			return errors.Join(err, err2)
+		})
+		err := w.store.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteConnection(w.subject, connA) })
+		if pdpp.CodeOf(err) != pdpp.CodeConnectionNotFound {
+			t.Errorf("%s: deleting it again = %v", when, err)
+		}
+		err = w.store.Update(t.Context(), func(tx store.Tx) error {
+			_, err := tx.Ingest(before, []store.Document{store.Prepare(before, store.Input{ID: "3", Data: []byte(`{"id":"3"}`), EmittedAt: at(3)})}, at(3))
+			return err
+		})
+		if err == nil {
+			t.Errorf("%s: a record was stored in it", when)
+		}
+	}
+	gone("after the delete")
+	again := conn
+	again.ID = "cin_again"
+	w.update(func(tx store.Tx) error { return tx.PutConnection(w.subject, again) })
+	if err := store.Purge(t.Context(), w.store, at(9)); err != nil {
+		t.Fatal(err)
+	}
+	gone("after the purge")
+	rows := w.list(query.List{Sources: []query.Source{w.from(connB, "entries")}, Order: query.Order{By: query.ByCursor}})
+	if len(rows) != 2 {
+		t.Errorf("the other connection has %d records, want 2", len(rows))
+	}
+	w.update(func(tx store.Tx) error {
+		more, err := tx.Purge(at(9))
+		if more {
+			t.Error("Purge has more to do")
+		}
+		return err
+	})
+}
+
 func testUnknownSubject(t *testing.T, open Opener) {
 	w := newWorld(t, open)
 	w.ingest(connA, put("1", `{"id":"1"}`, 1))
 	const nobody pdpp.SubjectID = "own_nobody"
 	m := declare(t, "ledger", entries())
 	writes := map[string]func(store.Tx) error{
-		"Catalog":        func(tx store.Tx) error { _, err := tx.Catalog(nobody); return err },
-		"Usage":          func(tx store.Tx) error { _, err := tx.Usage(nobody); return err },
-		"PutManifest":    func(tx store.Tx) error { return tx.PutManifest(nobody, m) },
-		"PutConnection":  func(tx store.Tx) error { return tx.PutConnection(nobody, pdpp.Connection{ID: "cin_x"}) },
-		"DropConnection": func(tx store.Tx) error { _, err := tx.DropConnection(nobody, connA); return err },
-		"CreateClient":   func(tx store.Tx) error { return tx.CreateClient(nobody, store.Client{ID: "cli_x"}) },
-		"CreateToken":    func(tx store.Tx) error { return tx.CreateToken(store.Token{Subject: nobody}, store.TokenHash{}) },
+		"Catalog":          func(tx store.Tx) error { _, err := tx.Catalog(nobody); return err },
+		"Usage":            func(tx store.Tx) error { _, err := tx.Usage(nobody); return err },
+		"PutManifest":      func(tx store.Tx) error { return tx.PutManifest(nobody, m) },
+		"PutConnection":    func(tx store.Tx) error { return tx.PutConnection(nobody, pdpp.Connection{ID: "cin_x"}) },
+		"DropConnection":   func(tx store.Tx) error { _, err := tx.DropConnection(nobody, connA); return err },
+		"DeleteConnection": func(tx store.Tx) error { return tx.DeleteConnection(nobody, connA) },
+		"CreateClient":     func(tx store.Tx) error { return tx.CreateClient(nobody, store.Client{ID: "cli_x"}) },
+		"CreateToken":      func(tx store.Tx) error { return tx.CreateToken(store.Token{Subject: nobody}, store.TokenHash{}) },
 	}
 	for name, write := range writes {
 		if err := w.store.Update(t.Context(), write); pdpp.CodeOf(err) != pdpp.CodeNotFound {
