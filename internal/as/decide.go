@@ -94,7 +94,7 @@ type Approval struct {
 // request is not pending any more.
 func (s *Server) Approve(ctx context.Context, a Approval) (next string, err error) {
 	var o *openRequest
-	err = s.Store.Update(ctx, func(tx store.Tx) error {
+	err = s.change(ctx, store.ByOwner, func(tx store.Tx) error {
 		if o, err = findRequest(tx, a.Request, a.Subject); err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func repeatApproval(tx store.Tx, o *openRequest, base string, now time.Time) (st
 // Deny decides against a request. It returns the URL to redirect the browser to, or "" for a
 // device. Denying again yields the same.
 func (s *Server) Deny(ctx context.Context, base, id string, subject pdpp.SubjectID) (next string, err error) {
-	err = s.Store.Update(ctx, func(tx store.Tx) error {
+	err = s.change(ctx, store.ByOwner, func(tx store.Tx) error {
 		o, err := findRequest(tx, id, subject)
 		if err != nil {
 			return err
@@ -246,6 +246,9 @@ func (s *Server) Deny(ctx context.Context, base, id string, subject pdpp.Subject
 				return err
 			}
 			o.body.Outcome, o.body.DecidedAt = Denied, s.now()
+			if err := tx.AddAudit(store.Audit{At: s.now(), Action: store.RequestDenied, Subject: subject, Client: o.client.ID}); err != nil {
+				return err
+			}
 		}
 		if o.body.Device != "" {
 			return errors.Join(settleDevice(tx, o.body.Device), o.save(tx))

@@ -158,7 +158,7 @@ func (s *Server) saveDocument(ctx context.Context, id pdpp.ClientID, m *metadata
 func (s *Server) rejectDocument(ctx context.Context, id pdpp.ClientID, fault *documentFault) error {
 	now := s.now()
 	until := now.Add(failureLife)
-	return s.Store.Update(ctx, func(tx store.Tx) error {
+	return s.change(ctx, store.ByClient, func(tx store.Tx) error {
 		e := store.Entry{Kind: store.EntryThrottle, Key: failureKey(id), CreatedAt: now, DeleteAfter: until}
 		if err := write(tx, e, failureBody{fault.reason, until}); err != nil || !fault.changed {
 			return err

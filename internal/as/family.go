@@ -94,7 +94,23 @@ func (f *family) end(tx store.Tx, why EndReason, now time.Time) error {
 	if err := f.save(tx, now); err != nil {
 		return err
 	}
-	return tx.RevokeFamily(f.entry.Subject, f.entry.Key, now)
+	if err := tx.RevokeFamily(f.entry.Subject, f.entry.Key, now); err != nil {
+		return err
+	}
+	return tx.AddAudit(store.Audit{At: now, Action: why.action(), Subject: f.entry.Subject, Client: f.Client, Grant: f.Grant, Package: f.Package})
+}
+
+// action returns the action of the audit row of a family that ended.
+func (why EndReason) action() store.Action {
+	switch why {
+	case EndedByReplay:
+		return store.RefreshReplayed
+	case EndedByReuse:
+		return store.CodeReplayed
+	case EndedByDocument:
+		return store.DocumentChanged
+	}
+	return store.TokensRevoked
 }
 
 // endWithAccess ends a family, and its grant or package when no other family lives on it

@@ -39,6 +39,7 @@ func (s *Server) Handler() http.Handler {
 	unknown := httpx.Handler(httpx.NotFound)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		noStore(w.Header())
+		r = r.WithContext(httpx.WithAddress(r.Context(), s.Edge.ClientAddr(r)))
 		path := r.URL.EscapedPath()
 		switch h, ok := routes[path]; {
 		case ok:

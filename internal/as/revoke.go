@@ -46,19 +46,19 @@ func (a access) revoke(tx store.Tx, subject pdpp.SubjectID, now time.Time) error
 // RevokeGrant revokes a grant of an owner. It is effective when it returns. CodeNotFound when
 // the owner has no such grant.
 func (s *Server) RevokeGrant(ctx context.Context, subject pdpp.SubjectID, id pdpp.GrantID) error {
-	return s.Store.Update(ctx, func(tx store.Tx) error { return access{Grant: id}.revoke(tx, subject, s.now()) })
+	return s.change(ctx, store.ByOwner, func(tx store.Tx) error { return access{Grant: id}.revoke(tx, subject, s.now()) })
 }
 
 // RevokePackage revokes a package of an owner with its members. It is effective when it
 // returns. CodeNotFound when the owner has no such package.
 func (s *Server) RevokePackage(ctx context.Context, subject pdpp.SubjectID, id pdpp.PackageID) error {
-	return s.Store.Update(ctx, func(tx store.Tx) error { return access{Package: id}.revoke(tx, subject, s.now()) })
+	return s.change(ctx, store.ByOwner, func(tx store.Tx) error { return access{Package: id}.revoke(tx, subject, s.now()) })
 }
 
 // RevokeClient revokes everything that a client has of an owner. It is effective when it
 // returns. CodeNotFound when the owner does not know the client.
 func (s *Server) RevokeClient(ctx context.Context, subject pdpp.SubjectID, id pdpp.ClientID) error {
-	return s.Store.Update(ctx, func(tx store.Tx) error {
+	return s.change(ctx, store.ByOwner, func(tx store.Tx) error {
 		client, err := tx.Client(subject, string(id))
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) error {
 		return invalidRequest("token is missing.")
 	}
 	var found bool
-	err = s.Store.Update(r.Context(), func(tx store.Tx) (err error) {
+	err = s.change(r.Context(), store.ByClient, func(tx store.Tx) (err error) {
 		found, err = s.revokeToken(tx, token, pdpp.ClientID(f.get("client_id")))
 		return err
 	})
@@ -55,7 +55,11 @@ func (s *Server) revokeGrant(w http.ResponseWriter, r *http.Request) error {
 		if !isOwner && !isHolder {
 			return errNoGrant
 		}
-		err = access{Grant: id}.revoke(tx, p.Subject, s.now())
+		by := store.ByClient
+		if isOwner {
+			by = store.ByOwner
+		}
+		err = audited(r.Context(), by, func(tx store.Tx) error { return access{Grant: id}.revoke(tx, p.Subject, s.now()) })(tx)
 		if isMissing(err) {
 			return errNoGrant
 		}

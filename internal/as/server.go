@@ -1,6 +1,7 @@
 package as
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -44,6 +45,15 @@ func New(cfg Config) *Server {
 	}
 	s.sources = s.clientSources()
 	return s
+}
+
+// change changes rights in one transaction. The changes have audit rows (H-197).
+func (s *Server) change(ctx context.Context, by store.Actor, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, audited(ctx, by, fn))
+}
+
+func audited(ctx context.Context, by store.Actor, fn func(store.Tx) error) func(store.Tx) error {
+	return store.Audited(store.Cause{Actor: by, RequestID: httpx.RequestID(ctx), Address: httpx.AddressOf(ctx)}, fn)
 }
 
 // now returns the time in the precision of the store.

@@ -50,7 +50,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	}
 	var answer *tokenAnswer
 	var refused error
-	err = s.Store.Update(r.Context(), func(tx store.Tx) (err error) {
+	err = s.change(r.Context(), store.ByClient, func(tx store.Tx) (err error) {
 		answer, refused, err = run(tx)
 		return err
 	})

@@ -162,7 +162,7 @@ func (d *demoState) count(ctx context.Context, s session) error {
 // authorize creates the grant and the tokens of this start. It revokes those of earlier
 // starts, so that they do not accumulate.
 func (d *demoState) authorize(ctx context.Context, s session, now time.Time) error {
-	err := s.store.Update(ctx, func(tx store.Tx) error {
+	err := s.changeRights(ctx, func(tx store.Tx) error {
 		if err := revokeEarlier(tx, s.owner.ID, now); err != nil {
 			return err
 		}

@@ -136,7 +136,7 @@ type newGrant struct {
 // so that nothing changes between what was resolved and what is granted.
 func (i *grantIssue) create(ctx context.Context, s session, now time.Time) (*newGrant, error) {
 	m := &newGrant{issuedToken: issuedToken{now: now}}
-	err := s.store.Update(ctx, func(tx store.Tx) error {
+	err := s.changeRights(ctx, func(tx store.Tx) error {
 		client, err := findClient(tx, s.owner.ID, i.client, now)
 		if err != nil {
 			return err
@@ -156,19 +156,11 @@ func (i *grantIssue) create(ctx context.Context, s session, now time.Time) (*new
 			// Creating the token consumes a single-use grant (H-149).
 			Consumed: m.grant.AccessMode == grant.SingleUse && !i.noToken,
 		}
-		if err := tx.CreateGrant(m.stored); err != nil {
+		if err := tx.CreateGrant(m.stored); err != nil || i.noToken {
 			return err
-		}
-		audit := store.Audit{At: now, Action: store.GrantCreated, Actor: store.ByOperator, Subject: s.owner.ID, Client: client.ID, Grant: m.stored.ID}
-		if i.noToken {
-			return tx.AddAudit(audit)
 		}
 		m.token, m.value = issue.ClientToken(m.stored, i.audience, now, issue.ExpiryWithin(now, i.ttl, m.stored.ExpiresAt))
-		if err := tx.CreateToken(m.token, store.HashToken(m.value)); err != nil {
-			return err
-		}
-		audit.Token = m.token.ID
-		return tx.AddAudit(audit)
+		return tx.CreateToken(m.token, store.HashToken(m.value))
 	})
 	return m, err
 }

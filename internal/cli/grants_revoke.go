@@ -27,12 +27,9 @@ func (c *grantsRevoke) Run(ctx context.Context, a *app) error {
 	return a.withExistingOwner(ctx, func(s session) error {
 		var g store.Grant
 		var already bool
-		err := s.updatePatiently(ctx, func(tx store.Tx) (err error) {
+		err := s.revokeRights(ctx, func(tx store.Tx) (err error) {
 			g, already, err = tx.RevokeGrant(s.owner.ID, pdpp.GrantID(c.ID), a.Now())
-			if err != nil || already {
-				return err
-			}
-			return tx.AddAudit(store.Audit{At: g.RevokedAt, Action: store.GrantRevoked, Actor: store.ByOperator, Subject: s.owner.ID, Client: g.Client.ID, Grant: g.ID})
+			return err
 		})
 		if err != nil {
 			return a.withList(err, allGrants)

@@ -35,7 +35,7 @@ func (c *ownerTokenCreate) Run(ctx context.Context, a *app) error {
 	return a.withOwner(ctx, func(s session) error {
 		var t store.Token
 		var value string
-		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
+		err := s.changeRights(ctx, func(tx store.Tx) (err error) {
 			t, value, err = createOwnerToken(tx, s.owner.ID, c.Label, a.Now(), ttl)
 			return err
 		})
@@ -54,8 +54,5 @@ func (c *ownerTokenCreate) Run(ctx context.Context, a *app) error {
 
 func createOwnerToken(tx store.Tx, owner pdpp.SubjectID, label string, now time.Time, ttl time.Duration) (store.Token, string, error) {
 	t, value := issue.OwnerToken(owner, label, now, now.Add(ttl))
-	if err := tx.CreateToken(t, store.HashToken(value)); err != nil {
-		return t, "", err
-	}
-	return t, value, tx.AddAudit(store.Audit{At: now, Action: store.TokenCreated, Actor: store.ByOperator, Subject: owner, Token: t.ID})
+	return t, value, tx.CreateToken(t, store.HashToken(value))
 }

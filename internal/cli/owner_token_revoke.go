@@ -27,7 +27,7 @@ func (c *ownerTokenRevoke) Run(ctx context.Context, a *app) error {
 	return a.withExistingOwner(ctx, func(s session) error {
 		var t store.Token
 		var already bool
-		err := s.updatePatiently(ctx, func(tx store.Tx) error {
+		err := s.revokeRights(ctx, func(tx store.Tx) error {
 			own, err := tx.Tokens(s.owner.ID, "")
 			if err != nil {
 				return err
@@ -37,10 +37,7 @@ func (c *ownerTokenRevoke) Run(ctx context.Context, a *app) error {
 				return a.withList(pdpp.Errorf(pdpp.CodeNotFound, "There is no owner token %s.", plain(c.ID)), "owner token list")
 			}
 			t, already, err = tx.RevokeToken(s.owner.ID, pdpp.TokenID(c.ID), a.Now())
-			if err != nil || already {
-				return err
-			}
-			return tx.AddAudit(store.Audit{At: t.RevokedAt, Action: store.TokenRevoked, Actor: store.ByOperator, Subject: s.owner.ID, Token: t.ID})
+			return err
 		})
 		if err != nil {
 			return err

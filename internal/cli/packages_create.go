@@ -96,7 +96,7 @@ type newPackage struct {
 // the grants still holds when they become members.
 func (i *packageIssue) create(ctx context.Context, s session, now time.Time) (*newPackage, error) {
 	m := &newPackage{issuedToken: issuedToken{now: now}}
-	err := s.store.Update(ctx, func(tx store.Tx) error {
+	err := s.changeRights(ctx, func(tx store.Tx) error {
 		client, err := tx.Client(s.owner.ID, i.client)
 		if err != nil {
 			return err
@@ -114,12 +114,7 @@ func (i *packageIssue) create(ctx context.Context, s session, now time.Time) (*n
 		if m.members, err = tx.Members(s.owner.ID, m.stored.ID); err != nil {
 			return err
 		}
-		if err := m.issueTokens(tx, i); err != nil {
-			return err
-		}
-		return tx.AddAudit(store.Audit{
-			At: now, Action: store.PackageCreated, Actor: store.ByOperator, Subject: s.owner.ID, Client: client.ID, Package: m.stored.ID, Token: m.token.ID,
-		})
+		return m.issueTokens(tx, i)
 	})
 	return m, err
 }

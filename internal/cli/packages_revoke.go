@@ -29,12 +29,9 @@ func (c *packagesRevoke) Run(ctx context.Context, a *app) error {
 		var p store.Package
 		var grants []pdpp.GrantID
 		var already bool
-		err := s.updatePatiently(ctx, func(tx store.Tx) (err error) {
+		err := s.revokeRights(ctx, func(tx store.Tx) (err error) {
 			p, grants, already, err = tx.RevokePackage(s.owner.ID, pdpp.PackageID(c.ID), a.Now())
-			if err != nil || already {
-				return err
-			}
-			return tx.AddAudit(store.Audit{At: p.RevokedAt, Action: store.PackageRevoked, Actor: store.ByOperator, Subject: s.owner.ID, Client: p.Client.ID, Package: p.ID})
+			return err
 		})
 		if err != nil {
 			return a.withList(err, "packages list")

@@ -140,13 +140,18 @@ func chooseOwner(owners []store.Subject, name string) (store.Subject, error) {
 	return store.Subject{}, &pdpp.Error{Code: pdpp.CodeUsage, Message: message, Hint: "Choose one with --owner: " + strings.Join(names, ", ") + "."}
 }
 
-// updatePatiently updates the store. Unlike other commands it waits up to a minute while
-// another process writes, because a revocation must not fail during an import.
-func (s session) updatePatiently(ctx context.Context, fn func(store.Tx) error) error {
+// changeRights updates the store. Changes of rights have audit rows (H-197).
+func (s session) changeRights(ctx context.Context, fn func(store.Tx) error) error {
+	return s.store.Update(ctx, store.Audited(store.Cause{Actor: store.ByOperator}, fn))
+}
+
+// revokeRights is changeRights for revocations. Unlike other commands it waits up to a
+// minute while another process writes, because a revocation must not fail during an import.
+func (s session) revokeRights(ctx context.Context, fn func(store.Tx) error) error {
 	const tries = 12 // each waits for the lock for five seconds
 	var err error
 	for range tries {
-		if err = s.store.Update(ctx, fn); pdpp.CodeOf(err) != pdpp.CodeBusy {
+		if err = s.changeRights(ctx, fn); pdpp.CodeOf(err) != pdpp.CodeBusy {
 			return err
 		}
 	}

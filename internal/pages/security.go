@@ -128,12 +128,7 @@ func createOwnerToken(v *visit) error {
 	}
 	now := v.pages.Clock()
 	token, value := issue.OwnerToken(v.session.Subject, clean(v.value("label"), nameLength), now, now.Add(ownerTokenLife))
-	err = v.pages.Store.Update(v.r.Context(), func(tx store.Tx) error {
-		if err := tx.CreateToken(token, store.HashToken(value)); err != nil {
-			return err
-		}
-		return v.auditToken(tx, store.TokenCreated, token.ID)
-	})
+	err = v.changeRights(func(tx store.Tx) error { return tx.CreateToken(token, store.HashToken(value)) })
 	if err != nil {
 		return err
 	}
@@ -141,7 +136,7 @@ func createOwnerToken(v *visit) error {
 }
 
 func revokeOwnerToken(v *visit) error {
-	err := v.pages.Store.Update(v.r.Context(), func(tx store.Tx) error {
+	err := v.changeRights(func(tx store.Tx) error {
 		own, err := tx.Tokens(v.session.Subject, "")
 		if err != nil {
 			return err
@@ -150,19 +145,16 @@ func revokeOwnerToken(v *visit) error {
 		if !slices.ContainsFunc(own, func(t store.Token) bool { return t.ID == id }) {
 			return errNoPage // the token of a client ends with its grant
 		}
-		t, already, err := tx.RevokeToken(v.session.Subject, id, v.pages.Clock())
-		if err != nil || already {
-			return err
-		}
-		return v.auditToken(tx, store.TokenRevoked, t.ID)
+		_, _, err = tx.RevokeToken(v.session.Subject, id, v.pages.Clock())
+		return err
 	})
 	return v.toSecurity(err, "The token was revoked.")
 }
 
-// auditToken records that the owner changed an owner token (H-197).
-func (v *visit) auditToken(tx store.Tx, action store.Action, id pdpp.TokenID) error {
-	return tx.AddAudit(store.Audit{
-		At: v.pages.Clock(), Action: action, Actor: store.ByOwner, Subject: v.session.Subject, Token: id,
-		RequestID: httpx.RequestID(v.r.Context()), Address: v.pages.Edge.ClientAddr(v.r).String(),
-	})
+// changeRights changes rights of the owner who is signed in. The changes have audit rows
+// (H-197).
+func (v *visit) changeRights(fn func(store.Tx) error) error {
+	ctx := v.r.Context()
+	by := store.Cause{Actor: store.ByOwner, RequestID: httpx.RequestID(ctx), Address: httpx.AddressOf(ctx)}
+	return v.pages.Store.Update(ctx, store.Audited(by, fn))
 }

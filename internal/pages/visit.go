@@ -56,6 +56,7 @@ func (p *Pages) owner(h handler) http.Handler {
 }
 
 func (p *Pages) visit(w http.ResponseWriter, r *http.Request) (*visit, error) {
+	r = r.WithContext(httpx.WithAddress(r.Context(), p.Edge.ClientAddr(r)))
 	v := &visit{pages: p, w: w, r: r, base: p.Edge.Base(r)}
 	v.setHeaders()
 	cookie, err := r.Cookie(v.cookieName(sessionCookie))

@@ -95,9 +95,16 @@ const (
 	GrantRevoked   Action = "grant_revoked"
 	PackageCreated Action = "package_created"
 	PackageRevoked Action = "package_revoked"
-	TokenCreated   Action = "token_created" // of an owner; tokens of grants are created with them
+	TokenCreated   Action = "token_created" // except those that a client gets for an approval, and renews
 	TokenRevoked   Action = "token_revoked"
+	RequestDenied  Action = "request_denied" // an owner gave a client nothing
 	BearerRefused  Action = "bearer_refused"
+
+	// All tokens of one approval were revoked.
+	TokensRevoked   Action = "tokens_revoked"   // with the grant, or by the client
+	RefreshReplayed Action = "refresh_replayed" // a superseded refresh token was used (H-164)
+	CodeReplayed    Action = "code_replayed"    // a code was used twice (H-161)
+	DocumentChanged Action = "document_changed" // the document of the client names another one (H-155)
 )
 
 // Actor is who caused an audit row.

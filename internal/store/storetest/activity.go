@@ -17,6 +17,7 @@ var activityTests = []test{
 	{"H-196 refusals", testRefusals},
 	{"H-197 audit", testAudit},
 	{"H-197 refused bearers", testRefusedBearers},
+	{"H-197 changes", testAudited},
 	{"prune", testPruneActivity},
 }
 
@@ -208,5 +209,66 @@ func testPruneActivity(t *testing.T, open Opener) {
 	refusals := read(w, func(v store.View) ([]store.Refusal, error) { return v.Refusals(w.subject) })
 	if reads, audits := w.reads(start), w.audits(w.subject, 10); len(reads) != 2 || len(audits) != 2 || len(refusals) != 2 {
 		t.Errorf("%d reads, %d audit rows and %d refusals are left, want 2 of each", len(reads), len(audits), len(refusals))
+	}
+}
+
+// testAudited: a change of rights in an audited transaction has a row; a change that fails
+// or changes nothing has none.
+func testAudited(t *testing.T, open Opener) {
+	w := rightsWorld(t, open)
+	by := store.Cause{Actor: store.ByOwner, RequestID: "req_1", Address: "192.0.2.1"}
+	change := func(by store.Cause, fn func(store.Tx) error) {
+		t.Helper()
+		w.update(store.Audited(by, fn))
+	}
+	member := grantNo(w, "grt_3", 30)
+	change(by, func(tx store.Tx) error {
+		if err := tx.CreateGrant(member); err != nil {
+			return err
+		}
+		p := store.Package{ID: "gpkg_1", Subject: w.subject, Client: tally, IssuedAt: at(31)}
+		if _, err := tx.CreatePackage(p, []store.NewMember{{Grant: member.ID, Connection: connA}}); err != nil {
+			return err
+		}
+		return tx.CreateToken(tokenNo(w, "tok_3", "grt_3"), store.HashToken("three"))
+	})
+	renewed := by
+	renewed.Actor = store.ByClient
+	change(renewed, func(tx store.Tx) error { return tx.CreateToken(tokenNo(w, "tok_4", "grt_3"), store.HashToken("four")) })
+	for range 2 {
+		change(by, func(tx store.Tx) error {
+			if _, _, err := tx.RevokeToken(w.subject, "tok_3", at(32)); err != nil {
+				return err
+			}
+			if _, _, _, err := tx.RevokePackage(w.subject, "gpkg_1", at(33)); err != nil {
+				return err
+			}
+			_, _, err := tx.RevokeGrant(w.subject, "grt_1", at(34))
+			return err
+		})
+	}
+	err := w.store.Update(t.Context(), store.Audited(by, func(tx store.Tx) error {
+		_, _, err := tx.RevokeGrant(w.subject, "grt_none", at(35))
+		return err
+	}))
+	if pdpp.CodeOf(err) != pdpp.CodeNotFound {
+		t.Errorf("RevokeGrant of an unknown grant = %v, want not_found", err)
+	}
+	row := func(n int, action store.Action, g pdpp.GrantID, p pdpp.PackageID, token pdpp.TokenID) store.Audit {
+		return store.Audit{
+			At: at(n), Action: action, Actor: by.Actor, Subject: w.subject, Client: tally.ID, Grant: g, Package: p, Token: token,
+			RequestID: by.RequestID, Address: by.Address, Times: 1,
+		}
+	}
+	want := []store.Audit{
+		row(34, store.GrantRevoked, "grt_1", "", ""),
+		row(33, store.PackageRevoked, "", "gpkg_1", ""),
+		row(32, store.TokenRevoked, "grt_3", "", "tok_3"),
+		row(31, store.PackageCreated, "", "gpkg_1", ""),
+		row(30, store.GrantCreated, "grt_3", "", ""),
+		row(3, store.TokenCreated, "grt_3", "", "tok_3"),
+	}
+	if diff := cmp.Diff(want, w.audits(w.subject, 100)); diff != "" {
+		t.Errorf("audit rows (-want +got):\n%s", diff)
 	}
 }
