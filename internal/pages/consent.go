@@ -2,6 +2,7 @@ package pages
 
 import (
 	"errors"
+	"html/template"
 	"net/http"
 	"slices"
 	"strings"
@@ -33,15 +34,13 @@ type consentSource struct {
 }
 
 type consentStream struct {
-	N                      int
-	Name, About, Necessity string
-	SelectFields           bool
-	Fields                 []consentField
-	Timed                  bool
-	Since, Until, Min, Max string
-	Ticked, Open           bool
+	narrowing
+	N                int
+	About, Necessity string
+	Ticked           bool
+	Fault            *consent.Fault
 
-	Fault, SinceFault, UntilFault *consent.Fault
+	Narrowing template.HTML
 }
 
 type consentField struct {
@@ -133,9 +132,14 @@ func (v *visit) showConsent(status int, req *as.Request, choice consent.Choice, 
 	for _, f := range faults {
 		p.Faults = append(p.Faults, consent.Fault{Control: body.anchor(f.Control), Message: clean(f.Message, textLength)})
 	}
+	rendered := narrowings{}
 	for _, source := range body.Sources {
 		for i := range source.Streams {
-			source.Streams[i].setFaults(p)
+			s := &source.Streams[i]
+			s.setFaults(p)
+			if s.Narrowing, err = rendered.render(s.N, &s.narrowing); err != nil {
+				return err
+			}
 		}
 	}
 	return v.render(status, "consent", p)
@@ -187,10 +191,9 @@ func consentSources(o *overview, offer *consent.Offer, choice consent.Choice) (o
 }
 
 func consentStreamOf(s consent.Stream, e extent, choice consent.Choice) consentStream {
-	row := consentStream{
-		N: s.N, Name: clean(orElse(s.Label, s.Name), nameLength), About: e.text(), Necessity: s.Necessity, SelectFields: s.SelectFields,
-		Timed: s.TimeField != "", Min: dateValue(s.Since), Max: lastDay(s.Until),
-	}
+	row := consentStream{N: s.N, About: e.text(), Necessity: s.Necessity}
+	row.Name, row.SelectFields = clean(orElse(s.Label, s.Name), nameLength), s.SelectFields
+	row.Timed, row.Min, row.Max = s.TimeField != "", dateValue(s.Since), lastDay(s.Until)
 	if s.Description != "" {
 		row.About = clean(s.Description, textLength) + " · " + row.About
 	}

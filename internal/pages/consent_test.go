@@ -37,6 +37,24 @@ func details(members string) string {
 	return `[{"type":"https://pdpp.dev/data-access","source":{"id":"https://registry.example/connectors/mail"},` + strings.TrimSuffix(members, ",") + `,"streams":[{"name":"messages"}]}]`
 }
 
+// The streams of two accounts share what was rendered for one of them, except its numbers.
+func TestH182AccountsWithTheSameStreams(t *testing.T) {
+	w := newWorld(t)
+	w.Manifest(strings.Replace(mailManifest, `"body": {"type": "string"}`, `"body": {"type": "string", "description": "Text of <n> letters"}`, 1))
+	b := w.signedIn(w.Subject)
+	body := string(b.get(w.ask(w.register("Tally", callback), callback)).wants(200, "Text of <n> letters").Body)
+	for _, control := range []string{
+		`name="field.1" value="subject"`, `name="field.3" value="subject"`, `id="since.1" name="since.1"`, `id="since.3" name="since.3"`, `id="field-4-1" name="field.4" value="name"`,
+	} {
+		if strings.Count(body, control) != 1 {
+			t.Errorf("%s occurs %d times, want 1", control, strings.Count(body, control))
+		}
+	}
+	if strings.Contains(body, "<n>") {
+		t.Error("a number is missing")
+	}
+}
+
 func TestH180GrantsThatTheClientHas(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn(w.Subject)
