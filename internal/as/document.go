@@ -30,7 +30,7 @@ func isDocumentID(id string) bool {
 		return false
 	}
 	hasDots := slices.ContainsFunc(strings.Split(u.Path, "/"), func(s string) bool { return s == "." || s == ".." })
-	isPlain := u.Hostname() != "" && u.User == nil && !strings.Contains(id, "#")
+	isPlain := u.Hostname() != "" && hasPlainHost(u) && u.User == nil && !strings.Contains(id, "#")
 	return strings.HasPrefix(id, "https://") && isPlain && u.Path != "" && u.Path != "/" && !hasDots
 }
 

@@ -32,6 +32,8 @@ func TestH154ClientIDs(t *testing.T) {
 		"https:app.example/client":             false,
 		"https://app.example/cli ent":          false,
 		"https://app.example/clïent":           false,
+		"https://%D0%B0pp.example/client":      false,
+		"https://app.example;x/client":         false,
 		"https://app.example\\@evil.example/x": false,
 		"cli_1":                                false,
 		"":                                     false,

@@ -141,7 +141,7 @@ func (s *Server) saveDocument(ctx context.Context, id pdpp.ClientID, m *metadata
 		switch {
 		case isMissing(err):
 			e = store.Entry{Kind: store.EntryDocument, Key: string(id), CreatedAt: now, DeleteAfter: now}
-			err = checkUnused(tx, store.EntryDocument)
+			_, err = checkUnused(tx, store.EntryDocument)
 		case err == nil && e.DeleteAfter.IsZero():
 			return write(tx, e, body) // of a client that got access
 		}

@@ -51,7 +51,7 @@ var (
 	errAudience     = refusal("invalid_target", "The token of the package is not for the REST API. Authorize it with the resource of the server itself.")
 )
 
-// exchange issues a short-lived token for one member of a package, in the family of the
+// exchange issues a short-lived token for one member of a package, which ends with the
 // package's token.
 func (s *Server) exchange(tx store.Tx, in exchange) (*tokenAnswer, error) {
 	now := s.now()
@@ -87,7 +87,7 @@ func (s *Server) exchange(tx store.Tx, in exchange) (*tokenAnswer, error) {
 		end = p.ExpiresAt
 	}
 	token, value := issue.ClientToken(r.grant, []string{audienceREST}, now, end)
-	token.Family = p.Family
+	token.Family = string(p.ID) // it is revoked with the token of the package
 	answer := newAnswer(value, end.Sub(now), r.documents)
 	answer.IssuedType, answer.GrantID = typeAccessToken, in.member
 	return answer, tx.CreateToken(token, store.HashToken(value))

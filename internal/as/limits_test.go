@@ -67,6 +67,51 @@ func TestH153FloodOfRegistrations(t *testing.T) {
 	w.authorize(w.authorization(client)) // known clients still work
 }
 
+// A flood closes the registration for a day at most.
+func TestH153FloodEnds(t *testing.T) {
+	w := newWorld(t)
+	early := w.client()
+	w.Update(func(tx store.Tx) error {
+		for i := range 999 {
+			e := store.Entry{Kind: store.EntryClient, Key: "cli_" + strconv.Itoa(i), Body: []byte("{}"), CreatedAt: w.Now(), DeleteAfter: w.Now().Add(90 * 24 * time.Hour)}
+			if err := tx.PutEntry(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	late := w.client()
+	w.Advance(24*time.Hour + time.Second)
+	w.Update(func(tx store.Tx) error { _, err := tx.PruneEntries(w.Now(), 10000); return err })
+	w.authorize(w.authorization(early))
+	if a := w.do("GET", "/oauth/authorize?"+w.authorization(late).Encode(), "", ""); a.Status != http.StatusBadRequest {
+		t.Errorf("a client of the flood is known a day later: %d", a.Status)
+	}
+}
+
+// Requests that nobody opens do not fill the disk: they are removed when they end.
+func TestH144UnopenedRequestsAreNotKept(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	w.authorize(w.authorization(client))
+	opened := w.authorize(w.authorization(client))
+	if _, err := w.as.Request(t.Context(), opened, w.Subject); err != nil {
+		t.Fatal(err)
+	}
+	w.Advance(30*time.Minute + time.Second)
+	var left int64
+	w.Update(func(tx store.Tx) (err error) {
+		if _, err = tx.PruneEntries(w.Now(), 10000); err != nil {
+			return err
+		}
+		left, err = tx.CountEntries(store.EntryRequest)
+		return err
+	})
+	if r, err := w.as.Request(t.Context(), opened, w.Subject); err != nil || r.Outcome != as.Expired || left != 1 {
+		t.Errorf("%d requests are left, and the opened one is %+v, %v; want only that one, expired", left, r, err)
+	}
+}
+
 func TestH153RegistrationOff(t *testing.T) {
 	w := newWorld(t, func(c *as.Config) { c.Registration = false })
 	if a := w.do("POST", "/oauth/register", "application/json", `{}`); a.Status != http.StatusNotFound {

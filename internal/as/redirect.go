@@ -1,6 +1,7 @@
 package as
 
 import (
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ const maxURI = 2048 // bytes of a redirect URI or another URI of a client
 
 // forbiddenSchemes run code in a browser or open files, so that they are never redirect URIs
 // (H-152).
-var forbiddenSchemes = []string{"about", "blob", "data", "file", "filesystem", "javascript", "vbscript"}
+var forbiddenSchemes = []string{"about", "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source"}
 
 // loopbackHosts are the hosts of a program on the computer of the browser, as they are
 // written in a URI.
@@ -33,6 +34,8 @@ func checkRedirect(uri string) string {
 		return "must not contain a user name"
 	case slices.Contains(forbiddenSchemes, u.Scheme):
 		return "must not have the scheme " + u.Scheme
+	case !hasPlainHost(u):
+		return "must name its host in ASCII, an international one in its xn-- form"
 	case u.Scheme == "http":
 		if _, _, ok := splitLoopback(uri); !ok {
 			return "must be https; http is only for localhost, 127.0.0.1 and [::1]"
@@ -54,6 +57,21 @@ func isURIText(s string) bool {
 		}
 	}
 	return true
+}
+
+// hostLetters are the letters of host names in DNS and in hosts files.
+const hostLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+
+// hasPlainHost reports whether the host of a URI, if it has one, is a name in ASCII or an
+// address. Owners are shown the host, and a name with other letters, which a URI contains as
+// escapes, can look like that of somebody else.
+func hasPlainHost(u *url.URL) bool {
+	host := u.Hostname()
+	if strings.HasPrefix(u.Host, "[") {
+		addr, err := netip.ParseAddr(host)
+		return err == nil && addr.Is6() && addr.Zone() == ""
+	}
+	return strings.Trim(host, hostLetters) == ""
 }
 
 // matchRedirect reports whether uri is one of the registered redirect URIs: the same string

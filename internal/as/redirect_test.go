@@ -12,6 +12,7 @@ func TestH152RedirectURIs(t *testing.T) {
 		"https://app.example/cb", "https://app.example:8443/cb?x=1", "https://app.example", "HTTPS://app.example/cb",
 		"http://localhost/cb", "http://127.0.0.1:33418/cb", "http://[::1]:1/", "http://localhost",
 		"cursor://anysphere.cursor-retrieval/oauth/callback", "com.example.app:/cb", "vscode://vscode.github-authentication",
+		"https://xn--clude-6ed.example/cb", "https://[2001:db8::1]:8443/cb", "https://app_1.example/cb",
 	} {
 		if why := checkRedirect(uri); why != "" {
 			t.Errorf("checkRedirect(%q) = %q, want it accepted", uri, why)
@@ -23,6 +24,8 @@ func TestH152RedirectURIs(t *testing.T) {
 		"http://localhost.evil.example/cb", "http://localhost@evil.example/cb", "http://127.0.0.1:80@evil.example/cb", "http://127.0.0.2/cb",
 		"http://127.1/cb", "http://2130706433/cb", "http://0x7f.1/cb", "http://LOCALHOST/cb", "http://localhost:/cb", "http://localhost:123456/cb",
 		"http://[::ffff:127.0.0.1]/cb", "http://[::1%25lo]/cb", "http://localhost\\@evil.example/", "javascript:alert(1)", "JavaScript:alert(1)",
+		"https://cl%D0%B0ude.example/cb", "https://%E2%80%AEapp.example/cb", "https://app.example;script-src/cb", "https://app.example,x/cb", "https://*/cb",
+		"https://app'example/cb", "https://[fe80::1%25eth0]/cb", "cursor://%D0%B0pp/cb", "cursor://*;sandbox/cb", "view-source:https://app.example/cb",
 		"data:text/html,x", "file:///etc/passwd", "blob:https://app.example/1", "about:blank", "vbscript:x", "x:",
 		"https://app.example/\r\nSet-Cookie: a=b", "https://app.example/ü", " https://app.example/cb", "https://app.example/" + strings.Repeat("a", 2048),
 	} {

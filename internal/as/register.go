@@ -22,8 +22,12 @@ const (
 	maxRedirects  = 20
 	maxUnused     = 5000 // clients without a grant, of each kind
 
-	// unusedLife is how long a client without a grant is kept.
-	unusedLife = 90 * 24 * time.Hour
+	// unusedLife is how long a client without a grant is kept, and crowdedLife how long
+	// while there are more than a few of them: a flood does not close the registration for
+	// longer than that.
+	unusedLife  = 90 * 24 * time.Hour
+	crowdedLife = 24 * time.Hour
+	fewUnused   = maxUnused / 5
 )
 
 // metadata is what a client says about itself (RFC 7591 §2). Members that are not listed are
@@ -111,7 +115,7 @@ func (m *metadata) checkRedirects() error {
 // isWebURI reports whether s is an http or https URI that a page can link to.
 func isWebURI(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && len(s) <= maxURI && isURIText(s) && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
+	return err == nil && len(s) <= maxURI && isURIText(s) && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && hasPlainHost(u) && u.User == nil
 }
 
 // cleanText returns the text of a client in one line, without characters that are invisible
@@ -127,10 +131,15 @@ func (s *Server) register(ctx context.Context, m *metadata, addr netip.Addr) (pd
 		if err := registrationQuota.take(tx, addr, now); err != nil {
 			return err
 		}
-		if err := checkUnused(tx, store.EntryClient); err != nil {
+		unused, err := checkUnused(tx, store.EntryClient)
+		if err != nil {
 			return err
 		}
-		return write(tx, store.Entry{Kind: store.EntryClient, Key: string(id), CreatedAt: now, DeleteAfter: now.Add(unusedLife)}, m.body(store.ModeDynamic))
+		life := unusedLife
+		if unused >= fewUnused {
+			life = crowdedLife
+		}
+		return write(tx, store.Entry{Kind: store.EntryClient, Key: string(id), CreatedAt: now, DeleteAfter: now.Add(life)}, m.body(store.ModeDynamic))
 	})
 	return id, now, err
 }
@@ -140,11 +149,12 @@ func (m *metadata) body(mode store.RegistrationMode) clientBody {
 	return clientBody{Name: m.Name, Mode: mode, RedirectURIs: m.RedirectURIs, GrantTypes: m.GrantTypes, URI: m.URI}
 }
 
-// checkUnused refuses a further client while there are too many that never got a grant.
-func checkUnused(tx store.Tx, kind store.EntryKind) error {
-	unused, err := tx.CountEntries(kind)
+// checkUnused counts the clients that never got a grant. It refuses a further one while
+// there are too many.
+func checkUnused(tx store.Tx, kind store.EntryKind) (unused int64, err error) {
+	unused, err = tx.CountEntries(kind)
 	if err == nil && unused >= maxUnused {
-		return tooMany("Too many clients that nobody uses are known here. Try again later.", 3600)
+		err = tooMany("Too many clients that nobody uses are known here. Try again later.", 3600)
 	}
-	return err
+	return unused, err
 }

@@ -67,10 +67,11 @@ func (b *requestBody) outcome(now time.Time) Outcome {
 	return b.Outcome
 }
 
-// newRequest stores a request and returns its id.
+// newRequest stores a request and returns its id. It is kept after its end only if an owner
+// opens it: strangers begin requests, and each may contain a lot of details.
 func newRequest(tx store.Tx, b *requestBody, now time.Time) (string, error) {
 	id := "areq_" + base64.RawURLEncoding.EncodeToString(secret.Key(16))
-	return id, write(tx, store.Entry{Kind: store.EntryRequest, Key: id, CreatedAt: now, DeleteAfter: b.ExpiresAt.Add(ended)}, b)
+	return id, write(tx, store.Entry{Kind: store.EntryRequest, Key: id, CreatedAt: now, DeleteAfter: b.ExpiresAt}, b)
 }
 
 // begin stores the request of a browser and returns its id (H-144).
@@ -152,6 +153,7 @@ func (s *Server) open(tx store.Tx, id string, subject pdpp.SubjectID) (*openRequ
 		return nil, err
 	}
 	o.entry.Subject, o.body.Offer = subject, consent.NewOffer(details, catalog)
+	o.entry.DeleteAfter = o.body.ExpiresAt.Add(ended)
 	return o, write(tx, o.entry, o.body)
 }
 

@@ -169,6 +169,20 @@ func TestH165ExchangedTokenEndsWithItsFamily(t *testing.T) {
 	wantError(t, w.token(exchange), 400, "invalid_grant")
 }
 
+func TestH165ExchangedTokenEndsWithThePackages(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	code := w.approve(w.choose(w.authorize(with(w.authorization(client), "resource", w.URL)), consent.DurationForever, "cin_work/messages", "cin_home/messages")).Get("code")
+	pkg := w.token(redemption(client, code)).OK()
+	member := w.token(params("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange", "client_id", client, "subject_token", text(pkg, "access_token"),
+		"subject_token_type", "urn:ietf:params:oauth:token-type:access_token", "pdpp_grant_id", string(grantID(pkg, 1)))).OK()
+	w.post("/oauth/revoke", params("token", text(pkg, "access_token"))).OK()
+	if w.isLive(text(member, "access_token")) {
+		t.Error("the exchanged token outlives the package's")
+	}
+	w.token(refreshing(client, text(pkg, "refresh_token"))).OK() // only that token was revoked
+}
+
 func TestH165ExchangedTokenEndsBeforeThePackages(t *testing.T) {
 	w := newWorld(t)
 	client := w.client()

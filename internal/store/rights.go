@@ -55,9 +55,11 @@ type RightsWriter interface {
 	// was. CodeNotFound when the subject does not have it.
 	RevokePackage(subject pdpp.SubjectID, id pdpp.PackageID, now time.Time) (p Package, grants []pdpp.GrantID, already bool, err error)
 	CreateToken(Token, TokenHash) error
-	// RevokeToken revokes a token; CodeNotFound when the subject does not have it.
+	// RevokeToken revokes a token and those that were derived from it, whose family is its
+	// id; CodeNotFound when the subject does not have it.
 	RevokeToken(subject pdpp.SubjectID, id pdpp.TokenID, now time.Time) (t Token, already bool, err error)
-	// RevokeFamily revokes the tokens of a family that are not revoked yet.
+	// RevokeFamily revokes the tokens of a family that are not revoked yet, and those that
+	// were derived from them.
 	RevokeFamily(subject pdpp.SubjectID, family string, now time.Time) error
 	// PruneTokens removes the tokens of families that expired before a time, at most limit
 	// of them, and returns how many.

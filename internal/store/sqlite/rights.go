@@ -182,6 +182,9 @@ func (t *tx) RevokeToken(subject pdpp.SubjectID, id pdpp.TokenID, now time.Time)
 	if err := t.conn.Exec(`UPDATE tokens SET revoked_at = ? WHERE token_id = ?`, millis(now), string(id)); err != nil {
 		return k, false, err
 	}
+	if err := t.RevokeFamily(subject, string(id), now); err != nil {
+		return k, false, err
+	}
 	k, err = t.token(subject, id)
 	return k, false, err
 }
@@ -198,7 +201,8 @@ func (t *tx) RevokeFamily(subject pdpp.SubjectID, family string, now time.Time) 
 	if err != nil {
 		return err
 	}
-	return t.conn.Exec(`UPDATE tokens SET revoked_at = ? WHERE family = ? AND subject = ? AND revoked_at IS NULL`, millis(now), family, owner)
+	return t.conn.Exec(`UPDATE tokens SET revoked_at = ? WHERE subject = ? AND revoked_at IS NULL
+		AND (family = ? OR family IN (SELECT token_id FROM tokens WHERE family = ?))`, millis(now), owner, family, family)
 }
 
 // PruneTokens implements store.RightsWriter. It visits the tokens of all families, of which

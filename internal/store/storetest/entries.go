@@ -19,6 +19,7 @@ var entryTests = []test{
 	{"prune", testPruneEntries},
 	{"one winner", testEntryHasOneWinner},
 	{"family", testRevokeFamily},
+	{"derived tokens", testRevokeDerived},
 	{"prune tokens", testPruneTokens},
 }
 
@@ -181,6 +182,34 @@ func testRevokeFamily(t *testing.T, open Opener) {
 			}
 		}
 		return err
+	})
+}
+
+// A token that was derived from another one, which its family names, ends with it.
+func testRevokeDerived(t *testing.T, open Opener) {
+	w := rightsWorld(t, open)
+	w.update(func(tx store.Tx) error {
+		for i, family := range []string{"fam", "tok_f0", "", "tok_f2", "tok_f4", ""} {
+			token := tokenNo(w, pdpp.TokenID("tok_f"+strconv.Itoa(i)), "grt_1")
+			token.Family = family
+			if err := tx.CreateToken(token, store.HashToken("f"+strconv.Itoa(i))); err != nil {
+				return err
+			}
+		}
+		if err := tx.RevokeFamily(w.subject, "fam", at(5)); err != nil {
+			return err
+		}
+		_, _, err := tx.RevokeToken(w.subject, "tok_f2", at(6))
+		return err
+	})
+	w.view(func(v store.View) error {
+		for i, want := range []bool{true, true, true, true, false, false} {
+			p, err := v.Token(store.HashToken("f" + strconv.Itoa(i)))
+			if err != nil || p.Revoked != want {
+				t.Errorf("token %d: revoked = %v, %v; want %v", i, p.Revoked, err, want)
+			}
+		}
+		return nil
 	})
 }
 
