@@ -60,9 +60,9 @@ func callAggregate(ctx context.Context, c *call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var more []byte
+	var more rawjson.Writer
 	if hasOthers(answer.Body) {
-		more = appendNext(nil, c.moreGroups(false))
+		c.moreGroups(false).write(&more, "next")
 	}
 	return &Result{
 		Structured: c.structured(answer.Body, answer.RequestID, more...),

@@ -138,17 +138,17 @@ func (c *call) narrow() *nextCall {
 }
 
 // appendTail appends the members that end structured output (MS-40).
-func (c *call) appendTail(b []byte, p *cutPage, next *nextCall) []byte {
+func (c *call) appendTail(w rawjson.Writer, p *cutPage, next *nextCall) []byte {
 	if p.cut {
-		b = append(b, `,"projected":"adapter"`...)
+		w.Text("projected", "adapter")
 	}
 	switch ids := c.split(p); {
 	case len(ids) > 0:
-		b = c.appendSplit(b, ids)
+		c.writeSplit(&w, ids)
 	case next != nil:
-		b = appendNext(b, next)
+		next.write(&w, "next")
 	}
-	return c.appendEnd(b, p.answer.RequestID)
+	return c.appendEnd(w, p.answer.RequestID)
 }
 
 // excess returns by how many bytes a result exceeds limits.ResultMax, as it is sent: with

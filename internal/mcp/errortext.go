@@ -178,7 +178,9 @@ func (c *call) withNextStep(object []byte, status int) []byte {
 	if _, given := rawjson.Get(object, "next_step"); given || step == "" {
 		return object
 	}
-	return append(appendMember(object[:len(object)-1:len(object)-1], "next_step", strings.ReplaceAll(step, "\n", "; ")), '}')
+	w := rawjson.Reopen(object)
+	w.Text("next_step", strings.ReplaceAll(step, "\n", "; "))
+	return append(w, '}')
 }
 
 // step returns what to do about an error that is not about the arguments (MS-49); "" for

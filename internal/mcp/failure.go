@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"pdpp"
@@ -21,7 +20,7 @@ type adapterError struct {
 	RetryWith string
 	NextStep  string // what to do when no call would help
 	Next      *nextCall
-	Members   []byte // further members of the error object, each after a comma
+	Members   []byte // further members of the error object
 }
 
 // Error implements error.
@@ -45,9 +44,11 @@ const tellOwner = "Try again once; if it fails again, tell the owner of the serv
 func (s *Surface) defect(what string, attrs ...any) *adapterError {
 	id := secret.ID("req_")
 	s.Log.Error(what, append(attrs, "request_id", id)...)
+	var members rawjson.Writer
+	members.Text("request_id", id)
 	return &adapterError{
 		Code: pdpp.CodeAdapterInternal, Message: "The adapter failed because of an internal error. Its log has the details.",
-		Members: appendMember(nil, "request_id", id),
+		Members: members,
 	}
 }
 
@@ -59,18 +60,19 @@ func (f *adapterError) object() []byte {
 	w.Optional("param", f.Param)
 	w.Optional("retry_with", f.RetryWith)
 	w.Optional("next_step", f.NextStep)
-	b := append(w, f.Members...)
+	w.Raw(f.Members)
 	if f.Next != nil {
-		b = appendNext(b, f.Next)
+		f.Next.write(&w, "next")
 	}
-	return append(b, '}')
+	return append(w, '}')
 }
 
-func (n *nextCall) append(b []byte) []byte {
-	w := rawjson.Writer(append(b, '{'))
+// write writes the call as a member.
+func (n *nextCall) write(w *rawjson.Writer, name string) {
+	w.OpenObject(name)
 	w.Text("tool", n.Tool)
 	w.Member("args", n.Args)
-	return append(w, '}')
+	w.End("}")
 }
 
 // classify separates errors of the resource server, which are relayed, from all others,
@@ -101,6 +103,9 @@ func (f *adapterError) isOfServer() bool {
 	return strings.HasPrefix(string(f.Code), "upstream_")
 }
 
+// errorExtra is the usual size of structured output beyond the error object.
+const errorExtra = 128
+
 // failure returns the result of a failed call (MS-41, MS-42).
 func (c *call) failure(err error) *Result {
 	own, up := c.classify(err)
@@ -116,12 +121,12 @@ func (c *call) failure(err error) *Result {
 	if own.Code == pdpp.CodeBlobTooLarge { // the file can be read from its start
 		own.Next = c.firstWindow(&rsclient.Error{Object: own.object()})
 	}
-	b := append([]byte(`{"error":`), c.withNextStep(own.object(), 0)...)
+	w := begin("error", c.withNextStep(own.object(), 0), errorExtra)
 	if own.isOfServer() {
-		b = rawjson.AppendString(append(b, `,"provider_url":`...), c.RS.Provider())
+		w.Text("provider_url", c.RS.Provider())
 	}
 	return &Result{
-		IsError: true, Structured: append(b, '}'),
+		IsError: true, Structured: append(w, '}'),
 		Content: []Block{{Text: c.errorText(own.object(), 0, rawjson.GetString(own.object(), "request_id"), own.Next)}},
 	}
 }
@@ -132,23 +137,20 @@ func (c *call) relayed(e *rsclient.Error) *Result {
 	next := c.recoveryCall(e)
 	object := c.named(e.Object)
 	if _, given := rawjson.Get(object, "hint"); !given {
-		object = append(appendMember(object[:len(object)-1:len(object)-1], "hint", c.hint(e)), '}')
+		w := rawjson.Reopen(object)
+		w.Optional("hint", c.hint(e))
+		object = append(w, '}')
 	}
-	b := append([]byte(`{"error":`), c.withNextStep(object, e.Status)...)
+	whole := c.withNextStep(object, e.Status)
 	if _, given := rawjson.Get(object, "next"); next != nil && !given {
-		b = append(appendNext(b[:len(b)-1], next), '}')
+		w := rawjson.Reopen(whole)
+		next.write(&w, "next")
+		whole = append(w, '}')
 	}
-	b = strconv.AppendInt(append(b, `,"http_status":`...), int64(e.Status), 10)
+	w := begin("error", whole, errorExtra)
+	w.Number("http_status", e.Status)
 	return &Result{
-		IsError: true, Structured: c.appendEnd(b, e.RequestID),
+		IsError: true, Structured: c.appendEnd(w, e.RequestID),
 		Content: []Block{{Text: c.errorText(object, e.Status, e.RequestID, next)}},
 	}
-}
-
-// appendOrNull appends a string, or null for "".
-func appendOrNull(b []byte, s string) []byte {
-	if s == "" {
-		return append(b, "null"...)
-	}
-	return rawjson.AppendString(b, s)
 }

@@ -5,34 +5,35 @@ import (
 
 	"pdpp/internal/evidence"
 	"pdpp/internal/mcp/quote"
+	"pdpp/internal/rawjson"
 )
 
-// appendFiles appends the member files of read_record_field (MS-178): the facts of each file
+// writeFiles writes the member files of read_record_field (MS-178): the facts of each file
 // and where to read it.
-func (p *piece) appendFiles(b []byte, provider string) []byte {
-	b = append(b, `,"files":[`...)
+func (p *piece) writeFiles(w *rawjson.Writer, provider string) {
+	w.OpenArray("files")
 	for i := range p.files {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = p.appendFile(b, &p.files[i], provider)
+		p.writeFile(w, &p.files[i], provider)
 	}
-	return append(b, ']')
+	w.End("]")
 }
 
-func (p *piece) appendFile(b []byte, f *file, provider string) []byte {
+func (p *piece) writeFile(w *rawjson.Writer, f *file, provider string) {
 	blob := blobHandle{p.asked.record.Connection, f.id}
 	facts := f.facts
 	facts.MimeType = evidence.Clean(facts.MimeType)
-	b = quote.AppendID(append(b, `{"field_path":`...), f.path)
-	b = append(facts.AppendMembers(append(b, ',')), `,"blob_id":`...)
-	b = quote.AppendID(b, f.id)
-	b = appendMember(append(b, `,"export":{"method":"GET"`...), "url", blob.URL(provider))
-	b = appendMember(append(b, '}'), "resource_uri", blob.URI())
+	w.Object()
+	quote.WriteID(w, "field_path", f.path)
+	*w = facts.AppendMembers(*w)
+	quote.WriteID(w, "blob_id", f.id)
+	blob.writeExport(w, provider)
+	w.Text("resource_uri", blob.URI())
 	if !p.isWindow() && f.isReadable() {
-		b = (&nextCall{"read_record_field", p.asked.file(f).args()}).append(append(b, `,"read":`...))
+		first := p.asked.file(f)
+		first.writeCall(w, "read")
 	}
-	return append(appendMember(b, "note", f.note), '}')
+	w.Optional("note", f.note)
+	w.End("}")
 }
 
 // isReadable reports whether a file may be text.

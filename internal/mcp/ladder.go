@@ -239,7 +239,11 @@ func appendSize(b []byte, chars int) []byte {
 }
 
 // appendRead appends the call that reads on.
-func appendRead(b []byte, n *nextCall) []byte { return n.append(append(b, `,"read":`...)) }
+func appendRead(b []byte, n *nextCall) []byte {
+	w := rawjson.Writer(b)
+	n.write(&w, "read")
+	return w
+}
 
 func (r *row) textEntry(b []byte, f *evidence.Field) []byte {
 	offset := 0

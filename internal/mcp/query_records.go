@@ -91,8 +91,8 @@ func (c *call) pagePreference() rsclient.Prefer {
 func (c *call) records(p *cutPage, rungs int) *Result {
 	fields := c.args.List("fields")
 	body := p.body()
-	b := append(append(make([]byte, 0, len(body)+resultExtra), `{"data":`...), body...)
-	b = append(b, `,"ids":[`...)
+	w := begin("data", body, resultExtra)
+	w.OpenArray("ids")
 	steps := ladder{provider: c.RS.Provider(), maxRungs: rungs}
 	var r row
 	r.Declared, r.Texts, r.rerunWith = p.Presentation, new(rawjson.Texts), c.rerunWith
@@ -104,10 +104,11 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	for i, raw := range p.rows {
 		r.Row(raw)
 		r.describe(fields)
-		if i > 0 {
-			b = append(b, ',')
+		if r.ref.id == "" {
+			w.Literal("null")
+		} else {
+			w.String(r.ref.id)
 		}
-		b = appendOrNull(b, r.ref.id)
 		steps.add(&r)
 		expanded = expanded || len(r.Expanded) > 0
 		if text.IsOpen() {
@@ -119,12 +120,13 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 	if expanded {
 		steps.addChildren(p.rows, &r)
 	}
-	b = steps.append(append(b, ']'))
+	w.End("]")
+	w = steps.append(w)
 	var next *nextCall
 	if p.dropped() > 0 {
 		next = c.rerun(len(p.rows))
 	}
-	return &Result{Structured: c.appendTail(b, p, next), Content: []Block{{Text: text.String()}}}
+	return &Result{Structured: c.appendTail(w, p, next), Content: []Block{{Text: text.String()}}}
 }
 
 // recordsText returns the text around the records of a page (MS-104, MS-105). Its first

@@ -82,65 +82,67 @@ func readRecordField(ctx context.Context, c *call) (*Result, error) {
 
 // window returns the structured output (MS-174).
 func (c *call) window(p *piece, uri string, near neighbours) []byte {
-	b := p.appendSource(append(make([]byte, 0, len(p.Raw)+2048), '{'))
+	w := rawjson.Writer(append(make([]byte, 0, len(p.Raw)+2048), '{'))
+	p.writeSource(&w)
 	if p.isWindow() {
-		b = p.appendWindow(append(b, `,"window":`...), near, true)
-		b = rawjson.AppendString(append(b, `,"resource":{"uri":`...), uri)
-		b = append(near.append(b), '}')
+		p.writeWindow(&w, near, true)
+		w.OpenObject("resource")
+		w.Text("uri", uri)
+		near.write(&w)
+		w.End("}")
 	}
 	if p.files != nil {
-		b = p.appendFiles(b, c.RS.Provider())
+		p.writeFiles(&w, c.RS.Provider())
 	}
-	return c.appendEnd(b, p.RequestID)
+	return c.appendEnd(w, p.RequestID)
 }
 
-// appendSource appends the members record and field.
-func (p *piece) appendSource(b []byte) []byte {
+// writeSource writes the members record and field.
+func (p *piece) writeSource(w *rawjson.Writer) {
 	h := p.asked.record
-	b = append(b, `"record":{"id":`...)
-	b = quote.AppendID(b, h.id)
-	b = append(b, `,"connection_id":`...)
-	b = appendOrNull(b, h.Connection)
-	b = appendMember(b, "stream", h.Stream)
-	b = appendMember(b, "record_id", h.Record)
-	b = append(b, `},"field":{"path":`...)
-	b = quote.AppendID(b, p.asked.field)
-	b = appendMember(b, "type", p.Field.Type)
-	b = append(b, `,"text_like":`...)
-	return append(strconv.AppendBool(b, p.isWindow() && !p.asJSON), '}')
+	w.OpenObject("record")
+	quote.WriteID(w, "id", h.id)
+	w.TextOrNull("connection_id", h.Connection)
+	w.Optional("stream", h.Stream)
+	w.Optional("record_id", h.Record)
+	w.End("}")
+	w.OpenObject("field")
+	quote.WriteID(w, "path", p.asked.field)
+	w.Optional("type", p.Field.Type)
+	w.Flag("text_like", p.isWindow() && !p.asJSON)
+	w.End("}")
 }
 
-// appendWindow appends the window: its members as received, with the cursors. The text is
-// optional, for results that have it elsewhere.
-func (p *piece) appendWindow(b []byte, near neighbours, withText bool) []byte {
-	b = append(b, '{')
+// writeWindow writes the member window: its members as received, with the cursors. The
+// text is optional, for results that have it elsewhere.
+func (p *piece) writeWindow(w *rawjson.Writer, near neighbours, withText bool) {
+	w.OpenObject("window")
 	s := rawjson.Scan(p.Raw)
 	for name := range s.Members() {
 		switch string(name) {
 		case "next_cursor", "previous_cursor":
-			continue
 		case "text":
 			if withText { // exact, with invisible characters escaped
-				b = append(append(b, quote.EscapeHidden(string(s.Member()))...), ',')
+				w.Literal(quote.EscapeHidden(string(s.Member())))
 			}
-			continue
+		default:
+			w.Raw(s.Member())
 		}
-		b = append(append(b, s.Member()...), ',')
 	}
-	b = near.next.appendCursor(append(b, `"next_cursor":`...))
-	b = near.previous.appendCursor(append(b, `,"previous_cursor":`...))
+	w.TextOrNull("next_cursor", near.next.cursor())
+	w.TextOrNull("previous_cursor", near.previous.cursor())
 	if near.match.ok {
-		b = (&nextCall{"read_record_field", near.match.args()}).append(append(b, `,"next_match":`...))
+		near.match.writeCall(w, "next_match")
 	}
-	return append(b, '}')
+	w.End("}")
 }
 
-// appendCursor appends the cursor of a neighbour, or null.
-func (n neighbour) appendCursor(b []byte) []byte {
+// cursor returns the cursor of a neighbour; "" if there is none.
+func (n neighbour) cursor() string {
 	if !n.ok {
-		return append(b, "null"...)
+		return ""
 	}
-	return append(append(append(b, '"'), n.cursor()...), '"')
+	return n.window.cursor()
 }
 
 // isLast reports whether the window ends at the end of the text.
@@ -168,7 +170,7 @@ func (p *piece) render(near neighbours) string {
 		b = append(b, " complete=false"...)
 	}
 	if near.next.ok {
-		b = near.next.appendCursor(append(b, " next_cursor="...))
+		b = quote.AppendID(append(b, " next_cursor="...), near.next.cursor())
 	}
 	if offset := p.asked.place.offset; p.isLast() && p.Start == p.End && offset.n >= p.End && p.End > 0 {
 		b = strconv.AppendInt(append(b, "\nnothing here: offset "...), int64(offset.n), 10)

@@ -111,8 +111,9 @@ func (c *call) firstRecords() *nextCall {
 	if !isStreamName(c.stream()) {
 		return nil
 	}
-	args := schemaArgs(c.stream(), c.connection())
-	return &nextCall{"query_records", append(args[:len(args)-1], `,"limit":10}`...)}
+	args := rawjson.Reopen(schemaArgs(c.stream(), c.connection()))
+	args.Number("limit", 10)
+	return &nextCall{"query_records", append(args, '}')}
 }
 
 // restart returns the same call from the start: without its cursor or, when the bookmark is

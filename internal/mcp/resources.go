@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"pdpp"
@@ -79,8 +78,9 @@ func (s *Surface) ReadResource(ctx context.Context, uri string) (contents []Cont
 	if err != nil {
 		failure = s.resourceError(err)
 		if failure.Kind == ResourceNotFound {
-			failure.Data = append(failure.Data[:len(failure.Data)-1], `,"uri":`...)
-			failure.Data = append(rawjson.AppendString(failure.Data, uri), '}')
+			data := rawjson.Writer(failure.Data[:len(failure.Data)-len("}")]) // which nothing else refers to
+			data.Text("uri", uri)
+			failure.Data = append(data, '}')
 		}
 		return nil, failure
 	}
@@ -102,25 +102,23 @@ func (s *Surface) readFieldWindow(ctx context.Context, uri string) ([]Content, e
 	if err != nil {
 		return nil, err
 	}
-	b := p.appendSource([]byte{'{'})
+	facts := append(make(rawjson.Writer, 0, 1024), '{')
+	p.writeSource(&facts)
 	if p.files != nil {
-		b = p.appendFiles(b, s.RS.Provider())
+		p.writeFiles(&facts, s.RS.Provider())
 	}
-	if !p.isWindow() {
-		return []Content{{URI: uri, MimeType: "application/json", Text: string(append(b, '}'))}}, nil
+	contents := make([]Content, 0, 2)
+	if p.isWindow() {
+		near := p.neighbours()
+		p.writeWindow(&facts, near, false)
+		near.write(&facts)
+		if near.next.ok {
+			near.next.writeCall(&facts, "next")
+		}
+		contents = append(contents, Content{URI: uri, MimeType: "text/plain", Text: p.Text})
 	}
-	near := p.neighbours()
-	b = append(b, `,"window":`...)
-	b = p.appendWindow(b, near, false)
-	b = near.append(b)
-	if next := near.next; next.ok {
-		b = append(b, `,"next":`...)
-		b = (&nextCall{"read_record_field", next.args()}).append(b)
-	}
-	return []Content{
-		{URI: uri, MimeType: "text/plain", Text: p.Text},
-		{URI: uri, MimeType: "application/json", Text: string(append(b, '}'))},
-	}, nil
+	facts.End("}")
+	return append(contents, Content{URI: uri, MimeType: "application/json", Text: string(facts)}), nil
 }
 
 // parseWindowURI reads a window handle. Its selector is checked like the arguments of the
@@ -135,9 +133,10 @@ func parseWindowURI(uri string) (window, error) {
 	if !ok || !w.record.isNamed() || w.URI() != uri {
 		return w, badHandle()
 	}
-	b := append([]byte(`{"id":`), rawjson.AppendString(nil, w.record.URI())...)
-	b = appendMember(b, "field_path", w.field)
-	args, err := readRecordFieldTool.args.parse(append(w.appendSelector(b), '}'))
+	object := rawjson.Writer("{")
+	object.Text("id", w.record.URI())
+	object.Optional("field_path", w.field)
+	args, err := readRecordFieldTool.args.parse(append(w.appendSelector(object), '}'))
 	if err == nil {
 		w, err = args.window()
 	}
@@ -153,8 +152,18 @@ type blobHandle struct{ connection, id string }
 
 // URI returns the resource of the blob (MS-54).
 func (h blobHandle) URI() string {
-	b := appendMember([]byte(`{"v":1,"kind":"blob"`), "connection_id", h.connection)
-	return string(appendURI(nil, blobURI, append(appendMember(b, "blob_id", h.id), '}')))
+	payload := append(make(rawjson.Writer, 0, 256), `{"v":1,"kind":"blob"`...)
+	payload.Optional("connection_id", h.connection)
+	payload.Optional("blob_id", h.id)
+	return string(appendURI(nil, blobURI, append(payload, '}')))
+}
+
+// writeExport writes the member export: how a program can download the blob.
+func (h blobHandle) writeExport(w *rawjson.Writer, provider string) {
+	w.OpenObject("export")
+	w.Text("method", "GET")
+	w.Text("url", h.URL(provider))
+	w.End("}")
 }
 
 // URL returns the URL from which a program can download the blob.
@@ -196,14 +205,13 @@ func (s *Surface) readBlob(ctx context.Context, uri string) ([]Content, error) {
 // blobTooLarge returns the failure for a file that is too large, with its facts and the URL
 // that exports it. A negative size is unknown.
 func (s *Surface) blobTooLarge(h blobHandle, size int64, mimeType, message string) *adapterError {
-	var members []byte
+	var members rawjson.Writer
 	if size >= 0 {
-		members = append(members, `,"size_bytes":`...)
-		members = strconv.AppendInt(members, size, 10)
+		members.Key("size_bytes")
+		members.Int(size)
 	}
-	members = appendMember(members, "mime_type", mimeType)
-	members = append(members, `,"export":{"method":"GET","url":`...)
-	members = append(rawjson.AppendString(members, h.URL(s.RS.Provider())), '}')
+	members.Optional("mime_type", mimeType)
+	h.writeExport(&members, s.RS.Provider())
 	return &adapterError{Code: pdpp.CodeBlobTooLarge, Message: message, Members: members}
 }
 
@@ -243,13 +251,11 @@ func (s *Surface) relayedResourceError(e *rsclient.Error) *ResourceError {
 	case e.Status/100 == 4 && e.Status != http.StatusTooManyRequests: // the request is refused; the server works
 		r.Kind = ResourceRefused
 	}
-	r.Data = append(r.Data, e.Object[:len(e.Object)-1]...)
-	r.Data = append(r.Data, `,"http_status":`...)
-	r.Data = strconv.AppendInt(r.Data, int64(e.Status), 10)
+	data := rawjson.Reopen(e.Object)
+	data.Number("http_status", e.Status)
 	if _, given := rawjson.Get(e.Object, "request_id"); !given {
-		r.Data = append(r.Data, `,"request_id":`...)
-		r.Data = appendOrNull(r.Data, e.RequestID)
+		data.TextOrNull("request_id", e.RequestID)
 	}
-	r.Data = append(r.Data, '}')
+	r.Data = append(data, '}')
 	return r
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"pdpp"
 	"pdpp/internal/mcp/limits"
@@ -76,13 +75,15 @@ func (c *call) compactSchema(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	d := schematext.Read(answer.Body, c.scope())
-	legend := schemadoc.AppendLegend([]byte(`,"field_capability_legend":`))
-	structured := c.structured(d.Document, answer.RequestID, legend...)
+	var members rawjson.Writer
+	members.Key("field_capability_legend")
+	members = schemadoc.AppendLegend(members)
+	structured := c.structured(d.Document, answer.RequestID, members...)
 	isExact := d.IsExact() && len(structured) <= limits.SchemaStructuredMax
 	if !isExact {
-		members := append(legend, `,"projected":"adapter"`...)
-		around := len(structured) - len(d.Document) + len(members) - len(legend)
-		around += len(c.appendContinue(nil, d, schematext.MaxOffset))
+		around := len(structured) - len(d.Document) - len(members)
+		members.Text("projected", "adapter")
+		around += len(c.appendContinue(members, d, schematext.MaxOffset))
 		doc, next := d.Project(limits.SchemaStructuredMax-around, c.offset())
 		if next >= 0 {
 			members = c.appendContinue(members, d, next)
@@ -94,8 +95,10 @@ func (c *call) compactSchema(ctx context.Context) (*Result, error) {
 }
 
 // appendContinue appends the call that continues a compact document at an offset.
-func (c *call) appendContinue(b []byte, d *schematext.Document, offset int) []byte {
-	return appendNext(b, &nextCall{c.tool.Name, d.ContinueArgs("compact", offset)})
+func (c *call) appendContinue(w rawjson.Writer, d *schematext.Document, offset int) rawjson.Writer {
+	next := nextCall{c.tool.Name, d.ContinueArgs("compact", offset)}
+	next.write(&w, "next")
+	return w
 }
 
 // schemaText returns the text of a schema result.
@@ -150,12 +153,13 @@ func (c *call) fullSchema(ctx context.Context) (*Result, error) {
 }
 
 func ambiguousDetail(choices []byte, total int) error {
-	members := append([]byte(`,"available_connections":`), choices...)
-	members = append(members, `,"available_connection_count":`...)
+	var members rawjson.Writer
+	members.Member("available_connections", choices)
+	members.Number("available_connection_count", total)
 	return &adapterError{
 		Code: pdpp.CodeAmbiguousSchemaDetail, Param: "connection_id", RetryWith: "connection_id",
 		Message: "Several connections have this stream. Retry with the connection_id of one of them.",
-		Members: strconv.AppendInt(members, int64(total), 10),
+		Members: members,
 	}
 }
 

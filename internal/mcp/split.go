@@ -8,6 +8,7 @@ import (
 	"pdpp"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
+	"pdpp/internal/rawjson"
 	"pdpp/internal/rsclient"
 )
 
@@ -69,11 +70,10 @@ func (c *call) splitLines(ids []string) []string {
 	return lines
 }
 
-// appendSplit appends the call on the first connection of a page that is read by
+// writeSplit writes the call on the first connection of a page that is read by
 // connection, and the list of all connections.
-func (c *call) appendSplit(b []byte, ids []string) []byte {
+func (c *call) writeSplit(w *rawjson.Writer, ids []string) {
 	next := nextCall{c.tool.Name, c.args.JSON(onOne(ids[0])...)}
-	b = next.append(append(b, `,"next":`...))
-	b = append(b, `,"next_connections":`...)
-	return append(b, quote.List(ids)...)
+	next.write(w, "next")
+	quote.WriteList(w, "next_connections", ids)
 }

@@ -147,6 +147,12 @@ func (w *window) appendURI(b []byte) []byte {
 	return appendURI(b, windowURI, append(w.appendSelector(payload), '}'))
 }
 
+// writeURI writes the resource of the window as a member.
+func (w *window) writeURI(to *rawjson.Writer, name string) {
+	to.Key(name)
+	*to = append(w.appendURI(append(*to, '"')), '"')
+}
+
 // args returns the arguments of read_record_field for the window. When the handle cannot
 // contain the connection, they name the record by its parts (MS-68).
 func (w window) args() []byte { return w.appendArgs(nil) }
@@ -165,6 +171,14 @@ func (w *window) appendArgs(b []byte) []byte {
 		return append(w.place.limit.append(b, `,"limit_chars":`), '}')
 	}
 	return append(w.appendSelector(b), '}')
+}
+
+// writeCall writes the call that reads the window as a member.
+func (w *window) writeCall(to *rawjson.Writer, name string) {
+	to.OpenObject(name)
+	to.Text("tool", "read_record_field")
+	to.Key("args")
+	*to = append(w.appendArgs(*to), '}')
 }
 
 // AppendCall appends the call that reads the window.
@@ -324,13 +338,12 @@ func (p *piece) neighbours() neighbours {
 	return n
 }
 
-// append appends the members of a resource that link to the neighbours.
-func (n neighbours) append(b []byte) []byte {
+// write writes the members of a resource that link to the neighbours.
+func (n neighbours) write(w *rawjson.Writer) {
 	if n.next.ok {
-		b = append(n.next.appendURI(append(b, `,"next_uri":"`...)), '"')
+		n.next.writeURI(w, "next_uri")
 	}
 	if n.previous.ok {
-		b = append(n.previous.appendURI(append(b, `,"previous_uri":"`...)), '"')
+		n.previous.writeURI(w, "previous_uri")
 	}
-	return b
 }

@@ -8,6 +8,12 @@ import "strconv"
 // member or an element may follow.
 type Writer []byte
 
+// Reopen returns a writer of more members of an object. It copies the object.
+func Reopen(object []byte) Writer {
+	end := len(object) - len("}")
+	return Writer(object[:end:end])
+}
+
 // appendComma appends a comma unless the next value or key is the first one.
 func appendComma(b []byte) []byte {
 	if n := len(b); n > 0 {
@@ -24,6 +30,10 @@ func appendComma(b []byte) []byte {
 func appendKey(b []byte, name string) []byte {
 	return append(AppendString(appendComma(b), name), ':')
 }
+
+// Comma writes a comma unless the next value or key is the first one. It is for those that
+// another function appends.
+func (w *Writer) Comma() { *w = appendComma(*w) }
 
 // Object begins an object.
 func (w *Writer) Object() { *w = append(appendComma(*w), '{') }
@@ -108,6 +118,15 @@ func (w *Writer) OpenObject(name string) { *w = append(appendKey(*w, name), '{')
 
 // OpenArray begins a member that is an array.
 func (w *Writer) OpenArray(name string) { *w = append(appendKey(*w, name), '[') }
+
+// Values writes a member that is an array of values, each JSON already.
+func (w *Writer) Values(name string, values [][]byte) {
+	w.OpenArray(name)
+	for _, v := range values {
+		w.Raw(v)
+	}
+	w.End("]")
+}
 
 // List writes a member that is an array of strings.
 func List[S ~string](w *Writer, name string, values []S) {

@@ -29,9 +29,14 @@ func TestWriter(t *testing.T) {
 	w.Raw(nil)
 	w.Literal("")
 	List(&w, "l", []word{"{", ":"})
+	w.Values("m", [][]byte{[]byte(`"n"`), []byte("{}")})
+	w.Comma()
+	w = append(w, `"o":`...)
+	w.Comma()
+	w = append(w, '0')
 	w.End("}")
 	const want = `{"a":"x\"\n","c":null,"d":-7,"d0":0,"d1":null,"e":true,"f":{"kept":1.50},"g\"":{},` +
-		`"h":[1,false,"[",[],{"i":1,"j":2,"k":null}],"l":["{",":"]}`
+		`"h":[1,false,"[",[],{"i":1,"j":2,"k":null}],"l":["{",":"],"m":["n",{}],"o":0}`
 	if string(w) != want {
 		t.Errorf("wrote %s\nwant  %s", w, want)
 	}
@@ -41,6 +46,18 @@ func TestWriter(t *testing.T) {
 }
 
 type word string
+
+// Reopen leaves the object as it is, also where its buffer has space.
+func TestReopen(t *testing.T) {
+	for object, want := range map[string]string{`{}`: `{"a":1}`, `{"b":[]}`: `{"b":[],"a":1}`} {
+		b := append(make([]byte, 0, 64), object...)
+		w := Reopen(b)
+		w.Number("a", 1)
+		if w.End("}"); string(w) != want || string(b) != object {
+			t.Errorf("%s becomes %s and %s, want %s", object, b, w, want)
+		}
+	}
+}
 
 // A Writer can go on in a buffer of the caller.
 func TestWriterContinues(t *testing.T) {
