@@ -19,6 +19,10 @@ import (
 // DocumentTimeout is how long the fetch of a client document may take (H-154).
 const DocumentTimeout = 5 * time.Second
 
+// offlineHint is for a server that cannot reach the host of any document. Common clients
+// register themselves when documents are off.
+const offlineHint = " (if this server has no access to the internet, start it with --client-metadata off)"
+
 // refusedDocument is the error for a client whose document was not accepted.
 func refusedDocument(reason string) *oauthError {
 	return &oauthError{
@@ -48,10 +52,12 @@ func (s *Server) fetchDocument(ctx context.Context, id pdpp.ClientID) (*metadata
 	var failure *outbound.Error
 	switch {
 	case errors.As(err, &fault):
-	case errors.As(err, &failure):
+	case errors.As(err, &failure) && failure.Refused:
 		fault = &documentFault{reason: failure.Error()}
+	case errors.As(err, &failure):
+		fault = &documentFault{reason: failure.Error() + offlineHint}
 	default: // the time limit of the client
-		fault = &documentFault{reason: req.URL.Hostname() + " did not answer in time"}
+		fault = &documentFault{reason: req.URL.Hostname() + " did not answer in time" + offlineHint}
 	}
 	return nil, 0, fault
 }

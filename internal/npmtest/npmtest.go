@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // package.json
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +18,22 @@ var spec []byte
 // Folder is the folder of the installed packages.
 type Folder string
 
-// Install installs the packages once, outside of the repository. It skips the test without
-// npm or without access to its packages.
+// Install installs the packages of package.json.
 func Install(t testing.TB) Folder {
+	t.Helper()
+	return install(t, spec)
+}
+
+// InstallPackage installs one version of one package, which others do not need: hosts are
+// large.
+func InstallPackage(t testing.TB, name, version string) Folder {
+	t.Helper()
+	return install(t, fmt.Appendf(nil, `{"private": true, "dependencies": {%q: %q, "node": "24.21.0"}}`, name, version))
+}
+
+// install installs packages once, outside of the repository. It skips the test without npm or
+// without access to the packages.
+func install(t testing.TB, spec []byte) Folder {
 	t.Helper()
 	npm, err := exec.LookPath("npm")
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"pdpp/internal/mcptest"
 	"pdpp/internal/npmtest"
 	"pdpp/internal/outbound"
+	"pdpp/internal/ownertest"
 	"pdpp/internal/rs/resttest"
 	"pdpp/internal/server"
 	"pdpp/internal/store"
@@ -71,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	if w.Server, err = server.New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	if set, err := w.Server.SignIn.SetFirstPassword(t.Context(), w.Subject, ownerPassword); err != nil || !set {
+	if set, err := w.Server.SignIn.SetFirstPassword(t.Context(), w.Subject, ownertest.Password); err != nil || !set {
 		t.Fatalf("SetFirstPassword = %v, %v", set, err)
 	}
 	srv := httptest.NewServer(w.Server.Handler())
@@ -145,7 +146,7 @@ func (w *world) signInWith(clients npmtest.Folder, generation, revision string, 
 	if opened.Refused != "UnauthorizedError" || !strings.HasPrefix(opened.Open, w.URL+"/oauth/authorize?") {
 		t.Fatalf("the client says %+v", opened)
 	}
-	script.answer(newBrowser(t, w.URL).approve(opened.Open))
+	script.answer(ownertest.NewBrowser(t, w.URL).Approve(opened.Open))
 	if got := script.next().Call; got.IsError || !strings.Contains(got.Text, "Budget") {
 		t.Errorf("the first call: %+v", got)
 	}
@@ -258,11 +259,11 @@ func (w *world) goClient(revision string, by way) {
 
 func (w *world) goSignIn(by way) auth.OAuthHandler {
 	w.T.Helper()
-	owner := newBrowser(w.T, w.URL)
+	owner := ownertest.NewBrowser(w.T, w.URL)
 	cfg := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: callback, RequestRefreshToken: true,
 		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			back, err := url.Parse(owner.approve(args.URL))
+			back, err := url.Parse(owner.Approve(args.URL))
 			if err != nil {
 				return nil, err
 			}

@@ -1,4 +1,4 @@
-package server_test
+package ownertest
 
 import (
 	"html"
@@ -11,21 +11,24 @@ import (
 	"testing"
 )
 
-const ownerPassword = "correct horse battery"
+// Password is a password for the owner.
+const Password = "correct horse battery"
 
-// browser is the owner's browser, without scripts. It stops at a redirect to another site.
-type browser struct {
+// Browser is the owner's browser, without scripts. It stops at a redirect to another site.
+type Browser struct {
 	t    testing.TB
 	base string // R
 	http *http.Client
 }
 
-func newBrowser(t testing.TB, base string) *browser {
+// NewBrowser returns a browser in which nobody is signed in, for the server at base.
+func NewBrowser(t testing.TB, base string) *Browser {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &browser{t: t, base: base, http: &http.Client{Jar: jar, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+	return &Browser{t: t, base: base, http: &http.Client{Jar: jar, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
 		if !strings.HasPrefix(r.URL.String(), base+"/") {
 			return http.ErrUseLastResponse
 		}
@@ -39,7 +42,7 @@ type page struct {
 	leaves    string // the redirect
 }
 
-func (b *browser) do(method, target string, form url.Values) page {
+func (b *Browser) do(method, target string, form url.Values) page {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), method, target, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -68,7 +71,7 @@ func (b *browser) do(method, target string, form url.Values) page {
 
 // submit posts the form of a page whose action ends in action, with the hidden fields of the
 // page and the given ones.
-func (b *browser) submit(p page, action string, fields url.Values) page {
+func (b *Browser) submit(p page, action string, fields url.Values) page {
 	b.t.Helper()
 	form := url.Values{}
 	for _, m := range regexp.MustCompile(`<input type="hidden" name="([^"]+)"[^>]* value="([^"]*)"`).FindAllStringSubmatch(p.html, -1) {
@@ -84,17 +87,34 @@ func (b *browser) submit(p page, action string, fields url.Values) page {
 	return b.do(http.MethodPost, b.base+html.UnescapeString(target[1]), form)
 }
 
-// approve signs in where needed, chooses the first stream, and approves. It returns where the
-// browser is sent with the code.
-func (b *browser) approve(authorize string) string {
+// Approve opens an authorization request, signs in where needed, chooses the first stream, and
+// approves. It returns where the browser is sent with the code.
+func (b *Browser) Approve(authorize string) string {
 	b.t.Helper()
 	p := b.do(http.MethodGet, authorize, nil)
 	if strings.Contains(p.url, "/owner/login") {
-		p = b.submit(p, "/login", url.Values{"password": {ownerPassword}})
+		p = b.submit(p, "/login", url.Values{"password": {Password}})
 	}
 	p = b.submit(p, "/review", url.Values{"stream": {"1"}, "duration": {"30d"}})
 	if p = b.submit(p, "/approve", nil); p.leaves == "" {
 		b.t.Fatalf("the approval leads to %s:\n%s", p.url, p.html)
 	}
 	return p.leaves
+}
+
+// Return opens the redirect that Approve returned, at which the client waits for its code.
+func (b *Browser) Return(target string) {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, target, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode >= http.StatusBadRequest {
+		b.t.Errorf("the client answers %d to its code", resp.StatusCode)
+	}
 }
