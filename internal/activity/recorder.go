@@ -78,8 +78,9 @@ func (r *Recorder) RefuseBearer(a store.Audit) {
 	}
 }
 
-// EndCall records what a call has read or was refused.
-func (r *Recorder) EndCall(c *Call, now time.Time) {
+// EndCall records what a call has read or was refused, and reports whether there was
+// anything.
+func (r *Recorder) EndCall(c *Call, now time.Time) bool {
 	c.mu.Lock()
 	ended := c.state
 	c.state = callState{}
@@ -90,6 +91,7 @@ func (r *Recorder) EndCall(c *Call, now time.Time) {
 	if ended.refused != "" {
 		r.Refuse(nil, ended.tally.Key, ended.refused, now)
 	}
+	return ended.read || ended.refused != ""
 }
 
 func (r *Recorder) writeSoon() {

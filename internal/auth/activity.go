@@ -12,8 +12,10 @@ import (
 
 // IsRefusal reports whether an error says that a token, or its rights, are not enough.
 // Failures of the store and faults of the request are no refusals.
-func IsRefusal(err error) bool {
-	status := pdpp.CodeOf(err).Status()
+func IsRefusal(err error) bool { return isRefusal(pdpp.CodeOf(err)) }
+
+func isRefusal(code pdpp.Code) bool {
+	status := code.Status()
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
@@ -68,11 +70,16 @@ func (id *Identity) BeginCall(tool string) {
 	}
 }
 
-// EndCall ends the call and records what it has read.
-func (a *Authenticator) EndCall(id *Identity) {
-	now := a.Clock()
+// EndCall ends the call and records what it has read. code is why the call failed; "" if it
+// did not. A package that refuses a call itself, because none of its grants allows it,
+// reads nothing: that is a refusal of the package.
+func (a *Authenticator) EndCall(id *Identity, tool string, code pdpp.Code) {
+	now, isCounted := a.Clock(), false
 	for c := range id.callers() {
-		a.Activity.EndCall(&c.Call, now)
+		isCounted = a.Activity.EndCall(&c.Call, now) || isCounted
+	}
+	if !isCounted && id.Package != nil && isRefusal(code) {
+		a.Activity.Refuse(nil, store.ReadKey{Subject: id.Subject, Package: id.Package.ID, Via: tool}, code, now)
 	}
 }
 

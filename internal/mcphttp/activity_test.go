@@ -93,6 +93,7 @@ func TestH196RefusedCallsAreCounted(t *testing.T) {
 	h := newFixture(t)
 	h.send(h.client, callOf(modern, "query_records", `{"stream":"invented"}`))
 	h.send(h.client, callOf(modern, "query_records", `{"stream":"entries","fields":["note"]}`))
+	h.send(h.pkg, callOf(modern, "query_records", `{"stream":"invented"}`)) // which no member has
 	h.Revoke(h.grant)
 	expect(t, h.send(h.client, callOf(modern, "schema", `{}`)), 401, "invalid_token")
 	h.Update(func(tx store.Tx) error {
@@ -101,8 +102,9 @@ func TestH196RefusedCallsAreCounted(t *testing.T) {
 	})
 	expect(t, h.send(h.pkg, callOf(modern, "schema", `{}`)), 401, "invalid_token")
 	want := []string{
-		"/mcp : 0 reads, 0 records, 1 refused",
-		"/mcp : 0 reads, 0 records, 1 refused",
+		"/mcp : 0 reads, 0 records, 1 refused", // the package
+		"query_records : 0 reads, 0 records, 1 refused",
+		"/mcp : 0 reads, 0 records, 1 refused", // the grant
 		"query_records : 0 reads, 0 records, 1 refused",
 		"query_records entries: 0 reads, 0 records, 1 refused",
 	}

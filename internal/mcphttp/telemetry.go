@@ -11,40 +11,43 @@ import (
 )
 
 // respond handles a message and appends the answer to the buffer that start returns. It
-// reports method, tool, duration and outcome to telemetry, but no content (H-28).
+// counts what the message reads (H-196), and reports method, tool, duration and outcome to
+// telemetry, but no content (H-28).
 func (e *Endpoint) respond(ctx context.Context, s *mcpserve.Server, id *auth.Identity, start func() []byte, m *mcpserve.Message, revision string) ([]byte, int) {
-	if via := countedAs(m); via != "" {
+	via := countedAs(m)
+	if via != "" {
 		id.BeginCall(via)
-		defer e.Auth.EndCall(id)
 	}
-	if e.Telemetry == nil {
-		out := s.Do(ctx, m, revision)
-		return out.Append(start()), out.Code()
+	var run telemetry.Running // not measured without telemetry
+	if e.Telemetry != nil {
+		ctx, run = e.Telemetry.StartOperation(ctx, operation(m, revision))
 	}
+	out := s.Do(ctx, m, revision)
+	if via != "" {
+		e.Auth.EndCall(id, via, out.ToolError())
+	}
+	b := start()
+	before := len(b)
+	b = out.Append(b)
+	run.End(errorType(&out), len(b)-before)
+	return b, out.Code()
+}
+
+func operation(m *mcpserve.Message, revision string) telemetry.Operation {
 	op := telemetry.Operation{Method: m.Method, Protocol: revision, TraceParent: text(m.Params, "_meta", "traceparent")}
 	if m.Method == "tools/call" {
 		op.Tool = m.Name
 	}
-	ctx, run := e.Telemetry.StartOperation(ctx, op)
-	out := s.Do(ctx, m, revision)
-	b := start()
-	before := len(b)
-	b = out.Append(b)
-	run.End(errorType(b[before:], out.Code()), len(b)-before)
-	return b, out.Code()
+	return op
 }
 
-// errorType returns the error code of an answer, of JSON-RPC or of the tool; "" for a
+// errorType returns the error code of a response, of JSON-RPC or of the tool; "" for a
 // success.
-func errorType(answer []byte, code int) string {
-	if code != 0 {
+func errorType(r *mcpserve.Response) string {
+	if code := r.Code(); code != 0 {
 		return strconv.Itoa(code)
 	}
-	result, _ := rawjson.Get(answer, "result")
-	if failed, _ := rawjson.Get(result, "isError"); string(failed) != "true" {
-		return ""
-	}
-	return text(result, "structuredContent", "error", "code")
+	return string(r.ToolError())
 }
 
 // text returns the string at a path of member names; "" when it is missing.

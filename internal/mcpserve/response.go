@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pdpp"
 	"pdpp/internal/mcp"
 	"pdpp/internal/rawjson"
 )
@@ -153,6 +154,15 @@ func (r *Response) Code() int {
 		return 0
 	}
 	return r.err.Code
+}
+
+// ToolError returns the error code of a tool call that failed; "" if there is none.
+func (r *Response) ToolError() pdpp.Code {
+	if r.tool == nil || !r.tool.IsError {
+		return ""
+	}
+	object, _ := rawjson.Get(r.tool.Structured, "error")
+	return pdpp.Code(rawjson.GetString(object, "code"))
 }
 
 // Append appends the response.
