@@ -21,7 +21,7 @@ var (
 	errOwnerAtMCP = &pdpp.Error{
 		Code:     pdpp.CodePermission,
 		Message:  "Owner tokens are not accepted here. Use a grant-scoped client or MCP package token.",
-		NextStep: "Ask the owner for a grant that says what may be read; they make one with pdpp grants create.",
+		NextStep: "Connect again without this token. The owner then chooses in the browser what may be read.",
 	}
 )
 

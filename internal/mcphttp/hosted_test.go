@@ -76,7 +76,7 @@ func TestHosted(t *testing.T) {
 		h.spy.take()
 		a := h.send(h.OwnerToken(), callOf(modern, "search", `{"q":"rent"}`))
 		expect(t, a, 403, "permission_error")
-		if text := string(a.Body); !strings.Contains(text, "grant-scoped client or MCP package token") || !strings.Contains(text, "Ask the owner for a grant") {
+		if text := string(a.Body); !strings.Contains(text, "grant-scoped client or MCP package token") || !strings.Contains(text, "Connect again without this token") {
 			t.Errorf("the refusal does not say what is needed: %s", text)
 		}
 		if got := a.Header.Get("WWW-Authenticate"); !strings.Contains(got, `error="insufficient_scope"`) {
