@@ -57,7 +57,7 @@ func TestAssistant(t *testing.T) {
 				t.Errorf("STDIO-1 %s", text)
 			}
 			run(t, "--data", dir, "grants", "revoke", id)
-			if text, failed := callText(t, session, "query_records", entries); !failed || !strings.Contains(text, "run: pdpp grants create --client NAME --spec FILE --save-credential "+url) || strings.Contains(text, cache) {
+			if text, failed := callText(t, session, "query_records", entries); !failed || !strings.Contains(text, "run: pdpp connect "+url) || strings.Contains(text, cache) {
 				t.Errorf("MS-267 after the end of the grant: %s", text)
 			}
 			grant()

@@ -13,6 +13,7 @@ var pure = []string{
 	"pdpp/internal/query",
 	"pdpp/internal/rawjson",
 	"pdpp/internal/schemadoc",
+	"pdpp/internal/setup",
 	"pdpp/internal/sortkey",
 	"pdpp/internal/timebucket",
 }

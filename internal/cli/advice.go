@@ -8,6 +8,7 @@ import (
 
 	"pdpp"
 	"pdpp/internal/credential"
+	"pdpp/internal/setup"
 )
 
 // self returns the name under which this program was called.
@@ -17,6 +18,9 @@ func (e Env) self() string {
 	}
 	return quote(e.Program)
 }
+
+// quote quotes s as one word of a shell.
+func quote(s string) string { return setup.Quote(s) }
 
 // command returns a command line of this program for the same store and owner.
 func (a *app) command(line string) string {
@@ -62,11 +66,10 @@ func inCache(root string) string {
 	return " --cache-root " + quote(root)
 }
 
-// credentialAdvice returns the commands to run when there is no usable credential. All
+// credentialAdvice returns the command to run when there is no usable credential. All
 // messages about it use this text (MS-49, MS-262, MS-267).
 func credentialAdvice(program, provider, cacheRoot string) string {
-	return program + " " + pdpp.ConnectCommand(quote(provider)) + inCache(cacheRoot) + " (on the server's machine), or: " +
-		importCommandFor(program, provider, cacheRoot) + " (with a token from the owner)"
+	return program + " " + pdpp.ConnectCommand(quote(provider)) + inCache(cacheRoot)
 }
 
 // adviceForModels returns the advice for an assistant, without local paths, also that of

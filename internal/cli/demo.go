@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/credential"
 	"pdpp/internal/httpx"
 	"pdpp/internal/instance"
+	"pdpp/internal/setup"
 	"pdpp/internal/store/open"
 )
 
@@ -64,7 +65,7 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 			url: "http://" + ln.Addr().String(), dir: dir, program: program(a.Program),
 			demo: d, color: a.color && isTerminal(a.Stdout),
 		}
-		t.adapter = launch{program: absoluteProgram(a.Program), provider: t.url, cacheRoot: filepath.Join(dir, demoCache)}
+		t.adapter = setup.Place{Base: t.url, Program: absoluteProgram(a.Program), CacheRoot: filepath.Join(dir, demoCache), Connected: true}
 		if err := a.saveDemo(ctx, d.client, t.adapter); err != nil {
 			return errors.Join(err, ln.Close())
 		}
@@ -87,8 +88,8 @@ func (c *demoCommand) Run(ctx context.Context, a *app) error {
 
 // saveDemo saves the credential of this start and removes those of earlier starts. A
 // running adapter of an assistant finds the new one (MS-267).
-func (a *app) saveDemo(ctx context.Context, client *newGrant, l launch) error {
-	cache := a.cacheIn(l.cacheRoot)
+func (a *app) saveDemo(ctx context.Context, client *newGrant, at setup.Place) error {
+	cache := a.cacheIn(at.CacheRoot)
 	earlier, err := cache.All()
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (a *app) saveDemo(ctx context.Context, client *newGrant, l launch) error {
 			return err
 		}
 	}
-	provider, err := credential.Provider(l.provider)
+	provider, err := credential.Provider(at.Base)
 	if err != nil {
 		return err
 	}

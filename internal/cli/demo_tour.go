@@ -3,12 +3,14 @@ package cli
 import (
 	"net/url"
 	"strings"
+
+	"pdpp/internal/setup"
 )
 
 // tour is the text that the demo prints: addresses, tokens, and examples to try.
 type tour struct {
 	url, dir, program string
-	adapter           launch
+	adapter           setup.Place
 	demo              *demoState
 	color             bool
 }
@@ -34,8 +36,8 @@ func (t tour) text() string {
 	for _, line := range t.assistant() {
 		b.WriteString("  " + line + "\n")
 	}
-	b.WriteString("For other programs: " + quote(t.program) + " " + setupFor(t.url, t.adapter.cacheRoot) + "\n")
-	b.WriteString("(" + strings.Join(hostNames(), ", ") + ")\n")
+	b.WriteString("For other programs: " + quote(t.program) + " " + setupFor(t.url, t.adapter.CacheRoot) + "\n")
+	b.WriteString("(" + strings.Join(clientNames(), ", ") + ")\n")
 	b.WriteString("\n" + t.bold("Over HTTP, where pdpp is not installed: the same tools (instead of the line above; the Inspector needs Node 22.19)") + "\n")
 	for _, line := range t.overHTTP() {
 		b.WriteString("  " + line + "\n")
@@ -62,19 +64,22 @@ func (t tour) writeExamples(b *strings.Builder, examples []example) {
 
 // assistant returns two lines to paste: the recipe of setup, and a question.
 func (t tour) assistant() []string {
-	h, _ := findHost("claude-code")
+	claude, _ := setup.For("claude-code", t.adapter)
 	return []string{
-		strings.TrimSpace(h.recommended(t.adapter).Snippet),
+		strings.TrimSpace(claude.Recommended.Steps[0].Snippet),
 		`claude "` + demoQuestion + `"`,
 	}
 }
 
-// overHTTP returns two lines to paste: the recipe of setup for HTTP, and the Inspector for
+// withToken is the end of a shell line that takes the token from a variable.
+const withToken = ` --header "Authorization: Bearer $TOKEN"`
+
+// overHTTP returns two lines to paste: an assistant with a token, and the Inspector for
 // people without an assistant.
 func (t tour) overHTTP() []string {
 	return []string{
-		strings.TrimSpace(claudeOverHTTP(t.adapter).Snippet),
-		"npx @modelcontextprotocol/inspector@latest --cli " + quote(t.adapter.endpoint()) + " --transport http" + withHeader +
+		"claude mcp add --scope user --transport http pdpp " + quote(t.url+"/mcp") + withToken,
+		"npx @modelcontextprotocol/inspector@latest --cli " + quote(t.url+"/mcp") + " --transport http" + withToken +
 			` --method tools/call --tool-name search --tool-arg "q=Brandt Kaution"`,
 	}
 }
@@ -160,15 +165,4 @@ func (t tour) revokeExamples() []example {
 		{"The owner revokes this grant, also for the assistant", own + " grants revoke " + string(t.demo.client.grant.ID), "Revoked grant"},
 		{"The client can no longer read anything", asClient + `"$URL/v1/streams"`, `"code":"grant_revoked"`},
 	}
-}
-
-// quote quotes s as one word of a shell.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@,%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -28,8 +28,8 @@ func (t tour) welcome(ctx context.Context, svc *service) (string, error) {
 		b.WriteString("\n" + t.bold("Her pages, signed in") + " (the link works once, for an hour, on this computer)\n    " + link + "\n")
 	}
 	b.WriteString("\n" + t.bold("Connect an assistant") + ": it opens your browser, and you choose what it may read\n")
-	b.WriteString("    claude mcp add --transport http pdpp " + t.adapter.endpoint() + "    (then /mcp in a session, Authenticate)\n")
-	b.WriteString("    codex mcp add pdpp --url " + t.adapter.endpoint() + " && codex mcp login pdpp\n")
+	b.WriteString("    claude mcp add --transport http pdpp " + t.url + "/mcp" + "    (then /mcp in a session, Authenticate)\n")
+	b.WriteString("    codex mcp add pdpp --url " + t.url + "/mcp" + " && codex mcp login pdpp\n")
 	b.WriteString("\n" + t.bold("Commands to try in another terminal") + "\n")
 	b.WriteString(table(
 		[]string{"    " + quote(t.program) + " connect " + t.url, "approve in the browser, for pdpp mcp"},

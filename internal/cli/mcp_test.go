@@ -21,6 +21,7 @@ import (
 	"pdpp/internal/credential"
 	"pdpp/internal/osfile"
 	"pdpp/internal/rsclient"
+	"pdpp/internal/setup"
 )
 
 // savedFor saves a credential for a server and returns the cache.
@@ -64,7 +65,7 @@ func TestAnyRefusalHasAdvice(t *testing.T) {
 	defer srv.Close()
 	cache := savedFor(t, srv.URL, nil)
 	out := runCall(t, srv.URL, cache.Root, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":{"stream":"entries"}}}`)
-	if !strings.Contains(out, "run: pdpp grants create") || !strings.Contains(out, "or: pdpp credentials import "+srv.URL+" --cache-root DIR") {
+	if !strings.Contains(out, "run: pdpp connect "+srv.URL+" --cache-root DIR") {
 		t.Errorf("MS-267 no advice in\n%s", out)
 	}
 	if strings.Contains(out, cache.Root) {
@@ -205,7 +206,7 @@ func TestNextStepsUseTheNameOfTheProgram(t *testing.T) {
 	}
 	r := runMain(t, map[string]string{"HOME": t.TempDir()}, "setup", "--url", "http://127.0.0.1:1", "--json")
 	var list struct{ Clients []string }
-	if err := json.Unmarshal([]byte(r.stdout), &list); err != nil || len(list.Clients) != len(hosts) {
+	if err := json.Unmarshal([]byte(r.stdout), &list); err != nil || len(list.Clients) != len(setup.Clients()) {
 		t.Errorf("setup --json: %+v, %v", r, err)
 	}
 }
@@ -293,7 +294,7 @@ func TestSTDIO3AdapterStopsUsingAnOwnerTokenOfAnotherServer(t *testing.T) {
 	cache := savedFor(t, url, func(c *credential.Credential) { c.Token = "some-other-token" })
 	const schema = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"schema","arguments":{}}}`
 	out := runCall(t, url, cache.Root, schema+"\n"+strings.Replace(schema, `"id":1`, `"id":2`, 1))
-	if strings.Count(out, "owner_credential") < 2 || strings.Contains(out, "private") || !strings.Contains(out, "run: pdpp grants create") {
+	if strings.Count(out, "owner_credential") < 2 || strings.Contains(out, "private") || !strings.Contains(out, "run: pdpp connect ") {
 		t.Errorf("answers\n%s", out)
 	}
 	if n := reads.Load(); n > 2 { // both calls may run at once

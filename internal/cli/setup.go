@@ -3,10 +3,13 @@ package cli
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"pdpp"
 	"pdpp/internal/credential"
+	"pdpp/internal/setup"
 )
 
 // setupCommand is `pdpp setup` (H-185b). It shows how to connect a program, the
@@ -18,62 +21,53 @@ type setupCommand struct {
 	jsonFlag
 }
 
-// setupAnswer is the object of H-185c.
-type setupAnswer struct {
-	Client       string   `json:"client"`
-	Recommended  recipe   `json:"recommended"`
-	Alternatives []recipe `json:"alternatives"`
-	CheckedOn    *string  `json:"checked_on"` // null: not tested with the program itself
-}
-
 // Run implements the command.
 func (c *setupCommand) Run(a *app) error {
 	if c.Client == "" {
 		return c.list(a)
 	}
-	h, ok := findHost(c.Client)
-	if !ok {
-		return &pdpp.Error{Code: pdpp.CodeUsage, Message: "There is no recipe for " + plain(c.Client) + ".", Hint: "Choose one of: " + strings.Join(hostNames(), ", ") + "."}
+	if !slices.Contains(clientNames(), c.Client) {
+		return &pdpp.Error{Code: pdpp.CodeUsage, Message: "There is no recipe for " + plain(c.Client) + ".", Hint: "Choose one of: " + strings.Join(clientNames(), ", ") + "."}
 	}
 	cache, err := a.cache(c.cacheFlag)
 	if err != nil {
 		return err
 	}
-	provider, err := c.provider(a, cache)
-	if err != nil {
+	at := setup.Place{Program: absoluteProgram(a.Program)}
+	if at.Base, err = c.provider(a, cache); err != nil {
 		return err
 	}
-	l := launch{program: absoluteProgram(a.Program), provider: provider}
 	if c.CacheRoot != "" {
-		if l.cacheRoot, err = filepath.Abs(c.CacheRoot); err != nil {
+		if at.CacheRoot, err = filepath.Abs(c.CacheRoot); err != nil {
 			return err
 		}
 	}
-	answer := setupAnswer{Client: h.name, Recommended: h.recommended(l), Alternatives: []recipe{}}
-	for _, other := range h.others {
-		answer.Alternatives = append(answer.Alternatives, other(l))
+	_, err = cache.Choose(at.Base, "")
+	if at.Connected = err == nil; pdpp.CodeOf(err) != pdpp.CodeNotConnected && err != nil {
+		a.note("pdpp: the saved credential cannot be used: %s", pdpp.CodeOf(err))
 	}
-	save := recipe{}
-	if _, err := cache.Choose(provider, ""); err != nil {
-		save = saveRecipe(l, err)
+	answer, _ := setup.For(c.Client, at)
+	if c.JSON {
+		return a.printJSON(answer)
 	}
-	if !c.JSON {
-		return a.print(answer.text(h, provider, save))
+	return a.print(setupText(answer, at.Base))
+}
+
+func clientNames() []string {
+	var names []string
+	for _, c := range setup.Clients() {
+		names = append(names, c.Name)
 	}
-	if save.Snippet != "" {
-		first := save.Steps[0] + " " + strings.TrimSpace(save.Snippet)
-		answer.Recommended.Steps = append([]string{first}, answer.Recommended.Steps...)
-	}
-	return a.printJSON(answer)
+	return names
 }
 
 func (c *setupCommand) list(a *app) error {
 	if c.JSON {
-		return a.printJSON(map[string][]string{"clients": hostNames()})
+		return a.printJSON(map[string][]string{"clients": clientNames()})
 	}
 	rows := [][]string{}
-	for _, h := range hosts {
-		rows = append(rows, []string{h.name, h.title})
+	for _, c := range setup.Clients() {
+		rows = append(rows, []string{c.Name, c.Title})
 	}
 	return a.print(table(rows...) + "\n" + a.next(setupFor(c.URL, c.CacheRoot)))
 }
@@ -100,35 +94,35 @@ func (c *setupCommand) provider(a *app, cache *credential.Cache) (string, error)
 	return all[0].Provider, nil
 }
 
-// saveRecipe returns the first step when there is no usable credential.
-func saveRecipe(l launch, why error) recipe {
-	step := "Save a credential. Run this, paste the token of a grant, and press Enter:"
-	if code := pdpp.CodeOf(why); code != pdpp.CodeNotConnected {
-		step = "The saved credential cannot be used (" + string(code) + "). " + step
+// setupText returns an answer for people: the recommended way first.
+func setupText(answer setup.Answer, provider string) string {
+	var b strings.Builder
+	b.WriteString(answer.Title + ", reading " + provider + "\n\n")
+	writeRecipe(&b, answer.Recommended)
+	b.WriteString("Then try: \"" + setup.Try + "\"\n" + setup.Note + "\n")
+	if len(answer.Alternatives) > 0 {
+		b.WriteString("\nOther ways\n\n")
 	}
-	return recipe{Kind: "command", Steps: []string{step}, Snippet: importCommandFor(quote(l.program), l.provider, l.cacheRoot) + "\n"}
+	for _, other := range answer.Alternatives {
+		writeRecipe(&b, other)
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-func (s setupAnswer) text(h host, provider string, save recipe) string {
-	var b strings.Builder
-	b.WriteString(h.title + ", reading " + provider + "\n\n")
-	if save.Snippet == "" {
-		s.Recommended.write(&b, "")
-	} else {
-		save.write(&b, "1. ")
-		b.WriteString("\n")
-		s.Recommended.write(&b, "2. ")
+// writeRecipe writes the steps, numbered if there are several, and what is to be copied.
+func writeRecipe(b *strings.Builder, r setup.Recipe) {
+	for i, step := range r.Steps {
+		if len(r.Steps) > 1 {
+			b.WriteString(strconv.Itoa(i+1) + ". ")
+		}
+		b.WriteString(step.Text + "\n\n")
+		for line := range strings.Lines(step.Snippet) {
+			b.WriteString("    " + line)
+		}
+		if step.Snippet != "" {
+			b.WriteString("\n")
+		}
 	}
-	b.WriteString("\nThen try: \"What can you read of my data?\"\n")
-	b.WriteString("A program keeps the list of tools from when the server was added. After an upgrade, refresh the list or add the server again.\n")
-	if len(s.Alternatives) > 0 {
-		b.WriteString("\nOther ways\n")
-	}
-	for _, other := range s.Alternatives {
-		b.WriteString("\n")
-		other.write(&b, "")
-	}
-	return b.String()
 }
 
 // absoluteProgram returns the full path of this program. Programs that start it may search

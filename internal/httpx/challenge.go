@@ -91,5 +91,5 @@ func appendAuthParam(b []byte, name, value string) []byte {
 
 // nextStep returns the advice of a 401 (H-50).
 func (c challenge) nextStep() string {
-	return "Ask the owner of this data for a token. They run this command on the server: pdpp " + pdpp.ConnectCommand(c.base)
+	return "Read resource_metadata and start its OAuth flow, or run: pdpp " + pdpp.ConnectCommand(c.base)
 }

@@ -229,7 +229,7 @@ func TestChallenges(t *testing.T) {
 				}
 				return
 			}
-			if body["resource_metadata"] != tt.meta || body["next_step"] != "Ask the owner of this data for a token. They run this command on the server: pdpp "+pdpp.ConnectCommand("https://data.example") {
+			if body["resource_metadata"] != tt.meta || body["next_step"] != "Read resource_metadata and start its OAuth flow, or run: pdpp connect https://data.example" {
 				t.Errorf("body = %v", body)
 			}
 			if v := got.header.Get("Link"); v != `<https://data.example/icon.svg>; rel="icon"; type="image/svg+xml"` {
