@@ -130,8 +130,10 @@ func TestConformance(t *testing.T) {
 			})
 		}
 	}
+	var authorization *authorizationRun
+	t.Run("H-132 authorization server", func(t *testing.T) { authorization = runAuthorization(t, dir) })
 	if len(runs) == 4 && !t.Failed() {
-		checkDocument(t, suiteVersion(t, dir), runs)
+		checkDocument(t, suiteVersion(t, dir), runs, authorization)
 	}
 }
 
@@ -249,7 +251,7 @@ func withBearer(t *testing.T, target, token string) string {
 // runSuite runs the required scenarios of a revision and the optional ones of the suite.
 func runSuite(t *testing.T, dir npmtest.Folder, target, revision string) *suiteRun {
 	t.Helper()
-	run := &suiteRun{revision: revision, checks: map[string][]check{}}
+	run := &suiteRun{revision: revision}
 	run.list(t, dir)
 	out := t.TempDir()
 	cmd := dir.Command(t, dir.Bin("conformance"), "server", "--url", target, "--requirements", revision, "-o", out)
@@ -258,7 +260,18 @@ func runSuite(t *testing.T, dir npmtest.Folder, target, revision string) *suiteR
 	if err != nil && !errors.As(err, &exit) { // it also exits with 1 for exceptions
 		t.Fatal(err)
 	}
-	folder := regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[^/]*$`)
+	run.checks = readChecks(t, out, "server-", run.scenarios)
+	if len(run.checks) != len(run.scenarios) {
+		t.Fatalf("%d of %d scenarios have a result:\n%s", len(run.checks), len(run.scenarios), text)
+	}
+	return run
+}
+
+// readChecks reads the results of scenarios, which the suite wrote into one folder each.
+func readChecks(t *testing.T, out, prefix string, scenarios []string) map[string][]check {
+	t.Helper()
+	found := map[string][]check{}
+	folder := regexp.MustCompile(`^` + prefix + `(.+)-\d{4}-\d\d-\d\dT[^/]*$`)
 	entries, err := os.ReadDir(out)
 	if err != nil {
 		t.Fatal(err)
@@ -270,15 +283,12 @@ func runSuite(t *testing.T, dir npmtest.Folder, target, revision string) *suiteR
 		if err == nil {
 			err = json.Unmarshal(raw, &checks)
 		}
-		if err != nil || m == nil || !slices.Contains(run.scenarios, m[1]) {
+		if err != nil || m == nil || !slices.Contains(scenarios, m[1]) {
 			t.Fatalf("%s is not an expected result: %v", e.Name(), err)
 		}
-		run.checks[m[1]] = checks
+		found[m[1]] = checks
 	}
-	if len(run.checks) != len(run.scenarios) {
-		t.Fatalf("%d of %d scenarios have a result:\n%s", len(run.checks), len(run.scenarios), text)
-	}
-	return run
+	return found
 }
 
 func suiteVersion(t *testing.T, dir npmtest.Folder) string {

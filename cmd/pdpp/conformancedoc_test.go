@@ -14,9 +14,9 @@ import (
 var update = flag.Bool("update", false, "rewrite docs/conformance.md")
 
 // checkDocument compares docs/conformance.md with the results of the suite.
-func checkDocument(t *testing.T, version string, runs []*suiteRun) {
+func checkDocument(t *testing.T, version string, runs []*suiteRun, authorization *authorizationRun) {
 	t.Helper()
-	file, got := filepath.Join("..", "..", "docs", "conformance.md"), document(version, runs)
+	file, got := filepath.Join("..", "..", "docs", "conformance.md"), document(version, runs)+authorization.document()
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)

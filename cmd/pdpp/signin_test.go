@@ -22,7 +22,7 @@ func TestSignInOfHosts(t *testing.T) {
 	needSignals(t)
 	t.Run("HOSTED-3 Inspector", func(t *testing.T) {
 		clients := npmtest.Install(t)
-		h := newHost(t, clients)
+		h := newHost(t, clients, noDocuments)
 		p := h.start(t, clients.Bin("node"), clients.Bin("mcp-inspector"), "--cli", h.url+"/mcp", "--transport", "http",
 			"--callback-url", "http://"+freeAddr(t)+"/oauth/callback", "--method", "tools/list")
 		h.approve(t, p, p.stderr)
@@ -31,7 +31,7 @@ func TestSignInOfHosts(t *testing.T) {
 		}
 	})
 	t.Run("HOSTED-3 Codex", func(t *testing.T) {
-		h := newHost(t, npmtest.InstallPackage(t, "@openai/codex", "0.166.0"))
+		h := newHost(t, npmtest.InstallPackage(t, "@openai/codex", "0.166.0"), noDocuments)
 		config := "mcp_oauth_credentials_store = \"file\"\n[mcp_servers.pdpp]\nurl = \"" + h.url + "/mcp\"\n"
 		if err := os.WriteFile(filepath.Join(h.home, "config.toml"), []byte(config), 0o600); err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestSignInOfHosts(t *testing.T) {
 		if err != nil {
 			t.Skip("the program script is not installed")
 		}
-		h := newHost(t, npmtest.InstallPackage(t, "@anthropic-ai/claude-code", "2.1.325"))
+		h := newHost(t, npmtest.InstallPackage(t, "@anthropic-ai/claude-code", "2.1.325"), noDocuments)
 		claude := h.folder.Bin("claude")
 		h.start(t, claude, "mcp", "add", "--scope", "user", "--transport", "http", "pdpp", h.url+"/mcp").exit(t)
 		p := h.start(t, terminal, "-qec", "'"+claude+"' mcp login pdpp", os.DevNull)
@@ -70,6 +70,8 @@ func TestSignInOfHosts(t *testing.T) {
 	})
 }
 
+const noDocuments = "--client-metadata=off"
+
 // host is a host of MCP servers with an own home, and a server with an owner.
 type host struct {
 	ledger
@@ -77,13 +79,13 @@ type host struct {
 	home   string
 }
 
-func newHost(t *testing.T, folder npmtest.Folder) host {
+func newHost(t *testing.T, folder npmtest.Folder, flags ...string) host {
 	t.Helper()
 	password := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(password, []byte(ownertest.Password), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := host{serveLedger(t, "--owner-password-file", password, "--client-metadata", "off"), folder, t.TempDir()}
+	h := host{serveLedger(t, append(flags, "--owner-password-file", password)...), folder, t.TempDir()}
 	for _, name := range []string{"xdg-open", "open"} { // no browser is opened
 		if err := os.WriteFile(filepath.Join(h.home, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
 			t.Fatal(err)
