@@ -97,11 +97,15 @@ func (s *Server) cached(ctx context.Context, id pdpp.ClientID) (c cachedDocument
 	return c, err
 }
 
-// renewDocument fetches a document, one at a time per host, and stores the result. Fetches are
-// limited by the address of the client that asks for them.
+// renewDocument fetches a document, one at a time per host, and stores the result. Requests
+// that wait for a fetch are limited by the address of the client.
 func (s *Server) renewDocument(ctx context.Context, id pdpp.ClientID, addr netip.Addr) (cachedDocument, error) {
 	u, err := url.Parse(string(id))
 	if err != nil {
+		return cachedDocument{}, err
+	}
+	// Waiting counts too: it occupies one of the requests that the server answers at once.
+	if err := s.Store.Update(ctx, func(tx store.Tx) error { return documentQuota.take(tx, addr, s.now()) }); err != nil {
 		return cachedDocument{}, err
 	}
 	leave, err := s.hosts.enter(ctx, u.Host)
@@ -112,9 +116,6 @@ func (s *Server) renewDocument(ctx context.Context, id pdpp.ClientID, addr netip
 	// Another request may have fetched it in the meantime.
 	if c, err := s.cached(ctx, id); err != nil || c.isFresh(s.now()) || c.failed != "" {
 		return c, err
-	}
-	if err := s.Store.Update(ctx, func(tx store.Tx) error { return documentQuota.take(tx, addr, s.now()) }); err != nil {
-		return cachedDocument{}, err
 	}
 	m, life, fault := s.fetchDocument(ctx, id)
 	switch {

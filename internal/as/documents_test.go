@@ -373,6 +373,31 @@ func TestH154FetchesAreLimited(t *testing.T) {
 	}
 }
 
+// Requests that wait for a slow host do not occupy the server.
+func TestH154WaitingIsLimited(t *testing.T) {
+	w, s := newDocumentWorld(t)
+	plain, release := s.document(nil), make(chan struct{})
+	s.set(func(rw http.ResponseWriter, r *http.Request) {
+		<-release
+		plain(rw, r)
+	})
+	answers := make(chan int)
+	for i := range 24 {
+		go func() {
+			answers <- w.do("GET", "/oauth/authorize?"+w.authorization(fmt.Sprintf("%s?n=%d", s.client(), i)).Encode(), "", "").Status
+		}()
+	}
+	for range 4 {
+		if got := <-answers; got != http.StatusTooManyRequests {
+			t.Errorf("a request beyond the limit: %d, want 429", got)
+		}
+	}
+	close(release)
+	for range 20 {
+		<-answers
+	}
+}
+
 func TestH154FloodOfDocuments(t *testing.T) {
 	w, s := newDocumentWorld(t)
 	w.connect(s.client(), consent.DurationForever, "cin_work/messages") // is not unused

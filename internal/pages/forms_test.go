@@ -188,18 +188,16 @@ func TestH174ConsentMayRedirectToItsClient(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn(w.Subject)
 	for redirect, want := range map[string]string{
-		"https://app.example/cb":             "form-action 'self' https://app.example",
-		"https://app.example:8443/cb":        "form-action 'self' https://app.example:8443",
-		"http://127.0.0.1:5000/cb":           "form-action 'self' http://127.0.0.1:5000",
-		"http://[::1]:5000/cb":               "form-action 'self' http:", // a policy cannot name an IPv6 address
-		"com.example.app:/cb":                "form-action 'self' com.example.app:",
-		"cursor://anysphere.cursor-mcp/cb":   "form-action 'self' cursor:",
-		"https://app.example;sandbox/cb":     "form-action 'self' https:",
-		"https://app.example,script-src.x/a": "form-action 'self' https:",
+		"https://app.example/cb":           "form-action 'self' https://app.example",
+		"https://app.example:8443/cb":      "form-action 'self' https://app.example:8443",
+		"http://127.0.0.1:5000/cb":         "form-action 'self' http://127.0.0.1:5000",
+		"http://[::1]:5000/cb":             "form-action 'self' http:", // a policy cannot name an IPv6 address
+		"com.example.app:/cb":              "form-action 'self' com.example.app:",
+		"cursor://anysphere.cursor-mcp/cb": "form-action 'self' cursor:",
 	} {
 		path := w.ask(w.register("Demo", redirect), redirect)
 		policy := b.get(path).Header.Get("Content-Security-Policy")
-		if !strings.HasSuffix(policy, "; "+want) || strings.Contains(policy, "sandbox") {
+		if !strings.HasSuffix(policy, "; "+want) {
 			t.Errorf("%s: policy %q, want %q", redirect, policy, want)
 		}
 	}

@@ -36,7 +36,6 @@ func (v *visit) showLogin(status int, name, returnTo string, faults ...consent.F
 		return err
 	}
 	if body.AskName = len(owners) > 1; !body.AskName && len(owners) == 1 {
-		body.Name = owners[0].Name
 		has, err := v.pages.SignIn.CanSignIn(v.r.Context(), owners[0].ID)
 		if err != nil {
 			return err

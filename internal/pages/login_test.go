@@ -33,6 +33,13 @@ func TestH175SignIn(t *testing.T) {
 	b.get("/owner/login?return_to=/owner/security").leadsTo("/owner/security")
 }
 
+// The page does not tell strangers the name of the owner.
+func TestH175NoNameBeforeSignIn(t *testing.T) {
+	w := newWorld(t)
+	w.setPassword(w.Subject)
+	w.browser().get("/owner/login").wants(http.StatusOK, "Password").lacks("username")
+}
+
 func TestH175CookieUnderTLS(t *testing.T) {
 	w := newWorld(t)
 	w.setPassword(w.Subject)
