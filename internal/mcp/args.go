@@ -124,25 +124,18 @@ func (a *arguments) Has(name string) bool { return a.get(name) != nil }
 // JSON returns the arguments as received, as compact JSON, with some of them replaced or,
 // for a nil value, left out. New ones come last.
 func (a *arguments) JSON(changes ...member) []byte {
-	out := []byte{'{'}
-	add := func(m member) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = rawjson.AppendString(out, m.name)
-		out = append(append(out, ':'), m.value...)
-	}
+	out := rawjson.Writer("{")
 	for _, arg := range a.given {
 		i := slices.IndexFunc(changes, func(c member) bool { return c.name == arg.name })
 		if i < 0 {
-			add(arg.member)
+			out.Member(arg.name, arg.value)
 		} else if changes[i].value != nil {
-			add(changes[i])
+			out.Member(arg.name, changes[i].value)
 		}
 	}
 	for _, c := range changes {
 		if c.value != nil && !a.Has(c.name) {
-			add(c)
+			out.Member(c.name, c.value)
 		}
 	}
 	return append(out, '}')

@@ -321,7 +321,9 @@ func (d *document) relation(rel rsclient.Relation, limit int) string {
 			break
 		}
 		if cut := child.cutIn(&it); len(cut) > 0 {
-			d.childRungs = append(d.childRungs, append(child.appendRung([]byte{'{'}, cut, d.provider), '}'))
+			rung := newRung()
+			child.writeRung(&rung, cut, d.provider)
+			d.childRungs = append(d.childRungs, rung)
 		}
 	}
 	out := head + items.String()
@@ -341,8 +343,10 @@ func (d *document) relation(rel rsclient.Relation, limit int) string {
 func (d *document) children(child *row, key string) *nextCall {
 	args := schemaArgs(child.Stream, child.Connection)
 	if key != "" {
-		args = append(args[:len(args)-1], `,"filter":{`...)
-		args = append(args, quote.ID(key)+":"+quote.ID(d.Identity.Record)+"}}"...)
+		w := rawjson.Reopen(args)
+		w.OpenObject("filter")
+		quote.WriteKey(&w, key)
+		args = append(quote.AppendID(w, d.Identity.Record), "}}"...)
 	}
 	return &nextCall{"query_records", args}
 }

@@ -137,14 +137,15 @@ func (h *hit) window(e *rsclient.Excerpt) window {
 	return h.ref.from(e.Field, 0)
 }
 
-// append appends the hit as one of the results (MS-123): the members of ChatGPT's contract,
+// write writes the hit as one of the results (MS-123): the members of ChatGPT's contract,
 // the connection, and the calls that read on. Everything else is in the hit, under data.
-func (h *hit) append(b []byte) []byte {
-	b = quote.AppendID(append(b, `{"id":`...), h.id)
-	b = appendMember(b, "title", h.title)
-	b = quote.AppendID(append(b, `,"url":`...), h.url)
+func (h *hit) write(w *rawjson.Writer) {
+	w.Object()
+	quote.WriteID(w, "id", h.id)
+	w.Optional("title", h.title)
+	quote.WriteID(w, "url", h.url)
 	if h.ref.Connection != "" {
-		b = quote.AppendID(append(b, `,"connection_id":`...), h.ref.Connection)
+		quote.WriteID(w, "connection_id", h.ref.Connection)
 	}
 	reads := 0
 	for i := range h.excerpts {
@@ -153,17 +154,15 @@ func (h *hit) append(b []byte) []byte {
 			continue
 		}
 		if reads++; reads == 1 {
-			b = append(b, `,"reads":[`...)
-		} else {
-			b = append(b, ',')
+			w.OpenArray("reads")
 		}
-		w := h.window(e)
-		b = w.appendRest(b)
+		rest := h.window(e)
+		rest.writeRest(w)
 	}
 	if reads > 0 {
-		b = append(b, ']')
+		w.End("]")
 	}
-	return append(b, '}')
+	w.End("}")
 }
 
 // item fills an item with the hit (MS-126). from is its source if the text names it.

@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"pdpp/internal/evidence"
 	"pdpp/internal/mcp/limits"
@@ -19,13 +18,13 @@ import (
 type ladder struct {
 	provider string
 	maxRungs int
-	b        []byte // the rungs
+	w        rawjson.Writer // the rungs
 	n        int
 	omitted  int
 }
 
 const (
-	ladderHead = `,"content_ladder":{"kind":"record_set","read_tool":"read_record_field","resource_template":"` + recordURI + `{id}","records":[`
+	ladderHead = `"content_ladder":{"kind":"record_set","read_tool":"read_record_field","resource_template":"` + recordURI + `{id}","records":[`
 	ladderTail = `],"records_omitted":100}`
 )
 
@@ -42,13 +41,10 @@ func (l *ladder) add(r *row) {
 		l.omitted++
 		return
 	}
-	rung := len(l.b)
-	if l.n > 0 {
-		l.b = append(l.b, ',')
-	}
-	l.b = append(r.appendRung(append(l.b, '{'), fields, l.provider), '}')
-	if len(ladderHead)+len(l.b)+len(ladderTail) > limits.LadderMax+len(`,"content_ladder":`) {
-		l.b = l.b[:rung]
+	rung := len(l.w)
+	r.writeRung(&l.w, fields, l.provider)
+	if len(ladderHead)+len(l.w)+len(ladderTail) > limits.LadderMax+len(`"content_ladder":`) {
+		l.w = l.w[:rung]
 		l.omitted++
 		return
 	}
@@ -73,49 +69,48 @@ func (l *ladder) addChildren(rows [][]byte, reader *row) {
 	}
 }
 
-// append appends the ladder as a member; nothing when it has no rungs.
-func (l *ladder) append(b []byte) []byte {
+// write writes the ladder as a member; nothing when it has no rungs.
+func (l *ladder) write(w *rawjson.Writer) {
 	if l.n+l.omitted == 0 {
-		return b
+		return
 	}
-	b = append(append(append(b, ladderHead...), l.b...), ']')
+	w.Literal(ladderHead)
+	w.Raw(l.w)
+	w.End("]")
 	if l.omitted > 0 {
-		b = append(b, `,"records_omitted":`...)
-		b = strconv.AppendInt(b, int64(l.omitted), 10)
+		w.Number("records_omitted", l.omitted)
 	}
-	return append(b, '}')
+	w.End("}")
 }
 
-// appendRung appends the members of one record in the ladder of a page (MS-191), with at
-// most limits.LadderFields fields, text first.
-func (r *row) appendRung(b []byte, fields []ranked, provider string) []byte {
-	b = quote.AppendID(append(b, `"id":`...), r.ref.id)
-	if r.ref.connectionArg != "" {
-		b = quote.AppendID(append(b, `,"connection_id":`...), r.ref.connectionArg)
-	}
-	b = append(b, `,"fields":[`...)
+// writeRung writes one record in the ladder of a page (MS-191), with at most
+// limits.LadderFields fields, text first.
+func (r *row) writeRung(w *rawjson.Writer, fields []ranked, provider string) {
+	w.Object()
+	r.ref.writeName(w)
+	w.OpenArray("fields")
 	for i := range fields[:min(len(fields), limits.LadderFields)] {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = r.appendEntry(b, fields[i].Field, provider)
+		r.writeEntry(w, fields[i].Field, provider)
 	}
-	return append(b, ']')
+	w.End("]}")
 }
 
-// appendEntries appends the members of the record in the ladder of a document.
-func (r ref) appendEntries(b []byte, entries [][]byte) []byte {
-	b = quote.AppendID(append(b, `"id":`...), r.id)
-	b = append(b, `,"connection_id":`...)
+// openLadder writes the ladder of a single record as a member, without the closing brace.
+func (r ref) openLadder(w *rawjson.Writer, entries [][]byte) {
+	w.OpenObject("content_ladder")
+	w.Text("kind", "record")
+	w.Text("read_tool", "read_record_field")
+	quote.WriteID(w, "id", r.id)
 	if r.Connection == "" {
-		b = append(b, "null"...)
+		w.Null("connection_id")
 	} else {
-		b = quote.AppendID(b, r.Connection)
+		quote.WriteID(w, "connection_id", r.Connection)
 	}
-	b = quote.AppendID(append(b, `,"stream":`...), r.Stream)
-	b = quote.AppendID(append(b, `,"record_id":`...), r.Record)
-	b = append(r.appendURI(append(b, `,"resource_uri":"`...)), '"')
-	return appendList(append(b, `,"fields":`...), entries)
+	quote.WriteID(w, "stream", r.Stream)
+	quote.WriteID(w, "record_id", r.Record)
+	w.Key("resource_uri")
+	*w = append(r.appendURI(append(*w, '"')), '"')
+	w.Values("fields", entries)
 }
 
 // rank is the order of the fields that a page shows only in part (MS-192).
@@ -212,86 +207,95 @@ func hasBinary(value []byte) bool {
 	return false
 }
 
-// appendEntry appends the entry of a field in the ladder of a page. For a text it has the
+// writeEntry writes the entry of a field in the ladder of a page. For a text it has the
 // arguments of read_tool, without those that name the record.
-func (r *row) appendEntry(b []byte, f *evidence.Field, provider string) []byte {
+func (r *row) writeEntry(w *rawjson.Writer, f *evidence.Field, provider string) {
 	switch f.Shape {
 	case evidence.ShapeText:
-		if recordtext.IsReadable(f.Name) {
-			b = appendSize(appendEntryHead(b, f, "text"), f.TotalChars())
-			b = append(b, `,"offset_chars":`...)
-			return append(strconv.AppendInt(b, int64(f.Cut.ShownChars), 10), '}')
+		if !recordtext.IsReadable(f.Name) {
+			r.writeTextEntry(w, f)
+			return
 		}
-		return r.textEntry(b, f)
+		openEntry(w, f, "text")
+		w.Number("size_chars", f.TotalChars())
+		w.Number("offset_chars", f.Cut.ShownChars)
+		w.End("}")
 	case evidence.ShapeBinary:
-		return r.binaryEntry(b, f, provider)
+		r.writeBinaryEntry(w, f, provider)
+	default:
+		r.writeNestedEntry(w, f)
 	}
-	return r.nestedEntry(b, f)
 }
 
-func appendEntryHead(b []byte, f *evidence.Field, kind string) []byte {
-	b = quote.AppendID(append(b, `{"field_path":`...), f.Name)
-	return appendMember(b, "kind", kind)
+// openEntry begins an entry.
+func openEntry(w *rawjson.Writer, f *evidence.Field, kind string) {
+	w.Object()
+	quote.WriteID(w, "field_path", f.Name)
+	w.Text("kind", kind)
 }
 
-func appendSize(b []byte, chars int) []byte {
-	return strconv.AppendInt(append(b, `,"size_chars":`...), int64(chars), 10)
-}
-
-// appendRead appends the call that reads on.
-func appendRead(b []byte, n *nextCall) []byte {
-	w := rawjson.Writer(b)
-	n.write(&w, "read")
-	return w
-}
-
-func (r *row) textEntry(b []byte, f *evidence.Field) []byte {
+func (r *row) writeTextEntry(w *rawjson.Writer, f *evidence.Field) {
 	offset := 0
 	if f.Cut != nil {
 		offset = f.Cut.ShownChars
 	}
-	return r.windowEntry(appendSize(appendEntryHead(b, f, "text"), f.TotalChars()), f.Name, offset)
+	openEntry(w, f, "text")
+	w.Number("size_chars", f.TotalChars())
+	r.writeRead(w, f.Name, offset)
+	w.End("}")
 }
 
-// windowEntry ends an entry with the call for a window of its field.
-func (r *row) windowEntry(b []byte, field string, offset int) []byte {
+// writeRead writes the call, and the resource if there is one, that read a field from a
+// character on.
+func (r *row) writeRead(w *rawjson.Writer, field string, offset int) {
 	if !recordtext.IsReadable(field) {
-		return append(appendRead(b, r.ref.fetch()), '}')
+		r.ref.fetch().write(w, "read")
+		return
 	}
-	w := r.ref.from(field, 0).at(offset, limits.WindowDefault)
-	return append(w.appendRead(b), '}')
+	rest := r.ref.from(field, 0).at(offset, limits.WindowDefault)
+	rest.writeCall(w, "read")
+	rest.writeURI(w, "resource_uri")
 }
 
-// appendRead appends the call and the resource that read the window.
-func (w window) appendRead(b []byte) []byte {
-	b = w.appendArgs(append(b, `,"read":{"tool":"read_record_field","args":`...))
-	return append(w.appendURI(append(b, `},"resource_uri":"`...)), '"')
-}
-
-func (r *row) nestedEntry(b []byte, f *evidence.Field) []byte {
-	b = appendSize(appendEntryHead(b, f, "json"), recordtext.NestedSize(f))
+func (r *row) writeNestedEntry(w *rawjson.Writer, f *evidence.Field) {
 	if recordtext.NestedSize(f) > limits.DocTextMax || !recordtext.IsReadable(f.Name) || recordtext.HidesBytes(f.Value) {
-		return r.windowEntry(b, f.Name, 0)
+		r.writeWindowEntry(w, f)
+		return
 	}
-	return append(appendRead(b, r.ref.fetch(member{"fields", []byte(quote.List([]string{f.Name}))})), '}')
+	openEntry(w, f, "json")
+	w.Number("size_chars", recordtext.NestedSize(f))
+	r.ref.fetchFields(f.Name).write(w, "read")
+	w.End("}")
 }
 
-// binaryEntry appends the entry of a binary value: its facts, and the blob or the field
+// writeWindowEntry writes the entry of a nested value that is read in windows.
+func (r *row) writeWindowEntry(w *rawjson.Writer, f *evidence.Field) {
+	openEntry(w, f, "json")
+	w.Number("size_chars", recordtext.NestedSize(f))
+	r.writeRead(w, f.Name, 0)
+	w.End("}")
+}
+
+// writeBinaryEntry writes the entry of a binary value: its facts, and the blob or the field
 // window that has its bytes.
-func (r *row) binaryEntry(b []byte, f *evidence.Field, provider string) []byte {
+func (r *row) writeBinaryEntry(w *rawjson.Writer, f *evidence.Field, provider string) {
 	facts := f.File.Binary
 	facts.MimeType = evidence.Clean(facts.MimeType)
-	b = append(appendEntryHead(b, f, "binary"), `,"binary":{`...)
-	b = append(facts.AppendMembers(b), '}')
+	openEntry(w, f, "binary")
+	w.OpenObject("binary")
+	*w = append(facts.AppendMembers(*w), '}')
 	if f.File.BlobID == "" {
-		return r.windowEntry(b, f.Name, 0)
+		r.writeRead(w, f.Name, 0)
+		w.End("}")
+		return
 	}
 	blob := blobHandle{r.ref.Connection, f.File.BlobID}
-	b = quote.AppendID(append(b, `,"blob_id":`...), f.File.BlobID)
-	b = append(b, `,"export":{"method":"GET"`...)
-	b = append(appendMember(b, "url", blob.URL(provider)), '}')
+	quote.WriteID(w, "blob_id", f.File.BlobID)
+	blob.writeExport(w, provider)
 	if recordtext.IsReadableFile(f.File) && recordtext.IsReadable(f.Name) {
-		b = appendRead(b, r.ref.from(f.Name, 0).next())
+		start := r.ref.from(f.Name, 0)
+		start.writeCall(w, "read")
 	}
-	return append(appendMember(b, "resource_uri", blob.URI()), '}')
+	w.Text("resource_uri", blob.URI())
+	w.End("}")
 }

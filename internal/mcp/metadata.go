@@ -1,12 +1,11 @@
 package mcp
 
 import (
-	"strconv"
-
 	"pdpp/internal/evidence"
 	"pdpp/internal/mcp/limits"
 	"pdpp/internal/mcp/quote"
 	"pdpp/internal/mcp/recordtext"
+	"pdpp/internal/rawjson"
 )
 
 const (
@@ -17,87 +16,93 @@ const (
 // structured returns the document: exactly id, title, text, url, metadata (MS-143). It has
 // no invisible characters, which could carry hidden instructions (D14).
 func (d *document) structured() []byte {
-	b := make([]byte, 0, len(d.text)+4096)
-	b = quote.AppendID(append(b, `{"id":`...), d.id)
-	b = quote.AppendText(append(b, `,"title":`...), d.title.Text)
-	b = append(b, `,"text":`...)
-	b = quote.AppendText(b, d.text)
-	b = quote.AppendID(append(b, `,"url":`...), d.url)
-	b = append(b, `,"metadata":`...)
-	return append(d.appendMetadata(b, limits.FetchMax-len(b)-1), '}')
+	w := append(make(rawjson.Writer, 0, len(d.text)+4096), '{')
+	quote.WriteID(&w, "id", d.id)
+	quote.WriteText(&w, "title", d.title.Text)
+	quote.WriteText(&w, "text", d.text)
+	quote.WriteID(&w, "url", d.url)
+	w.Key("metadata")
+	d.writeMetadata(&w, limits.FetchMax-len(w)-1)
+	return append(w, '}')
 }
 
-// appendMetadata appends the metadata (MS-144) in at most space bytes. If that is not
+// writeMetadata writes the metadata (MS-144) in at most space bytes. If that is not
 // enough, it drops parts in this order: the rungs of expanded records (their calls are also
 // in the text), fields, files, the last rungs of the record.
-func (d *document) appendMetadata(b []byte, space int) []byte {
-	start := len(b)
-	b = d.appendFacts(b)
-	space -= len(b) - start + d.notesSize()
+func (d *document) writeMetadata(w *rawjson.Writer, space int) {
+	start := len(*w)
+	w.Object()
+	d.writeFacts(w)
+	notes := d.notesSize(*w)
+	space -= len(*w) - start + notes
 	whole := space
 	rungs, space := fill(d.rungs(), limits.LadderFields, min(space, limits.LadderMax), space)
-	ladderLeft := limits.LadderMax - (whole - space) - d.notesSize()
+	ladderLeft := limits.LadderMax - (whole - space) - notes
 	if n := len(rungs) - len(d.cuts); n < len(d.long) {
 		d.omit(d.long[max(0, n):])
 	}
 	files, space := fill(d.files(), metadataFiles, space, space)
 	d.omit(d.binaries[len(files):])
-	children := d.appendChildren(nil, min(d.take(space), ladderLeft))
-	for i, f := range d.small {
-		sep := ","
-		if i == 0 {
-			sep = `,"fields":{`
-		}
-		b = append(append(quote.AppendID(append(b, sep...), f.name), ':'), f.value...)
-	}
-	if len(d.small) > 0 {
-		b = append(b, '}')
-	}
-	if len(d.omitted) > 0 {
-		b = append(append(b, `,"more_fields":`...), quote.List(d.omitted[:d.named])...)
-		b = append(b, `,"more_fields_total":`...)
-		b = strconv.AppendInt(b, int64(len(d.omitted)), 10)
-	}
+	children := d.childMembers(min(d.take(space), ladderLeft))
+	d.writeFields(w)
 	if d.isCut() {
-		b = append(b, `,"text_truncated":true,"text_total_chars":`...)
-		b = strconv.AppendInt(b, int64(d.total), 10)
+		w.Flag("text_truncated", true)
+		w.Number("text_total_chars", d.total)
 	}
 	if d.projected {
-		b = append(b, `,"projected":"adapter"`...)
+		w.Text("projected", "adapter")
 	}
 	if len(files) > 0 {
-		b = appendList(append(b, `,"binary":`...), files)
+		w.Values("binary", files)
 	}
 	if len(rungs)+len(children) > 0 {
-		b = append(b, `,"content_ladder":{"kind":"record","read_tool":"read_record_field",`...)
-		b = append(append(d.ref.appendEntries(b, rungs), children...), '}')
+		d.ref.openLadder(w, rungs)
+		w.Raw(children)
+		w.End("}")
 	}
-	return append(b, '}')
+	w.End("}")
 }
 
-// appendChildren appends the rungs of expanded records to the ladder, in at most space
-// bytes; the others are only counted.
-func (d *document) appendChildren(b []byte, space int) []byte {
+// writeFields writes the small fields, and the names of those that are left out.
+func (d *document) writeFields(w *rawjson.Writer) {
+	if len(d.small) > 0 {
+		w.OpenObject("fields")
+		for _, f := range d.small {
+			quote.WriteKey(w, f.name)
+			w.Raw(f.value)
+		}
+		w.End("}")
+	}
+	if len(d.omitted) > 0 {
+		quote.WriteList(w, "more_fields", d.omitted[:d.named])
+		w.Number("more_fields_total", len(d.omitted))
+	}
+}
+
+// childMembers returns the members of the ladder with the rungs of expanded records, in at
+// most space bytes; the others are only counted.
+func (d *document) childMembers(space int) []byte {
 	const members = len(`,"records":[],"records_omitted":100000`)
 	if space -= members; len(d.childRungs) == 0 || space < 0 {
-		return b
+		return nil
 	}
 	shown, _ := fill(d.childRungs, limits.LadderRecords, space, space)
-	b = appendList(append(b, `,"records":`...), shown)
+	var w rawjson.Writer
+	w.Values("records", shown)
 	if n := len(d.childRungs) - len(shown); n > 0 {
-		b = strconv.AppendInt(append(b, `,"records_omitted":`...), int64(n), 10)
+		w.Number("records_omitted", n)
 	}
-	return b
+	return w
 }
 
-// appendFacts appends the members of metadata that are never dropped.
-func (d *document) appendFacts(b []byte) []byte {
+// writeFacts writes the members of metadata that are never dropped.
+func (d *document) writeFacts(w *rawjson.Writer) {
 	eventTime := d.at.Value
 	if d.at.Source == evidence.SourceEnvelope { // which emitted_at has
 		eventTime = ""
 	}
-	b = quote.AppendID(append(b, `{"stream":`...), d.Stream)
-	b = quote.AppendID(append(b, `,"record_id":`...), d.ref.Record)
+	quote.WriteID(w, "stream", d.Stream)
+	quote.WriteID(w, "record_id", d.ref.Record)
 	for _, m := range [...]struct{ name, value string }{
 		{"connection_id", d.Connection},
 		{"connector_key", d.ConnectorKey},
@@ -107,18 +112,19 @@ func (d *document) appendFacts(b []byte) []byte {
 		{"text_source", d.source},
 	} {
 		if m.value != "" {
-			b = quote.AppendID(append(append(append(b, `,"`...), m.name...), `":`...), m.value)
+			quote.WriteID(w, m.name, m.value)
 		}
 	}
-	return b
 }
 
-// notesSize returns the maximum size of the members that describe what is left out.
-func (d *document) notesSize() int {
+// notesSize returns the maximum size of the members that describe what is left out. It
+// writes the ladder after w to measure it: w has the space.
+func (d *document) notesSize(w rawjson.Writer) int {
 	const notes = len(`,"fields":{},"text_truncated":true,"text_total_chars":1000000000,"projected":"adapter","binary":[],"more_fields":[],"more_fields_total":100000}`)
-	const ladder = `,"content_ladder":{"kind":"record","read_tool":"read_record_field",}`
-	var counted [1024]byte
-	return notes + len(ladder) + len(d.ref.appendEntries(counted[:0], nil))
+	start := len(w)
+	d.ref.openLadder(&w, nil)
+	w.End("}")
+	return notes + len(w) - start
 }
 
 // rungs returns the rungs of the record: the text first, which continues at the cut, then
@@ -136,28 +142,38 @@ func (d *document) rungs() [][]byte {
 		all = append(all, d.entry(f))
 	}
 	for _, f := range d.binaries {
-		all = append(all, d.binaryEntry(nil, &f, d.provider))
+		all = append(all, d.entry(f))
 	}
 	return all
 }
 
-// entry returns the rung of a text or a nested value.
+// newRung returns an empty rung, in a buffer for a usual one.
+func newRung() rawjson.Writer { return make(rawjson.Writer, 0, 512) }
+
+// entry returns the rung of a field.
 func (d *document) entry(f evidence.Field) []byte {
+	w := newRung()
 	switch {
+	case f.Shape == evidence.ShapeBinary:
+		d.writeBinaryEntry(&w, &f, d.provider)
 	case f.Shape == evidence.ShapeText:
-		return d.textEntry(nil, &f)
+		d.writeTextEntry(&w, &f)
 	case d.isWindowed(f):
-		return d.windowEntry(appendSize(appendEntryHead(nil, &f, "json"), recordtext.NestedSize(&f)), f.Name, 0)
+		d.writeWindowEntry(&w, &f)
+	default:
+		d.writeNestedEntry(&w, &f)
 	}
-	return d.nestedEntry(nil, &f)
+	return w
 }
 
 // files returns the entries of the member binary.
 func (d *document) files() [][]byte {
 	var all [][]byte
 	for _, f := range d.binaries {
-		b := quote.AppendID([]byte(`{"field_path":`), f.Name)
-		all = append(all, append(append(b, ','), recordtext.AppendFacts(nil, *f.File, f.Value)[1:]...))
+		w := append(newRung(), '{')
+		quote.WriteID(&w, "field_path", f.Name)
+		recordtext.WriteFacts(&w, *f.File, f.Value)
+		all = append(all, append(w, '}'))
 	}
 	return all
 }
@@ -205,16 +221,4 @@ func fill(entries [][]byte, n, limit, space int) ([][]byte, int) {
 		space -= len(e) + 1
 	}
 	return entries, space
-}
-
-// appendList appends entries as a JSON array.
-func appendList(b []byte, entries [][]byte) []byte {
-	b = append(b, '[')
-	for i, e := range entries {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, e...)
-	}
-	return append(b, ']')
 }

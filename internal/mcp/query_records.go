@@ -121,7 +121,7 @@ func (c *call) records(p *cutPage, rungs int) *Result {
 		steps.addChildren(p.rows, &r)
 	}
 	w.End("]")
-	w = steps.append(w)
+	steps.write(&w)
 	var next *nextCall
 	if p.dropped() > 0 {
 		next = c.rerun(len(p.rows))

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"pdpp"
 	"pdpp/internal/evidence"
@@ -73,17 +72,21 @@ func (s *Surface) recordLadder(h Handle, body []byte) []byte {
 		}
 		entries = append(entries, entry)
 	}
-	b := r.ref.appendEntries([]byte(`{"content_ladder":{"kind":"record","read_tool":"read_record_field",`), entries)
+	w := append(make(rawjson.Writer, 0, size+1024), '{')
+	r.ref.openLadder(&w, entries)
 	if left := len(cut) - len(entries); left > 0 {
-		b = strconv.AppendInt(append(b, `,"fields_omitted":`...), int64(left), 10)
+		w.Number("fields_omitted", left)
 	}
-	return append(b, '}', '}')
+	return append(w, "}}"...)
 }
 
 // documentEntry returns the entry of a field in the ladder of a document, with its call.
 func (r *row) documentEntry(f *evidence.Field, provider string) []byte {
+	w := newRung()
 	if f.Shape == evidence.ShapeText {
-		return r.textEntry(nil, f)
+		r.writeTextEntry(&w, f)
+	} else {
+		r.writeEntry(&w, f, provider)
 	}
-	return r.appendEntry(nil, f, provider)
+	return w
 }

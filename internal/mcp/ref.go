@@ -32,18 +32,11 @@ func referBy(h Handle, texts *rawjson.Texts) ref {
 
 // AppendFields appends the call that shows some fields of the record, or all of it.
 func (r *ref) AppendFields(b []byte, fields []string) []byte {
-	b = r.appendFetched(append(b, "fetch "...))
-	for i, name := range fields {
-		sep := ","
-		if i == 0 {
-			sep = `,"fields":[`
-		}
-		b = quote.AppendID(append(b, sep...), name)
-	}
+	w := r.openArgs(append(b, "fetch "...))
 	if len(fields) > 0 {
-		b = append(b, ']')
+		quote.WriteList(&w, "fields", fields)
 	}
-	return append(b, '}')
+	return append(w, '}')
 }
 
 // AppendRest appends the call that reads a text field from a character on.
@@ -70,20 +63,26 @@ func (p pageCalls) AppendFields(b []byte, fields []string) []byte {
 
 // fetch returns the call that reads the record, or some of its fields (MS-68).
 func (r ref) fetch(members ...member) *nextCall {
-	b := r.appendFetched(make([]byte, 0, len(r.id)+128))
+	w := r.openArgs(make([]byte, 0, len(r.id)+128))
 	for _, m := range members {
-		b = append(append(b, `,"`+m.name+`":`...), m.value...)
+		w.Member(m.name, m.value)
 	}
-	return &nextCall{"fetch", append(b, '}')}
+	return &nextCall{"fetch", append(w, '}')}
 }
 
-// appendFetched appends the arguments that name the record, without the closing brace.
-func (r ref) appendFetched(b []byte) []byte {
-	b = quote.AppendID(append(b, `{"id":`...), r.id)
-	if r.connectionArg == "" {
-		return b
+// openArgs appends the arguments that name the record, without the closing brace.
+func (r ref) openArgs(b []byte) rawjson.Writer {
+	w := rawjson.Writer(append(b, '{'))
+	r.writeName(&w)
+	return w
+}
+
+// writeName writes the members that name the record.
+func (r ref) writeName(w *rawjson.Writer) {
+	quote.WriteID(w, "id", r.id)
+	if r.connectionArg != "" {
+		quote.WriteID(w, "connection_id", r.connectionArg)
 	}
-	return quote.AppendID(append(b, `,"connection_id":`...), r.connectionArg)
 }
 
 // fetchFields returns the call that reads some fields of the record.

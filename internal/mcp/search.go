@@ -90,21 +90,20 @@ func (c *call) hits(p *cutPage) *Result {
 	found := rsclient.HitsOf(p.rows)
 	list := c.flatten(p, found)
 	body := p.body()
-	b := append(append(make([]byte, 0, len(body)+resultExtra), `{"data":`...), body...)
-	b = append(b, `,"results":[`...)
+	w := begin("data", body, resultExtra)
+	w.OpenArray("results")
 	for i := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = list[i].append(b)
+		list[i].write(&w)
 	}
+	w.End("]")
+	w.Text("read_tool", "read_record_field")
 	var next *nextCall
 	limit := rest(p, len(found)-len(list))
 	if limit > 0 {
 		next = c.rerun(limit)
 	}
 	text := c.searchText(p, list, limit)
-	return &Result{Structured: c.appendTail(append(b, `],"read_tool":"read_record_field"`...), p, next), Content: []Block{{Text: text}}}
+	return &Result{Structured: c.appendTail(w, p, next), Content: []Block{{Text: text}}}
 }
 
 // flatten returns the hits of the results: no more than requested (MS-123).

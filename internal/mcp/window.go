@@ -158,19 +158,20 @@ func (w *window) writeURI(to *rawjson.Writer, name string) {
 func (w window) args() []byte { return w.appendArgs(nil) }
 
 func (w *window) appendArgs(b []byte) []byte {
+	args := rawjson.Writer(append(b, '{'))
 	if w.record.id != "" && w.record.connectionArg == "" {
-		b = quote.AppendID(append(b, `{"id":`...), w.record.id)
+		quote.WriteID(&args, "id", w.record.id)
 	} else {
-		b = quote.AppendID(append(b, `{"connection_id":`...), w.record.Connection)
-		b = quote.AppendID(append(b, `,"stream":`...), w.record.Stream)
-		b = quote.AppendID(append(b, `,"record_id":`...), w.record.Record)
+		quote.WriteID(&args, "connection_id", w.record.Connection)
+		quote.WriteID(&args, "stream", w.record.Stream)
+		quote.WriteID(&args, "record_id", w.record.Record)
 	}
-	b = quote.AppendID(append(b, `,"field_path":`...), w.field)
+	quote.WriteID(&args, "field_path", w.field)
 	if w.byteOffset.ok { // a cursor finds the place in a file without reading it from the start
-		b = appendMember(b, "cursor", w.cursor())
-		return append(w.place.limit.append(b, `,"limit_chars":`), '}')
+		args.Text("cursor", w.cursor())
+		return append(w.place.limit.append(args, `,"limit_chars":`), '}')
 	}
-	return append(w.appendSelector(b), '}')
+	return append(w.appendSelector(args), '}')
 }
 
 // writeCall writes the call that reads the window as a member.
@@ -184,10 +185,11 @@ func (w *window) writeCall(to *rawjson.Writer, name string) {
 // AppendCall appends the call that reads the window.
 func (w *window) AppendCall(b []byte) []byte { return w.appendArgs(append(b, "read_record_field "...)) }
 
-// appendRest appends the arguments without those that name the record, as an object.
-func (w *window) appendRest(b []byte) []byte {
-	b = quote.AppendID(append(b, `{"field_path":`...), w.field)
-	return append(w.appendSelector(b), '}')
+// writeRest writes the arguments without those that name the record, as an object.
+func (w *window) writeRest(to *rawjson.Writer) {
+	to.Object()
+	quote.WriteID(to, "field_path", w.field)
+	*to = append(w.appendSelector(*to), '}')
 }
 
 // query returns the query string for the window (MS-172).

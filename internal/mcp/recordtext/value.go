@@ -33,40 +33,37 @@ func AppendShortFacts(b []byte, f evidence.File, value []byte) []byte {
 		w.Optional("sha256", facts.SHA256)
 	}
 	if blobID != "" {
-		w.Key("export")
-		w = quote.AppendID(w, "GET "+string(evidence.AppendBlobURL(nil, blobID, "")))
+		writeExport(&w, blobID)
 	}
-	return append(appendOther(w, value), '}')
+	writeOther(&w, value)
+	return append(w, '}')
 }
 
-// appendOther appends, as the member other, the members of a binary object that are not
+// writeOther writes, as the member other, the members of a binary object that are not
 // facts about its bytes: the name of a file, for example.
-func appendOther(w rawjson.Writer, object []byte) []byte {
+func writeOther(w *rawjson.Writer, object []byte) {
 	const maxValue = 2 * limits.LabelChars // characters of a string, bytes of another value
-	start := len(w)
+	start := len(*w)
 	for name, value := range rawjson.Members(object) {
 		switch string(name) {
 		case "blob_id", "mime_type", "mimeType", "content_type", "size_bytes", "size", "sha256", "digest", "fetch_url":
 			continue
 		}
-		if len(w) == start {
+		if len(*w) == start {
 			w.OpenObject("other")
-		} else {
-			w = append(w, ',')
 		}
-		w = append(quote.AppendID(w, string(name)), ':')
+		quote.WriteKey(w, string(name))
 		if text, ok := rawjson.String(value); ok {
-			w = quote.AppendText(w, quote.Short(text, maxValue))
-		} else if shown, whole := AppendNested(w, value, maxValue); whole {
-			w = shown
+			*w = quote.AppendText(*w, quote.Short(text, maxValue))
+		} else if shown, whole := AppendNested(*w, value, maxValue); whole {
+			*w = shown
 		} else {
-			w = append(append(w, `"json`...), quote.CutMark(len(value))+`"`...)
+			w.Literal(`"json` + quote.CutMark(len(value)) + `"`)
 		}
 	}
-	if len(w) > start {
-		w = append(w, '}')
+	if len(*w) > start {
+		w.End("}")
 	}
-	return w
 }
 
 // HidesBytes reports whether a nested value has binary content that is not in a blob. Texts
@@ -99,18 +96,20 @@ func HidesBytes(value []byte) bool {
 // text, or bytes in the record itself.
 func IsReadableFile(f *evidence.File) bool { return f.BlobID == "" || evidence.MayBeText(f.MimeType) }
 
-// AppendFacts appends all facts of a binary value as an object.
-func AppendFacts(b []byte, f evidence.File, value []byte) []byte {
+// WriteFacts writes all facts of a binary value as members.
+func WriteFacts(w *rawjson.Writer, f evidence.File, value []byte) {
 	facts, blobID := f.Binary, f.BlobID
-	b = append(b, '{')
 	facts.MimeType = evidence.Clean(facts.MimeType)
-	b = facts.AppendMembers(b)
+	*w = facts.AppendMembers(*w)
 	if blobID != "" {
-		b = quote.AppendID(append(b, `,"blob_id":`...), blobID)
-		export := "GET " + string(evidence.AppendBlobURL(nil, blobID, ""))
-		b = quote.AppendID(append(b, `,"export":`...), export)
+		quote.WriteID(w, "blob_id", blobID)
+		writeExport(w, blobID)
 	}
-	return append(appendOther(b, value), '}')
+	writeOther(w, value)
+}
+
+func writeExport(w *rawjson.Writer, blobID string) {
+	quote.WriteID(w, "export", "GET "+string(evidence.AppendBlobURL(nil, blobID, "")))
 }
 
 // AppendNested appends an object or array as compact JSON, with its strings quoted like all

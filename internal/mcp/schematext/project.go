@@ -18,14 +18,11 @@ func keep(o *rawjson.Writer, from []byte, names ...string) {
 }
 
 func jsonArray(items [][]byte) []byte {
-	b := []byte{'['}
-	for i, item := range items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, item...)
+	w := rawjson.Writer("[")
+	for _, item := range items {
+		w.Raw(item)
 	}
-	return append(b, ']')
+	return append(w, ']')
 }
 
 func jsonConnections(conns []rsclient.Connection) []byte {
@@ -117,7 +114,7 @@ func (d *Document) projectRows(rows map[*row][]byte) []byte {
 				list = append(list, row)
 			}
 		}
-		o.Member("streams", jsonArray(list))
+		o.Values("streams", list)
 		return append(o, '}')
 	})
 }
@@ -134,7 +131,7 @@ func (d *Document) envelope(connector func(*connector) []byte) []byte {
 	for _, src := range d.sources {
 		list = append(list, connector(src))
 	}
-	o.Member("connectors", jsonArray(list))
+	o.Values("connectors", list)
 	keep(&o, d.Document, "unavailable_connections", "links", "meta")
 	return append(o, '}')
 }
