@@ -14,8 +14,10 @@ func (p *Pages) routes() http.Handler {
 // table has all pages by their pattern. For other paths and methods there is no page.
 func (p *Pages) table() map[string]http.Handler {
 	return map[string]http.Handler{
-		"GET /{$}":           p.open(landing),
-		"GET /static/{file}": p.open(static),
+		"GET /{$}":            p.open(landing),
+		"GET /static/{file}":  p.open(static),
+		"GET /setup":          p.open(setupPage),
+		"GET /setup/{client}": p.open(setupClient),
 
 		"GET /owner/login":      p.open(loginPage),
 		"POST /owner/login":     p.open(login),
