@@ -18,13 +18,16 @@ const (
 type prober struct {
 	client *http.Client
 	origin string // scheme and host, as the caller wrote it
+
+	read       map[string]*response // valid documents by their path
+	challenged string               // the document that the challenge of /mcp names
 }
 
 // Remote checks the server at an origin: scheme, host, optional port.
 func Remote(ctx context.Context, origin string) []Check {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	defer transport.CloseIdleConnections()
-	p := &prober{origin: origin, client: &http.Client{
+	p := &prober{origin: origin, read: map[string]*response{}, client: &http.Client{
 		Transport: transport, Timeout: timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -36,7 +39,9 @@ func Remote(ctx context.Context, origin string) []Check {
 		{"resource_metadata", p.resourceMetadata},
 		{"mcp_metadata", p.mcpMetadata},
 		{"authorization_server", p.authorizationServer},
+		{"oauth_endpoints", p.oauthEndpoints},
 		{"mcp_challenge", p.challenge},
+		{"oauth_discovery", p.discovery},
 		{"cors_preflight", p.preflight},
 		{"icon", p.icon},
 	}
@@ -76,18 +81,6 @@ func (p *prober) mcpMetadata(ctx context.Context) Check {
 		"authorization_servers", "pdpp_core_query_base", "resource_documentation", "pdpp_agent_discovery.mcp.endpoint")
 }
 
-// authorizationServer checks the document of the authorization server. It is skipped
-// for a server without sign-in, which has no such document (H-135).
-func (p *prober) authorizationServer(ctx context.Context) Check {
-	c := p.document(ctx, "/.well-known/oauth-authorization-server", "issuer", p.origin,
-		"authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint", "device_authorization_endpoint",
-		"pushed_authorization_request_endpoint", "protected_resources", "service_documentation")
-	if c.Status == Skip {
-		return skip("The server has no sign-in.", "Its owner creates tokens with pdpp grants create.")
-	}
-	return c
-}
-
 // document checks a metadata document. One member must have the given value. The others,
 // if present, must be URLs below the origin (H-25).
 func (p *prober) document(ctx context.Context, path, name, want string, others ...string) Check {
@@ -109,6 +102,7 @@ func (p *prober) document(ctx context.Context, path, name, want string, others .
 			}
 		}
 	}
+	p.read[path] = a
 	return pass(name + " is " + got + ".")
 }
 
@@ -140,6 +134,7 @@ func (p *prober) challenge(ctx context.Context) Check {
 	case authParam(header, "error") != "" || a.code() != pdpp.CodeAuthentication:
 		return fail("The 401 of /mcp says that the token is invalid, but none was sent.", "Check that the proxy adds no Authorization header.")
 	}
+	p.challenged = inHeader
 	return pass("401, header and body name " + inHeader + ".")
 }
 

@@ -26,7 +26,16 @@ func hosted(base string) *http.ServeMux {
 	document("/healthz", `{"status":"ok"}`)
 	document("/.well-known/oauth-protected-resource", `{"resource":"R","authorization_servers":["R"],"pdpp_core_query_base":"R/v1"}`)
 	document("/.well-known/oauth-protected-resource/mcp", `{"resource":"R/mcp","authorization_servers":["R"]}`)
-	document("/.well-known/oauth-authorization-server", `{"issuer":"R","token_endpoint":"R/oauth/token","protected_resources":["R","R/mcp"]}`)
+	document("/.well-known/oauth-authorization-server", serverDocument)
+	for method, paths := range map[string][]string{"GET": {"authorize"}, "POST": {"token", "revoke", "par", "device_authorization"}} {
+		for _, path := range paths {
+			mux.HandleFunc(method+" /oauth/"+path, func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(http.StatusBadRequest)
+				io.WriteString(w, `{"error":"invalid_request"}`)
+			})
+		}
+	}
+	mux.HandleFunc("POST /oauth/register", func(http.ResponseWriter, *http.Request) { panic("the doctor registers a client") })
 	mux.HandleFunc("GET /icon.svg", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/svg+xml")
 	})
@@ -43,6 +52,22 @@ func hosted(base string) *http.ServeMux {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	return mux
+}
+
+const serverDocument = `{"issuer":"R","authorization_endpoint":"R/oauth/authorize","token_endpoint":"R/oauth/token","registration_endpoint":"R/oauth/register",` +
+	`"revocation_endpoint":"R/oauth/revoke","device_authorization_endpoint":"R/oauth/device_authorization","pushed_authorization_request_endpoint":"R/oauth/par",` +
+	`"response_types_supported":["code"],"grant_types_supported":["authorization_code"],"code_challenge_methods_supported":["S256"],` +
+	`"token_endpoint_auth_methods_supported":["none"],"client_id_metadata_document_supported":true,"protected_resources":["R","R/mcp"]}`
+
+// changed returns a proxy that changes the document of the authorization server.
+func changed(old, replacement string) proxy {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != serverMetadata {
+			return false
+		}
+		io.WriteString(w, strings.ReplaceAll(strings.Replace(serverDocument, old, replacement, 1), "R", "http://"+r.Host))
+		return true
+	}
 }
 
 // proxy is between the server and the doctor. It may answer in place of the server.
@@ -86,7 +111,7 @@ func at(method, path string, status int, headers map[string]string, body string)
 
 func TestHealthyServer(t *testing.T) {
 	found := check(t, nil)
-	if len(found) != 7 {
+	if len(found) != 9 {
 		t.Errorf("%d checks: %v", len(found), found)
 	}
 	for id, c := range found {
@@ -117,7 +142,18 @@ func TestBrokenServer(t *testing.T) {
 		"no document, from pdpp":      {at("GET", "/.well-known/oauth-authorization-server", 404, nil, notFound), "authorization_server", Skip, "grants create"},
 		"no document, from the proxy": {at("GET", "/.well-known/oauth-authorization-server", 404, nil, "nginx"), "authorization_server", Fail, "forwards every path"},
 		"no /mcp":                     {at("POST", "/mcp", 404, nil, notFound), "mcp_challenge", Skip, "newer version"},
-		"a missing header":            {at("POST", "/mcp", 401, nil, `{"error":{"code":"authentication_error"}}`), "mcp_challenge", Fail, "no WWW-Authenticate"},
+		"no token endpoint":           {changed(`"token_endpoint"`, `"other"`), "authorization_server", Fail, "no token_endpoint"},
+		"no PKCE":                     {changed(`["S256"]`, `["plain"]`), "authorization_server", Fail, "S256 in code_challenge_methods_supported"},
+		"an endpoint elsewhere":       {changed("R/oauth/token", "http://inner/oauth/token"), "authorization_server", Fail, "token_endpoint is http://inner/oauth/token"},
+		"a blocked token endpoint":    {at("POST", "/oauth/token", 403, nil, "nginx"), "oauth_endpoints", Fail, "POST /oauth/token (token_endpoint) returned 403"},
+		"a missing endpoint":          {at("POST", "/oauth/par", 404, nil, notFound), "oauth_endpoints", Fail, "POST /oauth/par"},
+		"a page at an endpoint":       {at("POST", "/oauth/revoke", 400, nil, "<html>"), "oauth_endpoints", Fail, "without an OAuth error"},
+		"a sign-in of the proxy":      {at("GET", "/oauth/authorize", 302, map[string]string{"Location": "https://sso.example/"}, ""), "oauth_endpoints", Fail, `302 to "https://sso.example/"`},
+		"registration is blocked":     {at("GET", "/oauth/register", 403, nil, ""), "oauth_endpoints", Fail, "registration_endpoint"},
+		"another authorization server": {
+			at("GET", "/.well-known/oauth-protected-resource/mcp", 200, nil, `{"resource":"https://a/mcp"}`), "oauth_discovery", Fail, `a document about "https://a/mcp"`,
+		},
+		"a missing header": {at("POST", "/mcp", 401, nil, `{"error":{"code":"authentication_error"}}`), "mcp_challenge", Fail, "no WWW-Authenticate"},
 		"header and body differ": {
 			at("POST", "/mcp", 401, map[string]string{"WWW-Authenticate": `Bearer resource_metadata="https://a/x"`}, `{"error":{"resource_metadata":"https://b/x"}}`),
 			"mcp_challenge", Fail, `"https://a/x", its body "https://b/x"`,
@@ -163,5 +199,25 @@ func TestInvalidCertificate(t *testing.T) {
 	defer srv.Close()
 	if got := Remote(t.Context(), srv.URL)[0]; got.Status != Fail || !strings.Contains(got.Detail, "certificate") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A feature that is off is not a fault, and the answer names it (H-25, H-133).
+func TestH25RegistrationAndDocuments(t *testing.T) {
+	for name, c := range map[string]struct {
+		proxy
+		text string
+	}{
+		"both":            {nil, "Clients may register; client documents are accepted."},
+		"no registration": {changed(`"registration_endpoint":"R/oauth/register",`, ""), "Registration is off; client documents are accepted."},
+		"no documents":    {changed(`"client_id_metadata_document_supported":true,`, ""), "Clients may register; client documents are off."},
+	} {
+		found := check(t, c.proxy)
+		if got := found["authorization_server"]; got.Status != Pass || !strings.Contains(got.Detail, c.text) {
+			t.Errorf("%s: %+v, want %q", name, got, c.text)
+		}
+		if got := found["oauth_endpoints"]; got.Status != Pass {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }

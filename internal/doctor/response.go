@@ -76,6 +76,12 @@ func (a *response) text(path string) string {
 	return ""
 }
 
+// isTrue reports whether a member of the body is true.
+func (a *response) isTrue(name string) bool {
+	object, _ := a.body.(map[string]any)
+	return object[name] == true
+}
+
 // code returns the code of an error answer.
 func (a *response) code() pdpp.Code { return pdpp.Code(a.text("error.code")) }
 
