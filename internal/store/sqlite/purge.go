@@ -36,7 +36,7 @@ func (t *tx) DeleteConnection(subject pdpp.SubjectID, c pdpp.ConnectionID) error
 		return pdpp.Errorf(pdpp.CodeConnectionNotFound, "There is no such connection.")
 	}
 	// The name is free for another connection.
-	err = t.conn.Exec(`UPDATE connections SET status = ?3, name = connection_id, label = ''`+ofConnection, owner, string(c), deletedStatus)
+	err = t.conn.Exec(`UPDATE connections SET status = ?3, name = 'deleted ' || connection_id, label = ''`+ofConnection, owner, string(c), deletedStatus)
 	if err != nil {
 		return err
 	}
