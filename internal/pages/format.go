@@ -70,6 +70,35 @@ func clean(s string, most int) string {
 	return s
 }
 
+// The names in user agents, in the order in which they decide: browsers also name those
+// that they descend from.
+var (
+	browserNames = [][2]string{{"Firefox/", "Firefox"}, {"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}}
+	systemNames  = [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"}}
+)
+
+// browserName returns a user agent in words, such as "Firefox on Linux", or cleaned if it
+// is not known.
+func browserName(userAgent string) string {
+	name, system := firstOf(browserNames, userAgent), firstOf(systemNames, userAgent)
+	switch {
+	case name == "":
+		return orElse(clean(userAgent, nameLength), "Unknown")
+	case system == "":
+		return name
+	}
+	return name + " on " + system
+}
+
+func firstOf(names [][2]string, text string) string {
+	for _, n := range names {
+		if strings.Contains(text, n[0]) {
+			return n[1]
+		}
+	}
+	return ""
+}
+
 const (
 	nameLength = 100 // characters of the name of a client, a label or a field
 	textLength = 300 // characters of a description

@@ -59,7 +59,7 @@ func (v *visit) showSecurity(status int, newToken string, faults ...consent.Faul
 	}
 	for _, s := range sessions {
 		body.Sessions = append(body.Sessions, sessionRow{
-			ID: s.ID, Browser: clean(s.UserAgent, nameLength), Address: s.Address, Since: moment(s.CreatedAt, ""), Seen: moment(s.SeenAt, ""), Current: s.ID == v.session.ID,
+			ID: s.ID, Browser: browserName(s.UserAgent), Address: s.Address, Since: moment(s.CreatedAt, ""), Seen: moment(s.SeenAt, ""), Current: s.ID == v.session.ID,
 		})
 	}
 	err = v.pages.Store.View(ctx, func(view store.View) error {
