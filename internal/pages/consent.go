@@ -34,13 +34,10 @@ type consentSource struct {
 }
 
 type consentStream struct {
-	narrowing
-	N                int
-	About, Necessity string
-	Ticked           bool
-	Fault            *consent.Fault
-
-	Narrowing template.HTML
+	consentRow
+	N     int
+	About string
+	HTML  template.HTML
 }
 
 type consentField struct {
@@ -132,12 +129,12 @@ func (v *visit) showConsent(status int, req *as.Request, choice consent.Choice, 
 	for _, f := range faults {
 		p.Faults = append(p.Faults, consent.Fault{Control: body.anchor(f.Control), Message: clean(f.Message, textLength)})
 	}
-	rendered := narrowings{}
+	rows := consentRows{}
 	for _, source := range body.Sources {
 		for i := range source.Streams {
 			s := &source.Streams[i]
 			s.setFaults(p)
-			if s.Narrowing, err = rendered.render(s.N, &s.narrowing); err != nil {
+			if s.HTML, err = rows.render(s.N, s.About, &s.consentRow); err != nil {
 				return err
 			}
 		}
@@ -191,8 +188,8 @@ func consentSources(o *overview, offer *consent.Offer, choice consent.Choice) (o
 }
 
 func consentStreamOf(s consent.Stream, e extent, choice consent.Choice) consentStream {
-	row := consentStream{N: s.N, About: e.text(), Necessity: s.Necessity}
-	row.Name, row.SelectFields = clean(orElse(s.Label, s.Name), nameLength), s.SelectFields
+	row := consentStream{N: s.N, About: e.text()}
+	row.Name, row.Necessity, row.SelectFields = clean(orElse(s.Label, s.Name), nameLength), s.Necessity, s.SelectFields
 	row.Timed, row.Min, row.Max = s.TimeField != "", dateValue(s.Since), lastDay(s.Until)
 	if s.Description != "" {
 		row.About = clean(s.Description, textLength) + " · " + row.About
