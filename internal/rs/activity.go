@@ -46,8 +46,10 @@ func (q *request) asksFor(rows []grant.Row) {
 
 // takeRelated counts the related records of the record that was written last.
 func (q *request) takeRelated() {
-	q.tally.Merge(&q.related)
-	q.related = activity.Tally{}
+	if q.related != nil {
+		q.tally.Merge(q.related)
+	}
+	q.related = nil
 }
 
 // call returns the tool call that the request is a part of; nil if there is none.

@@ -33,7 +33,7 @@ func (q *request) record(s *shape, r *store.Record, preview int) (err error) {
 		q.body.End("}")
 	}
 	if len(s.expansions) > 0 {
-		q.related = activity.Tally{}
+		q.related = new(activity.Tally)
 		if err := q.expand(s, r, start, preview); err != nil {
 			return err
 		}

@@ -33,8 +33,8 @@ type request struct {
 	hold     *httpx.Hold // the request's part of the memory budget
 	reserved int         // bytes of hold for the answer
 
-	tally   activity.Tally // what was read
-	related activity.Tally // related records of the record that was written last
+	tally   activity.Tally  // what was read
+	related *activity.Tally // related records of the record that was written last; nil if none were read
 
 	warnings  warnings
 	body      rawjson.Writer                  // the answer
