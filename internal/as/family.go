@@ -225,6 +225,9 @@ func (s *Server) refresh(tx store.Tx, token string, client pdpp.ClientID, reques
 		s.Log.Warn("a superseded refresh token was used; its tokens are revoked", "client", string(f.Client), "access", f.id())
 		return nil, errReplay, f.end(tx, EndedByReplay, now)
 	}
+	if err := s.countRefresh(f); err != nil {
+		return nil, nil, err
+	}
 	r, err := f.load(tx, f.entry.Subject, now)
 	if errors.Is(err, errEnded) || err == nil && !r.continuous {
 		return nil, errRefresh, f.end(tx, EndedByRevocation, now)
@@ -241,6 +244,17 @@ func (s *Server) refresh(tx store.Tx, token string, client pdpp.ClientID, reques
 	}
 	answer, err = f.issue(tx, r, audience, t.Generation+1, now)
 	return answer, nil, err
+}
+
+// countRefresh limits how often a family is renewed, like the use of a token (H-67): each
+// time adds rows, which are kept for weeks.
+func (s *Server) countRefresh(f *family) error {
+	key := pdpp.TokenID(f.entry.Key)
+	if err := s.Limiter.Acquire(key); err != nil {
+		return err
+	}
+	s.Limiter.Release(key)
+	return nil
 }
 
 // mayRotate reports whether a refresh token is current, or may be presented once more

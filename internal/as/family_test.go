@@ -10,6 +10,7 @@ import (
 	"pdpp"
 	"pdpp/internal/as"
 	"pdpp/internal/consent"
+	"pdpp/internal/httpx"
 	"pdpp/internal/rs/resttest"
 )
 
@@ -29,6 +30,22 @@ func TestH163EveryRefreshRotates(t *testing.T) {
 		}
 		seen[text(a, "refresh_token")] = true
 	}
+}
+
+func TestH163RefreshesAreLimited(t *testing.T) {
+	w := newWorld(t, func(c *as.Config) { c.Limiter = httpx.NewLimiter(5, c.Clock) })
+	client := w.client()
+	token := text(w.connect(client, consent.DurationForever, "cin_work/messages"), "refresh_token")
+	for range 5 {
+		token = text(w.token(refreshing(client, token)).OK(), "refresh_token")
+	}
+	a := w.token(refreshing(client, token))
+	wantError(t, a, 429, "temporarily_unavailable")
+	if a.Header.Get("Retry-After") != "12" {
+		t.Errorf("Retry-After = %q, want 12", a.Header.Get("Retry-After"))
+	}
+	w.Advance(12 * time.Second)
+	w.token(refreshing(client, token)).OK() // the refusal did not use it up
 }
 
 func TestH163RefreshTokenIsBoundToItsClient(t *testing.T) {

@@ -69,7 +69,7 @@ func resolve(err error) *oauthError {
 	case errors.Is(err, errUnknownClient):
 		return errInvalidClient
 	case errors.As(err, &known) && known.Code == pdpp.CodeRateLimited:
-		return tooMany("Too many failed requests came from this address. Try again later.", known.RetryAfter)
+		return tooMany(known.Message, known.RetryAfter)
 	case errors.As(err, &known) && (known.Code == pdpp.CodeBusy || known.Code == pdpp.CodeUnavailable),
 		errors.Is(err, context.DeadlineExceeded):
 		return &oauthError{status: http.StatusServiceUnavailable, code: "temporarily_unavailable", description: "The server is busy. Try again.", retryAfter: 1}

@@ -72,7 +72,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.as = as.New(as.Config{
-		Store: cfg.Store, Auth: s.Auth, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log, Registration: cfg.Registration, Documents: cfg.ClientDocuments,
+		Store: cfg.Store, Auth: s.Auth, Edge: cfg.Edge, Clock: cfg.Clock, Log: cfg.Log, Limiter: s.Limiter, Registration: cfg.Registration, Documents: cfg.ClientDocuments,
 		Page: func(w http.ResponseWriter, r *http.Request, status int, title, text string) {
 			s.pages.ShowError(w, r, status, title, text)
 		},
