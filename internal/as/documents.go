@@ -108,7 +108,7 @@ func (s *Server) renewDocument(ctx context.Context, id pdpp.ClientID, addr netip
 	if err := s.Store.Update(ctx, func(tx store.Tx) error { return documentQuota.take(tx, addr, s.now()) }); err != nil {
 		return cachedDocument{}, err
 	}
-	leave, err := s.hosts.enter(ctx, u.Host)
+	leave, err := s.hosts.enter(ctx, u.Hostname())
 	if err != nil {
 		return cachedDocument{}, err
 	}

@@ -532,6 +532,7 @@ func TestH155GivenUpClientID(t *testing.T) {
 			if w.isLive(text(one, "access_token")) {
 				t.Error("the access token still works")
 			}
+			w.checkDocumentAudit(2)
 			if _, err := w.as.Request(t.Context(), open, w.Subject); !isNotFound(err) {
 				t.Errorf("an open request: %v, want none", err)
 			}
@@ -546,5 +547,27 @@ func TestH155GivenUpClientID(t *testing.T) {
 				wantError(t, w.token(refreshing(s.client(), a)), 400, "invalid_grant")
 			}
 		})
+	}
+}
+
+// checkDocumentAudit checks that the owner's audit has a row for each access whose tokens a
+// changed document ended (H-197).
+func (w *world) checkDocumentAudit(want int) {
+	w.T.Helper()
+	err := w.Store.View(w.T.Context(), func(v store.View) error {
+		rows, err := v.Audits(w.Subject, 100)
+		n := 0
+		for _, row := range rows {
+			if row.Action == store.DocumentChanged && row.Actor == store.ByClient {
+				n++
+			}
+		}
+		if err == nil && n != want {
+			w.T.Errorf("%d audit rows about the document, want %d: %+v", n, want, rows)
+		}
+		return err
+	})
+	if err != nil {
+		w.T.Fatal(err)
 	}
 }
