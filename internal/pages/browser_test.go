@@ -61,6 +61,8 @@ func (w *world) everyPage() []state {
 			b.wantText("needs your attention")
 		}},
 		{name: "not-found", path: "/owner/nothing"},
+		{name: "setup", path: "/setup"},
+		{name: "setup-client", path: "/setup/claude-code", owner: true},
 		{name: "home", path: "/owner", owner: true},
 		{name: "consent", path: fresh, owner: true},
 		{name: "consent-open", path: fresh, owner: true, act: click("details summary")},

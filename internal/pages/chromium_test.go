@@ -53,7 +53,8 @@ func chromium(t testing.TB) context.Context {
 // tab is a tab with its own cookies.
 type tab struct {
 	testing.TB
-	ctx  context.Context
+	root context.Context
+	ctx  context.Context // ends some time after the page was opened
 	base string
 
 	mu       sync.Mutex
@@ -69,12 +70,10 @@ func (w *world) open(t testing.TB, chromium context.Context) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	b := &tab{TB: t, base: strings.Replace(w.URL, "127.0.0.1", "localhost", 1)}
+	b := &tab{TB: t, root: ctx, ctx: ctx, base: strings.Replace(w.URL, "127.0.0.1", "localhost", 1)}
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	b.ctx, cancel = context.WithTimeout(ctx, patience)
-	t.Cleanup(cancel)
 	call(b, log.Enable, cdp.Empty{})
 	entries := chromedp.Events(ctx, log.EntryAdded)
 	go func() {
@@ -106,7 +105,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	if err := chromedp.Do(b.ctx, actions...); err != nil {
-		b.Fatalf("%v; at %s: %s", err, b.location(), b.text())
+		b.Fatal(err)
 	}
 }
 
@@ -124,7 +123,13 @@ func (b *tab) text() string     { return eval[string](b, `document.body ? docume
 func (b *tab) location() string { return eval[string](b, `location.href`) }
 
 // visit opens a page.
-func (b *tab) visit(path string) { b.Helper(); b.do(chromedp.Navigate(b.base + path)) }
+func (b *tab) visit(path string) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.root, patience)
+	b.ctx = ctx
+	b.Cleanup(func() { cancel(); b.ctx = b.root })
+	b.do(chromedp.Navigate(b.base + path))
+}
 
 // wantText waits until the page says something.
 func (b *tab) wantText(text string) {

@@ -84,7 +84,7 @@ func (v *visit) request() (*as.Request, error) {
 	if req.Outcome != as.Pending {
 		return nil, v.showDecided(req.Outcome)
 	}
-	v.allowRedirect(req.RedirectURI)
+	v.allowRedirects()
 	return req, nil
 }
 

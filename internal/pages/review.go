@@ -148,7 +148,6 @@ func approve(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.allowRedirect(req.RedirectURI)
 	next, err := v.pages.AS.Approve(v.r.Context(), as.Approval{
 		Request: req.ID, Subject: v.session.Subject, Base: v.base, Digest: v.value("digest"),
 		RequestID: httpx.RequestID(v.r.Context()), Address: v.pages.Edge.ClientAddr(v.r).String(),
@@ -164,7 +163,6 @@ func deny(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.allowRedirect(req.RedirectURI)
 	next, err := v.pages.AS.Deny(v.r.Context(), v.base, req.ID, v.session.Subject)
 	return v.leave(next, err, "Denied. Nothing was shared.")
 }

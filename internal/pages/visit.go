@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -91,23 +90,10 @@ func (v *visit) setHeaders() {
 
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// allowRedirect adds the place that a form leads to after the post, because browsers apply
-// form-action to redirects too. A device has none.
-func (v *visit) allowRedirect(target string) {
-	u, err := url.Parse(target)
-	if err != nil || u.Scheme == "" {
-		return
-	}
-	source := u.Scheme + ":"
-	if isWeb(u) && plainHost.MatchString(u.Host) {
-		source = u.Scheme + "://" + u.Host
-	}
-	v.w.Header().Set("Content-Security-Policy", contentPolicy+"; form-action 'self' "+source)
-}
-
-// plainHost matches hosts that a policy can name. It can name neither an IPv6 address nor a
-// host with a semicolon, which would begin another directive.
-var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
+// allowRedirects lets the forms of a page lead to other sites. Browsers apply form-action to
+// every redirect after a post, and the site of a client may redirect further, to an
+// application for example.
+func (v *visit) allowRedirects() { v.w.Header().Set("Content-Security-Policy", contentPolicy) }
 
 func isWeb(u *url.URL) bool { return u.Scheme == "https" || u.Scheme == "http" }
 
