@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/store"
 )
 
-// access names what an approval gave: a grant or a package.
+// access names what an approval created: a grant or a package.
 type access struct {
 	Grant   pdpp.GrantID   `json:"grant,omitempty"`
 	Package pdpp.PackageID `json:"package,omitempty"`
@@ -21,17 +21,17 @@ func (a access) id() string { return string(a.Grant) + string(a.Package) }
 // errEnded reports that the grant or package of a token is not usable any more.
 var errEnded = errors.New("as: the grant or package has ended")
 
-// rights are a grant or package with the documents of what can be read now.
+// rights is a grant or package, with the documents of the grants that can be read now.
 type rights struct {
 	grant      store.Grant
-	pkg        store.Package // of a package
+	pkg        store.Package // empty for a grant
 	documents  []*pdpp.Grant // of the grant, or of the usable members
 	end        time.Time     // zero: until revoked
-	continuous bool          // all of it
+	continuous bool          // every document is continuous
 }
 
-// load reads what an access gives at now. It fails with errEnded when there is nothing left
-// of it.
+// load returns the rights of an access at a time. It returns errEnded when none of its
+// grants can be read any more.
 func (a access) load(v store.View, subject pdpp.SubjectID, now time.Time) (*rights, error) {
 	var r *rights
 	var err error

@@ -11,8 +11,8 @@ import (
 
 // authorize begins the code flow (H-144).
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) error {
-	f, faulty := parseForm(r.URL.RawQuery)
-	id, err := s.beginAuthorize(r, f, faulty)
+	f, formErr := parseForm(r.URL.RawQuery)
+	id, err := s.beginAuthorize(r, f, formErr)
 	if err == nil {
 		return redirectTo(w, "/consent/"+id)
 	}
@@ -20,21 +20,21 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) error {
 	if errors.As(err, &back) {
 		e := resolve(back.err)
 		s.logFailure(r, e, back.err)
-		return redirectTo(w, s.failed(back.params, s.Edge.Base(r), e))
+		return redirectTo(w, s.errorRedirect(back.params, s.Edge.Base(r), e))
 	}
 	s.showError(w, r, err)
 	return nil
 }
 
-func (s *Server) beginAuthorize(r *http.Request, f form, faulty error) (id string, err error) {
+func (s *Server) beginAuthorize(r *http.Request, f form, formErr error) (id string, err error) {
 	addr := s.Edge.ClientAddr(r)
 	if uri := f.get("request_uri"); uri != "" && len(f["request_uri"]) == 1 && len(f["client_id"]) == 1 {
 		if !strings.HasPrefix(uri, pushedPrefix) {
-			return "", invalidRequest("request_uri is not one of this server.")
+			return "", invalidRequest("request_uri was not issued by this server. Push the request again.")
 		}
 		return s.beginPushed(r.Context(), uri, pdpp.ClientID(f.get("client_id")), addr)
 	}
-	p, err := s.checkCode(r, f, faulty)
+	p, err := s.checkCode(r, f, formErr)
 	if err != nil {
 		return "", err
 	}
@@ -45,8 +45,8 @@ func (s *Server) beginAuthorize(r *http.Request, f form, faulty error) (id strin
 	return id, err
 }
 
-// failed returns the redirect URI with an error (RFC 6749 §4.1.2.1, RFC 9207).
-func (s *Server) failed(p *params, base string, e *oauthError) string {
+// errorRedirect returns the redirect URI with an error (RFC 6749 §4.1.2.1, RFC 9207).
+func (s *Server) errorRedirect(p *params, base string, e *oauthError) string {
 	return addQuery(p.RedirectURI, "error", e.code, "error_description", ascii(e.description), "state", p.State, "iss", base)
 }
 
@@ -72,7 +72,7 @@ func (s *Server) pushRequest(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if f.get("request_uri") != "" {
-		return invalidRequest("request_uri must not be pushed.")
+		return invalidRequest("A pushed request must not contain request_uri. Send its parameters instead.")
 	}
 	p, err := s.checkCode(r, f, nil)
 	if err != nil {
@@ -94,13 +94,4 @@ func redirectTo(w http.ResponseWriter, target string) error {
 	h.Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
-}
-
-// messageOf returns the message of an error for the client.
-func messageOf(err error) string {
-	var e *pdpp.Error
-	if errors.As(err, &e) {
-		return e.Message
-	}
-	return resolve(err).description
 }

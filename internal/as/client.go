@@ -22,21 +22,26 @@ var (
 	defaultGrantTypes = []string{grantCode, grantRefresh}
 )
 
-// Client is an application that asks for access. All of it is what the client says about
-// itself; only the host of a client document is verified, because the document was fetched
-// from there.
+// Client is an application that asks for access. Its fields are what the client says about
+// itself. Only the host of a client document is verified: the document was fetched from
+// there.
 type Client struct {
 	ID           pdpp.ClientID
 	Name         string
 	Mode         store.RegistrationMode
 	RedirectURIs []string
-	GrantTypes   []string // those that it stated, or the usual ones
+	GrantTypes   []string // those that it stated, or the default ones
 	Host         string   // of its document or its URI, in ASCII; "" if there is none
 	URI          string   // its home page, http or https; "" if there is none
 }
 
 // allows reports whether the client uses a grant type (H-162, H-166).
 func (c *Client) allows(grantType string) bool { return slices.Contains(c.GrantTypes, grantType) }
+
+var (
+	errNoCodeGrant   = refusal("unauthorized_client", "The client did not register for the code flow. Register it again with authorization_code in grant_types.")
+	errNoDeviceGrant = refusal("unauthorized_client", "The client did not register for the device flow. Register it again with its grant type in grant_types.")
+)
 
 // clientBody is the body of an EntryClient, whose key is the client id, and part of that of an
 // EntryDocument.

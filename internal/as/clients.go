@@ -12,7 +12,7 @@ import (
 // source finds clients of one kind. It returns CodeNotFound for an id that it does not know.
 type source func(ctx context.Context, id pdpp.ClientID, l lookup) (*Client, error)
 
-// lookup says for what a client is looked up.
+// lookup says why a client is looked up.
 type lookup struct {
 	addr    netip.Addr // of the client, for limits
 	refresh bool       // an existing grant is used; nothing new is authorized (H-155)
@@ -86,7 +86,7 @@ func storedClient(v store.Entries, id pdpp.ClientID) (*Client, error) {
 	return doc.client(id), nil
 }
 
-// keepClient keeps a client that got access: without, it would be removed (H-153).
+// keepClient keeps a client that got access. Clients without access are removed (H-153).
 func keepClient(tx store.Tx, id pdpp.ClientID) error {
 	for _, kind := range []store.EntryKind{store.EntryClient, store.EntryDocument} {
 		e, err := tx.Entry(kind, string(id))

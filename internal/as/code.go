@@ -29,7 +29,7 @@ func newCode(tx store.Tx, o *openRequest, now time.Time) (code, key string, err 
 	key = secret.Hash(code)
 	end := now.Add(codeLife)
 	return code, key, write(tx, store.Entry{
-		Kind: store.EntryCode, Key: key, Subject: o.entry.Subject, Parent: o.entry.Key, CreatedAt: now, DeleteAfter: end.Add(ended),
+		Kind: store.EntryCode, Key: key, Subject: o.entry.Subject, Parent: o.entry.Key, CreatedAt: now, DeleteAfter: end.Add(keepEnded),
 	}, codeBody{params: o.body.params, Access: o.body.Access, ExpiresAt: end})
 }
 
@@ -43,8 +43,8 @@ type redemption struct {
 var errCode = invalidGrant("The code is unknown, expired, already used, or of another request. Ask the owner to approve again.")
 
 // redeem issues the tokens of a code (H-161). The first use of a code spends it, whatever the
-// result; a second one revokes what the first one was given. A refusal is returned apart from
-// a failure, because what it changes must be committed.
+// result; a second use revokes what the first one was given. A refusal is not returned as err,
+// because the changes of a refused request must be committed.
 func (s *Server) redeem(tx store.Tx, in redemption) (answer *tokenAnswer, refused, err error) {
 	now := s.now()
 	e, c, err := read[codeBody](tx, store.EntryCode, secret.Hash(in.code))

@@ -253,8 +253,7 @@ func (s *Server) Deny(ctx context.Context, base, id string, subject pdpp.Subject
 		if o.body.Device != "" {
 			return errors.Join(settleDevice(tx, o.body.Device), o.save(tx))
 		}
-		denied := refusal("access_denied", "The owner declined.")
-		next = s.failed(&o.body.params, base, denied)
+		next = s.errorRedirect(&o.body.params, base, errDenied)
 		return o.save(tx)
 	})
 	return next, err

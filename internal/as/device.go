@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"math/big"
-	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -117,12 +116,13 @@ func checkPendingDevices(tx store.Tx, network string, now time.Time) error {
 		}
 	}
 	if pending >= maxDevices {
-		return tooMany("Too many requests of devices at this address are pending. Try again later.", int(deviceLife.Seconds()))
+		return tooMany("Too many device requests from this address are pending. Try again later.", int(deviceLife.Seconds()))
 	}
 	return nil
 }
 
-// settleDevice takes a decided request from the pending ones of its address.
+// settleDevice removes a decided request from the pending ones of its address, so that it
+// no longer counts against maxDevices.
 func settleDevice(tx store.Tx, key string) error {
 	e, err := tx.Entry(store.EntryDevice, key)
 	if isMissing(err) {
@@ -169,13 +169,13 @@ func (s *Server) FindUserCode(ctx context.Context, code string, subject pdpp.Sub
 var (
 	errDeviceCode = invalidGrant("The device code is unknown, already used, or of another client. Start again.")
 	errPending    = refusal("authorization_pending", "The owner has not decided yet. Poll again after the interval.")
-	errSlowDown   = refusal("slow_down", "The device polls too often. Poll 5 seconds less often from now on.")
+	errSlowDown   = refusal("slow_down", "The device polls too often. Wait 5 seconds longer between polls from now on.")
 	errDenied     = refusal("access_denied", "The owner declined.")
 	errExpired    = refusal("expired_token", "The device code has expired. Start again.")
 )
 
-// poll answers a device that asks for its tokens (H-158). A refusal is returned apart from a
-// failure, because what it changes must be committed.
+// poll answers a device that asks for its tokens (H-158). A refusal is not returned as
+// err, because the changes of a refused request must be committed.
 func (s *Server) poll(tx store.Tx, code string, client *Client, requested []string) (answer *tokenAnswer, refused, err error) {
 	now := s.now()
 	e, d, err := read[deviceBody](tx, store.EntryDevice, secret.Hash(code))
@@ -236,36 +236,4 @@ func (s *Server) deliver(tx store.Tx, e store.Entry, d *deviceBody, o *openReque
 	}
 	answer, err = f.issue(tx, r, audience, 1, now)
 	return answer, nil, err
-}
-
-// authorizeDevice handles a device authorization request (RFC 8628 §3.1).
-func (s *Server) authorizeDevice(w http.ResponseWriter, r *http.Request) error {
-	f, err := readForm(w, r, maxRequest)
-	if err != nil {
-		return err
-	}
-	client, err := s.requestClient(r, f)
-	if err != nil {
-		return err
-	}
-	if !client.allows(grantDevice) {
-		return refusal("unauthorized_client", "The client did not register for the device grant.")
-	}
-	p := &params{Client: client.ID}
-	if err := s.checkAccess(r, f, p, audienceREST); err != nil {
-		return err
-	}
-	codes, err := s.beginDevice(r.Context(), p, s.Edge.ClientAddr(r))
-	if err != nil {
-		return err
-	}
-	page := s.Edge.Base(r) + "/device"
-	return writeJSON(w, http.StatusOK, struct {
-		DeviceCode string `json:"device_code"`
-		UserCode   string `json:"user_code"`
-		URI        string `json:"verification_uri"`
-		Complete   string `json:"verification_uri_complete"`
-		ExpiresIn  int    `json:"expires_in"`
-		Interval   int    `json:"interval"`
-	}{codes.device, codes.user, page, page + "?user_code=" + codes.user, int(deviceLife.Seconds()), deviceInterval})
 }

@@ -2,9 +2,9 @@
 // requests, codes, refresh tokens, the device flow, token exchange and revocation.
 //
 // The rules are apart from HTTP: client.go, document.go, redirect.go and resource.go are
-// pure; the files named after a thing (request.go, decide.go, code.go, family.go, device.go,
-// documents.go) hold the transactions about it; the files that end in _handler.go parse
-// requests and write answers.
+// pure; the files named after a thing (request.go, decide.go, code.go, family.go, refresh.go,
+// device.go, documents.go) hold the transactions about it; the files that end in _handler.go
+// parse requests and write answers.
 //
 // All state is in the store, as entries whose bodies are the small JSON objects of this
 // package, so that several processes can serve one store. Whatever reads an entry and then

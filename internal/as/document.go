@@ -37,8 +37,8 @@ func isDocumentID(id string) bool {
 // documentFault says why a document was not accepted, in words for the client.
 type documentFault struct {
 	reason string
-	// changed is about a document that was read but does not name its URL as the client id
-	// any more: the client has given this id up (H-155).
+	// changed is true for a document that was read but no longer has its URL as client_id:
+	// the client has given up this id (H-155).
 	changed bool
 }
 
@@ -64,7 +64,7 @@ func parseDocument(id string, body []byte) (*metadata, error) {
 	}
 	for name := range members {
 		if strings.HasPrefix(name, "client_secret") {
-			return nil, &documentFault{reason: "the document contains " + name + ", but a public document has no secret"}
+			return nil, &documentFault{reason: "the document contains " + name + ", but a public document must not contain a secret"}
 		}
 	}
 	if m.AuthMethod != "" && m.AuthMethod != "none" {

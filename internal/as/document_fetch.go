@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"pdpp"
@@ -39,7 +38,7 @@ func (s *Server) fetchDocument(ctx context.Context, id pdpp.ClientID) (*metadata
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "pdpp")
-	body, header, err := get64K(s.Documents, req)
+	body, header, err := getDocument(s.Documents, req)
 	var m *metadata
 	if err == nil {
 		m, err = parseDocument(string(id), body)
@@ -62,8 +61,9 @@ func (s *Server) fetchDocument(ctx context.Context, id pdpp.ClientID) (*metadata
 	return nil, 0, fault
 }
 
-// get64K returns the body of a JSON document, and its header.
-func get64K(client *http.Client, req *http.Request) ([]byte, http.Header, error) {
+// getDocument returns the body of a JSON document of at most maxDocument bytes, and its
+// header.
+func getDocument(client *http.Client, req *http.Request) ([]byte, http.Header, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, nil, err
@@ -81,56 +81,4 @@ func get64K(client *http.Client, req *http.Request) ([]byte, http.Header, error)
 		err = &documentFault{reason: "it is larger than " + strconv.Itoa(maxDocument) + " bytes"}
 	}
 	return body, resp.Header, err
-}
-
-// hostQueue lets one request at a time through to each host.
-type hostQueue struct {
-	mu    sync.Mutex
-	hosts map[string]*hostTurn
-}
-
-// hostTurn is the turn of a host. Its channel contains a value while a request has the turn.
-type hostTurn struct {
-	taken chan struct{}
-	users int // that have the turn or wait for it
-}
-
-// enter waits for the turn of a host, at most as long as two fetches. The caller ends its turn
-// with leave.
-func (q *hostQueue) enter(ctx context.Context, host string) (leave func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*DocumentTimeout)
-	defer cancel()
-	host = strings.ToLower(host)
-	turn := q.join(host)
-	select {
-	case turn.taken <- struct{}{}:
-		return func() { <-turn.taken; q.quit(host) }, nil
-	case <-ctx.Done():
-		q.quit(host)
-		return nil, ctx.Err()
-	}
-}
-
-func (q *hostQueue) join(host string) *hostTurn {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.hosts == nil {
-		q.hosts = map[string]*hostTurn{}
-	}
-	turn := q.hosts[host]
-	if turn == nil {
-		turn = &hostTurn{taken: make(chan struct{}, 1)}
-		q.hosts[host] = turn
-	}
-	turn.users++
-	return turn
-}
-
-func (q *hostQueue) quit(host string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	turn := q.hosts[host]
-	if turn.users--; turn.users == 0 {
-		delete(q.hosts, host)
-	}
 }

@@ -154,8 +154,8 @@ func (s *Server) saveDocument(ctx context.Context, id pdpp.ClientID, m *metadata
 	})
 }
 
-// rejectDocument remembers that a document was not accepted. A document that names another
-// client ends the tokens of its former one.
+// rejectDocument remembers that a document was not accepted. If the client has given up its
+// id, its tokens are revoked (H-155).
 func (s *Server) rejectDocument(ctx context.Context, id pdpp.ClientID, fault *documentFault) error {
 	now := s.now()
 	until := now.Add(failureLife)
@@ -179,7 +179,7 @@ func (s *Server) rejectDocument(ctx context.Context, id pdpp.ClientID, fault *do
 	})
 }
 
-// endTokens revokes the tokens that a client has of all owners.
+// endTokens revokes the tokens of a client, for all owners.
 func endTokens(tx store.Tx, id pdpp.ClientID, why EndReason, now time.Time) error {
 	owners, err := tx.Subjects()
 	if err != nil {

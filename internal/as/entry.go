@@ -40,6 +40,6 @@ func write(tx store.Tx, e store.Entry, body any) error {
 // isMissing reports whether err says that an entry is not in the store.
 func isMissing(err error) bool { return pdpp.CodeOf(err) == pdpp.CodeNotFound }
 
-// ended is how long an entry is kept after its end, so that its late use is recognized
+// keepEnded is how long an entry is kept after its end, so that its late use is recognized
 // (H-144).
-const ended = 24 * time.Hour
+const keepEnded = 24 * time.Hour

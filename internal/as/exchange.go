@@ -46,8 +46,8 @@ func parseExchange(f form, requested []string) (exchange, error) {
 }
 
 var (
-	errSubjectToken = invalidGrant("The subject_token is unknown, expired, revoked, or not the token of a package of this client.")
-	errMember       = refusal("invalid_grant", "The package has no usable grant with this pdpp_grant_id.")
+	errSubjectToken = invalidGrant("The subject_token is unknown, expired, revoked, or not the token of a package of this client. Refresh it, or ask the owner to approve again.")
+	errMember       = refusal("invalid_grant", "The package has no usable grant with this pdpp_grant_id. The authorization_details of its token list the grants.")
 	errAudience     = refusal("invalid_target", "The token of the package is not for the REST API. Authorize it with the resource of the server itself.")
 )
 

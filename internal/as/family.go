@@ -1,7 +1,6 @@
 package as
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -16,14 +15,6 @@ const (
 	accessLife      = time.Hour      // of an access token that can be renewed
 	accessLifeAlone = 24 * time.Hour // of one that cannot
 	refreshLife     = 60 * 24 * time.Hour
-
-	// replayWindow is how long after its rotation a refresh token may be presented again, at
-	// most maxReplays times, while no successor has been used (H-164).
-	replayWindow = 30 * time.Second
-	maxReplays   = 2
-
-	// supersededLife is how long a superseded refresh token is remembered, to recognize it.
-	supersededLife = 30 * 24 * time.Hour
 )
 
 // family is the body of an EntryFamily: the tokens of one code or device code, which are
@@ -47,22 +38,13 @@ type family struct {
 // EndReason is why the tokens of a family were revoked.
 type EndReason string
 
-// The reasons. A family that lives has none.
+// The reasons. A family that has not ended has none.
 const (
 	EndedByRevocation EndReason = "revoked"  // by the owner or the client
 	EndedByReplay     EndReason = "replayed" // a superseded refresh token was used (H-164)
 	EndedByReuse      EndReason = "reused"   // its code was used twice (H-161)
-	EndedByDocument   EndReason = "document" // the document of the client names another one (H-155)
+	EndedByDocument   EndReason = "document" // the client document no longer names the client (H-155)
 )
-
-// refreshBody is the body of an EntryRefresh, whose key is the hash of the token and whose
-// parent is its family.
-type refreshBody struct {
-	Generation int       `json:"generation"`
-	ExpiresAt  time.Time `json:"expires_at"`
-	RotatedAt  time.Time `json:"rotated_at,omitzero"` // zero: current
-	Replays    int       `json:"replays,omitempty"`
-}
 
 // newFamily stores a family.
 func newFamily(tx store.Tx, subject pdpp.SubjectID, f *family, now time.Time) error {
@@ -72,7 +54,7 @@ func newFamily(tx store.Tx, subject pdpp.SubjectID, f *family, now time.Time) er
 
 // save stores a family until its last token has ended.
 func (f *family) save(tx store.Tx, now time.Time) error {
-	f.entry.DeleteAfter = now.Add(refreshLife + ended)
+	f.entry.DeleteAfter = now.Add(refreshLife + keepEnded)
 	return write(tx, f.entry, f)
 }
 
@@ -183,96 +165,4 @@ func (f *family) issue(tx store.Tx, r *rights, audience []string, generation int
 		Kind: store.EntryRefresh, Key: secret.Hash(answer.RefreshToken), Subject: f.entry.Subject, Parent: f.entry.Key,
 		CreatedAt: now, DeleteAfter: expires,
 	}, refreshBody{Generation: generation, ExpiresAt: expires})
-}
-
-var (
-	errRefresh = invalidGrant("The refresh token is unknown, expired or revoked. Ask the owner to approve again.")
-	errReplay  = &oauthError{
-		status: errRefresh.status, code: errRefresh.code, failure: true, fresh: true,
-		description: "The refresh token was used before, so that all tokens of this authorization were revoked. Ask the owner to approve again.",
-	}
-)
-
-// refresh rotates a refresh token (H-163, H-164). A refusal is returned apart from a failure,
-// because what it changes must be committed.
-func (s *Server) refresh(tx store.Tx, token string, client pdpp.ClientID, requested []string) (answer *tokenAnswer, refused, err error) {
-	now := s.now()
-	e, t, err := read[refreshBody](tx, store.EntryRefresh, secret.Hash(token))
-	if isMissing(err) {
-		return nil, errRefresh, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := findFamily(tx, e.Parent)
-	switch {
-	case isMissing(err):
-		return nil, errRefresh, nil
-	case err != nil:
-		return nil, nil, err
-	case f.Client != client || !now.Before(t.ExpiresAt):
-		return nil, errRefresh, nil
-	case f.Ended == EndedByReplay:
-		return nil, errReplay, nil
-	case f.Ended != "":
-		return nil, errRefresh, nil
-	}
-	audience, err := narrowed(f.Audience, requested)
-	if err != nil {
-		return nil, err, nil
-	}
-	if !t.mayRotate(f, now) {
-		s.Log.Warn("a superseded refresh token was used; its tokens are revoked", "client", string(f.Client), "access", f.id())
-		return nil, errReplay, f.end(tx, EndedByReplay, now)
-	}
-	if err := s.countRefresh(f); err != nil {
-		return nil, nil, err
-	}
-	r, err := f.load(tx, f.entry.Subject, now)
-	if errors.Is(err, errEnded) || err == nil && !r.continuous {
-		return nil, errRefresh, f.end(tx, EndedByRevocation, now)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := rotate(tx, e, t, now); err != nil {
-		return nil, nil, err
-	}
-	f.Used = max(f.Used, t.Generation)
-	if err := f.save(tx, now); err != nil {
-		return nil, nil, err
-	}
-	answer, err = f.issue(tx, r, audience, t.Generation+1, now)
-	return answer, nil, err
-}
-
-// countRefresh limits how often a family is renewed, like the use of a token (H-67): each
-// time adds rows, which are kept for weeks.
-func (s *Server) countRefresh(f *family) error {
-	key := pdpp.TokenID(f.entry.Key)
-	if err := s.Limiter.Acquire(key); err != nil {
-		return err
-	}
-	s.Limiter.Release(key)
-	return nil
-}
-
-// mayRotate reports whether a refresh token is current, or may be presented once more
-// (H-164).
-func (t *refreshBody) mayRotate(f *family, now time.Time) bool {
-	if t.RotatedAt.IsZero() {
-		return true
-	}
-	return f.Used == t.Generation && now.Sub(t.RotatedAt) <= replayWindow && t.Replays < maxReplays
-}
-
-// rotate marks a refresh token as superseded, or counts its replay.
-func rotate(tx store.Tx, e store.Entry, t *refreshBody, now time.Time) error {
-	if t.RotatedAt.IsZero() {
-		t.RotatedAt = now
-		e.DeleteAfter = now.Add(supersededLife)
-	} else {
-		t.Replays++
-	}
-	return write(tx, e, t)
 }

@@ -32,7 +32,8 @@ func readForm(w http.ResponseWriter, r *http.Request, limit int64) (form, error)
 	return parseForm(string(body))
 }
 
-// parseForm parses parameters. A form is returned even when one of them is at fault.
+// parseForm parses parameters. It returns the form even with an error, because the error
+// may have to be sent to the redirect URI in it.
 func parseForm(text string) (form, error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
@@ -40,7 +41,7 @@ func parseForm(text string) (form, error) {
 	}
 	for name, list := range values {
 		if len(list) > 1 && name != "resource" {
-			err = invalidRequest("A parameter is repeated.")
+			err = invalidRequest("A parameter is repeated. Send each once; only resource may be repeated.")
 		}
 		for _, value := range list {
 			if !utf8.ValidString(value) {
@@ -65,7 +66,7 @@ func readBody(w http.ResponseWriter, r *http.Request, contentType string, limit 
 			description: "The body is larger than the " + strconv.FormatInt(limit, 10) + " bytes that this endpoint accepts.",
 		}
 	case err != nil:
-		return nil, invalidRequest("The body could not be read.")
+		return nil, invalidRequest("The body could not be read. Send the request again.")
 	}
 	return body, nil
 }

@@ -72,8 +72,8 @@ func (s *Server) endpoint(h httpx.Handler) httpx.Handler {
 func get(path string, h httpx.Handler) http.Handler  { return method(http.MethodGet, path, h) }
 func post(path string, h httpx.Handler) http.Handler { return method(http.MethodPost, path, h) }
 
-// method returns a handler for one method of a path. HEAD is not GET here: a request creates
-// something.
+// method returns a handler for one method of a path. GET does not allow HEAD here, because
+// a GET creates an authorization request.
 func method(name, path string, h httpx.Handler) http.Handler {
 	refuse := httpx.MethodNotAllowed(name)
 	return httpx.Handler(func(w http.ResponseWriter, r *http.Request) error {

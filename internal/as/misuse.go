@@ -8,8 +8,8 @@ import (
 	"pdpp/internal/store"
 )
 
-// Misuse is the end of an authorization by a refresh token or code that was used again: a
-// thief may have used it, or the client made a mistake.
+// Misuse describes an authorization that ended because its refresh token or code was used
+// twice: it may have been stolen, or the client made a mistake.
 type Misuse struct {
 	ID     string // of the grant or package
 	Client pdpp.ClientID

@@ -44,7 +44,7 @@ func tooMany(description string, wait int) *oauthError {
 	return &oauthError{status: http.StatusTooManyRequests, code: "temporarily_unavailable", description: description, retryAfter: max(1, wait)}
 }
 
-// isTooMany reports whether err is that of a limit on requests.
+// isTooMany reports whether err says that a limit on requests was reached.
 func isTooMany(err error) bool { return resolve(err).status == http.StatusTooManyRequests }
 
 // errUnknownClient makes hosts register again (H-141).
@@ -58,8 +58,8 @@ var (
 	errNoClientID = invalidRequest("client_id is missing.")
 )
 
-// resolve returns the answer for any error. What it does not know is a failure of this
-// server, of which nothing is said.
+// resolve returns the answer for any error. An unknown error is a failure of this server;
+// the answer does not contain its text.
 func resolve(err error) *oauthError {
 	var e *oauthError
 	var known *pdpp.Error

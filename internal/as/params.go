@@ -1,7 +1,9 @@
 package as
 
 import (
+	"errors"
 	"net/http"
+	"strconv"
 
 	"pdpp"
 	"pdpp/internal/consent"
@@ -27,8 +29,8 @@ func (p *params) details() (*consent.Request, error) {
 	return consent.ParseRequest([]byte(p.Details))
 }
 
-// redirected is an error that is sent to the redirect URI of a request, which was checked
-// (H-144).
+// redirected is an error that may be sent to the redirect URI of a request, because that
+// URI was checked (H-144).
 type redirected struct {
 	params *params
 	err    error
@@ -39,10 +41,10 @@ func (e *redirected) Unwrap() error { return e.err }
 
 // checkCode checks the parameters of the code flow (H-144). An error that is not a
 // *redirected must not be sent to the redirect URI.
-func (s *Server) checkCode(r *http.Request, f form, faulty error) (*params, error) {
+func (s *Server) checkCode(r *http.Request, f form, formErr error) (*params, error) {
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if len(f[name]) > 1 {
-			return nil, faulty // which of them is meant is not known
+			return nil, formErr // it is not known which of them is meant
 		}
 	}
 	client, err := s.requestClient(r, f)
@@ -54,13 +56,13 @@ func (s *Server) checkCode(r *http.Request, f form, faulty error) (*params, erro
 	case p.RedirectURI == "":
 		return nil, invalidRequest("redirect_uri is missing.")
 	case !matchRedirect(client.RedirectURIs, p.RedirectURI):
-		return nil, invalidRequest("redirect_uri is not one that the client registered.")
+		return nil, invalidRequest("redirect_uri is not one that the client registered. Use a registered one, or register the client again.")
 	}
 	if len(f["state"]) == 1 && len(f.get("state")) <= maxState {
 		p.State = f.get("state")
 	}
-	if err := faulty; err != nil {
-		return nil, &redirected{p, err}
+	if formErr != nil {
+		return nil, &redirected{p, formErr}
 	}
 	if err := s.checkFlow(r, f, client, p); err != nil {
 		return nil, &redirected{p, err}
@@ -68,12 +70,12 @@ func (s *Server) checkCode(r *http.Request, f form, faulty error) (*params, erro
 	return p, nil
 }
 
-// checkFlow checks what may be reported to the redirect URI.
+// checkFlow checks the parameters whose errors may be sent to the redirect URI.
 func (s *Server) checkFlow(r *http.Request, f form, client *Client, p *params) error {
 	p.Challenge = f.get("code_challenge")
 	switch {
 	case len(f.get("state")) > maxState:
-		return invalidRequest("state is too long.")
+		return invalidRequest("state must have at most " + strconv.Itoa(maxState) + " bytes.")
 	case f.get("response_type") == "":
 		return invalidRequest("response_type is missing.")
 	case f.get("response_type") != "code":
@@ -81,9 +83,9 @@ func (s *Server) checkFlow(r *http.Request, f form, client *Client, p *params) e
 	case f.get("response_mode") != "" && f.get("response_mode") != "query":
 		return invalidRequest("response_mode must be query.")
 	case f.get("request") != "":
-		return refusal("request_not_supported", "Request objects are not supported. Use PAR.")
+		return refusal("request_not_supported", "Request objects are not supported. Send the parameters themselves, or push them (PAR).")
 	case !client.allows(grantCode):
-		return refusal("unauthorized_client", "The client did not register for the code flow.")
+		return errNoCodeGrant
 	case p.Challenge == "":
 		return invalidRequest("code_challenge is missing: PKCE is required.")
 	case f.get("code_challenge_method") != "S256":
@@ -104,8 +106,9 @@ func (s *Server) checkAccess(r *http.Request, f form, p *params, fallback string
 	}
 	p.Details = f.get("authorization_details")
 	if _, err := p.details(); err != nil {
-		if pdpp.CodeOf(err) == pdpp.CodeInvalidInput {
-			return refusal("invalid_authorization_details", messageOf(err))
+		var invalid *pdpp.Error
+		if errors.As(err, &invalid) && invalid.Code == pdpp.CodeInvalidInput {
+			return refusal("invalid_authorization_details", invalid.Message)
 		}
 		return err
 	}

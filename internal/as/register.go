@@ -22,16 +22,16 @@ const (
 	maxRedirects  = 20
 	maxUnused     = 5000 // clients without a grant, of each kind
 
-	// unusedLife is how long a client without a grant is kept, and crowdedLife how long
-	// while there are more than a few of them: a flood does not close the registration for
-	// longer than that.
+	// unusedLife is how long a client without a grant is kept. If there are fewUnused of
+	// them, a new one is kept for crowdedLife, so that a flood of registrations does not
+	// close the endpoint for longer.
 	unusedLife  = 90 * 24 * time.Hour
 	crowdedLife = 24 * time.Hour
 	fewUnused   = maxUnused / 5
 )
 
 // metadata is what a client says about itself (RFC 7591 §2). Members that are not listed are
-// ignored. The answer to a registration is the same object with what was made of it.
+// ignored. The answer to a registration is the same object with the registered values.
 type metadata struct {
 	Name            string   `json:"client_name"`
 	RedirectURIs    []string `json:"redirect_uris,omitempty"`
@@ -83,7 +83,8 @@ func (m *metadata) normalize() error {
 	return nil
 }
 
-// supportedGrantTypes returns the stated grant types that are supported, or the usual ones.
+// supportedGrantTypes returns the stated grant types that are supported, or the default
+// ones when no token could be obtained with those.
 func supportedGrantTypes(stated []string) []string {
 	var out []string
 	for _, g := range grantTypes {
@@ -92,7 +93,7 @@ func supportedGrantTypes(stated []string) []string {
 		}
 	}
 	if !slices.Contains(out, grantCode) && !slices.Contains(out, grantDevice) {
-		return defaultGrantTypes // without a way to get a token, the others are of no use
+		return defaultGrantTypes
 	}
 	return out
 }
@@ -154,7 +155,7 @@ func (m *metadata) body(mode store.RegistrationMode) clientBody {
 func checkUnused(tx store.Tx, kind store.EntryKind) (unused int64, err error) {
 	unused, err = tx.CountEntries(kind)
 	if err == nil && unused >= maxUnused {
-		err = tooMany("Too many clients that nobody uses are known here. Try again later.", 3600)
+		err = tooMany("Too many clients without a grant are registered here. Try again later.", 3600)
 	}
 	return unused, err
 }

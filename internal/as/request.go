@@ -18,7 +18,7 @@ const requestLife = 30 * time.Minute
 // Outcome is what became of a request.
 type Outcome string
 
-// The outcomes of a request. A pending one has none.
+// The outcomes of a request. A pending request has no outcome yet.
 const (
 	Pending  Outcome = ""
 	Approved Outcome = "approved"
@@ -153,7 +153,7 @@ func (s *Server) open(tx store.Tx, id string, subject pdpp.SubjectID) (*openRequ
 		return nil, err
 	}
 	o.entry.Subject, o.body.Offer = subject, consent.NewOffer(details, catalog)
-	o.entry.DeleteAfter = o.body.ExpiresAt.Add(ended)
+	o.entry.DeleteAfter = o.body.ExpiresAt.Add(keepEnded)
 	return o, write(tx, o.entry, o.body)
 }
 

@@ -17,7 +17,7 @@ var resourcePaths = []struct{ path, audience string }{
 	{"", audienceREST}, {"/mcp", audienceMCP}, {"/mcp/developer", audienceDeveloper},
 }
 
-var errInvalidTarget = refusal("invalid_target", "A resource is not one of this server, or was not authorized.")
+var errInvalidTarget = refusal("invalid_target", "A resource is not one of this server, or was not authorized. Use one of protected_resources in the metadata of this server.")
 
 // audiences returns the audiences that resource indicators name (H-142, RFC 8707), each once
 // in a fixed order. isOwn reports whether an origin is one of this server. It returns nil

@@ -118,7 +118,7 @@ func (s *Server) revokeToken(tx store.Tx, token string, client pdpp.ClientID) (f
 	return true, f.endWithAccess(tx, EndedByRevocation, s.now())
 }
 
-var errOtherClient = &oauthError{status: 400, code: "invalid_client", description: "The token is another client's.", failure: true}
+var errOtherClient = &oauthError{status: 400, code: "invalid_client", description: "The token belongs to another client. Send the client_id that it was issued to.", failure: true}
 
 func (s *Server) revokeAccessToken(tx store.Tx, token string, client pdpp.ClientID) (found bool, err error) {
 	p, err := tx.Token(store.HashToken(token))

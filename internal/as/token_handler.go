@@ -84,7 +84,7 @@ func (s *Server) tokenRequest(r *http.Request, f form, requested []string) (issu
 			return answer, nil, err
 		}, err
 	}
-	return nil, refusal("unsupported_grant_type", "grant_type must be one of those in the metadata of this server.")
+	return nil, refusal("unsupported_grant_type", "grant_type must be one of grant_types_supported in the metadata of this server.")
 }
 
 func (s *Server) codeRequest(r *http.Request, f form, requested []string) (issuing, error) {
@@ -97,7 +97,7 @@ func (s *Server) codeRequest(r *http.Request, f form, requested []string) (issui
 	}
 	switch {
 	case !client.allows(grantCode):
-		return nil, refusal("unauthorized_client", "The client did not register for the code flow.")
+		return nil, errNoCodeGrant
 	case in.code == "":
 		return nil, invalidRequest("code is missing.")
 	}
@@ -124,7 +124,7 @@ func (s *Server) deviceRequest(r *http.Request, f form, requested []string) (iss
 	code := f.get("device_code")
 	switch {
 	case !client.allows(grantDevice):
-		return nil, refusal("unauthorized_client", "The client did not register for the device grant.")
+		return nil, errNoDeviceGrant
 	case code == "":
 		return nil, invalidRequest("device_code is missing.")
 	}

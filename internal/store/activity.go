@@ -104,7 +104,7 @@ const (
 	TokensRevoked   Action = "tokens_revoked"   // with the grant, or by the client
 	RefreshReplayed Action = "refresh_replayed" // a superseded refresh token was used (H-164)
 	CodeReplayed    Action = "code_replayed"    // a code was used twice (H-161)
-	DocumentChanged Action = "document_changed" // the document of the client names another one (H-155)
+	DocumentChanged Action = "document_changed" // the client document no longer names the client (H-155)
 )
 
 // Actor is who caused an audit row.
