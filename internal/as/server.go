@@ -19,7 +19,7 @@ type Config struct {
 	Clock func() time.Time
 	Log   *slog.Logger
 
-	Limiter *httpx.Limiter // of requests with one token (H-67); nil: none
+	Limiter *httpx.Limiter // of requests with one token (H-67); nil if there is no limit
 
 	Registration bool         // clients may register themselves (H-152)
 	Documents    *http.Client // fetches client documents (H-154); nil: they are not accepted

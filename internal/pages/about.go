@@ -45,11 +45,11 @@ func redirectText(uri string) string {
 	u, err := url.Parse(uri)
 	switch {
 	case err != nil || u.Scheme == "":
-		return "An unknown place"
+		return "An unknown address"
 	case !isWeb(u):
 		return "A program on this device that opens " + clean(u.Scheme, nameLength) + ": links"
 	case slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()):
-		return "A program on the computer this browser runs on"
+		return "A program on this device"
 	}
 	return clean(u.Host, nameLength)
 }
@@ -73,9 +73,9 @@ func throughText(audience []string) string {
 	case slices.Contains(audience, "mcp-developer"):
 		return "Through the developer tools. It may also manage event subscriptions."
 	case slices.Contains(audience, "mcp") && slices.Contains(audience, "rest"):
-		return "As an assistant's tools, and directly as an app"
+		return "Through an assistant's tools, and directly as an app"
 	case slices.Contains(audience, "mcp"):
-		return "As an assistant's tools"
+		return "Through an assistant's tools"
 	}
 	return "Directly, as an app"
 }

@@ -72,7 +72,7 @@ type activityRow struct{ Day, Route, Stream, Reads, Records, Refused string }
 // maxActivityRows is the number of rows that a page shows; pdpp grants activity shows all.
 const maxActivityRows = 200
 
-// rows returns the rows of a table, the newest first. more reports that there are older
+// rows returns the rows of a table, the newest first. more reports whether there are older
 // ones.
 func (a activity) rows() (rows []activityRow, more bool) {
 	for _, c := range a.reads {
@@ -103,7 +103,7 @@ func (a activity) latestRefusal() string {
 var refusalTexts = map[pdpp.Code]string{
 	pdpp.CodeGrantRevoked:      "you had revoked the access",
 	pdpp.CodeGrantExpired:      "the access had ended",
-	pdpp.CodeGrantInvalid:      "the access cannot be interpreted",
+	pdpp.CodeGrantInvalid:      "the stored access is not valid",
 	pdpp.CodeStreamNotAllowed:  "it asked for data that it may not read",
 	pdpp.CodeFieldNotGranted:   "it asked for a field that it may not read",
 	pdpp.CodeInsufficientScope: "it asked for more than it may read",

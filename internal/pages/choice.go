@@ -19,8 +19,8 @@ type choiceForm struct {
 	ignored []string // streams of which only a part was chosen, but not the stream itself
 }
 
-// readForm reads the form. What it names is a number in the offer or a value that Decide
-// compares with the offer.
+// readForm reads the form. It does not trust what was posted: a stream is named by its number
+// in the offer, and Decide compares all other values with the offer.
 func readForm(values url.Values, offer *consent.Offer) *choiceForm {
 	f := &choiceForm{values: values}
 	for _, value := range values["stream"] {

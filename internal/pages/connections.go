@@ -128,11 +128,11 @@ func renameConnection(v *visit) error {
 	return v.changeConnection(func(c *pdpp.Connection) { c.Label = label }, "Renamed.")
 }
 
-// Hidden connections are not offered to clients. Grants that exist stay as they are.
+// hideConnection hides a connection on consent pages. Existing grants still cover it.
 func hideConnection(v *visit) error {
-	return v.changeConnection(func(c *pdpp.Connection) { c.Status = pdpp.ConnectionHidden }, "It is no longer offered to programs. What they have already is unchanged.")
+	return v.changeConnection(func(c *pdpp.Connection) { c.Status = pdpp.ConnectionHidden }, "It is hidden from new requests. Access that you gave before is unchanged.")
 }
 
 func showConnection(v *visit) error {
-	return v.changeConnection(func(c *pdpp.Connection) { c.Status = pdpp.ConnectionActive }, "It is offered to programs again.")
+	return v.changeConnection(func(c *pdpp.Connection) { c.Status = pdpp.ConnectionActive }, "Programs can ask for it again.")
 }

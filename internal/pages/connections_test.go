@@ -28,7 +28,7 @@ func TestH185aHide(t *testing.T) {
 	_, token := b.connect("Tally", "stream", "3", "duration", "30d")
 	b.get("/owner/connections")
 	b.submit("/owner/connections/cin_work/hide").leadsTo("/owner/connections")
-	b.get("/owner/connections").wants(200, "not offered to programs", "What they have already is unchanged")
+	b.get("/owner/connections").wants(200, "hidden from new requests", "Access that you gave before is unchanged")
 	if !w.isLive(token) {
 		t.Error("hiding a connection ended a grant")
 	}

@@ -281,7 +281,7 @@ func review(v *visit) error {
 		return v.decidedOr(err)
 	}
 	if len(form.ignored) > 0 {
-		v.setNotice("You chose fields or dates of " + nameList(form.ignored) + " without ticking the stream itself. Nothing of that is shared.")
+		v.setNotice("You chose fields or dates of " + nameList(form.ignored) + ", but did not tick it. Nothing of it is shared. Go back to change that.")
 	}
 	return v.redirect("/consent/" + req.ID + "/review")
 }
@@ -300,7 +300,7 @@ func (v *visit) checkReplaced(req *as.Request, ids []string) (faults []consent.F
 		_, held, err := v.held(view, req.Client.ID, ids)
 		for _, id := range ids {
 			if !slices.ContainsFunc(held, func(r replaceable) bool { return r.ID == id }) {
-				faults = []consent.Fault{{Control: "replace", Message: "Something to replace has ended already, or is not of this program. Choose again."}}
+				faults = []consent.Fault{{Control: "replace", Message: "Something that you chose to replace has already ended, or belongs to another program. Choose again."}}
 			}
 		}
 		return err

@@ -19,12 +19,12 @@ func TestH180Choose(t *testing.T) {
 		"Directly, as an app", "Work mail", "Mail · 2 records, the latest of 20 April 2026", "2 records, 1 April 2026 to 20 April 2026", "0 records",
 		"For how long?", "Once, for 24 hours", "Until I revoke it", "It can only read").lacks("Already has", "Replace")
 	for redirect, want := range map[string]string{
-		"http://127.0.0.1:4711/cb": "A program on the computer this browser runs on", "http://localhost/cb": "A program on the computer this browser runs on",
+		"http://127.0.0.1:4711/cb": "A program on this device", "http://localhost/cb": "A program on this device",
 		"https://localhost.evil.example/": "The answer goes to localhost.evil.example", "cursor://anysphere/x": "A program on this device that opens cursor: links",
 	} {
 		b.get(w.ask(w.register("Tally", redirect), redirect)).wants(200, want)
 	}
-	b.get(w.ask(w.register("Tally", callback), callback, "resource", w.URL+"/mcp")).wants(200, "As an assistant's tools")
+	b.get(w.ask(w.register("Tally", callback), callback, "resource", w.URL+"/mcp")).wants(200, "Through an assistant's tools")
 	b.get(w.ask(w.register("Tally", callback), callback, "authorization_details", details(`"purpose_code":"https://pdpp.dev/purpose/personal_analytics","purpose_description":"Charts"`))).
 		wants(200, "Personal analytics: “Charts”", "It asked for what is listed below")
 }
@@ -166,8 +166,8 @@ func TestH182FieldsOfAnUntickedStream(t *testing.T) {
 	b := w.signedIn(w.Subject)
 	path := w.ask(w.register("Tally", callback), callback)
 	b.choose(path, "stream", "3", "field.1", "subject", "since.1", "2026-01-01", "until.2", "", "duration", "30d").
-		wants(200, "You chose fields or dates of messages without ticking the stream itself. Nothing of that is shared.").lacks("Home mail")
-	b.get(path + "/review").wants(200).lacks("without ticking")
+		wants(200, "You chose fields or dates of messages, but did not tick it. Nothing of it is shared. Go back to change that.").lacks("Home mail")
+	b.get(path + "/review").wants(200).lacks("did not tick")
 	b.approve(path)
 	if g := w.grants(); len(g) != 1 || strings.Contains(string(g[0].Document), "cin_home") {
 		t.Errorf("grants: %+v", g)
@@ -180,7 +180,7 @@ func TestH183Review(t *testing.T) {
 	path := w.ask(w.register("Tally", callback), callback)
 	b.choose(path, "stream", "3", "stream", "4", "field.3", "subject", "duration", "30d").wants(200,
 		"This is what “Tally” will be able to read", "It can read this until 31 May 2026", "Work mail", "2 fields id, subject", "Left out body, sent_at",
-		"Dates All, past and future", "The newest record, as it would see it: id m2 subject Lunch", "There is no record in it", "Approve", "Back", "Deny").
+		"Dates All, past and future", "The newest record, as it would see it: id m2 subject Lunch", "It has no records at the moment.", "Approve", "Back", "Deny").
 		lacks("At noon", "Secret plans", "Budget", "Home mail")
 	if digest := b.last.value("digest"); !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(digest) {
 		t.Errorf("digest %q", digest)

@@ -9,15 +9,15 @@ import (
 	"pdpp/internal/store"
 )
 
-// doomed is a connection that the owner may delete, and who loses it.
-type doomed struct {
+// deletion is a connection to delete, and what is lost with it.
+type deletion struct {
 	connection pdpp.Connection
 	records    int64
-	readers    []store.Grant // that can read it
+	readers    []store.Grant // grants that can read it
 }
 
-// doomed finds the connection of the path.
-func (v *visit) doomed() (d doomed, err error) {
+// deletion finds the connection of the path.
+func (v *visit) deletion() (d deletion, err error) {
 	err = v.pages.Store.View(v.r.Context(), func(view store.View) error {
 		o, err := newOverview(view, v.session.Subject)
 		if err != nil {
@@ -47,7 +47,7 @@ func (v *visit) doomed() (d doomed, err error) {
 func confirmDeleteConnection(v *visit) error { return v.askToDelete() }
 
 func (v *visit) askToDelete(faults ...consent.Fault) error {
-	d, err := v.doomed()
+	d, err := v.deletion()
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (v *visit) askToDelete(faults ...consent.Fault) error {
 	}
 	c := d.connection
 	body := confirmBody{
-		Text:   []string{countOf(d.records, "record is", "records are") + " removed for good from this server. What programs have read before stays where it is."},
+		Text:   []string{countOf(d.records, "record is", "records are") + " removed for good from this server. What programs have already read stays with them."},
 		Action: "/owner/connections/" + string(c.ID) + "/delete", Button: "Delete for good", Back: "/owner/connections", AskPassword: has,
 	}
 	if len(d.readers) > 0 {
@@ -73,7 +73,7 @@ func (v *visit) askToDelete(faults ...consent.Fault) error {
 // connection are revoked.
 func deleteConnection(v *visit) error {
 	ctx := v.r.Context()
-	d, err := v.doomed()
+	d, err := v.deletion()
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (v *visit) showDevice(status int, body deviceBody, faults ...consent.Fault)
 	return v.render(status, "device", &page{Title: "Connect a device", Narrow: true, Faults: faults, Body: body})
 }
 
-// findDevice shows what asked with a code.
+// findDevice shows the request of a device that has the posted code.
 func findDevice(v *visit) error {
 	req, err := v.deviceRequest()
 	if pdpp.CodeOf(err) == pdpp.CodeNotFound {

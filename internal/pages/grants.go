@@ -57,7 +57,7 @@ func grantsPage(v *visit) error {
 // with all of them.
 func clientRows(grants []store.Grant, c *pdpp.Catalog, seen activity) (out []clientRow) {
 	now := seen.now
-	all := map[pdpp.ClientID][]store.Grant{} // those that are no longer listed too
+	all := map[pdpp.ClientID][]store.Grant{} // includes those that are no longer listed
 	for _, g := range grants {
 		all[g.Client.ID] = append(all[g.Client.ID], g)
 	}
@@ -78,8 +78,8 @@ func clientRows(grants []store.Grant, c *pdpp.Catalog, seen activity) (out []cli
 		out[i].Grants = append(out[i].Grants, grantRowOf(g, c, now))
 	}
 	for i := range out {
-		its := seen.ofGrants(all[out[i].ID])
-		out[i].Chart, out[i].Refusal = its.chart(), its.latestRefusal()
+		own := seen.ofGrants(all[out[i].ID])
+		out[i].Chart, out[i].Refusal = own.chart(), own.latestRefusal()
 	}
 	slices.SortStableFunc(out, func(a, b clientRow) int {
 		switch {
@@ -141,7 +141,7 @@ func sourceText(g store.Grant, c *pdpp.Catalog) string {
 func streamsText(g store.Grant) string {
 	doc, err := grant.ParseDocument(g.Document, g.ConnectorKey)
 	if err != nil {
-		return "It cannot be interpreted, and allows nothing."
+		return "The stored access is not valid and allows nothing. Revoke it."
 	}
 	var names []string
 	for _, s := range doc.Streams {
@@ -216,7 +216,7 @@ func grantPage(v *visit) error {
 			if err != nil {
 				return err
 			}
-			body.Package = "a package of " + countOf(len(members), "grant", "grants")
+			body.Package = "one approval for " + countOf(len(members), "source", "sources")
 		}
 		seen, err := readActivity(view, v.session.Subject, now)
 		if err != nil {

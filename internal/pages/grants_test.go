@@ -57,7 +57,7 @@ func TestH185RevokeAPackage(t *testing.T) {
 	if len(grants) != 2 || grants[0].Package == "" {
 		t.Fatalf("grants: %+v", grants)
 	}
-	b.get("/owner/grants/"+string(grants[0].ID)).wants(200, "a package of 2 grants", "Revoke the whole package")
+	b.get("/owner/grants/"+string(grants[0].ID)).wants(200, "one approval for 2 sources", "Revoke the whole approval")
 	revoke := "/owner/packages/" + string(grants[0].Package) + "/revoke"
 	b.get(revoke).wants(200, "mail: messages")
 	b.submit(revoke).leadsTo("/owner/grants")

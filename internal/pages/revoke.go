@@ -24,7 +24,7 @@ func (v *visit) confirm(title, section string, body confirmBody, faults ...conse
 	return v.render(status, "confirm", &page{Title: title, Section: section, Narrow: true, Faults: faults, Body: body})
 }
 
-const afterRevoke = "It takes effect with the next request. What was read before stays where it is."
+const afterRevoke = "It takes effect with the next request. What the program has already read stays with it."
 
 func confirmRevokeGrant(v *visit) error {
 	g, err := v.grant()

@@ -75,7 +75,7 @@ func (p *Pages) visit(w http.ResponseWriter, r *http.Request) (*visit, error) {
 	return v, nil
 }
 
-// setHeaders sets the headers of H-174.
+// setHeaders sets the headers that protect a page from other sites (H-174).
 func (v *visit) setHeaders() {
 	h := v.w.Header()
 	h.Set("Content-Security-Policy", contentPolicy+"; form-action 'self'")
@@ -119,8 +119,8 @@ func (v *visit) setCookie(name, value string, maxAge int) {
 	})
 }
 
-// startSession makes the browser that of a new session. The former one of this browser
-// ends: nobody could end it there any more.
+// startSession gives the browser the cookie of a new session. Its former session ends,
+// because the browser no longer has the cookie to end it.
 func (v *visit) startSession(cookie string) error {
 	if v.session != nil {
 		if err := v.pages.SignIn.SignOut(v.r.Context(), v.secret); err != nil {
@@ -156,7 +156,7 @@ var (
 		Message: "This form was not sent from a page of this server, or the page was open for too long.",
 		Hint:    "Go back, reload the page and try again.",
 	}
-	errNoPage = pdpp.Errorf(pdpp.CodeNotFound, "There is no such page.")
+	errNoPage = pdpp.Errorf(pdpp.CodeNotFound, "There is no such page. Check the address.")
 )
 
 // checkForm parses a posted form and refuses one that another site sent (H-178).
