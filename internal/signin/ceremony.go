@@ -2,7 +2,6 @@ package signin
 
 import (
 	"context"
-	"encoding/json"
 	"net/netip"
 	"net/url"
 	"time"
@@ -150,18 +149,11 @@ func (s *Service) passkeyOwner(v store.View, subject pdpp.SubjectID, rpID string
 	if o.subject, found, err = ownerBy(v, func(x store.Subject) bool { return x.ID == subject }); err != nil || !found {
 		return o, orNoCeremony(err)
 	}
-	entries, err := v.EntriesOf(store.EntryPasskey, subject)
-	if err != nil {
-		return o, err
-	}
-	for _, e := range entries {
-		var b passkeyBody
-		if err := json.Unmarshal(e.Body, &b); err != nil {
-			return o, err
-		}
+	err = each(v, store.EntryPasskey, subject, func(_ store.Entry, b passkeyBody) error {
 		if b.Host == rpID {
 			o.passkeys = append(o.passkeys, b)
 		}
-	}
-	return o, nil
+		return nil
+	})
+	return o, err
 }

@@ -23,7 +23,7 @@ const (
 // costs a hash.
 var guessesOfAddress = Limit{Name: "guesses", Max: 60, Window: 15 * time.Minute}
 
-// guesser is an address that tries passwords of an owner.
+// guesser is an address that tries passwords of one owner.
 type guesser struct {
 	owner   string         // the id of the owner, or the name of an unknown one
 	subject pdpp.SubjectID // "" for an unknown one
@@ -51,7 +51,7 @@ type ownerGuesses struct {
 }
 
 // countGuess counts a guess as a failure, before it is known whether it is one. It fails
-// with CodeRateLimited, and counts nothing, while the address or everyone has to wait.
+// with CodeRateLimited, and counts nothing, while this address or all addresses have to wait.
 func (s *Service) countGuess(ctx context.Context, g guesser) error {
 	now := s.Clock()
 	return s.Store.Update(ctx, func(tx store.Tx) error {
@@ -69,8 +69,9 @@ func (s *Service) countGuess(ctx context.Context, g guesser) error {
 	})
 }
 
-// countAtAddress counts a guess of one address about one owner. From the fifth on, every failure doubles
-// the wait. The count is forgotten after 15 minutes without a guess or a wait.
+// countAtAddress counts a guess of one address at the password of one owner. The fifth failure
+// causes a wait, and every further one doubles it. The count is forgotten after 15 minutes
+// without a guess or a wait.
 func (s *Service) countAtAddress(tx store.Tx, g guesser, now time.Time) error {
 	id := s.throttleID("password", g.owner, g.address)
 	a, _, err := load[addressGuesses](tx, store.EntryThrottle, id)
@@ -92,7 +93,8 @@ func (s *Service) countAtAddress(tx store.Tx, g guesser, now time.Time) error {
 	return put(tx, store.Entry{Kind: store.EntryThrottle, Key: id, Subject: g.subject, CreatedAt: now, DeleteAfter: a.Forget}, a)
 }
 
-// countAtOwner counts a guess of any address. The limit does not apply to addresses from
+// countAtOwner counts a guess at the password of one owner from any address. The limit does
+// not apply to addresses from
 // which the owner has signed in, so that others cannot lock the owner out.
 func (s *Service) countAtOwner(tx store.Tx, g guesser, now time.Time, known bool) error {
 	id := s.throttleID("owner", g.owner)
@@ -116,7 +118,7 @@ func (s *Service) countAtOwner(tx store.Tx, g guesser, now time.Time, known bool
 func (s *Service) putOwnerGuesses(tx store.Tx, g guesser, o ownerGuesses, now time.Time) error {
 	e := store.Entry{Kind: store.EntryThrottle, Key: s.throttleID("owner", g.owner), Subject: g.subject, CreatedAt: now}
 	if g.subject == "" {
-		e.DeleteAfter = o.Until // an owner has one entry; names that people try have no end
+		e.DeleteAfter = o.Until // an owner has one entry, but the number of tried names is unbounded
 	}
 	return put(tx, e, o)
 }
@@ -153,9 +155,9 @@ func (s *Service) forgiveGuess(tx store.Tx, g guesser, now time.Time) error {
 	return s.putOwnerGuesses(tx, g, o, now)
 }
 
-// welcome records a sign-in: the address is known from now on, and the count of failures
+// recordSignIn records a sign-in: the address is known from now on, and the count of failures
 // begins again. It returns the number of failures since the last sign-in.
-func (s *Service) welcome(tx store.Tx, g guesser, now time.Time) (failures int, err error) {
+func (s *Service) recordSignIn(tx store.Tx, g guesser, now time.Time) (failures int, err error) {
 	o, _, err := load[ownerGuesses](tx, store.EntryThrottle, s.throttleID("owner", g.owner))
 	if err != nil {
 		return 0, err

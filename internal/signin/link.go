@@ -33,7 +33,7 @@ type linkBody struct {
 	ExpiresAt time.Time   `json:"expires_at"`
 }
 
-// errNoLink is the answer to a code that cannot be used, whatever the reason.
+// errNoLink is the answer to a code that cannot be used. It does not say why.
 var errNoLink = pdpp.Errorf(pdpp.CodeNotFound, "This link has been used or has expired. Ask for a new one.")
 
 // NewLink returns the code of a new one-time link that signs an owner in. An owner has one
@@ -42,21 +42,14 @@ func (s *Service) NewLink(ctx context.Context, subject pdpp.SubjectID, purpose L
 	code = base64.RawURLEncoding.EncodeToString(secret.Key(linkBytes))
 	now := s.Clock()
 	err = s.Store.Update(ctx, func(tx store.Tx) error {
-		former, err := tx.EntriesOf(store.EntryLink, subject)
+		err := each(tx, store.EntryLink, subject, func(former store.Entry, b linkBody) error {
+			if b.Purpose != purpose {
+				return nil
+			}
+			return tx.DeleteEntry(store.EntryLink, former.Key)
+		})
 		if err != nil {
 			return err
-		}
-		for _, e := range former {
-			var b linkBody
-			if err := json.Unmarshal(e.Body, &b); err != nil {
-				return err
-			}
-			if b.Purpose != purpose {
-				continue
-			}
-			if err := tx.DeleteEntry(store.EntryLink, e.Key); err != nil {
-				return err
-			}
 		}
 		ends := now.Add(ttl)
 		return put(tx, store.Entry{
@@ -108,7 +101,7 @@ func orNoLink(err error) error {
 	return errNoLink
 }
 
-// takeLink is findLink for a code that is used up by it.
+// takeLink finds a link like findLink and removes it, so that it works once.
 func takeLink(tx store.Tx, code string, purpose LinkPurpose, now time.Time) (pdpp.SubjectID, error) {
 	subject, err := findLink(tx, code, purpose, now)
 	if err != nil {
@@ -135,7 +128,7 @@ func (s *Service) UseLink(ctx context.Context, code string, v Visitor) (cookie s
 // FirstRun sets the first password of an owner with the code that the server printed, and
 // signs the owner in (H-13). A password that is refused does not use the code up.
 func (s *Service) FirstRun(ctx context.Context, code, password string, v Visitor) (cookie string, err error) {
-	if _, err := s.CheckLink(ctx, code, LinkFirstRun); err != nil { // before the work of a hash
+	if _, err := s.CheckLink(ctx, code, LinkFirstRun); err != nil { // a hash is expensive
 		return "", err
 	}
 	hash, err := s.hashes.hash(ctx, password)

@@ -58,8 +58,8 @@ func (s *Service) ownerNamed(ctx context.Context, name string) (found pdpp.Subje
 	return found, err
 }
 
-// guess verifies a password, and returns the hash that it has. Whether there is an owner
-// with a password changes neither the work nor the answer.
+// guess verifies a password, and returns its stored hash. It does the same work and returns
+// the same error when there is no such owner or no password.
 func (s *Service) guess(ctx context.Context, g guesser, password string) (hash string, err error) {
 	if err := s.hashes.enter(ctx); err != nil {
 		return "", err

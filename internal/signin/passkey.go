@@ -3,6 +3,7 @@ package signin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,10 +42,8 @@ type passkeyBody struct {
 
 func passkeyKey(credential []byte) string { return secret.Hash(string(credential)) }
 
-func passkeyOf(e store.Entry) (Passkey, error) {
-	var b passkeyBody
-	err := json.Unmarshal(e.Body, &b)
-	return Passkey{b.ID, b.Name, b.Host, b.Credential.Flags.BackupEligible, e.CreatedAt, b.UsedAt}, err
+func passkeyOf(e store.Entry, b passkeyBody) Passkey {
+	return Passkey{b.ID, b.Name, b.Host, b.Credential.Flags.BackupEligible, e.CreatedAt, b.UsedAt}
 }
 
 // errPasskey is the answer to a response of an authenticator that is not valid. The cause
@@ -148,14 +147,14 @@ func (s *Service) addPasskey(tx store.Tx, subject pdpp.SubjectID, host, name str
 	key := passkeyKey(c.ID)
 	if _, found, err := load[passkeyBody](tx, store.EntryPasskey, key); err != nil || found {
 		if err == nil {
-			err = errPasskey(fmt.Errorf("the credential is registered already"))
+			err = errPasskey(errors.New("the credential is already registered"))
 		}
 		return Passkey{}, err
 	}
-	c.Attestation = webauthn.CredentialAttestation{} // which authenticator it is does not matter here
+	c.Attestation = webauthn.CredentialAttestation{} // the model of the authenticator does not matter here
 	body := passkeyBody{ID: secret.ID("psk_"), Name: cleanName(name), Host: host, Credential: c}
 	e := store.Entry{Kind: store.EntryPasskey, Key: key, Subject: subject, CreatedAt: s.Clock()}
-	return Passkey{body.ID, body.Name, host, c.Flags.BackupEligible, e.CreatedAt, time.Time{}}, put(tx, e, body)
+	return passkeyOf(e, body), put(tx, e, body)
 }
 
 func cleanName(name string) string {
@@ -250,18 +249,10 @@ func (s *Service) usePasskey(tx store.Tx, rp *webauthn.WebAuthn, data webauthn.S
 // Passkeys lists the passkeys of an owner, newest first.
 func (s *Service) Passkeys(ctx context.Context, subject pdpp.SubjectID) (list []Passkey, err error) {
 	err = s.Store.View(ctx, func(v store.View) error {
-		entries, err := v.EntriesOf(store.EntryPasskey, subject)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			p, err := passkeyOf(e)
-			if err != nil {
-				return err
-			}
-			list = append(list, p)
-		}
-		return nil
+		return each(v, store.EntryPasskey, subject, func(e store.Entry, b passkeyBody) error {
+			list = append(list, passkeyOf(e, b))
+			return nil
+		})
 	})
 	return list, err
 }
@@ -270,28 +261,28 @@ func (s *Service) Passkeys(ctx context.Context, subject pdpp.SubjectID) (list []
 // it. It does not remove the only way to sign in.
 func (s *Service) RemovePasskey(ctx context.Context, subject pdpp.SubjectID, id string) error {
 	return s.Store.Update(ctx, func(tx store.Tx) error {
-		entries, err := tx.EntriesOf(store.EntryPasskey, subject)
+		key, passkeys := "", 0
+		err := each(tx, store.EntryPasskey, subject, func(e store.Entry, b passkeyBody) error {
+			passkeys++
+			if b.ID == id {
+				key = e.Key
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		for _, e := range entries {
-			p, err := passkeyOf(e)
-			if err != nil {
-				return err
-			}
-			if p.ID != id {
-				continue
-			}
-			hash, err := passwordHash(tx, subject)
-			if err != nil {
-				return err
-			}
-			if hash == "" && len(entries) == 1 {
-				return pdpp.Errorf(pdpp.CodeInvalidInput, "This passkey is your only way to sign in. Set a password or add another passkey first.")
-			}
-			return tx.DeleteEntry(store.EntryPasskey, e.Key)
+		if key == "" {
+			return pdpp.Errorf(pdpp.CodeNotFound, "There is no such passkey. Reload the page to see the others.")
 		}
-		return pdpp.Errorf(pdpp.CodeNotFound, "There is no such passkey.")
+		hash, err := passwordHash(tx, subject)
+		if err != nil {
+			return err
+		}
+		if hash == "" && passkeys == 1 {
+			return pdpp.Errorf(pdpp.CodeInvalidInput, "This passkey is your only way to sign in. Set a password or add another passkey first.")
+		}
+		return tx.DeleteEntry(store.EntryPasskey, key)
 	})
 }
 

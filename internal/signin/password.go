@@ -26,7 +26,7 @@ const (
 
 // The lengths of a password.
 const (
-	MinPasswordChars = 10
+	minPasswordChars = 10
 	MaxPasswordBytes = 1 << 10
 )
 
@@ -39,8 +39,8 @@ func CheckPassword(password string) error {
 	switch {
 	case !utf8.ValidString(password):
 		return bad("The password is not valid UTF-8 text. Choose another one.")
-	case utf8.RuneCountInString(password) < MinPasswordChars:
-		return bad(fmt.Sprintf("The password is too short. Choose one of at least %d characters.", MinPasswordChars))
+	case utf8.RuneCountInString(password) < minPasswordChars:
+		return bad(fmt.Sprintf("The password is too short. Choose one of at least %d characters.", minPasswordChars))
 	case len(password) > MaxPasswordBytes:
 		return bad(fmt.Sprintf("The password is too long. Choose one of at most %d bytes.", MaxPasswordBytes))
 	}
@@ -53,7 +53,7 @@ func hashPassword(password string) string {
 	return phc(salt, argon2.IDKey([]byte(password), salt, hashPasses, hashMemory, hashLanes, hashSize))
 }
 
-// impossibleHash returns a hash of no known password. Verifying a password against it takes
+// impossibleHash returns a hash that no known password has. Verifying a password against it takes
 // as long as against any other hash.
 func impossibleHash() string { return phc(secret.Key(saltSize), secret.Key(hashSize)) }
 
@@ -62,7 +62,7 @@ func phc(salt, hash []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashMemory, hashPasses, hashLanes, b64(salt), b64(hash))
 }
 
-// verifyPassword reports whether a password has a hash. The hash contains its own cost, so
+// verifyPassword reports whether a password matches a hash. A hash contains its own cost, so
 // that hashes of a former cost stay valid.
 func verifyPassword(password, encoded string) (bool, error) {
 	parts := strings.Split(encoded, "$") // "", argon2id, version, cost, salt, hash
@@ -79,7 +79,7 @@ func verifyPassword(password, encoded string) (bool, error) {
 		return false, fmt.Errorf("signin: salt of password hash: %w", err)
 	}
 	want, err := base64.RawStdEncoding.DecodeString(parts[5])
-	if err != nil || len(want) < 16 { // nearly every password would have an empty hash
+	if err != nil || len(want) < 16 { // an empty hash would match every password
 		return false, fmt.Errorf("signin: malformed password hash")
 	}
 	got := argon2.IDKey([]byte(password), salt, passes, memory, lanes, uint32(len(want)))
@@ -107,7 +107,7 @@ func (q hashQueue) enter(ctx context.Context) error {
 	case <-wait.C:
 		return &pdpp.Error{
 			Code: pdpp.CodeOverloaded, RetryAfter: int(hashWait / time.Second),
-			Message: "Too many people sign in at the moment. Try again in a few seconds.",
+			Message: "Too many people are signing in at the moment. Try again in a few seconds.",
 		}
 	}
 }

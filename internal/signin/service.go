@@ -77,6 +77,24 @@ func load[T any](v store.Entries, kind store.EntryKind, key string) (body T, fou
 	return body, true, json.Unmarshal(e.Body, &body)
 }
 
+// each calls visit for the entries of a kind that belong to a subject, newest first.
+func each[T any](v store.Entries, kind store.EntryKind, subject pdpp.SubjectID, visit func(store.Entry, T) error) error {
+	entries, err := v.EntriesOf(kind, subject)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		var body T
+		if err := json.Unmarshal(e.Body, &body); err != nil {
+			return err
+		}
+		if err := visit(e, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // put encodes a body and writes its entry.
 func put(tx store.EntriesWriter, e store.Entry, body any) error {
 	var err error

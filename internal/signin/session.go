@@ -15,7 +15,7 @@ import (
 const (
 	sessionIdle  = 24 * time.Hour
 	sessionLife  = 7 * 24 * time.Hour
-	seenInterval = time.Minute // at most one write in that time says that a session is used
+	seenInterval = time.Minute // the use of a session is written at most this often
 )
 
 const maxUserAgent = 200 // characters
@@ -52,7 +52,7 @@ type sessionBody struct {
 	Method    Method    `json:"method"`
 }
 
-// isLive reports whether a session has not ended by time.
+// isLive reports whether a session has not expired.
 func isLive(e store.Entry, b sessionBody, now time.Time) bool {
 	return now.Before(e.CreatedAt.Add(sessionLife)) && now.Before(b.SeenAt.Add(sessionIdle))
 }
@@ -73,7 +73,7 @@ var errNoSession = pdpp.Errorf(pdpp.CodeAuthentication, "You are not signed in, 
 // so that nobody can prepare a session for somebody else.
 func (s *Service) startSession(tx store.Tx, subject pdpp.SubjectID, v Visitor, m Method) (cookie string, failures int, err error) {
 	now := s.Clock()
-	if failures, err = s.welcome(tx, guesserOf(subject, "", v), now); err != nil {
+	if failures, err = s.recordSignIn(tx, guesserOf(subject, "", v), now); err != nil {
 		return "", 0, err
 	}
 	cookie = secret.Token("")
@@ -161,7 +161,7 @@ func (s *Service) Sessions(ctx context.Context, subject pdpp.SubjectID) ([]Sessi
 		if err != nil {
 			return err
 		}
-		return eachSession(v, subject, func(e store.Entry, b sessionBody) error {
+		return each(v, store.EntrySession, subject, func(e store.Entry, b sessionBody) error {
 			if isLive(e, b, s.Clock()) {
 				list = append(list, *sessionOf(e, b, owner.Name))
 			}
@@ -174,28 +174,20 @@ func (s *Service) Sessions(ctx context.Context, subject pdpp.SubjectID) ([]Sessi
 
 // EndSession ends a session of an owner; CodeNotFound when the owner has no such session.
 func (s *Service) EndSession(ctx context.Context, subject pdpp.SubjectID, id string) error {
-	ended, err := s.endSessions(ctx, subject, func(b sessionBody) bool { return b.ID == id })
+	ended := 0
+	err := s.Store.Update(ctx, func(tx store.Tx) (err error) {
+		ended, err = endSessions(tx, subject, func(b sessionBody) bool { return b.ID == id })
+		return err
+	})
 	if err == nil && ended == 0 {
-		err = pdpp.Errorf(pdpp.CodeNotFound, "There is no such session, or it has ended already.")
+		err = pdpp.Errorf(pdpp.CodeNotFound, "There is no such session, or it has already ended. Reload the page to see the others.")
 	}
 	return err
 }
 
-// EndOtherSessions ends the sessions of an owner except one, and returns how many.
-func (s *Service) EndOtherSessions(ctx context.Context, subject pdpp.SubjectID, except string) (int, error) {
-	return s.endSessions(ctx, subject, func(b sessionBody) bool { return b.ID != except })
-}
-
-func (s *Service) endSessions(ctx context.Context, subject pdpp.SubjectID, match func(sessionBody) bool) (ended int, err error) {
-	err = s.Store.Update(ctx, func(tx store.Tx) error {
-		ended, err = endSessions(tx, subject, match)
-		return err
-	})
-	return ended, err
-}
-
+// endSessions ends the sessions of an owner that match, and returns how many.
 func endSessions(tx store.Tx, subject pdpp.SubjectID, match func(sessionBody) bool) (ended int, err error) {
-	err = eachSession(tx, subject, func(e store.Entry, b sessionBody) error {
+	err = each(tx, store.EntrySession, subject, func(e store.Entry, b sessionBody) error {
 		if !match(b) {
 			return nil
 		}
@@ -203,21 +195,4 @@ func endSessions(tx store.Tx, subject pdpp.SubjectID, match func(sessionBody) bo
 		return tx.DeleteEntry(store.EntrySession, e.Key)
 	})
 	return ended, err
-}
-
-func eachSession(v store.View, subject pdpp.SubjectID, visit func(store.Entry, sessionBody) error) error {
-	entries, err := v.EntriesOf(store.EntrySession, subject)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		var b sessionBody
-		if err := json.Unmarshal(e.Body, &b); err != nil {
-			return err
-		}
-		if err := visit(e, b); err != nil {
-			return err
-		}
-	}
-	return nil
 }

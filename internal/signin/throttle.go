@@ -24,8 +24,8 @@ type Limit struct {
 // UserCodes limits wrong user codes per session and per address (H-157).
 var UserCodes = Limit{Name: "user code", Max: 10, Window: 15 * time.Minute}
 
-// AddressKey returns the key under which attempts from an address count: the address, of
-// IPv6 its network of 64 bits.
+// AddressKey returns the key under which attempts from an address count: an IPv4 address, or
+// the network of 64 bits of an IPv6 address.
 func AddressKey(a netip.Addr) string { return "address " + httpx.Network(a).String() }
 
 // attempts is the body of a throttle entry.
@@ -95,11 +95,12 @@ func tooMany(wait time.Duration) error {
 	seconds := int((wait + time.Second - 1) / time.Second)
 	return &pdpp.Error{
 		Code: pdpp.CodeRateLimited, RetryAfter: seconds,
-		Message: fmt.Sprintf("There were too many failed attempts. Try again in %s.", spoken(seconds)),
+		Message: fmt.Sprintf("There were too many failed attempts. Try again in %s.", waitText(seconds)),
 	}
 }
 
-func spoken(seconds int) string {
+// waitText returns a number of seconds in words, for people.
+func waitText(seconds int) string {
 	switch {
 	case seconds == 1:
 		return "a second"
