@@ -36,15 +36,15 @@ const (
 	maxLifetime = 36500 * day // of a grant that ends at a date
 )
 
-// Decide returns the grants that the choice means, or the faults of the form in its
-// order. What was offered is checked against the catalog again: a stream or field that is
+// Decide returns the grants that follow from a choice, or the faults of the form in the order
+// of its controls. What was offered is checked against the catalog again: a stream or field that is
 // gone, or that means something else now, is a fault.
 func (o *Offer) Decide(ch Choice, c *pdpp.Catalog, in Issue) (*Decision, []Fault) {
 	d := decider{offer: o, catalog: c, issue: in}
 	choices := d.streams(ch.Streams)
 	terms := d.terms(ch)
 	if o.IsTraining() && !ch.Training {
-		d.fault("training", "Agree to training of AI models, or deny the request.")
+		d.fault("training", "This program wants to train AI models. Agree to that, or deny the request.")
 	}
 	var parts []*pdpp.Grant
 	for _, choice := range choices {
@@ -54,7 +54,7 @@ func (o *Offer) Decide(ch Choice, c *pdpp.Catalog, in Issue) (*Decision, []Fault
 	}
 	grants := combine(parts, o.Together)
 	if len(grants) > maxGrants {
-		d.fault("stream", "Choose at most %d accounts. You can approve the others with another request.", maxGrants)
+		d.fault("stream", "Choose at most %d accounts. The program can ask again for the others.", maxGrants)
 	}
 	if len(d.faults) > 0 {
 		slices.SortStableFunc(d.faults, func(a, b Fault) int { return cmp.Compare(position(a), position(b)) })
@@ -138,7 +138,7 @@ func (d *decider) terms(ch Choice) grant.Spec {
 		if o.AccessMode == grant.SingleUse && ch.Duration != "" {
 			d.fault("duration", "This request is for a single use. Choose \"once\".")
 		} else {
-			d.fault("duration", "Choose for how long.")
+			d.fault("duration", "Choose for how long it may read.")
 		}
 		return spec
 	}
@@ -214,7 +214,7 @@ func (d *decider) fields(t ticked) []string {
 	case known < len(chosen):
 		d.fault(t.control("field"), "A field of %s is chosen that was not offered. Choose again.", t.name())
 	case !t.stream.SelectFields && len(out) < len(t.stream.Fields):
-		d.fault(t.control("field"), "%s is shared with all its fields or not at all. Leave the fields empty, or leave it out.", t.name())
+		d.fault(t.control("field"), "%s can only be shared with all its fields. Tick none of its fields, or leave it out.", t.name())
 	}
 	return out
 }
@@ -227,7 +227,7 @@ func (d *decider) bounds(t ticked) (since, until time.Time) {
 	if !chosen.Since.IsZero() {
 		since = chosen.Since.UTC()
 		if offered.TimeField == "" {
-			d.fault(t.control("since"), "%s has no dates by which it could be limited. Leave the date empty.", t.name())
+			d.fault(t.control("since"), "%s cannot be limited to dates. Leave the date empty.", t.name())
 		} else if since.Before(offered.Since) || !inRange(since) {
 			d.fault(t.control("since"), "This date is earlier than requested. Choose a later one, or leave it empty.")
 		}
@@ -235,7 +235,7 @@ func (d *decider) bounds(t ticked) (since, until time.Time) {
 	if !chosen.Until.IsZero() {
 		until = chosen.Until.UTC()
 		if offered.TimeField == "" {
-			d.fault(t.control("until"), "%s has no dates by which it could be limited. Leave the date empty.", t.name())
+			d.fault(t.control("until"), "%s cannot be limited to dates. Leave the date empty.", t.name())
 		} else if !offered.Until.IsZero() && until.After(offered.Until) || !inRange(until) {
 			d.fault(t.control("until"), "This date is later than requested. Choose an earlier one, or leave it empty.")
 		}
@@ -245,7 +245,7 @@ func (d *decider) bounds(t ticked) (since, until time.Time) {
 		if chosen.Until.IsZero() {
 			control = "since"
 		}
-		d.fault(t.control(control), "Nothing is between these dates. Choose a start before the end.")
+		d.fault(t.control(control), "The start is not before the end. Choose an earlier start or a later end.")
 	}
 	return since, until
 }

@@ -71,7 +71,7 @@ func combine(parts []*pdpp.Grant, together bool) []*pdpp.Grant {
 }
 
 // merge returns one grant over all connections. It is not possible when a stream has
-// another extent on one connection than on another, or when there are several sources.
+// different fields, times or records on two connections, or when there are several sources.
 func merge(parts []*pdpp.Grant) (*pdpp.Grant, bool) {
 	if len(parts) == 0 {
 		return nil, false

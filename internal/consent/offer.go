@@ -23,8 +23,8 @@ type Request struct {
 type Entry = grant.Spec
 
 // ParseRequest checks the syntax and the limits of authorization_details. It does not
-// consult a catalog: whether a source or a stream exists is nothing that a client learns
-// before an owner has signed in. Errors have CodeInvalidInput; Param is the JSON path.
+// consult a catalog, because a client must not learn whether a source or a stream exists before
+// an owner has signed in. Errors have CodeInvalidInput; Param is the JSON path.
 func ParseRequest(details []byte) (*Request, error) {
 	entries, err := grant.ParseDetails(details)
 	if err != nil {
@@ -101,7 +101,7 @@ func NewOffer(r *Request, c *pdpp.Catalog) *Offer {
 	b.offer.Sources = slices.DeleteFunc(b.offer.Sources, func(s Source) bool { return len(s.Streams) == 0 })
 	b.offer.number()
 	if b.more > 0 {
-		b.offer.Missing = append(b.offer.Missing, fmt.Sprintf("%d more requested things are not available.", b.more))
+		b.offer.Missing = append(b.offer.Missing, fmt.Sprintf("%d other requested things are not available either.", b.more))
 	}
 	return b.offer
 }
@@ -129,8 +129,8 @@ type builder struct {
 	more    int // sentences that are not in the offer
 }
 
-// lacks adds a sentence to Missing, once.
-func (b *builder) lacks(format string, args ...any) {
+// addMissing adds a sentence to Missing, once.
+func (b *builder) addMissing(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	switch {
 	case b.missing[text]:
@@ -177,7 +177,7 @@ func connectorName(m *pdpp.Manifest) string { return cmp.Or(m.DisplayName, strin
 func (b *builder) entry(e *grant.Spec) {
 	manifests := e.Sources(b.catalog)
 	if len(manifests) == 0 {
-		b.lacks("The source %s is not set up here.", grant.Show(cmp.Or(e.SourceID, string(e.ConnectorKey))))
+		b.addMissing("The source %s is not set up here.", grant.Show(cmp.Or(e.SourceID, string(e.ConnectorKey))))
 		return
 	}
 	known := map[pdpp.ConnectionID]bool{}
@@ -187,14 +187,14 @@ func (b *builder) entry(e *grant.Spec) {
 			known[c.ID] = true
 		}
 		if len(accounts) == 0 {
-			b.lacks("%s has no connected account.", connectorName(m))
+			b.addMissing("%s has no connected account.", connectorName(m))
 			continue
 		}
 		b.manifest(e, m, accounts)
 	}
 	for _, id := range e.InstanceIDs() {
 		if !known[id] {
-			b.lacks("%s has no connected account %s.", connectorName(manifests[0]), grant.Show(id))
+			b.addMissing("%s has no connected account %s.", connectorName(manifests[0]), grant.Show(id))
 		}
 	}
 }
@@ -220,7 +220,7 @@ func (b *builder) manifest(e *grant.Spec, m *pdpp.Manifest, accounts []pdpp.Conn
 				continue
 			}
 			if slices.ContainsFunc(to.Streams, func(s Stream) bool { return s.Name == spec.Name }) {
-				b.lacks("%s of %s was requested twice; the first request counts.", grant.Show(spec.Name), to.Label)
+				b.addMissing("%s of %s was requested twice; the first request counts.", grant.Show(spec.Name), to.Label)
 				continue
 			}
 			to.Streams = append(to.Streams, streams[i])
@@ -246,7 +246,7 @@ func (b *builder) source(c pdpp.Connection, m *pdpp.Manifest) *Source {
 func (b *builder) stream(m *pdpp.Manifest, spec grant.SpecStream) Stream {
 	s := m.Stream(spec.Name)
 	if s == nil {
-		b.lacks("%s has no stream %s.", connectorName(m), grant.Show(spec.Name))
+		b.addMissing("%s has no stream %s.", connectorName(m), grant.Show(spec.Name))
 		return Stream{}
 	}
 	name := grant.Show(s.Name) + " of " + connectorName(m)
@@ -254,10 +254,10 @@ func (b *builder) stream(m *pdpp.Manifest, spec grant.SpecStream) Stream {
 	limited := !spec.Since.IsZero() || !spec.Until.IsZero()
 	switch {
 	case limited && s.ConsentTimeField == "":
-		b.lacks("%s cannot be limited in time as requested.", name)
+		b.addMissing("%s cannot be limited in time as requested.", name)
 		return Stream{}
 	case spec.Resources != nil && !s.SelectResources:
-		b.lacks("%s cannot be limited to single records as requested.", name)
+		b.addMissing("%s cannot be limited to single records as requested.", name)
 		return Stream{}
 	}
 	out := Stream{
@@ -277,7 +277,7 @@ func (b *builder) fields(name string, s *pdpp.Stream, spec grant.SpecStream) []s
 	if spec.View != "" {
 		v, ok := s.View(spec.View)
 		if !ok {
-			b.lacks("%s has no view %s.", name, grant.Show(spec.View))
+			b.addMissing("%s has no view %s.", name, grant.Show(spec.View))
 			return nil
 		}
 		return grant.WithKey(s, v.Fields)
@@ -291,14 +291,14 @@ func (b *builder) fields(name string, s *pdpp.Stream, spec grant.SpecStream) []s
 			known++
 			continue
 		}
-		b.lacks("%s has no field %s.", name, grant.Show(f))
+		b.addMissing("%s has no field %s.", name, grant.Show(f))
 	}
 	out := grant.WithKey(s, spec.Fields)
 	switch {
 	case known == 0:
 		return nil
 	case !s.SelectFields && len(out) < len(s.Fields):
-		b.lacks("%s can only be shared with all its fields, and some of them were not requested.", name)
+		b.addMissing("%s can only be shared with all its fields, and some of them were not requested.", name)
 		return nil
 	}
 	return out

@@ -145,7 +145,7 @@ func TestH147MissingIsBounded(t *testing.T) {
 		streams = append(streams, fmt.Sprintf(`{"name":"s%d"}`, i))
 	}
 	o := offerOf(t, strings.Join(streams, ","))
-	if len(o.Missing) != maxMissing+1 || o.Missing[maxMissing] != "480 more requested things are not available." {
+	if len(o.Missing) != maxMissing+1 || o.Missing[maxMissing] != "480 other requested things are not available either." {
 		t.Errorf("missing = %d, last %q", len(o.Missing), o.Missing[len(o.Missing)-1])
 	}
 	o = offerOf(t, `{"name":"messages","fields":["\u202egnp.`+strings.Repeat("x", 500)+`"]}`)

@@ -91,7 +91,7 @@ func TestH181SingleUseAndTraining(t *testing.T) {
 	b.submit(once+"/review", "stream", "1", "duration", "30d").wants(400, "single use")
 	training := w.ask(w.register("Tally", callback), callback, "authorization_details", details(`"purpose_code":"https://pdpp.dev/purpose/ai_training",`))
 	b.get(training).wants(200, "train AI models")
-	b.submit(training+"/review", "stream", "1", "duration", "30d").wants(400, "Agree to training of AI models, or deny")
+	b.submit(training+"/review", "stream", "1", "duration", "30d").wants(400, "This program wants to train AI models. Agree to that, or deny")
 	b.choose(training, "stream", "1", "duration", "30d", "training", "yes").wants(200, "It will use the data to train AI models")
 }
 
