@@ -31,7 +31,7 @@ func (c *Client) Authorize(ctx context.Context, s *Server, r Request, show func(
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(callbackHost, "0"))
 	if err != nil {
-		return nil, &pdpp.Error{Code: pdpp.CodeConnectUnsupported, Message: "This machine offers no port for the answer of the browser.", Hint: "Try: --device", Err: err}
+		return nil, &pdpp.Error{Code: pdpp.CodeConnectUnsupported, Message: "No port of this machine could be opened for the answer of the browser.", Hint: "Connect with --device instead.", Err: err}
 	}
 	cb := newCallback(s, l.Addr().String())
 	stop := cb.serve(l)
@@ -119,4 +119,4 @@ func notApproved(err error) error {
 }
 
 // errDenied is the error after the owner declined.
-var errDenied = &pdpp.Error{Code: pdpp.CodeApprovalDenied, Message: "The owner of the data declined.", Hint: "Nothing was saved."}
+var errDenied = &pdpp.Error{Code: pdpp.CodeApprovalDenied, Message: "The owner of the data declined.", Hint: "Nothing was saved. Connect again to ask for something else."}

@@ -22,7 +22,7 @@ const (
 	callbackTimeout   = 10 * time.Second
 )
 
-// callback receives the answer of the authorization server by way of the browser.
+// callback receives the answer of the authorization server through the browser.
 type callback struct {
 	server  *Server
 	address string // host and port
@@ -42,7 +42,7 @@ func newCallback(s *Server, address string) *callback {
 
 func (cb *callback) uri() string { return "http://" + cb.address + callbackPath }
 
-// serve serves the callback until stop, which lets a page that is being sent arrive.
+// serve serves the callback until stop is called. stop waits for a page that is being sent.
 func (cb *callback) serve(l net.Listener) (stop func()) {
 	srv := &http.Server{
 		Handler: cb, MaxHeaderBytes: callbackHeaderMax,
@@ -83,7 +83,9 @@ func (cb *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (cb *callback) check(q url.Values) (code string, err error) {
 	for _, name := range []string{"state", "iss", "code", "error"} {
 		if len(q[name]) > 1 {
-			return "", pdpp.Errorf(pdpp.CodeStateMismatch, "The answer of the browser is not valid: it has several values of %s.", name)
+			return "", &pdpp.Error{
+				Code: pdpp.CodeStateMismatch, Message: "The answer of the browser is not valid: it has several values of " + name + ".", Hint: connectAgain,
+			}
 		}
 	}
 	iss, hasIssuer := q["iss"]
@@ -91,25 +93,25 @@ func (cb *callback) check(q url.Values) (code string, err error) {
 	case subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(cb.state)) != 1:
 		return "", &pdpp.Error{
 			Code: pdpp.CodeStateMismatch, Message: "The answer of the browser does not belong to this request. Another page may have sent it.",
-			Hint: "Nothing was saved. Connect again.",
+			Hint: connectAgain,
 		}
 	case cb.server.SendsIssuer && !hasIssuer, hasIssuer && iss[0] != cb.server.Issuer:
 		return "", &pdpp.Error{
 			Code: pdpp.CodeIssuerMismatch, Message: "The answer of the browser does not come from " + cb.server.Issuer + ".",
-			Hint: "Nothing was saved. Do not use this server until its owner has explained it.",
+			Hint: "Nothing was saved. Do not use this server until its operator has explained this.",
 		}
 	case q.Get("error") == "access_denied":
 		return "", errDenied
 	case q.Get("error") != "":
 		return "", notIssued(cb.server, refusalOf(q.Get("error"), q.Get("error_description")))
 	case q.Get("code") == "":
-		return "", pdpp.Errorf(pdpp.CodeTokenRequest, "The answer of the browser has no code.")
+		return "", &pdpp.Error{Code: pdpp.CodeTokenRequest, Message: "The answer of the browser has no code.", Hint: connectAgain}
 	}
 	return q.Get("code"), nil
 }
 
-// page writes a small page. Its address contains a code, so that nothing may keep it or
-// pass it on.
+// page writes a small page. Its address contains a code, which must not be cached or reach
+// another site.
 func page(w http.ResponseWriter, status int, title, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -30,13 +30,14 @@ type Server struct {
 	PreRegistered []string // ids of public clients that need no registration
 }
 
-// resourceDocument is what is needed of a protected-resource document (RFC 9728).
+// resourceDocument has the members of a protected-resource document that are used (RFC 9728).
 type resourceDocument struct {
 	Resource string   `json:"resource"`
 	Servers  []string `json:"authorization_servers"`
 }
 
-// serverDocument is what is needed of an authorization-server document (RFC 8414).
+// serverDocument has the members of an authorization-server document that are used (RFC
+// 8414).
 type serverDocument struct {
 	Issuer        string   `json:"issuer"`
 	Authorization string   `json:"authorization_endpoint"`
@@ -66,7 +67,7 @@ func (c *Client) Discover(ctx context.Context, provider string) (*Server, error)
 	}
 	issuer := resource.Servers[0]
 	if !isAllowed(provider, issuer) || strings.Contains(issuer, "?") {
-		return nil, pdpp.Errorf(pdpp.CodeMetadata, "The authorization server of %s has the address %s, which is not safe for secrets.", provider, Shown(issuer))
+		return nil, badMetadata("The authorization server of %s has the address %s, which is not safe for secrets.", provider, Shown(issuer))
 	}
 	var doc serverDocument
 	target := wellKnown(issuer, "oauth-authorization-server")
@@ -100,7 +101,7 @@ func (c *Client) resource(ctx context.Context, provider string) (*resourceDocume
 		}
 		// RFC 9728 §3.3: otherwise a token for another resource might be requested.
 		if r := strings.TrimSuffix(doc.Resource, "/"); r != provider && r != origin(provider) {
-			return nil, pdpp.Errorf(pdpp.CodeMetadata, "The metadata at %s belongs to another resource: %s.", target, Shown(doc.Resource))
+			return nil, badMetadata("The metadata at %s belongs to another resource: %s.", target, Shown(doc.Resource))
 		}
 		return &doc, nil
 	}
@@ -122,9 +123,9 @@ func (c *Client) document(ctx context.Context, target string, doc any) (found bo
 	case a.status == http.StatusNotFound:
 		return false, nil
 	case a.status != http.StatusOK:
-		return false, pdpp.Errorf(pdpp.CodeMetadata, "The metadata at %s cannot be read: the server answers %s.", target, a.text)
+		return false, badMetadata("The metadata at %s cannot be read: the server answers %s.", target, a.text)
 	case json.Unmarshal(a.body, doc) != nil:
-		return false, pdpp.Errorf(pdpp.CodeMetadata, "The metadata at %s is not valid.", target)
+		return false, badMetadata("The metadata at %s is not valid JSON of the expected form.", target)
 	}
 	return true, nil
 }
@@ -133,7 +134,7 @@ func (c *Client) document(ctx context.Context, target string, doc any) (found bo
 func (d *serverDocument) server(provider, resource string) (*Server, error) {
 	for _, endpoint := range []string{d.Authorization, d.Token, d.Registration, d.Device, d.Pushed, d.Revocation} {
 		if endpoint != "" && !isAllowed(provider, endpoint) {
-			return nil, pdpp.Errorf(pdpp.CodeMetadata, "The authorization server %s has an endpoint at %s, which is not safe for secrets.", d.Issuer, Shown(endpoint))
+			return nil, badMetadata("The authorization server %s has an endpoint at %s, which is not safe for secrets.", d.Issuer, Shown(endpoint))
 		}
 	}
 	switch {
@@ -158,6 +159,13 @@ func (d *serverDocument) server(provider, resource string) (*Server, error) {
 func isAllowed(provider, address string) bool {
 	p, err := url.Parse(provider)
 	return err == nil && IsSafe(address) && (strings.HasPrefix(address, "https:") || IsLoopback(p.Hostname()))
+}
+
+// badMetadata returns the error for metadata that only the operator of the server can correct.
+func badMetadata(format string, args ...any) error {
+	e := pdpp.Errorf(pdpp.CodeMetadata, format, args...)
+	e.Hint = "Ask the operator of the server to correct it."
+	return e
 }
 
 func unsupported(provider, why string) error {

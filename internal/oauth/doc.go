@@ -1,4 +1,4 @@
-// Package oauth is the client side of OAuth for programs of this user: it finds the
+// Package oauth is the client side of OAuth for the commands of this program: it finds the
 // authorization server of a provider, registers as a public client, obtains tokens with the
 // owner's approval in a browser or with a code on another device, renews them, and
 // exchanges the token of a package for those of its members (H-165, H-200).

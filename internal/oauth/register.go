@@ -29,7 +29,7 @@ func (c *Client) Register(ctx context.Context, s *Server, name string) (id strin
 	var f *Failure
 	switch {
 	case errors.As(err, &f):
-		return "", &pdpp.Error{Code: pdpp.CodeRegistration, Message: "The registration at " + f.Error() + ".", Err: f.Err}
+		return "", &pdpp.Error{Code: pdpp.CodeRegistration, Message: "This program could not be registered at " + f.Error() + ".", Hint: connectAgain, Err: f.Err}
 	case err != nil:
 		return "", err
 	}

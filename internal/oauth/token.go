@@ -82,11 +82,14 @@ func (c *Client) redeem(ctx context.Context, s *Server, r Request, code, verifie
 // registration may help.
 var ErrUnknownClient = errors.New("the client is not registered")
 
+// connectAgain is the hint of errors after which a new attempt may succeed.
+const connectAgain = "Nothing was saved. Connect again."
+
 // notIssued returns the error of a request that should have led to a token.
 func notIssued(s *Server, err error) error {
 	var r *Refusal
 	var f *Failure
-	e := &pdpp.Error{Code: pdpp.CodeTokenRequest, Hint: "Nothing was saved. Connect again."}
+	e := &pdpp.Error{Code: pdpp.CodeTokenRequest, Hint: connectAgain}
 	switch {
 	case errors.As(err, &r):
 		e.Message = s.Issuer + " refused the request: " + strings.TrimSuffix(r.Error(), ".") + "."
@@ -94,7 +97,7 @@ func notIssued(s *Server, err error) error {
 			e.Err = ErrUnknownClient
 		}
 	case errors.As(err, &f):
-		e.Message, e.Err = "There is no token from "+f.Error()+".", f.Err
+		e.Message, e.Err = "No token was obtained from "+f.Error()+".", f.Err
 	default:
 		return err
 	}

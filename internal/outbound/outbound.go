@@ -112,7 +112,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// refuse returns why a request is not made whatever its host resolves to, or "".
+// refuse returns why a request is not made, independent of the addresses of its host; ""
+// if nothing is against it.
 func (p Policy) refuse(r *http.Request) string {
 	local := p.AllowLoopback && isLocal(r.URL.Hostname())
 	switch {
@@ -185,7 +186,7 @@ func failure(host, reason string, err error) *Error {
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, context.Canceled):
-		reason = "was not waited for"
+		reason = "did not answer before the request was canceled"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		reason = "did not answer in time"
 	case errors.As(err, &certificate):

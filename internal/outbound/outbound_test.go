@@ -276,7 +276,7 @@ func TestH190ErrorsHaveNoAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := do(t, w.client, req); err == nil || err.Reason != "was not waited for" {
+	if _, err := do(t, w.client, req); err == nil || err.Reason != "did not answer before the request was canceled" {
 		t.Errorf("error of a cancelled request = %v", err)
 	}
 }
