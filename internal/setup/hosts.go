@@ -4,7 +4,7 @@ import "encoding/base64"
 
 const (
 	cursorFile = "~/.cursor/mcp.json"
-	codeFile   = ".vscode/mcp.json in your project"
+	vscodeFile = ".vscode/mcp.json in your project"
 )
 
 // approval follows the step in which a client signs in.
@@ -41,8 +41,8 @@ var hosts = []host{
 	},
 	{
 		Client:  Client{"vscode", "VS Code"},
-		hosted:  []recipeFunc{codeHosted, hostedFile(codeFile, "servers", "http")},
-		adapter: []recipeFunc{codeAdapter, adapterFile(codeFile, "servers", "stdio")},
+		hosted:  []recipeFunc{vscodeHosted, hostedFile(vscodeFile, "servers", "http")},
+		adapter: []recipeFunc{vscodeAdapter, adapterFile(vscodeFile, "servers", "stdio")},
 	},
 	{
 		Client: Client{"gemini-cli", "Gemini CLI"},
@@ -87,18 +87,18 @@ func cursorLink(at Place) Recipe {
 	}}
 }
 
-// codeCommand returns the line that adds an entry to VS Code.
-func codeCommand(e entry) Step {
+// vscodeCommand returns the line that adds an entry to VS Code.
+func vscodeCommand(e entry) Step {
 	e.Name = serverName
 	return Step{inShell, "code --add-mcp " + Quote(compact(e)) + "\n"}
 }
 
-func codeHosted(at Place) Recipe {
+func vscodeHosted(at Place) Recipe {
 	e := hostedEntry(at)
 	e.Type = "http"
-	return Recipe{Kind: KindCommand, Steps: []Step{codeCommand(e), {Text: signInThere}}}
+	return Recipe{Kind: KindCommand, Steps: []Step{vscodeCommand(e), {Text: signInThere}}}
 }
 
-func codeAdapter(at Place) Recipe {
-	return connectFirst(at, Recipe{Kind: KindCommand, Steps: []Step{codeCommand(adapterEntry(at))}})
+func vscodeAdapter(at Place) Recipe {
+	return connectFirst(at, Recipe{Kind: KindCommand, Steps: []Step{vscodeCommand(adapterEntry(at))}})
 }

@@ -98,7 +98,7 @@ func (h host) answer(at Place) Answer {
 	case at.Connected && len(h.adapter) > 0:
 		first, then = h.adapter, h.hosted
 	}
-	a := Answer{Client: h.Name, Title: h.Title, Recommended: missing(h.Title), Alternatives: []Recipe{}}
+	a := Answer{Client: h.Name, Title: h.Title, Recommended: needsPublicURL(h.Title), Alternatives: []Recipe{}}
 	for i, recipe := range append(append([]recipeFunc{}, first...), then...) {
 		if i == 0 {
 			a.Recommended = recipe(at)
@@ -109,8 +109,9 @@ func (h host) answer(at Place) Answer {
 	return a
 }
 
-// missing says what a client that connects from its own cloud needs.
-func missing(title string) Recipe {
+// needsPublicURL is the recipe for a client that connects from its own cloud, which cannot
+// reach the server.
+func needsPublicURL(title string) Recipe {
 	return Recipe{Kind: KindUI, Steps: []Step{{
 		Text:    title + " connects from its own cloud, which cannot reach this address. Serve the data at a public https address, and name that address when the server starts:",
 		Snippet: "pdpp serve --public-url https://data.example",
