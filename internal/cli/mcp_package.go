@@ -31,7 +31,7 @@ type heldReader struct {
 type heldMember struct {
 	credential.Member
 	reader    rsclient.Reader
-	exchanged *credential.Exchanged // nil: the file has the token
+	exchanged *credential.Exchanger // nil: the file has the token
 }
 
 var _ rsclient.Reader = (*heldReader)(nil)

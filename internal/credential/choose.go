@@ -16,8 +16,8 @@ import (
 )
 
 // Choose returns the credential of a provider (H-204): that of a grant, or, when grant is
-// "", the most recent of those that have not ended. It makes no request. The errors are CodeNotConnected,
-// CodeGrantNotFound, CodeCredentialInvalid, CodeCredentialExpired and
+// "", the most recent of those that have not ended. It makes no request. The errors are
+// CodeNotConnected, CodeGrantNotFound, CodeCredentialInvalid, CodeCredentialExpired and
 // CodeOwnerCredential.
 func (c *Cache) Choose(provider, grant string) (*Credential, error) {
 	choose := c.last

@@ -8,9 +8,9 @@ import (
 	"pdpp/internal/oauth"
 )
 
-// Exchanged obtains the tokens of one member of the held package by token exchange (H-165,
+// Exchanger obtains the tokens of one member of the held package by token exchange (H-165,
 // H-186). They are kept in memory only. It is safe for concurrent use.
-type Exchanged struct {
+type Exchanger struct {
 	holder *Holder
 	member pdpp.GrantID
 
@@ -21,11 +21,11 @@ type Exchanged struct {
 }
 
 // Exchange returns the source of tokens for a member of the held package.
-func (h *Holder) Exchange(member pdpp.GrantID) *Exchanged {
-	return &Exchanged{holder: h, member: member, lock: make(chan struct{}, 1)}
+func (h *Holder) Exchange(member pdpp.GrantID) *Exchanger {
+	return &Exchanger{holder: h, member: member, lock: make(chan struct{}, 1)}
 }
 
-func (e *Exchanged) acquire(ctx context.Context) error {
+func (e *Exchanger) acquire(ctx context.Context) error {
 	select {
 	case e.lock <- struct{}{}:
 		return nil
@@ -34,10 +34,10 @@ func (e *Exchanged) acquire(ctx context.Context) error {
 	}
 }
 
-func (e *Exchanged) release() { <-e.lock }
+func (e *Exchanger) release() { <-e.lock }
 
 // IsGone reports whether the grant of the member has ended.
-func (e *Exchanged) IsGone(ctx context.Context) bool {
+func (e *Exchanger) IsGone(ctx context.Context) bool {
 	if e.acquire(ctx) != nil {
 		return false
 	}
@@ -47,7 +47,7 @@ func (e *Exchanged) IsGone(ctx context.Context) bool {
 
 // Token returns the token for the next read. The error is CodeGrantRevoked when the grant
 // of the member has ended, or that of the package's credential.
-func (e *Exchanged) Token(ctx context.Context) (string, error) {
+func (e *Exchanger) Token(ctx context.Context) (string, error) {
 	if err := e.acquire(ctx); err != nil {
 		return "", err
 	}
@@ -65,7 +65,7 @@ func (e *Exchanged) Token(ctx context.Context) (string, error) {
 
 // Renew returns another token after the server rejected stale. ok is false when there is
 // none.
-func (e *Exchanged) Renew(ctx context.Context, stale string) (token string, ok bool, err error) {
+func (e *Exchanger) Renew(ctx context.Context, stale string) (token string, ok bool, err error) {
 	if err := e.acquire(ctx); err != nil {
 		return "", false, err
 	}
@@ -81,7 +81,7 @@ func (e *Exchanged) Renew(ctx context.Context, stale string) (token string, ok b
 
 // obtain exchanges the token of the package. A refusal may be about either of them: it
 // counts for the member only with a token of the package that was just renewed.
-func (e *Exchanged) obtain(ctx context.Context) error {
+func (e *Exchanger) obtain(ctx context.Context) error {
 	if e.gone {
 		return e.ended()
 	}
@@ -102,19 +102,19 @@ func (e *Exchanged) obtain(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err := cred.usable(t, err); err != nil {
+	if err := cred.checkToken(t, err); err != nil {
 		return err
 	}
 	e.token, e.expires = t.AccessToken, expiryOf(t, e.holder.cache.Now())
 	return nil
 }
 
-func (e *Exchanged) request(ctx context.Context, cred *Credential) (*oauth.Token, error) {
+func (e *Exchanger) request(ctx context.Context, cred *Credential) (*oauth.Token, error) {
 	return e.holder.cache.oauth().Exchange(ctx, cred.TokenEndpoint, cred.ClientID, cred.Token, e.member)
 }
 
-func (e *Exchanged) ended() error {
-	return pdpp.Errorf(pdpp.CodeGrantRevoked, "The grant %s of the package has ended.", e.member)
+func (e *Exchanger) ended() error {
+	return pdpp.Errorf(pdpp.CodeGrantRevoked, "The grant %s of the package has ended. Connect again to ask for a new one.", e.member)
 }
 
 // renewed returns the credential with another token than stale.

@@ -71,7 +71,7 @@ func TestH186Exchange(t *testing.T) {
 		t.Fatalf("held %+v, %v", cred, ok)
 	}
 	one, two := h.Exchange("grt_1"), h.Exchange("grt_2")
-	token := func(name string, e *Exchanged, want string) {
+	token := func(name string, e *Exchanger, want string) {
 		t.Helper()
 		if got, err := e.Token(t.Context()); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)

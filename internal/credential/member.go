@@ -27,7 +27,7 @@ func (cred *Credential) IsPackage() bool { return cred.Kind == string(pdpp.Token
 
 // PackageMembers returns the members of a package in their order (H-186). It returns nil
 // unless the file has exactly one connection (H-82) and a token for each member, or what is
-// needed to obtain one, because a part of the package would be missing silently.
+// needed to obtain one: otherwise a part of the package would be missing silently.
 func (cred *Credential) PackageMembers() []Member {
 	details := cred.details()
 	tokens := cred.Members

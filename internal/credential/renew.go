@@ -94,15 +94,15 @@ func (c *Cache) refresh(ctx context.Context, cred *Credential) (*oauth.Token, er
 	if oauth.IsRefusal(err, "invalid_grant") || oauth.IsRefusal(err, "invalid_client") {
 		return nil, errInvalidGrant
 	}
-	return t, cred.usable(t, err)
+	return t, cred.checkToken(t, err)
 }
 
 // oauth returns the client for token endpoints.
 func (c *Cache) oauth() *oauth.Client { return &oauth.Client{Transport: c.Transport} }
 
-// usable returns the error of a request for a token, or that of a token that must not be
-// used.
-func (cred *Credential) usable(t *oauth.Token, err error) error {
+// checkToken returns the error of a request for a token, or an error if the token must not
+// be used.
+func (cred *Credential) checkToken(t *oauth.Token, err error) error {
 	var f *oauth.Failure
 	switch {
 	case errors.As(err, &f):

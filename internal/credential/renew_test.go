@@ -276,7 +276,7 @@ func TestSTDIO3OwnerTokenIsRefused(t *testing.T) {
 // Messages do not contain the user or the query of a token endpoint.
 func TestMessagesHideSecretsOfEndpoints(t *testing.T) {
 	cause := &url.Error{Op: "Post", URL: "https://a.example/t?key=hidden", Err: errInvalidGrant}
-	err := (&Credential{ID: "grt_1", TokenEndpoint: cause.URL}).usable(nil, &oauth.Failure{URL: oauth.Shown(cause.URL), Why: "it cannot be reached", Err: cause.Err})
+	err := (&Credential{ID: "grt_1", TokenEndpoint: cause.URL}).checkToken(nil, &oauth.Failure{URL: oauth.Shown(cause.URL), Why: "it cannot be reached", Err: cause.Err})
 	if shown := fmt.Sprint(err, errors.Unwrap(err)); strings.Contains(shown, "hidden") || !strings.Contains(shown, "https://a.example/t") {
 		t.Errorf("ERR-1 the error is %s", shown)
 	}
