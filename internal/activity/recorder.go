@@ -45,12 +45,7 @@ func (r *Recorder) Read(c *Call, t *Tally, now time.Time) {
 	if c.join(t) {
 		return
 	}
-	r.counts.mu.Lock()
-	defer r.counts.mu.Unlock()
-	r.counts.read(t, store.DayOf(now))
-	if r.counts.isFull() {
-		r.writeSoon()
-	}
+	r.count(func(c *counts) { c.read(t, store.DayOf(now)) })
 }
 
 // Refuse records that a request with a valid token was refused because of the token's
@@ -59,20 +54,20 @@ func (r *Recorder) Refuse(c *Call, k store.ReadKey, code pdpp.Code, now time.Tim
 	if c.refuse(k, code) {
 		return
 	}
-	r.counts.mu.Lock()
-	defer r.counts.mu.Unlock()
-	r.counts.refuse(k, code, now)
-	if r.counts.isFull() {
-		r.writeSoon()
-	}
+	r.count(func(c *counts) { c.refuse(k, code, now) })
 }
 
 // RefuseBearer records that a request was refused because of its bearer (S21).
 func (r *Recorder) RefuseBearer(a store.Audit) {
 	a.Action, a.Actor, a.Times = store.BearerRefused, store.ByClient, 1
+	r.count(func(c *counts) { c.refuseBearer(a) })
+}
+
+// count changes the counts. Full ones are written soon.
+func (r *Recorder) count(change func(*counts)) {
 	r.counts.mu.Lock()
 	defer r.counts.mu.Unlock()
-	r.counts.refuseBearer(a)
+	change(&r.counts)
 	if r.counts.isFull() {
 		r.writeSoon()
 	}

@@ -83,7 +83,7 @@ type Audit struct {
 	Code      pdpp.Code // why a bearer was refused
 	RequestID string
 	Address   string // of the client
-	Times     int64  // how often a bearer was refused on the day of At, the last time at At; 1 for a change
+	Times     int64  // refusals of this bearer on the day of At, the last one at At; 1 for a change
 }
 
 // Action is what an audit row is about.
@@ -97,7 +97,7 @@ const (
 	PackageRevoked Action = "package_revoked"
 	TokenCreated   Action = "token_created" // except those that a client gets for an approval, and renews
 	TokenRevoked   Action = "token_revoked"
-	RequestDenied  Action = "request_denied" // an owner gave a client nothing
+	RequestDenied  Action = "request_denied" // an owner denied an authorization request
 	BearerRefused  Action = "bearer_refused"
 
 	// All tokens of one approval were revoked.

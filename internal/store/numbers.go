@@ -1,6 +1,6 @@
 package store
 
-// Record numbers are the emitted_at in milliseconds and a counter within it.
+// A record number is its emitted_at in milliseconds, followed by a counter of this size.
 const counterBits = 20
 
 // Numbers assigns record numbers within one transaction. The zero value is ready to use.

@@ -31,9 +31,8 @@ func (d *Document) Outcome(stored []byte) Outcome {
 	return Stored
 }
 
-// LogFields returns what the change log keeps of the content that a document changes: the
-// names of the changed fields as a JSON array, which is empty unless the document replaces
-// a record (REC-32).
+// LogFields returns the names of the fields that a document changes, for the change log: a
+// JSON array, which is empty unless the document replaces a record (REC-32).
 func (d *Document) LogFields(stored []byte) string {
 	if stored == nil || d.Delete {
 		return "[]"

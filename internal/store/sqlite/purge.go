@@ -91,8 +91,8 @@ func (t *tx) purgeBindings(owner int64, c pdpp.ConnectionID, now time.Time) (mor
 	return false, nil
 }
 
-// purgeRows repeats a statement that removes some rows of a binding. more reports that the
-// slice is over.
+// purgeRows repeats a statement that removes some rows of a binding. more reports whether the
+// slice ended before the rows.
 func (t *tx) purgeRows(statement string, binding int64) (more bool, err error) {
 	for {
 		if err := t.conn.Exec(statement, binding, purgeBatch); err != nil {
@@ -154,8 +154,8 @@ func (w *writer) purge(id pdpp.RecordID) error {
 	return w.removeRow(&old, forms)
 }
 
-// removeConnection removes the last rows of a connection without content, and its manifest
-// when no other connection uses it.
+// removeConnection removes the rows that are left of a purged connection, none of which has
+// content, and its manifest when no other connection uses it.
 func (t *tx) removeConnection(owner int64, c pdpp.ConnectionID) error {
 	for _, statement := range []string{
 		`DELETE FROM states` + ofConnection,
