@@ -99,11 +99,11 @@ func setupText(answer setup.Answer, provider string) string {
 	var b strings.Builder
 	b.WriteString(answer.Title + ", reading " + provider + "\n\n")
 	writeRecipe(&b, answer.Recommended)
-	b.WriteString("Then try: \"" + setup.Try + "\"\n" + setup.Note + "\n")
-	if len(answer.Alternatives) > 0 {
-		b.WriteString("\nOther ways\n\n")
+	if !answer.Unreachable {
+		b.WriteString("Then try: \"" + setup.Try + "\"\n" + setup.Note + "\n\n")
 	}
 	for _, other := range answer.Alternatives {
+		b.WriteString("Another way\n\n")
 		writeRecipe(&b, other)
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"

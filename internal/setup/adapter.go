@@ -38,7 +38,7 @@ func (at Place) Connect() string {
 // unless there is one.
 func connectFirst(at Place, r Recipe) Recipe {
 	if !at.Connected {
-		first := Step{"Get a credential for this program: run this, and approve in the browser.", at.Connect() + "\n"}
+		first := Step{"Get a credential for pdpp: run this, and approve in the browser.", at.Connect() + "\n"}
 		r.Steps = append([]Step{first}, r.Steps...)
 	}
 	return r

@@ -54,6 +54,7 @@ type Answer struct {
 	Recommended  Recipe   `json:"recommended"`
 	Alternatives []Recipe `json:"alternatives"`
 	CheckedOn    *string  `json:"checked_on"` // nil: not tested with the program itself
+	Unreachable  bool     `json:"-"`          // there is no way; Recommended says what is missing
 }
 
 // Clients returns the clients in the order in which they are listed.
@@ -98,7 +99,7 @@ func (h host) answer(at Place) Answer {
 	case at.Connected && len(h.adapter) > 0:
 		first, then = h.adapter, h.hosted
 	}
-	a := Answer{Client: h.Name, Title: h.Title, Recommended: needsPublicURL(h.Title), Alternatives: []Recipe{}}
+	a := Answer{Client: h.Name, Title: h.Title, Recommended: needsPublicURL(h.Title), Alternatives: []Recipe{}, Unreachable: len(first)+len(then) == 0}
 	for i, recipe := range append(append([]recipeFunc{}, first...), then...) {
 		if i == 0 {
 			a.Recommended = recipe(at)
@@ -114,7 +115,7 @@ func (h host) answer(at Place) Answer {
 func needsPublicURL(title string) Recipe {
 	return Recipe{Kind: KindUI, Steps: []Step{{
 		Text:    title + " connects from its own cloud, which cannot reach this address. Serve the data at a public https address, and name that address when the server starts:",
-		Snippet: "pdpp serve --public-url https://data.example",
+		Snippet: "pdpp serve --public-url https://data.example\n",
 	}}}
 }
 
