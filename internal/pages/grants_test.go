@@ -29,7 +29,7 @@ func TestH185RevokeAGrant(t *testing.T) {
 	b := w.signedIn(w.Subject)
 	_, token := b.connect("Tally", "stream", "3", "duration", "30d")
 	path := "/owner/grants/" + string(w.grants()[0].ID) + "/revoke"
-	b.get(path).wants(200, "Revoke this access?", "“Tally” will no longer be able to read:", "mail: messages", "Keep it")
+	b.get(path).wants(200, "Revoke this access?", "“Tally” will no longer be able to read: mail: messages", "Keep it")
 	if !w.isLive(token) {
 		t.Fatal("opening the confirmation revoked the grant")
 	}

@@ -17,14 +17,21 @@ func landing(v *visit) error {
 
 // homeBody fills home.html.
 type homeBody struct {
+	Name                               string // "" for an owner who was not named
 	Records, Sources, Clients, LastUse string
 	Chart                              *chart
 	SuggestPasskey                     bool
 }
 
+// unnamed is the name of the owner that a new store gets on first use (H-7).
+const unnamed = "owner"
+
 // home is the owner's first page.
 func home(v *visit) error {
 	var body homeBody
+	if v.session.Owner != unnamed {
+		body.Name = v.session.Owner
+	}
 	err := v.pages.Store.View(v.r.Context(), func(view store.View) error {
 		o, err := newOverview(view, v.session.Subject)
 		if err != nil {

@@ -65,7 +65,11 @@ func login(v *visit) error {
 		v.noticeFailures(failures)
 		return v.signIn(cookie, returnTo)
 	case errors.As(err, &e) && e.Code == pdpp.CodeAuthentication:
-		return v.showLogin(http.StatusUnauthorized, name, returnTo, consent.Fault{Control: "password", Message: e.Message})
+		fault := consent.Fault{Control: "password", Message: e.Message}
+		if name == "" { // the page asked for none
+			fault.Message = "The password is wrong. Try again."
+		}
+		return v.showLogin(http.StatusUnauthorized, name, returnTo, fault)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 // confirmBody fills confirm.html.
 type confirmBody struct {
 	Text, List           []string
+	After                string // follows the list
 	Action, Button, Back string
 	Hidden               map[string]string
 	AskPassword          bool
@@ -32,7 +33,7 @@ func confirmRevokeGrant(v *visit) error {
 		return err
 	}
 	return v.confirm("Revoke this access?", "grants", confirmBody{
-		Text: []string{"“" + clean(g.Client.Name, nameLength) + "” will no longer be able to read:", afterRevoke}, List: []string{grantText(g)},
+		Text: []string{"“" + clean(g.Client.Name, nameLength) + "” will no longer be able to read:"}, List: []string{grantText(g)}, After: afterRevoke,
 		Action: "/owner/grants/" + string(g.ID) + "/revoke", Button: "Revoke", Back: "/owner/grants/" + string(g.ID),
 	})
 }
@@ -105,7 +106,7 @@ func (v *visit) grantsOf(match func(store.Grant) bool) (out []store.Grant, err e
 
 func (v *visit) confirmGrants(grants []store.Grant, action string, hidden map[string]string) error {
 	body := confirmBody{
-		Text:   []string{"“" + clean(grants[0].Client.Name, nameLength) + "” will no longer be able to read:", afterRevoke},
+		Text: []string{"“" + clean(grants[0].Client.Name, nameLength) + "” will no longer be able to read:"}, After: afterRevoke,
 		Action: action, Button: "Revoke all of it", Back: "/owner/grants", Hidden: hidden,
 	}
 	for _, g := range grants {
