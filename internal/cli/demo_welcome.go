@@ -25,7 +25,7 @@ func (t tour) welcome(ctx context.Context, svc *service) (string, error) {
 	b.WriteString("\n" + t.bold("The demo is running at "+t.url) + "\n")
 	b.WriteString("Mara Lindqvist does not exist; her " + count(t.demo.records, "record", "records") + " are invented. You are her.\n")
 	if link != "" {
-		b.WriteString("\n" + t.bold("Her pages, signed in") + " (the link works once, for an hour, on this computer)\n    " + link + "\n")
+		b.WriteString("\n" + t.bold("Her pages, signed in") + " (open the link in the browser that you use; it works once, for an hour, on this computer)\n    " + link + "\n")
 	}
 	b.WriteString("\n" + t.bold("Connect an assistant") + ": it opens your browser, and you choose what it may read\n")
 	b.WriteString("    claude mcp add --transport http pdpp " + t.url + "/mcp" + "    (then /mcp in a session, Authenticate)\n")
