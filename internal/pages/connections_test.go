@@ -13,7 +13,7 @@ func TestH185aConnections(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn(w.Subject)
 	b.connect("Tally", "stream", "3", "duration", "30d")
-	b.get("/owner/connections").wants(200, "Work mail Mail", "messages 2 20 April 2026", "Last data came in on 1 May 2026", "Read by Tally.", "No data has come in yet.", "pdpp ingest")
+	b.get("/owner/connections").wants(200, "Work mail Mail", "messages 2 20 April 2026", "Last data came in on 1 May 2026", "Can be read by Tally.", "No data has come in yet.", "pdpp ingest")
 	for _, label := range []string{"", "   ", strings.Repeat("x", 101), "Safe\u202egnp"} {
 		b.submit("/owner/connections/cin_work/rename", "label", label).wants(http.StatusBadRequest, "A name has 1 to 100 characters")
 	}
