@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ type requestBody struct {
 // describeRequest describes the client, and says where the answer goes (H-180).
 func describeRequest(req *as.Request) requestBody {
 	b := requestBody{
-		ID: req.ID, Client: clean(orElse(req.Client.Name, string(req.Client.ID)), nameLength), Known: knownAs(req.Client.Mode, req.Client.Host),
+		ID: req.ID, Client: clean(cmp.Or(req.Client.Name, string(req.Client.ID)), nameLength), Known: knownAs(req.Client.Mode, req.Client.Host),
 		Purpose: purposeText(req.Offer.Purpose, req.Offer.PurposeDescription), Through: throughText(req.Audience),
 	}
 	if req.Device {

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"time"
 
 	"pdpp"
@@ -80,7 +81,7 @@ func (a activity) rows() (rows []activityRow, more bool) {
 			return rows, true
 		}
 		rows = append(rows, activityRow{
-			Day: day(c.Day.Time(), ""), Route: c.Via, Stream: orElse(clean(c.Stream, nameLength), "—"),
+			Day: day(c.Day.Time(), ""), Route: c.Via, Stream: cmp.Or(clean(c.Stream, nameLength), "—"),
 			Reads: thousands(c.Reads), Records: thousands(c.Records), Refused: thousands(c.Refusals),
 		})
 	}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"slices"
@@ -60,7 +61,7 @@ func (f *choiceForm) findIgnored(offer *consent.Offer) {
 			f.fault("stream", "Something is chosen that was not offered. Choose again.")
 			return
 		}
-		if name := orElse(s.Label, s.Name); !slices.Contains(f.ignored, name) {
+		if name := cmp.Or(s.Label, s.Name); !slices.Contains(f.ignored, name) {
 			f.ignored = append(f.ignored, name)
 		}
 	}
@@ -90,7 +91,7 @@ func (f *choiceForm) date(control string, pick func(start, end time.Time) time.T
 	}
 	start, end, ok := consent.ParseDay(text)
 	if !ok {
-		f.fault(control, "A date is written like 2026-12-31.")
+		f.fault(control, "Write the date like 2026-12-31.")
 		return time.Time{}
 	}
 	return pick(start, end)

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func connectionsPage(v *visit) error {
 
 func connectionRowOf(o *overview, c pdpp.Connection) (connectionRow, error) {
 	row := connectionRow{
-		ID: c.ID, Label: clean(orElse(c.DisplayName(), c.Name), nameLength), Connector: connectorName(o.catalog, c.Connector), Hidden: c.Status != pdpp.ConnectionActive,
+		ID: c.ID, Label: clean(cmp.Or(c.DisplayName(), c.Name), nameLength), Connector: connectorName(o.catalog, c.Connector), Hidden: c.Status != pdpp.ConnectionActive,
 	}
 	m := o.catalog.Manifest(c.Connector)
 	if m == nil {
@@ -67,7 +68,7 @@ func connectionRowOf(o *overview, c pdpp.Connection) (connectionRow, error) {
 		if err != nil {
 			return row, err
 		}
-		row.Streams = append(row.Streams, streamRow{clean(orElse(s.Label, s.Name), nameLength), thousands(o.records(c.ID, s.Name)), day(newest, "—")})
+		row.Streams = append(row.Streams, streamRow{clean(cmp.Or(s.Label, s.Name), nameLength), thousands(o.records(c.ID, s.Name)), day(newest, "—")})
 	}
 	row.LastIngest = "Last data came in on " + moment(last, "") + "."
 	if last.IsZero() {

@@ -1,12 +1,12 @@
 package pages
 
 import (
+	"cmp"
 	"errors"
 	"html/template"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"pdpp"
 	"pdpp/internal/as"
@@ -189,7 +189,7 @@ func consentSources(o *overview, offer *consent.Offer, choice consent.Choice) (o
 
 func consentStreamOf(s consent.Stream, e extent, choice consent.Choice) consentStream {
 	row := consentStream{N: s.N, About: e.text()}
-	row.Name, row.Necessity, row.SelectFields = clean(orElse(s.Label, s.Name), nameLength), s.Necessity, s.SelectFields
+	row.Name, row.Necessity, row.SelectFields = clean(cmp.Or(s.Label, s.Name), nameLength), s.Necessity, s.SelectFields
 	row.Timed, row.Min, row.Max = s.TimeField != "", dateValue(s.Since), lastDay(s.Until)
 	if s.Description != "" {
 		row.About = clean(s.Description, textLength) + " · " + row.About
@@ -206,29 +206,6 @@ func consentStreamOf(s consent.Stream, e extent, choice consent.Choice) consentS
 		})
 	}
 	return row
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
-// dateValue returns a time as the value of a date control.
-func dateValue(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.DateOnly)
-}
-
-// lastDay returns the last day before an exclusive end.
-func lastDay(end time.Time) string {
-	if end.IsZero() {
-		return ""
-	}
-	return end.Add(-time.Nanosecond).UTC().Format(time.DateOnly)
 }
 
 // held returns what the client has now: sentences, and what can be replaced.

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -66,7 +67,7 @@ func (v *visit) askToDelete(faults ...consent.Fault) error {
 	for _, g := range d.readers {
 		body.List = append(body.List, "“"+clean(g.Client.Name, nameLength)+"”, "+grantText(g))
 	}
-	return v.confirm("Delete “"+clean(orElse(c.DisplayName(), c.Name), nameLength)+"”?", "connections", body, faults...)
+	return v.confirm("Delete “"+clean(cmp.Or(c.DisplayName(), c.Name), nameLength)+"”?", "connections", body, faults...)
 }
 
 // deleteConnection deletes a connection with all records. Grants that have no other

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 
 	"pdpp"
@@ -38,7 +39,7 @@ func findDevice(v *visit) error {
 	}
 	about := describeRequest(req)
 	return v.showDevice(http.StatusOK, deviceBody{
-		Code: req.UserCode, Found: true, Client: about.Client, Known: about.Known, When: moment(req.CreatedAt, ""), Address: orElse(req.Address, "an unknown address"),
+		Code: req.UserCode, Found: true, Client: about.Client, Known: about.Known, When: moment(req.CreatedAt, ""), Address: cmp.Or(req.Address, "an unknown address"),
 	})
 }
 

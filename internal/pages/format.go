@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,22 @@ func lastDayText(end time.Time, missing string) string {
 	return day(end.Add(-time.Nanosecond), "")
 }
 
+// dateValue returns a time as the value of a date control.
+func dateValue(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+// lastDay returns the last day before an exclusive end.
+func lastDay(end time.Time) string {
+	if end.IsZero() {
+		return ""
+	}
+	return end.Add(-time.Nanosecond).UTC().Format(time.DateOnly)
+}
+
 // nameList writes names of streams or fields, all of them.
 func nameList(names []string) string {
 	shown := make([]string, len(names))
@@ -83,7 +100,7 @@ func browserName(userAgent string) string {
 	name, system := firstOf(browserNames, userAgent), firstOf(systemNames, userAgent)
 	switch {
 	case name == "":
-		return orElse(clean(userAgent, nameLength), "Unknown")
+		return cmp.Or(clean(userAgent, nameLength), "Unknown")
 	case system == "":
 		return name
 	}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -89,7 +90,7 @@ func reviewSources(o *overview, d *consent.Decision) (out []reviewSource, err er
 	for _, g := range d.Grants {
 		for _, id := range g.Connections() {
 			conn, _ := o.catalog.Connection(id)
-			source := reviewSource{Label: clean(orElse(conn.DisplayName(), conn.Name), nameLength), Connector: connectorName(o.catalog, g.ConnectorKey)}
+			source := reviewSource{Label: clean(cmp.Or(conn.DisplayName(), conn.Name), nameLength), Connector: connectorName(o.catalog, g.ConnectorKey)}
 			for _, s := range g.Streams {
 				if !slices.Contains(s.Connections, id) {
 					continue
@@ -112,7 +113,7 @@ func reviewStreamOf(o *overview, g *pdpp.Grant, c pdpp.ConnectionID, s pdpp.Gran
 		LeftOut: nameList(consent.LeftOut(o.catalog, g, s)), Dates: datesText(s.Time),
 	}
 	if m := o.catalog.Manifest(g.ConnectorKey); m != nil && m.Stream(s.Name) != nil {
-		row.Name = clean(orElse(m.Stream(s.Name).Label, s.Name), nameLength)
+		row.Name = clean(cmp.Or(m.Stream(s.Name).Label, s.Name), nameLength)
 	}
 	e, err := o.extentOf(c, g.ConnectorKey, s.Name)
 	if err != nil {

@@ -34,7 +34,7 @@ type linkBody struct {
 }
 
 // errNoLink is the answer to a code that cannot be used. It does not say why.
-var errNoLink = pdpp.Errorf(pdpp.CodeNotFound, "This link has been used or has expired. Ask for a new one.")
+var errNoLink = pdpp.Errorf(pdpp.CodeNotFound, "This link has been used or has expired. The server prints a new one when it starts.")
 
 // NewLink returns the code of a new one-time link that signs an owner in. An owner has one
 // link of each purpose: the former one is no longer valid.
