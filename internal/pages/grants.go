@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pdpp"
+	"pdpp/internal/as"
 	"pdpp/internal/grant"
 	"pdpp/internal/store"
 )
@@ -23,6 +24,7 @@ type clientRow struct {
 	Grants      []grantRow
 	Chart       *chart
 	Refusal     string
+	Misuse      string // a code or refresh token of it was used twice
 }
 
 type grantRow struct {
@@ -51,7 +53,26 @@ func grantsPage(v *visit) error {
 	if err != nil {
 		return err
 	}
+	misuses, err := v.pages.AS.Misuses(v.r.Context(), v.session.Subject)
+	if err != nil {
+		return err
+	}
+	for i := range body.Clients {
+		body.Clients[i].Misuse = misuseText(misuses, body.Clients[i].ID)
+	}
 	return v.render(http.StatusOK, "grants", &page{Title: "Access", Section: "grants", Body: body})
+}
+
+// misuseText warns that the tokens of a client may have been stolen (H-164). It returns ""
+// if there is no sign of that.
+func misuseText(misuses []as.Misuse, client pdpp.ClientID) string {
+	for _, m := range misuses {
+		if m.Client == client {
+			return "On " + moment(m.At, "") + " a token of this program was used twice. It may have been stolen, so its access was ended. " +
+				"If you did not expect that, connect the program again."
+		}
+	}
+	return ""
 }
 
 // clientRows groups grants by client, those that can be used first. seen is what was read

@@ -46,6 +46,22 @@ func TestH185RevokeAGrant(t *testing.T) {
 	w.signedIn(w.Subject).get("/owner/grants").wants(200).lacks("Tally")
 }
 
+// TestH164MisuseIsShown: an owner sees that the code of a client was used twice.
+func TestH164MisuseIsShown(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn(w.Subject)
+	client := w.register("Tally", callback)
+	path := w.ask(client, callback)
+	b.choose(path, "stream", "3", "duration", "30d")
+	code := b.approve(path).location().Query().Get("code")
+	w.redeem(client, code)
+	b.get("/owner/grants").wants(200, "Tally").lacks("used twice")
+	w.browser().send(http.MethodPost, "/oauth/token", url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "client_id": {client}, "redirect_uri": {callback}, "code_verifier": {strings.Repeat("x", 43)},
+	}.Encode(), "Content-Type: application/x-www-form-urlencoded")
+	b.get("/owner/grants").wants(200, "a token of this program was used twice", "revoked")
+}
+
 func TestH185RevokeAPackage(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn(w.Subject)
