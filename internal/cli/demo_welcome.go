@@ -36,7 +36,7 @@ func (t tour) welcome(ctx context.Context, svc *service) (string, error) {
 		[]string{"    " + quote(t.program) + " setup claude-desktop --url " + t.url, "how to connect other assistants"},
 		[]string{"    " + own + " grants list", "who can read what"},
 		[]string{"    " + own + " grants activity", "what was read"},
-		[]string{"    " + quote(t.program) + " demo --tour", "25 requests with curl, after Ctrl-C"},
+		[]string{"    " + quote(t.program) + " demo --tour", "requests to try with curl, after Ctrl-C"},
 	))
 	b.WriteString("\nCtrl-C stops the demo.\n")
 	return b.String(), nil

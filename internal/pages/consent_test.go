@@ -180,7 +180,7 @@ func TestH183Review(t *testing.T) {
 	path := w.ask(w.register("Tally", callback), callback)
 	b.choose(path, "stream", "3", "stream", "4", "field.3", "subject", "duration", "30d").wants(200,
 		"This is what “Tally” will be able to read", "It can read this until 31 May 2026", "Work mail", "2 fields id, subject", "Left out body, sent_at",
-		"Dates All, past and future", "The newest record, as it would see it: id m2 subject Lunch", "It has no records at the moment.", "Approve", "Back", "Deny").
+		"Dates All, past and future", "The newest record, with the fields that it would see (long texts are shortened here): id m2 subject Lunch", "It has no records at the moment.", "Approve", "Back", "Deny").
 		lacks("At noon", "Secret plans", "Budget", "Home mail")
 	if digest := b.last.value("digest"); !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(digest) {
 		t.Errorf("digest %q", digest)
